@@ -1,0 +1,61 @@
+import type { Reason } from '../reasons.ts'
+
+/** The closed set of things that are recorded (contract §7). */
+export const EVENTS = [
+  'request_allowed',
+  'request_rejected',
+  'injection_blocked',
+  'injection_detected',
+  'agent_killed',
+  'agent_reactivated',
+  'anomaly_detected',
+  'permission_denied',
+  'rate_limit_exceeded',
+  'mcp_tool_blocked',
+  'admin_action',
+] as const
+export type ActivityEvent = (typeof EVENTS)[number]
+
+export interface StepMark {
+  readonly step: string
+  readonly outcome: 'pass' | 'deny' | 'fault'
+  readonly took_us: number
+}
+
+/** One line of the activity log: a call, a kill, a reactivation, an anomaly, or an operator's change. */
+export interface ActivityEntry {
+  readonly id: string
+  readonly timestamp: string
+  readonly event: ActivityEvent
+  readonly organization_id: string
+  readonly agent_id: string | null
+  readonly agent_name: string | null
+  readonly key_id: string | null
+  readonly integration_id: string | null
+  readonly scope_id: string | null
+  /** Position of the deciding rule in its scope. */
+  readonly rule: number | null
+  readonly method: string | null
+  /** The path of the target as the caller wrote it, without its query, before anything was substituted. */
+  readonly endpoint: string | null
+  /** Status that the caller got; null while it is not known. */
+  readonly status: number | null
+  readonly decision: 'allowed' | 'blocked' | 'terminated' | null
+  readonly reason: Reason | null
+  readonly source_ip: string | null
+  readonly request_id: string | null
+  readonly edge_id: string | null
+  readonly steps: readonly StepMark[]
+  readonly duration_ms: number | null
+  readonly bytes_in: number | null
+  readonly bytes_out: number | null
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A new entry is written as `XADD <activity:org> MAXLEN ~ ACTIVITY_MAX_ENTRIES * e <JSON>`;
+ * readers take `id` from the entry, and the stream's own id as its place.
+ */
+export const ACTIVITY_FIELD = 'e'
+/** Bound of an organization's stream in Redis; older entries are found in the archive. */
+export const ACTIVITY_MAX_ENTRIES = 1_000_000

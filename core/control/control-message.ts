@@ -1,0 +1,67 @@
+/**
+ * What admin and edges say to each other over Redis pub/sub. Every message has the next number, the epoch;
+ * an edge that sees a gap drops what it has cached and reads the store again.
+ */
+export type ControlTarget =
+  | { readonly what: 'integrations'; readonly organization_id: string }
+  | { readonly what: 'agent'; readonly organization_id: string; readonly agent_id: string }
+  | { readonly what: 'key'; readonly hash: string }
+  | { readonly what: 'organization'; readonly organization_id: string }
+  | {
+      readonly what: 'kill'
+      readonly organization_id: string
+      readonly agent_id: string
+      readonly revision: number
+      readonly killed_at: string
+    }
+  | {
+      readonly what: 'reactivate'
+      readonly organization_id: string
+      readonly agent_id: string
+      readonly revision: number
+    }
+
+export type ControlMessage =
+  | { readonly kind: 'control'; readonly epoch: number; readonly targets: readonly ControlTarget[] }
+  | { readonly kind: 'beacon'; readonly epoch: number; readonly sender: string }
+
+/** An edge says that a control message is in force there; for a kill, with the calls it ended. */
+export interface Acknowledgement {
+  readonly epoch: number
+  readonly edge_id: string
+  readonly region: string
+  /** Calls that Envoy has been seen to end. */
+  readonly terminated: number
+  /** Calls that were told to end, and that Envoy had not ended in time. */
+  readonly unconfirmed: number
+}
+
+/** What an edge says of itself with every beat. */
+export interface EdgeRecord {
+  readonly edge_id: string
+  readonly region: string
+  readonly started_at: string
+  readonly in_flight: number
+  readonly draining: boolean
+}
+
+/** How often the elected process sends a beacon, and how long it stays elected without renewing. */
+export const BEACON_INTERVAL_MS = 250
+export const BEACON_LEADER_TTL_MS = 1000
+/** How often an edge proves to the store, and by a ping on its subscription, that it is there. */
+export const EDGE_BEAT_INTERVAL_MS = 400
+
+/** Null for what is not ours to understand; a forged message can at most make an edge read the store again. */
+export function parseControlMessage(text: string): ControlMessage | null {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return null
+    const { kind, epoch, targets, sender } = value as Record<string, unknown>
+    if (typeof epoch !== 'number') return null
+    if (kind === 'beacon' && typeof sender === 'string') return { kind, epoch, sender }
+    if (kind === 'control' && Array.isArray(targets)) return { kind, epoch, targets: targets as ControlTarget[] }
+    return null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,20 @@
+-- Purpose: an edge says that it is there; edges that have been silent for long are forgotten.
+-- Guarantee: an edge counts for a kill from its first beat on, which it makes before it serves.
+-- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] epoch
+-- ARGV[1] edge_id · ARGV[2] EdgeRecord as JSON, or empty to sign off · ARGV[3] ms of silence after which an edge is forgotten
+-- Answer: the epoch as text
+if ARGV[2] == '' then
+  redis.call('HDEL', KEYS[1], ARGV[1])
+  redis.call('ZREM', KEYS[2], ARGV[1])
+else
+  local now = redis.call('TIME')
+  local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+  redis.call('ZADD', KEYS[2], now_ms, ARGV[1])
+  local silent = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now_ms - ARGV[3])
+  for _, edge in ipairs(silent) do
+    redis.call('HDEL', KEYS[1], edge)
+    redis.call('ZREM', KEYS[2], edge)
+  end
+end
+return redis.call('GET', KEYS[3]) or '0'

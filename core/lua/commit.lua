@@ -1,0 +1,44 @@
+-- Purpose: one admin change, all or nothing: checks guards, applies writes, numbers and publishes the control message.
+-- Guarantee: nothing is written unless every guard holds; whoever reads the new epoch reads the new state.
+-- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3..] the keys that guards and writes name by their place, the first being 1
+-- ARGV[1] JSON {guards, writes, targets, channel, lease_ms}
+--   guard: [command, place, field or member, expected text or false for absent, or true for present]; command HGET | ZSCORE | EXISTS
+--   write: [command, place, ...arguments]; "@epoch" as an argument stands for the new epoch
+-- Answer: {1, epoch, edges whose lease may still run} or {0, number of the guard that failed, counted from 1}
+local plan = cjson.decode(ARGV[1])
+for number, guard in ipairs(plan.guards) do
+  local command, place, field, expected = guard[1], guard[2], guard[3], guard[4]
+  local found
+  if command == 'EXISTS' then
+    found = redis.call('EXISTS', KEYS[place + 2]) == 1 and 'present' or false
+  else
+    found = redis.call(command, KEYS[place + 2], field)
+  end
+  if expected == true then
+    if not found then return {0, number} end
+  elseif expected == false then
+    if found then return {0, number} end
+  elseif found ~= expected then
+    return {0, number}
+  end
+end
+if redis.call('EXISTS', KEYS[1]) == 0 then
+  local now = redis.call('TIME')
+  redis.call('SET', KEYS[1], now[1] .. string.format('%06d', now[2]))
+end
+local epoch = redis.call('INCR', KEYS[1])
+local epoch_text = string.format('%.0f', epoch)
+for _, write in ipairs(plan.writes) do
+  local command = {write[1], KEYS[write[2] + 2]}
+  for i = 3, #write do
+    command[i] = write[i] == '@epoch' and epoch_text or write[i]
+  end
+  redis.call(unpack(command))
+end
+local now = redis.call('TIME')
+local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+local edges = redis.call('ZRANGEBYSCORE', KEYS[2], now_ms - plan.lease_ms, '+inf')
+if plan.targets ~= cjson.null and #plan.targets > 0 then
+  redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. cjson.encode(plan.targets) .. '}')
+end
+return {1, epoch, edges}

@@ -1,0 +1,187 @@
+/**
+ * The resources as they are stored (contract §4, snake_case, times ISO 8601 UTC).
+ * What a reader of the API sees is derived from these by admin; what the hot path uses is compiled from them.
+ */
+
+export type AgentStatus = 'active' | 'killed'
+
+export interface Agent {
+  readonly agent_id: string
+  readonly agent_name: string
+  readonly organization_id: string
+  readonly status: AgentStatus
+  /** Rises with every kill and reactivation and never falls (invariant 4). */
+  readonly revision: number
+  readonly created_at: string
+  readonly killed_at: string | null
+  readonly kill_reason: string | null
+  readonly metadata: Readonly<Record<string, unknown>>
+}
+
+export type KeyUse = 'proxy' | 'webhooks'
+
+/** A key of an agent, or of an organization when `agent_id` is null. The key itself is never stored, only its hash. */
+export interface ApiKey {
+  readonly key_id: string
+  readonly organization_id: string
+  readonly agent_id: string | null
+  /** SHA-256 of the key, lower-case hex. */
+  readonly hash: string
+  readonly last4: string
+  readonly name: string
+  /** An organization key may be limited to some agents; null is no limit. */
+  readonly agent_ids: readonly string[] | null
+  readonly uses: readonly KeyUse[]
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  /** `kill` marks a key that a reactivation gives back. */
+  readonly revoked_by: 'operator' | 'kill' | null
+}
+
+/** The secret members hold sealed text (core/seal.ts), never the value. */
+export type SealedAuth =
+  | { readonly type: 'bearer'; readonly token: string }
+  | { readonly type: 'header'; readonly name: string; readonly value: string }
+  | { readonly type: 'basic'; readonly username: string; readonly password: string }
+  | { readonly type: 'query'; readonly name: string; readonly value: string }
+  | { readonly type: 'none' }
+  | {
+      readonly type: 'oauth2_client_credentials'
+      readonly token_url: string
+      readonly client_id: string
+      readonly client_secret: string
+      readonly scope?: string
+    }
+  | {
+      readonly type: 'aws_sigv4'
+      readonly access_key_id: string
+      readonly secret_access_key: string
+      readonly session_token?: string
+      readonly region: string
+      readonly service: string
+    }
+
+export type AuthType = SealedAuth['type']
+
+/** Which members of a credential are sealed, and in which form a read may show them. */
+export const SECRET_MEMBERS: Readonly<Record<AuthType, readonly string[]>> = {
+  bearer: ['token'],
+  header: ['value'],
+  basic: ['password'],
+  query: ['value'],
+  none: [],
+  oauth2_client_credentials: ['client_secret'],
+  aws_sigv4: ['secret_access_key', 'session_token'],
+}
+
+export interface Integration {
+  readonly integration_id: string
+  readonly organization_id: string
+  readonly name: string
+  /** Canonical: lower-case scheme and host, no default port, no trailing slash. */
+  readonly base_url: string
+  readonly strip_agent_id: boolean
+  readonly allow_empty_segments: boolean
+  readonly auth: SealedAuth
+  readonly created_at: string
+}
+
+export interface ScopeRule {
+  /** Upper case; `*` allows all. */
+  readonly methods: readonly string[]
+  readonly paths: readonly string[]
+}
+
+export type Sensitivity = 'low' | 'medium' | 'high'
+export type InjectionMode = 'block' | 'alert' | 'log'
+
+export interface InjectionSettings {
+  readonly enabled: boolean
+  readonly mode: InjectionMode
+  readonly sensitivity: Sensitivity
+  readonly custom_patterns: readonly string[]
+  readonly whitelist_patterns: readonly string[]
+  readonly whitelist_scope: 'text' | 'request'
+  readonly disabled_patterns: readonly string[]
+  readonly auto_kill_on_critical: boolean
+  readonly scan_responses: boolean
+}
+
+export interface AnomalySettings {
+  readonly enabled: boolean
+  readonly alert_threshold: number
+  readonly auto_kill_threshold: number
+}
+
+export interface RateSettings {
+  /** null is unlimited. */
+  readonly requests_per_minute: number | null
+  readonly auto_kill_on_sustained_violation: boolean
+  readonly violation_window_minutes: number
+}
+
+export interface McpTools {
+  readonly allow: readonly string[]
+  readonly deny: readonly string[]
+}
+
+export interface Scope {
+  readonly scope_id: string
+  readonly organization_id: string
+  readonly name: string
+  readonly agent_id: string
+  readonly integration_id: string
+  readonly priority: number
+  readonly max_body_bytes: number | null
+  readonly rules: readonly ScopeRule[]
+  readonly mcp_tools: McpTools
+  readonly injection_detection: InjectionSettings
+  readonly anomaly_detection: AnomalySettings
+  readonly rate_limiting: RateSettings
+  readonly created_at: string
+}
+
+/** What a scope has where its maker leaves a member out (contract §4). */
+export const SCOPE_DEFAULTS = {
+  priority: 100,
+  max_body_bytes: null,
+  mcp_tools: { allow: ['*'], deny: [] },
+  injection_detection: {
+    enabled: true,
+    mode: 'block',
+    sensitivity: 'medium',
+    custom_patterns: [],
+    whitelist_patterns: [],
+    whitelist_scope: 'text',
+    disabled_patterns: [],
+    auto_kill_on_critical: false,
+    scan_responses: false,
+  },
+  anomaly_detection: { enabled: false, alert_threshold: 0.7, auto_kill_threshold: 1 },
+  rate_limiting: {
+    requests_per_minute: 600,
+    auto_kill_on_sustained_violation: false,
+    violation_window_minutes: 5,
+  },
+} as const satisfies Partial<Scope>
+
+export interface Organization {
+  readonly organization_id: string
+  readonly name: string
+  readonly created_at: string
+}
+
+export type AdminRole = 'viewer' | 'operator' | 'admin'
+
+export interface AdminToken {
+  readonly token_id: string
+  readonly organization_id: string
+  readonly email: string
+  readonly role: AdminRole
+  readonly name: string
+  readonly hash: string
+  readonly last4: string
+  readonly created_at: string
+  readonly expires_at: string | null
+}

@@ -1,0 +1,47 @@
+import type { ControlTarget } from '../control/control-message.ts'
+import { CHANNELS, REDIS_KEYS } from './redis-keys.ts'
+import { type RedisClient, runScript } from './run-script.ts'
+
+/** `expected`: the text that must be there, `false` for absent, `true` for present. */
+export type Guard =
+  | readonly ['HGET', key: string, field: string, expected: string | boolean]
+  | readonly ['ZSCORE', key: string, member: string, expected: boolean]
+  | readonly ['EXISTS', key: string, '', expected: boolean]
+
+/** A Redis command, its key, its arguments; `EPOCH` as an argument stands for the number of this change. */
+export type Write = readonly [command: string, key: string, ...args: readonly (string | number)[]]
+export const EPOCH = '@epoch'
+
+export interface Change {
+  readonly guards: readonly Guard[]
+  readonly writes: readonly Write[]
+  /** What edges must drop; none when no edge has anything of it. */
+  readonly targets: readonly ControlTarget[]
+}
+
+export type Committed =
+  | { readonly kind: 'committed'; readonly epoch: number; readonly edges: readonly string[] }
+  /** `guard` is the place in `guards` of the first that did not hold; nothing was written. */
+  | { readonly kind: 'refused'; readonly guard: number }
+
+/** Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count. */
+export async function commit(redis: RedisClient, change: Change, lease_ms: number): Promise<Committed> {
+  const places = new Map<string, number>()
+  const placeOf = (key: string): number => {
+    const place = places.get(key) ?? places.size + 1
+    places.set(key, place)
+    return place
+  }
+  const guards = change.guards.map(([command, key, field, expected]) => [command, placeOf(key), field, expected])
+  const writes = change.writes.map(([command, key, ...args]) => [command, placeOf(key), ...args.map(String)])
+  const plan = { guards, writes, targets: change.targets, channel: CHANNELS.control, lease_ms }
+  const answer = (await runScript(
+    redis,
+    'commit',
+    [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, ...places.keys()],
+    [JSON.stringify(plan)],
+  )) as [1, number, string[]] | [0, number]
+  return answer[0] === 1
+    ? { kind: 'committed', epoch: answer[1], edges: answer[2] }
+    : { kind: 'refused', guard: answer[1] - 1 }
+}

@@ -1,0 +1,68 @@
+/**
+ * Every Redis key and channel of the product, spelled once.
+ * All share one hash tag, so that a script may touch several of them on a Redis Cluster as well.
+ */
+const TAG = '{agw}:'
+const key = (...parts: readonly string[]): string => TAG + parts.join(':')
+
+export const REDIS_KEYS = {
+  /** String: a random name of this installation, set once; it goes upstream in `Via`. */
+  installation: key('installation'),
+  /** Counter: number of the last control message; starts at the wall clock in µs, so that a wiped store is ahead too. */
+  epoch: key('epoch'),
+  /** Hash organization_id → Organization. */
+  organizations: key('organizations'),
+  /** Sorted set organization_id by epoch of creation. */
+  organizationIndex: key('organization-index'),
+  /** Hash agent_id → Agent. */
+  agents: (org: string) => key('agents', org),
+  agentIndex: (org: string) => key('agent-index', org),
+  /** Hash agent_id → last kill revision, of deleted agents: an id is never given again. */
+  agentTombstones: (org: string) => key('agent-tombstones', org),
+  /** Hash agent_id → ms of the last call; written in batches by edges. */
+  agentLastSeen: (org: string) => key('agent-last-seen', org),
+  /** Hash scope_id → Scope, one hash for each agent, since an edge needs all of an agent's scopes at once. */
+  agentScopes: (org: string, agent_id: string) => key('agent-scopes', org, agent_id),
+  /** Hash scope_id → agent_id. */
+  scopeOwners: (org: string) => key('scope-owners', org),
+  scopeIndex: (org: string) => key('scope-index', org),
+  /** Hash integration_id → Integration. */
+  integrations: (org: string) => key('integrations', org),
+  integrationIndex: (org: string) => key('integration-index', org),
+  /** Hash canonical base_url → integration_id. */
+  integrationBaseUrls: (org: string) => key('integration-base-urls', org),
+  /** Hash key_id → ApiKey. */
+  apiKeys: (org: string) => key('api-keys', org),
+  /** Sorted set key_id by epoch of creation; owner is an agent_id, or `-` for the organization's own keys. */
+  apiKeyIndex: (org: string, owner: string) => key('api-key-index', org, owner),
+  /** Hash key_id → ms of the last use; written in batches by edges. */
+  apiKeyLastUsed: (org: string) => key('api-key-last-used', org),
+  /** Hash SHA-256 of a key → `<organization_id> <key_id>`. */
+  apiKeyHashes: key('api-key-hashes'),
+  /** Hash token_id → AdminToken. */
+  adminTokens: (org: string) => key('admin-tokens', org),
+  adminTokenIndex: (org: string) => key('admin-token-index', org),
+  /** Hash token_id → ms of the last use. */
+  adminTokenLastUsed: (org: string) => key('admin-token-last-used', org),
+  /** Hash SHA-256 of a token → `<organization_id> <token_id>`. */
+  adminTokenHashes: key('admin-token-hashes'),
+  /** String: a kept answer of a POST with an Idempotency-Key. */
+  idempotency: (digest: string) => key('idempotency', digest),
+  /** Stream of activity entries, field `e`. */
+  activity: (org: string) => key('activity', org),
+  /** String: how many calls without a known organization an edge refused in a minute, by reason. */
+  unknownCalls: (minute: number) => key('unknown-calls', String(minute)),
+  /** String with a time to live: the process that sends the beacon. */
+  beaconLeader: key('beacon-leader'),
+  /** Hash edge_id → EdgeRecord, and a sorted set edge_id by Redis time in ms of the last beat. */
+  edges: key('edges'),
+  edgeBeats: key('edge-beats'),
+  /** Hash edge_id → Acknowledgement, for one control message. */
+  acknowledgements: (epoch: number) => key('acknowledgements', String(epoch)),
+} as const
+
+export const CHANNELS = {
+  /** Control messages and beacons, in one channel, so that a beacon never overtakes a message. */
+  control: key('control'),
+  acknowledgements: key('acknowledged'),
+} as const

@@ -1,0 +1,75 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
+import { Secret } from './secret.ts'
+
+/** Seals with the first key; opens with any, so that a new key can be put in front of the old one. */
+export interface KeyRing {
+  readonly primary_id: string
+  readonly keys: ReadonlyMap<string, Buffer>
+}
+
+/** What a sealed value is bound to; a value that is moved elsewhere does not open (threats.md 4). */
+export interface SealBinding {
+  readonly organization_id: string
+  readonly owner_id: string
+  /** What the secret is: `bearer.token`, `webhook.secret`. */
+  readonly kind: string
+  /** The canonical origins the secret may be sent to, joined by a space; empty where there is none. */
+  readonly origin: string
+}
+
+const KEY_BYTES = 32
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+
+/** `text` is one key of 32 bytes in Base64, or several separated by commas, the newest first. */
+export function parseKeyRing(text: string): KeyRing {
+  const keys = new Map<string, Buffer>()
+  for (const part of text.split(',')) {
+    const key = Buffer.from(part.trim(), 'base64')
+    if (key.length !== KEY_BYTES)
+      throw new Error('AGW_ENCRYPTION_KEY must be 32 bytes in Base64 (several: separated by commas)')
+    keys.set(keyId(key), key)
+  }
+  const [primary_id] = keys.keys()
+  if (primary_id === undefined) throw new Error('AGW_ENCRYPTION_KEY is empty')
+  return { primary_id, keys }
+}
+
+/** AES-256-GCM; `v1.<key id>.<nonce>.<ciphertext and tag>`, each part Base64url. */
+export function seal(ring: KeyRing, plaintext: string, binding: SealBinding): string {
+  const key = ring.keys.get(ring.primary_id)
+  if (key === undefined) throw new Error('the key ring has no primary key')
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, nonce)
+  cipher.setAAD(bindingBytes(binding))
+  const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  return `v1.${ring.primary_id}.${nonce.toString('base64url')}.${body.toString('base64url')}`
+}
+
+/** Null when the key is not in the ring, the text was changed, or it is bound to something else. */
+export function unseal(ring: KeyRing, sealed: string, binding: SealBinding): Secret | null {
+  const [version, key_id = '', nonceText = '', bodyText = ''] = sealed.split('.')
+  const key = ring.keys.get(key_id)
+  if (version !== 'v1' || key === undefined) return null
+  const nonce = Buffer.from(nonceText, 'base64url')
+  const body = Buffer.from(bodyText, 'base64url')
+  if (nonce.length !== NONCE_BYTES || body.length < TAG_BYTES) return null
+  const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAAD(bindingBytes(binding))
+  decipher.setAuthTag(body.subarray(body.length - TAG_BYTES))
+  try {
+    const head = decipher.update(body.subarray(0, body.length - TAG_BYTES))
+    return new Secret(Buffer.concat([head, decipher.final()]).toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** The key under which a value is sealed, so that a rotation can tell what is left to seal again. */
+export const sealedUnder = (sealed: string): string | null => sealed.split('.')[1] ?? null
+
+const keyId = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
+
+function bindingBytes({ organization_id, owner_id, kind, origin }: SealBinding): Buffer {
+  return Buffer.from(JSON.stringify([organization_id, owner_id, kind, origin]))
+}
