@@ -1,0 +1,230 @@
+import { accessSync, constants } from 'node:fs'
+import { isIP } from 'node:net'
+import ipaddr from 'ipaddr.js'
+
+export type Parsed<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly fault: string }
+
+/** What the text of a setting may be: `name` is for the table of settings, `parse` never throws. */
+export interface Kind<T> {
+  readonly name: string
+  readonly parse: (text: string) => Parsed<T>
+}
+
+const good = <T>(value: T): Parsed<T> => ({ ok: true, value })
+const bad = (fault: string): Parsed<never> => ({ ok: false, fault })
+
+const matching = (name: string, pattern: RegExp, fault: string): Kind<string> => ({
+  name,
+  parse: (text) => (pattern.test(text) ? good(text) : bad(fault)),
+})
+
+export const integer = (min: number, max: number): Kind<number> => ({
+  name: `integer, ${min} to ${max}`,
+  parse: (text) => {
+    const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    return value >= min && value <= max
+      ? good(value)
+      : bad(`is not a whole number from ${min} to ${max}`)
+  },
+})
+
+/** Port 0 lets the operating system choose, which tests use. */
+export const port = integer(0, 65_535)
+
+export const onOff: Kind<boolean> = {
+  name: 'on or off',
+  parse: (text) =>
+    text === 'on' || text === 'off' ? good(text === 'on') : bad('is neither "on" nor "off"'),
+}
+
+export const host: Kind<string> = {
+  name: 'IP address or host name',
+  parse: (text) =>
+    isIP(text) > 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)
+      ? good(text)
+      : bad('is not an IP address or host name'),
+}
+
+export const name = matching(
+  'name',
+  /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,
+  'is not a name of at most 64 letters, digits, ".", "_" and "-"',
+)
+
+export const email = matching(
+  'e-mail address',
+  /^[^\s@<>,]{1,64}@[^\s@<>,]{1,190}$/,
+  'is not an e-mail address',
+)
+
+export const path: Kind<string> = {
+  name: 'path',
+  parse: (text) => (text.includes('\0') ? bad('is not a path') : good(text)),
+}
+
+export const readableFile: Kind<string> = {
+  name: 'file',
+  parse: (text) =>
+    isReadable(text, constants.R_OK)
+      ? good(text)
+      : bad(`names a file that cannot be read: ${text}`),
+}
+
+export const executableFile: Kind<string> = {
+  name: 'file',
+  parse: (text) =>
+    isReadable(text, constants.X_OK)
+      ? good(text)
+      : bad(`names a file that cannot be executed: ${text}`),
+}
+
+/** Faults about secrets never repeat the value. */
+export const bearerToken = matching(
+  'token',
+  /^[\x21-\x7e]{8,512}$/,
+  'is not a token of 8 to 512 visible ASCII characters without spaces',
+)
+
+const ENCRYPTION_KEY_BYTES = 32
+const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
+
+/** Kept as text: core/seal.ts makes the key ring of it. */
+export const encryptionKeys: Kind<string> = {
+  name: '32 bytes in Base64; several separated by commas, the newest first',
+  parse: (text) =>
+    text.split(',').every((part) => {
+      const key = part.trim()
+      return BASE64.test(key) && Buffer.from(key, 'base64').length === ENCRYPTION_KEY_BYTES
+    })
+      ? good(text)
+      : bad('is not 32 bytes in Base64 (several: separated by commas)'),
+}
+
+const DURATION_UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
+const LONGEST_DURATION_MS = 7 * 24 * 3_600_000
+
+export const duration: Kind<number> = {
+  name: 'duration: 500ms, 30s, 15m, 2h',
+  parse: (text) => {
+    const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text)
+    const unit = match?.[2] as keyof typeof DURATION_UNITS_MS | undefined
+    const value = unit === undefined ? Number.NaN : Number(match?.[1]) * DURATION_UNITS_MS[unit]
+    return value <= LONGEST_DURATION_MS
+      ? good(value)
+      : bad('is not a duration like 500ms, 30s, 15m or 2h, of at most a week')
+  },
+}
+
+/** An empty text is an empty list. */
+export const listOf = <T>(item: Kind<T>, limit: number): Kind<readonly T[]> => ({
+  name: `list, separated by commas, of: ${item.name}`,
+  parse: (text) => {
+    const parts = text.split(',').flatMap((part) => part.trim() || [])
+    if (parts.length > limit) return bad(`lists more than ${limit} values`)
+    const values: T[] = []
+    for (const part of parts) {
+      const parsed = item.parse(part)
+      if (!parsed.ok) return bad(`holds "${part}", which ${parsed.fault}`)
+      values.push(parsed.value)
+    }
+    return good(values)
+  },
+})
+
+/** Canonical `network/length`; a bare address is a range of one. */
+export const cidr: Kind<string> = {
+  name: 'CIDR range',
+  parse: (text) => {
+    try {
+      const [address, length] = text.includes('/')
+        ? ipaddr.parseCIDR(text)
+        : singleAddress(ipaddr.parse(text))
+      const network =
+        address.kind() === 'ipv4'
+          ? ipaddr.IPv4.networkAddressFromCIDR(`${address.toString()}/${length}`)
+          : ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${length}`)
+      return good(`${network.toString()}/${length}`)
+    } catch {
+      return bad('is not a range like 10.1.0.0/16 or fd00:1::/32')
+    }
+  },
+}
+
+const singleAddress = (address: ipaddr.IPv4 | ipaddr.IPv6): [ipaddr.IPv4 | ipaddr.IPv6, number] => [
+  address,
+  address.kind() === 'ipv4' ? 32 : 128,
+]
+
+const HOST_PORT = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/
+
+export const hostPort: Kind<string> = {
+  name: 'host:port',
+  parse: (text) => (isHostPort(text) ? good(text) : bad('is not host:port')),
+}
+
+/** Linux keeps 108 bytes for the path of a Unix socket, macOS 104, each with a closing NUL. */
+const SOCKET_PATH_LIMIT_BYTES = 103
+
+export const extProcAddress: Kind<string> = {
+  name: 'unix:/path or host:port',
+  parse: (text) => {
+    if (!text.startsWith('unix:')) return hostPort.parse(text)
+    const socket = text.slice('unix:'.length)
+    if (!socket.startsWith('/')) return bad('is not unix: and an absolute path')
+    return Buffer.byteLength(socket) <= SOCKET_PATH_LIMIT_BYTES
+      ? good(text)
+      : bad(`has a socket path of more than ${SOCKET_PATH_LIMIT_BYTES} bytes`)
+  },
+}
+
+const REDIS_FORMS =
+  'redis://…, rediss://…, unix:///path/to.sock, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port'
+
+export const redisUrl: Kind<string> = {
+  name: REDIS_FORMS,
+  parse: (text) => (isRedisUrl(text) ? good(text) : bad(`is none of ${REDIS_FORMS}`)),
+}
+
+function isRedisUrl(text: string): boolean {
+  const [, scheme, rest = ''] =
+    /^(rediss?|unix|rediss?\+(?:sentinel|cluster)):\/\/(.+)$/.exec(text) ?? []
+  if (scheme === undefined) return false
+  if (scheme === 'unix') return rest.startsWith('/')
+  if (!scheme.includes('+')) return URL.canParse(text) && new URL(text).hostname !== ''
+  const [hosts = '', master = ''] = rest.slice(rest.lastIndexOf('@') + 1).split('/')
+  const namesMaster = !scheme.endsWith('sentinel') || master !== ''
+  return namesMaster && hosts.split(',').every(isHostPort)
+}
+
+export const smtpUrl: Kind<string> = {
+  name: 'smtp://… or smtps://…',
+  parse: (text) =>
+    /^smtps?:\/\//.test(text) && URL.canParse(text)
+      ? good(text)
+      : bad('is not smtp://… or smtps://…'),
+}
+
+/** `http://host:port`, with nothing behind it. */
+export const httpOrigin: Kind<string> = {
+  name: 'http://host:port',
+  parse: (text) =>
+    /^http:\/\//.test(text) && isHostPort(text.slice('http://'.length))
+      ? good(text)
+      : bad('is not http://host:port'),
+}
+
+function isHostPort(text: string): boolean {
+  const match = HOST_PORT.exec(text)
+  return match !== null && Number(match[2]) <= 65_535
+}
+
+function isReadable(file: string, mode: number): boolean {
+  try {
+    accessSync(file, mode)
+    return true
+  } catch {
+    return false
+  }
+}
