@@ -1,0 +1,151 @@
+import type { Scope } from '../model.ts'
+import type {
+  AgentScopes,
+  CompiledRule,
+  CompiledScope,
+  IntegrationScopes,
+} from './compile-scopes.ts'
+import { foldAndSplitSegments, foldSegments } from './fold-segments.ts'
+import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
+import { matchesPath } from './path-pattern.ts'
+
+/** A method and the decoded segments of a target, those of the base URL left aside by `from`. */
+export interface ScopedCall {
+  readonly method: string
+  readonly segments: readonly string[]
+  readonly from: number
+}
+
+export type ScopeDenial = 'no_scope' | 'path_not_allowed' | 'method_not_allowed'
+
+export type ScopeChoice =
+  | {
+      readonly kind: 'allowed'
+      readonly scope: Scope
+      /** Position of the deciding rule in its scope, from 0. */
+      readonly rule: number
+      readonly settings: EffectiveSettings
+    }
+  | {
+      readonly kind: 'denied'
+      readonly reason: ScopeDenial
+      /** The names of all scopes the agent has, for whatever integration. */
+      readonly agent_scopes: readonly string[]
+      /** The call that no rule allows: the one asked for, or one that overrides it. */
+      readonly call: ScopedCall
+    }
+
+/** TRACE gives a credential back to the caller (threats.md 11); no rule, `*` included, allows these. */
+const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'TRACK', 'CONNECT']
+/** Merged settings kept per agent and integration; few of the possible sets ever occur. */
+const MERGED_LIMIT = 64
+const NO_CALLS: readonly ScopedCall[] = []
+
+/**
+ * The first scope, by priority, with a rule that allows the call governs it.
+ * @param overridden other calls that a lenient upstream might take this one for; the governing scope must allow
+ * each of them too (threats.md 10).
+ */
+export function chooseScope(
+  agent: AgentScopes,
+  integration_id: string,
+  call: ScopedCall,
+  overridden: readonly ScopedCall[] = NO_CALLS,
+): ScopeChoice {
+  const there = agent.by_integration.get(integration_id)
+  if (there === undefined) return denied(agent, 'no_scope', call)
+  let isPathKnown = false
+  for (const compiled of there.scopes) {
+    const rule = findRule(compiled, call)
+    if (rule >= 0) {
+      for (const other of overridden) {
+        const otherRule = findRule(compiled, other)
+        if (otherRule < 0) return denied(agent, denialOf(otherRule === PATH_ONLY), other)
+      }
+      const settings = strictest(there, compiled, call, overridden)
+      return { kind: 'allowed', scope: compiled.scope, rule, settings }
+    }
+    if (rule === PATH_ONLY) isPathKnown = true
+  }
+  return denied(agent, denialOf(isPathKnown), call)
+}
+
+const denialOf = (isPathKnown: boolean): ScopeDenial =>
+  isPathKnown ? 'method_not_allowed' : 'path_not_allowed'
+
+function denied(agent: AgentScopes, reason: ScopeDenial, call: ScopedCall): ScopeChoice {
+  return { kind: 'denied', reason, agent_scopes: agent.names, call }
+}
+
+const NO_RULE = -1
+/** A rule has the path, but none of those that have it allows the method. */
+const PATH_ONLY = -2
+
+/** The position of the first rule that allows the call, else `NO_RULE` or `PATH_ONLY`. */
+function findRule(compiled: CompiledScope, call: ScopedCall): number {
+  let missed = NO_RULE
+  for (let i = 0; i < compiled.rules.length; i++) {
+    const rule = compiled.rules[i]
+    if (rule === undefined) break
+    const allows = allowsMethod(rule, call.method)
+    if (!allows && missed === PATH_ONLY) continue
+    for (const path of rule.paths) {
+      if (!matchesPath(path, call.segments, call.from)) continue
+      if (allows) return i
+      missed = PATH_ONLY
+      break
+    }
+  }
+  return missed
+}
+
+function allowsMethod(rule: CompiledRule, method: string): boolean {
+  if (rule.methods.includes(method)) return !FORBIDDEN_METHODS.includes(method)
+  return rule.methods.includes('*') && !FORBIDDEN_METHODS.includes(method.toUpperCase())
+}
+
+/** So that spelling cannot choose a weaker scope: every scope counts that a lenient upstream's reading would match. */
+function strictest(
+  there: IntegrationScopes,
+  governing: CompiledScope,
+  call: ScopedCall,
+  overridden: readonly ScopedCall[],
+): EffectiveSettings {
+  if (there.scopes.length === 1) return governing.settings
+  const readings = [call, ...overridden].map(readLeniently)
+  const taking = there.scopes.filter(
+    (compiled) =>
+      compiled === governing || readings.some((reading) => mightMatch(compiled, reading)),
+  )
+  if (taking.length === 1) return governing.settings
+  const key = taking.map((compiled) => compiled.scope.scope_id).join()
+  const known = there.merged.get(key)
+  if (known !== undefined) return known
+  const settings = mergeSettings(taking.map((compiled) => compiled.scope))
+  if (there.merged.size >= MERGED_LIMIT) there.merged.clear()
+  there.merged.set(key, settings)
+  return settings
+}
+
+interface LenientReading extends ScopedCall {
+  readonly upper_method: string
+  readonly folded: readonly string[]
+  readonly split: readonly string[]
+}
+
+const readLeniently = (call: ScopedCall): LenientReading => ({
+  ...call,
+  upper_method: call.method.toUpperCase(),
+  folded: foldSegments(call.segments, call.from),
+  split: foldAndSplitSegments(call.segments, call.from),
+})
+
+function mightMatch(compiled: CompiledScope, reading: LenientReading): boolean {
+  return compiled.rules.some(
+    (rule) =>
+      (rule.methods.includes('*') || rule.methods.includes(reading.upper_method)) &&
+      (rule.paths.some((path) => matchesPath(path, reading.segments, reading.from)) ||
+        rule.folded_paths.some((path) => matchesPath(path, reading.folded, 0)) ||
+        rule.split_paths.some((path) => matchesPath(path, reading.split, 0))),
+  )
+}

@@ -1,0 +1,115 @@
+import type {
+  AnomalySettings,
+  InjectionMode,
+  InjectionSettings,
+  McpTools,
+  RateSettings,
+  Scope,
+  Sensitivity,
+} from '../model.ts'
+import { type EffectiveTools, foldToolName } from './check-mcp-tool.ts'
+import { compileToolGlob } from './tool-glob.ts'
+
+/** The security settings that are in force for a call: the strictest of every scope that matches it. */
+export interface EffectiveSettings {
+  /** The scopes that took part, in their order of priority. */
+  readonly scope_ids: readonly string[]
+  /** null: the gateway's own limit alone. */
+  readonly max_body_bytes: number | null
+  readonly tools: EffectiveTools
+  readonly injection: InjectionSettings
+  readonly anomaly: AnomalySettings
+  readonly rate: RateSettings
+}
+
+const MODES: readonly InjectionMode[] = ['log', 'alert', 'block']
+const SENSITIVITIES: readonly Sensitivity[] = ['low', 'medium', 'high']
+
+/** Of one scope these are its own settings, compiled. */
+export function mergeSettings(scopes: readonly Scope[]): EffectiveSettings {
+  return {
+    scope_ids: scopes.map((scope) => scope.scope_id),
+    max_body_bytes: lowest(scopes.map((scope) => scope.max_body_bytes)),
+    tools: mergeTools(scopes.map((scope) => scope.mcp_tools)),
+    injection: mergeInjection(scopes.map((scope) => scope.injection_detection)),
+    anomaly: mergeAnomaly(scopes.map((scope) => scope.anomaly_detection)),
+    rate: mergeRate(scopes.map((scope) => scope.rate_limiting)),
+  }
+}
+
+function mergeTools(all: readonly McpTools[]): EffectiveTools {
+  const allow = all
+    .map((tools) => tools.allow)
+    .filter((list) => !list.some((glob) => /^\*+$/.test(glob)))
+  const deny = union(all.map((tools) => tools.deny.map(foldToolName)))
+  return {
+    allow: allow.map((list) => list.map(compileToolGlob)),
+    deny: deny.map(compileToolGlob),
+    is_unrestricted: allow.length === 0 && deny.length === 0,
+  }
+}
+
+/** What a scope says of a detection that it has switched off is not in force, so it weighs nothing. */
+function mergeInjection(all: readonly InjectionSettings[]): InjectionSettings {
+  const live = all.filter((settings) => settings.enabled)
+  const from = live.length > 0 ? live : all
+  return {
+    enabled: live.length > 0,
+    mode: highest(
+      MODES,
+      from.map((settings) => settings.mode),
+    ),
+    sensitivity: highest(
+      SENSITIVITIES,
+      from.map((settings) => settings.sensitivity),
+    ),
+    custom_patterns: union(from.map((settings) => settings.custom_patterns)),
+    whitelist_patterns: intersection(from.map((settings) => settings.whitelist_patterns)),
+    whitelist_scope: from.some((settings) => settings.whitelist_scope === 'text')
+      ? 'text'
+      : 'request',
+    disabled_patterns: intersection(from.map((settings) => settings.disabled_patterns)),
+    auto_kill_on_critical: from.some((settings) => settings.auto_kill_on_critical),
+    scan_responses: from.some((settings) => settings.scan_responses),
+  }
+}
+
+function mergeAnomaly(all: readonly AnomalySettings[]): AnomalySettings {
+  const live = all.filter((settings) => settings.enabled)
+  const from = live.length > 0 ? live : all
+  return {
+    enabled: live.length > 0,
+    alert_threshold: Math.min(...from.map((settings) => settings.alert_threshold)),
+    auto_kill_threshold: Math.min(...from.map((settings) => settings.auto_kill_threshold)),
+  }
+}
+
+/** The shortest window is that of the scopes that kill at all; the others' windows are not in force. */
+function mergeRate(all: readonly RateSettings[]): RateSettings {
+  const killing = all.filter((settings) => settings.auto_kill_on_sustained_violation)
+  const from = killing.length > 0 ? killing : all
+  return {
+    requests_per_minute: lowest(all.map((settings) => settings.requests_per_minute)),
+    auto_kill_on_sustained_violation: killing.length > 0,
+    violation_window_minutes: Math.min(
+      ...from.map((settings) => settings.violation_window_minutes),
+    ),
+  }
+}
+
+/** null is unlimited. */
+function lowest(limits: readonly (number | null)[]): number | null {
+  return limits.reduce((least, limit) =>
+    least === null || (limit !== null && limit < least) ? limit : least,
+  )
+}
+
+const highest = <T>(order: readonly T[], values: readonly T[]): T =>
+  values.reduce((most, value) => (order.indexOf(value) > order.indexOf(most) ? value : most))
+
+const union = (lists: readonly (readonly string[])[]): readonly string[] => [
+  ...new Set(lists.flat()),
+]
+
+const intersection = (lists: readonly (readonly string[])[]): readonly string[] =>
+  (lists[0] ?? []).filter((text) => lists.every((list) => list.includes(text)))

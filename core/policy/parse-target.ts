@@ -1,0 +1,43 @@
+import { decodePath } from './decode-path.ts'
+import { type ReadUrl, readUrl, type UrlFault } from './read-url.ts'
+
+/** Where a call wants to go. `raw_path` and `raw_query` are the caller's spelling, one character a byte (latin1). */
+export interface Target extends ReadUrl {
+  /** Decoded until stable; base URLs and rules match on these. */
+  readonly segments: readonly string[]
+  /** Refused unless the integration has `allow_empty_segments`. The last segment may always be empty. */
+  readonly has_empty_segment: boolean
+  readonly trailing_slash: boolean
+}
+
+/** `details.reason` of `invalid_target_url`. */
+export type TargetFault = UrlFault
+
+export type ParsedTarget =
+  | { readonly ok: true; readonly target: Target }
+  | { readonly ok: false; readonly reason: TargetFault }
+
+/**
+ * @param raw the `:path` that Envoy gives, `/https://host/path?query`, as latin1: one character a byte.
+ */
+export function parseTarget(raw: string): ParsedTarget {
+  if (raw.charCodeAt(0) !== 0x2f) return { ok: false, reason: 'not_absolute' }
+  const url = readUrl(raw, 1, 1)
+  if (typeof url === 'string') return { ok: false, reason: url }
+  const path = decodePath(url.raw_path)
+  if (typeof path === 'string') return { ok: false, reason: path }
+  return {
+    ok: true,
+    target: {
+      scheme: url.scheme,
+      host: url.host,
+      port: url.port,
+      origin: url.origin,
+      raw_path: url.raw_path,
+      raw_query: url.raw_query,
+      segments: path.segments,
+      has_empty_segment: path.has_empty_segment,
+      trailing_slash: path.trailing_slash,
+    },
+  }
+}

@@ -1,0 +1,100 @@
+import { canonicalHost, type HostFault } from './canonical-host.ts'
+import type { PathFault } from './decode-path.ts'
+
+export type UrlFault =
+  | HostFault
+  | PathFault
+  | 'bad_port'
+  | 'empty_segment'
+  | 'fragment'
+  | 'not_absolute'
+  | 'query'
+  | 'too_long'
+  | 'user_info'
+  | 'whitespace'
+
+/** An absolute URL taken apart; the path is not yet looked at. */
+export interface ReadUrl {
+  readonly scheme: 'http' | 'https'
+  readonly host: string
+  readonly port: number
+  /** `scheme://host`, with the port unless it is the scheme's own. */
+  readonly origin: string
+  /** Begins with `/`. */
+  readonly raw_path: string
+  /** Without the `?`; null where there is none. */
+  readonly raw_query: string | null
+}
+
+/** Above what Envoy takes as all headers together by default (60 KiB); the path part is held shorter. */
+const URL_LENGTH_LIMIT = 65_536
+const PATH_LENGTH_LIMIT = 16_384
+const PORT_LIMIT = 65_535
+
+/**
+ * @param raw one character a byte (latin1), so that bytes that are no UTF-8 are seen and not replaced.
+ * @param start where the URL begins in `raw`.
+ * @param minSlashes how many slashes must follow the colon: proxies merge two into one.
+ */
+export function readUrl(raw: string, start: number, minSlashes: 1 | 2): ReadUrl | UrlFault {
+  if (raw.length - start > URL_LENGTH_LIMIT) return 'too_long'
+  const question = raw.indexOf('?', start)
+  const pathEnd = question === -1 ? raw.length : question
+  const fault = characterFault(raw, start)
+  if (fault !== null) return fault
+
+  const head = raw.slice(start, start + 6).toLowerCase()
+  const scheme = head === 'https:' ? 'https' : head.startsWith('http:') ? 'http' : null
+  if (scheme === null) return 'not_absolute'
+  const colonEnd = start + scheme.length + 1
+  let hostStart = colonEnd
+  while (hostStart < colonEnd + 2 && raw[hostStart] === '/') hostStart++
+  if (hostStart - colonEnd < minSlashes)
+    return raw[hostStart] === '\\' ? 'backslash' : 'not_absolute'
+  const slash = raw.indexOf('/', hostStart)
+  const hostEnd = slash === -1 || slash > pathEnd ? pathEnd : slash
+
+  const authority = readAuthority(raw.slice(hostStart, hostEnd), scheme)
+  if (typeof authority === 'string') return authority
+  if (pathEnd - hostEnd > PATH_LENGTH_LIMIT) return 'too_long'
+  const { host, port } = authority
+  const isDefaultPort = port === defaultPort(scheme)
+  return {
+    scheme,
+    host,
+    port,
+    origin: isDefaultPort ? `${scheme}://${host}` : `${scheme}://${host}:${port}`,
+    raw_path: hostEnd === pathEnd ? '/' : raw.slice(hostEnd, pathEnd),
+    raw_query: question === -1 ? null : raw.slice(question + 1),
+  }
+}
+
+const defaultPort = (scheme: 'http' | 'https'): number => (scheme === 'https' ? 443 : 80)
+
+/** What would split the request line of an HTTP/1 upstream, or is cut off by some, is refused in the query too. */
+function characterFault(raw: string, start: number): UrlFault | null {
+  for (let i = start; i < raw.length; i++) {
+    const c = raw.charCodeAt(i)
+    if (c === 0x23) return 'fragment'
+    if (c === 0x20 || (c >= 0x09 && c <= 0x0d)) return 'whitespace'
+    if (c < 0x20 || c === 0x7f) return 'control_character'
+    if (c > 0xff) return 'invalid_utf8'
+  }
+  return null
+}
+
+function readAuthority(
+  authority: string,
+  scheme: 'http' | 'https',
+): { readonly host: string; readonly port: number } | UrlFault {
+  if (authority === '') return 'missing_host'
+  if (authority.includes('\\')) return 'backslash'
+  if (authority.includes('@')) return 'user_info'
+  const colon = authority.indexOf(':', authority.startsWith('[') ? authority.indexOf(']') : 0)
+  const host = canonicalHost(colon === -1 ? authority : authority.slice(0, colon))
+  if (typeof host !== 'string') return host.fault
+  if (colon === -1) return { host, port: defaultPort(scheme) }
+  const digits = authority.slice(colon + 1)
+  const port = Number(digits)
+  return /^[1-9]\d{0,4}$/.test(digits) && port <= PORT_LIMIT ? { host, port } : 'bad_port'
+}

@@ -1,0 +1,25 @@
+/** The literal pieces around the stars of a glob such as `delete_*`; a glob without a star is one piece. */
+export type ToolGlob = readonly string[]
+
+/** A run of stars is one star. */
+export const compileToolGlob = (glob: string): ToolGlob => glob.replace(/\*+/g, '*').split('*')
+
+/**
+ * Whether the whole name matches. Each inner piece is taken at the first place it fits, which never loses a
+ * match, so the time is linear in the name for a given glob.
+ */
+export function matchesToolGlob(glob: ToolGlob, name: string): boolean {
+  const first = glob[0] ?? ''
+  if (glob.length === 1) return name === first
+  const last = glob[glob.length - 1] ?? ''
+  const end = name.length - last.length
+  if (first.length > end || !name.startsWith(first) || !name.endsWith(last)) return false
+  let at = first.length
+  for (let i = 1; i < glob.length - 1; i++) {
+    const piece = glob[i] ?? ''
+    const found = name.indexOf(piece, at)
+    if (found === -1 || found + piece.length > end) return false
+    at = found + piece.length
+  }
+  return true
+}
