@@ -13,7 +13,7 @@ import { aScope, targetOf } from './policy-kit.ts'
 
 function matches(pattern: string, path: string): boolean {
   const parsed = parsePathPattern(pattern)
-  assert.notEqual(typeof parsed, 'string', `${pattern}: ${String(parsed)}`)
+  assert.notEqual(typeof parsed, 'string', `${pattern} must parse`)
   return typeof parsed !== 'string' && matchesPath(parsed, targetOf(`https://x${path}`).segments, 0)
 }
 

@@ -207,7 +207,7 @@ test('raw bytes that are no UTF-8 are refused in the path and pass in the query'
 })
 
 const byteText = fc
-  .array(fc.constantFrom(...'/.%;\\ae2f5cE0-:@?#[]', '\xc3', '\xbc', '\x00', ' '), {
+  .array(fc.constantFrom(...'/.%;\\ae2f5cE0-:@?#[]'.split(''), '\xc3', '\xbc', '\x00', ' '), {
     maxLength: 40,
   })
   .map((parts) => parts.join(''))
@@ -220,8 +220,7 @@ test('whatever is accepted has no segment that climbs, however often an upstream
       let path = parsed.target.raw_path
       for (let round = 0; round < 6; round++) {
         for (const piece of path.split(/[/;\\]/)) assert.ok(piece !== '.' && piece !== '..', path)
-        // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
-        assert.doesNotMatch(path, /[\\\u0000-\u001f]/)
+        assert.ok(!path.includes('\\') && !/\p{Cc}/u.test(path), path)
         path = path.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
       }
     }),
@@ -231,7 +230,10 @@ test('whatever is accepted has no segment that climbs, however often an upstream
 
 test('an accepted host is one that the WHATWG parser leaves as it is', () => {
   const hostText = fc
-    .array(fc.constantFrom(...'aZ09.x-_%:[]ü。１@', 'xn--'), { minLength: 1, maxLength: 12 })
+    .array(fc.constantFrom(...'aZ09.x-_%:[]ü。１@'.split(''), 'xn--'), {
+      minLength: 1,
+      maxLength: 12,
+    })
     .map((parts) => parts.join(''))
   fc.assert(
     fc.property(hostText, (host) => {

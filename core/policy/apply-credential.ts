@@ -1,0 +1,59 @@
+import type { OpenedAuth } from '../store/credential-binding.ts'
+import type { Header } from './header.ts'
+import { replaceQueryParameter } from './query-parameter.ts'
+
+/** What the upstream gets besides the caller's own: from here on the credential is in the clear. */
+export type CredentialEffect =
+  | {
+      readonly kind: 'applied'
+      /** Replace every header of the same name; values are one character a byte (latin1). */
+      readonly headers: readonly Header[]
+      readonly raw_query: string | null
+    }
+  /** Both answer `credential_unavailable`. */
+  | { readonly kind: 'unsupported'; readonly type: OpenedAuth['type'] }
+  | { readonly kind: 'unusable' }
+
+const UNUSABLE: CredentialEffect = { kind: 'unusable' }
+
+/** @param raw_query the caller's query, which a query credential is put into. */
+export function applyCredential(auth: OpenedAuth, raw_query: string | null): CredentialEffect {
+  switch (auth.type) {
+    case 'bearer':
+      return withHeader('authorization', `Bearer ${auth.token.reveal()}`, raw_query)
+    case 'header':
+      return withHeader(auth.name.toLowerCase(), auth.value.reveal(), raw_query)
+    case 'basic': {
+      const pair = Buffer.from(`${auth.username}:${auth.password.reveal()}`, 'utf8')
+      return withHeader('authorization', `Basic ${pair.toString('base64')}`, raw_query)
+    }
+    case 'query':
+      return {
+        kind: 'applied',
+        headers: [],
+        raw_query: replaceQueryParameter(raw_query, auth.name, auth.value.reveal()),
+      }
+    case 'none':
+      return { kind: 'applied', headers: [], raw_query }
+    case 'oauth2_client_credentials':
+    case 'aws_sigv4':
+      return { kind: 'unsupported', type: auth.type }
+  }
+}
+
+function withHeader(name: string, text: string, raw_query: string | null): CredentialEffect {
+  const value = Buffer.from(text, 'utf8').toString('latin1')
+  if (!isHeaderName(name) || !isHeaderValue(value)) return UNUSABLE
+  return { kind: 'applied', headers: [{ name, value }], raw_query }
+}
+
+const isHeaderName = (name: string): boolean => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)
+
+/** A line break would begin a header, or a request, of the credential's own making. */
+function isHeaderValue(value: string): boolean {
+  for (let i = 0; i < value.length; i++) {
+    const c = value.charCodeAt(i)
+    if ((c < 0x20 && c !== 0x09) || c === 0x7f) return false
+  }
+  return true
+}

@@ -1,0 +1,5 @@
+/** One header line as Envoy gives it: the name in lower case, the value one character a byte (latin1). */
+export interface Header {
+  readonly name: string
+  readonly value: string
+}

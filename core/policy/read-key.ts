@@ -1,0 +1,83 @@
+import { isWellFormedKey } from '../api-key.ts'
+import type { Header } from './header.ts'
+import type { OwnedName } from './owned-name.ts'
+import { plainHeaderName } from './plain-header-name.ts'
+import { queryValues } from './query-parameter.ts'
+
+/** Where a key was found. It goes upstream from none of these places. */
+export type KeyPlace = { readonly kind: 'authorization' } | OwnedName
+
+export type PresentedKey =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'presented'; readonly key: string; readonly place: KeyPlace }
+  | { readonly kind: 'ambiguous'; readonly reason: 'authorization' | 'several_keys' }
+
+const NONE: PresentedKey = { kind: 'none' }
+const IN_AUTHORIZATION: KeyPlace = { kind: 'authorization' }
+const KEY_PREFIX = 'agw_live_'
+
+/**
+ * The gateway key of a call: in `Authorization` whatever it looks like, so that a wrong one is named as such; in a
+ * place that a credential owns only with our prefix and checksum. A well-formed key goes before any other text.
+ * @param owned what the credentials of the integrations that cover the target fill, of whatever organization:
+ * whose key it is is not yet known. The caller drops a key whose place the chosen integration does not own.
+ */
+export function readKey(
+  headers: readonly Header[],
+  raw_query: string | null,
+  owned: readonly OwnedName[],
+): PresentedKey {
+  const lines = headers.filter(({ name }) => name === 'authorization')
+  const authorization = lines[0]?.value ?? ''
+  // Envoy joins several lines by a comma; no scheme that carries our key has one.
+  if (lines.length > 1 || authorization.includes(','))
+    return { kind: 'ambiguous', reason: 'authorization' }
+  const spoken = readAuthorization(authorization)
+  let found: PresentedKey = NONE
+  if (spoken !== null && isOurs(spoken))
+    found = { kind: 'presented', key: spoken, place: IN_AUTHORIZATION }
+  for (const place of owned) {
+    for (const text of ownedTexts(headers, raw_query, place)) {
+      const key = text.slice(text.lastIndexOf(' ') + 1)
+      if (!isOurs(key)) continue
+      if (found.kind !== 'presented') found = { kind: 'presented', key, place }
+      else if (found.key !== key) return { kind: 'ambiguous', reason: 'several_keys' }
+    }
+  }
+  if (found.kind === 'none' && spoken !== null)
+    return { kind: 'presented', key: spoken, place: IN_AUTHORIZATION }
+  return found
+}
+
+const isOurs = (text: string): boolean => text.startsWith(KEY_PREFIX) && isWellFormedKey(text)
+
+/** What `Bearer` and `token` carry, or the password of `Basic`; null for any other scheme. */
+function readAuthorization(value: string): string | null {
+  const text = value.trim()
+  const space = text.indexOf(' ')
+  if (space === -1) return null
+  const rest = text.slice(space + 1).trim()
+  switch (text.slice(0, space).toLowerCase()) {
+    case 'bearer':
+    case 'token':
+      return rest
+    case 'basic': {
+      const pair = Buffer.from(rest, 'base64').toString('utf8')
+      const colon = pair.indexOf(':')
+      return colon === -1 || colon === pair.length - 1 ? null : pair.slice(colon + 1)
+    }
+    default:
+      return null
+  }
+}
+
+function ownedTexts(
+  headers: readonly Header[],
+  raw_query: string | null,
+  owned: OwnedName,
+): string[] {
+  if (owned.kind === 'query') return queryValues(raw_query, owned.name)
+  return headers
+    .filter(({ name }) => plainHeaderName(name) === owned.name)
+    .map(({ value }) => value.trim())
+}

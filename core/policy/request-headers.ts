@@ -1,0 +1,89 @@
+import type { Header } from './header.ts'
+import type { OwnedName } from './owned-name.ts'
+import { plainHeaderName } from './plain-header-name.ts'
+
+/** Never sent upstream: hop-by-hop, and what only a proxy may say or is ours to say (contract §3). */
+const REMOVED: ReadonlySet<string> = new Set([
+  'authorization',
+  'connection',
+  'forwarded',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'trailers',
+  'transfer-encoding',
+  'upgrade',
+  'x-real-ip',
+  'x-request-id',
+])
+const REMOVED_PREFIXES = ['x-agw-', 'x-forwarded-', 'x-envoy-'] as const
+
+/** What a caller's `Connection` cannot take from a request: without these it would be another request. */
+const NOT_NOMINABLE: ReadonlySet<string> = new Set([
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'host',
+])
+
+/**
+ * The names, as they are spelled in the request, that must not go upstream. Names are compared in their plain
+ * form, since an upstream may read `X_Forwarded_For` as `X-Forwarded-For`.
+ * @param owned what the integration's credential fills, whether or not it will be filled.
+ * @param keyHeader the header in which our key was found, where it is another one.
+ */
+export function headersToRemove(
+  headers: readonly Header[],
+  owned: OwnedName,
+  keyHeader: string | null = null,
+): string[] {
+  const nominated = nominatedBy(headers)
+  const names: string[] = []
+  for (const { name } of headers) {
+    if (name.charCodeAt(0) === 0x3a) continue
+    const plain = plainHeaderName(name)
+    const goes =
+      REMOVED.has(plain) ||
+      (owned.kind === 'header' && plain === owned.name) ||
+      plain === keyHeader ||
+      (plain.charCodeAt(0) === 0x78 &&
+        REMOVED_PREFIXES.some((prefix) => plain.startsWith(prefix))) ||
+      nominated.includes(plain)
+    if (goes && !names.includes(name)) names.push(name)
+  }
+  return names
+}
+
+const NOTHING: readonly string[] = []
+
+function nominatedBy(headers: readonly Header[]): readonly string[] {
+  const connection = headers.filter(({ name }) => name === 'connection')
+  if (connection.length === 0) return NOTHING
+  return connection
+    .flatMap(({ value }) => value.split(','))
+    .map((token) => plainHeaderName(token.trim().toLowerCase()))
+    .filter((token) => token !== '' && !NOT_NOMINABLE.has(token))
+}
+
+/** The value of `Via` for the upstream: what the caller sent, and this gateway. */
+export function appendVia(headers: readonly Header[], installation: string): string {
+  const own = `1.1 ${viaName(installation)}`
+  const before = headers.filter(({ name, value }) => name === 'via' && value.trim() !== '')
+  return [...before.map(({ value }) => value), own].join(', ')
+}
+
+/** Whether the call has passed this installation before (508 `loop_detected`). */
+export function hasOwnVia(headers: readonly Header[], installation: string): boolean {
+  const own = viaName(installation)
+  return headers.some(
+    ({ name, value }) =>
+      name === 'via' &&
+      value.includes(own) &&
+      value.split(',').some((hop) => hop.trim().split(/\s+/, 2)[1] === own),
+  )
+}
+
+const viaName = (installation: string): string => `agw-${installation}`
