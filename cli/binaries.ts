@@ -1,0 +1,162 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  accessSync,
+  constants,
+  createReadStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+} from 'node:fs'
+import { chmod, rename, rm } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { promisify } from 'node:util'
+import type { Settings } from '../core/settings.ts'
+import { ENVOY, VALKEY } from './pinned-binaries.ts'
+import type { PinnedBinary } from './pinned-binaries.ts'
+
+type Where = Pick<Settings, 'envoyBin' | 'valkeyBin' | 'cacheDir'>
+export type Progress = (line: string) => void
+
+const run = promisify(execFile)
+const INSTALL_LIMIT_MS = 15 * 60_000
+const VERSION_LIMIT_MS = 20_000
+
+/**
+ * The Envoy to run: ENVOY_BIN, else a 1.40 on PATH, else the pinned one, which is installed when it is not there yet.
+ * Throws with one sentence that says what to do.
+ */
+export async function findEnvoy(where: Where, progress: Progress = () => {}): Promise<string> {
+  if (where.envoyBin !== null) {
+    const version = await versionOf(where.envoyBin, ENVOY_VERSION)
+    if (version !== null && isEnvoy(version)) return where.envoyBin
+    throw new Error(`ENVOY_BIN is ${describe(version)}, and Envoy 1.40 is needed.`)
+  }
+  const onPath = await firstOnPath(['envoy'], ENVOY_VERSION, isEnvoy)
+  return onPath ?? (await installed(ENVOY, 'ENVOY_BIN', where, progress))
+}
+
+/** The Valkey to run: VALKEY_BIN, else a Valkey or Redis of version 7 or newer on PATH, else the pinned one. */
+export async function findValkey(where: Where, progress: Progress = () => {}): Promise<string> {
+  if (where.valkeyBin !== null) {
+    const version = await versionOf(where.valkeyBin, VALKEY_VERSION)
+    if (version !== null && isValkey(version)) return where.valkeyBin
+    throw new Error(`VALKEY_BIN is ${describe(version)}, and Valkey or Redis 7 or newer is needed.`)
+  }
+  const onPath = await firstOnPath(['valkey-server', 'redis-server'], VALKEY_VERSION, isValkey)
+  return onPath ?? (await installed(VALKEY, 'VALKEY_BIN', where, progress))
+}
+
+const ENVOY_VERSION = /\/(\d+\.\d+)\.\d+[^/]*\//
+const VALKEY_VERSION = /v=(\d+\.\d+)/
+
+/** The bootstrap uses what came with 1.40, and each release may change what envoy.md relies on. */
+const isEnvoy = (version: string): boolean => version === '1.40'
+/** Scripts use flags that came with Redis 7. */
+const isValkey = (version: string): boolean => Number.parseFloat(version) >= 7
+
+const describe = (version: string | null): string =>
+  version === null ? 'not a program that tells its version' : `version ${version}`
+
+async function firstOnPath(
+  names: readonly string[],
+  pattern: RegExp,
+  fits: (version: string) => boolean,
+): Promise<string | null> {
+  for (const name of names) {
+    for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+      const file = join(folder, name)
+      if (folder === '' || !isExecutable(file)) continue
+      const version = await versionOf(file, pattern)
+      if (version !== null && fits(version)) return file
+    }
+  }
+  return null
+}
+
+async function versionOf(file: string, pattern: RegExp): Promise<string | null> {
+  try {
+    const { stdout } = await run(file, ['--version'], { timeout: VERSION_LIMIT_MS })
+    return pattern.exec(stdout)?.[1] ?? null
+  } catch {
+    return null
+  }
+}
+
+async function installed(
+  binary: PinnedBinary,
+  setting: string,
+  where: Where,
+  progress: Progress,
+): Promise<string> {
+  const file = binary.files[`${process.platform}-${process.arch}`]
+  if (file === undefined) {
+    throw new Error(
+      `${binary.program} is not on PATH, and there is none to install for ${process.platform} on ${process.arch}. Install ${binary.program} ${binary.version} and set ${setting} to it.`,
+    )
+  }
+  const cache = where.cacheDir ?? userCache()
+  const target = join(cache, `${binary.program}-${binary.version}`)
+  if (existsSync(target) && (await sha256(target)) === file.sha256) return target
+  progress(`Installing ${binary.program} ${binary.version} into ${cache} …`)
+  mkdirSync(cache, { recursive: true, mode: 0o700 })
+  const folder = mkdtempSync(join(cache, 'install-'))
+  try {
+    await pipInstall(binary, setting, folder)
+    const program = join(folder, file.path)
+    const found = existsSync(program) ? await sha256(program) : 'nothing'
+    if (found !== file.sha256) {
+      throw new Error(
+        `The ${binary.program} that was downloaded is not the expected one (SHA-256 ${found} instead of ${file.sha256}); it was deleted. Install ${binary.program} ${binary.version} yourself and set ${setting} to it.`,
+      )
+    }
+    await chmod(program, 0o755)
+    await rename(program, target)
+    return target
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function pipInstall(binary: PinnedBinary, setting: string, folder: string): Promise<void> {
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+  const plain = ['--no-deps', '--no-compile', '--only-binary', ':all:', '--target', folder]
+  try {
+    await run('python3', [...pip, ...plain, binary.requirement], { timeout: INSTALL_LIMIT_MS })
+  } catch (error) {
+    const { code, stderr } = error as { code?: string | number; stderr?: string }
+    const cause =
+      code === 'ENOENT'
+        ? 'python3 is not on PATH'
+        : (stderr?.trim().split('\n').at(-1) ?? String(error))
+    throw new Error(
+      `${binary.program} is not on PATH and could not be installed: ${cause}. Install Python 3.11 with pip and a way to the package index, or install ${binary.program} ${binary.version} and set ${setting} to it.`,
+    )
+  }
+}
+
+const userCache = (): string => {
+  const base =
+    process.env['XDG_CACHE_HOME'] ||
+    (process.platform === 'darwin'
+      ? join(homedir(), 'Library', 'Caches')
+      : join(homedir(), '.cache'))
+  return join(base, 'agw')
+}
+
+async function sha256(file: string): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(file, { highWaterMark: 1 << 20 }), hash)
+  return hash.digest('hex')
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,95 @@
+import { REASONS } from '../core/reasons.ts'
+import type { Reason } from '../core/reasons.ts'
+
+/** Which of Envoy's own answers a reason stands for: a CEL expression over the finished call. */
+interface Mapping {
+  readonly reason: Reason
+  readonly when: string
+  readonly details?: Readonly<Record<string, unknown>>
+}
+
+/** The processor sets it with its pass; it holds no character that JSON escapes. */
+const BASE_URL = '%FILTER_STATE(agw.base_url:PLAIN)%'
+
+/**
+ * Envoy's own answers as the JSON of contract §3. The first mapper that matches decides; the very first leaves the
+ * processor's refusals (their code details begin with `agw_`) as they are, since a format would overwrite them.
+ */
+export function localReplies(limits: { readonly body_bytes: number }, requestId: string): object {
+  return {
+    mappers: [
+      {
+        filter: cel("response.code_details.startsWith('agw_')"),
+        headers_to_add: [header('x-agw-request-id', requestId)],
+      },
+      ...mappings(limits).map((mapping) => mapper(mapping, requestId)),
+    ],
+  }
+}
+
+const mappings = (limits: { readonly body_bytes: number }): readonly Mapping[] => [
+  // The admin service is a part of this gateway; its absence is no fault of an upstream.
+  { reason: 'gateway_unavailable', when: "xds.route_name == 'admin' && response.code >= 500" },
+  {
+    reason: 'upgrade_not_supported',
+    when: "response.code_details == 'upgrade_failed' || request.method == 'CONNECT'",
+  },
+  { reason: 'request_timeout', when: 'response.code == 408' },
+  {
+    reason: 'request_too_large',
+    when: 'response.code == 413',
+    details: { limit_bytes: limits.body_bytes },
+  },
+  { reason: 'headers_too_large', when: 'response.code == 431' },
+  { reason: 'bad_request', when: 'response.code >= 400 && response.code < 500' },
+  // No verdict, in three shapes: the processor failed, it ended without one, or nothing can be admitted at all.
+  {
+    reason: 'gateway_unavailable',
+    when: detailsBeginWith('ext_proc', 'direct_response', 'overload'),
+  },
+  { reason: 'upstream_timeout', when: 'response.code == 504', details: { base_url: BASE_URL } },
+  {
+    reason: 'upstream_unreachable',
+    when: detailsBeginWith('dns_', 'upstream_', 'no_healthy_upstream'),
+    details: { base_url: BASE_URL },
+  },
+  { reason: 'gateway_unavailable', when: 'response.code >= 500' },
+]
+
+const detailsBeginWith = (...texts: readonly string[]): string =>
+  texts.map((text) => `response.code_details.startsWith('${text}')`).join(' || ')
+
+function mapper({ reason, when, details = {} }: Mapping, requestId: string): object {
+  const { status, message } = REASONS[reason]
+  return {
+    filter: cel(when),
+    status_code: status,
+    body_format_override: {
+      text_format_source: {
+        // The name of the call comes last and unescaped: it is a command of Envoy, whose text has quotes in it.
+        inline_string: JSON.stringify({ error: reason, message, details, request_id: '' }).replace(
+          /""}$/,
+          `"${requestId}"}`,
+        ),
+      },
+      content_type: 'application/json',
+    },
+    headers_to_add: [header('x-agw-reason', reason), header('x-agw-request-id', requestId)],
+  }
+}
+
+const header = (key: string, value: string) => ({
+  header: { key, value },
+  append_action: 'OVERWRITE_IF_EXISTS_OR_ADD',
+})
+
+const cel = (expression: string) => ({
+  extension_filter: {
+    name: 'envoy.access_loggers.extension_filters.cel',
+    typed_config: {
+      '@type':
+        'type.googleapis.com/envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
+      expression,
+    },
+  },
+})

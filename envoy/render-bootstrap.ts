@@ -1,0 +1,152 @@
+import { readFileSync } from 'node:fs'
+import { isIP } from 'node:net'
+import { isMap, parseDocument, visit } from 'yaml'
+import { fromRoot } from '../core/root.ts'
+import type { Settings } from '../core/settings.ts'
+import { localReplies } from './local-replies.ts'
+import { REFUSED_RANGES } from './refused-ranges.ts'
+import { subtractRanges } from './subtract-ranges.ts'
+
+/** What is decided at each start, beside the settings. */
+export interface BootFacts {
+  readonly envoy_admin_socket: string
+  /** `unix:/path` or `host:port`, one for each ext-proc process. */
+  readonly ext_proc_addresses: readonly string[]
+  /** The admin service's Unix socket; /admin is routed to it when the settings say so. */
+  readonly admin_socket: string | null
+  readonly verdict_secret: string
+  /** `http://127.0.0.1:8082` when the echo API runs. */
+  readonly echo_origin: string | null
+  /** PEM bundle that upstream certificates are checked against. */
+  readonly trusted_ca_file: string
+  readonly heap_limit_bytes: number
+}
+
+/** Each connection costs a file descriptor and some kilobytes; the heap limit is the other bound. */
+const CONNECTIONS_LIMIT = 20_000
+
+/** HTTP/2 windows have 31 bits. A connection has room for several held bodies. */
+const WINDOW_LIMIT_BYTES = 2 ** 31 - 1
+const HELD_BODIES_PER_CONNECTION = 16
+
+/** How long a processor may hang before its calls are cut, as a share of the lease (0.5 s and 1 s of 3 s). */
+const KEEPALIVE_INTERVAL_SHARE = 1 / 6
+const KEEPALIVE_TIMEOUT_SHARE = 1 / 3
+
+/** Headers that end at this gateway; `_` is read as `-` because CGI-like servers do so. */
+const KEPT_FROM_UPSTREAM =
+  'x[-_]agw[-_].*|forwarded|x[-_]real[-_]ip|x[-_]forwarded[-_].*|x[-_]envoy[-_].*|x[-_]request[-_]id|proxy[-_]authorization|te'
+
+/** What an upstream must not say in our name. */
+const KEPT_FROM_CALLER = 'x[-_]agw[-_].*'
+
+/**
+ * Envoy names each call and never takes the caller's name for it. What Envoy refuses before it knows the headers has
+ * none; the nanosecond at which that call began stands in.
+ */
+const REQUEST_ID = `%COALESCE(${JSON.stringify({
+  operators: [
+    { command: 'FILTER_STATE', param: 'agw.request_id:PLAIN' },
+    { command: 'START_TIME', param: '%s%9f' },
+  ],
+})})%`
+
+/** The bootstrap as YAML: envoy/bootstrap.yaml with every `$name` filled in. */
+export function renderBootstrap(settings: Settings, facts: BootFacts): string {
+  const document = parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
+  const values = new Map(Object.entries(placeholders(settings, facts)))
+  visit(document, {
+    Pair: (_key, pair) => (isLeftOut(pair.value, values) ? visit.REMOVE : undefined),
+    Map: (_key, map) => {
+      if (isLeftOut(map, values)) return visit.REMOVE
+      map.delete(WHEN)
+      return undefined
+    },
+    Scalar: (_key, node) =>
+      typeof node.value === 'string' && node.value.startsWith('$')
+        ? document.createNode(known(values, node.value.slice(1)))
+        : undefined,
+  })
+  return document.toString({ lineWidth: 0 })
+}
+
+const WHEN = '$when'
+
+function isLeftOut(node: unknown, values: ReadonlyMap<string, unknown>): boolean {
+  const name = isMap(node) ? node.get(WHEN) : undefined
+  return name !== undefined && known(values, String(name)) === null
+}
+
+function known(values: ReadonlyMap<string, unknown>, name: string): unknown {
+  const value = values.get(name)
+  if (value === undefined) throw new Error(`envoy/bootstrap.yaml names $${name}, which is unknown`)
+  return value
+}
+
+/** Null leaves out the blocks that need the value. */
+function placeholders(settings: Settings, facts: BootFacts): Record<string, unknown> {
+  const echo = facts.echo_origin === null ? null : new URL(facts.echo_origin)
+  return {
+    envoy_admin_socket: facts.envoy_admin_socket,
+    heap_limit_bytes: facts.heap_limit_bytes,
+    connections_limit: CONNECTIONS_LIMIT,
+    proxy_host: settings.proxyHost,
+    proxy_port: settings.proxyPort,
+    tls_cert_file: settings.tlsCertFile,
+    tls_key_file: settings.tlsKeyFile,
+    max_body_bytes: settings.maxBodyBytes,
+    connection_window_bytes: Math.min(
+      settings.maxBodyBytes * HELD_BODIES_PER_CONNECTION,
+      WINDOW_LIMIT_BYTES,
+    ),
+    trusted_hops: settings.trustedHops,
+    upstream_idle_timeout: seconds(settings.upstreamIdleTimeout_ms),
+    local_replies: localReplies({ body_bytes: settings.maxBodyBytes }, REQUEST_ID),
+    request_id: REQUEST_ID,
+    verdict_secret: facts.verdict_secret,
+    admin_route_socket: settings.proxyAdmin ? facts.admin_socket : null,
+    echo_host: echo?.hostname ?? null,
+    echo_port: echo === null ? null : Number(echo.port || 80),
+    refused_ranges: subtractRanges(REFUSED_RANGES, settings.egressAllowCidrs).map(cidrRange),
+    dns_resolvers:
+      settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
+    ext_proc_discovery: facts.ext_proc_addresses.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
+    ext_proc_endpoints: facts.ext_proc_addresses.map((address) => ({
+      endpoint: { address: endpointAddress(address) },
+    })),
+    ext_proc_tls_cert_file: settings.extProcTlsCertFile,
+    ext_proc_tls_key_file: settings.extProcTlsKeyFile,
+    ext_proc_tls_ca_file: settings.extProcTlsCaFile,
+    keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
+    keepalive_timeout: seconds(settings.killLease_ms * KEEPALIVE_TIMEOUT_SHARE),
+    kept_from_upstream: KEPT_FROM_UPSTREAM,
+    kept_from_caller: KEPT_FROM_CALLER,
+    trusted_ca_file: facts.trusted_ca_file,
+  }
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
+
+function cidrRange(range: string): object {
+  const [address_prefix, length] = range.split('/')
+  return { address_prefix, prefix_len: Number(length) }
+}
+
+const UNIX = 'unix:'
+
+const endpointAddress = (address: string): object =>
+  address.startsWith(UNIX) ? { pipe: { path: address.slice(UNIX.length) } } : socketAddress(address)
+
+function socketAddress(hostPort: string): object {
+  const [host, port] = splitHostPort(hostPort)
+  return { socket_address: { address: host, port_value: port } }
+}
+
+/** Whether no name has to be resolved. */
+const isNumeric = (address: string): boolean =>
+  address.startsWith(UNIX) || isIP(splitHostPort(address)[0]) > 0
+
+function splitHostPort(hostPort: string): [string, number] {
+  const colon = hostPort.lastIndexOf(':')
+  return [hostPort.slice(0, colon).replace(/^\[|\]$/g, ''), Number(hostPort.slice(colon + 1))]
+}

@@ -1,0 +1,92 @@
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { findEnvoy } from '../../cli/binaries.ts'
+import { readSettings } from '../../core/settings.ts'
+import type { Environment } from '../../core/settings.ts'
+import { renderBootstrap } from '../../envoy/render-bootstrap.ts'
+import type { BootFacts } from '../../envoy/render-bootstrap.ts'
+import { systemCaFile } from '../../envoy/trusted-ca.ts'
+import { freePort } from './free-port.ts'
+import { tempFolder } from './temp-folder.ts'
+import { until } from './until.ts'
+
+export interface KitEnvoy {
+  readonly port: number
+  readonly url: string
+  readonly pid: number
+  readonly verdict_secret: string
+  readonly admin: (path: string) => Promise<string>
+  readonly log: () => string
+  readonly stop: () => Promise<void>
+}
+
+/** The real Envoy on the product's own bootstrap; `env` are settings, `facts` what a launcher would decide. */
+export async function startEnvoy(env: Environment, facts: Partial<BootFacts>): Promise<KitEnvoy> {
+  const folder = tempFolder('envoy')
+  const port = await freePort()
+  const read = readSettings({ AGW_PROXY_PORT: String(port), ...env })
+  if (!read.ok) throw new Error(read.faults.join('\n'))
+  const boot: BootFacts = {
+    envoy_admin_socket: join(folder, 'admin.sock'),
+    ext_proc_addresses: [],
+    admin_socket: null,
+    verdict_secret: randomBytes(32).toString('hex'),
+    echo_origin: null,
+    trusted_ca_file: systemCaFile(folder),
+    heap_limit_bytes: 1024 ** 3,
+    ...facts,
+  }
+  const config = join(folder, 'envoy.yaml')
+  writeFileSync(config, renderBootstrap(read.settings, boot), { mode: 0o600 })
+  const binary = await findEnvoy(read.settings)
+  const args = ['-c', config, '--use-dynamic-base-id', '--concurrency', '1', '-l', 'error']
+  const child = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] })
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log += text
+  })
+  let exit: number | string | null = null
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      exit = code ?? signal
+      resolve()
+    })
+  })
+  const admin = (path: string): Promise<string> => get(boot.envoy_admin_socket, path)
+  const killWithUs = (): void => void child.kill('SIGKILL')
+  process.once('exit', killWithUs)
+  await until('Envoy is ready', async () => {
+    if (exit !== null) throw new Error(`Envoy ended with ${exit}:\n${log}`)
+    return (await admin('/ready').catch(() => '')).includes('LIVE')
+  })
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
+    verdict_secret: boot.verdict_secret,
+    admin,
+    log: () => log,
+    stop: async () => {
+      process.removeListener('exit', killWithUs)
+      child.kill('SIGTERM')
+      await exited
+    },
+  }
+}
+
+function get(socketPath: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
+      answer.once('end', () => resolve(text))
+    })
+    call.once('error', reject)
+    call.end()
+  })
+}

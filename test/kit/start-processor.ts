@@ -1,0 +1,109 @@
+import { Server, ServerCredentials, loadPackageDefinition } from '@grpc/grpc-js'
+import type { GrpcObject, ServerDuplexStream, ServiceDefinition } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import { fromRoot } from '../../core/root.ts'
+
+type Headers = Readonly<Record<string, string>>
+type Message = Record<string, any>
+
+/** One conversation with Envoy, as the behaviour of a test sees it. */
+export interface KitStream {
+  readonly headers: Headers
+  readonly end_of_stream: boolean
+  /** Names of the messages that arrived, in order. */
+  readonly received: string[]
+  readonly send: (response: Message) => void
+  readonly endOk: () => void
+  readonly fail: () => void
+  /** Bytes of the request body as the processor saw it; null when it saw none. */
+  body: Buffer | null
+  ended: boolean
+}
+
+export type Behaviour = (stream: KitStream, message: Message, kind: string) => void
+
+export interface KitProcessor {
+  readonly streams: KitStream[]
+  readonly live: () => number
+  readonly stop: () => void
+}
+
+/** An ext_proc server that does what the test says; it decides nothing by itself. */
+export async function startProcessor(address: string, behave: Behaviour): Promise<KitProcessor> {
+  const server = new Server({
+    'grpc.enable_channelz': 0,
+    'grpc.max_receive_message_length': 64 * 1024 * 1024,
+  })
+  const streams: KitStream[] = []
+  server.addService(externalProcessor(), {
+    Process: (call: ServerDuplexStream<Message, Message>) => {
+      const stream = {
+        headers: {},
+        end_of_stream: false,
+        received: [] as string[],
+        send: (response: Message) => call.write(response),
+        endOk: () => call.end(),
+        fail: () => call.emit('error', { code: 13, details: 'told to fail' }),
+        body: null as Buffer | null,
+        ended: false,
+      }
+      streams.push(stream)
+      call.on('data', (message: Message) => {
+        const kind = String(message['request'])
+        stream.received.push(kind)
+        if (kind === 'request_headers') {
+          stream.headers = headersOf(message[kind].headers)
+          stream.end_of_stream = message[kind].end_of_stream
+        }
+        if (kind === 'request_body') stream.body = message[kind].body
+        behave(stream, message[kind], kind)
+      })
+      // Envoy ends its half when the call is over; answering that is what keeps the connection from a GOAWAY.
+      call.on('end', () => {
+        stream.ended = true
+        call.end()
+      })
+      call.on('cancelled', () => {
+        stream.ended = true
+      })
+      call.on('error', () => {})
+    },
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.bindAsync(address, ServerCredentials.createInsecure(), (error) =>
+      error ? reject(error) : resolve(),
+    )
+  })
+  return {
+    streams,
+    live: () => streams.filter((stream) => !stream.ended).length,
+    stop: () => server.forceShutdown(),
+  }
+}
+
+export const headerValue = (key: string, value: string): Message => ({
+  header: { key, raw_value: Buffer.from(value) },
+})
+
+export function headersOf(map: {
+  headers: ReadonlyArray<{ key: string; raw_value: Buffer }>
+}): Headers {
+  return Object.fromEntries(map.headers.map(({ key, raw_value }) => [key, raw_value.toString()]))
+}
+
+function externalProcessor(): ServiceDefinition {
+  const loaded = loadPackageDefinition(
+    loadSync('envoy/service/ext_proc/v3/external_processor.proto', {
+      includeDirs: [fromRoot('proto')],
+      keepCase: true,
+      longs: Number,
+      enums: String,
+      defaults: true,
+      oneofs: true,
+    }),
+  )
+  let node: GrpcObject | unknown = loaded
+  for (const part of ['envoy', 'service', 'ext_proc', 'v3', 'ExternalProcessor'])
+    node = (node as GrpcObject)[part]
+  return (node as { service: ServiceDefinition }).service
+}

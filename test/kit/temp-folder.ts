@@ -1,0 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const made: string[] = []
+
+/** A folder that only the owner may enter (0700) and that is gone when the test process ends. */
+export function tempFolder(name = 'test'): string {
+  if (made.length === 0) {
+    process.once('exit', () => {
+      for (const folder of made) rmSync(folder, { recursive: true, force: true })
+    })
+  }
+  const folder = mkdtempSync(join(tmpdir(), `agw-${name}-`))
+  made.push(folder)
+  return folder
+}
