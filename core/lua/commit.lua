@@ -2,7 +2,7 @@
 -- Guarantee: nothing is written unless every guard holds; whoever reads the new epoch reads the new state.
 -- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3..] the keys that guards and writes name by their place, the first being 1
 -- ARGV[1] JSON {guards, writes, targets, channel, lease_ms}
---   guard: [command, place, field or member, expected text or false for absent, or true for present]; command HGET | ZSCORE | EXISTS
+--   guard: [command, place, field or member, expected text or false for absent, or true for present]; command HGET | ZSCORE | EXISTS | HLEN | ZCARD
 --   write: [command, place, ...arguments]; "@epoch" as an argument stands for the new epoch
 -- Answer: {1, epoch, edges whose lease may still run} or {0, number of the guard that failed, counted from 1}
 local plan = cjson.decode(ARGV[1])
@@ -11,6 +11,8 @@ for number, guard in ipairs(plan.guards) do
   local found
   if command == 'EXISTS' then
     found = redis.call('EXISTS', KEYS[place + 2]) == 1 and 'present' or false
+  elseif command == 'HLEN' or command == 'ZCARD' then
+    found = tostring(redis.call(command, KEYS[place + 2]))
   else
     found = redis.call(command, KEYS[place + 2], field)
   end
@@ -38,7 +40,8 @@ end
 local now = redis.call('TIME')
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
 local edges = redis.call('ZRANGEBYSCORE', KEYS[2], now_ms - plan.lease_ms, '+inf')
-if plan.targets ~= cjson.null and #plan.targets > 0 then
-  redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. cjson.encode(plan.targets) .. '}')
-end
+-- A change that no edge must hear of is published as well, since every epoch that is not heard is a gap.
+-- An empty list is spelled out: cjson would write it as an object.
+local targets = #plan.targets > 0 and cjson.encode(plan.targets) or '[]'
+redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. targets .. '}')
 return {1, epoch, edges}

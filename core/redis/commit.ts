@@ -2,11 +2,12 @@ import type { ControlTarget } from '../control/control-message.ts'
 import { CHANNELS, REDIS_KEYS } from './redis-keys.ts'
 import { type RedisClient, runScript } from './run-script.ts'
 
-/** `expected`: the text that must be there, `false` for absent, `true` for present. */
+/** `expected`: the text that must be there, `false` for absent, `true` for present; of HLEN and ZCARD the number as text. */
 export type Guard =
   | readonly ['HGET', key: string, field: string, expected: string | boolean]
   | readonly ['ZSCORE', key: string, member: string, expected: boolean]
   | readonly ['EXISTS', key: string, '', expected: boolean]
+  | readonly ['HLEN' | 'ZCARD', key: string, '', expected: string]
 
 /** A Redis command, its key, its arguments; `EPOCH` as an argument stands for the number of this change. */
 export type Write = readonly [command: string, key: string, ...args: readonly (string | number)[]]

@@ -29,6 +29,9 @@ export const REDIS_KEYS = {
   /** Hash integration_id → Integration. */
   integrations: (org: string) => key('integrations', org),
   integrationIndex: (org: string) => key('integration-index', org),
+  /** Hash scope_id → agent_id, of the scopes that use one integration; admin asks it before a deletion. */
+  integrationScopes: (org: string, integration_id: string) =>
+    key('integration-scopes', org, integration_id),
   /** Hash canonical base_url → integration_id. */
   integrationBaseUrls: (org: string) => key('integration-base-urls', org),
   /** Hash key_id → ApiKey. */
@@ -50,7 +53,9 @@ export const REDIS_KEYS = {
   idempotency: (digest: string) => key('idempotency', digest),
   /** Stream of activity entries, field `e`. */
   activity: (org: string) => key('activity', org),
-  /** String: how many calls without a known organization an edge refused in a minute, by reason. */
+  /** Hash `<agent_id> <reason>` → refusals of one minute that were counted instead of recorded one by one. */
+  refusalCounts: (org: string, minute: number) => key('refusal-counts', org, String(minute)),
+  /** Hash reason → refused calls of one minute whose organization is not known. */
   unknownCalls: (minute: number) => key('unknown-calls', String(minute)),
   /** String with a time to live: the process that sends the beacon. */
   beaconLeader: key('beacon-leader'),

@@ -1,0 +1,173 @@
+import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+
+/** Allowed calls are written in batches: a crash costs at most this much of them, unless `strict`. */
+const FLUSH_INTERVAL_MS = 25
+const BATCH_MAX = 200
+/** Entries that wait while Redis is slow; beyond, the oldest are dropped and counted. */
+const QUEUE_MAX = 20_000
+/** Refusals of one agent for one reason that are recorded in full each minute; further ones are counted. */
+const FULL_REFUSALS_PER_MINUTE = 120
+/** Agents times reasons that are told apart within a minute; beyond, refusals are counted at once. */
+const FLOOD_KINDS_MAX = 10_000
+const COUNTS_TTL_S = 30 * 24 * 3600
+const UNKNOWN_CALL_SAMPLES_PER_MINUTE = 20
+const LAST_USE_INTERVAL_MS = 2000
+/** Agents and keys whose last use is noted between two writes; others are noted the next time. */
+const LAST_USES_MAX = 50_000
+
+interface RecorderParts {
+  readonly redis: RedisClient
+  readonly nowMs: () => number
+  readonly log: { warn(data: object, message: string): void; info(data: object, message: string): void }
+}
+
+/** Writes what was decided to the activity log (invariant 6), bounded whatever arrives. */
+export class ActivityRecorder {
+  readonly #parts: RecorderParts
+  readonly #timers: readonly NodeJS.Timeout[]
+  #queue: ActivityEntry[] = []
+  #lost = 0
+  #minute = 0
+  #floods = new Map<string, number>()
+  #unknownSamples = 0
+  #lastUses = new Map<string, { readonly key: string; readonly field: string; readonly at_ms: number }>()
+  #flushing: Promise<void> | null = null
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts
+    this.#timers = [
+      setInterval(() => void this.flush(), FLUSH_INTERVAL_MS),
+      setInterval(() => void this.#writeLastUses(), LAST_USE_INTERVAL_MS),
+    ]
+  }
+
+  /** Takes the entry of a call that went on; it is written with the next batch. */
+  allowed(entry: ActivityEntry): void {
+    if (this.#queue.length >= QUEUE_MAX) {
+      this.#queue.splice(0, BATCH_MAX)
+      this.#lost += BATCH_MAX
+    }
+    this.#queue.push(entry)
+    if (this.#queue.length >= BATCH_MAX) void this.flush()
+  }
+
+  /** Resolves when the refusal is in the log, or in a count of a flood, or Redis has failed to take it. */
+  async refused(entry: ActivityEntry): Promise<void> {
+    const { redis, log } = this.#parts
+    const { organization_id, agent_id, reason } = entry
+    try {
+      if (this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
+        await this.#count(REDIS_KEYS.refusalCounts(organization_id, this.#minute), `${agent_id ?? '-'} ${reason}`)
+      } else {
+        await runScript(redis, 'record', [REDIS_KEYS.activity(organization_id)], [
+          ACTIVITY_MAX_ENTRIES,
+          JSON.stringify(entry),
+        ])
+      }
+    } catch (error) {
+      log.warn({ error: messageOf(error), entry }, 'a refusal could not be written to the activity log')
+    }
+  }
+
+  /** A refused call of nobody we know: counted, and a sample goes to the process log. */
+  async refusedUnknown(reason: string, sample: Readonly<Record<string, unknown>>): Promise<void> {
+    this.#turnMinute()
+    if (this.#unknownSamples++ < UNKNOWN_CALL_SAMPLES_PER_MINUTE)
+      this.#parts.log.info({ reason, ...sample }, 'refused a call without a known organization')
+    await this.#count(REDIS_KEYS.unknownCalls(this.#minute), reason).catch(() => undefined)
+  }
+
+  /** Notes that an agent and its key were used; what `last_seen_at` and `last_used_at` show. */
+  used(organization_id: string, agent_id: string, key_id: string): void {
+    if (this.#lastUses.size >= LAST_USES_MAX) return
+    const at_ms = this.#parts.nowMs()
+    this.#lastUses.set(`a ${organization_id} ${agent_id}`, {
+      key: REDIS_KEYS.agentLastSeen(organization_id),
+      field: agent_id,
+      at_ms,
+    })
+    this.#lastUses.set(`k ${organization_id} ${key_id}`, {
+      key: REDIS_KEYS.apiKeyLastUsed(organization_id),
+      field: key_id,
+      at_ms,
+    })
+  }
+
+  /** Writes what waits; resolves when it is written. */
+  async flush(): Promise<void> {
+    if (this.#flushing !== null) return this.#flushing
+    if (this.#queue.length === 0) return
+    this.#flushing = this.#writeQueue()
+    await this.#flushing
+    this.#flushing = null
+  }
+
+  async stop(): Promise<void> {
+    for (const timer of this.#timers) clearInterval(timer)
+    await this.#flushing
+    await this.flush()
+    await this.#writeLastUses()
+  }
+
+  async #writeQueue(): Promise<void> {
+    const { redis, log } = this.#parts
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.splice(0, BATCH_MAX)
+      const byOrganization = new Map<string, string[]>()
+      for (const entry of batch) {
+        const texts = byOrganization.get(entry.organization_id)
+        if (texts === undefined) byOrganization.set(entry.organization_id, [JSON.stringify(entry)])
+        else texts.push(JSON.stringify(entry))
+      }
+      try {
+        await Promise.all(
+          [...byOrganization].map(([organization_id, texts]) =>
+            runScript(redis, 'record', [REDIS_KEYS.activity(organization_id)], [ACTIVITY_MAX_ENTRIES, ...texts]),
+          ),
+        )
+      } catch (error) {
+        // A batch that timed out may be there: writing it again would double its entries.
+        const mayBeThere = messageOf(error).includes('timed out')
+        if (mayBeThere || this.#queue.length + batch.length > QUEUE_MAX) this.#lost += batch.length
+        else this.#queue = [...batch, ...this.#queue]
+        log.warn({ error: messageOf(error), waiting: this.#queue.length, lost: this.#lost }, 'the activity log cannot be written')
+        return
+      }
+    }
+  }
+
+  async #writeLastUses(): Promise<void> {
+    if (this.#lastUses.size === 0) return
+    const uses = this.#lastUses
+    this.#lastUses = new Map()
+    const { redis } = this.#parts
+    await Promise.all([...uses.values()].map(({ key, field, at_ms }) => redis.hset(key, field, at_ms))).catch(
+      () => undefined,
+    )
+  }
+
+  #isFlood(kind: string): boolean {
+    this.#turnMinute()
+    const seen = this.#floods.get(kind) ?? 0
+    if (seen === 0 && this.#floods.size >= FLOOD_KINDS_MAX) return true
+    this.#floods.set(kind, seen + 1)
+    return seen >= FULL_REFUSALS_PER_MINUTE
+  }
+
+  #turnMinute(): void {
+    const minute = Math.floor(this.#parts.nowMs() / 60_000)
+    if (minute === this.#minute) return
+    this.#minute = minute
+    this.#floods = new Map()
+    this.#unknownSamples = 0
+  }
+
+  async #count(key: string, field: string): Promise<void> {
+    const { redis } = this.#parts
+    await Promise.all([redis.hincrby(key, field, 1), redis.expire(key, COUNTS_TTL_S)])
+  }
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))

@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto'
+import type { ActivityEntry, ActivityEvent, StepMark } from '../../core/activity/activity-entry.ts'
+import type { Reason } from '../../core/reasons.ts'
+
+/** What is known of a call so far; the decision fills it in, step by step. */
+export interface CallFacts {
+  organization_id: string | null
+  agent_id: string | null
+  agent_name: string | null
+  key_id: string | null
+  integration_id: string | null
+  scope_id: string | null
+  rule: number | null
+  method: string
+  endpoint: string | null
+  source_ip: string | null
+  request_id: string
+  bytes_in: number | null
+  data: Record<string, unknown>
+}
+
+/** Events of refusals that have one of their own (contract §7); every other refusal is `request_rejected`. */
+const EVENT_OF: Partial<Record<Reason, ActivityEvent>> = {
+  permission_denied: 'permission_denied',
+  rate_limit_exceeded: 'rate_limit_exceeded',
+  mcp_tool_blocked: 'mcp_tool_blocked',
+  security_block: 'injection_blocked',
+}
+
+/** Gathers what becomes one activity entry. `clockMs` is monotonic with fractions, `wallMs` the time of day. */
+export class CallRecord {
+  readonly facts: CallFacts
+  readonly #edge_id: string
+  readonly #steps: StepMark[] = []
+  readonly #started_ms: number
+  readonly #timestamp_ms: number
+  readonly #clockMs: () => number
+  #stepStarted_ms: number
+
+  constructor(facts: CallFacts, edge_id: string, clockMs: () => number, wallMs: number) {
+    this.facts = facts
+    this.#edge_id = edge_id
+    this.#clockMs = clockMs
+    this.#timestamp_ms = wallMs
+    this.#started_ms = this.#stepStarted_ms = clockMs()
+  }
+
+  /** Ends a step; the next begins. */
+  mark(step: string, outcome: StepMark['outcome']): void {
+    const now_ms = this.#clockMs()
+    this.#steps.push({ step, outcome, took_us: Math.round((now_ms - this.#stepStarted_ms) * 1000) })
+    this.#stepStarted_ms = now_ms
+  }
+
+  refused(reason: Reason, status: number, data: Readonly<Record<string, unknown>>): ActivityEntry | null {
+    return this.#entry(EVENT_OF[reason] ?? 'request_rejected', 'blocked', reason, status, data)
+  }
+
+  /** The call went on and has ended. `event` is `injection_detected` where something was found and let through. */
+  allowed(event: 'request_allowed' | 'injection_detected'): ActivityEntry | null {
+    return this.#entry(event, 'allowed', null, null, {})
+  }
+
+  /** The call was ended by this gateway while it was in flight. */
+  terminated(reason: Reason, status: number | null): ActivityEntry | null {
+    return this.#entry('request_rejected', 'terminated', reason, status, {})
+  }
+
+  /** Null while the organization is not known: such a call is counted instead. */
+  #entry(
+    event: ActivityEvent,
+    decision: NonNullable<ActivityEntry['decision']>,
+    reason: Reason | null,
+    status: number | null,
+    data: Readonly<Record<string, unknown>>,
+  ): ActivityEntry | null {
+    const { organization_id, bytes_in, data: known, ...facts } = this.facts
+    if (organization_id === null) return null
+    return {
+      id: `act_${randomUUID()}`,
+      timestamp: new Date(this.#timestamp_ms).toISOString(),
+      event,
+      organization_id,
+      ...facts,
+      status,
+      decision,
+      reason,
+      edge_id: this.#edge_id,
+      steps: this.#steps,
+      duration_ms: Math.round((this.#clockMs() - this.#started_ms) * 1000) / 1000,
+      bytes_in,
+      bytes_out: null,
+      data: { ...known, ...data },
+    }
+  }
+}

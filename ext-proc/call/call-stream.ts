@@ -1,0 +1,203 @@
+import type { Header } from '../../core/policy/header.ts'
+import type { ActivityRecorder } from '../activity/activity-recorder.ts'
+import type { Cut, HeldCall, HeldCalls } from '../edge/held-calls.ts'
+import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
+import type { EnvoyStream } from '../envoy/start-server.ts'
+import {
+  BODY_MODE,
+  HEADER_MODE,
+  type ModeOverride,
+  type PassChanges,
+  writePass,
+  writeRefusal,
+  writeTrailers,
+} from '../envoy/write-response.ts'
+import type { CallRecord } from './call-record.ts'
+import { type Denial, writeError } from './write-error.ts'
+
+export type Answer =
+  | { readonly kind: 'pass'; readonly changes: PassChanges; readonly event: 'request_allowed' | 'injection_detected' }
+  | { readonly kind: 'deny'; readonly denial: Denial }
+
+/** What the decision may ask of the stream. */
+export interface CallIo {
+  /** The whole body, held by Envoy until the answer; empty when there is none. */
+  body(): Promise<Buffer>
+  /** From now on a kill of this agent ends the call. */
+  hold(organization_id: string, agent_id: string): void
+}
+
+export interface CallStreamParts {
+  readonly held: HeldCalls
+  readonly recorder: ActivityRecorder
+  readonly begin: (headers: readonly Header[]) => CallRecord
+  /** Decides a call; what it throws is a bug or an outage, and is answered as `gateway_unavailable`. */
+  readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Answer>
+  readonly log: { error(data: object, message: string): void }
+}
+
+type Phase = 'request_headers' | 'request_body'
+
+/** The rest of the response is not looked at. */
+const UNSEEN = { response_headers: HEADER_MODE.skip, response_body: BODY_MODE.none } as const
+const STREAM_BODY: ModeOverride = { ...UNSEEN, request_body: BODY_MODE.none }
+const HOLD_BODY: ModeOverride = { ...UNSEEN, request_body: BODY_MODE.buffered }
+const EMPTY = Buffer.alloc(0)
+const INTERNAL = 13
+
+/** One call: Envoy's stream of messages on one side, the decision on the other. */
+export class CallStream implements HeldCall {
+  organization_id = ''
+  agent_id = ''
+  readonly ended: Promise<void>
+  readonly #stream: EnvoyStream
+  readonly #parts: CallStreamParts
+  #record: CallRecord | null = null
+  #phase: Phase = 'request_headers'
+  #hasBody = false
+  /** `open` until an answer is written; after a pass the stream is held until the response has ended. */
+  #state: 'open' | 'passed' | 'refused' | 'cut' | 'ended' = 'open'
+  #event: 'request_allowed' | 'injection_detected' = 'request_allowed'
+  #isHeld = false
+  #body: Promise<Buffer> | null = null
+  #resolveBody: ((body: Buffer) => void) | null = null
+  #resolveEnded: () => void = () => undefined
+
+  constructor(stream: EnvoyStream, parts: CallStreamParts) {
+    this.#stream = stream
+    this.#parts = parts
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve
+    })
+    stream.on('data', (bytes: Buffer) => this.#receive(bytes))
+    stream.on('end', () => {
+      this.#end()
+      // Ends the gRPC call with OK; without it Envoy resets the stream, and a thousand resets are a GOAWAY.
+      stream.end()
+    })
+    stream.on('cancelled', () => this.#end())
+    stream.on('error', () => this.#end())
+  }
+
+  cut(why: Cut): void {
+    if (this.#state === 'cut' || this.#state === 'refused' || this.#state === 'ended') return
+    const bytesMayBeOut = this.#state === 'passed'
+    this.#state = 'cut'
+    const details = why.reason === 'agent_killed' ? { killed_at: why.killed_at } : {}
+    const record = this.#record
+    if (record === null) return
+    this.#stream.write(writeRefusal(writeError({ reason: why.reason, details, status: 503 }, record.facts.request_id)))
+    const entry = record.terminated(why.reason, bytesMayBeOut ? null : 503)
+    if (entry !== null) void this.#parts.recorder.refused(entry)
+  }
+
+  #receive(bytes: Buffer): void {
+    let message: EnvoyMessage
+    try {
+      message = readRequest(bytes)
+    } catch (error) {
+      this.#parts.log.error({ error: String(error) }, 'Envoy sent a message that cannot be read')
+      this.#stream.emit('error', { code: INTERNAL, details: 'malformed message' })
+      return
+    }
+    switch (message.kind) {
+      case 'request_headers':
+        this.#hasBody = !message.end_of_stream
+        void this.#decide(message.headers)
+        return
+      case 'request_body':
+        this.#resolveBody?.(message.body)
+        return
+      case 'request_trailers':
+        this.#receiveTrailers(message.headers)
+        return
+      case 'response_headers':
+      case 'response_body':
+        this.#write(writePass(message.kind, null, null))
+        return
+      case 'response_trailers':
+        this.#write(writeTrailers('response_trailers', []))
+        return
+      case 'unknown':
+        this.#parts.log.error({}, 'Envoy sent a message of a kind that is not known')
+        this.#stream.emit('error', { code: INTERNAL, details: 'unknown message' })
+        return
+    }
+  }
+
+  async #decide(headers: readonly Header[]): Promise<void> {
+    let record: CallRecord | null = null
+    try {
+      record = this.#record = this.#parts.begin(headers)
+      const io: CallIo = { body: () => this.#holdBody(), hold: (...agent) => this.#hold(...agent) }
+      await this.#answer(await this.#parts.decide(headers, io, record), record)
+    } catch (error) {
+      this.#parts.log.error({ error: describe(error), request_id: record?.facts.request_id }, 'a call could not be decided')
+      if (record === null) this.#stream.emit('error', { code: INTERNAL, details: 'not decided' })
+      else await this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
+    }
+  }
+
+  async #answer(answer: Answer, record: CallRecord): Promise<void> {
+    if (answer.kind === 'deny') return this.#refuse(answer.denial, record)
+    if (this.#state !== 'open') return
+    this.#state = 'passed'
+    this.#event = answer.event
+    const mode = this.#phase === 'request_headers' && this.#hasBody ? STREAM_BODY : null
+    this.#stream.write(writePass(this.#phase, answer.changes, mode))
+  }
+
+  /** The refusal is in the log before the caller has it (invariant 6). */
+  async #refuse(denial: Denial, record: CallRecord): Promise<void> {
+    if (this.#state !== 'open') return
+    const refusal = writeError(denial, record.facts.request_id)
+    const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
+    const { source_ip, request_id, endpoint } = record.facts
+    await (entry === null
+      ? this.#parts.recorder.refusedUnknown(denial.reason, { source_ip, request_id, endpoint })
+      : this.#parts.recorder.refused(entry))
+    if (this.#state !== 'open') return
+    this.#state = 'refused'
+    this.#stream.write(writeRefusal(refusal))
+  }
+
+  #holdBody(): Promise<Buffer> {
+    if (this.#body !== null) return this.#body
+    if (!this.#hasBody) return Promise.resolve(EMPTY)
+    this.#phase = 'request_body'
+    this.#body = new Promise<Buffer>((resolve) => {
+      this.#resolveBody = resolve
+    })
+    this.#write(writePass('request_headers', null, HOLD_BODY))
+    return this.#body
+  }
+
+  #hold(organization_id: string, agent_id: string): void {
+    if (this.#isHeld || this.#state === 'ended') return
+    this.organization_id = organization_id
+    this.agent_id = agent_id
+    this.#isHeld = true
+    this.#parts.held.add(this)
+  }
+
+  /** No request trailer goes on. One that comes before any body decides the call as one with an empty body. */
+  #receiveTrailers(trailers: readonly Header[]): void {
+    this.#resolveBody?.(EMPTY)
+    this.#write(writeTrailers('request_trailers', [...new Set(trailers.map(({ name }) => name))]))
+  }
+
+  #write(bytes: Buffer): void {
+    if (this.#state === 'open' || this.#state === 'passed') this.#stream.write(bytes)
+  }
+
+  #end(): void {
+    if (this.#state === 'ended') return
+    const entry = this.#state === 'passed' ? this.#record?.allowed(this.#event) : null
+    if (entry) this.#parts.recorder.allowed(entry)
+    this.#state = 'ended'
+    if (this.#isHeld) this.#parts.held.remove(this)
+    this.#resolveEnded()
+  }
+}
+
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -1,0 +1,63 @@
+import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import type { ApiKey } from '../../core/model.ts'
+import type { Header } from '../../core/policy/header.ts'
+import type { OwnedName } from '../../core/policy/owned-name.ts'
+import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
+import { type KeyPlace, readKey } from '../../core/policy/read-key.ts'
+import type { PolicyStore } from '../edge/policy-store.ts'
+
+export type Presented =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ambiguous'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly place: KeyPlace }
+  | { readonly kind: 'known'; readonly key: ApiKey; readonly place: KeyPlace }
+
+/** Places outside `Authorization` that are looked at; a caller with more than these has no use for them. */
+const PLACES_MAX = 8
+
+/** Whose key is presented; no verdict yet, since the integration is asked for first (contract §3). */
+export async function findPresentedKey(
+  policy: PolicyStore,
+  headers: readonly Header[],
+  raw_query: string | null,
+): Promise<Presented> {
+  const presented = readKey(headers, raw_query, placesWithKeys(headers, raw_query))
+  if (presented.kind !== 'presented') return presented
+  if (!isWellFormedKey(presented.key)) return { kind: 'unknown', place: presented.place }
+  const found = policy.key(hashKey(presented.key))
+  const { key } = found instanceof Promise ? await found : found
+  return key === null
+    ? { kind: 'unknown', place: presented.place }
+    : { kind: 'known', key, place: presented.place }
+}
+
+const KEY_PREFIX = 'agw_live_'
+
+/** Headers and query parameters that hold a key of ours, in whatever place a credential might own. */
+function placesWithKeys(headers: readonly Header[], raw_query: string | null): readonly OwnedName[] {
+  let places: OwnedName[] | null = null
+  for (const { name, value } of headers) {
+    if (!value.includes(KEY_PREFIX) || name === 'authorization' || name.startsWith(':')) continue
+    places ??= []
+    if (places.length < PLACES_MAX) places.push({ kind: 'header', name: plainHeaderName(name) })
+  }
+  if (raw_query?.includes(KEY_PREFIX)) {
+    for (const pair of raw_query.split('&')) {
+      const equals = pair.indexOf('=')
+      if (equals < 0 || !pair.includes(KEY_PREFIX)) continue
+      places ??= []
+      if (places.length < PLACES_MAX) places.push({ kind: 'query', name: decodeName(pair.slice(0, equals)) })
+    }
+  }
+  return places ?? NO_PLACES
+}
+
+const NO_PLACES: readonly OwnedName[] = []
+
+function decodeName(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}

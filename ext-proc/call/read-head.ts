@@ -1,0 +1,66 @@
+import type { Header } from '../../core/policy/header.ts'
+
+/** The request headers that decide something, read in one pass. Text is latin1, one character a byte. */
+export interface RequestHead {
+  readonly method: string
+  /** Envoy's `:path`: a slash, the target URL, its query. */
+  readonly path: string
+  readonly is_upgrade: boolean
+  readonly content_type: string
+  /** Null when the body is not encoded. */
+  readonly content_encoding: string | null
+  /** Null when the caller has not said. */
+  readonly content_length: number | null
+  /** Values of X-Agw-Agent-Id. */
+  readonly agent_ids: readonly string[]
+}
+
+export function readHead(headers: readonly Header[]): RequestHead {
+  let method = ''
+  let path = ''
+  let is_upgrade = false
+  let content_type = ''
+  let content_encoding: string | null = null
+  let content_length: number | null = null
+  let agent_ids: string[] | null = null
+  for (const { name, value } of headers) {
+    switch (name) {
+      case ':method':
+        method = value
+        break
+      case ':path':
+        path = value
+        break
+      case ':protocol':
+      case 'upgrade':
+        is_upgrade = true
+        break
+      case 'content-type':
+        content_type = value
+        break
+      case 'content-encoding': {
+        const text = value.trim().toLowerCase()
+        if (text === '' || text === 'identity') break
+        content_encoding = content_encoding === null ? text : `${content_encoding}, ${text}`
+        break
+      }
+      case 'content-length':
+        content_length = Number(value)
+        break
+      case 'x-agw-agent-id':
+        agent_ids = [...(agent_ids ?? []), value.trim()]
+        break
+    }
+  }
+  return {
+    method,
+    path,
+    is_upgrade: is_upgrade || method === 'CONNECT',
+    content_type,
+    content_encoding,
+    content_length,
+    agent_ids: agent_ids ?? NONE,
+  }
+}
+
+const NONE: readonly string[] = []

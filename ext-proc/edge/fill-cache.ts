@@ -1,0 +1,77 @@
+/** A fill that is dropped again and again means that the entry changes faster than it can be read. */
+const REFILLS_MAX = 8
+
+interface Entry<V> {
+  /** Undefined while the fill runs. */
+  value: V | undefined
+  readonly filled: Promise<V>
+}
+
+/**
+ * A bounded cache that fills itself. An entry that is dropped while its fill runs is filled again, also for those who
+ * already wait for it: nobody gets what was read before a change that has been announced.
+ */
+export class FillCache<V extends object> {
+  readonly #entries = new Map<string, Entry<V>>()
+  readonly #fill: (key: string) => Promise<V>
+  readonly #limit: number
+
+  constructor(limit: number, fill: (key: string) => Promise<V>) {
+    this.#limit = limit
+    this.#fill = fill
+  }
+
+  /** @throws (rejects) what the fill throws; the next call tries again */
+  get(key: string): V | Promise<V> {
+    const entry = this.#entries.get(key)
+    if (entry?.value === undefined) return entry?.filled ?? this.#start(key, 0)
+    // Used entries move to the end, so the first one is the least recently used.
+    if (this.#entries.size >= this.#limit) {
+      this.#entries.delete(key)
+      this.#entries.set(key, entry)
+    }
+    return entry.value
+  }
+
+  drop(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
+  }
+
+  get size(): number {
+    return this.#entries.size
+  }
+
+  #start(key: string, refills: number): Promise<V> {
+    const filled = this.#fill(key).then(
+      (value) => {
+        if (this.#entries.get(key) === entry) {
+          entry.value = value
+          return value
+        }
+        if (refills >= REFILLS_MAX) throw new Error('a cached entry changes faster than it can be read')
+        const current = this.#entries.get(key)
+        return current === undefined ? this.#start(key, refills + 1) : (current.value ?? current.filled)
+      },
+      (error: unknown) => {
+        if (this.#entries.get(key) === entry) this.#entries.delete(key)
+        throw error
+      },
+    )
+    const entry: Entry<V> = { value: undefined, filled }
+    this.#makeRoom()
+    this.#entries.set(key, entry)
+    return filled
+  }
+
+  #makeRoom(): void {
+    while (this.#entries.size >= this.#limit) {
+      const oldest = this.#entries.keys().next().value
+      if (oldest === undefined) return
+      this.#entries.delete(oldest)
+    }
+  }
+}

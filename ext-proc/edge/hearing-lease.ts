@@ -1,0 +1,38 @@
+/**
+ * Whether this edge may serve: only while it can prove that it hears kills (invariant 3, threats.md 18 and 20).
+ * Three proofs renew the lease, and the oldest of them counts:
+ * - a beacon of the elected process was heard on the subscription (messages still reach us);
+ * - a ping that was sent on the subscription was answered (nothing older than the ping is still on its way);
+ * - a beat was written to the store (a kill waits for us).
+ * The ping and the beat count from when they were sent, so whoever kills an agent can tell from its own clock when an
+ * edge that has not acknowledged has stopped.
+ */
+export class HearingLease {
+  readonly #lease_ms: number
+  readonly #nowMs: () => number
+  readonly #proofs = { beacon: Number.NEGATIVE_INFINITY, ping: Number.NEGATIVE_INFINITY, beat: Number.NEGATIVE_INFINITY }
+
+  /** `nowMs` is monotonic. */
+  constructor(lease_ms: number, nowMs: () => number) {
+    this.#lease_ms = lease_ms
+    this.#nowMs = nowMs
+  }
+
+  prove(proof: 'beacon' | 'ping' | 'beat', at_ms: number): void {
+    this.#proofs[proof] = Math.max(this.#proofs[proof], at_ms)
+  }
+
+  /** Until the next proofs are in, this edge refuses all calls. */
+  revoke(): void {
+    this.#proofs.beacon = this.#proofs.ping = this.#proofs.beat = Number.NEGATIVE_INFINITY
+  }
+
+  get left_ms(): number {
+    const { beacon, ping, beat } = this.#proofs
+    return Math.min(beacon, ping, beat) + this.#lease_ms - this.#nowMs()
+  }
+
+  get isHeld(): boolean {
+    return this.left_ms > 0
+  }
+}

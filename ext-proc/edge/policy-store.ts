@@ -1,0 +1,126 @@
+import type { Agent, ApiKey, Integration, Scope } from '../../core/model.ts'
+import { type AgentScopes, compileScopes } from '../../core/policy/compile-scopes.ts'
+import { compileIntegrations, type IntegrationTable } from '../../core/policy/compile-integrations.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import type { KeyRing } from '../../core/seal.ts'
+import { type OpenedAuth, openAuth } from '../../core/store/credential-binding.ts'
+import type { ControlTarget } from '../../core/control/control-message.ts'
+import { FillCache } from './fill-cache.ts'
+import type { KillBoard } from './kill-board.ts'
+
+/** Keys in use at one edge within a short time; an unknown key takes a place as well, so that guessing asks Redis once a guess. */
+const KEYS_MAX = 50_000
+const AGENTS_MAX = 20_000
+const ORGANIZATIONS_MAX = 1_000
+
+export interface KeyPolicy {
+  /** Null: no such key. */
+  readonly key: ApiKey | null
+}
+
+export interface OrganizationPolicy {
+  readonly table: IntegrationTable
+  /** By integration_id; null where the stored credential does not open. */
+  readonly auth: ReadonlyMap<string, OpenedAuth | null>
+}
+
+export interface AgentPolicy {
+  /** Null: no such agent. */
+  readonly agent: Agent | null
+  readonly scopes: AgentScopes
+}
+
+interface PolicyStoreParts {
+  readonly redis: RedisClient
+  readonly keyRing: KeyRing
+  readonly killBoard: KillBoard
+}
+
+/** What the hot path may consult, compiled, cached within bounds, and dropped by message (design.md, "State in the edge"). */
+export class PolicyStore {
+  readonly #keys: FillCache<KeyPolicy>
+  readonly #organizations: FillCache<OrganizationPolicy>
+  readonly #agents: FillCache<AgentPolicy>
+  readonly #parts: PolicyStoreParts
+
+  constructor(parts: PolicyStoreParts) {
+    this.#parts = parts
+    this.#keys = new FillCache(KEYS_MAX, (hash) => this.#readKey(hash))
+    this.#organizations = new FillCache(ORGANIZATIONS_MAX, (id) => this.#readOrganization(id))
+    this.#agents = new FillCache(AGENTS_MAX, (pair) => this.#readAgent(pair))
+  }
+
+  /** @param hash SHA-256 of the presented key */
+  key(hash: string): KeyPolicy | Promise<KeyPolicy> {
+    return this.#keys.get(hash)
+  }
+
+  organization(organization_id: string): OrganizationPolicy | Promise<OrganizationPolicy> {
+    return this.#organizations.get(organization_id)
+  }
+
+  agent(organization_id: string, agent_id: string): AgentPolicy | Promise<AgentPolicy> {
+    return this.#agents.get(`${organization_id} ${agent_id}`)
+  }
+
+  drop(target: ControlTarget): void {
+    switch (target.what) {
+      case 'key':
+        this.#keys.drop(target.hash)
+        return
+      case 'integrations':
+        this.#organizations.drop(target.organization_id)
+        return
+      case 'agent':
+      case 'kill':
+      case 'reactivate':
+        this.#agents.drop(`${target.organization_id} ${target.agent_id}`)
+        return
+      case 'organization':
+        this.clear()
+        return
+    }
+  }
+
+  clear(): void {
+    this.#keys.clear()
+    this.#organizations.clear()
+    this.#agents.clear()
+  }
+
+  async #readKey(hash: string): Promise<KeyPolicy> {
+    const text = await runScript(
+      this.#parts.redis,
+      'find-key',
+      [REDIS_KEYS.apiKeyHashes],
+      [hash, REDIS_KEYS.apiKeys('')],
+    )
+    return { key: typeof text === 'string' ? (JSON.parse(text) as ApiKey) : null }
+  }
+
+  async #readOrganization(organization_id: string): Promise<OrganizationPolicy> {
+    const texts = await this.#parts.redis.hvals(REDIS_KEYS.integrations(organization_id))
+    const integrations = texts.map((text) => JSON.parse(text) as Integration)
+    const auth = new Map(
+      integrations.map((integration) => [
+        integration.integration_id,
+        openAuth(this.#parts.keyRing, integration),
+      ]),
+    )
+    return { table: compileIntegrations(integrations), auth }
+  }
+
+  async #readAgent(pair: string): Promise<AgentPolicy> {
+    const [organization_id = '', agent_id = ''] = pair.split(' ')
+    const [agentText, ...scopeTexts] = (await runScript(
+      this.#parts.redis,
+      'read-agent',
+      [REDIS_KEYS.agents(organization_id), REDIS_KEYS.agentScopes(organization_id, agent_id)],
+      [agent_id],
+    )) as [string | null, ...string[]]
+    const agent = agentText === null ? null : (JSON.parse(agentText) as Agent)
+    if (agent !== null) this.#parts.killBoard.learnStored(agent)
+    return { agent, scopes: compileScopes(scopeTexts.map((text) => JSON.parse(text) as Scope)) }
+  }
+}

@@ -1,0 +1,114 @@
+import type { Header } from '../../core/policy/header.ts'
+import { ProtobufWriter } from './protobuf-writer.ts'
+
+/** What happens to headers: those removed go first, those set replace all of their name. */
+export interface HeaderChanges {
+  readonly set: readonly Header[]
+  readonly remove: readonly string[]
+}
+
+export interface PassChanges extends HeaderChanges {
+  /** Replaces the body; null leaves it. Only in an answer to a body. */
+  readonly body: Buffer | null
+}
+
+/** Numbers of Envoy's BodySendMode and HeaderSendMode. */
+export const BODY_MODE = { none: 0, streamed: 1, buffered: 2 } as const
+export const HEADER_MODE = { send: 1, skip: 2 } as const
+
+/**
+ * How Envoy treats the rest of the call. Every mode is written out, since a body mode that is left out is NONE and a
+ * trailer mode that is left out is SKIP, which would close the stream before the response ends.
+ */
+export interface ModeOverride {
+  readonly request_body: number
+  readonly response_headers: number
+  readonly response_body: number
+}
+
+export interface Refusal {
+  readonly status: number
+  readonly headers: readonly Header[]
+  readonly body: Buffer
+  /** Becomes Envoy's response code details; begins with `agw_`. */
+  readonly details: string
+}
+
+type Phase = 'request_headers' | 'response_headers' | 'request_body' | 'response_body'
+const PHASE_FIELD: Readonly<Record<Phase, number>> = {
+  request_headers: 1,
+  response_headers: 2,
+  request_body: 3,
+  response_body: 4,
+}
+
+/** Larger than all but the longest answers; it grows when it has to. */
+const INITIAL_BYTES = 16_384
+const writer = new ProtobufWriter(INITIAL_BYTES)
+
+/** Lets the call go on: with changes and the route chosen anew, or with none. */
+export function writePass(phase: Phase, changes: PassChanges | null, mode: ModeOverride | null): Buffer {
+  if (mode !== null) writeMode(mode)
+  const outer = writer.length
+  if (changes !== null) {
+    writer.varintField(5, 1)
+    if (changes.body !== null) {
+      const mark = writer.length
+      // clear_body, since an empty `body` is not told from an absent one.
+      if (changes.body.length === 0) writer.varintField(2, 1)
+      else writer.bytesField(1, changes.body)
+      writer.close(3, mark)
+    }
+    writeHeaderChanges(changes, 2)
+  }
+  writer.close(1, outer)
+  writer.close(PHASE_FIELD[phase], outer)
+  return writer.take()
+}
+
+/** Removes the trailers named; the trailers go on otherwise unchanged. */
+export function writeTrailers(kind: 'request_trailers' | 'response_trailers', remove: readonly string[]): Buffer {
+  const mark = writer.length
+  if (remove.length > 0) writeHeaderChanges({ set: [], remove }, 1)
+  writer.close(kind === 'request_trailers' ? 5 : 6, mark)
+  return writer.take()
+}
+
+/** Ends the call with an answer of ours; allowed at any time while the stream is open. */
+export function writeRefusal(refusal: Refusal): Buffer {
+  const mark = writer.length
+  writer.latin1Field(5, refusal.details)
+  writer.bytesField(3, refusal.body)
+  writeHeaderChanges({ set: refusal.headers, remove: [] }, 2)
+  const status = writer.length
+  writer.varintField(1, refusal.status)
+  writer.close(1, status)
+  writer.close(7, mark)
+  return writer.take()
+}
+
+function writeHeaderChanges({ set, remove }: HeaderChanges, field: number): void {
+  const outer = writer.length
+  for (let i = remove.length - 1; i >= 0; i--) writer.latin1Field(2, remove[i] ?? '')
+  for (let i = set.length - 1; i >= 0; i--) {
+    const header = set[i]
+    if (header === undefined) continue
+    const option = writer.length
+    writer.latin1Field(3, header.value)
+    writer.latin1Field(1, header.name)
+    writer.close(1, option)
+    writer.close(1, option)
+  }
+  writer.close(field, outer)
+}
+
+function writeMode({ request_body, response_headers, response_body }: ModeOverride): void {
+  const mark = writer.length
+  writer.varintField(6, HEADER_MODE.send)
+  writer.varintField(5, HEADER_MODE.send)
+  writer.varintField(4, response_body)
+  writer.varintField(3, request_body)
+  writer.varintField(2, response_headers)
+  writer.varintField(1, HEADER_MODE.send)
+  writer.close(9, mark)
+}

@@ -1,0 +1,9 @@
+import { runEdge } from './run-edge.ts'
+
+// Sockets and files of this process are for its own user alone.
+process.umask(0o077)
+
+runEdge(process.env).catch((error: unknown) => {
+  process.stderr.write(`ext-proc cannot start: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exit(1)
+})

@@ -1,0 +1,158 @@
+import { pino } from 'pino'
+import { startBeacon } from '../core/control/beacon.ts'
+import { connectRedis } from '../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
+import { parseKeyRing } from '../core/seal.ts'
+import { type Environment, readSettings, type Settings } from '../core/settings.ts'
+import { ActivityRecorder } from './activity/activity-recorder.ts'
+import { beginRecord } from './call/begin-record.ts'
+import { CallStream, type CallStreamParts } from './call/call-stream.ts'
+import { makeDecider } from './call/decide-call.ts'
+import { EdgeLink } from './edge/edge-link.ts'
+import { enforceKill } from './edge/enforce-kill.ts'
+import { HearingLease } from './edge/hearing-lease.ts'
+import { HeldCalls } from './edge/held-calls.ts'
+import { KillBoard } from './edge/kill-board.ts'
+import { PolicyStore } from './edge/policy-store.ts'
+import { startServer } from './envoy/start-server.ts'
+
+/** How long a graceful stop waits for calls in flight before it cuts them (threats.md 17). */
+const DRAIN_LIMIT_MS = 5_000
+
+const nowMs = (): number => performance.now()
+
+/**
+ * Runs one ext-proc process until it is told to stop.
+ * @throws with a message for the operator when a setting is wrong or the address cannot be bound
+ */
+export async function runEdge(env: Environment): Promise<void> {
+  const settings = settingsOf(env)
+  const { redisUrl, encryptionKey, verdictSecret, extProcAddress } = demanded(settings)
+  const log = pino({ name: 'ext-proc', base: { edge_id: settings.edgeId } })
+  const commands = connectRedis(redisUrl, { name: `ext-proc-${settings.edgeId}`, role: 'commands' })
+  const subscription = connectRedis(redisUrl, { name: `ext-proc-${settings.edgeId}-hears`, role: 'subscription' })
+
+  const held = new HeldCalls()
+  const killBoard = new KillBoard((agent, known) =>
+    log.warn(
+      { organization_id: agent.organization_id, agent_id: agent.agent_id, stored: agent.revision, known: known.revision },
+      'the store has forgotten a kill or a reactivation of this agent; this edge keeps to what it has heard',
+    ),
+  )
+  const policy = new PolicyStore({ redis: commands, keyRing: parseKeyRing(encryptionKey), killBoard })
+  const lease = new HearingLease(settings.killLease_ms, nowMs)
+  const recorder = new ActivityRecorder({ redis: commands, nowMs: Date.now, log })
+  const parts = { policy, killBoard, held }
+  const link = new EdgeLink({
+    commands,
+    subscription,
+    edge: { edge_id: settings.edgeId, region: settings.region, started_at: new Date().toISOString() },
+    lease_ms: settings.killLease_ms,
+    lease,
+    held,
+    drop: (target) => policy.drop(target),
+    enforce: (target) => enforceKill(parts, target),
+    resync: async () => {
+      policy.clear()
+      for (const [organization_id, agent_id] of held.agents()) {
+        await policy.agent(organization_id, agent_id)
+        const killed_at = killBoard.killedAt(organization_id, agent_id)
+        if (killed_at !== null) await held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
+      }
+    },
+    nowMs,
+    log,
+  })
+
+  const stopBeacon = startBeacon(commands, `${settings.edgeId}-${process.pid}`)
+  await link.start()
+  let installation = ''
+  const readInstallation = async (): Promise<void> => {
+    installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
+  }
+  await readInstallation().catch(() => undefined)
+  const streamParts: CallStreamParts = {
+    held,
+    recorder,
+    log,
+    begin: (headers) => beginRecord(headers, settings.edgeId, nowMs),
+    decide: makeDecider({
+      policy,
+      killBoard,
+      recorder,
+      mayServe: () => lease.isHeld,
+      nowMs: Date.now,
+      settings: {
+        organization_id: settings.organizationId,
+        max_body_bytes: settings.maxBodyBytes,
+        verdict_secret: verdictSecret,
+        echo_origin: settings.echoOrigin,
+      },
+      installation: async () => {
+        if (installation === '') await readInstallation()
+        return installation
+      },
+    }),
+  }
+  const server = await startServer(
+    {
+      address: extProcAddress,
+      tls: tlsOf(settings),
+      message_limit_bytes: settings.maxBodyBytes,
+    },
+    (stream) => {
+      new CallStream(stream, streamParts)
+    },
+  )
+  log.info({ address: extProcAddress, region: settings.region }, 'serving')
+  process.send?.({ kind: 'ready' })
+
+  /** Takes no new calls, stays an edge until the last held call has ended, and cuts what is left at the limit. */
+  const stop = async (): Promise<void> => {
+    link.drain()
+    const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+    const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), DRAIN_LIMIT_MS)
+    const force = setTimeout(() => server.forceShutdown(), DRAIN_LIMIT_MS + 1_000)
+    await drained
+    clearTimeout(limit)
+    clearTimeout(force)
+    stopBeacon()
+    await recorder.stop().catch(() => undefined)
+    await link.stop()
+    commands.disconnect()
+    subscription.disconnect()
+    process.exit(0)
+  }
+  let stopping: Promise<void> | null = null
+  const stopOnce = (): void => {
+    stopping ??= stop()
+  }
+  process.on('SIGTERM', stopOnce)
+  process.on('SIGINT', stopOnce)
+  // The launcher is gone: nobody would end this process.
+  process.on('disconnect', stopOnce)
+}
+
+function settingsOf(env: Environment): Settings {
+  const read = readSettings(env)
+  if (!read.ok) throw new Error(read.faults.join('\n'))
+  return read.settings
+}
+
+/** Settings that the launcher, or the operator of a fleet, must give to this process. */
+function demanded({ redisUrl, encryptionKey, verdictSecret, extProcAddress }: Settings) {
+  const missing = [
+    redisUrl === null && 'REDIS_URL',
+    encryptionKey === null && 'AGW_ENCRYPTION_KEY',
+    verdictSecret === null && 'AGW_VERDICT_SECRET',
+    extProcAddress === null && 'AGW_EXT_PROC_ADDRESS',
+  ].filter((name) => name !== false)
+  if (redisUrl === null || encryptionKey === null || verdictSecret === null || extProcAddress === null)
+    throw new Error(`ext-proc needs ${missing.join(', ')}; "agw start" sets them`)
+  return { redisUrl, encryptionKey, verdictSecret, extProcAddress }
+}
+
+function tlsOf({ extProcTlsCertFile, extProcTlsKeyFile, extProcTlsCaFile }: Settings) {
+  if (extProcTlsCertFile === null || extProcTlsKeyFile === null || extProcTlsCaFile === null) return null
+  return { cert_file: extProcTlsCertFile, key_file: extProcTlsKeyFile, ca_file: extProcTlsCaFile }
+}
