@@ -1,10 +1,12 @@
 -- Purpose: one admin change, all or nothing: checks guards, applies writes, numbers and publishes the control message.
 -- Guarantee: nothing is written unless every guard holds; whoever reads the new epoch reads the new state.
 -- KEYS[1] epoch · KEYS[2] edge beats · KEYS[3..] the keys that guards and writes name by their place, the first being 1
--- ARGV[1] JSON {guards, writes, targets, channel, lease_ms}
+-- ARGV[1] JSON {guards, writes, events, targets, channel, lease_ms}
 --   guard: [command, place, field or member, expected text or false for absent, or true for present]; command HGET | ZSCORE | EXISTS | HLEN | ZCARD
 --   write: [command, place, ...arguments]; "@epoch" as an argument stands for the new epoch
+--   event: [place of the first of its five outbox keys in KEYS, organization_id, event, activity entry as JSON]
 -- Answer: {1, epoch, edges whose lease may still run} or {0, number of the guard that failed, counted from 1}
+-- @include enqueue-event
 local plan = cjson.decode(ARGV[1])
 for number, guard in ipairs(plan.guards) do
   local command, place, field, expected = guard[1], guard[2], guard[3], guard[4]
@@ -36,6 +38,9 @@ for _, write in ipairs(plan.writes) do
     command[i] = write[i] == '@epoch' and epoch_text or write[i]
   end
   redis.call(unpack(command))
+end
+for _, event in ipairs(plan.events) do
+  enqueueEvent(event[1], event[2], event[3], event[4])
 end
 local now = redis.call('TIME')
 local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)

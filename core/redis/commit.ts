@@ -1,4 +1,7 @@
+import type { ActivityEntry } from '../activity/activity-entry.ts'
 import type { ControlTarget } from '../control/control-message.ts'
+import { outboxKeys } from '../outbox/outbox-keys.ts'
+import { isSubscribable } from '../outbox/subscribable-events.ts'
 import { CHANNELS, REDIS_KEYS } from './redis-keys.ts'
 import { type RedisClient, runScript } from './run-script.ts'
 
@@ -12,10 +15,17 @@ export type Guard =
 /** A Redis command, its key, its arguments; `EPOCH` as an argument stands for the number of this change. */
 export type Write = readonly [command: string, key: string, ...args: readonly (string | number)[]]
 export const EPOCH = '@epoch'
+/** The place in KEYS, counted from 1, of the first key that guards and writes name. */
+const FIRST_PLACE = 3
 
 export interface Change {
   readonly guards: readonly Guard[]
   readonly writes: readonly Write[]
+  /**
+   * Entries whose events go to the outbox, for the webhooks that subscribe to them. The activity log is written by
+   * `writes`: an event can come later than its entry, as that of a kill does, which waits for its counts.
+   */
+  readonly events?: readonly ActivityEntry[]
   /** What edges must drop; none when no edge has anything of it. */
   readonly targets: readonly ControlTarget[]
 }
@@ -35,11 +45,19 @@ export async function commit(redis: RedisClient, change: Change, lease_ms: numbe
   }
   const guards = change.guards.map(([command, key, field, expected]) => [command, placeOf(key), field, expected])
   const writes = change.writes.map(([command, key, ...args]) => [command, placeOf(key), ...args.map(String)])
-  const plan = { guards, writes, targets: change.targets, channel: CHANNELS.control, lease_ms }
+  const outbox: string[] = []
+  const events = (change.events ?? [])
+    .filter(({ event }) => isSubscribable(event))
+    .map((entry) => {
+      const first = FIRST_PLACE + places.size + outbox.length
+      outbox.push(...outboxKeys(entry.organization_id))
+      return [first, entry.organization_id, entry.event, JSON.stringify(entry)]
+    })
+  const plan = { guards, writes, events, targets: change.targets, channel: CHANNELS.control, lease_ms }
   const answer = (await runScript(
     redis,
     'commit',
-    [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, ...places.keys()],
+    [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, ...places.keys(), ...outbox],
     [JSON.stringify(plan)],
   )) as [1, number, string[]] | [0, number]
   return answer[0] === 1

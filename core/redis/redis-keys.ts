@@ -57,6 +57,39 @@ export const REDIS_KEYS = {
   refusalCounts: (org: string, minute: number) => key('refusal-counts', org, String(minute)),
   /** Hash reason → refused calls of one minute whose organization is not known. */
   unknownCalls: (minute: number) => key('unknown-calls', String(minute)),
+  /** Stream of events that webhooks subscribe to, until they are handed to the queues: fields `o` organization_id, `e` ActivityEntry. */
+  outbox: key('outbox'),
+  /** Hash `<organization_id> bytes` → size of its entries in the outbox, `<organization_id> dropped` → events that found it full. */
+  outboxUsage: key('outbox-usage'),
+  /** Hash `count`, `entry`, `first_was_sent` of the rate_limit_exceeded of one agent and minute; and a sorted set of their names `<organization_id> <agent_id> <minute>` by the time they are due. */
+  rateFlood: (name: string) => key('rate-flood', name),
+  rateFloods: key('rate-floods'),
+  /** Hash webhook_id → Webhook; sorted set webhook_id by epoch of creation; hash event → number of webhooks that want it. */
+  webhooks: (org: string) => key('webhooks', org),
+  webhookIndex: (org: string) => key('webhook-index', org),
+  webhookSubscriptions: (org: string) => key('webhook-subscriptions', org),
+  /** Hash of what deliveries have made of a webhook: counts, status, last attempt. */
+  webhookState: (webhook_id: string) => key('webhook-state', webhook_id),
+  /** Sorted set `<organization_id> <webhook_id>` by the ms at which the webhook next has something to do. */
+  webhooksDue: key('webhooks-due'),
+  /** Sorted sets of delivery_id: waiting by due ms, being attempted by the ms at which the lease ends, all by creation ms. */
+  webhookQueue: (webhook_id: string) => key('webhook-queue', webhook_id),
+  webhookInFlight: (webhook_id: string) => key('webhook-in-flight', webhook_id),
+  webhookDeliveries: (webhook_id: string) => key('webhook-deliveries', webhook_id),
+  /** Hash of one delivery with its attempts. */
+  webhookDelivery: (delivery_id: string) => key('webhook-delivery', delivery_id),
+  /** Sorted set delivery_id of the organization's ended deliveries by the ms of their end. */
+  webhookSettled: (org: string) => key('webhook-settled', org),
+  /** Hash of one event (body, and how many deliveries still need it), named `<organization_id>:<event_id>`; sorted sets of event_id by time: all, and those that no delivery needs. */
+  webhookEvent: (name: string) => key('webhook-event', name),
+  webhookEventTimes: (org: string) => key('webhook-event-times', org),
+  webhookIdleEvents: (org: string) => key('webhook-idle-events', org),
+  /** Hash `event_bytes`, `pending`, `dropped` of an organization. */
+  webhookUsage: (org: string) => key('webhook-usage', org),
+  /** Set `<organization_id> <webhook_id>` of deleted webhooks whose deliveries are still to be removed. */
+  webhooksDeleted: key('webhooks-deleted'),
+  /** Sorted set `<organization_id> <webhook_id> <ms>` of webhooks that began to fail, by the ms at which an e-mail is due. */
+  webhookNotices: key('webhook-notices'),
   /** String with a time to live: the process that sends the beacon. */
   beaconLeader: key('beacon-leader'),
   /** Hash edge_id → EdgeRecord, and a sorted set edge_id by Redis time in ms of the last beat. */

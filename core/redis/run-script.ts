@@ -31,10 +31,18 @@ export async function runScript(
   }
 }
 
+/** A line `-- @include <part>` stands for the text of `core/lua/include/<part>.lua`. */
+const INCLUDE = /^-- @include ([a-z-]+)$/gm
+
+const readLua = (...path: readonly string[]): string =>
+  readFileSync(fromRoot('core', 'lua', ...path), 'utf8')
+
 function loadScript(name: string): Script {
   const known = loaded.get(name)
   if (known !== undefined) return known
-  const text = readFileSync(fromRoot('core', 'lua', `${name}.lua`), 'utf8')
+  const text = readLua(`${name}.lua`).replace(INCLUDE, (_line, part: string) =>
+    readLua('include', `${part}.lua`),
+  )
   const script = { text, sha1: createHash('sha1').update(text).digest('hex') }
   loaded.set(name, script)
   return script

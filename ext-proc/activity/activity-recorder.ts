@@ -1,6 +1,7 @@
-import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { recordEntries } from '../../core/activity/record-entries.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 
 /** Allowed calls are written in batches: a crash costs at most this much of them, unless `strict`. */
 const FLUSH_INTERVAL_MS = 25
@@ -61,10 +62,7 @@ export class ActivityRecorder {
       if (this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
         await this.#count(REDIS_KEYS.refusalCounts(organization_id, this.#minute), `${agent_id ?? '-'} ${reason}`)
       } else {
-        await runScript(redis, 'record', [REDIS_KEYS.activity(organization_id)], [
-          ACTIVITY_MAX_ENTRIES,
-          JSON.stringify(entry),
-        ])
+        await recordEntries(redis, organization_id, [entry])
       }
     } catch (error) {
       log.warn({ error: messageOf(error), entry }, 'a refusal could not be written to the activity log')
@@ -115,16 +113,16 @@ export class ActivityRecorder {
     const { redis, log } = this.#parts
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, BATCH_MAX)
-      const byOrganization = new Map<string, string[]>()
+      const byOrganization = new Map<string, ActivityEntry[]>()
       for (const entry of batch) {
-        const texts = byOrganization.get(entry.organization_id)
-        if (texts === undefined) byOrganization.set(entry.organization_id, [JSON.stringify(entry)])
-        else texts.push(JSON.stringify(entry))
+        const entries = byOrganization.get(entry.organization_id)
+        if (entries === undefined) byOrganization.set(entry.organization_id, [entry])
+        else entries.push(entry)
       }
       try {
         await Promise.all(
-          [...byOrganization].map(([organization_id, texts]) =>
-            runScript(redis, 'record', [REDIS_KEYS.activity(organization_id)], [ACTIVITY_MAX_ENTRIES, ...texts]),
+          [...byOrganization].map(([organization_id, entries]) =>
+            recordEntries(redis, organization_id, entries),
           ),
         )
       } catch (error) {

@@ -1,0 +1,16 @@
+/** What a webhook may subscribe to (contract §7). `test` is sent on request alone. */
+export const SUBSCRIBABLE_EVENTS = [
+  'injection_blocked',
+  'injection_detected',
+  'agent_killed',
+  'agent_reactivated',
+  'anomaly_detected',
+  'permission_denied',
+  'rate_limit_exceeded',
+  'mcp_tool_blocked',
+] as const
+export type SubscribableEvent = (typeof SUBSCRIBABLE_EVENTS)[number]
+
+const known = new Set<string>(SUBSCRIBABLE_EVENTS)
+
+export const isSubscribable = (event: string): event is SubscribableEvent => known.has(event)
