@@ -1,0 +1,105 @@
+import type { Scope } from '../model.ts'
+import { chooseScope, type ScopeDenial, type ScopedCall } from './choose-scope.ts'
+import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
+import type { AgentScopes } from './compile-scopes.ts'
+import { describeAction } from './describe-call.ts'
+import { NO_OVERRIDES, OVERRIDES_LIMIT, type Overrides } from './find-overrides.ts'
+import { matchIntegration } from './match-integration.ts'
+import type { EffectiveSettings } from './merge-settings.ts'
+import { parseTarget, type Target } from './parse-target.ts'
+
+export type ScopeDecision =
+  | {
+      readonly kind: 'allowed'
+      readonly scope: Scope
+      /** Position of the deciding rule in its scope, from 0. */
+      readonly rule: number
+      readonly settings: EffectiveSettings
+    }
+  | {
+      readonly kind: 'denied'
+      readonly reason: ScopeDenial
+      readonly attempted_action: string
+      /** The names of all scopes the agent has, for whatever integration. */
+      readonly agent_scopes: readonly string[]
+    }
+
+interface AskedCall {
+  readonly method: string
+  readonly target: Target
+  readonly integration: CompiledIntegration
+}
+
+/**
+ * Steps 4 and 5: the scope that governs the call, or why none does. With overrides the governing scope must allow
+ * every combination of the methods and addresses that an upstream might take the call for.
+ * @param table the integrations that `asked.integration` was found in.
+ */
+export function decideScope(
+  agent: AgentScopes,
+  table: IntegrationTable,
+  asked: AskedCall,
+  overrides: Overrides = NO_OVERRIDES,
+): ScopeDecision {
+  const { integration, method, target } = asked
+  const { integration_id } = integration.integration
+  const call = scopedCall(asked, method, target)
+  const plain = chooseScope(agent, integration_id, call)
+  if (plain.kind === 'denied') return denied(plain, asked, method, target)
+  const methods = distinct(overrides.methods, (text) => text.trim().toUpperCase())
+  const addresses = distinct(overrides.addresses, (text) => text.trim())
+  if (methods.length === 0 && addresses.length === 0) return plain
+
+  const denial = { agent_scopes: agent.names }
+  if (methods.length > OVERRIDES_LIMIT)
+    return denied({ ...denial, reason: 'method_not_allowed' }, asked, method, target)
+  const targets = [target]
+  for (const address of addresses.length > OVERRIDES_LIMIT ? [] : addresses) {
+    const other = resolveAddress(address, asked, table)
+    if (other === null) break
+    targets.push(other)
+  }
+  if (targets.length !== addresses.length + 1)
+    return denied({ ...denial, reason: 'path_not_allowed' }, asked, method, target)
+
+  const calls = targets.flatMap((to) => [method, ...methods].map((as) => scopedCall(asked, as, to)))
+  const choice = chooseScope(agent, integration_id, call, calls.slice(1))
+  if (choice.kind === 'allowed') return choice
+  const refused = calls.indexOf(choice.call)
+  const to = targets[Math.floor(refused / (methods.length + 1))] ?? target
+  return denied(choice, asked, choice.call.method, to)
+}
+
+const distinct = (texts: readonly string[], form: (text: string) => string): readonly string[] =>
+  texts.length === 0 ? texts : [...new Set(texts.map(form))].filter((text) => text !== '')
+
+const scopedCall = ({ integration }: AskedCall, method: string, target: Target): ScopedCall => ({
+  method,
+  segments: target.segments,
+  from: integration.base.segments.length,
+})
+
+/** Where the upstream would go instead; null when that is not plainly inside the same integration. */
+function resolveAddress(address: string, asked: AskedCall, table: IntegrationTable): Target | null {
+  const { integration, target } = asked
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(address)
+  const path = address.startsWith('/') ? address : `/${address}`
+  const parsed = parseTarget(isAbsolute ? `/${address}` : `/${target.origin}${path}`)
+  if (!parsed.ok || matchIntegration(table, parsed.target) !== integration) return null
+  const isOpen = integration.integration.allow_empty_segments || !parsed.target.has_empty_segment
+  return isOpen ? parsed.target : null
+}
+
+function denied(
+  why: { readonly reason: ScopeDenial; readonly agent_scopes: readonly string[] },
+  { integration }: AskedCall,
+  method: string,
+  target: Target,
+): ScopeDecision {
+  return {
+    kind: 'denied',
+    reason: why.reason,
+    attempted_action: describeAction(method, target, integration.base),
+    agent_scopes: why.agent_scopes,
+  }
+}

@@ -1,0 +1,83 @@
+import type { ByteRange } from './cut-ranges.ts'
+import { decodeFormText } from './decode-form-text.ts'
+import { readString, skipSpace, skipStart, skipValue, walkMembers } from './walk-json.ts'
+
+export type FoundAgentId =
+  | { readonly kind: 'none' }
+  /** Two members of that name, whatever their values: readers differ in which one they take. */
+  | { readonly kind: 'ambiguous' }
+  | {
+      readonly kind: 'found'
+      readonly agent_id: string
+      /** The member and one separator, for `cutRanges`; white space between them is no part of either. */
+      readonly cut: readonly ByteRange[]
+    }
+
+const NONE: FoundAgentId = { kind: 'none' }
+const AMBIGUOUS: FoundAgentId = { kind: 'ambiguous' }
+const NAME = 'agent_id'
+/** Every letter written as `\u0061`, and two quotes. */
+const LONGEST_KEY_BYTES = NAME.length * 6 + 2
+/** Every letter written as `%61`. */
+const LONGEST_FORM_NAME_BYTES = NAME.length * 3
+const QUOTE = 0x22
+const OPEN_OBJECT = 0x7b
+const AMPERSAND = 0x26
+const COMMA = 0x2c
+
+/** Looks at the top level of an object alone. A body that is not well-formed JSON has none. */
+export function findJsonAgentId(body: Buffer): FoundAgentId {
+  const start = skipStart(body)
+  if (body[start] !== OPEN_OBJECT) return NONE
+  let count = 0
+  let found: FoundAgentId = NONE
+  const end = walkMembers(body, start, ({ key_start, key_end, value_start, comma_before }) => {
+    const value_end = skipValue(body, value_start)
+    if (value_end < 0 || key_end - key_start > LONGEST_KEY_BYTES) return value_end
+    if (readString(body, key_start, key_end) !== NAME) return value_end
+    count++
+    if (body[value_start] === QUOTE) {
+      const agent_id = readString(body, value_start, value_end)
+      found = { kind: 'found', agent_id, cut: memberCut(body, key_start, value_end, comma_before) }
+    }
+    return value_end
+  })
+  if (end < 0 || skipSpace(body, end) !== body.length) return NONE
+  return count > 1 ? AMBIGUOUS : found
+}
+
+function memberCut(body: Buffer, start: number, end: number, comma_before: number): ByteRange[] {
+  const member = { start, end }
+  const next = skipSpace(body, end)
+  if (body[next] === COMMA) return [member, { start: next, end: next + 1 }]
+  if (comma_before === -1) return [member]
+  return [{ start: comma_before, end: comma_before + 1 }, member]
+}
+
+/** A body of `application/x-www-form-urlencoded`; names are compared decoded. */
+export function findFormAgentId(body: Buffer): FoundAgentId {
+  let found: FoundAgentId = NONE
+  for (let start = 0; start <= body.length; ) {
+    const next = body.indexOf(AMPERSAND, start)
+    const end = next === -1 ? body.length : next
+    const value = valueIfNamed(body, start, end)
+    if (value !== null) {
+      if (found.kind !== 'none') return AMBIGUOUS
+      const cut = next !== -1 ? { start, end: end + 1 } : { start: Math.max(0, start - 1), end }
+      found = { kind: 'found', agent_id: decodeFormText(value), cut: [cut] }
+    }
+    start = end + 1
+  }
+  return found
+}
+
+/** The undecoded value of the pair when its name is `agent_id`, else null. */
+function valueIfNamed(body: Buffer, start: number, end: number): string | null {
+  if (end - start < NAME.length) return null
+  const bound = Math.min(end, start + LONGEST_FORM_NAME_BYTES + 1)
+  const head = body.toString('latin1', start, bound)
+  const equals = head.indexOf('=')
+  if (equals === -1) return bound === end && decodeFormText(head) === NAME ? '' : null
+  if (decodeFormText(head.slice(0, equals)) !== NAME) return null
+  return body.toString('latin1', start + equals + 1, end)
+}

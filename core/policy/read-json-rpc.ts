@@ -1,0 +1,160 @@
+import {
+  readString,
+  skipSpace,
+  skipStart,
+  skipValue,
+  walkElements,
+  walkMembers,
+} from './walk-json.ts'
+
+export interface JsonRpcMessage {
+  /** JSON text of the id, to be repeated in an answer; null for a notification. */
+  readonly id: string | null
+  readonly method: string | null
+  readonly is_tool_call: boolean
+  /** The tool that a call names; null when it names none as text. */
+  readonly tool: string | null
+}
+
+export type JsonRpcBody =
+  | { readonly kind: 'single' | 'batch'; readonly messages: readonly JsonRpcMessage[] }
+  /** Well-formed JSON that is no JSON-RPC, an empty body, or nothing that any reader takes for JSON. */
+  | { readonly kind: 'other' }
+  /** A member that decides occurs twice. */
+  | { readonly kind: 'ambiguous'; readonly member: string }
+  /** A lenient reader might find JSON here where we do not: refuse it where tools are restricted. */
+  | { readonly kind: 'unreadable' }
+
+const OTHER: JsonRpcBody = { kind: 'other' }
+const UNREADABLE: JsonRpcBody = { kind: 'unreadable' }
+/** Tool calls in a batch are few; bounds the answers that a refusal writes. */
+const MESSAGES_LIMIT = 1_000
+/** An id is repeated in each answer. */
+const ID_LIMIT_BYTES = 1_024
+/** Each of the seven letters of `jsonrpc` as `\u006a`, and two quotes. */
+const LONGEST_KEY_BYTES = 7 * 6 + 2
+const TOOL_CALL = 'tools/call'
+const QUOTE = 0x22
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
+
+/**
+ * What of a body decides tool permissions, whatever its Content-Type says. Member names are compared after
+ * unescaping and without case, since Go's standard reader takes `Method` for `method`.
+ */
+export function readJsonRpc(body: Buffer): JsonRpcBody {
+  const start = skipStart(body)
+  if (body[start] !== OPEN_OBJECT && body[start] !== OPEN_ARRAY) return readNonJson(body, start)
+  const messages: JsonRpcMessage[] = []
+  let ambiguous: string | null = null
+  let isOver = false
+  const take = (at: number): number => {
+    if (body[at] !== OPEN_OBJECT) return skipValue(body, at)
+    const message = new MessageReader(body)
+    const end = message.read(at)
+    if (end < 0 || !message.isJsonRpc) return end
+    ambiguous ??= message.duplicate
+    isOver ||= messages.length >= MESSAGES_LIMIT || message.hasOverlongId
+    if (!isOver) messages.push(message.result())
+    return end
+  }
+  const isBatch = body[start] === OPEN_ARRAY
+  const end = isBatch ? walkElements(body, start, take) : take(start)
+  if (end < 0 || skipSpace(body, end) !== body.length) return UNREADABLE
+  if (ambiguous !== null) return { kind: 'ambiguous', member: ambiguous }
+  if (isOver) return UNREADABLE
+  return messages.length === 0 ? OTHER : { kind: isBatch ? 'batch' : 'single', messages }
+}
+
+/** UTF-16 and UTF-32 show as NUL bytes or their mark, JSON5 begins with a comment or odd white space. */
+function readNonJson(body: Buffer, start: number): JsonRpcBody {
+  const first = body[start]
+  if (first === undefined) return OTHER
+  const isWide = body.subarray(0, 4).includes(0) || first === 0xfe || first === 0xff
+  const isLenient =
+    first === 0x2f || first === 0x23 || first < 0x20 || first === 0xc2 || first === 0xef
+  return isWide || isLenient ? UNREADABLE : OTHER
+}
+
+/** Reads one object and remembers which deciding members it has, and which twice. */
+class MessageReader {
+  readonly #body: Buffer
+  readonly #seen = new Set<string>()
+  #duplicate: string | null = null
+  #duplicateName = false
+  #id: string | null = null
+  #method: string | null = null
+  #tool: string | null = null
+  #callsTool = false
+  hasOverlongId = false
+
+  constructor(body: Buffer) {
+    this.#body = body
+  }
+
+  get isJsonRpc(): boolean {
+    return this.#callsTool || this.#seen.has('jsonrpc')
+  }
+
+  /** A repeated name matters in a tool call alone; other methods may have it for their own reasons. */
+  get duplicate(): string | null {
+    return this.#duplicate ?? (this.#callsTool && this.#duplicateName ? 'name' : null)
+  }
+
+  result(): JsonRpcMessage {
+    const is_tool_call = this.#callsTool
+    return {
+      id: this.#id,
+      method: this.#method,
+      is_tool_call,
+      tool: is_tool_call ? this.#tool : null,
+    }
+  }
+
+  /** Answers where the object ends, -1 when it is not well-formed. */
+  read(start: number): number {
+    const body = this.#body
+    return walkMembers(body, start, ({ key_start, key_end, value_start }) => {
+      const key = foldedKey(body, key_start, key_end)
+      const isDeciding = key === 'jsonrpc' || key === 'id' || key === 'method' || key === 'params'
+      if (!isDeciding) return skipValue(body, value_start)
+      if (this.#seen.has(key)) this.#duplicate ??= key
+      this.#seen.add(key)
+      if (key === 'params' && body[value_start] === OPEN_OBJECT)
+        return this.#readParams(value_start)
+      const value_end = skipValue(body, value_start)
+      if (value_end < 0) return -1
+      if (key === 'id') this.#takeId(value_start, value_end)
+      if (key === 'method' && body[value_start] === QUOTE) {
+        this.#method = readString(body, value_start, value_end)
+        this.#callsTool ||= this.#method === TOOL_CALL
+      }
+      return value_end
+    })
+  }
+
+  #readParams(start: number): number {
+    const body = this.#body
+    let names = 0
+    const end = walkMembers(body, start, ({ key_start, key_end, value_start }) => {
+      const value_end = skipValue(body, value_start)
+      if (value_end < 0 || foldedKey(body, key_start, key_end) !== 'name') return value_end
+      names++
+      if (body[value_start] === QUOTE) this.#tool = readString(body, value_start, value_end)
+      return value_end
+    })
+    this.#duplicateName ||= names > 1
+    return end
+  }
+
+  #takeId(start: number, end: number): void {
+    if (end - start > ID_LIMIT_BYTES) this.hasOverlongId = true
+    else this.#id = this.#body.toString('utf8', start, end)
+  }
+}
+
+/** The empty text for a key that is too long to be one of ours. */
+function foldedKey(body: Buffer, start: number, end: number): string {
+  if (end - start > LONGEST_KEY_BYTES) return ''
+  return readString(body, start, end).toUpperCase().toLowerCase()
+}
