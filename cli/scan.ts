@@ -1,0 +1,93 @@
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
+import { compileInjectionSettings } from '../core/scanner/compile-settings.ts'
+import { scanRequest } from '../core/scanner/scan-request.ts'
+import { SCOPE_DEFAULTS } from '../core/model.ts'
+
+const SENSITIVITIES = ['low', 'medium', 'high'] as const
+type Sensitivity = (typeof SENSITIVITIES)[number]
+
+type Line = { readonly id: unknown; readonly body: string; readonly content_type: string | null }
+
+const readLine = (line: string): Line | string => {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    return `is not JSON: ${(error as Error).message}`
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is not an object'
+  const { id, body, content_type } = value as Record<string, unknown>
+  if (typeof body !== 'string') return 'has no member "body" that is a string'
+  if (content_type !== undefined && content_type !== null && typeof content_type !== 'string')
+    return 'has a "content_type" that is no string'
+  return { id: id ?? null, body, content_type: content_type ?? null }
+}
+
+const answer = (line: Line, settings: Parameters<typeof scanRequest>[1]): string => {
+  const body = Buffer.from(line.body)
+  const result = scanRequest(
+    {
+      body,
+      content_type: line.content_type,
+      content_encoding: null,
+      path: '',
+      query: '',
+      headers: [],
+    },
+    settings,
+    Math.max(body.length, 1),
+  )
+  const findings = result.kind === 'scanned' ? result.findings : []
+  const detections = findings.map(
+    ({ pattern_name, category, severity, matched_text, location }) => ({
+      pattern_name,
+      category,
+      severity,
+      matched_text,
+      location,
+    }),
+  )
+  return JSON.stringify({
+    id: line.id,
+    blocked: result.kind !== 'scanned' || result.decision.outcome === 'blocked',
+    detections,
+  })
+}
+
+/**
+ * `agw scan`: reads NDJSON `{id, body, content_type?}` and writes NDJSON `{id, blocked, detections}` in the
+ * same order, as mode `block` would decide.
+ * @returns the exit code: 0 done, 2 where the sensitivity or a line is not what it should be
+ */
+export const runScan = async (
+  args: { readonly sensitivity: string },
+  stdin: Readable,
+  stdout: Writable,
+  stderr: Writable = process.stderr,
+): Promise<number> => {
+  if (!SENSITIVITIES.includes(args.sensitivity as Sensitivity)) {
+    stderr.write(
+      `agw scan: --sensitivity is one of ${SENSITIVITIES.join(', ')}, not "${args.sensitivity}"\n`,
+    )
+    return 2
+  }
+  const settings = compileInjectionSettings({
+    ...SCOPE_DEFAULTS.injection_detection,
+    sensitivity: args.sensitivity as Sensitivity,
+  })
+  if (!settings.ok) throw new Error('the default settings do not compile')
+  let number = 0
+  for await (const text of createInterface({ input: stdin, crlfDelay: Number.POSITIVE_INFINITY })) {
+    number += 1
+    if (text.trim() === '') continue
+    const line = readLine(text)
+    if (typeof line === 'string') {
+      stderr.write(`agw scan: line ${number} ${line}\n`)
+      return 2
+    }
+    if (!stdout.write(`${answer(line, settings.compiled)}\n`))
+      await new Promise((resume) => stdout.once('drain', resume))
+  }
+  return 0
+}

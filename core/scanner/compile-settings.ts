@@ -1,0 +1,159 @@
+import RE2 from 're2'
+import type { InjectionMode, InjectionSettings, Sensitivity } from '../model.ts'
+
+/** Bounds of the contract. */
+const PATTERN_COUNT = 100
+const PATTERN_CHARACTERS = 1_000
+/** What an expression may expand to: counted repetitions multiply, and RE2 compiles each copy. */
+const EXPANDED_CHARACTERS = 20_000
+/** A set that needs longer for the probe than this would slow every call down (1 MiB: half a second). */
+const PROBE_MS = 30
+const PROBE_BYTES = 65_536
+const PROBE_RUNS = 3
+
+export type PatternFault = { readonly pattern: string; readonly reason: string }
+
+export type ExpressionSet = {
+  readonly expressions: readonly string[]
+  readonly all: { match(text: Buffer): number[]; test(text: Buffer): boolean }
+  readonly each: readonly RE2[]
+}
+
+/** Injection settings of a scope, compiled once per revision. */
+export type CompiledInjectionSettings = {
+  readonly mode: InjectionMode
+  readonly sensitivity: Sensitivity
+  readonly custom: ExpressionSet | null
+  readonly whitelist: ExpressionSet | null
+  readonly whitelist_scope: 'text' | 'request'
+  readonly disabled: ReadonlySet<string>
+}
+
+export type CompiledSettings =
+  | { readonly ok: true; readonly compiled: CompiledInjectionSettings }
+  | { readonly ok: false; readonly faults: readonly PatternFault[] }
+
+type PatternSettings = Pick<
+  InjectionSettings,
+  | 'mode'
+  | 'sensitivity'
+  | 'custom_patterns'
+  | 'whitelist_patterns'
+  | 'whitelist_scope'
+  | 'disabled_patterns'
+>
+
+/** An upper estimate of what counted repetition makes of an expression. */
+const expandedLength = (expression: string): number => {
+  let length = expression.length
+  for (const match of expression.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
+    length *= Math.max(1, Number(match[2] || match[1]))
+    if (length > EXPANDED_CHARACTERS) break
+  }
+  return length
+}
+
+const compileOne = (expression: string): RE2 | string => {
+  if (expression === '') return 'is empty'
+  if (expression.length > PATTERN_CHARACTERS)
+    return `is longer than ${PATTERN_CHARACTERS} characters`
+  if (expandedLength(expression) > EXPANDED_CHARACTERS)
+    return 'repeats too much: its counted repetitions multiply beyond the bound'
+  try {
+    const compiled = new RE2(expression, 'iu')
+    if (compiled.test('')) return 'matches the empty text, so it would match every request'
+    return compiled
+  } catch (error) {
+    return `is not an RE2 expression: ${(error as Error).message}`
+  }
+}
+
+/** Prose in which words repeat in changing order, so that no expression sees the same state for long. */
+const probeText = (): Buffer => {
+  const words =
+    'the order of account 4417 from user mail@site.example is a secret key, project alpha-7 {"id": "x_1", "note": "please confirm"} 2024-05-01 http://host/path?q=1 aaaa bbbb'.split(
+      ' ',
+    )
+  let text = ''
+  let seed = 7
+  while (text.length < PROBE_BYTES) {
+    seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+    text += `${words[(seed >> 8) % words.length]} `
+  }
+  return Buffer.from(text)
+}
+
+let probe: Buffer | null = null
+
+const probeMs = (matcher: { match(text: Buffer): unknown }): number => {
+  probe ??= probeText()
+  let best = Number.POSITIVE_INFINITY
+  for (let run = 0; run < PROBE_RUNS && best > PROBE_MS; run += 1) {
+    const started = performance.now()
+    matcher.match(probe)
+    best = Math.min(best, performance.now() - started)
+  }
+  return best
+}
+
+const slowest = (each: readonly RE2[], expressions: readonly string[]): string => {
+  const times = each.map((one) => probeMs({ match: (text) => one.test(text) }))
+  return expressions[times.indexOf(Math.max(...times))] ?? ''
+}
+
+const compileSet = (
+  expressions: readonly string[],
+  faults: PatternFault[],
+): ExpressionSet | null => {
+  if (expressions.length === 0) return null
+  if (expressions.length > PATTERN_COUNT) {
+    faults.push({
+      pattern: expressions[PATTERN_COUNT] ?? '',
+      reason: `is one more than the ${PATTERN_COUNT} that are allowed`,
+    })
+    return null
+  }
+  const each: RE2[] = []
+  for (const expression of expressions) {
+    const compiled = compileOne(expression)
+    if (typeof compiled === 'string') faults.push({ pattern: expression, reason: compiled })
+    else each.push(compiled)
+  }
+  if (each.length < expressions.length) return null
+  try {
+    const all = new RE2.Set([...expressions], 'iu')
+    if (probeMs(all) > PROBE_MS) {
+      faults.push({
+        pattern: slowest(each, expressions),
+        reason: 'makes the patterns together too slow: it is the slowest of them',
+      })
+      return null
+    }
+    return { expressions, all, each }
+  } catch (error) {
+    faults.push({
+      pattern: slowest(each, expressions),
+      reason: `cannot be compiled together with the others: ${(error as Error).message}`,
+    })
+    return null
+  }
+}
+
+/** Compiles and times the patterns of a scope; the faults name each pattern that cannot be taken. */
+export const compileInjectionSettings = (settings: PatternSettings): CompiledSettings => {
+  const faults: PatternFault[] = []
+  const custom = compileSet([...new Set(settings.custom_patterns)], faults)
+  const whitelist = compileSet([...new Set(settings.whitelist_patterns)], faults)
+  if (faults.length > 0) return { ok: false, faults }
+  return {
+    ok: true,
+    compiled: {
+      mode: settings.mode,
+      sensitivity: settings.sensitivity,
+      custom,
+      whitelist,
+      whitelist_scope: settings.whitelist_scope,
+      disabled: new Set(settings.disabled_patterns),
+    },
+  }
+}

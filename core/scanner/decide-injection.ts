@@ -1,0 +1,51 @@
+import { bySeverity, type Finding } from './finding.ts'
+
+export type InjectionDecision = {
+  /** `whitelisted`: recorded without alert. `logged`: an activity entry and no event. */
+  readonly outcome: 'clean' | 'whitelisted' | 'logged' | 'detected' | 'blocked'
+  readonly event: 'injection_detected' | 'injection_blocked' | null
+  readonly raises_alert: boolean
+  /** Whether `auto_kill_on_critical` may act: a critical built-in finding, refused, not whitelisted. */
+  readonly may_kill: boolean
+  /** The most severe finding, then the first in the text. */
+  readonly reported: Finding | null
+  readonly other_findings: number
+}
+
+const CLEAN: InjectionDecision = {
+  outcome: 'clean',
+  event: null,
+  raises_alert: false,
+  may_kill: false,
+  reported: null,
+  other_findings: 0,
+}
+
+/** The table of the contract: mode × severity × whitelist. The findings are those that the sensitivity checks. */
+export const decideInjection = (
+  findings: readonly Finding[],
+  mode: 'block' | 'alert' | 'log',
+): InjectionDecision => {
+  if (findings.length === 0) return CLEAN
+  const standing = bySeverity(findings.filter((finding) => !finding.whitelisted))
+  const reported = standing[0]
+  const other_findings = findings.length - 1
+  if (reported === undefined) {
+    return {
+      ...CLEAN,
+      outcome: 'whitelisted',
+      reported: bySeverity(findings)[0] ?? null,
+      other_findings,
+    }
+  }
+  if (mode === 'log') return { ...CLEAN, outcome: 'logged', reported, other_findings }
+  const isRefused = mode === 'block' && reported.severity !== 'medium'
+  return {
+    outcome: isRefused ? 'blocked' : 'detected',
+    event: isRefused ? 'injection_blocked' : 'injection_detected',
+    raises_alert: true,
+    may_kill: isRefused && reported.severity === 'critical' && reported.category !== 'custom',
+    reported,
+    other_findings,
+  }
+}

@@ -1,0 +1,159 @@
+import { HEX_VALUE } from '../text/byte-classes.ts'
+import type { WindowView } from '../text/text-scanner.ts'
+import type { DerivedText } from './derived-text.ts'
+
+/** Base64 in mail is wrapped at 76 columns, in PEM at 64; shorter lines are lines of text. */
+const WRAPPED_LINE_BYTES = 60
+/** Fewer bytes than this hide no sentence. */
+const SHORTEST_BLOB_BYTES = 16
+const SHORTEST_RUN_BYTES = 12
+
+const BASE64 = new Uint8Array(256)
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_') {
+  BASE64[character.charCodeAt(0)] = 1
+}
+
+/** Where the run of Base64 characters around `at` begins and ends; line breaks, raw or escaped, are within. */
+const blobAround = (source: Buffer, at: number, floor: number): { start: number; end: number } => {
+  let start = at
+  while (start > floor && BASE64[source[start - 1] as number] === 1) start -= 1
+  // The letter of an escape such as \n in front belongs to the escape.
+  if (start > floor && source[start - 1] === 0x5c) start += 1
+  let end = at
+  let line = 0
+  while (end < source.length) {
+    const byte = source[end] as number
+    if (BASE64[byte] === 1) {
+      line += 1
+      end += 1
+    } else if (byte === 0x5c && source[end + 1] === 0x2f) end += 2
+    else if (line >= WRAPPED_LINE_BYTES && (byte === 0x0a || byte === 0x0d)) {
+      end += 1
+      if (source[end] === 0x0a) end += 1
+      line = 0
+    } else if (
+      line >= WRAPPED_LINE_BYTES &&
+      byte === 0x5c &&
+      (source[end + 1] === 0x6e || source[end + 1] === 0x72)
+    ) {
+      end += 2
+      if (source[end] === 0x5c && source[end + 1] === 0x6e) end += 2
+      line = 0
+    } else break
+  }
+  while (source[end] === 0x3d) end += 1
+  return { start, end }
+}
+
+const compact = (source: Buffer, start: number, end: number): Buffer => {
+  const bytes = Buffer.allocUnsafe(end - start)
+  let n = 0
+  for (let i = start; i < end; i += 1) {
+    const byte = source[i] as number
+    if (byte === 0x5c) {
+      if (source[i + 1] !== 0x2f) i += 1
+    } else if (BASE64[byte] === 1) {
+      bytes[n] = byte
+      n += 1
+    }
+  }
+  return bytes.subarray(0, n)
+}
+
+const isPrintable = (byte: number): boolean =>
+  (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09
+
+/** The text in decoded bytes: all of it, read as UTF-16 where every second byte is zero, or its readable runs. */
+export const textIn = (bytes: Buffer): Buffer | null => {
+  if (bytes.length < SHORTEST_RUN_BYTES - 2) return null
+  let zeros = 0
+  let readable = 0
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i] as number
+    if (byte === 0) zeros += 1
+    else if (isPrintable(byte) || byte >= 0xc2) readable += 1
+    else if (byte >= 0x80) readable += (bytes[i - 1] ?? 0) >= 0x80 ? 1 : 0
+  }
+  if (zeros * 3 > bytes.length) {
+    const isBig = bytes[0] === 0
+    const even = Buffer.from(bytes.subarray(0, bytes.length & ~1))
+    return Buffer.from((isBig ? even.swap16() : even).toString('utf16le'))
+  }
+  if (readable >= bytes.length * 0.92) return bytes
+  const runs = Buffer.allocUnsafe(bytes.length + 1)
+  let n = 0
+  let start = 0
+  for (let i = 0; i <= bytes.length; i += 1) {
+    if (i < bytes.length && isPrintable(bytes[i] as number)) continue
+    if (i - start >= SHORTEST_RUN_BYTES) {
+      n += bytes.copy(runs, n, start, i)
+      if (n < runs.length) runs[n++] = 0x0a
+    }
+    start = i + 1
+  }
+  return n === 0 ? null : runs.subarray(0, n)
+}
+
+export type Blob = {
+  readonly start: number
+  readonly end: number
+  readonly text: DerivedText | null
+  readonly is_base64: boolean
+}
+
+const decodeBlob = (source: Buffer, start: number, end: number): Blob => {
+  const bytes = compact(source, start, end)
+  let isHex = bytes.length % 2 === 0
+  let kinds = 0
+  for (let i = 0; i < bytes.length; i += 1) {
+    const byte = bytes[i] as number
+    if (HEX_VALUE[byte] === 255) isHex = false
+    kinds |= byte >= 0x61 ? 1 : byte >= 0x41 ? 2 : byte >= 0x30 && byte <= 0x39 ? 4 : 0
+  }
+  const encoding = isHex ? 'hex' : 'base64'
+  const text = textIn(Buffer.from(bytes.toString('latin1'), encoding))
+  return {
+    start,
+    end,
+    is_base64: !isHex && kinds === 7,
+    text: text === null ? null : { via: encoding, text, start, end },
+  }
+}
+
+/** Decodes what looked like Base64 or hex; `floor` is where the last window stopped. */
+export const deriveBlobs = (view: WindowView, floor: number): Blob[] => {
+  const blobs: Blob[] = []
+  let last = floor
+  for (const at of view.signs.blobs) {
+    if (at < last) continue
+    const { start, end } = blobAround(view.source, at, last)
+    last = end
+    if (end - start >= SHORTEST_BLOB_BYTES) blobs.push(decodeBlob(view.source, start, end))
+  }
+  return blobs
+}
+
+/** Decodes runs of numbers: hex pairs, decimal character codes, or bits. */
+export const deriveNumbers = (view: WindowView, start: number, end: number): DerivedText[] => {
+  const numbers = view.text.toString('latin1', start, end).match(/[0-9a-fx]+/g) ?? []
+  const isBits = numbers.every((number) => /^[01]{8}$/.test(number))
+  const isDecimal = numbers.every((number) => /^\d{2,3}$/.test(number) && Number(number) <= 255)
+  const readings = [isBits ? 2 : 16, ...(isDecimal ? [10] : [])]
+  return readings.flatMap((base) => {
+    const bytes = Buffer.from(
+      numbers
+        .map((number) => Number.parseInt(number.replace(/^0x/, ''), base))
+        .filter((value) => value >= 0 && value <= 255),
+    )
+    const text = bytes.every(isPrintable) ? textIn(bytes) : null
+    if (text === null) return []
+    return [
+      {
+        via: 'numbers' as const,
+        text,
+        start: view.offsets[start] ?? 0,
+        end: (view.offsets[end - 1] ?? 0) + 1,
+      },
+    ]
+  })
+}

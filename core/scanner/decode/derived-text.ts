@@ -1,0 +1,18 @@
+/** A text that a reader of the source could make of it, and where in the source each byte came from. */
+export type DerivedText = {
+  readonly via:
+    | 'rot13'
+    | 'reversed'
+    | 'leetspeak'
+    | 'spaced_letters'
+    | 'joined_words'
+    | 'numbers'
+    | 'base64'
+    | 'hex'
+    | 'nested_escapes'
+  readonly text: Buffer
+  /** Source offset of each byte; without it, the text stands for the source from `start` to `end`. */
+  readonly offsets?: Int32Array
+  readonly start: number
+  readonly end: number
+}

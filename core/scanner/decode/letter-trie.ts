@@ -1,0 +1,108 @@
+/** A trie over the letters a–z, as rows of 27 numbers: 26 children (0: none) and whether a word ends. */
+export type LetterTrie = { readonly rows: Uint16Array }
+
+const ROW = 27
+
+export const buildLetterTrie = (words: Iterable<string>): LetterTrie => {
+  const rows: number[] = new Array(ROW).fill(0)
+  let count = 1
+  for (const word of words) {
+    if (!/^[a-z]+$/.test(word)) continue
+    let node = 0
+    for (let i = 0; i < word.length; i += 1) {
+      const slot = node * ROW + word.charCodeAt(i) - 97
+      if (rows[slot] === 0) {
+        if (count === 0xffff) throw new Error('the vocabulary is larger than the trie can hold')
+        rows[slot] = count
+        count += 1
+        for (let k = 0; k < ROW; k += 1) rows.push(0)
+      }
+      node = rows[slot] as number
+    }
+    rows[node * ROW + 26] = 1
+  }
+  return { rows: Uint16Array.from(rows) }
+}
+
+const UNKNOWN_LETTER_COST = 4
+/** A word costs one, short ones more: letters strewn in a text spell them by chance. */
+const WORD_COST = [0, 3, 2, 1.2, 1, 1]
+const LONGEST_WORD = 20
+
+const EITHER = 0x31
+
+/**
+ * Cuts letters without spaces into words of the vocabulary, at the least cost. The byte `1` stands for
+ * i or l and is replaced in place by what fits.
+ * @returns the offsets where words begin, ascending; runs of unknown letters count as one word
+ */
+export const segmentLetters = (trie: LetterTrie, letters: Uint8Array): number[] => {
+  const { rows } = trie
+  const count = letters.length
+  const cost = new Float64Array(count + 1).fill(Number.POSITIVE_INFINITY)
+  const from = new Int32Array(count + 1)
+  const isWord = new Uint8Array(count + 1)
+  cost[0] = 0
+  const walk = (start: number, at: number, node: number): void => {
+    if (rows[node * ROW + 26] === 1) {
+      const length = at - start
+      const total = (cost[start] as number) + (WORD_COST[Math.min(length, 5)] as number)
+      if (total < (cost[at] as number)) {
+        cost[at] = total
+        from[at] = start
+        isWord[at] = 1
+      }
+    }
+    if (at === count || at - start === LONGEST_WORD) return
+    const letter = letters[at] as number
+    if (letter === EITHER) {
+      const asI = rows[node * ROW + 8] as number
+      const asL = rows[node * ROW + 11] as number
+      if (asI !== 0) walk(start, at + 1, asI)
+      if (asL !== 0) walk(start, at + 1, asL)
+      return
+    }
+    const child = rows[node * ROW + letter - 97] ?? 0
+    if (child !== 0) walk(start, at + 1, child)
+  }
+  for (let start = 0; start < count; start += 1) {
+    const unknown = (cost[start] as number) + UNKNOWN_LETTER_COST
+    if (unknown < (cost[start + 1] as number)) {
+      cost[start + 1] = unknown
+      from[start + 1] = start
+      isWord[start + 1] = 0
+    }
+    walk(start, start, 0)
+  }
+  const starts: number[] = []
+  let at = count
+  while (at > 0) {
+    const start = from[at] as number
+    const joinsUnknown = isWord[at] === 0 && start > 0 && isWord[start] === 0
+    if (!joinsUnknown) starts.push(start)
+    if (isWord[at] === 1) settleEither(trie, letters, start, at)
+    at = start
+  }
+  return starts.reverse()
+}
+
+/** Writes the letters that made a word of the bytes `1` in it. */
+const settleEither = (
+  { rows }: LetterTrie,
+  letters: Uint8Array,
+  start: number,
+  end: number,
+): void => {
+  const settle = (at: number, node: number): boolean => {
+    if (at === end) return rows[node * ROW + 26] === 1
+    const letter = letters[at] as number
+    for (const candidate of letter === EITHER ? [105, 108] : [letter]) {
+      const child = rows[node * ROW + candidate - 97] ?? 0
+      if (child === 0 || !settle(at + 1, child)) continue
+      letters[at] = candidate
+      return true
+    }
+    return false
+  }
+  settle(start, 0)
+}

@@ -1,0 +1,29 @@
+import type { Category, Severity } from './pattern.ts'
+
+/** Something found in a request or response, ready for an event, an activity entry or an answer. */
+export type Finding = {
+  readonly pattern_name: string
+  readonly category: Category
+  readonly severity: Severity
+  /** At most 200 characters of the text as it was sent, with what looks like a secret masked. */
+  readonly matched_text: string
+  /** `body.messages[0].content`, `query.q`, `path`, `headers.x-note`, `response.body…`. */
+  readonly location: string
+  /** Byte offsets in the text that `location` names the beginning of: body, query, path or header value. */
+  readonly start: number
+  readonly end: number
+  /** Disguises that were taken off to see it, outermost first; empty for text in the clear. */
+  readonly via: readonly string[]
+  /** The expression of a custom pattern. */
+  readonly pattern: string | null
+  readonly whitelisted: boolean
+}
+
+/** More findings say nothing more; the first ones are kept. */
+export const FINDING_LIMIT = 64
+
+const RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2 }
+
+/** Most severe first; equals stay in the order of the text. */
+export const bySeverity = (findings: readonly Finding[]): Finding[] =>
+  [...findings].sort((a, b) => RANK[a.severity] - RANK[b.severity])

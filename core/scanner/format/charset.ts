@@ -1,0 +1,65 @@
+/** Labels whose texts are UTF-8 byte for byte as far as the scanner cares. */
+const AS_UTF8 = /^(?:utf-?8|us-ascii|ascii|iso-8859-1|latin1|windows-1252)$/
+
+export const parameterOf = (contentType: string | null, name: string): string | null => {
+  const match = new RegExp(`;\\s*${name}\\s*=\\s*(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(
+    contentType ?? '',
+  )
+  return match?.[1] ?? match?.[2] ?? null
+}
+
+const isUtf16 = (body: Buffer): 'utf-16le' | 'utf-16be' | null => {
+  if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le'
+  if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be'
+  // Without a mark: ASCII in UTF-16 has a zero in every second byte.
+  const probe = Math.min(body.length & ~1, 512)
+  if (probe < 8) return null
+  let even = 0
+  let odd = 0
+  for (let i = 0; i < probe; i += 2) {
+    if (body[i] === 0) even += 1
+    if (body[i + 1] === 0) odd += 1
+  }
+  if (odd * 2 > probe * 0.4 && even === 0) return 'utf-16le'
+  return even * 2 > probe * 0.4 && odd === 0 ? 'utf-16be' : null
+}
+
+const isUtf32 = (body: Buffer): boolean =>
+  body.length >= 8 &&
+  body.length % 4 === 0 &&
+  ((body[1] === 0 && body[2] === 0 && body[3] === 0) ||
+    (body[0] === 0 && body[1] === 0 && body[2] === 0))
+
+const fromUtf32 = (body: Buffer): Buffer => {
+  const isBig = body[0] === 0
+  let text = ''
+  for (let i = 0; i + 4 <= body.length; i += 4) {
+    const codePoint = isBig ? body.readUInt32BE(i) : body.readUInt32LE(i)
+    text += codePoint <= 0x10ffff ? String.fromCodePoint(codePoint) : '\ufffd'
+  }
+  return Buffer.from(text)
+}
+
+/** The body as UTF-8 if it is, or says that it is, something else; null where the bytes do as they are. */
+export const decodeCharset = (body: Buffer, contentType: string | null): Buffer | null => {
+  if (isUtf32(body)) return fromUtf32(body)
+  const label = isUtf16(body) ?? parameterOf(contentType, 'charset')?.toLowerCase() ?? 'utf-8'
+  if (AS_UTF8.test(label)) return null
+  if (label === 'utf-7') return fromUtf7(body)
+  try {
+    return Buffer.from(new TextDecoder(label).decode(body))
+  } catch {
+    return null
+  }
+}
+
+const fromUtf7 = (body: Buffer): Buffer =>
+  Buffer.from(
+    body.toString('latin1').replace(/\+([A-Za-z0-9+/]*)-?/g, (_, run: string) => {
+      if (run === '') return '+'
+      const units = Buffer.from(run, 'base64')
+      return Buffer.from(units.subarray(0, units.length & ~1))
+        .swap16()
+        .toString('utf16le')
+    }),
+  )

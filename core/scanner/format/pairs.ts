@@ -1,0 +1,37 @@
+/** `a=1&b=2`, of a query or a form: where each name and value is. */
+export type Pair = {
+  readonly name_start: number
+  readonly name_end: number
+  readonly value_end: number
+}
+
+const isSeparator = (byte: number): boolean => byte === 0x26 || byte === 0x3b
+
+/** Calls back with every pair; both `&` and `;` separate. */
+export const eachPair = (source: Buffer, take: (pair: Pair) => void): void => {
+  let start = 0
+  let nameEnd = -1
+  for (let i = 0; i <= source.length; i += 1) {
+    const byte = i === source.length ? 0x26 : (source[i] as number)
+    if (byte === 0x3d && nameEnd < 0) nameEnd = i
+    if (i < source.length && !isSeparator(byte)) continue
+    if (i > start) take({ name_start: start, name_end: nameEnd < 0 ? i : nameEnd, value_end: i })
+    start = i + 1
+    nameEnd = -1
+  }
+}
+
+/** The plus sign means a space; lengths stay, so that offsets do. */
+export const spacesForPlus = (source: Buffer): Buffer => {
+  const copy = Buffer.from(source)
+  for (let i = 0; i < copy.length; i += 1) if (copy[i] === 0x2b) copy[i] = 0x20
+  return copy
+}
+
+export const decodePercent = (text: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}

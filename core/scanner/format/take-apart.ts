@@ -1,0 +1,75 @@
+import { gunzipSync } from 'node:zlib'
+import { decodeCharset } from './charset.ts'
+import { boundaryOf, readMultipart } from './multipart.ts'
+import { spacesForPlus } from './pairs.ts'
+import type { Source } from './source.ts'
+
+/** A form inside a part of a form is a text. */
+const DEEPEST_NESTING = 2
+
+const firstByte = (body: Buffer): number => {
+  let i = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0
+  while (i < body.length && (body[i] as number) <= 0x20) i += 1
+  return body[i] ?? 0
+}
+
+const looksLikeForm = (body: Buffer): boolean => {
+  const head = body.toString('latin1', 0, 4_096)
+  return /^[^\s=&<{["]{1,200}=/.test(head) && !/[\s<>{}"]/.test(head)
+}
+
+/** Compressed without saying so: some servers look for themselves. */
+const inflateUnannounced = (body: Buffer, limit_bytes: number): Buffer | null => {
+  if (body[0] !== 0x1f || body[1] !== 0x8b) return null
+  try {
+    return gunzipSync(body, { maxOutputLength: limit_bytes })
+  } catch {
+    return null
+  }
+}
+
+/**
+ * What a body is, by its bytes rather than by its label: the texts to scan. Where bytes can be read in
+ * two ways, both are scanned.
+ */
+export const takeApart = (
+  body: Buffer,
+  contentType: string | null,
+  location: string,
+  limit_bytes: number,
+  nesting = 0,
+): Source[] => {
+  if (body.length === 0) return []
+  const inflated = nesting < DEEPEST_NESTING ? inflateUnannounced(body, limit_bytes) : null
+  if (inflated !== null)
+    return [
+      ...takeApart(inflated, contentType, location, limit_bytes, nesting + 1),
+      { bytes: body, format: 'text', location },
+    ]
+  const decoded = decodeCharset(body, contentType)
+  if (decoded !== null && nesting < DEEPEST_NESTING) {
+    return [
+      ...takeApart(decoded, null, location, limit_bytes, nesting + 1),
+      { bytes: body, format: 'text', location },
+    ]
+  }
+  const boundary = nesting < DEEPEST_NESTING ? boundaryOf(body, contentType) : null
+  if (boundary !== null) {
+    const parts = readMultipart(body, boundary, location)
+    const sources = parts.flatMap((part) => [
+      part.headers,
+      ...takeApart(part.bytes, part.content_type, part.name, limit_bytes, nesting + 1),
+    ])
+    if (parts.length > 0) return [...sources, { bytes: body, format: 'text', location }]
+  }
+  const first = firstByte(body)
+  if (first === 0x7b || first === 0x5b || first === 0x22)
+    return [{ bytes: body, format: 'json', location }]
+  if (looksLikeForm(body) || /^\s*application\/x-www-form-urlencoded/i.test(contentType ?? '')) {
+    return [
+      { bytes: spacesForPlus(body), format: 'pairs', location },
+      { bytes: body, format: 'text', location },
+    ]
+  }
+  return [{ bytes: body, format: 'text', location }]
+}

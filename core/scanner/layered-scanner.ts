@@ -1,0 +1,118 @@
+import { type Blob, deriveBlobs, deriveNumbers } from './decode/derive-blobs.ts'
+import {
+  countLeetWords,
+  deriveJoined,
+  deriveLeet,
+  deriveReversed,
+  deriveRot13,
+} from './decode/derive-letters.ts'
+import type { DerivedText } from './decode/derived-text.ts'
+import type { LetterTrie } from './decode/letter-trie.ts'
+import type { CompiledPatterns } from './patterns/compile-patterns.ts'
+import { type Hit, TextScanner, type WindowView } from './text/text-scanner.ts'
+
+/** How many disguises may lie over one another. */
+const DEEPEST_LAYER = 3
+/** Fewer words of the patterns in ROT13 or reversed come by chance. */
+const LETTER_WORDS = 2
+const ESCAPES = 3
+const SYMBOLS = 2
+
+/** A hit in the outermost source, with the disguises that were taken off to see it, outermost first. */
+export type LayeredHit = Hit & { readonly via: readonly DerivedText['via'][] }
+
+export type EncodedRun = { readonly start: number; readonly end: number }
+
+/** Scans a text and, where there are signs of a disguise, what lies beneath it. */
+export class LayeredScanner {
+  readonly text: TextScanner
+  readonly hits: LayeredHit[] = []
+  /** The first run of Base64 that is longer than the limit of the specification. */
+  encoded_run: EncodedRun | null = null
+  readonly #compiled: CompiledPatterns
+  readonly #trie: LetterTrie
+  readonly #depth: number
+  #below: LayeredScanner | null = null
+  #blobEnd = 0
+
+  constructor(compiled: CompiledPatterns, trie: LetterTrie, depth = 0) {
+    this.#compiled = compiled
+    this.#trie = trie
+    this.#depth = depth
+    this.text = new TextScanner(compiled, (view) => this.#look(view))
+  }
+
+  begin(source: Buffer): void {
+    this.hits.length = 0
+    this.encoded_run = null
+    this.#blobEnd = 0
+    this.text.begin(source)
+  }
+
+  finish(): void {
+    this.text.finish()
+    for (const hit of this.text.hits) this.hits.push({ ...hit, via: [] })
+  }
+
+  #look(view: WindowView): void {
+    if (this.#depth === DEEPEST_LAYER) return
+    const { signs } = view
+    if (signs.blobs.length > 0) {
+      for (const blob of deriveBlobs(view, this.#blobEnd)) {
+        this.#blobEnd = Math.max(this.#blobEnd, blob.end)
+        this.#noteBlob(blob)
+      }
+    }
+    for (let i = 0; i < signs.number_runs.length; i += 2) {
+      const start = signs.number_runs[i] as number
+      const end = signs.number_runs[i + 1] as number
+      for (const derived of deriveNumbers(view, start, end)) this.#descend(derived)
+    }
+    if (signs.words[0] >= LETTER_WORDS) this.#descend(deriveRot13(view))
+    if (signs.words[1] >= LETTER_WORDS) this.#descend(deriveReversed(view))
+    if (
+      signs.leet > 0 ||
+      (signs.symbols >= SYMBOLS && countLeetWords(view, this.#compiled.table) > 0)
+    ) {
+      this.#descend(deriveLeet(view, this.#compiled.table))
+    }
+    if (signs.spaced > 0) this.#descend(deriveJoined(view, this.#trie, 'spaced_letters'))
+    else if (signs.long_words > 0) this.#descend(deriveJoined(view, this.#trie, 'joined_words'))
+    if (signs.escapes >= ESCAPES && /[%&\\]/.test(view.text.toString('latin1', 0, view.end))) {
+      this.#descend({
+        via: 'nested_escapes',
+        text: Buffer.from(view.text.subarray(0, view.end)),
+        offsets: view.offsets.slice(0, view.end),
+        start: 0,
+        end: 0,
+      })
+    }
+  }
+
+  #noteBlob(blob: Blob): void {
+    if (blob.text !== null) this.#descend(blob.text)
+    if (this.encoded_run === null && blob.is_base64 && blob.end - blob.start > 100) {
+      this.encoded_run = { start: blob.start, end: blob.end }
+    }
+  }
+
+  #descend(derived: DerivedText): void {
+    this.#below ??= new LayeredScanner(this.#compiled, this.#trie, this.#depth + 1)
+    const below = this.#below
+    below.begin(derived.text)
+    below.text.piece(0, derived.text.length, false)
+    below.finish()
+    const { offsets } = derived
+    for (const hit of below.hits) {
+      let start = derived.start
+      let end = derived.end
+      if (offsets !== undefined) {
+        const first = offsets[hit.start] ?? 0
+        const last = offsets[hit.end - 1] ?? first
+        start = Math.min(first, last)
+        end = Math.max(first, last) + 1
+      }
+      this.hits.push({ pattern: hit.pattern, start, end, via: [derived.via, ...hit.via] })
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/** Severity of a category, fixed by the specification; `custom` and learned findings are `high`. */
+export const SEVERITY_OF = {
+  instruction_override: 'critical',
+  system_prompt_extraction: 'critical',
+  role_manipulation: 'critical',
+  credential_extraction: 'critical',
+  shell_injection: 'critical',
+  role_change: 'high',
+  jailbreak: 'high',
+  data_exfiltration: 'high',
+  custom: 'high',
+  learned: 'high',
+  encoded_payload: 'medium',
+  invisible_characters: 'medium',
+  persona_request: 'medium',
+} as const satisfies Record<string, Severity>
+
+export type Severity = 'critical' | 'high' | 'medium'
+export type Category = keyof typeof SEVERITY_OF
+export type Sensitivity = 'low' | 'medium' | 'high'
+
+/**
+ * A pattern as data. `expression` is RE2 over the normalised text (lower case, folded letters, single
+ * spaces, apostrophes inside words and underscores gone), with two abbreviations: `{word_class}` for a
+ * list of `words.ts`, and `{g4}` for up to four words between two others.
+ *
+ * The expression is only tried near a place that passes a gate: a word of the first list, followed within
+ * `within` words by one of the second. That keeps the search linear and fast; a gate must be no narrower
+ * than the expression, which a test checks on the examples with the gates away.
+ */
+export type Pattern = {
+  readonly name: string
+  readonly category: Exclude<Category, 'custom' | 'learned'>
+  readonly description: string
+  readonly expression: string
+  readonly gates: readonly Gate[]
+  /** Match the text as it was written (case and symbols kept) instead of the normalised one. */
+  readonly as_written?: boolean
+  /** Ordinary where an operator speaks: not looked for in the system message of a chat. */
+  readonly unless_system_role?: boolean
+  readonly hits: readonly string[]
+  readonly misses: readonly string[]
+}
+
+export type Gate =
+  | { readonly word: string }
+  | { readonly first: string; readonly then: string; readonly within: number }

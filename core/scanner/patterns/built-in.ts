@@ -1,0 +1,64 @@
+import type { Pattern } from '../pattern.ts'
+import { buildLetterTrie, type LetterTrie } from '../decode/letter-trie.ts'
+import { anchorOf, type CompiledPatterns, compilePatterns, splitWords } from './compile-patterns.ts'
+import { CREDENTIAL_PATTERNS } from './credentials.ts'
+import { EXTRACTION_PATTERNS } from './extraction.ts'
+import { INDIRECT_PATTERNS } from './indirect.ts'
+import { JAILBREAK_PATTERNS } from './jailbreak.ts'
+import { LANGUAGE_PATTERNS, LANGUAGE_WORDS } from './languages.ts'
+import { OVERRIDE_PATTERNS } from './override.ts'
+import { PERSONA_PATTERNS } from './personas.ts'
+import { ROLE_PATTERNS } from './roles.ts'
+import { SHELL_PATTERNS } from './shell.ts'
+import { GLUE_WORDS, WORDS } from './words.ts'
+
+/** All patterns that come with the product and are searched by expression. */
+export const BUILT_IN_PATTERNS: readonly Pattern[] = [
+  ...OVERRIDE_PATTERNS,
+  ...EXTRACTION_PATTERNS,
+  ...ROLE_PATTERNS,
+  ...JAILBREAK_PATTERNS,
+  ...INDIRECT_PATTERNS,
+  ...CREDENTIAL_PATTERNS,
+  ...SHELL_PATTERNS,
+  ...LANGUAGE_PATTERNS,
+  ...PERSONA_PATTERNS,
+]
+
+export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS }
+
+/** Words that give a letter-wise disguise away: those of the main intents, four letters at least. */
+const telltales = [
+  'ignore',
+  'prior',
+  'rules',
+  'extract',
+  'secret',
+  'safety_noun',
+  'jailbreak_name',
+  'authority',
+]
+  .flatMap((name) => splitWords((ALL_WORDS as Record<string, string>)[name] ?? ''))
+  .map(anchorOf)
+  .filter((word) => /^[a-z]{4,}$/.test(word))
+const everyWord = Object.values(ALL_WORDS)
+  .flatMap(splitWords)
+  .flatMap((entry) => entry.replaceAll(/[\^*]/g, '').split(' '))
+const known = new Set(everyWord)
+const rot13 = (word: string): string =>
+  word.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97))
+const reverse = (word: string): string => [...word].reverse().join('')
+
+let compiled: { readonly patterns: CompiledPatterns; readonly trie: LetterTrie } | null = null
+
+/** The built-in patterns, compiled once per process. */
+export const builtIn = (): { readonly patterns: CompiledPatterns; readonly trie: LetterTrie } => {
+  compiled ??= {
+    patterns: compilePatterns(BUILT_IN_PATTERNS, ALL_WORDS, [
+      telltales.map(rot13).filter((word) => !known.has(word)),
+      telltales.map(reverse).filter((word) => !known.has(word)),
+    ]),
+    trie: buildLetterTrie([...known, ...GLUE_WORDS.split(' ')]),
+  }
+  return compiled
+}

@@ -1,0 +1,95 @@
+import RE2 from 're2'
+import type { Pattern } from '../pattern.ts'
+import { foldBeyondAscii } from '../text/fold.ts'
+import { buildTokenTable, type TokenTable } from '../text/token-table.ts'
+
+/** Class number -1: a gate that one word opens. */
+export type CompiledGate = {
+  readonly first: number
+  readonly within: number
+  readonly pattern: number
+}
+
+export type CompiledPatterns = {
+  readonly patterns: readonly Pattern[]
+  readonly matchers: readonly RE2[]
+  readonly table: TokenTable
+  readonly class_count: number
+  /** Gates by the class that closes them. */
+  readonly gatesOf: readonly (readonly CompiledGate[])[]
+}
+
+/** `word`, `stem*`, or a phrase in which `^` marks the word that opens the gate (else the longest one). */
+type WordClasses = Readonly<Record<string, string>>
+
+const ASCII_WORD = /^[a-z0-9 ]+$/
+
+export const splitWords = (list: string): string[] =>
+  list
+    .split(/[\n,]+/)
+    .map((word) => word.trim())
+    .filter(Boolean)
+
+/** The single word of an entry that the tokeniser looks for. */
+export const anchorOf = (entry: string): string => {
+  const parts = entry.split(' ')
+  const marked = parts.find((part) => part.startsWith('^'))
+  const longest = parts.reduce((a, b) => (b.length > a.length ? b : a))
+  return (marked ?? longest).replace('^', '').replace('*', '')
+}
+
+const entrySource = (entry: string): string => {
+  const folded = foldBeyondAscii(entry.replaceAll('^', ''))
+  const isAscii = ASCII_WORD.test(folded.replaceAll('*', ''))
+  const source = folded.replaceAll(' ', isAscii ? '[^a-z0-9]+' : '.{0,3}').replaceAll('*', '[a-z]*')
+  return isAscii ? `\\b${source}\\b` : source.replaceAll('[a-z]*', '')
+}
+
+/** Up to n words between two others, as the normalised text has them. */
+const gapSource = (words: number): string => `(?:[^a-z0-9]+[a-z0-9]+){0,${words}}?[^a-z0-9]+`
+
+export const expandExpression = (expression: string, classes: WordClasses): string =>
+  foldBeyondAscii(expression).replace(/\{([a-z][a-z_0-9]*)\}/g, (_, name: string) => {
+    const gap = /^g(\d+)$/.exec(name)
+    if (gap !== null) return gapSource(Number(gap[1]))
+    const list = classes[name]
+    if (list === undefined) throw new Error(`no word class is called ${name}`)
+    return `(?:${splitWords(list).map(entrySource).join('|')})`
+  })
+
+export const compilePatterns = (
+  patterns: readonly Pattern[],
+  classes: WordClasses,
+  reserved: readonly (readonly string[])[],
+): CompiledPatterns => {
+  const names = Object.keys(classes)
+  const numberOf = (name: string): number => {
+    const index = names.indexOf(name)
+    if (index < 0) throw new Error(`no word class is called ${name}`)
+    return index + reserved.length
+  }
+  const words = names.map((name) => splitWords(classes[name] ?? '').map(anchorOf))
+  const gatesOf: CompiledGate[][] = Array.from({ length: names.length + reserved.length }, () => [])
+  for (const [index, pattern] of patterns.entries()) {
+    for (const gate of pattern.gates) {
+      if ('word' in gate)
+        gatesOf[numberOf(gate.word)]?.push({ first: -1, within: 0, pattern: index })
+      else
+        gatesOf[numberOf(gate.then)]?.push({
+          first: numberOf(gate.first),
+          within: gate.within,
+          pattern: index,
+        })
+    }
+  }
+  return {
+    patterns,
+    matchers: patterns.map((pattern) => {
+      const source = expandExpression(pattern.expression, classes)
+      return new RE2(source, pattern.as_written === true ? 'u' : 'us')
+    }),
+    table: buildTokenTable([...reserved, ...words]),
+    class_count: names.length + reserved.length,
+    gatesOf,
+  }
+}

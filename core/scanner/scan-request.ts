@@ -1,0 +1,94 @@
+import type { CompiledInjectionSettings } from './compile-settings.ts'
+import { decideInjection, type InjectionDecision } from './decide-injection.ts'
+import { type Finding, FINDING_LIMIT } from './finding.ts'
+import { inflateBody } from './format/inflate-body.ts'
+import { spacesForPlus } from './format/pairs.ts'
+import type { Source } from './format/source.ts'
+import { takeApart } from './format/take-apart.ts'
+import { scanSource } from './scan-source.ts'
+import { isStandardHeader } from './standard-headers.ts'
+
+export type ScanInput = {
+  readonly body: Buffer | null
+  readonly content_type: string | null
+  readonly content_encoding: string | null
+  /** Below the base URL, as it was sent. */
+  readonly path: string
+  /** Without the question mark, as it was sent. */
+  readonly query: string
+  /** All headers or some: standard ones are left out here. */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+}
+
+export type ScanResult =
+  | {
+      readonly kind: 'scanned'
+      readonly findings: readonly Finding[]
+      readonly decision: InjectionDecision
+    }
+  /** The caller answers 415: nobody can tell what the upstream would read. */
+  | { readonly kind: 'unsupported_encoding'; readonly content_encoding: string }
+  /** The caller answers 413: the body inflates to more than the limit. */
+  | { readonly kind: 'too_large'; readonly limit_bytes: number }
+
+/** What a compressed body may inflate to when the caller names no lower limit. */
+export const INFLATED_LIMIT_BYTES = 8 * 1024 * 1024
+/** More headers than any client sends; Envoy refuses more than 100 by default. */
+const HEADER_COUNT = 200
+
+const callSources = (input: ScanInput): Source[] => {
+  const sources: Source[] = []
+  if (input.path.length > 1)
+    sources.push({ bytes: Buffer.from(input.path), format: 'text', location: 'path' })
+  if (input.query !== '')
+    sources.push({
+      bytes: spacesForPlus(Buffer.from(input.query)),
+      format: 'pairs',
+      location: 'query',
+    })
+  for (const [name, value] of input.headers.slice(0, HEADER_COUNT)) {
+    if (value !== '' && !isStandardHeader(name))
+      sources.push({
+        bytes: Buffer.from(value),
+        format: 'text',
+        location: `headers.${name.toLowerCase().slice(0, 64)}`,
+      })
+  }
+  return sources
+}
+
+/** With `whitelist_scope: request`, one text that matches lets the whole request pass. */
+const whitelistRequest = (
+  sources: readonly Source[],
+  settings: CompiledInjectionSettings,
+  findings: readonly Finding[],
+): Finding[] => {
+  const isListed =
+    findings.length > 0 &&
+    settings.whitelist_scope === 'request' &&
+    sources.some((source) => settings.whitelist?.all.test(source.bytes) === true)
+  return findings.map((finding) => (isListed ? { ...finding, whitelisted: true } : finding))
+}
+
+/** Scans everything of a request that its sender can fill with text, and decides by the settings. */
+export const scanRequest = (
+  input: ScanInput,
+  settings: CompiledInjectionSettings,
+  limit_bytes: number = INFLATED_LIMIT_BYTES,
+): ScanResult => {
+  const sources = callSources(input)
+  if (input.body !== null && input.body.length > 0) {
+    const inflated = inflateBody(input.body, input.content_encoding, limit_bytes)
+    if (inflated.kind === 'unsupported')
+      return { kind: 'unsupported_encoding', content_encoding: inflated.content_encoding }
+    if (inflated.kind === 'too_large') return inflated
+    sources.push(...takeApart(inflated.bytes, input.content_type, 'body', limit_bytes))
+  }
+  const findings: Finding[] = []
+  for (const source of sources) {
+    scanSource(source, settings, findings)
+    if (findings.length >= FINDING_LIMIT) break
+  }
+  const standing = whitelistRequest(sources, settings, findings)
+  return { kind: 'scanned', findings: standing, decision: decideInjection(standing, settings.mode) }
+}

@@ -1,0 +1,226 @@
+import type { CompiledInjectionSettings } from './compile-settings.ts'
+import { type Finding, FINDING_LIMIT } from './finding.ts'
+import { locateJson, type JsonPlace } from './format/locate-json.ts'
+import { scanJsonStrings } from './format/json-pieces.ts'
+import { decodePercent, eachPair } from './format/pairs.ts'
+import type { Source } from './format/source.ts'
+import { LayeredScanner } from './layered-scanner.ts'
+import { maskSecrets } from './mask-secrets.ts'
+import { type Category, SEVERITY_OF, type Sensitivity } from './pattern.ts'
+import { builtIn } from './patterns/built-in.ts'
+import { plainJsonText } from './format/plain-json-text.ts'
+
+/** Characters of `matched_text`, by the contract. */
+const EXCERPT_CHARACTERS = 200
+const LARGEST_LOCATION = 400
+
+const CHECKED: Readonly<Record<Sensitivity, readonly string[]>> = {
+  low: ['critical'],
+  medium: ['critical', 'high'],
+  high: ['critical', 'high', 'medium'],
+}
+
+/** A place where something was found, before it is named. */
+type Candidate = {
+  readonly name: string
+  readonly category: Category
+  readonly start: number
+  readonly end: number
+  readonly via: readonly string[]
+  readonly expression: string | null
+  readonly unless_system_role: boolean
+}
+
+let scanner: LayeredScanner | null = null
+
+const scanOnce = (source: Source, candidates: Candidate[], asText: boolean): boolean => {
+  const { patterns, trie } = builtIn()
+  scanner ??= new LayeredScanner(patterns, trie)
+  const { bytes } = source
+  scanner.begin(bytes)
+  const { text } = scanner
+  let isWhole = true
+  if (!asText && source.format === 'json') isWhole = scanJsonStrings(text, bytes, 0, bytes.length)
+  else if (!asText && source.format === 'pairs') {
+    eachPair(bytes, ({ name_start, name_end, value_end }) => {
+      text.piece(name_start, name_end, false)
+      if (value_end > name_end) text.piece(name_end + 1, value_end, false)
+    })
+  } else text.piece(0, bytes.length, false)
+  scanner.finish()
+  for (const hit of scanner.hits) {
+    const pattern = patterns.patterns[hit.pattern]
+    if (pattern === undefined) continue
+    candidates.push({
+      name: pattern.name,
+      category: pattern.category,
+      start: hit.start,
+      end: hit.end,
+      via: hit.via,
+      expression: null,
+      unless_system_role: pattern.unless_system_role === true,
+    })
+  }
+  if (scanner.encoded_run !== null) {
+    candidates.push({
+      name: 'base64_payload',
+      category: 'encoded_payload',
+      ...scanner.encoded_run,
+      via: [],
+      expression: null,
+      unless_system_role: false,
+    })
+  }
+  if (text.invisible_at >= 0) {
+    candidates.push({
+      name: 'invisible_characters',
+      category: 'invisible_characters',
+      start: text.invisible_at,
+      end: text.invisible_at + 3,
+      via: [],
+      expression: null,
+      unless_system_role: false,
+    })
+  }
+  return isWhole
+}
+
+const addCustom = (
+  source: Source,
+  settings: CompiledInjectionSettings,
+  candidates: Candidate[],
+): void => {
+  const { custom } = settings
+  if (custom === null) return
+  const plain =
+    source.format === 'json' ? plainJsonText(source.bytes) : { text: source.bytes, offsets: null }
+  for (const index of custom.all.match(plain.text)) {
+    const match = custom.each[index]?.exec(plain.text)
+    if (match === null || match === undefined) continue
+    const last = match.index + Math.max(1, match[0].length) - 1
+    candidates.push({
+      name: 'custom_pattern',
+      category: 'custom',
+      start: plain.offsets === null ? match.index : (plain.offsets[match.index] ?? 0),
+      end: (plain.offsets === null ? last : (plain.offsets[last] ?? 0)) + 1,
+      via: [],
+      expression: custom.expressions[index] ?? null,
+      unless_system_role: false,
+    })
+  }
+}
+
+/** The text that holds a place, where it begins and ends, and its name. */
+type Place = {
+  readonly location: string
+  readonly start: number
+  readonly end: number
+  readonly is_system: boolean
+}
+
+const placeInPairs = (source: Source, offset: number): Place => {
+  let place: Place = {
+    location: source.location,
+    start: 0,
+    end: source.bytes.length,
+    is_system: false,
+  }
+  eachPair(source.bytes, ({ name_start, name_end, value_end }) => {
+    if (offset < name_start || offset > value_end) return
+    const name = decodePercent(
+      source.bytes.toString('utf8', name_start, Math.min(name_end, name_start + 96)),
+    ).slice(0, 64)
+    place = {
+      location: `${source.location}.${name}`,
+      start: offset < name_end ? name_start : name_end + 1,
+      end: offset < name_end ? name_end : value_end,
+      is_system: false,
+    }
+  })
+  return place
+}
+
+const placeOf = (source: Source, offset: number): Place => {
+  if (source.format === 'pairs') return placeInPairs(source, offset)
+  if (source.format === 'text')
+    return { location: source.location, start: 0, end: source.bytes.length, is_system: false }
+  const json: JsonPlace = locateJson(source.bytes, offset)
+  return {
+    location: `${source.location}${json.path}`.slice(0, LARGEST_LOCATION),
+    start: json.start,
+    end: json.end,
+    is_system: json.is_system,
+  }
+}
+
+const asWritten = (source: Source, start: number, end: number): string => {
+  const raw = source.bytes.toString('utf8', start, end)
+  if (source.format === 'pairs') return decodePercent(raw)
+  if (source.format !== 'json' || !raw.includes('\\')) return raw
+  try {
+    return JSON.parse(`"${raw}"`) as string
+  } catch {
+    return raw
+  }
+}
+
+const excerpt = (source: Source, start: number, end: number): string => {
+  const text = maskSecrets(asWritten(source, start, Math.min(end, start + EXCERPT_CHARACTERS * 4)))
+  return [...text]
+    .slice(0, EXCERPT_CHARACTERS)
+    .join('')
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+}
+
+/** Whether a whitelist pattern matches the text, as it is sent or as it reads. */
+const isWhitelisted = (
+  settings: CompiledInjectionSettings,
+  source: Source,
+  place: Place,
+): boolean =>
+  settings.whitelist?.all.test(Buffer.from(asWritten(source, place.start, place.end))) === true
+
+/** Finds what the settings check in one text. Findings of one pattern at one place are one. */
+export const scanSource = (
+  source: Source,
+  settings: CompiledInjectionSettings,
+  findings: Finding[],
+): void => {
+  const candidates: Candidate[] = []
+  const isWhole = scanOnce(source, candidates, false)
+  if (!isWhole) scanOnce(source, candidates, true)
+  addCustom(source, settings, candidates)
+  if (candidates.length === 0) return
+  candidates.sort((a, b) => a.start - b.start)
+  const seen = new Set<string>()
+  for (const candidate of candidates) {
+    const severity = SEVERITY_OF[candidate.category]
+    const isCustom = candidate.category === 'custom'
+    if (
+      !isCustom &&
+      (!CHECKED[settings.sensitivity].includes(severity) || settings.disabled.has(candidate.name))
+    )
+      continue
+    const key = `${candidate.name} ${candidate.expression ?? ''} ${candidate.start}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    const place = placeOf(
+      isWhole ? source : { ...source, format: source.format === 'json' ? 'text' : source.format },
+      candidate.start,
+    )
+    if (candidate.unless_system_role && place.is_system) continue
+    findings.push({
+      pattern_name: candidate.name,
+      category: candidate.category,
+      severity,
+      matched_text: excerpt(source, candidate.start, candidate.end),
+      location: place.location,
+      start: candidate.start,
+      end: candidate.end,
+      via: candidate.via,
+      pattern: candidate.expression,
+      whitelisted: isWhitelisted(settings, source, place),
+    })
+    if (findings.length >= FINDING_LIMIT) return
+  }
+}

@@ -1,0 +1,178 @@
+import { BYTE, HEX_VALUE } from './byte-classes.ts'
+import { findToken, HASH_PRIME, HASH_SEED, KEY_LENGTH, type TokenTable } from './token-table.ts'
+
+/** A run of letters and digits of this length may be Base64 or hex; shorter ones hide no sentence. */
+const BLOB_BYTES = 16
+/** Words in a row of one letter, or all of one length, that no language writes. */
+const SPACED_WORDS = 6
+const LONG_WORD_LETTERS = 18
+/** Runs and blobs kept per window; a window of 64 kB cannot hold more blobs of 16 bytes than this. */
+const MARKS = 8_192
+
+/** Signs of a disguise in the present window. */
+export type Signs = {
+  /** Words of the patterns met in ROT13, and reversed. */
+  readonly words: [rot13: number, reversed: number]
+  /** Known words once digits are read as letters. */
+  leet: number
+  /** Symbols that stand for letters in leetspeak. */
+  symbols: number
+  /** Escapes outside JSON's own: what was decoded may hold a further layer. */
+  escapes: number
+  /** Runs of single letters, or of groups of one length. */
+  spaced: number
+  long_words: number
+  /** Source offsets of words that may belong to Base64 or hex. */
+  readonly blobs: number[]
+  /** Runs of short numbers in the window: start, end. */
+  readonly number_runs: number[]
+  single_count: number
+  single_token: number
+  even_length: number
+  even_count: number
+  even_token: number
+  number_count: number
+  number_token: number
+  number_start: number
+}
+
+export const emptySigns = (): Signs => ({
+  words: [0, 0],
+  leet: 0,
+  symbols: 0,
+  escapes: 0,
+  spaced: 0,
+  long_words: 0,
+  blobs: [],
+  number_runs: [],
+  single_count: 0,
+  single_token: 0,
+  even_length: 0,
+  even_count: 0,
+  even_token: 0,
+  number_count: 0,
+  number_token: 0,
+  number_start: 0,
+})
+
+const LEET_LETTER = new Uint8Array(256)
+const LEET_ALPHABET = {
+  0: 'o',
+  1: 'i',
+  2: 'z',
+  3: 'e',
+  4: 'a',
+  5: 's',
+  6: 'g',
+  7: 't',
+  8: 'b',
+  9: 'g',
+  '@': 'a',
+  $: 's',
+  '!': 'i',
+  '|': 'l',
+  '+': 't',
+}
+for (const [symbol, letter] of Object.entries(LEET_ALPHABET))
+  LEET_LETTER[symbol.charCodeAt(0)] = letter.charCodeAt(0)
+
+/** The letter a digit or symbol stands for, or 0. */
+export const leetLetter = (byte: number): number => LEET_LETTER[byte] as number
+
+const LETTER_I = 0x69
+const LETTER_L = 0x6c
+/** The digit 1, `|` and `!` are i or l. */
+export const isEitherLetter = (byte: number): boolean =>
+  byte === 0x31 || byte === 0x7c || byte === 0x21
+
+const leetHash = (text: Buffer, start: number, end: number, either: number): number => {
+  let hash = HASH_SEED
+  const stop = Math.min(end, start + KEY_LENGTH)
+  for (let i = start; i < stop; i += 1) {
+    const byte = text[i] as number
+    const letter = isEitherLetter(byte) ? either : (LEET_LETTER[byte] as number) || byte
+    hash = Math.imul(hash ^ letter, HASH_PRIME)
+  }
+  return hash
+}
+
+/** What 1 stands for so that the word, read as leetspeak, is one of the patterns' words; 0 if it is none. */
+export const leetReading = (
+  table: TokenTable,
+  text: Buffer,
+  start: number,
+  end: number,
+): number => {
+  if (findToken(table, leetHash(text, start, end, LETTER_I)) >= 0) return LETTER_I
+  return findToken(table, leetHash(text, start, end, LETTER_L)) >= 0 ? LETTER_L : 0
+}
+
+const DIGIT = 1 << BYTE.digit
+const LOWER = 1 << BYTE.lower
+const UPPER = 1 << BYTE.upper
+
+const isNumber = (text: Buffer, start: number, length: number): boolean => {
+  const first = length === 4 && text[start] === 0x30 && text[start + 1] === 0x78 ? start + 2 : start
+  for (let i = first; i < start + length; i += 1)
+    if (HEX_VALUE[text[i] as number] === 255) return false
+  return true
+}
+
+const noteNumber = (
+  signs: Signs,
+  text: Buffer,
+  start: number,
+  length: number,
+  token: number,
+): void => {
+  if (!isNumber(text, start, length)) return
+  if (token !== signs.number_token + 1) {
+    signs.number_count = 0
+    signs.number_start = start
+  }
+  signs.number_token = token
+  signs.number_count += 1
+  if (signs.number_count === SPACED_WORDS && signs.number_runs.length < MARKS)
+    signs.number_runs.push(signs.number_start, start + length)
+  else if (signs.number_count > SPACED_WORDS && signs.number_runs.length > 0)
+    signs.number_runs[signs.number_runs.length - 1] = start + length
+}
+
+/** Looks at a word that is not plain lower case, or long, or a single letter. */
+export const noteWord = (
+  signs: Signs,
+  table: TokenTable,
+  text: Buffer,
+  offsets: Int32Array,
+  start: number,
+  end: number,
+  bits: number,
+  token: number,
+): void => {
+  const length = end - start
+  if (length === 1) {
+    signs.single_count = token === signs.single_token + 1 ? signs.single_count + 1 : 1
+    signs.single_token = token
+    if (signs.single_count === SPACED_WORDS) signs.spaced += 1
+    return
+  }
+  if (length >= BLOB_BYTES) {
+    if (bits !== LOWER && bits !== UPPER && signs.blobs.length < MARKS)
+      signs.blobs.push(offsets[start] as number)
+    if (length >= LONG_WORD_LETTERS) signs.long_words += 1
+  }
+  if ((bits & DIGIT) === 0) {
+    if (length === 2) noteNumber(signs, text, start, length, token)
+    return
+  }
+  if (length <= 4 || length === 8) noteNumber(signs, text, start, length, token)
+  if (length === signs.even_length && token === signs.even_token + 1) {
+    signs.even_count += 1
+    if (signs.even_count === SPACED_WORDS) signs.spaced += 1
+  } else {
+    signs.even_length = length
+    signs.even_count = 1
+  }
+  signs.even_token = token
+  if (bits !== DIGIT && length <= 24 && leetReading(table, text, start, end) !== 0) signs.leet += 1
+}

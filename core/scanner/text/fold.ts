@@ -1,0 +1,167 @@
+/**
+ * One canonical alphabet for text and patterns: lower case, no accents, look-alike letters as the ASCII
+ * letter they imitate. Russian or Greek text folds to a mixture that no person would read, and the words
+ * of the patterns fold to the same mixture, so both still meet.
+ */
+
+/** What a folded character is to the tokeniser. */
+export const KIND = {
+  dropped: 0,
+  word: 1,
+  ideograph: 2,
+  punctuation: 3,
+  space: 4,
+  newline: 5,
+  expanded: 6,
+} as const
+
+/** Bits 0–20 hold the folded code point (or the index of an expansion), 21–23 the kind, 24 "invisible". */
+export const KIND_SHIFT = 21
+export const CODE_POINT_MASK = 0x1fffff
+export const INVISIBLE = 1 << 24
+
+const LOOK_ALIKES: Readonly<Record<string, string>> = {
+  a: 'аαɑᴀɐ∂∀Ꭺ⍺',
+  b: 'ьвᏏʙβЬƀ฿ᖯ',
+  c: 'сϲᴄƈ¢ⅽᏟↄ©',
+  d: 'ԁᴅɗđᏧⅾÐð',
+  e: 'еεєɛᴇǝҽ€ᎬℯЄ',
+  f: 'ƒꜰϝʄғ',
+  g: 'ɡɢցԍǥᏀɠ',
+  h: 'һհнʜħᏂη',
+  i: 'іιıɪᎥίІꙇɩ¡',
+  j: 'јϳᴊʝ',
+  k: 'кκᴋƙҝᏦ',
+  l: 'ӏʟłⅼɭƖ£ǀ∣',
+  m: 'мᴍⅿɱᎷ',
+  n: 'пɴոռńήηᴨ',
+  o: 'оοσօᴏ०๐ⲟøө',
+  p: 'рρᴘҏþᏢ',
+  q: 'ԛǫզɋ',
+  r: 'гʀɹřгᎡя®',
+  s: 'ѕꜱʂƨᏚ§',
+  t: 'тτᴛƭŧᎢ†',
+  u: 'υᴜսμцʋ',
+  v: 'νᴠѵⅴʌᏙ',
+  w: 'ԝᴡωшաѡщᎳ',
+  x: 'хχⅹ×ҳ',
+  y: 'уγʏүўɣყ¥Ꮍ',
+  z: 'ᴢƶʐᏃ',
+  '"': '“”„‟«»″〃｢｣「」『』',
+  "'": '‘’‚‛′‹›`´ʼ',
+  '-': '‐‑‒–—―−﹘⁃',
+  '/': '⁄∕',
+  '.': '。·•․',
+  ',': '،、',
+  '?': '؟',
+  ':': '：׃∶',
+  ';': '؛',
+  '|': '¦',
+  '!': '！ǃ',
+}
+
+const lookAlikes = new Map<number, string>()
+for (const [plain, others] of Object.entries(LOOK_ALIKES)) {
+  for (const other of others) {
+    if (!lookAlikes.has(other.codePointAt(0) ?? 0)) lookAlikes.set(other.codePointAt(0) ?? 0, plain)
+    const lower = other.toLowerCase()
+    if (!lookAlikes.has(lower.codePointAt(0) ?? 0)) lookAlikes.set(lower.codePointAt(0) ?? 0, plain)
+  }
+}
+
+const expansions: string[] = []
+const expansionIndex = new Map<string, number>()
+const DROPPED = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u
+const WORD = /^[\p{L}\p{N}\p{M}]$/u
+const IDEOGRAPH =
+  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u
+
+/** Invisible: carries no glyph, so a reader does not see what a model reads. */
+const INVISIBLE_POINT =
+  /^[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]$/u
+
+const kindOf = (character: string): number => {
+  if (/^[\n\r\u2028\u2029\u0085]$/u.test(character)) return KIND.newline
+  if (/^\s$/u.test(character)) return KIND.space
+  if (IDEOGRAPH.test(character)) return KIND.ideograph
+  return WORD.test(character) ? KIND.word : KIND.punctuation
+}
+
+const foldedText = (codePoint: number): string => {
+  if (codePoint >= 0xe0020 && codePoint <= 0xe007e)
+    return String.fromCharCode(codePoint - 0xe0000).toLowerCase()
+  if (codePoint >= 0x1f1e6 && codePoint <= 0x1f1ff)
+    return String.fromCharCode(codePoint - 0x1f1e6 + 97)
+  for (const base of [0x1f150, 0x1f170]) {
+    if (codePoint >= base && codePoint < base + 26)
+      return String.fromCharCode(codePoint - base + 97)
+  }
+  const direct = lookAlikes.get(codePoint)
+  if (direct !== undefined) return direct
+  let folded = ''
+  for (const part of String.fromCodePoint(codePoint)
+    .toLowerCase()
+    .normalize('NFKD')
+    .toLowerCase()) {
+    if (DROPPED.test(part)) continue
+    folded += lookAlikes.get(part.codePointAt(0) ?? 0) ?? part
+  }
+  return folded.length > 1 && IDEOGRAPH.test(String.fromCodePoint(codePoint))
+    ? folded.normalize('NFC')
+    : folded
+}
+
+const computeFold = (codePoint: number): number => {
+  if (codePoint >= 0xd800 && codePoint <= 0xdfff) return (KIND.punctuation << KIND_SHIFT) | 0xfffd
+  const character = String.fromCodePoint(codePoint)
+  const invisible = INVISIBLE_POINT.test(character) ? INVISIBLE : 0
+  const folded = foldedText(codePoint)
+  const first = folded.codePointAt(0)
+  if (first === undefined) return invisible
+  if (folded.length === (first > 0xffff ? 2 : 1))
+    return (kindOf(folded) << KIND_SHIFT) | first | invisible
+  let index = expansionIndex.get(folded)
+  if (index === undefined) {
+    index = expansions.push(folded) - 1
+    expansionIndex.set(folded, index)
+  }
+  return (KIND.expanded << KIND_SHIFT) | index | invisible
+}
+
+/** Pages of 256 code points, computed when first met: at most 4,352 pages of 1 kB for all of Unicode. */
+const pages: (Uint32Array | undefined)[] = new Array(0x1100)
+
+/** The folded form of a code point as packed bits; see `KIND_SHIFT`. */
+export const foldCodePoint = (codePoint: number): number => {
+  let page = pages[codePoint >> 8]
+  if (page === undefined) {
+    page = new Uint32Array(256)
+    const base = (codePoint >> 8) << 8
+    for (let i = 0; i < 256; i += 1) page[i] = computeFold(base + i)
+    pages[codePoint >> 8] = page
+  }
+  return page[codePoint & 0xff] as number
+}
+
+/** The text of a fold of kind `expanded`. */
+export const expansionAt = (index: number): string => expansions[index] ?? ''
+
+/** Folds the non-ASCII part of a text and leaves ASCII as it is, so that it suits RE2 sources as well. */
+export const foldBeyondAscii = (text: string): string => {
+  let out = ''
+  for (const character of text) {
+    const codePoint = character.codePointAt(0) ?? 0
+    if (codePoint < 0x80) {
+      out += character
+      continue
+    }
+    const folded = foldCodePoint(codePoint)
+    const kind = (folded >> KIND_SHIFT) & 7
+    if (kind === KIND.dropped) continue
+    if (kind === KIND.expanded) out += expansionAt(folded & CODE_POINT_MASK)
+    else if (kind === KIND.space) out += ' '
+    else if (kind === KIND.newline) out += '\n'
+    else out += String.fromCodePoint(folded & CODE_POINT_MASK)
+  }
+  return out
+}

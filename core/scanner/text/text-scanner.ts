@@ -1,0 +1,490 @@
+import type { CompiledPatterns } from '../patterns/compile-patterns.ts'
+import { BYTE, BYTE_CLASS, LOWER_CASE } from './byte-classes.ts'
+import { emptySigns, noteWord, type Signs } from './disguise-signs.ts'
+import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
+import { type Escape, readEscape } from './read-escape.ts'
+import { HASH_PRIME, HASH_SEED, KEY_LENGTH } from './token-table.ts'
+
+/** The window of normalised text that is looked at in one go; it slides over longer texts. */
+const WINDOW_BYTES = 65_536
+/** A window is worked off when less than this is free: more than one character or escape writes. */
+const WINDOW_SLACK_BYTES = 256
+/** Kept when the window slides, so that a match over the seam is found. */
+const OVERLAP_BYTES = 2_048
+/** How far before and after its gate words an expression may look. */
+const LOOK_BEHIND_BYTES = 96
+const LOOK_AHEAD_BYTES = 240
+/** The longest stretch that one search covers; beyond it the places of one pattern are searched apart. */
+const STRETCH_BYTES = 1_024
+/** Places that may wait to be verified; when they are reached, those that wait are verified at once. */
+const PENDING_PLACES = 512
+/** Between two pieces no gate may close. */
+const PIECE_DISTANCE_TOKENS = 1_000
+/** Rulers and fillers: more than this of one symbol in a row says no more. */
+const SAME_SYMBOL = 3
+/** Longer words of plain lower-case letters may be several written as one. */
+const LONGEST_PLAIN_WORD = 17
+
+/** A pattern found in the source, as byte offsets. */
+export type Hit = { readonly pattern: number; readonly start: number; readonly end: number }
+
+/** What a window of text looked like when it was worked off, for those who look behind disguises. */
+export type WindowView = {
+  readonly source: Buffer
+  readonly text: Buffer
+  /** Source offset of each byte of `text`. */
+  readonly offsets: Int32Array
+  readonly start: number
+  readonly end: number
+  readonly signs: Signs
+}
+
+/**
+ * Reads bytes once, writes them normalised into a sliding window, looks up each word, and tries the
+ * expressions only where the words of a gate met. One instance works on one text at a time.
+ */
+export class TextScanner {
+  readonly hits: Hit[] = []
+  /** Characters without a glyph, and the source offset of the first. */
+  invisible_count = 0
+  invisible_at = -1
+
+  readonly #compiled: CompiledPatterns
+  readonly #onWindow: (view: WindowView) => void
+  readonly #text = Buffer.allocUnsafe(WINDOW_BYTES)
+  readonly #offsets = new Int32Array(WINDOW_BYTES)
+  #source: Buffer = Buffer.alloc(0)
+  #n = 0
+  #windowStart = 0
+  #pieceStart = 0
+  #tokens = PIECE_DISTANCE_TOKENS
+  #length = 0
+  #hash = HASH_SEED
+  #key = 0
+  #bits = 0
+  #wordStart = 0
+  #ideographBefore = 0
+  readonly #escape: Escape = { code_point: 0, length: 0 }
+  #signs: Signs = emptySigns()
+  readonly #lastToken: Int32Array
+  readonly #lastAt: Int32Array
+  readonly #pending = new Int32Array(PENDING_PLACES * 3)
+  #pendingCount = 0
+  readonly #pendingOf: Int32Array
+  readonly #foundIn: Int32Array
+  #piece = 0
+
+  constructor(compiled: CompiledPatterns, onWindow: (view: WindowView) => void) {
+    this.#compiled = compiled
+    this.#onWindow = onWindow
+    this.#lastToken = new Int32Array(compiled.class_count).fill(-1e9)
+    this.#lastAt = new Int32Array(compiled.class_count)
+    this.#pendingOf = new Int32Array(compiled.patterns.length).fill(-1)
+    this.#foundIn = new Int32Array(compiled.patterns.length).fill(-1)
+  }
+
+  /** Begins a new source: offsets of later hits are offsets in it. */
+  begin(source: Buffer): void {
+    this.#source = source
+    this.#n = 0
+    this.#windowStart = 0
+    this.#pieceStart = 0
+    this.#pendingCount = 0
+    this.#pendingOf.fill(-1)
+    this.#foundIn.fill(-1)
+    this.#piece = 0
+    this.#tokens = PIECE_DISTANCE_TOKENS
+    this.#lastToken.fill(-1e9)
+    this.hits.length = 0
+    this.invisible_count = 0
+    this.invisible_at = -1
+    this.#signs = emptySigns()
+  }
+
+  /** Ends the source: what waits is verified, the rest of the window handed on. */
+  finish(): void {
+    this.#workOff(true)
+  }
+
+  /**
+   * Reads one piece of the source: up to `end`, or with `isJson` to the quote that closes the string.
+   * @returns the offset behind what was read: of the closing quote, or `end`
+   */
+  piece(start: number, end: number, isJson: boolean): number {
+    this.#pieceStart = this.#n
+    this.#piece += 1
+    this.#tokens += PIECE_DISTANCE_TOKENS
+    const after = this.#read(start, end, isJson)
+    if (this.#pendingCount > 0) this.#verify(this.#n, true)
+    if (this.#n > WINDOW_BYTES - OVERLAP_BYTES) this.#workOff(false)
+    if (this.#n > this.#pieceStart) this.#write(0x0a, start)
+    this.#pieceStart = this.#n
+    return after
+  }
+
+  #read(start: number, end: number, isJson: boolean): number {
+    const source = this.#source
+    const text = this.#text
+    const offsets = this.#offsets
+    const limit = WINDOW_BYTES - WINDOW_SLACK_BYTES
+    let n = this.#n
+    let length = 0
+    let hash = HASH_SEED
+    let key = 0
+    let bits = 0
+    let wordStart = n
+    let i = start
+    while (i < end) {
+      const byte = source[i] as number
+      const kind = BYTE_CLASS[byte] as number
+      if (kind >= BYTE.lower && kind <= BYTE.digit && n < limit) {
+        const lower = LOWER_CASE[byte] as number
+        if (length === 0) wordStart = n
+        text[n] = lower
+        offsets[n] = i
+        n += 1
+        hash = Math.imul(hash ^ lower, HASH_PRIME)
+        length += 1
+        if (length === KEY_LENGTH) key = hash
+        bits |= 1 << kind
+        i += 1
+        continue
+      }
+      if (n >= limit) {
+        this.#n = n
+        if (length > 0) this.#endWord(length < KEY_LENGTH ? hash : key, wordStart, length, bits)
+        this.#workOff(false)
+        n = this.#n
+        length = bits = 0
+        hash = HASH_SEED
+        continue
+      }
+      if (kind <= BYTE.newline) {
+        this.#n = n
+        if (length > 0) {
+          this.#endWord(length < KEY_LENGTH ? hash : key, wordStart, length, bits)
+          length = bits = 0
+          hash = HASH_SEED
+        }
+        const before = n > this.#pieceStart ? (text[n - 1] as number) : 0x20
+        if (kind !== BYTE.other) {
+          const isBlank = before === 0x20 || before === 0x0a
+          if (!isBlank) {
+            text[n] = kind === BYTE.newline ? 0x0a : 0x20
+            offsets[n] = i
+            n += 1
+          } else if (kind === BYTE.newline && n > this.#pieceStart) text[n - 1] = 0x0a
+        } else if (
+          before !== byte ||
+          n < SAME_SYMBOL ||
+          text[n - 2] !== byte ||
+          text[n - 3] !== byte
+        ) {
+          text[n] = byte
+          offsets[n] = i
+          n += 1
+        }
+        i += 1
+        continue
+      }
+      if (kind === BYTE.quote && isJson) break
+      this.#n = n
+      this.#length = length
+      this.#hash = hash
+      this.#key = key
+      this.#bits = bits
+      this.#wordStart = wordStart
+      i = this.#readSpecial(byte, kind, i, end, isJson)
+      n = this.#n
+      length = this.#length
+      hash = this.#hash
+      key = this.#key
+      bits = this.#bits
+      wordStart = this.#wordStart
+    }
+    this.#n = n
+    if (length > 0) this.#endWord(length < KEY_LENGTH ? hash : key, wordStart, length, bits)
+    this.#length = 0
+    this.#ideographBefore = 0
+    return i
+  }
+
+  /** Reads what is neither an ASCII letter or digit nor a blank nor an ordinary symbol. */
+  #readSpecial(byte: number, kind: number, at: number, end: number, isJson: boolean): number {
+    const source = this.#source
+    switch (kind) {
+      case BYTE.underscore:
+        this.#emit(0x20, at)
+        return at + 1
+      case BYTE.apostrophe: {
+        const next = BYTE_CLASS[source[at + 1] as number] as number
+        const joins =
+          this.#length > 0 && byte === 0x27 && (next === BYTE.lower || next === BYTE.upper)
+        if (!joins) this.#emit(byte, at)
+        return at + 1
+      }
+      case BYTE.escape: {
+        readEscape(source, at, end, isJson, this.#escape)
+        if (this.#escape.code_point < 0) {
+          this.#emit(byte, at)
+          return at + 1
+        }
+        if (byte !== 0x5c || !isJson) this.#signs.escapes += 1
+        this.#emit(this.#escape.code_point, at)
+        return at + this.#escape.length
+      }
+      case BYTE.beyond:
+        return this.#readBeyondAscii(byte, at, end)
+      default: {
+        if (kind === BYTE.leet) this.#signs.symbols += 1
+        this.#emit(byte, at)
+        return at + 1
+      }
+    }
+  }
+
+  /** Decodes one UTF-8 sequence; a byte that fits none is a symbol. */
+  #readBeyondAscii(byte: number, at: number, end: number): number {
+    const source = this.#source
+    const more = byte < 0xc2 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : byte < 0xf5 ? 3 : 0
+    let codePoint = byte & (0x3f >> more)
+    let k = 1
+    for (; k <= more && at + k < end; k += 1) {
+      const next = source[at + k] as number
+      if ((next & 0xc0) !== 0x80) break
+      codePoint = (codePoint << 6) | (next & 0x3f)
+    }
+    if (more === 0 || k <= more || codePoint > 0x10ffff) {
+      this.#emit(0xfffd, at)
+      return at + 1
+    }
+    this.#emit(codePoint, at)
+    return at + k
+  }
+
+  /** Takes one character: a letter lengthens the word, anything else ends it. */
+  #emit(codePoint: number, at: number): void {
+    const folded = foldCodePoint(codePoint)
+    if ((folded & INVISIBLE) !== 0) {
+      if (this.invisible_at < 0) this.invisible_at = at
+      this.invisible_count += 1
+    }
+    const kind = (folded >> KIND_SHIFT) & 7
+    const value = folded & CODE_POINT_MASK
+    if (kind === KIND.dropped) return
+    if (kind === KIND.word) {
+      this.#lengthen(value, at)
+      return
+    }
+    if (kind === KIND.expanded) {
+      for (const character of expansionAt(value)) {
+        const inner = character.codePointAt(0) ?? 0
+        if (((foldCodePoint(inner) >> KIND_SHIFT) & 7) === KIND.word) this.#lengthen(inner, at)
+        else this.#separate(inner, at)
+      }
+      return
+    }
+    this.#separate(kind === KIND.space ? 0x20 : kind === KIND.newline ? 0x0a : value, at)
+    if (kind === KIND.ideograph) {
+      // Scripts without spaces: every two neighbours count as a word.
+      if (this.#ideographBefore !== 0) {
+        const pair = Math.imul(HASH_SEED ^ this.#ideographBefore, HASH_PRIME)
+        this.#tokens += 1
+        this.#lookUp(Math.imul(pair ^ value, HASH_PRIME), this.#n - 6 < 0 ? 0 : this.#n - 6)
+      }
+      this.#ideographBefore = value
+    }
+  }
+
+  #lengthen(value: number, at: number): void {
+    if (this.#length === 0) this.#wordStart = this.#n
+    this.#write(value, at)
+    this.#hash = Math.imul(this.#hash ^ value, HASH_PRIME)
+    this.#length += 1
+    if (this.#length === KEY_LENGTH) this.#key = this.#hash
+    this.#bits |= value >= 0x30 && value <= 0x39 ? 1 << BYTE.digit : 1 << BYTE.lower
+  }
+
+  #separate(value: number, at: number): void {
+    if (this.#length > 0) {
+      this.#endWord(
+        this.#length < KEY_LENGTH ? this.#hash : this.#key,
+        this.#wordStart,
+        this.#length,
+        this.#bits,
+      )
+      this.#length = 0
+      this.#bits = 0
+      this.#hash = HASH_SEED
+    }
+    this.#ideographBefore = 0
+    const before = this.#n > this.#pieceStart ? this.#text[this.#n - 1] : 0x20
+    if (value <= 0x20 && (before === 0x20 || before === 0x0a)) return
+    this.#write(value, at)
+  }
+
+  #write(value: number, at: number): void {
+    const text = this.#text
+    let n = this.#n
+    const first = n
+    if (value < 0x80) text[n++] = value
+    else if (value < 0x800) {
+      text[n++] = 0xc0 | (value >> 6)
+      text[n++] = 0x80 | (value & 0x3f)
+    } else if (value < 0x10000) {
+      text[n++] = 0xe0 | (value >> 12)
+      text[n++] = 0x80 | ((value >> 6) & 0x3f)
+      text[n++] = 0x80 | (value & 0x3f)
+    } else {
+      text[n++] = 0xf0 | (value >> 18)
+      text[n++] = 0x80 | ((value >> 12) & 0x3f)
+      text[n++] = 0x80 | ((value >> 6) & 0x3f)
+      text[n++] = 0x80 | (value & 0x3f)
+    }
+    for (let k = first; k < n; k += 1) this.#offsets[k] = at
+    this.#n = n
+  }
+
+  #endWord(key: number, wordStart: number, length: number, bits: number): void {
+    this.#tokens += 1
+    this.#ideographBefore = 0
+    this.#lookUp(key, wordStart)
+    if (bits !== 1 << BYTE.lower || length < 3 || length > LONGEST_PLAIN_WORD) {
+      noteWord(
+        this.#signs,
+        this.#compiled.table,
+        this.#text,
+        this.#offsets,
+        wordStart,
+        this.#n,
+        bits,
+        this.#tokens,
+      )
+    }
+  }
+
+  #lookUp(key: number, wordStart: number): void {
+    const { table, gatesOf } = this.#compiled
+    const keys = table.keys
+    let slot = (key ^ (key >>> 15)) & table.mask
+    for (;;) {
+      const held = keys[slot] as number
+      if (held === 0) return
+      if (held === key) break
+      slot = (slot + 1) & table.mask
+    }
+    const classes = table.classesOf[table.values[slot] as number] as Uint16Array
+    const token = this.#tokens
+    for (let c = 0; c < classes.length; c += 1) {
+      const gates = gatesOf[classes[c] as number] as CompiledPatterns['gatesOf'][number]
+      for (let g = 0; g < gates.length; g += 1) {
+        const gate = gates[g] as (typeof gates)[number]
+        if (gate.first < 0) this.#place(gate.pattern, wordStart)
+        else if (token - (this.#lastToken[gate.first] as number) <= gate.within) {
+          this.#place(gate.pattern, this.#lastAt[gate.first] as number)
+        }
+      }
+    }
+    for (let c = 0; c < classes.length; c += 1) {
+      const number = classes[c] as number
+      this.#lastToken[number] = token
+      this.#lastAt[number] = wordStart
+      if (number < 2) this.#signs.words[number as 0 | 1] += 1
+    }
+  }
+
+  /** Notes that a pattern may be found between `from` and here. */
+  #place(pattern: number, from: number): void {
+    if (this.#foundIn[pattern] === this.#piece) return
+    const pending = this.#pending
+    const held = this.#pendingOf[pattern] as number
+    if (held >= 0) {
+      const start = pending[held + 1] as number
+      if (
+        from - (pending[held + 2] as number) <= LOOK_AHEAD_BYTES &&
+        this.#n - start < STRETCH_BYTES
+      ) {
+        pending[held + 2] = this.#n
+        return
+      }
+    }
+    if (this.#pendingCount === PENDING_PLACES) this.#verify(this.#n, false)
+    if (this.#pendingCount === PENDING_PLACES) this.#verify(this.#n, true)
+    const place = this.#pendingCount * 3
+    pending[place] = pattern
+    pending[place + 1] = from
+    pending[place + 2] = this.#n
+    this.#pendingCount += 1
+    this.#pendingOf[pattern] = place
+  }
+
+  /** Searches the places that wait; without `isAll`, those too near to `end` to see what follows stay. */
+  #verify(end: number, isAll: boolean): void {
+    const pending = this.#pending
+    let kept = 0
+    for (let index = 0; index < this.#pendingCount; index += 1) {
+      const place = index * 3
+      const pattern = pending[place] as number
+      this.#pendingOf[pattern] = -1
+      if (!isAll && (pending[place + 2] as number) + LOOK_AHEAD_BYTES > end) {
+        pending[kept] = pattern
+        pending[kept + 1] = pending[place + 1] as number
+        pending[kept + 2] = pending[place + 2] as number
+        this.#pendingOf[pattern] = kept
+        kept += 3
+        continue
+      }
+      if (this.#foundIn[pattern] === this.#piece) continue
+      const from = Math.max(this.#pieceStart, (pending[place + 1] as number) - LOOK_BEHIND_BYTES)
+      const to = Math.min(end, (pending[place + 2] as number) + LOOK_AHEAD_BYTES)
+      this.#search(pattern, from, to)
+    }
+    this.#pendingCount = kept / 3
+  }
+
+  #search(pattern: number, from: number, to: number): void {
+    const isWritten = this.#compiled.patterns[pattern]?.as_written === true
+    const offsets = this.#offsets
+    const base = isWritten ? (offsets[from] as number) : from
+    const stretch = isWritten
+      ? this.#source.subarray(base, (offsets[to - 1] as number) + 1)
+      : this.#text.subarray(from, to)
+    const match = this.#compiled.matchers[pattern]?.exec(stretch)
+    if (match === null || match === undefined) return
+    const start = base + match.index
+    const end = start + Math.max(1, match[0].length)
+    this.#foundIn[pattern] = this.#piece
+    this.hits.push(
+      isWritten
+        ? { pattern, start, end }
+        : { pattern, start: offsets[start] as number, end: (offsets[end - 1] as number) + 1 },
+    )
+  }
+
+  /** Verifies what can be, shows the window to those who look behind disguises, and slides it. */
+  #workOff(isLast: boolean): void {
+    this.#verify(this.#n, isLast)
+    this.#onWindow({
+      source: this.#source,
+      text: this.#text,
+      offsets: this.#offsets,
+      start: this.#windowStart,
+      end: this.#n,
+      signs: this.#signs,
+    })
+    this.#signs = emptySigns()
+    if (isLast) return
+    const shift = this.#n - OVERLAP_BYTES
+    this.#text.copyWithin(0, shift, this.#n)
+    this.#offsets.copyWithin(0, shift, this.#n)
+    this.#n -= shift
+    this.#windowStart = this.#n
+    this.#pieceStart = Math.max(0, this.#pieceStart - shift)
+    for (let c = 0; c < this.#lastAt.length; c += 1)
+      this.#lastAt[c] = Math.max(0, (this.#lastAt[c] as number) - shift)
+    for (let place = 0; place < this.#pendingCount * 3; place += 3) {
+      this.#pending[place + 1] = Math.max(0, (this.#pending[place + 1] as number) - shift)
+      this.#pending[place + 2] = Math.max(0, (this.#pending[place + 2] as number) - shift)
+    }
+  }
+}

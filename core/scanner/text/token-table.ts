@@ -1,0 +1,67 @@
+import { foldBeyondAscii, foldCodePoint, KIND, KIND_SHIFT } from './fold.ts'
+
+/** Words longer than this are known by their first letters; the expression of the pattern decides. */
+export const KEY_LENGTH = 8
+export const HASH_SEED = 0x811c9dc5 | 0
+export const HASH_PRIME = 0x01000193
+
+const isIdeograph = (word: string): boolean =>
+  ((foldCodePoint(word.codePointAt(0) ?? 0) >> KIND_SHIFT) & 7) === KIND.ideograph
+
+/**
+ * The hash the tokeniser computes while it reads a word: FNV-1a over code points. Scripts without spaces
+ * have no words, so there every two neighbouring characters are one.
+ */
+export const hashWord = (word: string): number => {
+  let hash = HASH_SEED
+  let length = 0
+  const folded = foldBeyondAscii(word)
+  const limit = isIdeograph(folded) ? 2 : KEY_LENGTH
+  for (const character of folded) {
+    if (length === limit) break
+    hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), HASH_PRIME)
+    length += 1
+  }
+  return hash === 0 ? 1 : hash
+}
+
+/** Open addressing, at most a third full, keys are hashes (0: empty), values index `classesOf`. */
+export type TokenTable = {
+  readonly mask: number
+  readonly keys: Int32Array
+  readonly values: Uint16Array
+  /** Class numbers of each distinct word. */
+  readonly classesOf: readonly Uint16Array[]
+}
+
+export const buildTokenTable = (wordsOfClass: readonly (readonly string[])[]): TokenTable => {
+  const classesByHash = new Map<number, Set<number>>()
+  for (const [classNumber, words] of wordsOfClass.entries()) {
+    for (const word of words) {
+      const hash = hashWord(word)
+      classesByHash.set(hash, (classesByHash.get(hash) ?? new Set()).add(classNumber))
+    }
+  }
+  let size = 1024
+  while (size < classesByHash.size * 4) size *= 2
+  const keys = new Int32Array(size)
+  const values = new Uint16Array(size)
+  const classesOf: Uint16Array[] = []
+  for (const [hash, classes] of classesByHash) {
+    let slot = (hash ^ (hash >>> 15)) & (size - 1)
+    while (keys[slot] !== 0) slot = (slot + 1) & (size - 1)
+    keys[slot] = hash
+    values[slot] = classesOf.push(Uint16Array.from(classes)) - 1
+  }
+  return { mask: size - 1, keys, values, classesOf }
+}
+
+/** Index into `classesOf`, or -1. */
+export const findToken = (table: TokenTable, hash: number): number => {
+  let slot = (hash ^ (hash >>> 15)) & table.mask
+  while (table.keys[slot] !== 0) {
+    if (table.keys[slot] === hash) return table.values[slot] as number
+    slot = (slot + 1) & table.mask
+  }
+  return -1
+}
