@@ -13,7 +13,10 @@ export const REASONS = {
     message:
       'The request can be read in two ways. Send each deciding header or member once; details.reason names it.',
   },
-  bad_request: { status: 400, message: 'The request is not well-formed HTTP. Correct it and try again.' },
+  bad_request: {
+    status: 400,
+    message: 'The request is not well-formed HTTP. Correct it and try again.',
+  },
   upgrade_not_supported: {
     status: 400,
     message: 'Upgrades and CONNECT are not supported. Use a plain HTTP request.',
@@ -24,8 +27,7 @@ export const REASONS = {
   },
   integration_not_found: {
     status: 404,
-    message:
-      'No integration covers this base URL. Ask an operator to add one, or correct the URL.',
+    message: 'No integration covers this base URL. Ask an operator to add one, or correct the URL.',
   },
   authentication_required: {
     status: 401,
@@ -37,7 +39,8 @@ export const REASONS = {
   },
   key_not_allowed: {
     status: 403,
-    message: 'This API key may not be used for this call. Use a key whose uses and agents allow it.',
+    message:
+      'This API key may not be used for this call. Use a key whose uses and agents allow it.',
   },
   agent_id_required: {
     status: 400,
@@ -70,7 +73,8 @@ export const REASONS = {
   },
   request_too_large: {
     status: 413,
-    message: 'The request body is larger than this gateway scans. Send less than details.limit_bytes.',
+    message:
+      'The request body is larger than this gateway scans. Send less than details.limit_bytes.',
   },
   unsupported_content_encoding: {
     status: 415,
@@ -82,7 +86,8 @@ export const REASONS = {
   },
   credential_unavailable: {
     status: 502,
-    message: 'The stored credential of this integration cannot be used. Ask an operator to set it again.',
+    message:
+      'The stored credential of this integration cannot be used. Ask an operator to set it again.',
   },
   upstream_unreachable: {
     status: 502,
@@ -96,7 +101,8 @@ export const REASONS = {
   },
   gateway_unavailable: {
     status: 503,
-    message: 'The gateway cannot decide at the moment, so nothing was forwarded. Try again shortly.',
+    message:
+      'The gateway cannot decide at the moment, so nothing was forwarded. Try again shortly.',
   },
 } as const satisfies Record<string, { status: number; message: string }>
 

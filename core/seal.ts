@@ -27,7 +27,9 @@ export function parseKeyRing(text: string): KeyRing {
   for (const part of text.split(',')) {
     const key = Buffer.from(part.trim(), 'base64')
     if (key.length !== KEY_BYTES)
-      throw new Error('AGW_ENCRYPTION_KEY must be 32 bytes in Base64 (several: separated by commas)')
+      throw new Error(
+        'AGW_ENCRYPTION_KEY must be 32 bytes in Base64 (several: separated by commas)',
+      )
     keys.set(keyId(key), key)
   }
   const [primary_id] = keys.keys()
@@ -42,7 +44,11 @@ export function seal(ring: KeyRing, plaintext: string, binding: SealBinding): st
   const nonce = randomBytes(NONCE_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, nonce)
   cipher.setAAD(bindingBytes(binding))
-  const body = Buffer.concat([cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()])
+  const body = Buffer.concat([
+    cipher.update(plaintext, 'utf8'),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ])
   return `v1.${ring.primary_id}.${nonce.toString('base64url')}.${body.toString('base64url')}`
 }
 

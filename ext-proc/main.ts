@@ -4,6 +4,8 @@ import { runEdge } from './run-edge.ts'
 process.umask(0o077)
 
 runEdge(process.env).catch((error: unknown) => {
-  process.stderr.write(`ext-proc cannot start: ${error instanceof Error ? error.message : String(error)}\n`)
+  process.stderr.write(
+    `ext-proc cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
+  )
   process.exit(1)
 })

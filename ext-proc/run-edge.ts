@@ -30,23 +30,39 @@ export async function runEdge(env: Environment): Promise<void> {
   const { redisUrl, encryptionKey, verdictSecret, extProcAddress } = demanded(settings)
   const log = pino({ name: 'ext-proc', base: { edge_id: settings.edgeId } })
   const commands = connectRedis(redisUrl, { name: `ext-proc-${settings.edgeId}`, role: 'commands' })
-  const subscription = connectRedis(redisUrl, { name: `ext-proc-${settings.edgeId}-hears`, role: 'subscription' })
+  const subscription = connectRedis(redisUrl, {
+    name: `ext-proc-${settings.edgeId}-hears`,
+    role: 'subscription',
+  })
 
   const held = new HeldCalls()
   const killBoard = new KillBoard((agent, known) =>
     log.warn(
-      { organization_id: agent.organization_id, agent_id: agent.agent_id, stored: agent.revision, known: known.revision },
+      {
+        organization_id: agent.organization_id,
+        agent_id: agent.agent_id,
+        stored: agent.revision,
+        known: known.revision,
+      },
       'the store has forgotten a kill or a reactivation of this agent; this edge keeps to what it has heard',
     ),
   )
-  const policy = new PolicyStore({ redis: commands, keyRing: parseKeyRing(encryptionKey), killBoard })
+  const policy = new PolicyStore({
+    redis: commands,
+    keyRing: parseKeyRing(encryptionKey),
+    killBoard,
+  })
   const lease = new HearingLease(settings.killLease_ms, nowMs)
   const recorder = new ActivityRecorder({ redis: commands, nowMs: Date.now, log })
   const parts = { policy, killBoard, held }
   const link = new EdgeLink({
     commands,
     subscription,
-    edge: { edge_id: settings.edgeId, region: settings.region, started_at: new Date().toISOString() },
+    edge: {
+      edge_id: settings.edgeId,
+      region: settings.region,
+      started_at: new Date().toISOString(),
+    },
     lease_ms: settings.killLease_ms,
     lease,
     held,
@@ -57,7 +73,8 @@ export async function runEdge(env: Environment): Promise<void> {
       for (const [organization_id, agent_id] of held.agents()) {
         await policy.agent(organization_id, agent_id)
         const killed_at = killBoard.killedAt(organization_id, agent_id)
-        if (killed_at !== null) await held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
+        if (killed_at !== null)
+          await held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
       }
     },
     nowMs,
@@ -147,12 +164,18 @@ function demanded({ redisUrl, encryptionKey, verdictSecret, extProcAddress }: Se
     verdictSecret === null && 'AGW_VERDICT_SECRET',
     extProcAddress === null && 'AGW_EXT_PROC_ADDRESS',
   ].filter((name) => name !== false)
-  if (redisUrl === null || encryptionKey === null || verdictSecret === null || extProcAddress === null)
+  if (
+    redisUrl === null ||
+    encryptionKey === null ||
+    verdictSecret === null ||
+    extProcAddress === null
+  )
     throw new Error(`ext-proc needs ${missing.join(', ')}; "agw start" sets them`)
   return { redisUrl, encryptionKey, verdictSecret, extProcAddress }
 }
 
 function tlsOf({ extProcTlsCertFile, extProcTlsKeyFile, extProcTlsCaFile }: Settings) {
-  if (extProcTlsCertFile === null || extProcTlsKeyFile === null || extProcTlsCaFile === null) return null
+  if (extProcTlsCertFile === null || extProcTlsKeyFile === null || extProcTlsCaFile === null)
+    return null
   return { cert_file: extProcTlsCertFile, key_file: extProcTlsKeyFile, ca_file: extProcTlsCaFile }
 }

@@ -37,12 +37,18 @@ export class Acknowledgements {
     if (acknowledgement === null) return
     const heard_ms = this.#nowMs()
     this.#recent.push({ acknowledgement, heard_ms })
-    if (this.#recent.length > RECENT_ACKNOWLEDGEMENTS) this.#recent.splice(0, RECENT_ACKNOWLEDGEMENTS / 2)
+    if (this.#recent.length > RECENT_ACKNOWLEDGEMENTS)
+      this.#recent.splice(0, RECENT_ACKNOWLEDGEMENTS / 2)
     for (const waiter of this.#waiters) note(waiter, acknowledgement, heard_ms)
   }
 
   /** Waits until every edge has acknowledged the epoch, at most `limit_ms` from `started_ms`, a time of the same clock. */
-  async wait(epoch: number, edges: readonly string[], started_ms: number, limit_ms: number): Promise<Heard> {
+  async wait(
+    epoch: number,
+    edges: readonly string[],
+    started_ms: number,
+    limit_ms: number,
+  ): Promise<Heard> {
     const missing = new Set(edges)
     const heard = new Map<string, Acknowledgement & { readonly after_ms: number }>()
     if (missing.size === 0) return { acknowledged: heard, silent: [] }
@@ -61,7 +67,8 @@ export class Acknowledgements {
         },
       }
       this.#waiters.add(waiter)
-      for (const { acknowledgement, heard_ms } of this.#recent) note(waiter, acknowledgement, heard_ms)
+      for (const { acknowledgement, heard_ms } of this.#recent)
+        note(waiter, acknowledgement, heard_ms)
     })
     if (missing.size > 0) await this.#readStored(epoch, missing, heard, started_ms)
     return { acknowledged: heard, silent: [...missing] }
@@ -78,7 +85,10 @@ export class Acknowledgements {
     for (const text of Object.values(stored)) {
       const acknowledgement = parseAcknowledgement(text)
       if (acknowledgement === null || !missing.delete(acknowledgement.edge_id)) continue
-      heard.set(acknowledgement.edge_id, { ...acknowledgement, after_ms: this.#nowMs() - started_ms })
+      heard.set(acknowledgement.edge_id, {
+        ...acknowledgement,
+        after_ms: this.#nowMs() - started_ms,
+      })
     }
   }
 }
@@ -86,7 +96,10 @@ export class Acknowledgements {
 function note(waiter: Waiter, acknowledgement: Acknowledgement, heard_ms: number): void {
   if (acknowledgement.epoch !== waiter.epoch) return
   if (!waiter.missing.delete(acknowledgement.edge_id)) return
-  waiter.heard.set(acknowledgement.edge_id, { ...acknowledgement, after_ms: heard_ms - waiter.started_ms })
+  waiter.heard.set(acknowledgement.edge_id, {
+    ...acknowledgement,
+    after_ms: heard_ms - waiter.started_ms,
+  })
   if (waiter.missing.size === 0) waiter.finish()
 }
 

@@ -59,7 +59,8 @@ export function parseControlMessage(text: string): ControlMessage | null {
     const { kind, epoch, targets, sender } = value as Record<string, unknown>
     if (typeof epoch !== 'number') return null
     if (kind === 'beacon' && typeof sender === 'string') return { kind, epoch, sender }
-    if (kind === 'control' && Array.isArray(targets)) return { kind, epoch, targets: targets as ControlTarget[] }
+    if (kind === 'control' && Array.isArray(targets))
+      return { kind, epoch, targets: targets as ControlTarget[] }
     return null
   } catch {
     return null

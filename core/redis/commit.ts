@@ -36,15 +36,28 @@ export type Committed =
   | { readonly kind: 'refused'; readonly guard: number }
 
 /** Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count. */
-export async function commit(redis: RedisClient, change: Change, lease_ms: number): Promise<Committed> {
+export async function commit(
+  redis: RedisClient,
+  change: Change,
+  lease_ms: number,
+): Promise<Committed> {
   const places = new Map<string, number>()
   const placeOf = (key: string): number => {
     const place = places.get(key) ?? places.size + 1
     places.set(key, place)
     return place
   }
-  const guards = change.guards.map(([command, key, field, expected]) => [command, placeOf(key), field, expected])
-  const writes = change.writes.map(([command, key, ...args]) => [command, placeOf(key), ...args.map(String)])
+  const guards = change.guards.map(([command, key, field, expected]) => [
+    command,
+    placeOf(key),
+    field,
+    expected,
+  ])
+  const writes = change.writes.map(([command, key, ...args]) => [
+    command,
+    placeOf(key),
+    ...args.map(String),
+  ])
   const outbox: string[] = []
   const events = (change.events ?? [])
     .filter(({ event }) => isSubscribable(event))
@@ -53,7 +66,14 @@ export async function commit(redis: RedisClient, change: Change, lease_ms: numbe
       outbox.push(...outboxKeys(entry.organization_id))
       return [first, entry.organization_id, entry.event, JSON.stringify(entry)]
     })
-  const plan = { guards, writes, events, targets: change.targets, channel: CHANNELS.control, lease_ms }
+  const plan = {
+    guards,
+    writes,
+    events,
+    targets: change.targets,
+    channel: CHANNELS.control,
+    lease_ms,
+  }
   const answer = (await runScript(
     redis,
     'commit',

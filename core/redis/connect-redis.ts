@@ -42,9 +42,12 @@ export function connectRedis(url: string, { name, role }: RedisRole): RedisClien
 function open(url: string, options: Options): RedisClient {
   if (url.startsWith('unix://')) return new Redis({ ...options, path: url.slice('unix://'.length) })
   if (/^rediss?:\/\//.test(url)) return new Redis(url, options)
-  const several = /^(rediss?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^/]+)(?:\/([^/]+))?$/.exec(url)
-  if (several === null) throw new Error(`REDIS_URL has a form that is not known: ${url.split(':')[0]}:…`)
-  const [, scheme, form, username = '', password = '', places = '', sentinelName = 'mymaster'] = several
+  const several =
+    /^(rediss?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^/]+)(?:\/([^/]+))?$/.exec(url)
+  if (several === null)
+    throw new Error(`REDIS_URL has a form that is not known: ${url.split(':')[0]}:…`)
+  const [, scheme, form, username = '', password = '', places = '', sentinelName = 'mymaster'] =
+    several
   const nodes = places.split(',').map((place) => {
     const cut = place.lastIndexOf(':')
     return cut < 0

@@ -21,7 +21,10 @@ const LAST_USES_MAX = 50_000
 interface RecorderParts {
   readonly redis: RedisClient
   readonly nowMs: () => number
-  readonly log: { warn(data: object, message: string): void; info(data: object, message: string): void }
+  readonly log: {
+    warn(data: object, message: string): void
+    info(data: object, message: string): void
+  }
 }
 
 /** Writes what was decided to the activity log (invariant 6), bounded whatever arrives. */
@@ -33,7 +36,10 @@ export class ActivityRecorder {
   #minute = 0
   #floods = new Map<string, number>()
   #unknownSamples = 0
-  #lastUses = new Map<string, { readonly key: string; readonly field: string; readonly at_ms: number }>()
+  #lastUses = new Map<
+    string,
+    { readonly key: string; readonly field: string; readonly at_ms: number }
+  >()
   #flushing: Promise<void> | null = null
 
   constructor(parts: RecorderParts) {
@@ -60,12 +66,18 @@ export class ActivityRecorder {
     const { organization_id, agent_id, reason } = entry
     try {
       if (this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
-        await this.#count(REDIS_KEYS.refusalCounts(organization_id, this.#minute), `${agent_id ?? '-'} ${reason}`)
+        await this.#count(
+          REDIS_KEYS.refusalCounts(organization_id, this.#minute),
+          `${agent_id ?? '-'} ${reason}`,
+        )
       } else {
         await recordEntries(redis, organization_id, [entry])
       }
     } catch (error) {
-      log.warn({ error: messageOf(error), entry }, 'a refusal could not be written to the activity log')
+      log.warn(
+        { error: messageOf(error), entry },
+        'a refusal could not be written to the activity log',
+      )
     }
   }
 
@@ -130,7 +142,10 @@ export class ActivityRecorder {
         const mayBeThere = messageOf(error).includes('timed out')
         if (mayBeThere || this.#queue.length + batch.length > QUEUE_MAX) this.#lost += batch.length
         else this.#queue = [...batch, ...this.#queue]
-        log.warn({ error: messageOf(error), waiting: this.#queue.length, lost: this.#lost }, 'the activity log cannot be written')
+        log.warn(
+          { error: messageOf(error), waiting: this.#queue.length, lost: this.#lost },
+          'the activity log cannot be written',
+        )
         return
       }
     }
@@ -141,9 +156,9 @@ export class ActivityRecorder {
     const uses = this.#lastUses
     this.#lastUses = new Map()
     const { redis } = this.#parts
-    await Promise.all([...uses.values()].map(({ key, field, at_ms }) => redis.hset(key, field, at_ms))).catch(
-      () => undefined,
-    )
+    await Promise.all(
+      [...uses.values()].map(({ key, field, at_ms }) => redis.hset(key, field, at_ms)),
+    ).catch(() => undefined)
   }
 
   #isFlood(kind: string): boolean {
@@ -168,4 +183,5 @@ export class ActivityRecorder {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)

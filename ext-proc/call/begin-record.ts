@@ -6,7 +6,11 @@ import { CallRecord } from './call-record.ts'
 const SHOWN_METHOD_LIMIT = 32
 
 /** Starts the record of a call from what Envoy says of it: its own request id, and the caller's address. */
-export function beginRecord(headers: readonly Header[], edge_id: string, clockMs: () => number): CallRecord {
+export function beginRecord(
+  headers: readonly Header[],
+  edge_id: string,
+  clockMs: () => number,
+): CallRecord {
   let method = ''
   let request_id = ''
   let source_ip: string | null = null

@@ -52,7 +52,11 @@ export class CallRecord {
     this.#stepStarted_ms = now_ms
   }
 
-  refused(reason: Reason, status: number, data: Readonly<Record<string, unknown>>): ActivityEntry | null {
+  refused(
+    reason: Reason,
+    status: number,
+    data: Readonly<Record<string, unknown>>,
+  ): ActivityEntry | null {
     return this.#entry(EVENT_OF[reason] ?? 'request_rejected', 'blocked', reason, status, data)
   }
 

@@ -16,7 +16,11 @@ import type { CallRecord } from './call-record.ts'
 import { type Denial, writeError } from './write-error.ts'
 
 export type Answer =
-  | { readonly kind: 'pass'; readonly changes: PassChanges; readonly event: 'request_allowed' | 'injection_detected' }
+  | {
+      readonly kind: 'pass'
+      readonly changes: PassChanges
+      readonly event: 'request_allowed' | 'injection_detected'
+    }
   | { readonly kind: 'deny'; readonly denial: Denial }
 
 /** What the decision may ask of the stream. */
@@ -86,7 +90,11 @@ export class CallStream implements HeldCall {
     const details = why.reason === 'agent_killed' ? { killed_at: why.killed_at } : {}
     const record = this.#record
     if (record === null) return
-    this.#stream.write(writeRefusal(writeError({ reason: why.reason, details, status: 503 }, record.facts.request_id)))
+    this.#stream.write(
+      writeRefusal(
+        writeError({ reason: why.reason, details, status: 503 }, record.facts.request_id),
+      ),
+    )
     const entry = record.terminated(why.reason, bytesMayBeOut ? null : 503)
     if (entry !== null) void this.#parts.recorder.refused(entry)
   }
@@ -132,7 +140,10 @@ export class CallStream implements HeldCall {
       const io: CallIo = { body: () => this.#holdBody(), hold: (...agent) => this.#hold(...agent) }
       await this.#answer(await this.#parts.decide(headers, io, record), record)
     } catch (error) {
-      this.#parts.log.error({ error: describe(error), request_id: record?.facts.request_id }, 'a call could not be decided')
+      this.#parts.log.error(
+        { error: describe(error), request_id: record?.facts.request_id },
+        'a call could not be decided',
+      )
       if (record === null) this.#stream.emit('error', { code: INTERNAL, details: 'not decided' })
       else await this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
     }
@@ -200,4 +211,5 @@ export class CallStream implements HeldCall {
   }
 }
 
-const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
+const describe = (error: unknown): string =>
+  error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -104,7 +104,11 @@ export class EdgeLink {
     if (isNext) this.#epoch = message.epoch
     Promise.all([acknowledged, ready]).then(
       ([counts]) => this.#acknowledge(message.epoch, counts),
-      (error: unknown) => this.#parts.log.warn({ error, epoch: message.epoch }, 'a control message could not be applied'),
+      (error: unknown) =>
+        this.#parts.log.warn(
+          { error, epoch: message.epoch },
+          'a control message could not be applied',
+        ),
     )
   }
 
@@ -115,7 +119,8 @@ export class EdgeLink {
     let unconfirmed = 0
     const enforced: Promise<{ readonly terminated: number; readonly unconfirmed: number }>[] = []
     for (const target of targets) {
-      if (target.what === 'kill' || target.what === 'reactivate') enforced.push(this.#parts.enforce(target))
+      if (target.what === 'kill' || target.what === 'reactivate')
+        enforced.push(this.#parts.enforce(target))
       else this.#parts.drop(target)
     }
     for (const counts of await Promise.all(enforced)) {
@@ -139,7 +144,10 @@ export class EdgeLink {
       this.#parts.lease.prove('beacon', heard_ms)
     } catch (error) {
       this.#epoch = null
-      this.#parts.log.warn({ error }, 'the store could not be read after a gap in the control messages')
+      this.#parts.log.warn(
+        { error },
+        'the store could not be read after a gap in the control messages',
+      )
       throw error
     } finally {
       if (this.#resyncing === current) this.#resyncing = null
@@ -151,13 +159,25 @@ export class EdgeLink {
     counts: { readonly terminated: number; readonly unconfirmed: number },
   ): Promise<void> {
     const { commands, edge, log } = this.#parts
-    const acknowledgement: Acknowledgement = { epoch, edge_id: edge.edge_id, region: edge.region, ...counts }
+    const acknowledgement: Acknowledgement = {
+      epoch,
+      edge_id: edge.edge_id,
+      region: edge.region,
+      ...counts,
+    }
     await runScript(
       commands,
       'acknowledge',
       [REDIS_KEYS.acknowledgements(epoch)],
-      [edge.edge_id, JSON.stringify(acknowledgement), CHANNELS.acknowledgements, ACKNOWLEDGEMENT_TTL_S],
-    ).catch((error: unknown) => log.warn({ error, epoch }, 'an acknowledgement could not be written'))
+      [
+        edge.edge_id,
+        JSON.stringify(acknowledgement),
+        CHANNELS.acknowledgements,
+        ACKNOWLEDGEMENT_TTL_S,
+      ],
+    ).catch((error: unknown) =>
+      log.warn({ error, epoch }, 'an acknowledgement could not be written'),
+    )
   }
 
   async #beat(): Promise<void> {

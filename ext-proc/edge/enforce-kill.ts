@@ -27,7 +27,10 @@ export async function enforceKill(
   }
   const state: KillState = { revision, killed_at: target.killed_at }
   const isNews = killBoard.learn(organization_id, agent_id, state)
-  const cut = held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at: target.killed_at })
+  const cut = held.cutAgent(organization_id, agent_id, {
+    reason: 'agent_killed',
+    killed_at: target.killed_at,
+  })
   if (isNews) confirm({ policy, killBoard, held }, target, before)
   return cut
 }
@@ -42,7 +45,10 @@ function confirm(
     ({ agent }) => {
       const known = killBoard.known(organization_id, agent_id)
       const isForged =
-        agent !== null && known?.revision === revision && agent.revision < revision && agent.revision >= (before?.revision ?? 0)
+        agent !== null &&
+        known?.revision === revision &&
+        agent.revision < revision &&
+        agent.revision >= (before?.revision ?? 0)
       if (isForged) {
         const killed_at = agent.status === 'killed' ? agent.killed_at : null
         killBoard.lift(organization_id, agent_id, { revision: agent.revision, killed_at })

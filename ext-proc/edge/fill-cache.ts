@@ -52,9 +52,12 @@ export class FillCache<V extends object> {
           entry.value = value
           return value
         }
-        if (refills >= REFILLS_MAX) throw new Error('a cached entry changes faster than it can be read')
+        if (refills >= REFILLS_MAX)
+          throw new Error('a cached entry changes faster than it can be read')
         const current = this.#entries.get(key)
-        return current === undefined ? this.#start(key, refills + 1) : (current.value ?? current.filled)
+        return current === undefined
+          ? this.#start(key, refills + 1)
+          : (current.value ?? current.filled)
       },
       (error: unknown) => {
         if (this.#entries.get(key) === entry) this.#entries.delete(key)

@@ -10,7 +10,11 @@
 export class HearingLease {
   readonly #lease_ms: number
   readonly #nowMs: () => number
-  readonly #proofs = { beacon: Number.NEGATIVE_INFINITY, ping: Number.NEGATIVE_INFINITY, beat: Number.NEGATIVE_INFINITY }
+  readonly #proofs = {
+    beacon: Number.NEGATIVE_INFINITY,
+    ping: Number.NEGATIVE_INFINITY,
+    beat: Number.NEGATIVE_INFINITY,
+  }
 
   /** `nowMs` is monotonic. */
   constructor(lease_ms: number, nowMs: () => number) {

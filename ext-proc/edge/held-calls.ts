@@ -74,4 +74,5 @@ export class HeldCalls {
   }
 }
 
-const keyOf = (organization_id: string, agent_id: string): string => `${organization_id} ${agent_id}`
+const keyOf = (organization_id: string, agent_id: string): string =>
+  `${organization_id} ${agent_id}`

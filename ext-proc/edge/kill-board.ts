@@ -47,7 +47,10 @@ export class KillBoard {
     }
     if (agent.revision > 0 || agent.status === 'killed') {
       const killed_at = agent.status === 'killed' ? (agent.killed_at ?? agent.created_at) : null
-      this.#states.set(keyOf(agent.organization_id, agent.agent_id), { revision: agent.revision, killed_at })
+      this.#states.set(keyOf(agent.organization_id, agent.agent_id), {
+        revision: agent.revision,
+        killed_at,
+      })
     }
   }
 
@@ -72,4 +75,5 @@ export class KillBoard {
   }
 }
 
-const keyOf = (organization_id: string, agent_id: string): string => `${organization_id} ${agent_id}`
+const keyOf = (organization_id: string, agent_id: string): string =>
+  `${organization_id} ${agent_id}`

@@ -1,6 +1,9 @@
 import type { Agent, ApiKey, Integration, Scope } from '../../core/model.ts'
 import { type AgentScopes, compileScopes } from '../../core/policy/compile-scopes.ts'
-import { compileIntegrations, type IntegrationTable } from '../../core/policy/compile-integrations.ts'
+import {
+  compileIntegrations,
+  type IntegrationTable,
+} from '../../core/policy/compile-integrations.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'

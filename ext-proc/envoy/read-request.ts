@@ -61,7 +61,10 @@ export function readRequest(bytes: Buffer): EnvoyMessage {
   return message
 }
 
-function readHeaders(reader: ProtobufReader, kind: 'request_headers' | 'response_headers'): EnvoyMessage {
+function readHeaders(
+  reader: ProtobufReader,
+  kind: 'request_headers' | 'response_headers',
+): EnvoyMessage {
   const headers: Header[] = []
   let end_of_stream = false
   while (!reader.atEnd) {
@@ -85,7 +88,10 @@ function readBody(reader: ProtobufReader, kind: 'request_body' | 'response_body'
   return { kind, body, end_of_stream }
 }
 
-function readTrailers(reader: ProtobufReader, kind: 'request_trailers' | 'response_trailers'): EnvoyMessage {
+function readTrailers(
+  reader: ProtobufReader,
+  kind: 'request_trailers' | 'response_trailers',
+): EnvoyMessage {
   const headers: Header[] = []
   while (!reader.atEnd) {
     const tag = reader.varint()

@@ -16,7 +16,11 @@ export interface ServerOptions {
   /** `unix:/path` or `host:port`. */
   readonly address: string
   /** Demanded for `host:port`: whoever can dial this port is handed credentials (threats.md 1). */
-  readonly tls: { readonly cert_file: string; readonly key_file: string; readonly ca_file: string } | null
+  readonly tls: {
+    readonly cert_file: string
+    readonly key_file: string
+    readonly ca_file: string
+  } | null
   /** Largest message: a held body and its headers. */
   readonly message_limit_bytes: number
 }
@@ -39,7 +43,9 @@ export async function startServer(options: ServerOptions, handler: StreamHandler
   const path = options.address.startsWith('unix:') ? options.address.slice('unix:'.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
   await new Promise<void>((resolve, reject) => {
-    server.bindAsync(options.address, credentials(options), (error) => (error ? reject(error) : resolve()))
+    server.bindAsync(options.address, credentials(options), (error) =>
+      error ? reject(error) : resolve(),
+    )
   })
   if (path !== null) chmodSync(path, 0o600)
   return server
@@ -52,19 +58,29 @@ function rawService(): ServiceDefinition {
   })
   const loaded = loadPackageDefinition(definition)
   const service = definition[SERVICE]
-  if (service === undefined || loaded['envoy'] === undefined) throw new Error(`proto/ does not define ${SERVICE}`)
+  if (service === undefined || loaded['envoy'] === undefined)
+    throw new Error(`proto/ does not define ${SERVICE}`)
   const same = (bytes: Buffer): Buffer => bytes
   return Object.fromEntries(
     Object.entries(service as ServiceDefinition).map(([name, method]) => [
       name,
-      { ...method, requestDeserialize: same, requestSerialize: same, responseDeserialize: same, responseSerialize: same },
+      {
+        ...method,
+        requestDeserialize: same,
+        requestSerialize: same,
+        responseDeserialize: same,
+        responseSerialize: same,
+      },
     ]),
   )
 }
 
 function credentials({ address, tls }: ServerOptions): ServerCredentials {
   if (address.startsWith('unix:')) return ServerCredentials.createInsecure()
-  if (tls === null) throw new Error('ext-proc over TCP needs mutual TLS: set AGW_EXT_PROC_TLS_CERT_FILE, …_KEY_FILE and …_CA_FILE')
+  if (tls === null)
+    throw new Error(
+      'ext-proc over TCP needs mutual TLS: set AGW_EXT_PROC_TLS_CERT_FILE, …_KEY_FILE and …_CA_FILE',
+    )
   const pair = { cert_chain: readFileSync(tls.cert_file), private_key: readFileSync(tls.key_file) }
   return ServerCredentials.createSsl(readFileSync(tls.ca_file), [pair], true)
 }

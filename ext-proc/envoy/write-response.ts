@@ -47,7 +47,11 @@ const INITIAL_BYTES = 16_384
 const writer = new ProtobufWriter(INITIAL_BYTES)
 
 /** Lets the call go on: with changes and the route chosen anew, or with none. */
-export function writePass(phase: Phase, changes: PassChanges | null, mode: ModeOverride | null): Buffer {
+export function writePass(
+  phase: Phase,
+  changes: PassChanges | null,
+  mode: ModeOverride | null,
+): Buffer {
   if (mode !== null) writeMode(mode)
   const outer = writer.length
   if (changes !== null) {
@@ -67,7 +71,10 @@ export function writePass(phase: Phase, changes: PassChanges | null, mode: ModeO
 }
 
 /** Removes the trailers named; the trailers go on otherwise unchanged. */
-export function writeTrailers(kind: 'request_trailers' | 'response_trailers', remove: readonly string[]): Buffer {
+export function writeTrailers(
+  kind: 'request_trailers' | 'response_trailers',
+  remove: readonly string[],
+): Buffer {
   const mark = writer.length
   if (remove.length > 0) writeHeaderChanges({ set: [], remove }, 1)
   writer.close(kind === 'request_trailers' ? 5 : 6, mark)

@@ -34,7 +34,10 @@ export async function findPresentedKey(
 const KEY_PREFIX = 'agw_live_'
 
 /** Headers and query parameters that hold a key of ours, in whatever place a credential might own. */
-function placesWithKeys(headers: readonly Header[], raw_query: string | null): readonly OwnedName[] {
+function placesWithKeys(
+  headers: readonly Header[],
+  raw_query: string | null,
+): readonly OwnedName[] {
   let places: OwnedName[] | null = null
   for (const { name, value } of headers) {
     if (!value.includes(KEY_PREFIX) || name === 'authorization' || name.startsWith(':')) continue
@@ -46,7 +49,8 @@ function placesWithKeys(headers: readonly Header[], raw_query: string | null): r
       const equals = pair.indexOf('=')
       if (equals < 0 || !pair.includes(KEY_PREFIX)) continue
       places ??= []
-      if (places.length < PLACES_MAX) places.push({ kind: 'query', name: decodeName(pair.slice(0, equals)) })
+      if (places.length < PLACES_MAX)
+        places.push({ kind: 'query', name: decodeName(pair.slice(0, equals)) })
     }
   }
   return places ?? NO_PLACES

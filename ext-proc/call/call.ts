@@ -1,0 +1,57 @@
+import type { Header } from '../../core/policy/header.ts'
+import type { Reason } from '../../core/reasons.ts'
+import type { ActivityRecorder } from '../activity/activity-recorder.ts'
+import type { KillBoard } from '../edge/kill-board.ts'
+import type { PolicyStore } from '../edge/policy-store.ts'
+import type { CallRecord } from './call-record.ts'
+import type { Answer, CallIo } from './call-stream.ts'
+import type { RequestHead } from './read-head.ts'
+
+export interface DeciderParts {
+  readonly policy: PolicyStore
+  readonly killBoard: KillBoard
+  readonly recorder: ActivityRecorder
+  /** Whether the hearing lease is held. */
+  readonly mayServe: () => boolean
+  readonly nowMs: () => number
+  readonly settings: {
+    readonly organization_id: string
+    readonly max_body_bytes: number
+    readonly verdict_secret: string
+    readonly echo_origin: string | null
+  }
+  /** The name in `Via`; empty while the store has none. */
+  readonly installation: () => Promise<string>
+}
+
+/** What every later step needs. */
+export interface Call {
+  readonly parts: DeciderParts
+  readonly headers: readonly Header[]
+  readonly head: RequestHead
+  readonly io: CallIo
+  readonly record: CallRecord
+}
+
+export type Step<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly answer: Answer }
+
+export const given = <T>(value: T): Step<T> => ({ ok: true, value })
+
+export function deny(
+  record: CallRecord,
+  step: string,
+  reason: Reason,
+  details: Readonly<Record<string, unknown>> = {},
+): Answer {
+  record.mark(step, 'deny')
+  return { kind: 'deny', denial: { reason, details } }
+}
+
+export const refuse = (
+  ...args: Parameters<typeof deny>
+): { readonly ok: false; readonly answer: Answer } => ({
+  ok: false,
+  answer: deny(...args),
+})

@@ -1,0 +1,39 @@
+import { baseUrlOfTarget } from '../../core/policy/base-url-of-target.ts'
+import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
+import { describeEndpoint } from '../../core/policy/describe-call.ts'
+import { matchIntegration } from '../../core/policy/match-integration.ts'
+import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
+import { hasOwnVia } from '../../core/policy/request-headers.ts'
+import type { OrganizationPolicy } from '../edge/policy-store.ts'
+import { type Call, given, refuse, type Step } from './call.ts'
+
+/** Step 1. */
+export function findTarget({ head, headers, record }: Call, installation: string): Step<Target> {
+  if (head.method === 'CONNECT') return refuse(record, 'target', 'upgrade_not_supported')
+  const parsed = parseTarget(head.path)
+  if (!parsed.ok) return refuse(record, 'target', 'invalid_target_url', { reason: parsed.reason })
+  record.facts.endpoint = describeEndpoint(parsed.target)
+  if (head.is_upgrade) return refuse(record, 'target', 'upgrade_not_supported')
+  if (installation !== '' && hasOwnVia(headers, installation))
+    return refuse(record, 'target', 'loop_detected')
+  record.mark('target', 'pass')
+  return given(parsed.target)
+}
+
+/** Step 2. */
+export function findIntegration(
+  { record }: Call,
+  organization: OrganizationPolicy,
+  target: Target,
+): Step<CompiledIntegration> {
+  const integration = matchIntegration(organization.table, target)
+  if (target.has_empty_segment && !integration?.integration.allow_empty_segments)
+    return refuse(record, 'target', 'invalid_target_url', { reason: 'empty_segment' })
+  if (integration === null)
+    return refuse(record, 'integration', 'integration_not_found', {
+      base_url: baseUrlOfTarget(target),
+    })
+  record.facts.integration_id = integration.integration.integration_id
+  record.mark('integration', 'pass')
+  return given(integration)
+}

@@ -1,0 +1,81 @@
+import { applyCredential } from '../../core/policy/apply-credential.ts'
+import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
+import { cutRanges } from '../../core/policy/cut-ranges.ts'
+import { appendVia, headersToRemove } from '../../core/policy/request-headers.ts'
+import { type Call, deny } from './call.ts'
+import type { Answer } from './call-stream.ts'
+import type { AskedCall } from './check-scope.ts'
+import type { BodyIdentity } from './read-body-identity.ts'
+
+export interface ReadBody {
+  readonly body: Buffer | null
+  readonly identity_in_body: BodyIdentity | null
+  readonly installation: string
+}
+
+/** The last steps: the credential, and the changes that make Envoy forward the call. */
+export function forwardCall(
+  call: Call,
+  asked: AskedCall,
+  { body, identity_in_body, installation }: ReadBody,
+): Answer {
+  const { parts, headers, head, record } = call
+  const { identity, integration, organization, target } = asked
+  const auth = organization.auth.get(integration.integration.integration_id) ?? null
+  const effect = auth === null ? null : applyCredential(auth, target.raw_query)
+  if (effect?.kind !== 'applied')
+    return deny(record, 'credential', 'credential_unavailable', {
+      base_url: integration.base.base_url,
+    })
+  // The last look before the verdict: nothing is awaited between here and the answer.
+  const { agent } = identity
+  const killed_at = parts.killBoard.killedAt(agent.organization_id, agent.agent_id)
+  if (killed_at !== null)
+    return { kind: 'deny', denial: { reason: 'agent_killed', details: { killed_at }, status: 503 } }
+  if (!parts.mayServe()) return deny(record, 'lease', 'gateway_unavailable')
+  record.mark('credential', 'pass')
+  parts.recorder.used(agent.organization_id, agent.agent_id, identity.key.key_id)
+  const cut = body === null ? null : cutBody(body, identity_in_body)
+  return {
+    kind: 'pass',
+    event: 'request_allowed',
+    changes: {
+      set: [
+        {
+          name: ':path',
+          value:
+            effect.raw_query === null ? target.raw_path : `${target.raw_path}?${effect.raw_query}`,
+        },
+        { name: 'x-agw-host', value: authorityOf(integration) },
+        {
+          name: 'x-agw-up',
+          value: integration.base.origin === parts.settings.echo_origin ? 'echo' : target.scheme,
+        },
+        { name: 'x-agw-pass', value: parts.settings.verdict_secret },
+        ...effect.headers,
+        ...(installation === '' ? [] : [{ name: 'via', value: appendVia(headers, installation) }]),
+        ...(cut === null || head.content_length === null
+          ? []
+          : [{ name: 'content-length', value: String(cut.length) }]),
+      ],
+      remove: headersToRemove(headers, integration.owned).filter(isOursToRemove),
+      body: cut,
+    },
+  }
+}
+
+/** Null when the body stays as it is. */
+function cutBody(body: Buffer, identity: BodyIdentity | null): Buffer | null {
+  return identity?.kind === 'named' && identity.cut !== null ? cutRanges(body, identity.cut) : null
+}
+
+/**
+ * What Envoy keeps from the upstream by itself: a processor may not touch `x-envoy-…`, and without
+ * `x-forwarded-proto` no route matches.
+ */
+const isOursToRemove = (name: string): boolean =>
+  !name.startsWith('x-envoy-') && name !== 'x-forwarded-proto'
+
+/** Host and port come from the integration, never from the caller's text (threats.md 4). */
+const authorityOf = ({ base }: CompiledIntegration): string =>
+  base.origin.slice(base.origin.indexOf('//') + 2)

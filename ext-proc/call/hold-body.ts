@@ -1,0 +1,16 @@
+import { type Call, given, refuse, type Step } from './call.ts'
+
+/** The whole body, unless it is over the limit by its own word or in fact. */
+export async function holdBody(
+  { head, io, record }: Call,
+  limit_bytes: number,
+  step: string,
+): Promise<Step<Buffer>> {
+  if (head.content_length !== null && head.content_length > limit_bytes)
+    return refuse(record, step, 'request_too_large', { limit_bytes })
+  const body = await io.body()
+  record.facts.bytes_in = body.length
+  return body.length > limit_bytes
+    ? refuse(record, step, 'request_too_large', { limit_bytes })
+    : given(body)
+}
