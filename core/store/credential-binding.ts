@@ -31,8 +31,8 @@ export type CredentialOwner = Pick<
  */
 export function credentialBinding(owner: CredentialOwner, member: string): SealBinding {
   const { organization_id, integration_id, base_url, auth } = owner
-  const origins = [new URL(base_url).origin]
-  if (auth.type === 'oauth2_client_credentials') origins.push(new URL(auth.token_url).origin)
+  const origins = [originOf(base_url)]
+  if (auth.type === 'oauth2_client_credentials') origins.push(originOf(auth.token_url))
   return {
     organization_id,
     owner_id: integration_id,
@@ -70,3 +70,6 @@ function mapSecrets<T>(auth: SealedAuth, change: (text: string, member: string) 
   }
   return changed
 }
+
+/** A text that is no URL, which only a changed store can hold, stands for itself and so opens nothing. */
+const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)

@@ -1,0 +1,45 @@
+import { Type } from 'typebox'
+import { Id, Name, Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+
+/** An edge keeps the agents that call through it in a bounded cache; the store holds all of them. */
+export const AGENTS_LIMIT = 100_000
+export const METADATA_LIMIT_BYTES = 16_384
+
+/** Safe in Redis, in a header and in a path, and never two texts for one id. */
+export const AGENT_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
+
+export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
+  description: `An object of your own, at most ${METADATA_LIMIT_BYTES} bytes as JSON`,
+})
+
+export const NewAgent = Strict({
+  agent_name: Name,
+  agent_id: Type.Optional(
+    Type.String({
+      pattern: AGENT_ID_PATTERN,
+      description: 'Made where it is left out; never given twice.',
+    }),
+  ),
+  metadata: Type.Optional(Metadata),
+})
+
+export const EditableAgent = Strict({ agent_name: Name, metadata: Metadata })
+
+export const AgentView = Strict({
+  agent_id: Type.String(),
+  agent_name: Type.String(),
+  status: Type.Enum(['active', 'killed']),
+  created_at: Timestamp,
+  killed_at: Nullable(Timestamp),
+  kill_reason: Nullable(Type.String()),
+  last_seen_at: Nullable(Timestamp),
+  metadata: Metadata,
+})
+
+export const CreatedAgent = Strict({
+  ...AgentView.properties,
+  api_key: Type.String({ description: 'A key of the agent. It is shown this once.' }),
+  api_key_id: Type.String(),
+})
+
+export const AgentParams = Strict({ agent_id: Id('agent_id') })

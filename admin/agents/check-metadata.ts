@@ -1,0 +1,7 @@
+import type { Issue } from '../server/outcome.ts'
+import { METADATA_LIMIT_BYTES } from './agent-schemas.ts'
+
+export const checkMetadata = (metadata: unknown): Issue[] =>
+  Buffer.byteLength(JSON.stringify(metadata)) > METADATA_LIMIT_BYTES
+    ? [{ path: '/metadata', message: `must be at most ${METADATA_LIMIT_BYTES} bytes as JSON` }]
+    : []

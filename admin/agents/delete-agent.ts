@@ -1,0 +1,101 @@
+import type { Agent, ApiKey, Scope } from '../../core/model.ts'
+import type { Guard, Write } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { ControlTarget } from '../../core/control/control-message.ts'
+import { readRecord, readRecords } from '../lists/records.ts'
+import type { Call } from '../server/define-route.ts'
+import { checkPrecondition } from '../server/entity-tag.ts'
+import { NO_CONTENT, type Outcome, conflict, notFound } from '../server/outcome.ts'
+import { agentView } from './agent-view.ts'
+
+/** The agent goes with its keys, and with ?cascade=true its scopes; the id stays taken for ever (threats.md 22). */
+export async function deleteAgent(
+  call: Call<{ agent_id: string }, { cascade?: boolean }>,
+): Promise<Outcome> {
+  const { context, actor, params, query, headers } = call
+  const { redis } = context
+  const org = actor.organization_id
+  const stored = await readRecord<Agent>(redis, REDIS_KEYS.agents(org), params.agent_id)
+  if (stored === null) return notFound()
+  const stale = checkPrecondition(headers, stored.text)
+  if (stale !== null) return stale
+  const { record: agent } = stored
+  const { agent_id } = agent
+  const scopes = await redis.hvals(REDIS_KEYS.agentScopes(org, agent_id))
+  if (scopes.length > 0 && query.cascade !== true)
+    return conflict(
+      'in_use',
+      'The agent has scopes. Delete them first, or repeat this with ?cascade=true.',
+      { scopes: scopes.length },
+    )
+  const key_ids = await redis.zrange(REDIS_KEYS.apiKeyIndex(org, agent_id), '0', '-1')
+  const keys = await readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(org), key_ids)
+  const removedKeys = removeKeys(
+    org,
+    agent_id,
+    keys.filter((key) => key !== null),
+  )
+  const removedScopes = removeScopes(
+    org,
+    agent_id,
+    scopes.map((text) => JSON.parse(text) as Scope),
+  )
+  return {
+    kind: 'plan',
+    guards: [
+      ['HGET', REDIS_KEYS.agents(org), agent_id, stored.text],
+      ['ZCARD', REDIS_KEYS.apiKeyIndex(org, agent_id), '', String(key_ids.length)],
+      ['HLEN', REDIS_KEYS.agentScopes(org, agent_id), '', String(scopes.length)],
+      ...removedKeys.guards,
+    ],
+    writes: [
+      ['HSET', REDIS_KEYS.agentTombstones(org), agent_id, agent.revision],
+      ['HDEL', REDIS_KEYS.agents(org), agent_id],
+      ['ZREM', REDIS_KEYS.agentIndex(org), agent_id],
+      ['HDEL', REDIS_KEYS.agentLastSeen(org), agent_id],
+      ...removedKeys.writes,
+      ...removedScopes,
+    ],
+    targets: [{ what: 'agent', organization_id: org, agent_id }, ...removedKeys.targets],
+    audit: {
+      action: 'agent.delete',
+      target: agent_id,
+      before: { ...agentView(agent, null), keys: keys.length, scopes: scopes.length },
+      after: null,
+      agent_id,
+      agent_name: agent.agent_name,
+    },
+    answer: NO_CONTENT,
+  }
+}
+
+function removeKeys(
+  org: string,
+  agent_id: string,
+  keys: readonly ApiKey[],
+): { guards: Guard[]; writes: Write[]; targets: ControlTarget[] } {
+  const guards: Guard[] = []
+  const writes: Write[] = [['DEL', REDIS_KEYS.apiKeyIndex(org, agent_id)]]
+  const targets: ControlTarget[] = []
+  for (const { key_id, hash } of keys) {
+    guards.push(['ZSCORE', REDIS_KEYS.apiKeyIndex(org, agent_id), key_id, true])
+    writes.push(
+      ['HDEL', REDIS_KEYS.apiKeys(org), key_id],
+      ['HDEL', REDIS_KEYS.apiKeyLastUsed(org), key_id],
+      ['HDEL', REDIS_KEYS.apiKeyHashes, hash],
+    )
+    targets.push({ what: 'key', hash })
+  }
+  return { guards, writes, targets }
+}
+
+function removeScopes(org: string, agent_id: string, scopes: readonly Scope[]): Write[] {
+  const writes: Write[] = [['DEL', REDIS_KEYS.agentScopes(org, agent_id)]]
+  for (const { scope_id, integration_id } of scopes)
+    writes.push(
+      ['HDEL', REDIS_KEYS.scopeOwners(org), scope_id],
+      ['ZREM', REDIS_KEYS.scopeIndex(org), scope_id],
+      ['HDEL', REDIS_KEYS.integrationScopes(org, integration_id), scope_id],
+    )
+  return writes
+}

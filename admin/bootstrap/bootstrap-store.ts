@@ -1,0 +1,98 @@
+import { hashKey, mintId } from '../../core/api-key.ts'
+import { type AdminToken, type Organization } from '../../core/model.ts'
+import { commit, EPOCH, type Guard, type Write } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { Settings } from '../../core/settings.ts'
+import { newToken } from '../tokens/new-token.ts'
+
+/** The name by which the token of the setting is known from those that operators make. */
+export const SETTING_TOKEN_NAME = 'AGW_ADMIN_TOKEN'
+const TRIES_LIMIT = 5
+
+export interface FirstThings {
+  readonly settings: Pick<Settings, 'organizationId' | 'adminEmail' | 'killLease_ms'>
+  /** What the installation is called when its store has no name for it yet. */
+  readonly installation_id: string
+  readonly admin_token: string
+}
+
+/**
+ * Puts into the store what everything else needs, as far as it is missing: the installation's name, the default
+ * organization and its first admin token. All of it is one script, so the name is there only with the rest.
+ * Answers what was made; nothing when all was there.
+ */
+export async function bootstrapStore(
+  redis: RedisClient,
+  wanted: FirstThings,
+  now: Date,
+): Promise<readonly string[]> {
+  for (let tries = 0; tries < TRIES_LIMIT; tries++) {
+    const { made, guards, writes } = await plan(redis, wanted, now)
+    if (writes.length === 0) return []
+    const targets = [
+      { what: 'organization', organization_id: wanted.settings.organizationId },
+    ] as const
+    const committed = await commit(redis, { guards, writes, targets }, wanted.settings.killLease_ms)
+    if (committed.kind === 'committed') return made
+  }
+  throw new Error('the store could not be set up: others changed it at the same time, repeatedly')
+}
+
+interface Steps {
+  readonly made: string[]
+  readonly guards: Guard[]
+  readonly writes: Write[]
+}
+
+async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise<Steps> {
+  const { settings, installation_id, admin_token } = wanted
+  const org = settings.organizationId
+  const steps: Steps = { made: [], guards: [], writes: [] }
+  if ((await redis.exists(REDIS_KEYS.installation)) === 0) {
+    steps.made.push('installation')
+    steps.guards.push(['EXISTS', REDIS_KEYS.installation, '', false])
+    steps.writes.push(['SET', REDIS_KEYS.installation, installation_id])
+  }
+  const created_at = now.toISOString()
+  if ((await redis.hexists(REDIS_KEYS.organizations, org)) === 0) {
+    const organization: Organization = { organization_id: org, name: 'default', created_at }
+    steps.made.push('organization')
+    steps.guards.push(['HGET', REDIS_KEYS.organizations, org, false])
+    steps.writes.push(
+      ['HSET', REDIS_KEYS.organizations, org, JSON.stringify(organization)],
+      ['ZADD', REDIS_KEYS.organizationIndex, EPOCH, org],
+    )
+  }
+  const hash = hashKey(admin_token)
+  // Also of a token that an operator has deleted: a restart must not bring it back.
+  if ((await redis.hexists(REDIS_KEYS.adminTokenHashes, hash)) === 0) {
+    steps.made.push('admin_token')
+    steps.guards.push(['HGET', REDIS_KEYS.adminTokenHashes, hash, false])
+    await replaceSettingToken(redis, org, steps)
+    const token = { organization_id: org, email: settings.adminEmail, role: 'admin' } as const
+    const rest = { name: SETTING_TOKEN_NAME, created_at, expires_at: null }
+    steps.writes.push(...newToken({ ...token, ...rest }, admin_token).writes)
+  }
+  return steps
+}
+
+/** The setting names one token: with another text in it, the one before opens nothing any more. */
+async function replaceSettingToken(redis: RedisClient, org: string, steps: Steps): Promise<void> {
+  const tokens = REDIS_KEYS.adminTokens(org)
+  for (const text of await redis.hvals(tokens)) {
+    const { token_id, name, hash } = JSON.parse(text) as AdminToken
+    if (name !== SETTING_TOKEN_NAME) continue
+    steps.guards.push(['HGET', tokens, token_id, text])
+    steps.writes.push(
+      ['HDEL', tokens, token_id],
+      ['ZREM', REDIS_KEYS.adminTokenIndex(org), token_id],
+      ['HDEL', REDIS_KEYS.adminTokenLastUsed(org), token_id],
+      ['HDEL', REDIS_KEYS.adminTokenHashes, hash],
+    )
+  }
+}
+
+/** The installation's name as the store has it, else a new one. */
+export const readInstallation = async (redis: RedisClient): Promise<string> =>
+  (await redis.get(REDIS_KEYS.installation)) ?? mintId('ins')

@@ -1,0 +1,27 @@
+import type { Logger } from 'pino'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { bootstrapStore, type FirstThings } from './bootstrap-store.ts'
+
+const LOOK_INTERVAL_MS = 1000
+
+/** A store that was wiped gets its first things again, without a restart. Answers the function that stops looking. */
+export function watchStore(redis: RedisClient, wanted: FirstThings, log: Logger): () => void {
+  let looking = false
+  const look = async (): Promise<void> => {
+    if ((await redis.exists(REDIS_KEYS.installation)) === 1) return
+    const made = await bootstrapStore(redis, wanted, new Date())
+    if (made.length > 0) log.warn({ made }, 'the store was empty and has been set up again')
+  }
+  const timer = setInterval(() => {
+    if (looking) return
+    looking = true
+    // A store that does not answer now is looked at again in a second.
+    look()
+      .catch(() => undefined)
+      .finally(() => {
+        looking = false
+      })
+  }, LOOK_INTERVAL_MS)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,75 @@
+import { EPOCH, commit, type Guard, type Write } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { Actor, AdminContext } from '../server/admin-context.ts'
+import { type Answer, type Outcome, type Plan, type Refusal, conflict } from '../server/outcome.ts'
+import { activityWrite } from './activity-write.ts'
+import { auditEntry } from './audit-entry.ts'
+import { type KeptAnswers, type RequestIdentity } from './kept-answers.ts'
+import { waitForEdges } from './wait-for-edges.ts'
+
+/** Plans are made anew when what they read has changed; by then a caller does better to look again. */
+const TRIES_LIMIT = 5
+
+export interface Request {
+  readonly actor: Actor
+  readonly request_id: string
+  /** Null when the request has no Idempotency-Key. */
+  readonly identity: RequestIdentity | null
+}
+
+/**
+ * Carries a request out: a plan is written in one script with its activity entry and its kept answer, and answered
+ * when every live edge has it in force or has lost its lease (invariants 5 and 6).
+ */
+export async function carryOut(
+  context: AdminContext,
+  kept: KeptAnswers,
+  request: Request,
+  decide: () => Promise<Outcome>,
+): Promise<Answer | Refusal> {
+  for (let tries = 0; tries < TRIES_LIMIT; tries++) {
+    const earlier = request.identity === null ? null : await kept.find(request.identity)
+    if (earlier !== null) return earlier
+    const outcome = await decide()
+    if (outcome.kind !== 'plan') return outcome
+    const answered = await write(context, kept, request, outcome)
+    if (answered !== null) return answered
+  }
+  return conflict(
+    'changed_meanwhile',
+    'Others changed this at the same time. Read it again, then repeat the request.',
+  )
+}
+
+/** Null when a guard did not hold. */
+async function write(
+  context: AdminContext,
+  kept: KeptAnswers,
+  { actor, request_id, identity }: Request,
+  plan: Plan,
+): Promise<Answer | null> {
+  const { redis, settings, nowMs, log } = context
+  const { organization_id } = actor
+  const guards: Guard[] = [
+    ['HGET', REDIS_KEYS.organizations, organization_id, true],
+    ...plan.guards,
+  ]
+  const entry = auditEntry(plan.audit, { actor, request_id, now: context.now() })
+  const writes: Write[] = [...plan.writes, activityWrite(entry)]
+  if (identity !== null) {
+    guards.push(kept.guard(identity))
+    writes.push(...kept.writes(identity, plan.answer, EPOCH))
+  }
+  const started_ms = nowMs()
+  const { targets } = plan
+  const committed = await commit(redis, { guards, writes, targets }, settings.killLease_ms)
+  if (committed.kind === 'refused') return null
+  log.info(
+    { action: plan.audit.action, target: plan.audit.target, actor: actor.email, request_id },
+    'changed',
+  )
+  if (targets.length > 0) await waitForEdges(context, committed, started_ms)
+  // What is left behind when this fails is out of reach; the change itself is made.
+  await plan.afterwards?.().catch((error: unknown) => log.warn({ err: error }, 'tidying failed'))
+  return plan.answer
+}

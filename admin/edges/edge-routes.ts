@@ -1,0 +1,39 @@
+import { Type } from 'typebox'
+import type { EdgeRecord } from '../../core/control/control-message.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { ListOf, Strict, Timestamp } from '../server/common-schemas.ts'
+import { defineRoute, type Route } from '../server/define-route.ts'
+import { answer } from '../server/outcome.ts'
+import { liveEdges } from './live-edges.ts'
+
+const EdgeView = Strict({
+  edge_id: Type.String(),
+  region: Type.String(),
+  started_at: Timestamp,
+  in_flight: Type.Integer({ description: 'Calls that the edge holds' }),
+  draining: Type.Boolean({ description: 'It takes no new calls and leaves with its last one' }),
+  beat_age_ms: Type.Integer({ description: 'Time since it last proved to be there' }),
+})
+
+export const edgeRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/admin/edges',
+    role: 'viewer',
+    tag: 'edges',
+    summary: 'The live edges, with their calls in flight',
+    answers: { 200: ListOf(EdgeView) },
+    handle: async ({ context: { redis, settings } }) => {
+      const ages = await liveEdges(redis, settings.killLease_ms)
+      const ids = [...ages.keys()].sort()
+      const texts = ids.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...ids)
+      const data = texts.flatMap((text, i) => {
+        if (text === null) return []
+        const { edge_id, region, started_at, in_flight, draining } = JSON.parse(text) as EdgeRecord
+        const beat_age_ms = ages.get(ids[i] ?? '') ?? 0
+        return [{ edge_id, region, started_at, in_flight, draining, beat_age_ms }]
+      })
+      return answer(200, { data, next_cursor: null })
+    },
+  }),
+]

@@ -1,0 +1,21 @@
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** The edges whose last beat is within the lease, by the clock of Redis, with the age of that beat in ms. */
+export async function liveEdges(
+  redis: RedisClient,
+  lease_ms: number,
+): Promise<ReadonlyMap<string, number>> {
+  const [seconds, micros] = await redis.time()
+  const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  const texts = await redis.zrangebyscore(
+    REDIS_KEYS.edgeBeats,
+    now_ms - lease_ms,
+    '+inf',
+    'WITHSCORES',
+  )
+  const ages = new Map<string, number>()
+  for (let i = 0; i + 1 < texts.length; i += 2)
+    ages.set(String(texts[i]), Math.max(0, now_ms - Number(texts[i + 1])))
+  return ages
+}

@@ -1,0 +1,83 @@
+import { Type } from 'typebox'
+import type { Agent, Integration, Scope } from '../../core/model.ts'
+import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
+import { compileScopes } from '../../core/policy/compile-scopes.ts'
+import { explain } from '../../core/policy/explain.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { openAuth } from '../../core/store/credential-binding.ts'
+import { readRecord } from '../lists/records.ts'
+import { Nullable, Strict } from '../server/common-schemas.ts'
+import { defineRoute, type Route } from '../server/define-route.ts'
+import { answer } from '../server/outcome.ts'
+import { notYetEnforced } from './not-yet-enforced.ts'
+
+const Question = Strict({
+  agent_id: Type.String({ minLength: 1, maxLength: 128 }),
+  method: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$" }),
+  url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The absolute target URL' }),
+})
+
+const Explanation = Strict({
+  answer: Type.Enum(['allowed', 'refused']),
+  error: Nullable(Type.String({ description: 'The code that a caller would get' })),
+  details: Type.Record(Type.String(), Type.Unknown()),
+  integration: Nullable(
+    Strict({ integration_id: Type.String(), name: Type.String(), base_url: Type.String() }),
+  ),
+  scope: Nullable(Strict({ scope_id: Type.String(), name: Type.String() })),
+  rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
+  settings_from: Type.Array(Type.String(), {
+    description: 'Every scope whose security settings are in force for the call',
+  }),
+  not_yet_enforced: Type.Array(Type.String(), {
+    description:
+      'Settings that are stored and would concern this call, but that nothing acts on yet',
+  }),
+})
+
+export const explainRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/admin/explain',
+    role: 'viewer',
+    tag: 'explain',
+    summary: 'Which integration, scope and rule would decide a call, without making it',
+    body: Question,
+    answers: { 200: Explanation },
+    handle: async ({ context: { redis, ring }, actor, body }) => {
+      const org = actor.organization_id
+      const [agent, scopeTexts, integrationTexts] = await Promise.all([
+        readRecord<Agent>(redis, REDIS_KEYS.agents(org), body.agent_id),
+        redis.hvals(REDIS_KEYS.agentScopes(org, body.agent_id)),
+        redis.hvals(REDIS_KEYS.integrations(org)),
+      ])
+      const scopes = scopeTexts.map((text) => JSON.parse(text) as Scope)
+      const integrations = integrationTexts.map((text) => JSON.parse(text) as Integration)
+      const explanation = explain({
+        agent: agent?.record ?? null,
+        scopes: compileScopes(scopes),
+        table: compileIntegrations(integrations),
+        method: body.method.toUpperCase(),
+        url: body.url,
+      })
+      const found = explanation.integration?.integration_id
+      const integration = integrations.find(({ integration_id }) => integration_id === found)
+      const deciding = new Set(explanation.settings_from)
+      const not_yet_enforced = notYetEnforced(
+        scopes.filter(({ scope_id }) => deciding.has(scope_id)),
+        integration ? [integration] : [],
+      )
+      const unusable =
+        explanation.answer === 'allowed' && integration && openAuth(ring, integration) === null
+      if (unusable)
+        return answer(200, {
+          ...explanation,
+          answer: 'refused',
+          error: 'credential_unavailable',
+          details: { base_url: integration.base_url },
+          not_yet_enforced,
+        })
+      return answer(200, { ...explanation, not_yet_enforced })
+    },
+  }),
+]

@@ -1,0 +1,29 @@
+import { liveEdges } from '../edges/live-edges.ts'
+import type { AdminContext } from '../server/admin-context.ts'
+import { probeProxy } from './probe-proxy.ts'
+
+export interface Readiness {
+  readonly ready: boolean
+  /** By part, `ok` or what is missing. */
+  readonly parts: {
+    readonly redis: string
+    readonly edges: string
+    readonly proxy: string
+  }
+  readonly live_edges: number
+}
+
+/** Ready when the store answers, an edge holds its lease, and a probe through listener and ext-proc came back. */
+export async function checkReadiness({ redis, settings }: AdminContext): Promise<Readiness> {
+  const [live, proxy] = await Promise.all([
+    liveEdges(redis, settings.killLease_ms).catch(() => null),
+    probeProxy(settings),
+  ])
+  const live_edges = live?.size ?? 0
+  const parts = {
+    redis: live === null ? 'the store does not answer' : 'ok',
+    edges: live_edges > 0 ? 'ok' : 'no edge has beaten within its lease',
+    proxy: proxy ?? 'ok',
+  }
+  return { ready: Object.values(parts).every((part) => part === 'ok'), parts, live_edges }
+}

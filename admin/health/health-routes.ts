@@ -1,0 +1,45 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import type { AdminContext } from '../server/admin-context.ts'
+import { Strict } from '../server/common-schemas.ts'
+import { checkReadiness, type Readiness } from './check-readiness.ts'
+
+/** A check is shared by those who ask within this time, so that asking cannot load the proxy. */
+const SHARED_MS = 500
+
+const Health = Strict({ status: Type.String() })
+const Ready = Strict({
+  ready: Type.Boolean(),
+  parts: Strict({ redis: Type.String(), edges: Type.String(), proxy: Type.String() }),
+  live_edges: Type.Integer(),
+})
+
+/** `/healthz`: this process runs. `/readyz`: calls go through. Neither needs a token, and neither tells a secret. */
+export function healthRoutes(app: FastifyInstance, context: AdminContext): void {
+  let last: { readonly at_ms: number; readonly check: Promise<Readiness> } | null = null
+  const shared = (): Promise<Readiness> => {
+    const at_ms = context.nowMs()
+    if (last === null || at_ms - last.at_ms > SHARED_MS)
+      last = { at_ms, check: checkReadiness(context) }
+    return last.check
+  }
+  app.get(
+    '/healthz',
+    { schema: { tags: ['health'], summary: 'The process runs', response: { 200: Health } } },
+    async () => ({ status: 'ok' }),
+  )
+  app.get(
+    '/readyz',
+    {
+      schema: {
+        tags: ['health'],
+        summary: 'Store, an edge and the proxy answer',
+        response: { 200: Ready, 503: Ready },
+      },
+    },
+    async (_, reply) => {
+      const readiness = await shared()
+      return reply.code(readiness.ready ? 200 : 503).send(readiness)
+    },
+  )
+}

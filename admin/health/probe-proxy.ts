@@ -1,0 +1,36 @@
+import { request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import type { Settings } from '../../core/settings.ts'
+
+const PROBE_TIMEOUT_MS = 1500
+
+/**
+ * Asks the proxy for `/`, which is no target URL: only a decision of ext-proc answers that with this reason, so it
+ * proves listener and processor at once. Null when all is well, else what was wrong.
+ */
+export function probeProxy(
+  settings: Pick<Settings, 'proxyHost' | 'proxyPort' | 'tlsCertFile'>,
+): Promise<string | null> {
+  const { proxyHost, proxyPort, tlsCertFile } = settings
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[proxyHost] ?? proxyHost
+  const options = { host, port: proxyPort, path: '/', agent: false, timeout: PROBE_TIMEOUT_MS }
+  return new Promise((resolve) => {
+    // The probe holds no secret, and the certificate names the proxy as its callers know it, not as we reach it.
+    const request =
+      tlsCertFile === null
+        ? requestHttp(options)
+        : requestHttps({ ...options, rejectUnauthorized: false })
+    request.once('response', (response) => {
+      response.resume()
+      const reason = response.headers['x-agw-reason']
+      resolve(
+        reason === 'invalid_target_url'
+          ? null
+          : `the proxy answered ${response.statusCode} ${String(reason ?? '')}`.trim(),
+      )
+    })
+    request.once('timeout', () => request.destroy(new Error('no answer in time')))
+    request.once('error', (error) => resolve(`the proxy does not answer: ${error.message}`))
+    request.end()
+  })
+}

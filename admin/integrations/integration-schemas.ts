@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { Id, Name, Strict, Timestamp } from '../server/common-schemas.ts'
+import { AuthSchema, AuthView } from './auth-schema.ts'
+
+/** An edge holds all integrations of an organization, compiled. */
+export const INTEGRATIONS_LIMIT = 1000
+/** Scopes that one deletion with ?cascade=true removes in one script. */
+export const CASCADE_SCOPES_LIMIT = 2000
+
+const BaseUrl = Type.String({
+  minLength: 1,
+  maxLength: 2048,
+  description: 'Scheme, host, port and path up to and including the version segment of the API',
+})
+
+export const EditableIntegration = Strict({
+  name: Name,
+  base_url: BaseUrl,
+  strip_agent_id: Type.Boolean({ default: true }),
+  allow_empty_segments: Type.Boolean({ default: false }),
+  auth: AuthSchema,
+})
+
+export const NewIntegration = Strict({
+  ...EditableIntegration.properties,
+  strip_agent_id: Type.Optional(EditableIntegration.properties.strip_agent_id),
+  allow_empty_segments: Type.Optional(EditableIntegration.properties.allow_empty_segments),
+})
+
+export const IntegrationView = Strict({
+  integration_id: Type.String(),
+  name: Type.String(),
+  base_url: Type.String(),
+  strip_agent_id: Type.Boolean(),
+  allow_empty_segments: Type.Boolean(),
+  auth: AuthView,
+  created_at: Timestamp,
+})
+
+export const IntegrationParams = Strict({ integration_id: Id('integration_id') })
+export const INTEGRATION_READ_ONLY = ['integration_id', 'created_at']
+export const INTEGRATION_DEFAULTS = { strip_agent_id: true, allow_empty_segments: false }

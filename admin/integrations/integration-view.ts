@@ -1,0 +1,40 @@
+import { type Integration, SECRET_MEMBERS } from '../../core/model.ts'
+import type { KeyRing } from '../../core/seal.ts'
+import { Secret } from '../../core/secret.ts'
+import { openAuth } from '../../core/store/credential-binding.ts'
+
+/** Four characters of a shorter secret would be too large a part of it. */
+const SHOWN_FROM_LENGTH = 16
+
+/** What a reader of the API sees of an integration: of each secret the last four characters at most. */
+export function integrationView(ring: KeyRing, integration: Integration): Record<string, unknown> {
+  const { integration_id, name, base_url, strip_agent_id, allow_empty_segments, created_at } =
+    integration
+  return {
+    integration_id,
+    name,
+    base_url,
+    strip_agent_id,
+    allow_empty_segments,
+    auth: authView(ring, integration),
+    created_at,
+  }
+}
+
+function authView(ring: KeyRing, integration: Integration): Record<string, unknown> {
+  const { auth } = integration
+  const opened = openAuth(ring, integration) as Readonly<Record<string, unknown>> | null
+  const view: Record<string, unknown> = { ...auth }
+  for (const member of SECRET_MEMBERS[auth.type]) {
+    if (!Object.hasOwn(auth, member)) continue
+    delete view[member]
+    const secret = opened?.[member]
+    view[`${member}_last4`] = secret instanceof Secret ? lastFourOf(secret) : null
+  }
+  return view
+}
+
+function lastFourOf(secret: Secret): string | null {
+  const text = secret.reveal()
+  return text.length < SHOWN_FROM_LENGTH ? null : text.slice(-4)
+}

@@ -1,0 +1,116 @@
+import type { Agent, ApiKey, KeyUse } from '../../core/model.ts'
+import type { Guard, Write } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { readRecord, readRecords, type Stored } from '../lists/records.ts'
+import type { Call } from '../server/define-route.ts'
+import { type Issue, type Outcome, answer, conflict, invalid, notFound } from '../server/outcome.ts'
+import { readFutureTime } from '../server/read-future-time.ts'
+import { AGENT_KEYS_LIMIT, ORGANIZATION_KEYS_LIMIT } from './key-schemas.ts'
+import { keyView } from './key-view.ts'
+import { ORGANIZATION_OWNER, newKey } from './new-key.ts'
+
+interface Wanted {
+  readonly name?: string
+  readonly expires_at?: string | null
+  readonly uses?: readonly KeyUse[]
+  readonly agent_ids?: readonly string[] | null
+}
+
+/** A killed agent gets no new key: only a reactivation ends a kill (contract §4). */
+export async function createAgentKey(
+  call: Call<{ agent_id: string }, unknown, Wanted>,
+): Promise<Outcome> {
+  const { redis } = call.context
+  const agents = REDIS_KEYS.agents(call.actor.organization_id)
+  const stored = await readRecord<Agent>(redis, agents, call.params.agent_id)
+  if (stored === null) return notFound()
+  if (stored.record.status === 'killed')
+    return conflict(
+      'agent_killed',
+      'The agent is killed and gets no new key. Reactivate it first, with rotate_keys if need be.',
+    )
+  return await createKey(call, stored)
+}
+
+/** A key of the organization works for every agent, or for those it names. */
+export async function createOrganizationKey(
+  call: Call<unknown, unknown, Wanted>,
+): Promise<Outcome> {
+  const { redis } = call.context
+  const { agent_ids } = call.body
+  if (agent_ids) {
+    const agents = REDIS_KEYS.agents(call.actor.organization_id)
+    const found = await redis.hmget(agents, ...agent_ids)
+    const issues = found.flatMap((agent, i): Issue[] =>
+      agent === null ? [{ path: `/agent_ids/${i}`, message: 'no agent has this id' }] : [],
+    )
+    if (issues.length > 0) return invalid(issues)
+  }
+  return await createKey(call, null)
+}
+
+async function createKey(
+  { context, actor, body }: Call<unknown, unknown, Wanted>,
+  agent: Stored<Agent> | null,
+): Promise<Outcome> {
+  const org = actor.organization_id
+  const now = context.now()
+  const expiry = body.expires_at ? readFutureTime(body.expires_at, now, '/expires_at') : null
+  if (expiry !== null && !expiry.ok) return invalid([expiry.issue])
+  const agent_id = agent?.record.agent_id ?? null
+  const room = await makeRoom(context.redis, org, agent_id)
+  if (room === null)
+    return conflict('too_many_keys', 'There are too many keys already. Delete one of them first.')
+  const made = newKey({
+    organization_id: org,
+    agent_id,
+    name: body.name ?? 'key',
+    created_at: now.toISOString(),
+    agent_ids: body.agent_ids ?? null,
+    uses: body.uses ?? ['proxy'],
+    expires_at: expiry?.time ?? null,
+  })
+  const { record } = made
+  const guards: Guard[] = agent
+    ? [['HGET', REDIS_KEYS.agents(org), agent.record.agent_id, agent.text]]
+    : []
+  const view = keyView(record, null)
+  return {
+    kind: 'plan',
+    guards,
+    writes: [...room, ...made.writes],
+    targets: [made.target],
+    audit: {
+      action: 'key.create',
+      target: record.key_id,
+      before: null,
+      after: view,
+      agent_id,
+      agent_name: agent?.record.agent_name ?? null,
+      key_id: record.key_id,
+    },
+    answer: answer(201, { ...view, key: made.key }),
+  }
+}
+
+/** A revoked key stays in the list as long as there is room; null when every key still works. */
+async function makeRoom(
+  redis: RedisClient,
+  org: string,
+  agent_id: string | null,
+): Promise<Write[] | null> {
+  const limit = agent_id === null ? ORGANIZATION_KEYS_LIMIT : AGENT_KEYS_LIMIT
+  const index = REDIS_KEYS.apiKeyIndex(org, agent_id ?? ORGANIZATION_OWNER)
+  if ((await redis.zcard(index)) < limit) return []
+  const ids = await redis.zrange(index, '0', '-1')
+  const keys = await readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(org), ids)
+  const oldest = keys.find((key) => key !== null && key.revoked_by === 'operator')
+  if (!oldest) return null
+  return [
+    ['ZREM', index, oldest.key_id],
+    ['HDEL', REDIS_KEYS.apiKeys(org), oldest.key_id],
+    ['HDEL', REDIS_KEYS.apiKeyLastUsed(org), oldest.key_id],
+    ['HDEL', REDIS_KEYS.apiKeyHashes, oldest.hash],
+  ]
+}

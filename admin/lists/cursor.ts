@@ -1,0 +1,21 @@
+/** A place in a list that is ordered by its index: the score and the member of the last item shown. */
+export interface Place {
+  /** As Redis spells it. */
+  readonly score: string
+  readonly member: string
+}
+
+const SEPARATOR = ' '
+/** An index member is an id of at most 128 characters. */
+const CURSOR_LENGTH_LIMIT = 300
+
+export const writeCursor = ({ score, member }: Place): string =>
+  Buffer.from(score + SEPARATOR + member).toString('base64url')
+
+/** Null when the text was not made by `writeCursor`. */
+export function readCursor(text: string): Place | null {
+  if (text.length > CURSOR_LENGTH_LIMIT) return null
+  const match = /^(\d{1,20}) ([\x21-\x7e]{1,128})$/.exec(Buffer.from(text, 'base64url').toString())
+  const [, score, member] = match ?? []
+  return score === undefined || member === undefined ? null : { score, member }
+}

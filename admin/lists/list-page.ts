@@ -1,0 +1,111 @@
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { type Answer, type Refusal, answer, invalid } from '../server/outcome.ts'
+import { type Place, readCursor, writeCursor } from './cursor.ts'
+
+/** So many records are read at a time while a filter looks for those it wants. */
+const CHUNK = 500
+
+export interface PageQuery {
+  readonly cursor?: string
+  readonly limit?: number
+}
+
+export const LIST_DEFAULT = 50
+export const LIST_LIMIT = 200
+
+export interface ListSource<T> {
+  readonly redis: RedisClient
+  /** Sorted set id by epoch of creation. */
+  readonly index: string
+  /** Where a filter leaves few of the index, their ids, so that the rest need not be read. */
+  readonly among?: readonly string[]
+  /** The records of some ids, in their order; null where there is none. */
+  readonly read: (ids: readonly string[]) => Promise<readonly (T | null)[]>
+  /** A filter; it is applied before the page is cut, so that every page but the last is full. */
+  readonly matches?: (record: T) => boolean
+}
+
+/** One page of a list, newest first. */
+export async function listPage<T>(
+  source: ListSource<T>,
+  query: PageQuery,
+  show: (records: readonly T[]) => unknown[] | Promise<unknown[]>,
+): Promise<Answer | Refusal> {
+  const start = query.cursor === undefined ? null : readCursor(query.cursor)
+  if (query.cursor !== undefined && start === null)
+    return invalid([{ path: 'query/cursor', message: 'was not made by this API' }])
+  const limit = query.limit ?? LIST_DEFAULT
+  const found: { readonly place: Place; readonly record: T }[] = []
+  const next =
+    source.among === undefined ? alongIndex(source) : await amongIds(source, source.among)
+  let place = start
+  let exhausted = false
+  while (found.length <= limit && !exhausted) {
+    const places = await next(place, source.matches ? CHUNK : limit + 1)
+    exhausted = places.length === 0
+    place = places.at(-1) ?? place
+    const records = exhausted ? [] : await source.read(places.map(({ member }) => member))
+    for (const [i, at] of places.entries()) {
+      const record = records[i] ?? null
+      if (record !== null && (source.matches?.(record) ?? true)) found.push({ place: at, record })
+    }
+  }
+  const page = found.slice(0, limit)
+  const last = found.length > limit ? page.at(-1) : undefined
+  return answer(200, {
+    data: await show(page.map(({ record }) => record)),
+    next_cursor: last === undefined ? null : writeCursor(last.place),
+  })
+}
+
+/** The places that follow another one. */
+type Next = (after: Place | null, count: number) => Promise<readonly Place[]>
+
+/** Members of one score are few: a change creates at most one of a kind. */
+const alongIndex =
+  ({ redis, index }: Pick<ListSource<unknown>, 'redis' | 'index'>): Next =>
+  async (after, count) => {
+    const from = after?.score ?? '+inf'
+    const texts = await redis.zrevrangebyscore(
+      index,
+      from,
+      '-inf',
+      'WITHSCORES',
+      'LIMIT',
+      0,
+      count + 1,
+    )
+    const places: Place[] = []
+    for (let i = 0; i + 1 < texts.length; i += 2) {
+      const place = { member: String(texts[i]), score: String(texts[i + 1]) }
+      if (after === null || compare(place, after) > 0) places.push(place)
+    }
+    return places
+  }
+
+async function amongIds(
+  { redis, index }: Pick<ListSource<unknown>, 'redis' | 'index'>,
+  ids: readonly string[],
+): Promise<Next> {
+  const places: Place[] = []
+  for (let from = 0; from < ids.length; from += CHUNK) {
+    const some = ids.slice(from, from + CHUNK)
+    const scores = await redis.zmscore(index, ...some)
+    for (const [i, member] of some.entries()) {
+      const score = scores[i]
+      if (score != null) places.push({ score: String(score), member })
+    }
+  }
+  places.sort(compare)
+  return async (after, count) => {
+    const rest = after === null ? places : places.filter((place) => compare(place, after) > 0)
+    return rest.slice(0, count)
+  }
+}
+
+/** Newest first. */
+function compare(a: Place, b: Place): number {
+  const byScore = Number(b.score) - Number(a.score)
+  if (byScore !== 0) return byScore
+  return a.member === b.member ? 0 : a.member < b.member ? 1 : -1
+}

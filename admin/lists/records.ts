@@ -1,0 +1,27 @@
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** A record with its text, which a guard compares when a change is written. */
+export interface Stored<T> {
+  readonly text: string
+  readonly record: T
+}
+
+export async function readRecord<T>(
+  redis: RedisClient,
+  hash: string,
+  id: string,
+): Promise<Stored<T> | null> {
+  const text = await redis.hget(hash, id)
+  return text === null ? null : { text, record: JSON.parse(text) as T }
+}
+
+/** In the order of the ids; null where there is none. */
+export async function readRecords<T>(
+  redis: RedisClient,
+  hash: string,
+  ids: readonly string[],
+): Promise<(T | null)[]> {
+  if (ids.length === 0) return []
+  const texts = await redis.hmget(hash, ...ids)
+  return texts.map((text) => (text === null ? null : (JSON.parse(text) as T)))
+}

@@ -1,0 +1,67 @@
+import { mintKey } from '../core/api-key.ts'
+import { readSettings, type Settings, settingsNotInForce } from '../core/settings.ts'
+import { NOT_YET_ENFORCED } from './explain/not-yet-enforced.ts'
+import { makeLog } from './server/make-log.ts'
+import { type RunningAdmin, startAdmin } from './start-admin.ts'
+
+/** What is still open by then is cut. */
+const STOP_LIMIT_MS = 5000
+
+const read = readSettings(process.env)
+const faults = read.ok ? missing(read.settings) : read.faults
+if (!read.ok || faults.length > 0) {
+  process.stderr.write(`The admin service cannot start:\n${faults.map((f) => `- ${f}\n`).join('')}`)
+  process.exit(1)
+}
+
+const { settings } = read
+const log = makeLog('info')
+const minted = settings.adminToken === null ? mintKey('admin') : null
+
+try {
+  const { redisUrl, encryptionKey } = settings
+  if (redisUrl === null || encryptionKey === null) throw new Error('settings were not checked')
+  const admin = await startAdmin(
+    { ...settings, redisUrl, encryptionKey },
+    settings.adminToken ?? minted ?? '',
+    log,
+  )
+  if (minted !== null && admin.made.includes('admin_token'))
+    process.stdout.write(`Admin token, shown this once: ${minted}\n`)
+  // The launcher says this once for all its children.
+  if (process.send === undefined)
+    for (const notice of settingsNotInForce(process.env)) log.warn(notice)
+  log.warn({ settings: NOT_YET_ENFORCED }, 'these settings are stored and not yet enforced')
+  log.info({ host: settings.apiHost, port: admin.port }, 'the admin service listens')
+  stopOnSignal(admin)
+  process.send?.({ kind: 'ready', port: admin.port })
+} catch (error) {
+  const why = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`The admin service cannot start: ${why}\n`)
+  process.exit(1)
+}
+
+function missing({ redisUrl, encryptionKey }: Settings): string[] {
+  return [
+    ...(redisUrl === null ? ['REDIS_URL is needed where `agw start` does not run the store.'] : []),
+    ...(encryptionKey === null
+      ? ['AGW_ENCRYPTION_KEY is needed where `agw start` does not make one.']
+      : []),
+  ]
+}
+
+function stopOnSignal(admin: RunningAdmin): void {
+  let stopping = false
+  const stop = (): void => {
+    if (stopping) return
+    stopping = true
+    setTimeout(() => process.exit(0), STOP_LIMIT_MS).unref()
+    admin.stop().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    )
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+  process.once('disconnect', stop)
+}

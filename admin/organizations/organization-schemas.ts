@@ -1,0 +1,27 @@
+import { Type } from 'typebox'
+import { Id, Name, Strict, Timestamp } from '../server/common-schemas.ts'
+import { Email } from '../tokens/token-schemas.ts'
+
+export const ORGANIZATIONS_LIMIT = 10_000
+
+export const EditableOrganization = Strict({ name: Name })
+
+export const NewOrganization = Strict({
+  name: Name,
+  admin_email: Type.Optional(Email),
+})
+
+export const OrganizationView = Strict({
+  organization_id: Type.String(),
+  name: Type.String(),
+  created_at: Timestamp,
+})
+
+export const CreatedOrganization = Strict({
+  ...OrganizationView.properties,
+  admin_token: Type.String({ description: 'Its first admin token. It is shown this once.' }),
+  admin_token_id: Type.String(),
+})
+
+export const OrganizationParams = Strict({ organization_id: Id('organization_id') })
+export const ORGANIZATION_READ_ONLY = ['organization_id', 'created_at']

@@ -1,0 +1,80 @@
+import type { Static } from 'typebox'
+import { mintId } from '../../core/api-key.ts'
+import { type Agent, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
+import { EPOCH } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { mergePatch } from '../changes/merge-patch.ts'
+import { readRecord } from '../lists/records.ts'
+import { checkInput } from '../server/check-input.ts'
+import type { Call } from '../server/define-route.ts'
+import { type Issue, type Outcome, answer, conflict, invalid } from '../server/outcome.ts'
+import { canonicalScope } from './canonical-scope.ts'
+import { checkScopeSettings } from './check-scope-settings.ts'
+import {
+  AGENT_SCOPES_LIMIT,
+  EditableScope,
+  type NewScope,
+  SCOPE_NULLABLE,
+  SCOPE_WHOLE,
+} from './scope-schemas.ts'
+import { scopeView } from './scope-view.ts'
+
+export async function createScope(
+  call: Call<unknown, unknown, Static<typeof NewScope>>,
+): Promise<Outcome> {
+  const { context, actor, body } = call
+  const { redis, settings, now } = context
+  const org = actor.organization_id
+  const { agent_id, integration_id, ...wanted } = body
+  const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
+  const checked = checkInput(EditableScope, mergePatch(SCOPE_DEFAULTS, wanted, special))
+  if (!checked.ok) return invalid(checked.issues)
+  const edited = canonicalScope(checked.value)
+  const [agent, integration, count] = await Promise.all([
+    readRecord<Agent>(redis, REDIS_KEYS.agents(org), agent_id),
+    redis.hexists(REDIS_KEYS.integrations(org), integration_id),
+    redis.hlen(REDIS_KEYS.agentScopes(org, agent_id)),
+  ])
+  const issues: Issue[] = checkScopeSettings(edited, settings.maxBodyBytes)
+  if (agent === null) issues.push({ path: '/agent_id', message: 'no agent has this id' })
+  if (integration === 0)
+    issues.push({ path: '/integration_id', message: 'no integration has this id' })
+  if (issues.length > 0) return invalid(issues)
+  if (count >= AGENT_SCOPES_LIMIT)
+    return conflict('too_many_scopes', `An agent has at most ${AGENT_SCOPES_LIMIT} scopes.`)
+  const scope: Scope = {
+    scope_id: mintId('scp'),
+    organization_id: org,
+    agent_id,
+    integration_id,
+    ...edited,
+    created_at: now().toISOString(),
+  }
+  const { scope_id } = scope
+  const view = scopeView(scope)
+  return {
+    kind: 'plan',
+    guards: [
+      ['HGET', REDIS_KEYS.agents(org), agent_id, true],
+      ['HGET', REDIS_KEYS.integrations(org), integration_id, true],
+    ],
+    writes: [
+      ['HSET', REDIS_KEYS.agentScopes(org, agent_id), scope_id, JSON.stringify(scope)],
+      ['HSET', REDIS_KEYS.scopeOwners(org), scope_id, agent_id],
+      ['HSET', REDIS_KEYS.integrationScopes(org, integration_id), scope_id, agent_id],
+      ['ZADD', REDIS_KEYS.scopeIndex(org), EPOCH, scope_id],
+    ],
+    targets: [{ what: 'agent', organization_id: org, agent_id }],
+    audit: {
+      action: 'scope.create',
+      target: scope_id,
+      before: null,
+      after: view,
+      agent_id,
+      agent_name: agent?.record.agent_name ?? null,
+      integration_id,
+      scope_id,
+    },
+    answer: answer(201, view),
+  }
+}

@@ -1,0 +1,137 @@
+import { type TObject, type TProperties, Type } from 'typebox'
+import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { Id, Name, Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+
+/** An edge holds all scopes of an agent that calls, compiled, and looks through those of the integration. */
+export const AGENT_SCOPES_LIMIT = 200
+export const RULES_LIMIT = 100
+export const RULE_PATHS_LIMIT = 100
+export const RULE_METHODS_LIMIT = 20
+export const PATH_LENGTH_LIMIT = 2048
+export const TOOLS_LIMIT = 500
+/** Contract §4. */
+export const PATTERNS_LIMIT = 100
+export const PATTERN_LENGTH_LIMIT = 1000
+/** All scopes of an agent at once are what an edge reads when it has forgotten the agent. */
+export const SCOPE_LIMIT_BYTES = 262_144
+
+const DEFAULTS = SCOPE_DEFAULTS
+
+const Rule = Strict({
+  methods: Type.Array(Type.String({ pattern: "^(\\*|[A-Za-z0-9!#$%&'+.^_`|~-]{1,32})$" }), {
+    minItems: 1,
+    maxItems: RULE_METHODS_LIMIT,
+    description: 'Upper case; `*` allows all. GET does not imply HEAD.',
+  }),
+  paths: Type.Array(Type.String({ minLength: 1, maxLength: PATH_LENGTH_LIMIT }), {
+    minItems: 1,
+    maxItems: RULE_PATHS_LIMIT,
+    description: 'Below the base URL: literal segments, `*` for one segment, `**` for any number.',
+  }),
+})
+
+const Tools = Type.Array(
+  Type.String({ minLength: 1, maxLength: 200, pattern: '^[^\\p{Cc}\\p{Cs}]+$' }),
+  { maxItems: TOOLS_LIMIT },
+)
+const McpTools = Strict({ allow: Tools, deny: Tools })
+
+const Patterns = Type.Array(Type.String({ minLength: 1, maxLength: PATTERN_LENGTH_LIMIT }), {
+  maxItems: PATTERNS_LIMIT,
+  description: 'RE2 expressions, case-insensitive',
+})
+
+const InjectionDetection = Strict({
+  enabled: Type.Boolean(),
+  mode: Type.Enum(['block', 'alert', 'log']),
+  sensitivity: Type.Enum(['low', 'medium', 'high']),
+  custom_patterns: Patterns,
+  whitelist_patterns: Patterns,
+  whitelist_scope: Type.Enum(['text', 'request']),
+  disabled_patterns: Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { maxItems: 500 }),
+  auto_kill_on_critical: Type.Boolean(),
+  scan_responses: Type.Boolean(),
+})
+
+const AnomalyDetection = Strict({
+  enabled: Type.Boolean(),
+  alert_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+  auto_kill_threshold: Type.Number({ minimum: 0, maximum: 1 }),
+})
+
+const RateLimiting = Strict({
+  requests_per_minute: Nullable(Type.Integer({ minimum: 1, maximum: 10_000_000 })),
+  auto_kill_on_sustained_violation: Type.Boolean(),
+  violation_window_minutes: Type.Integer({ minimum: 1, maximum: 1440 }),
+})
+
+/** Everything that a scope has but its identity and its owner; defaults are those of the contract. */
+export const EditableScope = Strict({
+  name: Name,
+  priority: Type.Integer({ minimum: 0, maximum: 1_000_000, default: DEFAULTS.priority }),
+  max_body_bytes: Nullable(Type.Integer({ minimum: 0 })),
+  rules: Type.Array(Rule, { maxItems: RULES_LIMIT }),
+  mcp_tools: McpTools,
+  injection_detection: InjectionDetection,
+  anomaly_detection: AnomalyDetection,
+  rate_limiting: RateLimiting,
+})
+
+/** Each member may be left out; the default of the contract stands in. */
+const partial = <P extends TProperties>(schema: TObject<P>, defaults: object) =>
+  Type.Optional(
+    Type.Partial(schema, { additionalProperties: false, default: structuredClone(defaults) }),
+  )
+
+export const NewScope = Strict({
+  name: Name,
+  agent_id: Id('The agent that the scope is for'),
+  integration_id: Id('The integration that the scope is about'),
+  rules: EditableScope.properties.rules,
+  priority: Type.Optional(EditableScope.properties.priority),
+  max_body_bytes: Type.Optional(EditableScope.properties.max_body_bytes),
+  mcp_tools: partial(McpTools, DEFAULTS.mcp_tools),
+  injection_detection: partial(InjectionDetection, DEFAULTS.injection_detection),
+  anomaly_detection: partial(AnomalyDetection, DEFAULTS.anomaly_detection),
+  rate_limiting: partial(RateLimiting, DEFAULTS.rate_limiting),
+})
+
+export const ScopeView = Strict({
+  scope_id: Type.String(),
+  name: Type.String(),
+  agent_id: Type.String(),
+  integration_id: Type.String(),
+  priority: Type.Number(),
+  max_body_bytes: Nullable(Type.Number()),
+  rules: Type.Array(
+    Strict({ methods: Type.Array(Type.String()), paths: Type.Array(Type.String()) }),
+  ),
+  mcp_tools: Type.Object({
+    allow: Type.Array(Type.String()),
+    deny: Type.Array(Type.String()),
+  }),
+  injection_detection: Type.Object({
+    ...InjectionDetection.properties,
+    custom_patterns: Type.Array(Type.String()),
+    whitelist_patterns: Type.Array(Type.String()),
+    disabled_patterns: Type.Array(Type.String()),
+  }),
+  anomaly_detection: Type.Object({
+    enabled: Type.Boolean(),
+    alert_threshold: Type.Number(),
+    auto_kill_threshold: Type.Number(),
+  }),
+  rate_limiting: Type.Object({
+    requests_per_minute: Nullable(Type.Number()),
+    auto_kill_on_sustained_violation: Type.Boolean(),
+    violation_window_minutes: Type.Number(),
+  }),
+  created_at: Timestamp,
+})
+
+export const ScopeParams = Strict({ scope_id: Id('scope_id') })
+export const SCOPE_READ_ONLY = ['scope_id', 'agent_id', 'integration_id', 'created_at']
+/** Replaced whole by a merge patch (contract §4). */
+export const SCOPE_WHOLE = ['rules']
+/** Where null says something else than the default. */
+export const SCOPE_NULLABLE = ['max_body_bytes', 'requests_per_minute']

@@ -1,0 +1,32 @@
+import type { Logger } from 'pino'
+import type { Acknowledgements } from '../../core/control/acknowledgements.ts'
+import type { AdminRole } from '../../core/model.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { KeyRing } from '../../core/seal.ts'
+import type { Settings } from '../../core/settings.ts'
+import type { LastUses } from '../tokens/last-uses.ts'
+import type { SignInThrottle } from '../sign-in/sign-in-throttle.ts'
+
+/** What every request of the admin service has at hand. */
+export interface AdminContext {
+  readonly settings: Settings
+  readonly redis: RedisClient
+  readonly ring: KeyRing
+  readonly acknowledgements: Acknowledgements
+  readonly signInThrottle: SignInThrottle
+  readonly tokenUses: LastUses
+  readonly log: Logger
+  /** Monotonic, in ms. */
+  readonly nowMs: () => number
+  /** Wall clock. */
+  readonly now: () => Date
+}
+
+/** Who makes a request. */
+export interface Actor {
+  readonly token_id: string
+  readonly organization_id: string
+  readonly email: string
+  readonly role: AdminRole
+  readonly source_ip: string | null
+}

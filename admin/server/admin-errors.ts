@@ -1,0 +1,51 @@
+/**
+ * Every way the admin API says no: the error body is that of contract §3. A sentence tells the caller what to do
+ * next and holds no secret and nothing of another organization.
+ */
+export const ADMIN_ERRORS = {
+  validation_failed: {
+    status: 400,
+    message: 'The request does not fit the schema. details.issues lists every fault.',
+  },
+  unauthorized: {
+    status: 401,
+    message: 'An admin token is needed. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
+  },
+  forbidden: {
+    status: 403,
+    message: 'This token may not do that. Use a token with the role in details.role.',
+  },
+  not_found: { status: 404, message: 'Nothing is found here. Check the path and the id.' },
+  request_timeout: { status: 408, message: 'The request did not arrive in time. Send it again.' },
+  conflict: {
+    status: 409,
+    message: 'This does not fit what is stored. details.reason says why.',
+  },
+  precondition_failed: {
+    status: 412,
+    message: 'The resource has changed since. Read it again and use its new ETag.',
+  },
+  request_too_large: {
+    status: 413,
+    message: 'The body is too large. Send at most details.limit_bytes.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    message: 'Only JSON is understood. Send Content-Type: application/json.',
+  },
+  too_many_sign_ins: {
+    status: 429,
+    message: 'Too many failed sign-ins from this address. Try again after Retry-After seconds.',
+  },
+  headers_too_large: { status: 431, message: 'The request headers are too large.' },
+  internal_error: {
+    status: 500,
+    message: 'The gateway made a mistake. The log has it under this request_id.',
+  },
+  gateway_unavailable: {
+    status: 503,
+    message: 'The store does not answer at the moment. Try again shortly.',
+  },
+} as const satisfies Record<string, { status: number; message: string }>
+
+export type AdminErrorCode = keyof typeof ADMIN_ERRORS

@@ -1,0 +1,92 @@
+import swagger from '@fastify/swagger'
+import {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+  fastify,
+} from 'fastify'
+import { mintId } from '../../core/api-key.ts'
+import { KeptAnswers } from '../changes/kept-answers.ts'
+import { healthRoutes } from '../health/health-routes.ts'
+import { docsRoutes } from '../openapi/docs-routes.ts'
+import { OPENAPI } from '../openapi/openapi-document.ts'
+import type { ListenerKind } from '../sign-in/source-address.ts'
+import { answerClientError } from './answer-client-error.ts'
+import type { AdminContext } from './admin-context.ts'
+import { errorReply } from './error-reply.ts'
+import type { Refusal } from './outcome.ts'
+import { readJson } from './read-json.ts'
+import { refusalOfError } from './refusal-of-error.ts'
+import { registerRoutes } from './register-routes.ts'
+import { ROUTES } from './routes.ts'
+
+/** A scope with all the patterns and rules it may have fits; see the bounds in admin/scopes/scope-schemas.ts. */
+export const BODY_LIMIT_BYTES = 2_097_152
+/** The longest id is 128 characters, each at most nine when percent-encoded. */
+const PARAMETER_LENGTH_LIMIT = 1200
+const REQUEST_TIMEOUT_MS = 30_000
+
+/** One listener of the service: the API in full, or, for Envoy's socket, `/admin/...` alone. */
+export async function buildServer(
+  context: AdminContext,
+  listener: ListenerKind,
+): Promise<FastifyInstance> {
+  const app = fastify({
+    loggerInstance: context.log as FastifyBaseLogger,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    forceCloseConnections: 'idle',
+    genReqId: () => mintId('req'),
+    routerOptions: { maxParamLength: PARAMETER_LENGTH_LIMIT },
+    clientErrorHandler: answerClientError,
+    frameworkErrors: (error, request, reply) => {
+      void refuse(reply, refusalOfError(error, BODY_LIMIT_BYTES) ?? INTERNAL, request.id)
+    },
+  })
+  readJson(app)
+  app.addHook('onRequest', async (request, reply) => {
+    // The dashboard's session belongs to the other listener, and a cookie does not know ports (threats.md 6).
+    if (listener === 'envoy') delete request.raw.headers.cookie
+    reply.header('x-agw-request-id', request.id).header('cache-control', 'no-store')
+    reply.header('x-content-type-options', 'nosniff')
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions, id } = request
+    const took_ms = Math.round(reply.elapsedTime)
+    // The pattern of the route, since a path or query could hold what does not belong into a log.
+    const route = routeOptions.url ?? null
+    request.log.debug(
+      { method, route, status: reply.statusCode, took_ms, request_id: id },
+      'answered',
+    )
+  })
+  app.setNotFoundHandler((request, reply) =>
+    refuse(reply, { kind: 'refusal', error: 'not_found' }, request.id),
+  )
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOfError(error, BODY_LIMIT_BYTES)
+    if (refusal === null) request.log.error({ err: error }, 'a request failed by a bug')
+    else if (refusal.error === 'gateway_unavailable')
+      request.log.warn({ err: error }, 'the store does not answer')
+    return refuse(reply, refusal ?? INTERNAL, request.id)
+  })
+  if (listener === 'api') await app.register(swagger, OPENAPI)
+  await app.register(async (routes) => {
+    registerRoutes(routes, context, new KeptAnswers(context), ROUTES, listener)
+    if (listener === 'api') {
+      healthRoutes(routes, context)
+      docsRoutes(routes)
+    }
+  })
+  await app.ready()
+  return app
+}
+
+const INTERNAL: Refusal = { kind: 'refusal', error: 'internal_error' }
+
+function refuse(reply: FastifyReply, refusal: Refusal, request_id: string): FastifyReply {
+  const { status, headers, body } = errorReply(refusal, request_id)
+  return reply.code(status).headers(headers).type('application/json').send(JSON.stringify(body))
+}

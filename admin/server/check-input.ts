@@ -1,0 +1,136 @@
+import { Compile, type Validator } from 'typebox/compile'
+import { System } from 'typebox/system'
+import type { Static, TSchema } from 'typebox'
+import type { Issue } from './outcome.ts'
+
+/** So many faults of one request are listed; a caller that has more corrects these first. */
+export const ISSUES_LIMIT = 100
+System.Settings.Set({ maxErrors: ISSUES_LIMIT })
+
+type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly issues: readonly Issue[] }
+
+interface SchemaError {
+  readonly keyword: string
+  readonly instancePath: string
+  readonly params: object
+  readonly message: string
+}
+
+/** A schema of alternatives that are told apart by one literal member, such as `auth` by `type`. */
+interface Alternatives {
+  readonly anyOf: readonly TSchema[]
+  readonly discriminator: { readonly propertyName: string }
+}
+
+const compiled = new WeakMap<TSchema, Validator>()
+
+/** Checks a value against a schema; `prefix` is put before the path of each issue. */
+export function checkInput<S extends TSchema>(
+  schema: S,
+  value: unknown,
+  prefix = '',
+): Checked<Static<S>> {
+  const validator = validatorOf(schema)
+  if (validator.Check(value)) return { ok: true, value: value as Static<S> }
+  const issues = issuesOf(schema, value)
+    .map(({ path, message }) => ({ path: prefix + path, message }))
+    .slice(0, ISSUES_LIMIT)
+  return { ok: false, issues }
+}
+
+function validatorOf(schema: TSchema): Validator {
+  const known = compiled.get(schema)
+  if (known !== undefined) return known
+  const validator = Compile(schema) as Validator
+  compiled.set(schema, validator)
+  return validator
+}
+
+function issuesOf(schema: TSchema, value: unknown): Issue[] {
+  const errors = validatorOf(schema).Errors(value) as readonly SchemaError[]
+  const alternatives = findAlternatives(schema, '')
+  const seen = new Set<string>()
+  const issues: Issue[] = []
+  const add = (issue: Issue): void => {
+    const text = `${issue.path} ${issue.message}`
+    if (!seen.has(text)) issues.push(issue)
+    seen.add(text)
+  }
+  for (const error of errors) {
+    if (alternatives.some(({ at }) => isWithin(error.instancePath, at))) continue
+    for (const issue of describe(error)) add(issue)
+  }
+  for (const { at, schema: choice } of alternatives)
+    for (const issue of issuesOfChoice(choice, valueAt(value, at), at)) add(issue)
+  return issues.length > 0 ? issues : [{ path: '', message: 'does not fit the schema' }]
+}
+
+/** The errors of every alternative at once would say nothing; only the one that the caller meant counts. */
+function issuesOfChoice(
+  { anyOf, discriminator }: Alternatives,
+  value: unknown,
+  at: string,
+): Issue[] {
+  if (value === undefined) return []
+  const name = discriminator.propertyName
+  if (typeof value !== 'object' || value === null) return [{ path: at, message: 'must be object' }]
+  const wanted = (value as Record<string, unknown>)[name]
+  const literals = anyOf.map((choice) => literalOf(choice, name))
+  const chosen = anyOf[literals.indexOf(wanted)]
+  if (chosen === undefined)
+    return [{ path: `${at}/${name}`, message: `must be one of ${literals.join(', ')}` }]
+  if (validatorOf(chosen).Check(value)) return []
+  return issuesOf(chosen, value).map(({ path, message }) => ({ path: at + path, message }))
+}
+
+function describe({ keyword, instancePath, params, message }: SchemaError): Issue[] {
+  if (keyword === 'boolean') return []
+  if (keyword === 'required') {
+    const { requiredProperties } = params as { requiredProperties: readonly string[] }
+    return requiredProperties.map((name) => ({
+      path: `${instancePath}/${name}`,
+      message: 'is missing',
+    }))
+  }
+  if (keyword === 'additionalProperties') {
+    const { additionalProperties } = params as { additionalProperties: readonly string[] }
+    return additionalProperties.slice(0, ISSUES_LIMIT).map((name) => ({
+      path: `${instancePath}/${name.slice(0, 200)}`,
+      message: 'is not a member that is known here',
+    }))
+  }
+  if (keyword === 'enum') {
+    const { allowedValues } = params as { allowedValues?: readonly unknown[] }
+    if (allowedValues)
+      return [{ path: instancePath, message: `must be one of ${allowedValues.join(', ')}` }]
+  }
+  return [{ path: instancePath, message }]
+}
+
+function findAlternatives(
+  schema: TSchema,
+  at: string,
+): { readonly at: string; readonly schema: Alternatives }[] {
+  if ('discriminator' in schema && 'anyOf' in schema)
+    return [{ at, schema: schema as unknown as Alternatives }]
+  const { properties } = schema as { properties?: Readonly<Record<string, TSchema>> }
+  return Object.entries(properties ?? {}).flatMap(([name, member]) =>
+    findAlternatives(member, `${at}/${name}`),
+  )
+}
+
+const literalOf = (schema: TSchema, name: string): unknown =>
+  (schema as { properties?: Record<string, { const?: unknown }> }).properties?.[name]?.const
+
+const isWithin = (path: string, at: string): boolean => path === at || path.startsWith(`${at}/`)
+
+function valueAt(value: unknown, at: string): unknown {
+  let found = value
+  for (const name of at.split('/').slice(1)) {
+    if (typeof found !== 'object' || found === null) return undefined
+    found = (found as Record<string, unknown>)[name]
+  }
+  return found
+}

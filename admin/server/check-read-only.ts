@@ -1,0 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Issue } from './outcome.ts'
+
+/** A patch may repeat what it cannot change, as one does that was read, edited and sent back. */
+export const checkReadOnly = (
+  patch: Readonly<Record<string, unknown>>,
+  shown: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): Issue[] =>
+  names
+    .filter((name) => Object.hasOwn(patch, name) && !isDeepStrictEqual(patch[name], shown[name]))
+    .map((name) => ({ path: `/${name}`, message: 'cannot be changed here' }))

@@ -1,0 +1,47 @@
+import type { Static, TSchema } from 'typebox'
+import type { AdminRole } from '../../core/model.ts'
+import type { Actor, AdminContext } from './admin-context.ts'
+import type { Outcome } from './outcome.ts'
+
+/** A request that is signed in, allowed by its role, and valid. */
+export interface Call<P = unknown, Q = unknown, B = unknown> {
+  readonly context: AdminContext
+  readonly actor: Actor
+  readonly params: P
+  readonly query: Q
+  readonly body: B
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly request_id: string
+}
+
+/**
+ * One call of the admin API. Its schemas validate, type the handler, and appear in /openapi.json.
+ * A handler that answers a plan may be run again when what it read has changed by the time of the write.
+ */
+export interface Route<
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+> {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  readonly path: `/admin/${string}`
+  /** The least role that may call it. */
+  readonly role: AdminRole
+  /** Only for the default organization. */
+  readonly installation?: boolean
+  readonly tag: string
+  readonly summary: string
+  readonly params?: P
+  readonly query?: Q
+  readonly body?: B
+  readonly answers: Readonly<Record<number, TSchema>>
+  handle(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Outcome>
+}
+
+export const defineRoute = <
+  P extends TSchema = TSchema,
+  Q extends TSchema = TSchema,
+  B extends TSchema = TSchema,
+>(
+  route: Route<P, Q, B>,
+): Route => route

@@ -1,0 +1,78 @@
+import type { Guard, Write } from '../../core/redis/commit.ts'
+import type { ControlTarget } from '../../core/control/control-message.ts'
+import type { AdminErrorCode } from './admin-errors.ts'
+
+/** A fault in a request: `path` is a JSON pointer into the part that is named first (`/name`, `query/limit`). */
+export interface Issue {
+  readonly path: string
+  readonly message: string
+}
+
+export interface Answer {
+  readonly kind: 'answer'
+  readonly status: number
+  readonly body: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export interface Refusal {
+  readonly kind: 'refusal'
+  readonly error: AdminErrorCode
+  /** Stands in for the sentence of the catalogue. */
+  readonly message?: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What the activity log keeps of a change; secrets are masked by whoever makes it. */
+export interface Audit {
+  readonly action: string
+  readonly target: string
+  readonly before: unknown
+  readonly after: unknown
+  readonly agent_id?: string | null
+  readonly agent_name?: string | null
+  readonly key_id?: string | null
+  readonly integration_id?: string | null
+  readonly scope_id?: string | null
+}
+
+/** A change that was decided on what was read; the guards hold that reading true when it is written. */
+export interface Plan {
+  readonly kind: 'plan'
+  readonly guards: readonly Guard[]
+  readonly writes: readonly Write[]
+  readonly targets: readonly ControlTarget[]
+  readonly audit: Audit
+  readonly answer: Answer
+  /** Tidying that may fail or be lost without harm; it runs once the change is in force. */
+  readonly afterwards?: () => Promise<void>
+}
+
+export type Outcome = Answer | Refusal | Plan
+
+export const answer = (
+  status: number,
+  body: unknown,
+  headers?: Readonly<Record<string, string>>,
+): Answer => ({ kind: 'answer', status, body, ...(headers ? { headers } : {}) })
+
+export const NO_CONTENT: Answer = { kind: 'answer', status: 204, body: null }
+
+export const invalid = (issues: readonly Issue[]): Refusal => ({
+  kind: 'refusal',
+  error: 'validation_failed',
+  details: { issues },
+})
+
+export const notFound = (message?: string): Refusal => ({
+  kind: 'refusal',
+  error: 'not_found',
+  ...(message ? { message } : {}),
+})
+
+export const conflict = (
+  reason: string,
+  message: string,
+  details: Readonly<Record<string, unknown>> = {},
+): Refusal => ({ kind: 'refusal', error: 'conflict', message, details: { reason, ...details } })

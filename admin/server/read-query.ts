@@ -1,0 +1,19 @@
+import type { TSchema } from 'typebox'
+
+/**
+ * Turns query texts into what their schema says: whole numbers and true or false. Everything else stays as it is,
+ * for the schema to judge.
+ */
+export function readQuery(schema: TSchema, query: unknown): unknown {
+  const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: string }>> }
+  return Object.fromEntries(
+    Object.entries(query as Record<string, unknown>).map(([name, value]) => {
+      const type = Object.hasOwn(properties, name) ? properties[name]?.type : undefined
+      if (type === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value))
+        return [name, Number(value)]
+      if (type === 'boolean' && (value === 'true' || value === 'false'))
+        return [name, value === 'true']
+      return [name, value]
+    }),
+  )
+}

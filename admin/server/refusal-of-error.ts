@@ -1,0 +1,29 @@
+import type { Refusal } from './outcome.ts'
+
+/** What the store and the connection to it say when it cannot do its work now; anything else is a bug of ours. */
+const STORE_FAULTS =
+  /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
+
+/** Turns what the framework, the parser or the store throws into a refusal; null for a bug. */
+export function refusalOfError(error: unknown, body_limit_bytes: number): Refusal | null {
+  if (!(error instanceof Error)) return null
+  const { statusCode, code = '' } = error as { statusCode?: number; code?: string }
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return {
+      kind: 'refusal',
+      error: 'request_too_large',
+      details: { limit_bytes: body_limit_bytes },
+    }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
+    return { kind: 'refusal', error: 'unsupported_media_type' }
+  if (statusCode === 404) return { kind: 'refusal', error: 'not_found' }
+  if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
+    return {
+      kind: 'refusal',
+      error: 'validation_failed',
+      details: { issues: [{ path: '', message: error.message.slice(0, 200) }] },
+    }
+  return STORE_FAULTS.test(`${error.message}`) || STORE_FAULTS.test(code)
+    ? { kind: 'refusal', error: 'gateway_unavailable' }
+    : null
+}

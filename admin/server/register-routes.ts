@@ -1,0 +1,156 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { type Request, carryOut } from '../changes/carry-out.ts'
+import { type KeptAnswers, requestIdentity } from '../changes/kept-answers.ts'
+import { checkRole, signIn } from '../sign-in/sign-in.ts'
+import { type ListenerKind, sourceAddress } from '../sign-in/source-address.ts'
+import type { Actor, AdminContext } from './admin-context.ts'
+import { checkInput } from './check-input.ts'
+import type { Call, Route } from './define-route.ts'
+import { ErrorBody, errorReply } from './error-reply.ts'
+import { type Answer, type Issue, type Refusal, answer, invalid } from './outcome.ts'
+import { readQuery } from './read-query.ts'
+
+const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
+const IdempotencyHeader = Type.Object({
+  'idempotency-key': Type.Optional(
+    Type.String({
+      pattern: IDEMPOTENCY_KEY.source,
+      description: 'A repeated request with the same key gets the first answer, for ten minutes.',
+    }),
+  ),
+})
+
+/** Puts each route behind sign-in, role and schema. One failure answers, in this order, before a handler runs. */
+export function registerRoutes(
+  app: FastifyInstance,
+  context: AdminContext,
+  kept: KeptAnswers,
+  routes: readonly Route[],
+  listener: ListenerKind,
+): void {
+  // Input is checked by `checkInput`, which names every fault; Fastify only carries the schemas to the document.
+  app.setValidatorCompiler(() => () => true)
+  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      schema: documented(route),
+      onRequest: async (request, reply) => {
+        const admitted = await admit(context, route, request, listener)
+        if ('kind' in admitted) return send(reply, admitted, request.id)
+        actors.set(request, admitted)
+      },
+      handler: async (request, reply) => {
+        const actor = actors.get(request)
+        if (actor === undefined) throw new Error('a route ran without sign-in')
+        const outcome = await run(context, kept, route, request, actor)
+        return send(reply, checked(route, outcome), request.id)
+      },
+    })
+  }
+}
+
+const actors = new WeakMap<FastifyRequest, Actor>()
+
+async function admit(
+  context: AdminContext,
+  route: Route,
+  request: FastifyRequest,
+  listener: ListenerKind,
+): Promise<Actor | Refusal> {
+  const { authorization } = request.headers
+  const source_ip = sourceAddress(request.raw, listener)
+  const actor = await signIn(context, { authorization, source_ip, request_id: request.id })
+  if ('kind' in actor) return actor
+  return checkRole(actor, route, context.settings.organizationId) ?? actor
+}
+
+async function run(
+  context: AdminContext,
+  kept: KeptAnswers,
+  route: Route,
+  request: FastifyRequest,
+  actor: Actor,
+): Promise<Answer | Refusal> {
+  const input = readInput(route, request)
+  if ('kind' in input) return input
+  const idempotency_key = request.headers['idempotency-key']
+  const identity =
+    route.method === 'POST' && typeof idempotency_key === 'string'
+      ? requestIdentity({
+          idempotency_key,
+          token_id: actor.token_id,
+          organization_id: actor.organization_id,
+          method: request.method,
+          url: request.url,
+          body: input.body,
+        })
+      : null
+  const call: Call = { context, actor, ...input, headers: request.headers, request_id: request.id }
+  const carried: Request = { actor, request_id: request.id, identity }
+  return await carryOut(context, kept, carried, () => route.handle(call))
+}
+
+function readInput(
+  route: Route,
+  request: FastifyRequest,
+): { params: unknown; query: unknown; body: unknown } | Refusal {
+  const issues: Issue[] = []
+  const check = (schema: Route['params'], value: unknown, prefix: string): void => {
+    const result = schema === undefined ? { ok: true as const } : checkInput(schema, value, prefix)
+    if (!result.ok) issues.push(...result.issues)
+  }
+  const query = readQuery(route.query ?? NO_QUERY, request.query)
+  const given = request.body === undefined ? {} : request.body
+  const body = route.body === undefined ? null : given
+  check(route.query ?? NO_QUERY, query, 'query')
+  check(route.body, body, '')
+  const key = request.headers['idempotency-key']
+  if (route.method === 'POST' && key !== undefined && !IDEMPOTENCY_KEY.test(String(key)))
+    issues.push({
+      path: 'headers/idempotency-key',
+      message: 'must be 1 to 255 visible ASCII characters',
+    })
+  return issues.length > 0 ? invalid(issues) : { params: request.params, query, body }
+}
+
+const NO_QUERY = Type.Object({}, { additionalProperties: false })
+
+/** An answer that its schema does not describe is a bug, and could show what must not be shown. */
+function checked(route: Route, outcome: Answer | Refusal): Answer | Refusal {
+  if (outcome.kind === 'refusal' || outcome.status === 204) return outcome
+  const schema = route.answers[outcome.status]
+  const body: unknown = JSON.parse(JSON.stringify(outcome.body))
+  const result = schema === undefined ? { ok: false, issues: [] } : checkInput(schema, body)
+  if (!result.ok)
+    throw new Error(
+      `the answer of ${route.method} ${route.path} does not fit its schema: ${JSON.stringify(result)}`,
+    )
+  return answer(outcome.status, body, outcome.headers)
+}
+
+function send(reply: FastifyReply, outcome: Answer | Refusal, request_id: string): FastifyReply {
+  if (outcome.kind === 'refusal') {
+    const { status, headers, body } = errorReply(outcome, request_id)
+    return reply.code(status).headers(headers).send(body)
+  }
+  const reply_ = reply.code(outcome.status).headers(outcome.headers ?? {})
+  return outcome.status === 204 ? reply_.send() : reply_.send(outcome.body)
+}
+
+function documented(route: Route): object {
+  const { tag, summary, params, query, body, answers, role } = route
+  return {
+    tags: [tag],
+    summary,
+    description: `Role: ${role}.`,
+    security: [{ admin_token: [] }],
+    ...(params ? { params } : {}),
+    ...(query ? { querystring: query } : {}),
+    ...(body ? { body } : {}),
+    ...(route.method === 'POST' ? { headers: IdempotencyHeader } : {}),
+    response: { ...answers, '4xx': ErrorBody, '5xx': ErrorBody },
+  }
+}

@@ -1,0 +1,21 @@
+import { agentRoutes } from '../agents/agent-routes.ts'
+import { edgeRoutes } from '../edges/edge-routes.ts'
+import { explainRoutes } from '../explain/explain-routes.ts'
+import { integrationRoutes } from '../integrations/integration-routes.ts'
+import { keyRoutes } from '../keys/key-routes.ts'
+import { organizationRoutes } from '../organizations/organization-routes.ts'
+import { scopeRoutes } from '../scopes/scope-routes.ts'
+import { tokenRoutes } from '../tokens/token-routes.ts'
+import type { Route } from './define-route.ts'
+
+/** Every call of the admin API. */
+export const ROUTES: readonly Route[] = [
+  ...agentRoutes,
+  ...keyRoutes,
+  ...integrationRoutes,
+  ...scopeRoutes,
+  ...organizationRoutes,
+  ...tokenRoutes,
+  ...explainRoutes,
+  ...edgeRoutes,
+]

@@ -1,0 +1,87 @@
+import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import type { AdminRole, AdminToken } from '../../core/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { runScript } from '../../core/redis/run-script.ts'
+import type { Actor, AdminContext } from '../server/admin-context.ts'
+import type { Refusal } from '../server/outcome.ts'
+import { recordFailedSignIn } from './record-failed-sign-in.ts'
+import { readBearer } from './read-bearer.ts'
+
+/** A token of our making or of this length cannot be found by trying. */
+const UNGUESSABLE_LENGTH = 32
+
+/**
+ * Who makes the request, by its bearer token. Wrong tokens are counted by address; over the limit a token that could
+ * be guessed is not even looked up, while one that could not still opens, so that nobody can lock operators out.
+ */
+export async function signIn(
+  context: AdminContext,
+  request: {
+    readonly authorization: string | undefined
+    readonly source_ip: string | null
+    readonly request_id: string
+  },
+): Promise<Actor | Refusal> {
+  const { signInThrottle, tokenUses, now } = context
+  const token = readBearer(request.authorization)
+  if (token === null) return unauthorized
+  const address = request.source_ip ?? 'unknown'
+  const isGuessable = token.length < UNGUESSABLE_LENGTH && !isWellFormedKey(token)
+  const wait_s = signInThrottle.waitOf(address)
+  if (wait_s > 0 && isGuessable) return throttled(wait_s)
+  const found = await findToken(context, token)
+  if (
+    found === null ||
+    (found.expires_at !== null && Date.parse(found.expires_at) <= now().getTime())
+  ) {
+    const failures = signInThrottle.fail(address)
+    await recordFailedSignIn(context, { ...request, failures, token: found })
+    return wait_s > 0 ? throttled(wait_s) : unauthorized
+  }
+  tokenUses.note(found.organization_id, found.token_id)
+  const { token_id, organization_id, email, role } = found
+  return { token_id, organization_id, email, role, source_ip: request.source_ip }
+}
+
+const RANK: Readonly<Record<AdminRole, number>> = { viewer: 0, operator: 1, admin: 2 }
+
+/** Null when the actor may make the call. */
+export function checkRole(
+  actor: Actor,
+  route: { readonly role: AdminRole; readonly installation?: boolean },
+  defaultOrganization: string,
+): Refusal | null {
+  if (RANK[actor.role] < RANK[route.role])
+    return { kind: 'refusal', error: 'forbidden', details: { role: route.role } }
+  if (route.installation && actor.organization_id !== defaultOrganization)
+    return {
+      kind: 'refusal',
+      error: 'forbidden',
+      message: 'Only tokens of the default organization may do that.',
+      details: { role: route.role },
+    }
+  return null
+}
+
+async function findToken({ redis }: AdminContext, token: string): Promise<AdminToken | null> {
+  const text = await runScript(
+    redis,
+    'find-key',
+    [REDIS_KEYS.adminTokenHashes],
+    [hashKey(token), REDIS_KEYS.adminTokens('')],
+  )
+  return typeof text === 'string' ? (JSON.parse(text) as AdminToken) : null
+}
+
+const unauthorized: Refusal = {
+  kind: 'refusal',
+  error: 'unauthorized',
+  headers: { 'www-authenticate': 'Bearer realm="agw admin"' },
+}
+
+const throttled = (wait_s: number): Refusal => ({
+  kind: 'refusal',
+  error: 'too_many_sign_ins',
+  details: { retry_after_seconds: wait_s },
+  headers: { 'retry-after': String(wait_s) },
+})

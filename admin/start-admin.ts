@@ -1,0 +1,133 @@
+import { chmodSync, existsSync, lstatSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { Acknowledgements } from '../core/control/acknowledgements.ts'
+import { startBeacon } from '../core/control/beacon.ts'
+import { connectRedis } from '../core/redis/connect-redis.ts'
+import { CHANNELS } from '../core/redis/redis-keys.ts'
+import type { RedisClient } from '../core/redis/run-script.ts'
+import { parseKeyRing } from '../core/seal.ts'
+import type { Settings } from '../core/settings.ts'
+import { bootstrapStore, readInstallation } from './bootstrap/bootstrap-store.ts'
+import { checkDurability } from './bootstrap/check-durability.ts'
+import { watchStore } from './bootstrap/watch-store.ts'
+import { resealAll } from './integrations/reseal-all.ts'
+import type { AdminContext } from './server/admin-context.ts'
+import { buildServer } from './server/build-server.ts'
+import { SignInThrottle } from './sign-in/sign-in-throttle.ts'
+import { LastUses } from './tokens/last-uses.ts'
+
+export interface RunningAdmin {
+  readonly port: number
+  /** The first things that the store did not have yet. */
+  readonly made: readonly string[]
+  stop(): Promise<void>
+}
+
+type Needed = Settings & { readonly redisUrl: string; readonly encryptionKey: string }
+
+/**
+ * Starts the operator service and answers when it listens.
+ * @throws a sentence for the operator when the store is missing or may forget, or an address is taken
+ */
+export async function startAdmin(
+  settings: Needed,
+  admin_token: string,
+  log: Logger,
+): Promise<RunningAdmin> {
+  const name = `admin-${process.pid}`
+  const redis = connectRedis(settings.redisUrl, { name, role: 'commands' })
+  const subscription = connectRedis(settings.redisUrl, {
+    name: `${name}-sub`,
+    role: 'subscription',
+  })
+  const nowMs = (): number => performance.now()
+  const acknowledgements = new Acknowledgements(redis, nowMs)
+  const tokenUses = new LastUses(redis, () => new Date())
+  const stops: (() => void | Promise<unknown>)[] = [
+    () => disconnect(redis),
+    () => disconnect(subscription),
+    () => tokenUses.stop(),
+  ]
+  const stop = async (): Promise<void> => {
+    for (const step of stops.splice(0).reverse()) await step()
+  }
+  try {
+    await ready(redis)
+    await refuseForgetfulStore(redis, log)
+    subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
+    await subscription.subscribe(CHANNELS.acknowledgements)
+    const first = { settings, installation_id: await readInstallation(redis), admin_token }
+    const made = await bootstrapStore(redis, first, new Date())
+    const ring = parseKeyRing(settings.encryptionKey)
+    const { resealed, unreadable } = await resealAll(redis, ring, settings.killLease_ms)
+    if (resealed > 0) log.info({ resealed }, 'credentials were sealed again under the newest key')
+    if (unreadable.length > 0)
+      log.error({ unreadable }, 'credentials that no key opens; set them again')
+    stops.push(watchStore(redis, first, log), startBeacon(redis, name))
+    const context: AdminContext = {
+      settings,
+      redis,
+      ring,
+      acknowledgements,
+      signInThrottle: new SignInThrottle(nowMs),
+      tokenUses,
+      log,
+      nowMs,
+      now: () => new Date(),
+    }
+    return { port: await listen(context, stops), made, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function listen(
+  context: AdminContext,
+  stops: (() => void | Promise<unknown>)[],
+): Promise<number> {
+  const { settings } = context
+  const api = await buildServer(context, 'api')
+  stops.push(() => api.close())
+  await api.listen({ host: settings.apiHost, port: settings.apiPort })
+  if (settings.adminSocket !== null && settings.proxyAdmin) {
+    const proxied = await buildServer(context, 'envoy')
+    stops.push(() => proxied.close())
+    await listenOnSocket(proxied, settings.adminSocket)
+  }
+  return (api.server.address() as AddressInfo).port
+}
+
+/** What an earlier process left behind would refuse the address; Envoy runs as the same user. */
+async function listenOnSocket(app: FastifyInstance, path: string): Promise<void> {
+  if (existsSync(path) && lstatSync(path).isSocket()) rmSync(path)
+  await app.listen({ path })
+  chmodSync(path, 0o600)
+}
+
+async function refuseForgetfulStore(redis: RedisClient, log: Logger): Promise<void> {
+  const { faults, warnings } = await checkDurability(redis)
+  for (const warning of warnings) log.warn(warning)
+  if (faults.length > 0) throw new Error(faults.join(' '))
+}
+
+const READY_LIMIT_MS = 15_000
+
+/** The launcher starts the store beside us, so the first connections may be refused. */
+async function ready(redis: RedisClient): Promise<void> {
+  if (redis.status === 'ready') return
+  await new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(
+      () => reject(new Error(`the store of REDIS_URL did not answer in ${READY_LIMIT_MS} ms`)),
+      READY_LIMIT_MS,
+    )
+    redis.once('ready', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })
+}
+
+const disconnect = (redis: RedisClient): void => redis.disconnect()

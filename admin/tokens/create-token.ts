@@ -1,0 +1,52 @@
+import type { Static } from 'typebox'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { Call } from '../server/define-route.ts'
+import { type Outcome, answer, conflict, invalid } from '../server/outcome.ts'
+import { readFutureTime } from '../server/read-future-time.ts'
+import { newToken } from './new-token.ts'
+import { type NewToken, TOKENS_LIMIT } from './token-schemas.ts'
+import { tokenView } from './token-view.ts'
+
+/** A token of the actor's organization, or, by the default one, of another. */
+export async function createToken(
+  call: Call<unknown, unknown, Static<typeof NewToken>>,
+): Promise<Outcome> {
+  const { context, actor, body } = call
+  const { redis, settings } = context
+  const org = body.organization_id ?? actor.organization_id
+  if (org !== actor.organization_id && actor.organization_id !== settings.organizationId)
+    return {
+      kind: 'refusal',
+      error: 'forbidden',
+      message: 'Only tokens of the default organization make tokens of others.',
+      details: { role: 'admin' },
+    }
+  const now = context.now()
+  const expiry = body.expires_at ? readFutureTime(body.expires_at, now, '/expires_at') : null
+  if (expiry !== null && !expiry.ok) return invalid([expiry.issue])
+  const [exists, count] = await Promise.all([
+    redis.hexists(REDIS_KEYS.organizations, org),
+    redis.zcard(REDIS_KEYS.adminTokenIndex(org)),
+  ])
+  if (exists === 0)
+    return invalid([{ path: '/organization_id', message: 'no organization has this id' }])
+  if (count >= TOKENS_LIMIT)
+    return conflict('too_many_tokens', `An organization has at most ${TOKENS_LIMIT} tokens.`)
+  const made = newToken({
+    organization_id: org,
+    email: body.email,
+    role: body.role,
+    name: body.name ?? 'token',
+    created_at: now.toISOString(),
+    expires_at: expiry?.time ?? null,
+  })
+  const view = tokenView(made.record, null)
+  return {
+    kind: 'plan',
+    guards: [['HGET', REDIS_KEYS.organizations, org, true]],
+    writes: made.writes,
+    targets: [],
+    audit: { action: 'token.create', target: made.record.token_id, before: null, after: view },
+    answer: answer(201, { ...view, token: made.token }),
+  }
+}

@@ -1,0 +1,34 @@
+import { hashKey, lastFour, mintId, mintKey } from '../../core/api-key.ts'
+import type { AdminToken } from '../../core/model.ts'
+import { EPOCH, type Write } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+
+export interface NewToken {
+  /** Shown once and stored nowhere. */
+  readonly token: string
+  readonly record: AdminToken
+  readonly writes: readonly Write[]
+}
+
+/** A new admin token; `token` is given where the text is not ours to choose. */
+export function newToken(
+  wanted: Omit<AdminToken, 'token_id' | 'hash' | 'last4'>,
+  token = mintKey('admin'),
+): NewToken {
+  const record: AdminToken = {
+    ...wanted,
+    token_id: mintId('tok'),
+    hash: hashKey(token),
+    last4: token.length < 16 ? '' : lastFour(token),
+  }
+  const { organization_id: org, token_id, hash } = record
+  return {
+    token,
+    record,
+    writes: [
+      ['HSET', REDIS_KEYS.adminTokens(org), token_id, JSON.stringify(record)],
+      ['ZADD', REDIS_KEYS.adminTokenIndex(org), EPOCH, token_id],
+      ['HSET', REDIS_KEYS.adminTokenHashes, hash, `${org} ${token_id}`],
+    ],
+  }
+}

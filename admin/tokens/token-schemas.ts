@@ -1,0 +1,42 @@
+import { Type } from 'typebox'
+import { FutureTime, Id, Name, Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+
+/** One for each operator and each program of theirs. */
+export const TOKENS_LIMIT = 1000
+
+export const Email = Type.String({
+  maxLength: 254,
+  pattern: '^[^\\s@<>,\\p{Cc}\\p{Cs}]{1,64}@[^\\s@<>,\\p{Cc}\\p{Cs}]{1,189}$',
+})
+
+export const NewToken = Strict({
+  email: Email,
+  role: Type.Enum(['viewer', 'operator', 'admin']),
+  name: Type.Optional(Name),
+  expires_at: Type.Optional(Nullable(FutureTime)),
+  organization_id: Type.Optional(
+    Type.String({
+      maxLength: 64,
+      description: 'Another organization; for admin tokens of the default one only',
+    }),
+  ),
+})
+
+export const TokenView = Strict({
+  token_id: Type.String(),
+  organization_id: Type.String(),
+  email: Type.String(),
+  role: Type.Enum(['viewer', 'operator', 'admin']),
+  name: Type.String(),
+  last4: Type.String(),
+  created_at: Timestamp,
+  last_used_at: Nullable(Timestamp),
+  expires_at: Nullable(Timestamp),
+})
+
+export const CreatedToken = Strict({
+  ...TokenView.properties,
+  token: Type.String({ description: 'The token. It is shown this once.' }),
+})
+
+export const TokenParams = Strict({ token_id: Id('token_id') })
