@@ -1,0 +1,186 @@
+import { Agent, request } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { ClientHttp2Session } from 'node:http2'
+import { connect, constants } from 'node:http2'
+
+export interface Call {
+  /** `http://127.0.0.1:port` of whom to speak to. */
+  readonly to: string
+  /** As it goes on the wire; nothing is normalised. */
+  readonly path: string
+  readonly method?: string
+  readonly headers?: ReadonlyArray<readonly [string, string]> | Readonly<Record<string, string>>
+  readonly body?: Buffer | string | Readable
+  /** Chunked even where the length is known (HTTP/1.1). */
+  readonly is_chunked?: boolean
+  readonly http_version?: '1.1' | '2'
+  readonly trailers?: Readonly<Record<string, string>>
+  readonly signal?: AbortSignal
+  /** Told of each piece of the answer's body as it comes. */
+  readonly onData?: (part: Buffer) => void
+}
+
+export interface Answer {
+  readonly status: number
+  /** As on the wire: order and repetition; without pseudo-headers. */
+  readonly headers: ReadonlyArray<readonly [string, string]>
+  readonly body: Buffer
+  readonly trailers: Readonly<Record<string, string>>
+  /** The first value of a header; undefined where there is none. */
+  readonly header: (name: string) => string | undefined
+  readonly json: () => any
+}
+
+const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+
+/**
+ * One call over a plain connection, without any politeness of a client library.
+ * @throws (rejects) when the connection ends before the whole answer is there
+ */
+export function call(one: Call): Promise<Answer> {
+  return one.http_version === '2' ? callHttp2(one) : callHttp1(one)
+}
+
+/** Idle connections would keep the test process alive. */
+export function closeConnections(): void {
+  agent.destroy()
+  for (const session of sessions.values()) session.close()
+  sessions.clear()
+}
+
+function callHttp1(one: Call): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const url = new URL(one.to)
+    const headers = pairsOf(one.headers).flat()
+    const names = new Set(pairsOf(one.headers).map(([name]) => name.toLowerCase()))
+    if (!names.has('host')) headers.push('Host', url.host)
+    const isStream = typeof one.body === 'object' && !Buffer.isBuffer(one.body)
+    if (one.body !== undefined && !names.has('content-length') && !names.has('transfer-encoding')) {
+      if (isStream || one.is_chunked) headers.push('Transfer-Encoding', 'chunked')
+      else headers.push('Content-Length', String(Buffer.byteLength(one.body as string | Buffer)))
+    }
+    const sent = request({
+      host: url.hostname,
+      port: url.port,
+      path: one.path,
+      method: one.method ?? 'GET',
+      headers,
+      agent,
+      setHost: false,
+      ...(one.signal === undefined ? {} : { signal: one.signal }),
+    })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      const parts: Buffer[] = []
+      response.on('data', (part: Buffer) => {
+        one.onData?.(part)
+        parts.push(part)
+      })
+      response.once('error', reject)
+      response.once('end', () => {
+        const raw = inPairs(response.rawHeaders)
+        const trailers = Object.fromEntries(inPairs(response.rawTrailers))
+        resolve(makeAnswer(response.statusCode ?? 0, raw, Buffer.concat(parts), trailers))
+      })
+    })
+    if (one.trailers !== undefined) sent.addTrailers(one.trailers)
+    if (isStream) (one.body as Readable).pipe(sent)
+    else sent.end(one.body)
+  })
+}
+
+const sessions = new Map<string, ClientHttp2Session>()
+
+function sessionTo(origin: string): ClientHttp2Session {
+  const known = sessions.get(origin)
+  if (known !== undefined && !known.closed && !known.destroyed) return known
+  const session = connect(origin)
+  session.on('error', () => {})
+  session.setMaxListeners(0)
+  sessions.set(origin, session)
+  return session
+}
+
+function callHttp2(one: Call): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const session = sessionTo(one.to)
+    const headers: Record<string, string | string[]> = {}
+    for (const [name, value] of pairsOf(one.headers)) {
+      const before = headers[name.toLowerCase()]
+      headers[name.toLowerCase()] =
+        before === undefined ? value : [...(Array.isArray(before) ? before : [before]), value]
+    }
+    const isStream = typeof one.body === 'object' && !Buffer.isBuffer(one.body)
+    const stream = session.request(
+      { ':method': one.method ?? 'GET', ':path': one.path, ...headers },
+      {
+        endStream: one.body === undefined && one.trailers === undefined,
+        waitForTrailers: one.trailers !== undefined,
+      },
+    )
+    one.signal?.addEventListener('abort', () => stream.close(constants.NGHTTP2_CANCEL))
+    let status = 0
+    let raw: Array<readonly [string, string]> = []
+    let trailers: Record<string, string> = {}
+    const parts: Buffer[] = []
+    stream.on('response', (received) => {
+      status = Number(received[':status'])
+      raw = pairsOfHttp2(received)
+    })
+    stream.on('trailers', (received) => {
+      trailers = Object.fromEntries(pairsOfHttp2(received))
+    })
+    stream.on('wantTrailers', () => stream.sendTrailers({ ...one.trailers }))
+    stream.on('data', (part: Buffer) => {
+      one.onData?.(part)
+      parts.push(part)
+    })
+    stream.once('error', reject)
+    stream.once('close', () => {
+      if (status !== 0 && stream.rstCode === constants.NGHTTP2_NO_ERROR)
+        resolve(makeAnswer(status, raw, Buffer.concat(parts), trailers))
+      else reject(new Error(`HTTP/2 stream ended with code ${stream.rstCode}`))
+    })
+    if (isStream) (one.body as Readable).pipe(stream)
+    else if (one.body !== undefined || one.trailers !== undefined) stream.end(one.body)
+  })
+}
+
+function makeAnswer(
+  status: number,
+  headers: ReadonlyArray<readonly [string, string]>,
+  body: Buffer,
+  trailers: Readonly<Record<string, string>>,
+): Answer {
+  return {
+    status,
+    headers,
+    body,
+    trailers,
+    header: (name) => headers.find(([key]) => key.toLowerCase() === name)?.[1],
+    json: () => JSON.parse(body.toString()),
+  }
+}
+
+const pairsOf = (headers: Call['headers']): ReadonlyArray<readonly [string, string]> =>
+  headers === undefined
+    ? []
+    : Array.isArray(headers)
+      ? (headers as ReadonlyArray<readonly [string, string]>)
+      : Object.entries(headers as Readonly<Record<string, string>>)
+
+function pairsOfHttp2(
+  headers: Readonly<Record<string, unknown>>,
+): Array<readonly [string, string]> {
+  return Object.entries(headers)
+    .filter(([name]) => !name.startsWith(':'))
+    .flatMap(([name, value]) =>
+      (Array.isArray(value) ? value : [value]).map((one) => [name, String(one)] as const),
+    )
+}
+
+function inPairs(raw: readonly string[]): Array<readonly [string, string]> {
+  const pairs: Array<readonly [string, string]> = []
+  for (let i = 0; i + 1 < raw.length; i += 2) pairs.push([raw[i] ?? '', raw[i + 1] ?? ''])
+  return pairs
+}

@@ -1,0 +1,64 @@
+import { after } from 'node:test'
+import { closeConnections } from './call.ts'
+import type { KitDns } from './dns-server.ts'
+import { startDnsServer } from './dns-server.ts'
+import type { Operator } from './operator.ts'
+import { operatorAt } from './operator.ts'
+import type { StandInApi } from './stand-in-api.ts'
+import { STAND_IN_HOSTS, startStandInApi } from './stand-in-api.ts'
+import type { Stack } from './start-stack.ts'
+import { startStack } from './start-stack.ts'
+
+export interface SharedStack extends Stack {
+  readonly api: StandInApi
+  readonly dns: KitDns
+  readonly operator: Operator
+  /** Origins of the stand-in APIs: `origin('chat')`, over HTTPS with HTTP/1.1 unless said otherwise. */
+  readonly origin: (host: keyof typeof STAND_IN_HOSTS, over?: keyof StandInApi['ports']) => string
+  /** A base URL that no other test has: an echo API of the test's own. */
+  readonly ownBaseUrl: (over?: keyof StandInApi['ports']) => string
+}
+
+let shared: Promise<SharedStack> | null = null
+let count = 0
+
+/** One stack for all test files of a process, with the stand-in APIs behind it; it ends with the process's last test. */
+export function sharedStack(): Promise<SharedStack> {
+  shared ??= startAll({})
+  return shared
+}
+
+after(async () => {
+  if (shared !== null) await stopAll(await shared)
+})
+
+/** The same for tests that break the stack or need other settings; who starts it stops it with `stopAll`. */
+export async function startAll(env: Readonly<Record<string, string>>): Promise<SharedStack> {
+  const hosts = Object.values(STAND_IN_HOSTS)
+  const [api, dns] = await Promise.all([
+    startStandInApi(),
+    startDnsServer(Object.fromEntries(hosts.map((host) => [host, ['127.0.0.1']]))),
+  ])
+  const stack = await startStack({
+    AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    AGW_UPSTREAM_CA_FILE: api.certificates.ca_file,
+    AGW_DNS_RESOLVERS: dns.address,
+    ...env,
+  })
+  const origin: SharedStack['origin'] = (host, over = 'https') =>
+    `${over.startsWith('https') ? 'https' : 'http'}://${STAND_IN_HOSTS[host]}:${api.ports[over]}`
+  return {
+    ...stack,
+    api,
+    dns,
+    operator: operatorAt(stack.proxyUrl, stack.adminToken),
+    origin,
+    ownBaseUrl: (over) => `${origin('plain', over)}/t${++count}`,
+  }
+}
+
+export async function stopAll({ stop, api, dns }: SharedStack): Promise<void> {
+  closeConnections()
+  await stop()
+  await Promise.all([api.stop(), dns.stop()])
+}

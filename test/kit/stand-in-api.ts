@@ -1,0 +1,120 @@
+import type { Server } from 'node:http'
+import { createServer as createHttp } from 'node:http'
+import { createSecureServer, createServer as createHttp2 } from 'node:http2'
+import { createServer as createHttps } from 'node:https'
+import type { AddressInfo, Socket } from 'node:net'
+import type { Certificates } from './make-certificates.ts'
+import { makeCertificates } from './make-certificates.ts'
+import { chatRoutes } from './stand-in/chat-routes.ts'
+import { formRoutes } from './stand-in/form-routes.ts'
+import { gitRoutes } from './stand-in/git-routes.ts'
+import { mcpRoutes } from './stand-in/mcp-routes.ts'
+import { plainRoutes } from './stand-in/plain-routes.ts'
+import type { StandInRequest, StandInResponse, StandInRoute } from './stand-in/received-request.ts'
+import { ReceivedRequest } from './stand-in/received-request.ts'
+import { repositoryRoutes } from './stand-in/repository-routes.ts'
+
+/** Each stands for an API of its own; all of them resolve to this machine by the DNS server of the tests. */
+export const STAND_IN_HOSTS = {
+  plain: 'api.test',
+  chat: 'chat.test',
+  repositories: 'repositories.test',
+  payments: 'payments.test',
+  mcp: 'mcp.test',
+  git: 'git.test',
+  other: 'other.test',
+} as const
+
+export interface StandInApi {
+  readonly certificates: Certificates
+  /** Ports on 127.0.0.1; HTTPS speaks HTTP/1.1 on one and HTTP/2 on the other, as does HTTP. */
+  readonly ports: {
+    readonly https: number
+    readonly https2: number
+    readonly http: number
+    readonly http2: number
+  }
+  /** All that arrived, oldest first. */
+  readonly received: readonly ReceivedRequest[]
+  /** What arrived since; `const sent = api.mark()` … `sent()`. */
+  readonly mark: () => () => readonly ReceivedRequest[]
+  /** Connections that were opened, whether or not a request came. */
+  readonly connections: () => number
+  readonly stop: () => Promise<void>
+}
+
+/** Third-party APIs to call: each request is logged as it came, then answered by the first route that knows it. */
+export async function startStandInApi(): Promise<StandInApi> {
+  const certificates = await makeCertificates([...Object.values(STAND_IN_HOSTS), '127.0.0.1'])
+  const received: ReceivedRequest[] = []
+  const sockets = new Set<Socket>()
+  let connections = 0
+  const git = await gitRoutes()
+  const routes: Readonly<Record<string, StandInRoute>> = {
+    [STAND_IN_HOSTS.chat]: chatRoutes,
+    [STAND_IN_HOSTS.repositories]: repositoryRoutes,
+    [STAND_IN_HOSTS.payments]: formRoutes,
+    [STAND_IN_HOSTS.mcp]: mcpRoutes(),
+    [STAND_IN_HOSTS.git]: git,
+  }
+  const serve =
+    (secure: boolean) =>
+    (request: StandInRequest, response: StandInResponse): void => {
+      const one = new ReceivedRequest(request, response, secure)
+      received.push(one)
+      response.on('error', () => {})
+      const route = routes[one.host.replace(/:\d+$/, '')] ?? plainRoutes
+      Promise.resolve(route(one, request, response)).then(
+        (known) => {
+          if (!known) response.writeHead(404, { 'content-type': 'text/plain' }).end('unknown')
+        },
+        (error: unknown) => {
+          console.error('the stand-in API failed', error)
+          request.destroy()
+        },
+      )
+    }
+  const { key, cert } = certificates
+  // Larger than what Envoy lets through, so that it is never this end that refuses.
+  const limits = { maxHeaderSize: 256 * 1024 }
+  const servers: Server[] = [
+    createHttps({ key, cert, ...limits }, serve(true)),
+    createSecureServer({ key, cert }, serve(true) as never) as unknown as Server,
+    createHttp(limits, serve(false)),
+    createHttp2({}, serve(false) as never) as unknown as Server,
+  ]
+  for (const server of servers) {
+    server.keepAliveTimeout = 60_000
+    server.on('connection', (socket: Socket) => {
+      connections++
+      sockets.add(socket)
+      socket.on('error', () => {})
+      socket.once('close', () => sockets.delete(socket))
+    })
+    server.on('clientError', (_error, socket) => void socket.destroy())
+  }
+  const [https = 0, https2 = 0, http = 0, http2 = 0] = await Promise.all(servers.map(listen))
+  return {
+    certificates,
+    ports: { https, https2, http, http2 },
+    received,
+    mark: () => {
+      const from = received.length
+      return () => received.slice(from)
+    },
+    connections: () => connections,
+    stop: async () => {
+      const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
+      for (const socket of sockets) socket.destroy()
+      await Promise.all(closed)
+    },
+  }
+}
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', resolve)
+  })
+  return (server.address() as AddressInfo).port
+}

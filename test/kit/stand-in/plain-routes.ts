@@ -1,0 +1,122 @@
+import { gzipSync } from 'node:zlib'
+import { setTimeout as wait } from 'node:timers/promises'
+import { bigBody } from './big-body.ts'
+import type { ReceivedRequest, StandInRequest, StandInResponse } from './received-request.ts'
+
+/** An API without a model: one route for each kind of answer that HTTP has. Any other path is an echo. */
+export async function plainRoutes(
+  received: ReceivedRequest,
+  request: StandInRequest,
+  response: StandInResponse,
+): Promise<boolean> {
+  const url = new URL(received.path, 'http://stand-in')
+  // A base URL may stand before it.
+  const route =
+    /\/(sse|slow|trailers|status|gzip|big|odd-headers|drop|early-hints)(?:\/(\d+))?$/.exec(
+      url.pathname,
+    )
+  const number = (name: string, fallback: number): number =>
+    Number(url.searchParams.get(name) ?? fallback)
+  switch (route?.[1]) {
+    case 'sse':
+      await tick(received, response, number('ticks', 3), number('interval_ms', 10))
+      return true
+    case 'slow':
+      // Never answered: the caller, or the gateway, gives up.
+      await received.closed
+      return true
+    case 'trailers':
+      response.writeHead(200, { 'content-type': 'text/plain', trailer: 'x-checksum, x-agw-reason' })
+      response.write('before the trailers')
+      response.addTrailers({ 'x-checksum': 'abc123', 'x-agw-reason': 'forged' })
+      response.end()
+      return true
+    case 'status':
+      answerStatus(response, Number(route[2]))
+      return true
+    case 'gzip':
+      response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' })
+      response.end(gzipSync('compressed '.repeat(1000)))
+      return true
+    case 'big':
+      await sendBig(received, response, number('bytes', 50 * 1024 * 1024))
+      return true
+    case 'odd-headers':
+      answerOddHeaders(response)
+      return true
+    case 'drop':
+      request.socket.destroy()
+      return true
+    case 'early-hints':
+      response.writeEarlyHints({ link: '</style.css>; rel=preload' })
+      response.end('after the hints')
+      return true
+    default:
+      await echo(received, response)
+      return true
+  }
+}
+
+async function tick(
+  received: ReceivedRequest,
+  response: StandInResponse,
+  ticks: number,
+  interval_ms: number,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+  let isOpen = true
+  void received.closed.then(() => {
+    isOpen = false
+  })
+  for (let i = 0; i < ticks && isOpen; i++) {
+    if (i > 0) await wait(interval_ms)
+    response.write(`id: ${i}\ndata: ${JSON.stringify({ tick: i, at_ms: Date.now() })}\n\n`)
+  }
+  response.end()
+}
+
+function answerStatus(response: StandInResponse, status: number): void {
+  const hasBody = status !== 204 && status !== 304
+  response.writeHead(status, hasBody ? { 'content-type': 'text/plain' } : { etag: '"v1"' })
+  response.end(hasBody ? `status ${status}` : undefined)
+}
+
+async function sendBig(
+  received: ReceivedRequest,
+  response: StandInResponse,
+  bytes: number,
+): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes })
+  for (const part of bigBody(bytes)) {
+    const goesOn = response.write(part)
+    if (!goesOn)
+      await Promise.race([new Promise((r) => response.once('drain', r)), received.closed])
+  }
+  response.end()
+}
+
+function answerOddHeaders(response: StandInResponse): void {
+  response.setHeader('Set-Cookie', ['a=1; Path=/', 'b=2; HttpOnly'])
+  response.setHeader('X-MiXeD', 'Value with  two spaces')
+  response.setHeader('X-Empty', '')
+  response.setHeader('X-Latin', 'caf\u00e9')
+  response.setHeader('Server', 'stand-in/1.0')
+  response.setHeader('X-Request-Id', 'the-upstreams-own')
+  response.setHeader('X-Agw-Reason', 'agent_killed')
+  response.setHeader('X-Agw-Request-Id', 'forged')
+  response.setHeader('X_Agw_Reason', 'agent_killed')
+  response.setHeader('X-Envoy-Upstream-Service-Time', '7')
+  response.setHeader('Via', '1.1 theirs')
+  response.end('odd')
+}
+
+/** Answers what came: the body as the body, the rest in headers of its own. */
+async function echo(received: ReceivedRequest, response: StandInResponse): Promise<void> {
+  await received.ended
+  if (!received.is_complete) return
+  response.setHeader('content-type', received.header('content-type') ?? 'application/octet-stream')
+  response.setHeader('x-received-method', received.method)
+  response.setHeader('x-received-sha256', received.body_sha256)
+  response.setHeader('x-received-bytes', String(received.body_bytes))
+  response.end(received.method === 'HEAD' ? undefined : received.body)
+}

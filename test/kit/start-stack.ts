@@ -1,0 +1,125 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { fromRoot } from '../../core/root.ts'
+import type { Environment } from '../../core/settings.ts'
+import { freePort } from './free-port.ts'
+import { tempFolder } from './temp-folder.ts'
+import { until } from './until.ts'
+
+const run = promisify(execFile)
+
+export type ChildRole = 'ext-proc' | 'admin' | 'envoy' | 'valkey' | 'echo'
+
+export interface Stack {
+  readonly proxyUrl: string
+  readonly apiUrl: string
+  readonly adminToken: string
+  readonly dataDir: string
+  /** The launcher's own process. */
+  readonly pid: number
+  /** The processes of a role that run at the moment. */
+  readonly pids: (role: ChildRole) => Promise<number[]>
+  /** What the launcher and its children have written so far. */
+  readonly log: () => string
+  /** Waits until the whole product says that it works. */
+  readonly ready: () => Promise<void>
+  /** Ends the launcher as Ctrl-C would, and answers its exit code. */
+  readonly stop: () => Promise<number | null>
+}
+
+/** A first start creates keys and a token and starts five processes on what may be a busy machine. */
+const START_LIMIT_MS = 60_000
+
+/** The whole product by its own launcher, with ports of the operating system's choice and a data directory of its own. */
+export async function startStack(env: Environment = {}): Promise<Stack> {
+  const dataDir = env['AGW_DATA_DIR'] ?? tempFolder('stack')
+  const [proxy, api, echo] = await Promise.all([freePort(), freePort(), freePort()])
+  const own: Environment = {
+    AGW_PROXY_PORT: String(proxy),
+    AGW_API_PORT: String(api),
+    AGW_ECHO_PORT: String(echo),
+    AGW_DATA_DIR: dataDir,
+    AGW_EXT_PROC_WORKERS: '1',
+    ...env,
+  }
+  const child = spawn(process.execPath, [fromRoot('cli', 'agw.mjs'), 'start'], {
+    cwd: dataDir,
+    env: { ...withoutSettings(process.env), ...own },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let log = ''
+  for (const output of [child.stdout, child.stderr])
+    output.setEncoding('utf8').on('data', (text: string) => {
+      log += text
+    })
+  let code: number | null | undefined
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('exit', (status) => {
+      code = status
+      resolve(status)
+    })
+  })
+  const killWithUs = (): void => void child.kill('SIGTERM')
+  process.once('exit', killWithUs)
+  const apiUrl = `http://127.0.0.1:${api}`
+  const ready = async (): Promise<void> => {
+    await until(
+      'the stack is ready',
+      async () => {
+        if (code !== undefined) throw new Error(`agw start ended with ${code}:\n${log}`)
+        const answer = await fetch(`${apiUrl}/readyz`).catch(() => null)
+        return answer?.status === 200
+      },
+      START_LIMIT_MS,
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\n${log}`)
+    })
+  }
+  await ready()
+  const tokenFile = join(dataDir, 'admin-token')
+  return {
+    proxyUrl: `http://127.0.0.1:${proxy}`,
+    apiUrl,
+    adminToken:
+      own['AGW_ADMIN_TOKEN'] ??
+      (existsSync(tokenFile) ? readFileSync(tokenFile, 'utf8').trim() : ''),
+    dataDir,
+    pid: child.pid ?? 0,
+    pids: (role) => pidsOf(child.pid ?? 0, role),
+    log: () => log,
+    ready,
+    stop: async () => {
+      process.removeListener('exit', killWithUs)
+      child.kill('SIGTERM')
+      return await exited
+    },
+  }
+}
+
+/** The tests say themselves what is set; binaries and their cache are those of the whole run. */
+const INHERITED = ['ENVOY_BIN', 'VALKEY_BIN', 'AGW_CACHE_DIR']
+
+const withoutSettings = (env: Environment): Environment =>
+  Object.fromEntries(
+    Object.entries(env).filter(
+      ([name]) => INHERITED.includes(name) || !(name.startsWith('AGW_') || name === 'REDIS_URL'),
+    ),
+  )
+
+const LOOKS: Readonly<Record<ChildRole, RegExp>> = {
+  'ext-proc': /ext-proc\/main\.js/,
+  admin: /admin\/main\.js/,
+  envoy: /(^|\/)envoy[^/ ]* /,
+  valkey: /(valkey|redis)-server/,
+  echo: /echo[^/ ]*\.js/,
+}
+
+async function pidsOf(parent: number, role: ChildRole): Promise<number[]> {
+  const { stdout } = await run('ps', ['-A', '-o', 'pid=,ppid=,args='])
+  return stdout.split('\n').flatMap((line) => {
+    const [, pid, ppid, args = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? []
+    return Number(ppid) === parent && LOOKS[role].test(args) ? [Number(pid)] : []
+  })
+}
