@@ -5,15 +5,13 @@ import type {
   CompiledScope,
   IntegrationScopes,
 } from './compile-scopes.ts'
-import { foldAndSplitSegments, foldSegments } from './fold-segments.ts'
+import { foldAndSplitSegments, foldSegments, type SegmentRange } from './fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
-import { matchesPath } from './path-pattern.ts'
+import { matchesPath, type PathPattern } from './path-pattern.ts'
 
 /** A method and the decoded segments of a target, those of the base URL left aside by `from`. */
-export interface ScopedCall {
+export interface ScopedCall extends SegmentRange {
   readonly method: string
-  readonly segments: readonly string[]
-  readonly from: number
 }
 
 export type ScopeDenial = 'no_scope' | 'path_not_allowed' | 'method_not_allowed'
@@ -112,10 +110,13 @@ function strictest(
   overridden: readonly ScopedCall[],
 ): EffectiveSettings {
   if (there.scopes.length === 1) return governing.settings
-  const readings = [call, ...overridden].map(readLeniently)
+  const reading = readLeniently(call)
+  const others = overridden.map(readLeniently)
   const taking = there.scopes.filter(
     (compiled) =>
-      compiled === governing || readings.some((reading) => mightMatch(compiled, reading)),
+      compiled === governing ||
+      mightMatch(compiled, reading) ||
+      others.some((other) => mightMatch(compiled, other)),
   )
   if (taking.length === 1) return governing.settings
   const key = taking.map((compiled) => compiled.scope.scope_id).join()
@@ -127,25 +128,29 @@ function strictest(
   return settings
 }
 
-interface LenientReading extends ScopedCall {
+interface LenientReading {
+  readonly call: ScopedCall
   readonly upper_method: string
-  readonly folded: readonly string[]
-  readonly split: readonly string[]
+  readonly folded: SegmentRange
+  readonly split: SegmentRange
 }
 
 const readLeniently = (call: ScopedCall): LenientReading => ({
-  ...call,
+  call,
   upper_method: call.method.toUpperCase(),
-  folded: foldSegments(call.segments, call.from),
-  split: foldAndSplitSegments(call.segments, call.from),
+  folded: foldSegments(call),
+  split: foldAndSplitSegments(call),
 })
 
 function mightMatch(compiled: CompiledScope, reading: LenientReading): boolean {
   return compiled.rules.some(
     (rule) =>
       (rule.methods.includes('*') || rule.methods.includes(reading.upper_method)) &&
-      (rule.paths.some((path) => matchesPath(path, reading.segments, reading.from)) ||
-        rule.folded_paths.some((path) => matchesPath(path, reading.folded, 0)) ||
-        rule.split_paths.some((path) => matchesPath(path, reading.split, 0))),
+      (matchesAny(rule.paths, reading.call) ||
+        matchesAny(rule.folded_paths, reading.folded) ||
+        matchesAny(rule.split_paths, reading.split)),
   )
 }
+
+const matchesAny = (paths: readonly PathPattern[], { segments, from }: SegmentRange): boolean =>
+  paths.some((path) => matchesPath(path, segments, from))

@@ -21,6 +21,8 @@ const LONGEST_KEY_BYTES = NAME.length * 6 + 2
 /** Every letter written as `%61`. */
 const LONGEST_FORM_NAME_BYTES = NAME.length * 3
 const QUOTE = 0x22
+const PERCENT = 0x25
+const LETTER_A = 0x61
 const OPEN_OBJECT = 0x7b
 const AMPERSAND = 0x26
 const COMMA = 0x2c
@@ -73,7 +75,8 @@ export function findFormAgentId(body: Buffer): FoundAgentId {
 
 /** The undecoded value of the pair when its name is `agent_id`, else null. */
 function valueIfNamed(body: Buffer, start: number, end: number): string | null {
-  if (end - start < NAME.length) return null
+  if (end - start < NAME.length || (body[start] !== LETTER_A && body[start] !== PERCENT))
+    return null
   const bound = Math.min(end, start + LONGEST_FORM_NAME_BYTES + 1)
   const head = body.toString('latin1', start, bound)
   const equals = head.indexOf('=')

@@ -5,11 +5,15 @@ import { readString, skipStart, skipValue, walkMembers } from './walk-json.ts'
 const NAME = '_method'
 /** One more than is looked at, so that `decideScope` sees that there are too many. */
 const METHODS_LIMIT = OVERRIDES_LIMIT + 1
+/** Every letter escaped (six bytes in JSON), two quotes, and a few spaces after; a longer name is another one. */
+const LONGEST_NAME_BYTES = 64
 /** A longer value is no method. */
 const VALUE_LIMIT_BYTES = 64
-/** A part's own headers; what is longer is no form that a framework reads. */
-const PART_HEADERS_LIMIT_BYTES = 8_192
+/** `name=_method` between two line ends, and an empty line. */
+const SHORTEST_PART_BYTES = 15
 const QUOTE = 0x22
+const PERCENT = 0x25
+const UNDERSCORE = 0x5f
 const OPEN_OBJECT = 0x7b
 
 /**
@@ -32,17 +36,29 @@ const isMethodName = (name: string): boolean => name.trim().toLowerCase() === NA
 function formMethods(body: Buffer): readonly string[] {
   const found: string[] = []
   for (let start = 0; start < body.length && found.length < METHODS_LIMIT; ) {
+    start = skipFormSpaces(body, start)
     const next = body.indexOf('&', start)
     const end = next === -1 ? body.length : next
-    const equals = body.indexOf('=', start)
-    // Every letter escaped and a few spaces around; a longer name is another one.
-    if (equals !== -1 && equals < end && equals - start <= 64) {
-      const name = decodeFormText(body.toString('latin1', start, equals))
-      if (isMethodName(name)) found.push(decodeFormText(shortText(body, equals + 1, end)))
-    }
+    // The name is sought no further than it could reach, or pairs without `=` would cost a search to the end each.
+    const isCandidate = body[start] === UNDERSCORE || body[start] === PERCENT
+    const bound = isCandidate ? Math.min(end, start + LONGEST_NAME_BYTES + 1) : start
+    const head = body.toString('latin1', start, bound)
+    const equals = head.indexOf('=')
+    if (equals !== -1 && isMethodName(decodeFormText(head.slice(0, equals))))
+      found.push(decodeFormText(shortText(body, start + equals + 1, end)))
     start = end + 1
   }
   return found
+}
+
+/** Some frameworks drop spaces before a name, however many there are. */
+function skipFormSpaces(body: Buffer, start: number): number {
+  let i = start
+  for (;;) {
+    if (body[i] === 0x2b || body[i] === 0x20) i++
+    else if (body[i] === 0x25 && body[i + 1] === 0x32 && body[i + 2] === 0x30) i += 3
+    else return i
+  }
 }
 
 function multipartMethods(body: Buffer, contentType: string): readonly string[] {
@@ -61,13 +77,19 @@ function multipartMethods(body: Buffer, contentType: string): readonly string[] 
   return found
 }
 
+/** A part ends its own headers with an empty line; readers differ in which of two names they take, so any counts. */
 function methodPart(body: Buffer, start: number, end: number): string | null {
-  const head = body.toString('latin1', start, Math.min(end, start + PART_HEADERS_LIMIT_BYTES))
-  const blank = /\r?\n\r?\n/.exec(head)
-  if (blank === null) return null
-  const name = /[;\s]name=(?:"([^"]{0,64})"|([^\s;"]{0,64}))/i.exec(head.slice(0, blank.index))
-  if (name === null || !isMethodName(decodeFormText(name[1] ?? name[2] ?? ''))) return null
-  return shortText(body, start + blank.index + blank[0].length, end).trim()
+  if (end - start < SHORTEST_PART_BYTES) return null
+  const part = body.subarray(start, end)
+  const blanks = [part.indexOf('\n\r\n'), part.indexOf('\n\n')].filter((at) => at !== -1)
+  if (blanks.length === 0) return null
+  const blank = Math.min(...blanks)
+  const head = part.toString('latin1', 0, blank)
+  for (const [, quoted, bare] of head.matchAll(/[;\s]name=(?:"([^"]*)"|([^\s;"]*))/gi)) {
+    if (isMethodName(decodeFormText(quoted ?? bare ?? '')))
+      return shortText(part, part.indexOf('\n', blank + 1) + 1, part.length).trim()
+  }
+  return null
 }
 
 const shortText = (body: Buffer, start: number, end: number): string =>
@@ -78,8 +100,7 @@ function jsonMethods(body: Buffer): readonly string[] {
   walkMembers(body, skipStart(body), ({ key_start, key_end, value_start }) => {
     const end = skipValue(body, value_start)
     if (end < 0 || found.length >= METHODS_LIMIT) return -1
-    // Every letter escaped, two quotes, and a few spaces around.
-    if (body[value_start] !== QUOTE || key_end - key_start > 64) return end
+    if (body[value_start] !== QUOTE || key_end - key_start > LONGEST_NAME_BYTES) return end
     if (isMethodName(readString(body, key_start, key_end)))
       found.push(readString(body, value_start, end))
     return end

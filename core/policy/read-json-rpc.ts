@@ -33,6 +33,8 @@ const MESSAGES_LIMIT = 1_000
 const ID_LIMIT_BYTES = 1_024
 /** Each of the seven letters of `jsonrpc` as `\u006a`, and two quotes. */
 const LONGEST_KEY_BYTES = 7 * 6 + 2
+/** `jsonrpc` is the first: it makes an object a message. */
+const DECIDING: readonly string[] = ['jsonrpc', 'id', 'method', 'params']
 const TOOL_CALL = 'tools/call'
 const QUOTE = 0x22
 const OPEN_ARRAY = 0x5b
@@ -79,7 +81,8 @@ function readNonJson(body: Buffer, start: number): JsonRpcBody {
 /** Reads one object and remembers which deciding members it has, and which twice. */
 class MessageReader {
   readonly #body: Buffer
-  readonly #seen = new Set<string>()
+  /** One bit a deciding member. */
+  #seen = 0
   #duplicate: string | null = null
   #duplicateName = false
   #id: string | null = null
@@ -93,7 +96,7 @@ class MessageReader {
   }
 
   get isJsonRpc(): boolean {
-    return this.#callsTool || this.#seen.has('jsonrpc')
+    return this.#callsTool || (this.#seen & 1) !== 0
   }
 
   /** A repeated name matters in a tool call alone; other methods may have it for their own reasons. */
@@ -116,10 +119,10 @@ class MessageReader {
     const body = this.#body
     return walkMembers(body, start, ({ key_start, key_end, value_start }) => {
       const key = foldedKey(body, key_start, key_end)
-      const isDeciding = key === 'jsonrpc' || key === 'id' || key === 'method' || key === 'params'
-      if (!isDeciding) return skipValue(body, value_start)
-      if (this.#seen.has(key)) this.#duplicate ??= key
-      this.#seen.add(key)
+      const place = DECIDING.indexOf(key)
+      if (place === -1) return skipValue(body, value_start)
+      if ((this.#seen & (1 << place)) !== 0) this.#duplicate ??= key
+      this.#seen |= 1 << place
       if (key === 'params' && body[value_start] === OPEN_OBJECT)
         return this.#readParams(value_start)
       const value_end = skipValue(body, value_start)
