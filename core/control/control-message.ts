@@ -13,6 +13,8 @@ export type ControlTarget =
       readonly agent_id: string
       readonly revision: number
       readonly killed_at: string
+      /** Epoch of the kill that is published again here, for edges that have not acknowledged it. */
+      readonly again_of?: number
     }
   | {
       readonly what: 'reactivate'
@@ -34,6 +36,8 @@ export interface Acknowledgement {
   readonly terminated: number
   /** Calls that were told to end, and that Envoy had not ended in time. */
   readonly unconfirmed: number
+  /** Clock of the store, added by it. */
+  readonly stored_us?: number
 }
 
 /** What an edge says of itself with every beat. */

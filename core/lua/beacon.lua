@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Purpose: elects the one process that sends the beacon, and sends it when this is the one.
 -- Guarantee: a beacon is a write of the store that holds the epoch it names; a store that takes no writes sends none.
 -- KEYS[1] beacon leader · KEYS[2] epoch

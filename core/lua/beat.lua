@@ -1,3 +1,4 @@
+#!lua flags=allow-oom
 -- Purpose: an edge says that it is there; edges that have been silent for long are forgotten.
 -- Guarantee: an edge counts for a kill from its first beat on, which it makes before it serves.
 -- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] epoch

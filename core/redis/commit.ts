@@ -35,11 +35,15 @@ export type Committed =
   /** `guard` is the place in `guards` of the first that did not hold; nothing was written. */
   | { readonly kind: 'refused'; readonly guard: number }
 
-/** Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count. */
+/**
+ * Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count.
+ * `even_when_full` is for kills, reactivations and their records: they run in a store that has no room (threats.md 21).
+ */
 export async function commit(
   redis: RedisClient,
   change: Change,
   lease_ms: number,
+  room: 'ordinary' | 'even_when_full' = 'ordinary',
 ): Promise<Committed> {
   const places = new Map<string, number>()
   const placeOf = (key: string): number => {
@@ -76,7 +80,7 @@ export async function commit(
   }
   const answer = (await runScript(
     redis,
-    'commit',
+    room === 'ordinary' ? 'commit' : 'commit-when-full',
     [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, ...places.keys(), ...outbox],
     [JSON.stringify(plan)],
   )) as [1, number, string[]] | [0, number]

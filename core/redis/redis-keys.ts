@@ -72,7 +72,7 @@ export const REDIS_KEYS = {
   webhookState: (webhook_id: string) => key('webhook-state', webhook_id),
   /** Sorted set `<organization_id> <webhook_id>` by the ms at which the webhook next has something to do. */
   webhooksDue: key('webhooks-due'),
-  /** Sorted sets of delivery_id: waiting by due ms, being attempted by the ms at which the lease ends, all by creation ms. */
+  /** Sorted sets of delivery_id: waiting by due ms, being attempted by the ms at which the lease ends, all in the order of their creation. */
   webhookQueue: (webhook_id: string) => key('webhook-queue', webhook_id),
   webhookInFlight: (webhook_id: string) => key('webhook-in-flight', webhook_id),
   webhookDeliveries: (webhook_id: string) => key('webhook-deliveries', webhook_id),
@@ -84,9 +84,9 @@ export const REDIS_KEYS = {
   webhookEvent: (name: string) => key('webhook-event', name),
   webhookEventTimes: (org: string) => key('webhook-event-times', org),
   webhookIdleEvents: (org: string) => key('webhook-idle-events', org),
-  /** Hash `event_bytes`, `pending`, `dropped` of an organization. */
+  /** Hash `event_bytes`, `pending`, `dropped`, `sequence` of an organization. */
   webhookUsage: (org: string) => key('webhook-usage', org),
-  /** Set `<organization_id> <webhook_id>` of deleted webhooks whose deliveries are still to be removed. */
+  /** Set `<organization_id> <webhook_id>` of deleted webhooks whose deliveries are still to be removed; of a deleted organization `<organization_id> *`. */
   webhooksDeleted: key('webhooks-deleted'),
   /** Sorted set `<organization_id> <webhook_id> <ms>` of webhooks that began to fail, by the ms at which an e-mail is due. */
   webhookNotices: key('webhook-notices'),
@@ -95,6 +95,18 @@ export const REDIS_KEYS = {
   /** Hash edge_id → EdgeRecord, and a sorted set edge_id by Redis time in ms of the last beat. */
   edges: key('edges'),
   edgeBeats: key('edge-beats'),
+  /** Hash epoch → KillRecord, from the kill until its event is written and no live edge is silent. */
+  kills: key('kills'),
+  /** Hash key_id → ms of the last call that an agent made with a key of the organization. */
+  agentOrganizationKeys: (org: string, agent_id: string) =>
+    key('agent-organization-keys', org, agent_id),
+  /** Hash minute → calls of an agent, the last hour and a little more. */
+  agentCalls: (org: string, agent_id: string) => key('agent-calls', org, agent_id),
+  /** List of the times, in ms, of the calls that a scope's rate limit has let through in the last minute, newest first. */
+  rateLog: (org: string, agent_id: string, scope_id: string) =>
+    key('rate-log', org, agent_id, scope_id),
+  /** Hash scope_id → `<minute> <run of minutes with a refusal> <refusals of it> <of the one before>`. */
+  rateViolations: (org: string, agent_id: string) => key('rate-violations', org, agent_id),
   /** Hash edge_id → Acknowledgement, for one control message. */
   acknowledgements: (epoch: number) => key('acknowledgements', String(epoch)),
 } as const

@@ -1,0 +1,42 @@
+import type { Agent, ApiKey } from '../model.ts'
+import type { Guard } from '../redis/commit.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../redis/run-script.ts'
+
+/** An agent and its keys as of one moment, with what must still hold when a change of them is written. */
+export interface AgentWithKeys {
+  readonly agent: Agent
+  readonly keys: readonly ApiKey[]
+  /** Clock of the store. */
+  readonly now_ms: number
+  readonly guards: readonly Guard[]
+}
+
+/** Null when there is no such agent. */
+export async function readAgentWithKeys(
+  redis: RedisClient,
+  organization_id: string,
+  agent_id: string,
+): Promise<AgentWithKeys | null> {
+  const agents = REDIS_KEYS.agents(organization_id)
+  const index = REDIS_KEYS.apiKeyIndex(organization_id, agent_id)
+  const hash = REDIS_KEYS.apiKeys(organization_id)
+  const [now_ms, agentText, size, ...keyTexts] = (await runScript(
+    redis,
+    'read-agent-keys',
+    [agents, index, hash],
+    [agent_id],
+  )) as [number, string | null, number, ...string[]]
+  if (agentText === null) return null
+  const keys = keyTexts.map((text) => JSON.parse(text) as ApiKey)
+  return {
+    agent: JSON.parse(agentText) as Agent,
+    keys,
+    now_ms,
+    guards: [
+      ['HGET', agents, agent_id, agentText],
+      ['ZCARD', index, '', String(size)],
+      ...keys.map(({ key_id }, i): Guard => ['HGET', hash, key_id, keyTexts[i] ?? '']),
+    ],
+  }
+}

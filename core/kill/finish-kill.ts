@@ -1,0 +1,35 @@
+import { ACTIVITY_MAX_ENTRIES } from '../activity/activity-entry.ts'
+import { outboxKeys } from '../outbox/outbox-keys.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../redis/run-script.ts'
+import { type KillCounts, killedEntry } from './kill-entries.ts'
+import type { KillRecord } from './kill-record.ts'
+
+/**
+ * Writes the event that a kill still owes, if any, and replaces its record by `next`, or forgets it.
+ * @returns false when somebody else has been first; then nothing is written
+ */
+export async function finishKill(
+  redis: RedisClient,
+  epoch: number,
+  { record, text }: { readonly record: KillRecord; readonly text: string },
+  counts: KillCounts,
+  next: KillRecord | null,
+): Promise<boolean> {
+  const { organization_id, event } = record
+  const entry = event === null ? '' : JSON.stringify(killedEntry(record, event, counts))
+  const written = await runScript(
+    redis,
+    'finish-kill',
+    [REDIS_KEYS.kills, REDIS_KEYS.activity(organization_id), ...outboxKeys(organization_id)],
+    [
+      epoch,
+      text,
+      next === null ? '' : JSON.stringify(next),
+      organization_id,
+      ACTIVITY_MAX_ENTRIES,
+      entry,
+    ],
+  )
+  return written === 1
+}

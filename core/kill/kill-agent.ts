@@ -1,0 +1,155 @@
+import type { Acknowledgements } from '../control/acknowledgements.ts'
+import type { EdgeRecord } from '../control/control-message.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
+import { waitForReplicas } from '../redis/wait-for-replicas.ts'
+import { finishKill } from './finish-kill.ts'
+import type { KillCounts } from './kill-entries.ts'
+import type { KillRecord } from './kill-record.ts'
+import { type KillOrder, type PublishedKill, publishKill } from './publish-kill.ts'
+import { readCallCounts } from './read-call-counts.ts'
+import { readLiveEdges } from './read-live-edges.ts'
+import { readStillUsableKeys } from './read-still-usable-keys.ts'
+
+/** How long a kill waits for the edges before it answers without those that are silent (contract §5). */
+export const EDGE_WAIT_MS = 1000
+/** A replica that is this far behind does not hold up the answer. */
+const REPLICA_WAIT_MS = 500
+/** What comes after the wait takes a few round trips; beyond this a sweeper takes the process for dead. */
+const FINISH_WITHIN_MS = 2000
+
+export interface KillParts {
+  readonly redis: RedisClient
+  readonly acknowledgements: Acknowledgements
+  readonly lease_ms: number
+  /** Monotonic, the clock of `acknowledgements`. */
+  readonly nowMs: () => number
+  readonly now: () => Date
+  readonly log: { warn(data: object, message: string): void }
+}
+
+/** What a kill answers (contract §5). */
+export interface KillReceipt {
+  readonly status: 'killed'
+  readonly agent_id: string
+  readonly killed_at: string
+  readonly credentials_revoked: number
+  readonly in_flight_requests_terminated: number
+  /** From the publish to the last acknowledgement, on the clock of this process. */
+  readonly propagation_ms: number
+  /** Every edge has acknowledged, or can surely no longer serve. */
+  readonly complete: boolean
+  readonly edges: readonly EdgeReceipt[]
+  readonly still_usable_keys: readonly string[]
+  /** Replicas of the store, and those that have the kill; null where there are none. */
+  readonly replicas: { readonly connected: number; readonly acknowledged: number } | null
+}
+
+export interface EdgeReceipt {
+  readonly edge_id: string
+  readonly region: string
+  readonly acknowledged_ms: number | null
+  readonly terminated: number
+  readonly unconfirmed: number
+}
+
+/**
+ * Kills an agent and tells what came of it on every edge.
+ * @returns null when there is no such agent
+ * @throws when the store does not answer or refuses
+ */
+export async function killAgent(
+  parts: KillParts,
+  order: Omit<KillOrder, 'own_finish_ms'>,
+): Promise<KillReceipt | null> {
+  const { redis, acknowledgements, nowMs, now, log } = parts
+  const { organization_id, agent_id } = order
+  const started_ms = nowMs()
+  const own_finish_ms = EDGE_WAIT_MS + FINISH_WITHIN_MS
+  const killed = await publishKill(parts, { ...order, own_finish_ms })
+  if (killed === null) return null
+  const { epoch, edges, record, credentials_revoked } = killed
+  const [{ acknowledged, silent }, replicas] = await Promise.all([
+    acknowledgements.wait(epoch, edges, started_ms, EDGE_WAIT_MS),
+    waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => null),
+  ])
+  const heard = [...acknowledged.values()]
+  const sum = (count: 'terminated' | 'unconfirmed'): number =>
+    heard.reduce((total, acknowledgement) => total + acknowledgement[count], 0)
+  const propagation_ms = round(Math.max(0, ...heard.map(({ after_ms }) => after_ms)))
+  // What follows tells about the kill; that it fails changes nothing about the kill itself.
+  const [live, regions, still_usable_keys, metadata] = await Promise.all([
+    silent.length === 0 ? new Set<string>() : orElse(readLiveEdges(parts), new Set(silent)),
+    silent.length === 0 ? [] : orElse(redis.hmget(REDIS_KEYS.edges, ...silent), []),
+    orElse(readStillUsableKeys(redis, organization_id, agent_id, now().getTime()), []),
+    orElse(readCallCounts(redis, organization_id, agent_id, now().getTime()), NO_CALLS),
+  ])
+  const unheard = silent.filter((edge_id) => live.has(edge_id))
+  const complete = unheard.length === 0
+  const counts = {
+    requests_terminated: sum('terminated'),
+    unconfirmed: sum('unconfirmed'),
+    propagation_ms,
+    complete,
+    metadata,
+  }
+  await finish(parts, killed, counts).catch((error: unknown) =>
+    log.warn({ error: String(error), epoch }, 'the event of a kill is left to the sweeper'),
+  )
+  return {
+    status: 'killed',
+    agent_id,
+    killed_at: record.killed_at,
+    credentials_revoked,
+    in_flight_requests_terminated: counts.requests_terminated,
+    propagation_ms,
+    complete,
+    edges: [
+      ...heard.map(({ edge_id, region, after_ms, terminated, unconfirmed }) => ({
+        edge_id,
+        region,
+        acknowledged_ms: round(after_ms),
+        terminated,
+        unconfirmed,
+      })),
+      ...silent.map((edge_id, i) => ({
+        edge_id,
+        region: regionOf(regions[i]),
+        acknowledged_ms: null,
+        terminated: 0,
+        unconfirmed: 0,
+      })),
+    ],
+    still_usable_keys,
+    replicas,
+  }
+}
+
+/** A sweeper may have published the kill again meanwhile, which changes the record; the next text is read then. */
+async function finish(
+  { redis }: KillParts,
+  { epoch, record, record_text }: PublishedKill,
+  counts: KillCounts,
+): Promise<void> {
+  const next = counts.complete ? null : { ...record, event: null }
+  for (let text: string | null = record_text; text !== null; ) {
+    if (await finishKill(redis, epoch, { record, text }, counts, next)) return
+    const found: string | null = await redis.hget(REDIS_KEYS.kills, String(epoch))
+    const isOwed =
+      found !== null && found !== text && isEventOwed(found) === (record.event !== null)
+    text = isOwed ? found : null
+  }
+}
+
+const isEventOwed = (text: string): boolean => (JSON.parse(text) as KillRecord).event !== null
+
+const NO_CALLS = { last_request: null, requests_last_hour: 0 } as const
+
+const orElse = <T>(asked: Promise<T>, fallback: T): Promise<T> => asked.catch(() => fallback)
+
+/** An edge that has signed off since leaves no record. */
+const regionOf = (text: string | null | undefined): string =>
+  text ? (JSON.parse(text) as EdgeRecord).region : ''
+
+/** To the microsecond. */
+const round = (ms: number): number => Math.round(ms * 1000) / 1000

@@ -1,0 +1,125 @@
+import { mintId } from '../api-key.ts'
+import { EPOCH, type Write, commit } from '../redis/commit.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
+import { readAgentWithKeys } from './agent-with-keys.ts'
+import { type KillActor, activityWrite, agentEntry } from './kill-entries.ts'
+import type { KillEvent, KillMethod, KillRecord, NotifyChannel } from './kill-record.ts'
+import { killWrites, nextRevision } from './kill-writes.ts'
+import { LEASE_MARGIN_MS } from './lease-margin.ts'
+
+/** Others may change the agent or its keys between reading and writing; each try costs a round trip or two. */
+const TRIES_LIMIT = 100
+
+export interface KillOrder {
+  readonly organization_id: string
+  readonly agent_id: string
+  readonly reason: string | null
+  readonly kill_method: KillMethod
+  readonly notify: readonly NotifyChannel[]
+  readonly actor: KillActor
+  /** How long the process that runs the kill may take to finish it; a sweeper finishes it after that. */
+  readonly own_finish_ms: number
+}
+
+/** A kill that is in the store and was published. */
+export interface PublishedKill {
+  readonly epoch: number
+  /** Edges whose lease may still run. */
+  readonly edges: readonly string[]
+  readonly record: KillRecord
+  /** What the store holds of it, for whoever finishes it. */
+  readonly record_text: string
+  readonly credentials_revoked: number
+}
+
+interface Parts {
+  readonly redis: RedisClient
+  readonly lease_ms: number
+  readonly now: () => Date
+}
+
+/**
+ * Switches an agent off in one script: status, keys, audit entry, the record that its event is owed, and the message
+ * to the edges. An agent that is killed already keeps the time and the reason of the first kill, and is published again.
+ * @returns null when there is no such agent
+ * @throws when the store does not answer or refuses; then nothing, or the whole kill, was written
+ */
+export async function publishKill(
+  { redis, lease_ms, now }: Parts,
+  order: KillOrder,
+): Promise<PublishedKill | null> {
+  const { organization_id, agent_id, actor } = order
+  for (let tries = 0; tries < TRIES_LIMIT; tries++) {
+    const found = await readAgentWithKeys(redis, organization_id, agent_id)
+    if (found === null) return null
+    const { agent: before, guards, now_ms } = found
+    const isFirst = before.status !== 'killed'
+    const timestamp = now().toISOString()
+    const killed_at = isFirst ? timestamp : (before.killed_at ?? timestamp)
+    const change = killWrites(found, {
+      revision: isFirst ? nextRevision(found) : before.revision,
+      killed_at,
+      reason: isFirst ? order.reason : before.kill_reason,
+    })
+    const { agent, keys } = change
+    const event: KillEvent = {
+      id: mintId('act'),
+      agent_name: agent.agent_name,
+      reason: order.reason,
+      triggered_by: actor.email,
+      kill_method: order.kill_method,
+      notify: order.notify,
+      credentials_revoked: keys.length,
+      source_ip: actor.source_ip,
+      request_id: actor.request_id,
+      edge_id: actor.edge_id,
+    }
+    const record: KillRecord = {
+      organization_id,
+      agent_id,
+      revision: agent.revision,
+      killed_at,
+      event: isFirst ? event : null,
+      published_ms: now_ms,
+      finish_after_ms: now_ms + order.own_finish_ms,
+      last_published_ms: now_ms,
+    }
+    const record_text = JSON.stringify(record)
+    const audit = agentEntry({
+      event: 'admin_action',
+      organization_id,
+      agent_id,
+      agent_name: agent.agent_name,
+      timestamp,
+      actor,
+      data: {
+        actor: actor.email,
+        actor_token_id: actor.token_id,
+        action: 'agent.kill',
+        target: agent_id,
+        kill_method: order.kill_method,
+        reason: order.reason,
+        credentials_revoked: keys.length,
+        before: { status: before.status },
+        after: { status: 'killed' },
+      },
+    })
+    const writes: Write[] = [
+      ...change.writes,
+      activityWrite(audit),
+      ['HSET', REDIS_KEYS.kills, EPOCH, record_text],
+    ]
+    const { targets } = change
+    const committed = await commit(
+      redis,
+      { guards, writes, targets },
+      lease_ms + LEASE_MARGIN_MS,
+      'even_when_full',
+    )
+    if (committed.kind === 'refused') continue
+    const { epoch, edges } = committed
+    return { epoch, edges, record, record_text, credentials_revoked: keys.length }
+  }
+  throw new Error('the agent changes faster than it can be killed')
+}

@@ -1,0 +1,116 @@
+import type { Acknowledgements } from '../control/acknowledgements.ts'
+import type { ControlTarget } from '../control/control-message.ts'
+import type { Agent } from '../model.ts'
+import { type Write, commit } from '../redis/commit.ts'
+import type { RedisClient } from '../redis/run-script.ts'
+import { readAgentWithKeys } from './agent-with-keys.ts'
+import { type KillActor, activityWrite, agentEntry } from './kill-entries.ts'
+import { nextRevision, reactivateWrites } from './kill-writes.ts'
+import { LEASE_MARGIN_MS } from './lease-margin.ts'
+
+const TRIES_LIMIT = 20
+
+export interface ReactivateOrder {
+  readonly organization_id: string
+  readonly agent_id: string
+  readonly reason: string
+  readonly actor: KillActor
+  /** A new key in the place of those that the kill revoked; null gives those back. */
+  readonly replacement: {
+    readonly writes: readonly Write[]
+    readonly target: ControlTarget
+    readonly key_id: string
+  } | null
+}
+
+export interface Reactivated {
+  readonly agent: Agent
+  readonly credentials_restored: number
+  /** False when the agent was active; then nothing was changed, and a replacement was not stored. */
+  readonly was_killed: boolean
+}
+
+/**
+ * Switches an agent on again; answers when it is on every edge, or an edge that is not can surely no longer serve.
+ * @returns null when there is no such agent
+ * @throws when the store does not answer or refuses
+ */
+export async function reactivateAgent(
+  parts: {
+    readonly redis: RedisClient
+    readonly acknowledgements: Acknowledgements
+    readonly lease_ms: number
+    readonly nowMs: () => number
+    readonly now: () => Date
+  },
+  order: ReactivateOrder,
+): Promise<Reactivated | null> {
+  const { redis, acknowledgements, lease_ms, nowMs, now } = parts
+  const { organization_id, agent_id, actor, reason, replacement } = order
+  for (let tries = 0; tries < TRIES_LIMIT; tries++) {
+    const started_ms = nowMs()
+    const found = await readAgentWithKeys(redis, organization_id, agent_id)
+    if (found === null) return null
+    const before = found.agent
+    if (before.status !== 'killed')
+      return { agent: before, credentials_restored: 0, was_killed: false }
+    const keysAre = replacement === null ? 'restored' : 'replaced'
+    const change = reactivateWrites(found, nextRevision(found), keysAre)
+    const { agent, keys } = change
+    const credentials_restored = replacement === null ? keys.length : 0
+    const about = {
+      organization_id,
+      agent_id,
+      agent_name: agent.agent_name,
+      timestamp: now().toISOString(),
+      actor,
+    }
+    const outcome = { credentials_restored, rotated: replacement !== null }
+    const entry = agentEntry({
+      ...about,
+      event: 'agent_reactivated',
+      data: {
+        reason,
+        triggered_by: actor.email,
+        killed_at: before.killed_at,
+        kill_reason: before.kill_reason,
+        ...outcome,
+      },
+    })
+    const audit = agentEntry({
+      ...about,
+      event: 'admin_action',
+      data: {
+        actor: actor.email,
+        actor_token_id: actor.token_id,
+        action: 'agent.reactivate',
+        target: agent_id,
+        reason,
+        ...outcome,
+        before: { status: before.status },
+        after: { status: agent.status },
+      },
+    })
+    const committed = await commit(
+      redis,
+      {
+        guards: found.guards,
+        writes: [
+          ...change.writes,
+          ...(replacement?.writes ?? []),
+          activityWrite(entry),
+          activityWrite(audit),
+        ],
+        events: [entry],
+        targets: [...change.targets, ...(replacement === null ? [] : [replacement.target])],
+      },
+      lease_ms + LEASE_MARGIN_MS,
+      'even_when_full',
+    )
+    if (committed.kind === 'refused') continue
+    const { epoch, edges } = committed
+    await acknowledgements.wait(epoch, edges, started_ms, lease_ms + LEASE_MARGIN_MS)
+    return { agent, credentials_restored, was_killed: true }
+  }
+  throw new Error('the agent changes faster than it can be reactivated')
+}

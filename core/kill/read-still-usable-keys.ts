@@ -1,0 +1,26 @@
+import type { ApiKey } from '../model.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
+
+const DAY_MS = 24 * 3600 * 1000
+
+/** Keys of the organization that the agent's calls used in the last day, and that a kill of it does not revoke. */
+export async function readStillUsableKeys(
+  redis: RedisClient,
+  organization_id: string,
+  agent_id: string,
+  now_ms: number,
+): Promise<readonly string[]> {
+  const uses = await redis.hgetall(REDIS_KEYS.agentOrganizationKeys(organization_id, agent_id))
+  const recent = Object.keys(uses).filter((key_id) => Number(uses[key_id]) > now_ms - DAY_MS)
+  if (recent.length === 0) return []
+  const texts = await redis.hmget(REDIS_KEYS.apiKeys(organization_id), ...recent)
+  return texts
+    .filter((text) => text !== null)
+    .map((text) => JSON.parse(text) as ApiKey)
+    .filter(
+      ({ revoked_at, expires_at }) =>
+        revoked_at === null && (expires_at === null || Date.parse(expires_at) > now_ms),
+    )
+    .map(({ key_id }) => key_id)
+}

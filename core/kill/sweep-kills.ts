@@ -1,0 +1,116 @@
+import type { Acknowledgement } from '../control/control-message.ts'
+import type { Agent } from '../model.ts'
+import { commit } from '../redis/commit.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
+import { finishKill } from './finish-kill.ts'
+import type { KillRecord } from './kill-record.ts'
+import { LEASE_MARGIN_MS } from './lease-margin.ts'
+import { readCallCounts } from './read-call-counts.ts'
+import { readLiveEdges } from './read-live-edges.ts'
+
+/** How long a live edge may leave a kill unacknowledged before it is published again. */
+const PUBLISH_AGAIN_MS = 500
+/** An edge that keeps its lease and acknowledges nothing for so long is not one that a message can help. */
+const GIVE_UP_MS = 60_000
+
+interface Parts {
+  readonly redis: RedisClient
+  readonly lease_ms: number
+  readonly log: { warn(data: object, message: string): void }
+}
+
+/**
+ * Completes kills whose own process has not, from the stored acknowledgements, and publishes again those that a live
+ * edge has not acknowledged. Any number of processes may do this at once.
+ * @returns how many kills are still under way
+ * @throws when the store does not answer
+ */
+export async function sweepKills(parts: Parts): Promise<number> {
+  const { redis, log } = parts
+  const texts = Object.entries(await redis.hgetall(REDIS_KEYS.kills))
+  if (texts.length === 0) return 0
+  const [seconds, micros] = await redis.time()
+  const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+  const live = await readLiveEdges(parts)
+  for (const [epoch, text] of texts)
+    await sweep(parts, Number(epoch), text, { now_ms, live }).catch((error: unknown) =>
+      log.warn({ error: String(error), epoch }, 'a kill could not be completed now'),
+    )
+  return texts.length
+}
+
+async function sweep(
+  parts: Parts,
+  epoch: number,
+  text: string,
+  { now_ms, live }: { readonly now_ms: number; readonly live: ReadonlySet<string> },
+): Promise<void> {
+  const { redis, lease_ms, log } = parts
+  const record = JSON.parse(text) as KillRecord
+  const stored = Object.values(await redis.hgetall(REDIS_KEYS.acknowledgements(epoch)))
+  const heard = stored.map((one) => JSON.parse(one) as Acknowledgement)
+  const acknowledged = new Set(heard.map(({ edge_id }) => edge_id))
+  const silent = [...live].filter((edge_id) => !acknowledged.has(edge_id))
+  const age_ms = now_ms - record.published_ms
+  const isOver = silent.length === 0 || age_ms > lease_ms + LEASE_MARGIN_MS
+  if (now_ms >= record.finish_after_ms && isOver) {
+    const keeps = silent.length > 0 && age_ms < GIVE_UP_MS
+    const next = keeps ? { ...record, event: null } : null
+    if (record.event === null && next !== null) {
+      if (now_ms - record.last_published_ms > PUBLISH_AGAIN_MS)
+        await publishAgain(parts, epoch, text, now_ms)
+      return
+    }
+    const sum = (count: 'terminated' | 'unconfirmed'): number =>
+      heard.reduce((total, one) => total + one[count], 0)
+    const last_us = Math.max(0, ...heard.map(({ stored_us }) => stored_us ?? 0))
+    const counts = {
+      requests_terminated: sum('terminated'),
+      unconfirmed: sum('unconfirmed'),
+      propagation_ms: Math.max(0, (last_us - record.published_ms * 1000) / 1000),
+      complete: silent.length === 0,
+      metadata: await readCallCounts(redis, record.organization_id, record.agent_id, now_ms),
+    }
+    await finishKill(redis, epoch, { record, text }, counts, next)
+  } else if (silent.length > 0 && now_ms - record.last_published_ms > PUBLISH_AGAIN_MS) {
+    log.warn(
+      { organization_id: record.organization_id, agent_id: record.agent_id, silent },
+      'edges have not acknowledged a kill; it is published again',
+    )
+    await publishAgain(parts, epoch, text, now_ms)
+  }
+}
+
+/** Only while the kill stands: an agent that was reactivated since, or deleted, must not be cut. */
+async function publishAgain(
+  { redis, lease_ms }: Parts,
+  epoch: number,
+  text: string,
+  now_ms: number,
+): Promise<void> {
+  const record = JSON.parse(text) as KillRecord
+  const { organization_id, agent_id, revision, killed_at } = record
+  const agents = REDIS_KEYS.agents(organization_id)
+  const agentText = await redis.hget(agents, agent_id)
+  const agent = agentText === null ? null : (JSON.parse(agentText) as Agent)
+  const kills = REDIS_KEYS.kills
+  const stands = agent?.status === 'killed' && agent.revision === revision && agentText !== null
+  if (!stands) {
+    if (record.event === null) await redis.hdel(kills, String(epoch))
+    return
+  }
+  await commit(
+    redis,
+    {
+      guards: [
+        ['HGET', agents, agent_id, agentText],
+        ['HGET', kills, String(epoch), text],
+      ],
+      writes: [['HSET', kills, epoch, JSON.stringify({ ...record, last_published_ms: now_ms })]],
+      targets: [{ what: 'kill', organization_id, agent_id, revision, killed_at, again_of: epoch }],
+    },
+    lease_ms,
+    'even_when_full',
+  )
+}

@@ -1,0 +1,46 @@
+-- Purpose: the body of commit.lua and commit-when-full.lua, whose headers say what it takes and answers.
+local function applyChange()
+  local plan = cjson.decode(ARGV[1])
+  for number, guard in ipairs(plan.guards) do
+    local command, place, field, expected = guard[1], guard[2], guard[3], guard[4]
+    local found
+    if command == 'EXISTS' then
+      found = redis.call('EXISTS', KEYS[place + 2]) == 1 and 'present' or false
+    elseif command == 'HLEN' or command == 'ZCARD' then
+      found = tostring(redis.call(command, KEYS[place + 2]))
+    else
+      found = redis.call(command, KEYS[place + 2], field)
+    end
+    if expected == true then
+      if not found then return {0, number} end
+    elseif expected == false then
+      if found then return {0, number} end
+    elseif found ~= expected then
+      return {0, number}
+    end
+  end
+  if redis.call('EXISTS', KEYS[1]) == 0 then
+    local now = redis.call('TIME')
+    redis.call('SET', KEYS[1], now[1] .. string.format('%06d', now[2]))
+  end
+  local epoch = redis.call('INCR', KEYS[1])
+  local epoch_text = string.format('%.0f', epoch)
+  for _, write in ipairs(plan.writes) do
+    local command = {write[1], KEYS[write[2] + 2]}
+    for i = 3, #write do
+      command[i] = write[i] == '@epoch' and epoch_text or write[i]
+    end
+    redis.call(unpack(command))
+  end
+  for _, event in ipairs(plan.events) do
+    enqueueEvent(event[1], event[2], event[3], event[4])
+  end
+  local now = redis.call('TIME')
+  local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
+  local edges = redis.call('ZRANGEBYSCORE', KEYS[2], now_ms - plan.lease_ms, '+inf')
+  -- A change that no edge must hear of is published as well, since every epoch that is not heard is a gap.
+  -- An empty list is spelled out: cjson would write it as an object.
+  local targets = #plan.targets > 0 and cjson.encode(plan.targets) or '[]'
+  redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. targets .. '}')
+  return {1, epoch, edges}
+end
