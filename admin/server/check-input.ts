@@ -86,7 +86,8 @@ function issuesOfChoice(
 }
 
 function describe({ keyword, instancePath, params, message }: SchemaError): Issue[] {
-  if (keyword === 'boolean') return []
+  // Of a member that may be null, what is wrong with its value says it all.
+  if (keyword === 'boolean' || keyword === 'anyOf' || message === 'must be null') return []
   if (keyword === 'required') {
     const { requiredProperties } = params as { requiredProperties: readonly string[] }
     return requiredProperties.map((name) => ({

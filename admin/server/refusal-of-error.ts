@@ -16,7 +16,8 @@ export function refusalOfError(error: unknown, body_limit_bytes: number): Refusa
     }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return { kind: 'refusal', error: 'unsupported_media_type' }
-  if (statusCode === 404) return { kind: 'refusal', error: 'not_found' }
+  if (statusCode === 404 || code === 'FST_ERR_MAX_PARAM_LENGTH')
+    return { kind: 'refusal', error: 'not_found' }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
     return {
       kind: 'refusal',

@@ -12,6 +12,8 @@ interface Failures {
 /** Counts failed sign-ins per address in a bounded table. `nowMs` is monotonic. */
 export class SignInThrottle {
   readonly #byAddress = new Map<string, Failures>()
+  /** As many as there are requests at the moment. */
+  readonly #turns = new Map<string, Promise<void>>()
   readonly #nowMs: () => number
 
   constructor(nowMs: () => number) {
@@ -36,6 +38,22 @@ export class SignInThrottle {
       if (oldest !== undefined) this.#byAddress.delete(oldest)
     }
     return failures.count
+  }
+
+  /** Runs the sign-ins of one address one after the other, so that many at once count as many. */
+  async inTurn<T>(address: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(address) ?? Promise.resolve()
+    const mine = before.then(work, work)
+    const done = mine.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#turns.set(address, done)
+    try {
+      return await mine
+    } finally {
+      if (this.#turns.get(address) === done) this.#turns.delete(address)
+    }
   }
 
   get size(): number {

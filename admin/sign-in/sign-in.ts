@@ -14,32 +14,42 @@ const UNGUESSABLE_LENGTH = 32
  * Who makes the request, by its bearer token. Wrong tokens are counted by address; over the limit a token that could
  * be guessed is not even looked up, while one that could not still opens, so that nobody can lock operators out.
  */
-export async function signIn(
-  context: AdminContext,
-  request: {
-    readonly authorization: string | undefined
-    readonly source_ip: string | null
-    readonly request_id: string
-  },
-): Promise<Actor | Refusal> {
-  const { signInThrottle, tokenUses, now } = context
+export async function signIn(context: AdminContext, request: SignIn): Promise<Actor | Refusal> {
   const token = readBearer(request.authorization)
   if (token === null) return unauthorized
   const address = request.source_ip ?? 'unknown'
   const isGuessable = token.length < UNGUESSABLE_LENGTH && !isWellFormedKey(token)
-  const wait_s = signInThrottle.waitOf(address)
-  if (wait_s > 0 && isGuessable) return throttled(wait_s)
+  if (!isGuessable) return await tryToken(context, request, token, address)
+  const { signInThrottle } = context
+  return await signInThrottle.inTurn(address, async () => {
+    const wait_s = signInThrottle.waitOf(address)
+    return wait_s > 0 ? throttled(wait_s) : await tryToken(context, request, token, address)
+  })
+}
+
+interface SignIn {
+  readonly authorization: string | undefined
+  readonly source_ip: string | null
+  readonly request_id: string
+}
+
+async function tryToken(
+  context: AdminContext,
+  request: SignIn,
+  token: string,
+  address: string,
+): Promise<Actor | Refusal> {
+  const { signInThrottle, tokenUses, now } = context
   const found = await findToken(context, token)
-  if (
-    found === null ||
-    (found.expires_at !== null && Date.parse(found.expires_at) <= now().getTime())
-  ) {
+  const expires_ms = found?.expires_at ? Date.parse(found.expires_at) : Number.POSITIVE_INFINITY
+  if (found === null || expires_ms <= now().getTime()) {
+    const wait_s = signInThrottle.waitOf(address)
     const failures = signInThrottle.fail(address)
     await recordFailedSignIn(context, { ...request, failures, token: found })
     return wait_s > 0 ? throttled(wait_s) : unauthorized
   }
-  tokenUses.note(found.organization_id, found.token_id)
   const { token_id, organization_id, email, role } = found
+  tokenUses.note(organization_id, token_id)
   return { token_id, organization_id, email, role, source_ip: request.source_ip }
 }
 

@@ -1,0 +1,654 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { type CallOptions, type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+
+const ORG = 'org_default'
+const SECRET = 'sk-live-0123456789-abcdef-WXYZ'
+
+let valkey: KitValkey
+let admin: AdminInProcess
+let redis: RedisClient
+
+before(async () => {
+  valkey = await startValkey()
+  admin = await adminInProcess(valkey.url)
+  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+})
+after(async () => {
+  redis.disconnect()
+  await admin.stop()
+  await valkey.stop()
+})
+
+const call = async (method: string, path: string, body?: unknown, options: CallOptions = {}) =>
+  await admin.call(method, path, { ...(body === undefined ? {} : { body }), ...options })
+
+async function make(path: string, body: object): Promise<any> {
+  const answer = await call('POST', path, body)
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body
+}
+
+let count = 0
+const makeAgent = (more: object = {}) =>
+  make('/admin/agents', { agent_name: `a${++count}`, ...more })
+const makeIntegration = (more: object = {}) =>
+  make('/admin/integrations', {
+    name: `i${++count}`,
+    base_url: `https://api-${count}.example.com/v1`,
+    auth: { type: 'bearer', token: SECRET },
+    ...more,
+  })
+async function makeScope(more: object = {}): Promise<any> {
+  const [agent, integration] = [await makeAgent(), await makeIntegration()]
+  return await make('/admin/scopes', {
+    name: 'all',
+    agent_id: agent.agent_id,
+    integration_id: integration.integration_id,
+    rules: [{ methods: ['*'], paths: ['/**'] }],
+    ...more,
+  })
+}
+
+const issuePaths = (answer: { body: any }): string[] =>
+  answer.body.details.issues.map((issue: { path: string }) => issue.path)
+
+/** What an edge will read once an agent is killed. */
+async function markKilled(agent_id: string): Promise<void> {
+  const agents = REDIS_KEYS.agents(ORG)
+  const agent = JSON.parse((await redis.hget(agents, agent_id)) ?? '')
+  const killed = { ...agent, status: 'killed', revision: 3, killed_at: new Date().toISOString() }
+  await redis.hset(agents, agent_id, JSON.stringify(killed))
+}
+
+describe('agents', () => {
+  test('an agent is created with a key of its own, read, changed and deleted', async () => {
+    const { api_key, api_key_id, ...agent } = await makeAgent({ metadata: { team: 'x', old: 1 } })
+    assert.match(api_key, /^agw_live_/)
+    assert.deepEqual((await call('GET', `/admin/agents/${agent.agent_id}`)).body, agent)
+    const patched = await call('PATCH', `/admin/agents/${agent.agent_id}`, {
+      agent_name: 'renamed',
+      metadata: { old: null, new: [1] },
+    })
+    assert.deepEqual(patched.body, {
+      ...agent,
+      agent_name: 'renamed',
+      metadata: { team: 'x', new: [1] },
+    })
+    const keys = await call('GET', `/admin/agents/${agent.agent_id}/keys`)
+    assert.deepEqual(
+      keys.body.data.map((key: any) => [key.key_id, key.last4]),
+      [[api_key_id, api_key.slice(-4)]],
+    )
+    assert.equal((await call('DELETE', `/admin/agents/${agent.agent_id}`)).status, 204)
+    assert.equal((await call('GET', `/admin/agents/${agent.agent_id}`)).status, 404)
+    assert.equal(await redis.hget(REDIS_KEYS.apiKeys(ORG), api_key_id), null)
+  })
+
+  test('threat 22: the id of a deleted agent is never given again, its revision is kept', async () => {
+    const agent_id = 'billing:bot.v1'
+    await makeAgent({ agent_id })
+    assert.equal((await call('POST', '/admin/agents', { agent_name: 'b', agent_id })).status, 409)
+    await markKilled(agent_id)
+    assert.equal((await call('DELETE', `/admin/agents/${agent_id}`)).status, 204)
+    const again = await call('POST', '/admin/agents', { agent_name: 'b', agent_id })
+    assert.equal(again.status, 409)
+    assert.equal(again.body.details.reason, 'agent_id_deleted')
+    assert.equal(await redis.hget(REDIS_KEYS.agentTombstones(ORG), agent_id), '3')
+  })
+
+  test('threat 22: status is not writable, and what was read may be sent back', async () => {
+    const { api_key: _, api_key_id: __, ...agent } = await makeAgent()
+    const path = `/admin/agents/${agent.agent_id}`
+    await markKilled(agent.agent_id)
+    const raised = await call('PATCH', path, { status: 'active' })
+    assert.equal(raised.status, 400)
+    assert.deepEqual(issuePaths(raised), ['/status'])
+    assert.equal((await call('PATCH', path, { killed_at: null })).status, 400)
+    assert.equal(
+      (await call('POST', '/admin/agents', { agent_name: 'x', status: 'killed' })).status,
+      400,
+    )
+    const read = (await call('GET', path)).body
+    assert.equal((await call('PATCH', path, { ...read, agent_name: 'y' })).body.status, 'killed')
+  })
+
+  test('threat 22: a killed agent gets no new key', async () => {
+    const { agent_id } = await makeAgent()
+    await markKilled(agent_id)
+    const answer = await call('POST', `/admin/agents/${agent_id}/keys`, {})
+    assert.equal(answer.status, 409)
+    assert.equal(answer.body.details.reason, 'agent_killed')
+  })
+
+  test('an agent with scopes is deleted only with cascade, and its scopes go with it', async () => {
+    const scope = await makeScope()
+    const path = `/admin/agents/${scope.agent_id}`
+    assert.equal((await call('DELETE', path)).body.details.reason, 'in_use')
+    assert.equal((await call('DELETE', `${path}?cascade=true`)).status, 204)
+    assert.equal((await call('GET', `/admin/scopes/${scope.scope_id}`)).status, 404)
+    assert.equal((await call('DELETE', `/admin/integrations/${scope.integration_id}`)).status, 204)
+  })
+
+  test('faults of one request are all listed, each with its path', async () => {
+    const answer = await call('POST', '/admin/agents', { agent_id: 'no spaces', extra: 1 })
+    assert.equal(answer.status, 400)
+    assert.equal(answer.headers['x-agw-reason'], 'validation_failed')
+    assert.deepEqual(issuePaths(answer).sort(), ['/agent_id', '/agent_name', '/extra'])
+    assert.deepEqual(Object.keys(answer.body), ['error', 'message', 'details', 'request_id'])
+  })
+
+  test('metadata is bounded', async () => {
+    const metadata = { text: 'x'.repeat(20_000) }
+    const answer = await call('POST', '/admin/agents', { agent_name: 'big', metadata })
+    assert.deepEqual(issuePaths(answer), ['/metadata'])
+  })
+})
+
+describe('lists', () => {
+  test('pages join to the whole list, newest first, whatever the size of a page', async () => {
+    const made: string[] = []
+    for (let i = 0; i < 7; i++)
+      made.unshift((await makeAgent({ agent_name: `paged ${i}` })).agent_id)
+    for (const limit of [1, 2, 3, 7, 8]) {
+      const found: string[] = []
+      let next: string | null = ''
+      while (next !== null) {
+        const cursor: string = next ? `&cursor=${next}` : ''
+        const page = (await call('GET', `/admin/agents?q=PAGED&limit=${limit}${cursor}`)).body
+        found.push(...page.data.map((agent: any) => agent.agent_id))
+        next = page.next_cursor
+      }
+      assert.deepEqual(found, made, `limit ${limit}`)
+    }
+    const all: string[] = []
+    let next: string | null = ''
+    while (next !== null) {
+      const cursor: string = next ? `&cursor=${next}` : ''
+      const page = (await call('GET', `/admin/agents?limit=2${cursor}`)).body
+      all.push(...page.data.map((agent: any) => agent.agent_id))
+      next = page.next_cursor
+    }
+    assert.equal(new Set(all).size, all.length)
+    assert.equal(all.length, await redis.hlen(REDIS_KEYS.agents(ORG)))
+  })
+
+  test('agents are filtered by status and by a part of name or id', async () => {
+    const { agent_id } = await makeAgent({ agent_name: 'Ünïque Näme', agent_id: 'filter-me' })
+    await markKilled(agent_id)
+    const ids = async (query: string) =>
+      (await call('GET', `/admin/agents?${query}`)).body.data.map((agent: any) => agent.agent_id)
+    assert.deepEqual(await ids(`q=${encodeURIComponent('ünïque')}&status=killed`), [agent_id])
+    assert.deepEqual(await ids('q=FILTER-me'), [agent_id])
+    assert.deepEqual(await ids('q=filter-me&status=active'), [])
+  })
+
+  for (const query of [
+    'limit=0',
+    'limit=201',
+    'limit=x',
+    'limit=1&limit=2',
+    'cursor=nonsense',
+    'status=dead',
+    'unknown=1',
+  ])
+    test(`a list refuses ?${query}`, async () => {
+      const answer = await call('GET', `/admin/agents?${query}`)
+      assert.equal(answer.status, 400)
+      assert.equal(answer.body.error, 'validation_failed')
+    })
+})
+
+describe('keys', () => {
+  test('a key of the organization has uses and agents, is shown once, and is revoked', async () => {
+    const { agent_id } = await makeAgent()
+    const expires_at = '2035-01-01T00:00:00+02:00'
+    const made = await make('/admin/keys', {
+      name: 'ci',
+      agent_ids: [agent_id],
+      uses: ['webhooks'],
+      expires_at,
+    })
+    assert.equal(made.expires_at, '2034-12-31T22:00:00.000Z')
+    assert.equal(made.agent_id, null)
+    const { key, ...view } = made
+    const path = `/admin/keys/${made.key_id}`
+    const read = await call('GET', path)
+    assert.deepEqual(read.body, view)
+    assert.equal(read.text.includes(key), false)
+    assert.equal((await call('DELETE', path)).status, 204)
+    assert.equal((await call('DELETE', path)).status, 204)
+    const revoked = (await call('GET', path)).body
+    assert.equal(revoked.revoked_by, 'operator')
+    assert.notEqual(revoked.revoked_at, null)
+  })
+
+  test('uses is proxy alone unless said otherwise', async () => {
+    assert.deepEqual((await make('/admin/keys', {})).uses, ['proxy'])
+    assert.deepEqual((await make('/admin/keys', { uses: ['proxy', 'webhooks'] })).uses.length, 2)
+  })
+
+  test('a key that a kill revoked and an operator deletes is not given back by a reactivation', async () => {
+    const { agent_id } = await makeAgent()
+    const key = await make(`/admin/agents/${agent_id}/keys`, {})
+    const keys = REDIS_KEYS.apiKeys(ORG)
+    const stored = JSON.parse((await redis.hget(keys, key.key_id)) ?? '')
+    const killed_at = '2026-01-01T00:00:00.000Z'
+    await redis.hset(
+      keys,
+      key.key_id,
+      JSON.stringify({ ...stored, revoked_at: killed_at, revoked_by: 'kill' }),
+    )
+    assert.equal((await call('DELETE', `/admin/agents/${agent_id}/keys/${key.key_id}`)).status, 204)
+    const after = (await call('GET', `/admin/agents/${agent_id}/keys/${key.key_id}`)).body
+    assert.deepEqual([after.revoked_by, after.revoked_at], ['operator', killed_at])
+  })
+
+  const wrong: [string, object, string][] = [
+    ['an empty uses', { uses: [] }, '/uses'],
+    ['an unknown use', { uses: ['admin'] }, '/uses/0'],
+    ['an empty agent_ids, which could be read as no limit', { agent_ids: [] }, '/agent_ids'],
+    ['an agent that is not there', { agent_ids: ['agt_none'] }, '/agent_ids/0'],
+    ['an expiry in the past', { expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+    ['an expiry that is no time', { expires_at: 'soon' }, '/expires_at'],
+    ['an expiry without a zone', { expires_at: '2035-01-01T00:00:00' }, '/expires_at'],
+  ]
+  for (const [what, body, path] of wrong)
+    test(`a key of the organization is refused with ${what}`, async () => {
+      const answer = await call('POST', '/admin/keys', body)
+      assert.equal(answer.status, 400)
+      assert.deepEqual(issuePaths(answer), [path])
+    })
+
+  test('the key of an agent is found under that agent alone', async () => {
+    const [mine, other] = [await makeAgent(), await makeAgent()]
+    for (const path of [
+      `/admin/agents/${other.agent_id}/keys/${mine.api_key_id}`,
+      `/admin/keys/${mine.api_key_id}`,
+    ])
+      for (const method of ['GET', 'DELETE']) assert.equal((await call(method, path)).status, 404)
+    assert.equal((await call('GET', '/admin/agents/agt_none/keys')).status, 404)
+  })
+
+  test('an agent that has all its keys gets one more when a revoked one makes room', async () => {
+    const { agent_id, api_key_id } = await makeAgent()
+    const path = `/admin/agents/${agent_id}/keys`
+    for (let i = 1; i < 50; i++) await make(path, {})
+    assert.equal((await call('POST', path, {})).body.details.reason, 'too_many_keys')
+    await call('DELETE', `${path}/${api_key_id}`)
+    await make(path, {})
+    assert.equal((await call('GET', `${path}/${api_key_id}`)).status, 404)
+    assert.equal(await redis.zcard(REDIS_KEYS.apiKeyIndex(ORG, agent_id)), 50)
+  })
+})
+
+describe('integrations', () => {
+  test('secrets are write-only: a read has the last four characters, and none of a short secret', async () => {
+    const long = await makeIntegration()
+    assert.deepEqual(long.auth, { type: 'bearer', token_last4: SECRET.slice(-4) })
+    const short = await makeIntegration({
+      auth: { type: 'basic', username: 'u', password: 'p4ss' },
+    })
+    assert.deepEqual(short.auth, { type: 'basic', username: 'u', password_last4: null })
+    const listed = await call('GET', '/admin/integrations?limit=200')
+    assert.equal(listed.text.includes(SECRET), false)
+    const stored = await redis.hget(REDIS_KEYS.integrations(ORG), long.integration_id)
+    assert.equal(stored?.includes(SECRET), false)
+  })
+
+  test('every kind of credential is stored', async () => {
+    const kinds = [
+      { type: 'header', name: 'X-Api-Key', value: SECRET },
+      { type: 'query', name: 'api key', value: 'ä&=' },
+      { type: 'none' },
+      {
+        type: 'oauth2_client_credentials',
+        token_url: 'https://login.example.com/t',
+        client_id: 'c',
+        client_secret: SECRET,
+      },
+      {
+        type: 'aws_sigv4',
+        access_key_id: 'AKIA1',
+        secret_access_key: SECRET,
+        region: 'eu-west-1',
+        service: 's3',
+      },
+    ]
+    for (const auth of kinds) {
+      const made = await makeIntegration({ auth })
+      assert.equal(made.auth.type, auth.type)
+      assert.equal(JSON.stringify(made).includes(SECRET), false)
+    }
+  })
+
+  test('a base URL is canonical, and belongs to one integration', async () => {
+    const made = await makeIntegration({ base_url: 'HTTPS://Api.Same.Example.COM.:443/v1/' })
+    assert.equal(made.base_url, 'https://api.same.example.com/v1')
+    const second = await call('POST', '/admin/integrations', {
+      name: 'b',
+      base_url: 'https://api.same.example.com/v1',
+      auth: { type: 'none' },
+    })
+    assert.equal(second.status, 409)
+    const other = await makeIntegration()
+    const moved = await call('PUT', `/admin/integrations/${other.integration_id}`, {
+      base_url: 'https://api.same.example.com/v1',
+      auth: { type: 'none' },
+    })
+    assert.equal(moved.status, 409)
+    assert.equal((await call('DELETE', `/admin/integrations/${made.integration_id}`)).status, 204)
+    await makeIntegration({ base_url: 'https://api.same.example.com/v1' })
+  })
+
+  test('a patch changes what it names; auth that is sent back as it was read stays', async () => {
+    const made = await makeIntegration()
+    const path = `/admin/integrations/${made.integration_id}`
+    const patched = await call('PUT', path, { ...made, name: 'new', strip_agent_id: false })
+    assert.deepEqual(patched.body, { ...made, name: 'new', strip_agent_id: false })
+    const back = await call('PUT', path, { strip_agent_id: null })
+    assert.equal(back.body.strip_agent_id, true)
+    const half = await call('PUT', path, { auth: { type: 'header', value: 'x' } })
+    assert.deepEqual(issuePaths(half), ['/auth/name'])
+    const whole = await call('PUT', path, {
+      auth: { type: 'header', name: 'x-key', value: SECRET },
+    })
+    assert.deepEqual(whole.body.auth, { type: 'header', name: 'x-key', value_last4: 'WXYZ' })
+  })
+
+  for (const base_url of [
+    'https://evil.example.com/v1',
+    'http://api.origin.example.com/v1',
+    'https://api.origin.example.com:8443/v1',
+  ])
+    test(`threat 4: moving the credential to ${base_url} needs auth in the same request`, async () => {
+      const made = await makeIntegration({ base_url: 'https://api.origin.example.com/v1' })
+      const path = `/admin/integrations/${made.integration_id}`
+      const answer = await call('PUT', path, { base_url })
+      assert.equal(answer.status, 400)
+      assert.deepEqual(issuePaths(answer), ['/auth'])
+      const sentBack = await call('PUT', path, { base_url, auth: made.auth })
+      assert.equal(sentBack.status, 400)
+      assert.equal((await call('GET', path)).body.base_url, made.base_url)
+      assert.equal(
+        (await call('PUT', path, { base_url, auth: { type: 'bearer', token: SECRET } })).status,
+        200,
+      )
+      assert.equal((await call('DELETE', path)).status, 204)
+    })
+
+  test('another path of the same origin needs no auth', async () => {
+    const made = await makeIntegration()
+    const base_url = made.base_url.replace('/v1', '/v2')
+    const answer = await call('PUT', `/admin/integrations/${made.integration_id}`, { base_url })
+    assert.equal(answer.body.base_url, base_url)
+    assert.equal(answer.body.auth.token_last4, 'WXYZ')
+  })
+
+  const wrong: [string, object, string][] = [
+    ['a base URL with a query', { base_url: 'https://x.example.com/v1?a=1' }, '/base_url'],
+    ['a base URL with user info', { base_url: 'https://u:p@x.example.com/v1' }, '/base_url'],
+    ['a base URL that climbs', { base_url: 'https://x.example.com/v1/%2e%2e' }, '/base_url'],
+    ['a scheme that is not http', { base_url: 'ftp://x.example.com/v1' }, '/base_url'],
+    ['a line break in a token', { auth: { type: 'bearer', token: 'a\r\nhost: b' } }, '/auth/token'],
+    ['an unknown kind of auth', { auth: { type: 'magic' } }, '/auth/type'],
+    [
+      'a header that frames the message',
+      { auth: { type: 'header', name: 'Content-Length', value: '1' } },
+      '/auth/name',
+    ],
+    [
+      'a header of ours in disguise',
+      { auth: { type: 'header', name: 'X_Agw_Host', value: 'h' } },
+      '/auth/name',
+    ],
+    [
+      'a token URL with user info',
+      {
+        auth: {
+          type: 'oauth2_client_credentials',
+          token_url: 'https://u@x.example.com',
+          client_id: 'c',
+          client_secret: 's',
+        },
+      },
+      '/auth/token_url',
+    ],
+    ['no auth', { auth: null }, '/auth'],
+  ]
+  for (const [what, more, path] of wrong)
+    test(`an integration is refused with ${what}`, async () => {
+      const answer = await call('POST', '/admin/integrations', {
+        name: 'wrong',
+        base_url: 'https://wrong.example.com/v1',
+        auth: { type: 'none' },
+        ...more,
+      })
+      assert.equal(answer.status, 400, answer.text)
+      assert.deepEqual(issuePaths(answer), [path])
+      assert.equal(answer.text.includes('host: b'), false)
+    })
+
+  test('an integration that scopes use goes only with cascade, and the scopes with it', async () => {
+    const scope = await makeScope()
+    const path = `/admin/integrations/${scope.integration_id}`
+    assert.equal((await call('DELETE', path)).status, 409)
+    assert.equal((await call('DELETE', `${path}?cascade=true`)).status, 204)
+    assert.equal((await call('GET', `/admin/scopes/${scope.scope_id}`)).status, 404)
+    assert.equal(await redis.hlen(REDIS_KEYS.agentScopes(ORG, scope.agent_id)), 0)
+    assert.equal((await call('DELETE', `/admin/agents/${scope.agent_id}`)).status, 204)
+  })
+})
+
+describe('scopes', () => {
+  test('a scope has the defaults of the contract for what it leaves out, member by member', async () => {
+    const scope = await makeScope({ injection_detection: { mode: 'log' } })
+    const { mcp_tools, anomaly_detection, rate_limiting, priority, max_body_bytes } = scope
+    assert.deepEqual(
+      { mcp_tools, anomaly_detection, rate_limiting, priority, max_body_bytes },
+      {
+        mcp_tools: SCOPE_DEFAULTS.mcp_tools,
+        anomaly_detection: SCOPE_DEFAULTS.anomaly_detection,
+        rate_limiting: SCOPE_DEFAULTS.rate_limiting,
+        priority: 100,
+        max_body_bytes: null,
+      },
+    )
+    assert.deepEqual(scope.injection_detection, {
+      ...SCOPE_DEFAULTS.injection_detection,
+      mode: 'log',
+    })
+  })
+
+  test('a patch merges settings, replaces rules whole, and gives defaults back', async () => {
+    const scope = await makeScope({ rate_limiting: { requests_per_minute: 5 } })
+    const path = `/admin/scopes/${scope.scope_id}`
+    const rules = [{ methods: ['get', 'GET'], paths: ['/models/**'] }]
+    const patched = await call('PUT', path, {
+      rules,
+      rate_limiting: { violation_window_minutes: 9 },
+      mcp_tools: { deny: ['delete_*'] },
+    })
+    assert.deepEqual(patched.body.rules, [{ methods: ['GET'], paths: ['/models/**'] }])
+    assert.deepEqual(patched.body.rate_limiting, {
+      requests_per_minute: 5,
+      auto_kill_on_sustained_violation: false,
+      violation_window_minutes: 9,
+    })
+    assert.deepEqual(patched.body.mcp_tools, { allow: ['*'], deny: ['delete_*'] })
+    const unlimited = await call('PUT', path, { rate_limiting: { requests_per_minute: null } })
+    assert.equal(unlimited.body.rate_limiting.requests_per_minute, null)
+    const back = await call('PUT', path, { rate_limiting: null, mcp_tools: { deny: null } })
+    assert.deepEqual(back.body.rate_limiting, SCOPE_DEFAULTS.rate_limiting)
+    assert.deepEqual(back.body.mcp_tools.deny, [])
+    const same = await call('PUT', path, back.body)
+    assert.deepEqual(same.body, back.body)
+  })
+
+  test('a scope stays with its agent and its integration', async () => {
+    const [scope, other] = [await makeScope(), await makeScope()]
+    const path = `/admin/scopes/${scope.scope_id}`
+    assert.deepEqual(issuePaths(await call('PUT', path, { agent_id: other.agent_id })), [
+      '/agent_id',
+    ])
+    const moved = await call('PUT', path, { integration_id: other.integration_id })
+    assert.deepEqual(issuePaths(moved), ['/integration_id'])
+  })
+
+  test('scopes are listed by agent and by integration', async () => {
+    const scope = await makeScope()
+    const second = await make('/admin/scopes', {
+      name: 'second',
+      agent_id: scope.agent_id,
+      integration_id: (await makeIntegration()).integration_id,
+      rules: [],
+    })
+    const ids = async (query: string) =>
+      (await call('GET', `/admin/scopes?${query}`)).body.data.map((found: any) => found.scope_id)
+    assert.deepEqual(await ids(`agent_id=${scope.agent_id}`), [second.scope_id, scope.scope_id])
+    assert.deepEqual(await ids(`integration_id=${scope.integration_id}`), [scope.scope_id])
+    assert.deepEqual(await ids('agent_id=agt_none'), [])
+    const first = (await call('GET', `/admin/scopes?agent_id=${scope.agent_id}&limit=1`)).body
+    assert.deepEqual(await ids(`agent_id=${scope.agent_id}&cursor=${first.next_cursor}`), [
+      scope.scope_id,
+    ])
+  })
+
+  const injection = (member: object) => ({ injection_detection: member })
+  const wrong: [string, object, string][] = [
+    [
+      'a path without a leading slash',
+      { rules: [{ methods: ['*'], paths: ['x'] }] },
+      '/rules/0/paths/0',
+    ],
+    [
+      'a path that climbs',
+      { rules: [{ methods: ['*'], paths: ['/a', '/a/%2e%2e/b'] }] },
+      '/rules/0/paths/1',
+    ],
+    [
+      'a star inside a segment',
+      { rules: [{ methods: ['*'], paths: ['/models*'] }] },
+      '/rules/0/paths/0',
+    ],
+    ['a rule without methods', { rules: [{ methods: [], paths: ['/'] }] }, '/rules/0/methods'],
+    [
+      'a method that is none',
+      { rules: [{ methods: ['GET /'], paths: ['/'] }] },
+      '/rules/0/methods/0',
+    ],
+    [
+      'a pattern that RE2 does not take',
+      injection({ custom_patterns: ['ok', '(?=x)'] }),
+      '/injection_detection/custom_patterns/1',
+    ],
+    [
+      'a whitelist that RE2 does not take',
+      injection({ whitelist_patterns: ['('] }),
+      '/injection_detection/whitelist_patterns/0',
+    ],
+    [
+      'a pattern that is too long',
+      injection({ custom_patterns: ['x'.repeat(1001)] }),
+      '/injection_detection/custom_patterns/0',
+    ],
+    [
+      'too many patterns',
+      injection({ custom_patterns: Array(101).fill('x') }),
+      '/injection_detection/custom_patterns',
+    ],
+    ['an unknown mode', injection({ mode: 'maybe' }), '/injection_detection/mode'],
+    ['a misspelt setting', { injection_detektion: {} }, '/injection_detektion'],
+    [
+      'a threshold above 1',
+      { anomaly_detection: { alert_threshold: 2 } },
+      '/anomaly_detection/alert_threshold',
+    ],
+    [
+      'a rate of zero',
+      { rate_limiting: { requests_per_minute: 0 } },
+      '/rate_limiting/requests_per_minute',
+    ],
+    ['a body limit above that of the gateway', { max_body_bytes: 8_388_609 }, '/max_body_bytes'],
+    ['an agent that is not there', { agent_id: 'agt_none' }, '/agent_id'],
+    ['an integration that is not there', { integration_id: 'int_none' }, '/integration_id'],
+  ]
+  for (const [what, more, path] of wrong)
+    test(`a scope is refused with ${what}`, async () => {
+      const [agent, integration] = [await makeAgent(), await makeIntegration()]
+      const answer = await call('POST', '/admin/scopes', {
+        name: 'wrong',
+        agent_id: agent.agent_id,
+        integration_id: integration.integration_id,
+        rules: [{ methods: ['*'], paths: ['/**'] }],
+        ...more,
+      })
+      assert.equal(answer.status, 400, answer.text)
+      assert.ok(
+        issuePaths(answer).every((at) => at === path || at.startsWith(`${path}/`)),
+        answer.text,
+      )
+    })
+})
+
+describe('changes that meet', () => {
+  test('patches at the same time are all kept: each is decided on what the one before wrote', async () => {
+    const scope = await makeScope()
+    const path = `/admin/scopes/${scope.scope_id}`
+    const patches = [{ priority: 7 }, { name: 'both' }, { max_body_bytes: 9 }]
+    const answers = await Promise.all(patches.map((patch) => call('PUT', path, patch)))
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200, 200],
+    )
+    const { priority, name, max_body_bytes } = (await call('GET', path)).body
+    assert.deepEqual(
+      { priority, name, max_body_bytes },
+      { priority: 7, name: 'both', max_body_bytes: 9 },
+    )
+  })
+
+  test('of two integrations with one base URL, made at the same time, one is made', async () => {
+    const body = { name: 'race', base_url: 'https://race.example.com/v1', auth: { type: 'none' } }
+    const answers = await Promise.all(
+      [1, 2, 3].map(() => call('POST', '/admin/integrations', body)),
+    )
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [201, 409, 409])
+  })
+
+  test('with If-Match a change is made to what was read, or not at all', async () => {
+    const { scope_id } = await makeScope()
+    const path = `/admin/scopes/${scope_id}`
+    const etag = String((await call('GET', path)).headers['etag'])
+    const headers = { 'if-match': etag }
+    assert.equal((await call('PUT', path, { priority: 1 }, { headers })).status, 200)
+    assert.equal((await call('PUT', path, { priority: 2 }, { headers })).status, 412)
+    assert.equal((await call('DELETE', path, undefined, { headers })).status, 412)
+    assert.equal((await call('GET', path)).body.priority, 1)
+  })
+
+  test('no change of any kind leaves a score, hash or index entry behind', async () => {
+    const scope = await makeScope()
+    await call('DELETE', `/admin/scopes/${scope.scope_id}`)
+    await call('DELETE', `/admin/agents/${scope.agent_id}`)
+    await call('DELETE', `/admin/integrations/${scope.integration_id}`)
+    const keys = await redis.keys('*')
+    for (const id of [scope.scope_id, scope.agent_id, scope.integration_id]) {
+      assert.deepEqual(
+        keys.filter((key) => key.includes(id)),
+        [],
+      )
+      for (const key of keys) {
+        const type = await redis.type(key)
+        if (type === 'zset') assert.equal(await redis.zscore(key, id), null, key)
+        if (type === 'hash' && !key.includes('tombstones'))
+          assert.equal(await redis.hget(key, id), null, key)
+      }
+    }
+  })
+})

@@ -1,0 +1,65 @@
+import type { ControlMessage, EdgeRecord } from '../../core/control/control-message.ts'
+import { parseControlMessage } from '../../core/control/control-message.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { runScript } from '../../core/redis/run-script.ts'
+
+export interface TestEdge {
+  /** The numbered messages it has heard, oldest first. */
+  readonly heard: readonly Extract<ControlMessage, { kind: 'control' }>[]
+  /** Acknowledges a message that it kept back. */
+  readonly acknowledge: (epoch: number) => Promise<void>
+  /** Beats once more, as a living edge does all the time. */
+  readonly beat: () => Promise<void>
+  readonly next: () => Promise<Extract<ControlMessage, { kind: 'control' }>>
+  readonly stop: () => Promise<void>
+}
+
+/** An edge that speaks the real control channel; with `keepsBack` it acknowledges only when it is told to. */
+export async function startTestEdge(
+  redisUrl: string,
+  edge_id: string,
+  { keepsBack = false } = {},
+): Promise<TestEdge> {
+  const redis = connectRedis(redisUrl, { name: edge_id, role: 'queue' })
+  const subscription = connectRedis(redisUrl, { name: `${edge_id}-sub`, role: 'subscription' })
+  const heard: Extract<ControlMessage, { kind: 'control' }>[] = []
+  const waiting: ((message: Extract<ControlMessage, { kind: 'control' }>) => void)[] = []
+  const record: EdgeRecord = {
+    edge_id,
+    region: 'test',
+    started_at: new Date().toISOString(),
+    in_flight: 0,
+    draining: false,
+  }
+  const keys = [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch]
+  const say = async (text: string): Promise<void> => {
+    await runScript(redis, 'beat', keys, [edge_id, text, 60_000])
+  }
+  const beat = () => say(JSON.stringify(record))
+  const acknowledge = async (epoch: number): Promise<void> => {
+    const text = JSON.stringify({ epoch, edge_id, region: 'test', terminated: 0, unconfirmed: 0 })
+    const key = REDIS_KEYS.acknowledgements(epoch)
+    await runScript(redis, 'acknowledge', [key], [edge_id, text, CHANNELS.acknowledgements, 60])
+  }
+  subscription.on('message', (_channel: string, text: string) => {
+    const message = parseControlMessage(text)
+    if (message?.kind !== 'control') return
+    heard.push(message)
+    waiting.shift()?.(message)
+    if (!keepsBack) void acknowledge(message.epoch)
+  })
+  await subscription.subscribe(CHANNELS.control)
+  await beat()
+  return {
+    heard,
+    acknowledge,
+    beat,
+    next: () => new Promise((resolve) => waiting.push(resolve)),
+    stop: async () => {
+      await say('')
+      redis.disconnect()
+      subscription.disconnect()
+    },
+  }
+}
