@@ -12,11 +12,13 @@ import type { Settings } from '../core/settings.ts'
 import { bootstrapStore, readInstallation } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
+import { createMailer } from './email/mailer.ts'
 import { resealAll } from './integrations/reseal-all.ts'
 import type { AdminContext } from './server/admin-context.ts'
 import { buildServer } from './server/build-server.ts'
 import { SignInThrottle } from './sign-in/sign-in-throttle.ts'
 import { LastUses } from './tokens/last-uses.ts'
+import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export interface RunningAdmin {
   readonly port: number
@@ -65,7 +67,7 @@ export async function startAdmin(
     if (resealed > 0) log.info({ resealed }, 'credentials were sealed again under the newest key')
     if (unreadable.length > 0)
       log.error({ unreadable }, 'credentials that no key opens; set them again')
-    stops.push(watchStore(redis, first, log), startBeacon(redis, name))
+    stops.push(watchStore(redis, first, log), startBeacon(redis, name, settings.killLease_ms))
     const context: AdminContext = {
       settings,
       redis,
@@ -77,6 +79,7 @@ export async function startAdmin(
       nowMs,
       now: () => new Date(),
     }
+    stops.push(startDeliveries(context, name))
     return { port: await listen(context, stops), made, stop }
   } catch (error) {
     await stop()
@@ -111,6 +114,18 @@ async function refuseForgetfulStore(redis: RedisClient, log: Logger): Promise<vo
   const { faults, warnings } = await checkDurability(redis)
   for (const warning of warnings) log.warn(warning)
   if (faults.length > 0) throw new Error(faults.join(' '))
+}
+
+/** Relays events and attempts deliveries in this process, beside every other admin process. */
+function startDeliveries(context: AdminContext, name: string): () => Promise<void> {
+  const { settings, redis, ring, log, now } = context
+  const mailer = createMailer(settings)
+  const blocking = connectRedis(settings.redisUrl ?? '', { name: `${name}-outbox`, role: 'queue' })
+  const webhooks = startWebhooks({ settings, redis, blocking, ring, mailer, log, now })
+  return async () => {
+    await webhooks.stop()
+    mailer?.close()
+  }
 }
 
 const READY_LIMIT_MS = 15_000

@@ -42,7 +42,6 @@ const optional = <T>(name: string, kind: Kind<T>, description: string, options: 
     ...options,
   }) as const
 
-const later: Options = { in_force: false }
 const internal: Options = { audience: 'internal' }
 
 /** Enough for any policy; each range costs Envoy a comparison per resolved address. */
@@ -159,23 +158,22 @@ export const SETTINGS = {
     kinds.listOf(kinds.cidr, CIDRS_LIMIT),
     '',
     'Private ranges that a webhook may reach all the same.',
-    { ...later, shown_default: 'none' },
+    { shown_default: 'none' },
   ),
   webhookDelays_ms: withDefault(
     'AGW_WEBHOOK_DELAYS',
     kinds.listOf(kinds.duration, 20),
     '0s,1m,5m,30m,2h',
     'Delivery attempts of a webhook: the wait before each, counted from the failure before.',
-    later,
   ),
-  smtpUrl: optional('AGW_SMTP_URL', kinds.smtpUrl, 'Mail server for alerts.', later),
-  alertEmailFrom: optional('AGW_ALERT_EMAIL_FROM', kinds.email, 'Sender of alerts.', later),
+  smtpUrl: optional('AGW_SMTP_URL', kinds.smtpUrl, 'Mail server for alerts.'),
+  alertEmailFrom: optional('AGW_ALERT_EMAIL_FROM', kinds.email, 'Sender of alerts.'),
   alertEmailTo: withDefault(
     'AGW_ALERT_EMAIL_TO',
     kinds.listOf(kinds.email, 50),
     '',
     'Receivers of alerts.',
-    { ...later, shown_default: 'none' },
+    { shown_default: 'none' },
   ),
   edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
     shown_default: 'host name',

@@ -12,7 +12,14 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     components: {
-      securitySchemes: { admin_token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        admin_token: { type: 'http', scheme: 'bearer' },
+        organization_key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key of the organization whose uses have `webhooks`.',
+        },
+      },
     },
   },
 }

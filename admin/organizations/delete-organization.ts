@@ -5,6 +5,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../lists/records.ts'
 import type { Call } from '../server/define-route.ts'
 import { NO_CONTENT, type Outcome, conflict, notFound } from '../server/outcome.ts'
+import { deleteWebhooksOf } from '../webhooks/delete-webhook.ts'
 
 /** So many members are removed by one command while an organization is tidied away. */
 const TIDY_CHUNK = 500
@@ -31,6 +32,7 @@ export async function deleteOrganization(
       { agents, integrations },
     )
   const left = await readLeftovers(redis, org)
+  const webhook_ids = await redis.hkeys(REDIS_KEYS.webhooks(org))
   return {
     kind: 'plan',
     guards: [['HGET', REDIS_KEYS.organizations, org, stored.text]],
@@ -38,6 +40,7 @@ export async function deleteOrganization(
       ['HDEL', REDIS_KEYS.organizations, org],
       ['ZREM', REDIS_KEYS.organizationIndex, org],
       ...wholeKeys(org).map((key): Write => ['UNLINK', key]),
+      ...deleteWebhooksOf(org, webhook_ids),
     ],
     targets: [
       { what: 'organization', organization_id: org },

@@ -12,6 +12,7 @@ import { healthRoutes } from '../health/health-routes.ts'
 import { docsRoutes } from '../openapi/docs-routes.ts'
 import { OPENAPI } from '../openapi/openapi-document.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
+import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { answerClientError } from './answer-client-error.ts'
 import type { AdminContext } from './admin-context.ts'
 import { errorReply } from './error-reply.ts'
@@ -74,7 +75,9 @@ export async function buildServer(
   })
   if (listener === 'api') await app.register(swagger, OPENAPI)
   await app.register(async (routes) => {
-    registerRoutes(routes, context, new KeptAnswers(context), ROUTES, listener)
+    // Webhooks are managed on the API alone; the proxy listener has `/admin/...` and nothing else.
+    const offered = listener === 'api' ? [...ROUTES, ...webhookRoutes(context)] : ROUTES
+    registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
     if (listener === 'api') {
       healthRoutes(routes, context)
       docsRoutes(routes)
@@ -88,5 +91,6 @@ const INTERNAL: Refusal = { kind: 'refusal', error: 'internal_error' }
 
 function refuse(reply: FastifyReply, refusal: Refusal, request_id: string): FastifyReply {
   const { status, headers, body } = errorReply(refusal, request_id)
-  return reply.code(status).headers(headers).type('application/json').send(JSON.stringify(body))
+  reply.headers({ ...headers, 'x-agw-request-id': request_id })
+  return reply.code(status).type('application/json').send(JSON.stringify(body))
 }

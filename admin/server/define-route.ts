@@ -24,9 +24,11 @@ export interface Route<
   B extends TSchema = TSchema,
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  readonly path: `/admin/${string}`
+  readonly path: `/admin/${string}` | `/webhooks${string}`
   /** The least role that may call it. */
   readonly role: AdminRole
+  /** Whether an organization key whose uses have `webhooks` opens it as well as an admin token. */
+  readonly organization_key?: boolean
   /** Only for the default organization. */
   readonly installation?: boolean
   readonly tag: string

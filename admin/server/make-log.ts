@@ -14,6 +14,7 @@ const HIDDEN = [
   'client_secret',
   'secret_access_key',
   'session_token',
+  'secret',
   'auth',
 ]
 

@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import { type Request, carryOut } from '../changes/carry-out.ts'
 import { type KeptAnswers, requestIdentity } from '../changes/kept-answers.ts'
 import { checkRole, signIn } from '../sign-in/sign-in.ts'
+import { signInWithKey } from '../sign-in/sign-in-with-key.ts'
 import { type ListenerKind, sourceAddress } from '../sign-in/source-address.ts'
 import type { Actor, AdminContext } from './admin-context.ts'
 import { checkInput } from './check-input.ts'
@@ -62,7 +63,11 @@ async function admit(
 ): Promise<Actor | Refusal> {
   const { authorization } = request.headers
   const source_ip = sourceAddress(request.raw, listener)
-  const actor = await signIn(context, { authorization, source_ip, request_id: request.id })
+  const withKey = route.organization_key
+    ? await signInWithKey(context, { authorization, source_ip })
+    : null
+  const actor =
+    withKey ?? (await signIn(context, { authorization, source_ip, request_id: request.id }))
   if ('kind' in actor) return actor
   return checkRole(actor, route, context.settings.organizationId) ?? actor
 }
@@ -146,7 +151,7 @@ function documented(route: Route): object {
     tags: [tag],
     summary,
     description: `Role: ${role}.`,
-    security: [{ admin_token: [] }],
+    security: [{ admin_token: [] }, ...(route.organization_key ? [{ organization_key: [] }] : [])],
     ...(params ? { params } : {}),
     ...(query ? { querystring: query } : {}),
     ...(body ? { body } : {}),

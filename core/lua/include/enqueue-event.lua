@@ -35,9 +35,7 @@ local function heldInFlood(first, organization, text)
   return true
 end
 
-local function enqueueEvent(first, organization, event, text)
-  if event == '' or (tonumber(redis.call('HGET', KEYS[first + 2], event)) or 0) <= 0 then return 0 end
-  if event == 'rate_limit_exceeded' and heldInFlood(first, organization, text) then return 0 end
+local function enqueueOutbox(first, organization, event, text)
   local used = tonumber(redis.call('HGET', KEYS[first + 1], organization .. ' bytes')) or 0
   local isBounded = event ~= 'agent_killed' and event ~= 'agent_reactivated'
   if isBounded and used + #text > OUTBOX_BYTES_MAX then
@@ -47,4 +45,10 @@ local function enqueueEvent(first, organization, event, text)
   redis.call('XADD', KEYS[first], '*', 'o', organization, 'e', text)
   redis.call('HINCRBY', KEYS[first + 1], organization .. ' bytes', #text)
   return 1
+end
+
+local function enqueueEvent(first, organization, event, text)
+  if event == '' or (tonumber(redis.call('HGET', KEYS[first + 2], event)) or 0) <= 0 then return 0 end
+  if event == 'rate_limit_exceeded' and heldInFlood(first, organization, text) then return 0 end
+  return enqueueOutbox(first, organization, event, text)
 end

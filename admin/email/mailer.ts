@@ -1,0 +1,39 @@
+import { createTransport } from 'nodemailer'
+import type { Settings } from '../../core/settings.ts'
+
+/** A server that does not answer is tried again by whoever sends, so one try is short. */
+const TIMEOUT_MS = 10_000
+
+export interface Mail {
+  readonly subject: string
+  readonly text: string
+}
+
+export interface Mailer {
+  /** To the addresses of AGW_ALERT_EMAIL_TO. @throws when the server does not take it */
+  send(mail: Mail): Promise<void>
+  close(): void
+}
+
+/** Null where e-mail is off. */
+export function createMailer(
+  settings: Pick<Settings, 'smtpUrl' | 'alertEmailFrom' | 'alertEmailTo'>,
+): Mailer | null {
+  const { smtpUrl, alertEmailFrom, alertEmailTo } = settings
+  if (smtpUrl === null || alertEmailFrom === null) return null
+  const transport = createTransport({
+    url: smtpUrl,
+    connectionTimeout: TIMEOUT_MS,
+    greetingTimeout: TIMEOUT_MS,
+    socketTimeout: TIMEOUT_MS,
+    // Mails are made of text alone; a name in one can never make it read a file or a URL.
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    send: async ({ subject, text }) => {
+      await transport.sendMail({ from: alertEmailFrom, to: [...alertEmailTo], subject, text })
+    },
+    close: () => transport.close(),
+  }
+}

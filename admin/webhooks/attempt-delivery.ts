@@ -1,0 +1,27 @@
+import type { KeyRing } from '../../core/seal.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
+import { type Sender, sendDelivery } from './send-delivery.ts'
+import { signDelivery } from './sign-delivery.ts'
+import { openSecrets } from './webhook-secret.ts'
+import type { Webhook } from './webhook.ts'
+
+/** Signs and sends one envelope with the URL and the secrets that the webhook has now. Never sends unsigned what should be signed. */
+export async function attemptDelivery(
+  parts: { readonly sender: Sender; readonly ring: KeyRing; readonly now: () => Date },
+  webhook: Webhook,
+  message: { readonly event_id: string; readonly body: Buffer },
+): Promise<AttemptOutcome> {
+  const now = parts.now()
+  const secrets = openSecrets(parts.ring, webhook, now)
+  if (secrets === null)
+    return {
+      is_success: false,
+      status: null,
+      error: 'secret_unavailable',
+      duration_ms: 0,
+      response_excerpt: null,
+    }
+  const timestamp_s = Math.floor(now.getTime() / 1000)
+  const headers = signDelivery({ ...message, timestamp_s }, secrets)
+  return await sendDelivery(parts.sender, { url: webhook.url, headers, body: message.body })
+}

@@ -1,0 +1,26 @@
+import type { AttemptError } from './attempt-outcome.ts'
+import { AddressRefused } from './pinned-connector.ts'
+import { HostNotFound } from './resolve-host.ts'
+
+const BY_CODE: ReadonlyArray<readonly [RegExp, AttemptError]> = [
+  [/^ECONNREFUSED$/, 'connection_refused'],
+  [/^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
+  [/^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/, 'invalid_response'],
+  [
+    /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CRL_|INVALID_CA|PATH_LENGTH_|INVALID_PURPOSE|HOSTNAME_MISMATCH|EPROTO)/,
+    'tls_failed',
+  ],
+  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection_reset'],
+]
+
+/** The class of what made an attempt fail before its answer was complete. */
+export function classifyFailure(failure: unknown): AttemptError {
+  if (failure instanceof AddressRefused) return 'address_refused'
+  if (failure instanceof HostNotFound) return 'dns_failed'
+  const { code, message } = failure as { readonly code?: unknown; readonly message?: unknown }
+  // Node says so when a peer hangs up before the handshake is complete.
+  if (typeof message === 'string' && message.includes('before secure TLS connection'))
+    return 'tls_failed'
+  const text = typeof code === 'string' ? code : ''
+  return BY_CODE.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection_failed'
+}

@@ -1,0 +1,50 @@
+import type { Static } from 'typebox'
+import { mintId } from '../../core/api-key.ts'
+import { EPOCH } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { Call } from '../server/define-route.ts'
+import { type Outcome, answer, conflict, invalid } from '../server/outcome.ts'
+import { checkWebhookUrl } from './check-webhook-url.ts'
+import type { WebhookDesk } from './webhook-desk.ts'
+import type { NewWebhook } from './webhook-schemas.ts'
+import { sealSecret } from './webhook-secret.ts'
+import { webhookView } from './webhook-view.ts'
+import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
+
+export async function createWebhook(
+  desk: WebhookDesk,
+  call: Call<unknown, unknown, Static<typeof NewWebhook>>,
+): Promise<Outcome> {
+  const { context, actor, body } = call
+  const { redis, ring } = context
+  const { organization_id } = actor
+  const fault = checkWebhookUrl(body.url, desk.policy)
+  if (fault !== null) return invalid([{ path: '/url', message: fault }])
+  if ((await redis.zcard(REDIS_KEYS.webhookIndex(organization_id))) >= WEBHOOKS_MAX)
+    return conflict('too_many_webhooks', `An organization has at most ${WEBHOOKS_MAX} webhooks.`)
+  const webhook_id = mintId('whk')
+  const owner = { organization_id, webhook_id }
+  const webhook: Webhook = {
+    ...owner,
+    name: body.name,
+    url: body.url,
+    events: body.events,
+    secret: body.secret == null ? null : sealSecret(ring, owner, body.secret),
+    previous_secret: null,
+    created_at: context.now().toISOString(),
+  }
+  const view = webhookView(webhook, context.now())
+  const subscriptions = REDIS_KEYS.webhookSubscriptions(organization_id)
+  return {
+    kind: 'plan',
+    guards: [['HGET', REDIS_KEYS.webhooks(organization_id), webhook_id, false]],
+    writes: [
+      ['HSET', REDIS_KEYS.webhooks(organization_id), webhook_id, JSON.stringify(webhook)],
+      ['ZADD', REDIS_KEYS.webhookIndex(organization_id), EPOCH, webhook_id],
+      ...webhook.events.map((event) => ['HINCRBY', subscriptions, event, 1] as const),
+    ],
+    targets: [],
+    audit: { action: 'webhook.create', target: webhook_id, before: null, after: view },
+    answer: answer(201, view),
+  }
+}

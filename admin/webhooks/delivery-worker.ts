@@ -1,0 +1,175 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { KeyRing } from '../../core/seal.ts'
+import { attemptDelivery } from './attempt-delivery.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
+import type { ClaimedDelivery, DeliveryQueue, Settled } from './delivery-queue.ts'
+import type { Sender } from './send-delivery.ts'
+import { Wake } from './wake.ts'
+import type { Webhook } from './webhook.ts'
+
+/** Attempts of one process at a time; each is a socket and, at most, an envelope and 64 KiB of an answer. */
+const ATTEMPTS_MAX = 256
+const CLAIM_MAX = 64
+/** Another process may have made a delivery due, of which this one hears only by looking. */
+const LOOK_INTERVAL_MS = 250
+const STORE_PAUSE_MS = 300
+/** At most this many attempts at a time for a webhook, by how its last one went; core/lua/include/webhook-queue.lua begins with the first. */
+const SLOTS = { prompt: 8, slow: 4, silent: 2 } as const
+const SLOW_MS = 2000
+
+export interface WorkerParts {
+  readonly queue: DeliveryQueue
+  readonly redis: RedisClient
+  readonly ring: KeyRing
+  readonly sender: Sender
+  readonly now: () => Date
+  readonly log: Logger
+  /** Called when a webhook has begun to fail. */
+  readonly onFailing: () => void
+  /** Called with every attempt that was made, for metrics. */
+  readonly onAttempt?: (outcome: AttemptOutcome) => void
+}
+
+/** Attempts due deliveries until it is stopped. Any number of processes may do so. */
+export class DeliveryWorker {
+  readonly #parts: WorkerParts
+  readonly #running = new Set<Promise<void>>()
+  readonly #wake = new Wake()
+  #isStopping = false
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(parts: WorkerParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  /** Looks for due deliveries now. */
+  wake(): void {
+    this.#wake.ring()
+  }
+
+  get running(): number {
+    return this.#running.size
+  }
+
+  /** Takes no further delivery and returns when those under way are settled, at most one attempt's time later. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#wake.ring()
+    await this.#loop
+    await Promise.all(this.#running)
+  }
+
+  async #run(): Promise<void> {
+    const { queue, log } = this.#parts
+    while (!this.#isStopping) {
+      const free = ATTEMPTS_MAX - this.#running.size
+      const most = Math.min(free, CLAIM_MAX)
+      let pause_ms: number = LOOK_INTERVAL_MS
+      if (most > 0) {
+        try {
+          const { deliveries, next_due_in_ms } = await queue.claim(most)
+          for (const delivery of deliveries) this.#begin(delivery)
+          pause_ms = Math.min(next_due_in_ms ?? LOOK_INTERVAL_MS, LOOK_INTERVAL_MS)
+        } catch (error) {
+          log.warn({ err: error }, 'the delivery queue does not answer')
+          pause_ms = STORE_PAUSE_MS
+        }
+      }
+      if (pause_ms > 0) await this.#wake.wait(pause_ms)
+    }
+  }
+
+  #begin(delivery: ClaimedDelivery): void {
+    const attempt = this.#attempt(delivery)
+      .catch((error: unknown) => {
+        const { delivery_id } = delivery
+        this.#parts.log.error({ err: error, delivery_id }, 'a delivery failed by a bug')
+      })
+      .finally(() => {
+        this.#running.delete(attempt)
+        this.#wake.ring()
+      })
+    this.#running.add(attempt)
+  }
+
+  async #attempt(delivery: ClaimedDelivery): Promise<void> {
+    const { queue, redis, ring, sender, now, log } = this.#parts
+    const { organization_id, webhook_id } = delivery
+    const text = await this.#untilAnswered(() =>
+      redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id),
+    )
+    if (text === undefined) return
+    if (text === null || delivery.body === '') {
+      await this.#untilAnswered(() => queue.drop(delivery))
+      return
+    }
+    const webhook = JSON.parse(text) as Webhook
+    const number = delivery.attempts + 1
+    const started_at = now().toISOString()
+    const message = { event_id: delivery.event_id, body: Buffer.from(delivery.body) }
+    const outcome = await attemptDelivery({ sender, ring, now }, webhook, message)
+    this.#parts.onAttempt?.(outcome)
+    const attempt = { number, started_at, ...outcome }
+    const settled = await this.#untilAnswered(() =>
+      queue.settle(delivery, attempt, slotsAfter(outcome)),
+    )
+    logAttempt(log, delivery, attempt, settled)
+    if (settled?.became_failing) this.#parts.onFailing()
+  }
+
+  /** Tries until the store answers; undefined when this process stops first, and then the lease ends the claim. */
+  async #untilAnswered<T>(ask: () => Promise<T>): Promise<T | undefined> {
+    for (;;) {
+      try {
+        return await ask()
+      } catch (error) {
+        this.#parts.log.warn({ err: error }, 'the delivery queue does not answer')
+        if (this.#isStopping) return undefined
+        await delay(STORE_PAUSE_MS)
+      }
+    }
+  }
+}
+
+const slotsAfter = ({ error, duration_ms }: AttemptOutcome): number => {
+  if (error === 'timeout' || error === 'dns_failed') return SLOTS.silent
+  return duration_ms >= SLOW_MS ? SLOTS.slow : SLOTS.prompt
+}
+
+function logAttempt(
+  log: Logger,
+  delivery: ClaimedDelivery,
+  attempt: AttemptOutcome & { readonly number: number },
+  settled: Settled | undefined,
+): void {
+  const { delivery_id, organization_id, webhook_id, event_id, event } = delivery
+  const { number, status, error, duration_ms } = attempt
+  const next = settled?.next_attempt_ms ?? null
+  log.debug(
+    {
+      ...{
+        delivery_id,
+        organization_id,
+        webhook_id,
+        event_id,
+        event,
+        number,
+        status,
+        error,
+        duration_ms,
+      },
+      next_attempt_at: next === null ? null : new Date(next).toISOString(),
+      is_noted: settled?.is_noted ?? false,
+    },
+    attempt.is_success ? 'delivered' : 'delivery failed',
+  )
+  if (settled?.became_active)
+    log.info({ webhook_id, organization_id }, 'a failing webhook is active again')
+}

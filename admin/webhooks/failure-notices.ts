@@ -1,0 +1,81 @@
+import type { Logger } from 'pino'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import type { Mailer } from '../email/mailer.ts'
+import type { Webhook } from './webhook.ts'
+
+/** The next try of an e-mail that could not be sent. */
+const RETRY_MS = 60_000
+/** A notice that could not be sent for so long tells nothing new. */
+const GIVE_UP_MS = 24 * 3600 * 1000
+
+export interface NoticeParts {
+  readonly redis: RedisClient
+  /** Null where e-mail is off: the log has the warning then. */
+  readonly mailer: Mailer | null
+  readonly now: () => Date
+  readonly log: Logger
+}
+
+/** Tells people of webhooks that began to fail; one that was not sent is tried again, by any process. Answers how many were told. */
+export async function sendFailureNotices(parts: NoticeParts): Promise<number> {
+  let told = 0
+  for (;;) {
+    const notice = await runScript(
+      parts.redis,
+      'claim-notice',
+      [REDIS_KEYS.webhookNotices],
+      [RETRY_MS],
+    )
+    if (typeof notice !== 'string') return told
+    if (await tell(parts, notice)) {
+      await parts.redis.zrem(REDIS_KEYS.webhookNotices, notice)
+      told++
+    }
+  }
+}
+
+async function tell({ redis, mailer, now, log }: NoticeParts, notice: string): Promise<boolean> {
+  const [organization_id = '', webhook_id = '', since = ''] = notice.split(' ')
+  const text = await redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id)
+  if (text === null) return true
+  const { name, url } = JSON.parse(text) as Webhook
+  const failing_since = new Date(Number(since)).toISOString()
+  const facts = { organization_id, webhook_id, name, host: new URL(url).host, failing_since }
+  if (mailer === null) {
+    log.warn(
+      facts,
+      'a webhook is failing: the last attempt of a delivery has failed (e-mail is off)',
+    )
+    return true
+  }
+  try {
+    await mailer.send(mailOf(facts))
+    log.warn(facts, 'a webhook is failing; an e-mail was sent')
+    return true
+  } catch (error) {
+    const isOver = now().getTime() - Number(since) > GIVE_UP_MS
+    log.error(
+      { err: error, ...facts, isOver },
+      'the e-mail about a failing webhook could not be sent',
+    )
+    return isOver
+  }
+}
+
+/** The path and query of the URL stay out: some receivers keep a secret there. */
+const mailOf = (facts: Readonly<Record<string, string>>): { subject: string; text: string } => ({
+  subject: `Webhook failing: ${facts['name']}`,
+  text: [
+    `The webhook "${facts['name']}" did not take a delivery in any of its attempts.`,
+    '',
+    `Webhook: ${facts['webhook_id']}`,
+    `Receiver: ${facts['host']}`,
+    `Organization: ${facts['organization_id']}`,
+    `Since: ${facts['failing_since']}`,
+    '',
+    'It keeps receiving events, and is active again with its first success. Attempts and answers are listed at',
+    `GET /webhooks/${facts['webhook_id']}/deliveries; what was missed can be sent again with POST .../replay.`,
+    '',
+  ].join('\n'),
+})

@@ -1,0 +1,139 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { closeFloods } from './close-floods.ts'
+import type { DeliveryQueue } from './delivery-queue.ts'
+import type { Webhook } from './webhook.ts'
+
+const BATCH = 100
+/** How long one look at an empty outbox lasts; floods and the end of the process are seen to in between. */
+const BLOCK_MS = 1000
+const STORE_PAUSE_MS = 300
+
+export interface RelayParts {
+  readonly redis: RedisClient
+  /** A connection of its own, since it blocks. */
+  readonly blocking: RedisClient
+  readonly queue: DeliveryQueue
+  readonly now: () => Date
+  readonly log: Logger
+  /** Called when there are new deliveries. */
+  readonly onDeliveries: () => void
+}
+
+type StreamEntry = [id: string, fields: string[]]
+
+/**
+ * Hands the events of the outbox to the queues. Entries are read from the beginning and removed in the script that
+ * creates their deliveries, so there is no place to remember and nothing to claim from a process that died.
+ */
+export class OutboxRelay {
+  readonly #parts: RelayParts
+  #isStopping = false
+  #loop: Promise<void> = Promise.resolve()
+
+  constructor(parts: RelayParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#loop = this.#run()
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    // Ends a blocked read; what it would have answered is still in the outbox.
+    this.#parts.blocking.disconnect()
+    await this.#loop
+  }
+
+  async #run(): Promise<void> {
+    const { redis, blocking, now, log } = this.#parts
+    while (!this.#isStopping) {
+      try {
+        await blocking.xread('COUNT', 1, 'BLOCK', BLOCK_MS, 'STREAMS', REDIS_KEYS.outbox, '0')
+        await this.relayWaiting()
+        await closeFloods(redis, now())
+      } catch (error) {
+        if (this.#isStopping) return
+        log.warn({ err: error }, 'the outbox cannot be read')
+        await delay(STORE_PAUSE_MS)
+      }
+    }
+  }
+
+  /** Relays what is in the outbox now. */
+  async relayWaiting(): Promise<void> {
+    const { redis } = this.#parts
+    for (;;) {
+      const entries = (await redis.xrange(
+        REDIS_KEYS.outbox,
+        '-',
+        '+',
+        'COUNT',
+        BATCH,
+      )) as StreamEntry[]
+      if (entries.length === 0) return
+      const webhooks = await this.#webhooksOf(entries)
+      await Promise.all(entries.map((entry) => this.#relay(entry, webhooks)))
+    }
+  }
+
+  async #webhooksOf(
+    entries: readonly StreamEntry[],
+  ): Promise<ReadonlyMap<string, readonly Webhook[]>> {
+    const { redis } = this.#parts
+    const organizations = [...new Set(entries.map(([, fields]) => fields[1] ?? ''))]
+    const lists = await Promise.all(
+      organizations.map(async (organization_id) => {
+        const texts = await redis.hvals(REDIS_KEYS.webhooks(organization_id))
+        return texts.map((text) => JSON.parse(text) as Webhook)
+      }),
+    )
+    return new Map(organizations.map((organization_id, i) => [organization_id, lists[i] ?? []]))
+  }
+
+  async #relay(
+    [outbox_id, [, organization_id = '', , text = '']]: StreamEntry,
+    webhooks: ReadonlyMap<string, readonly Webhook[]>,
+  ): Promise<void> {
+    const { queue, log, onDeliveries } = this.#parts
+    const entry = readEntry(text)
+    if (entry === null)
+      log.error({ outbox_id, organization_id }, 'an outbox entry cannot be read; it is dropped')
+    const wanting = (webhooks.get(organization_id) ?? [])
+      .filter(({ events }) => events.some((event) => event === entry?.event))
+      .map(({ webhook_id }) => webhook_id)
+    const relayed = await queue.relay(
+      {
+        outbox_id,
+        organization_id,
+        event_id: entry?.id ?? '',
+        event: entry?.event ?? '',
+        at_ms: Date.parse(entry?.timestamp ?? '') || this.#parts.now().getTime(),
+        body: entry === null ? '' : JSON.stringify(buildEnvelope(entry)),
+        entry_bytes: Buffer.byteLength(text),
+      },
+      wanting,
+    )
+    if (relayed === null) return
+    if (relayed.created > 0) onDeliveries()
+    if (relayed.dropped > 0)
+      log.error(
+        { organization_id, event: entry?.event, event_id: entry?.id, dropped: relayed.dropped },
+        'a bound of the delivery queue is reached; deliveries of an event were dropped',
+      )
+  }
+}
+
+function readEntry(text: string): ActivityEntry | null {
+  try {
+    const entry = JSON.parse(text) as ActivityEntry
+    return typeof entry.id === 'string' && typeof entry.data === 'object' ? entry : null
+  } catch {
+    return null
+  }
+}

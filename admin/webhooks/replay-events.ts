@@ -1,0 +1,48 @@
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { readRecord } from '../lists/records.ts'
+import type { Call } from '../server/define-route.ts'
+import { type Issue, type Outcome, answer, invalid, notFound } from '../server/outcome.ts'
+import type { WebhookDesk } from './webhook-desk.ts'
+import type { Webhook } from './webhook.ts'
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+
+/** Delivers the stored events of a time range again, those that the webhook subscribes to now. */
+export async function replayEvents(
+  desk: WebhookDesk,
+  call: Call<{ webhook_id: string }, unknown, { from: string; to: string }>,
+): Promise<Outcome> {
+  const { context, actor, params, body } = call
+  const webhooks = REDIS_KEYS.webhooks(actor.organization_id)
+  const stored = await readRecord<Webhook>(context.redis, webhooks, params.webhook_id)
+  if (stored === null) return notFound()
+  const from_ms = readTime(body.from)
+  const to_ms = readTime(body.to)
+  const issues: Issue[] = []
+  const message = 'must be a time like 2030-01-31T12:00:00Z'
+  if (from_ms === null) issues.push({ path: '/from', message })
+  if (to_ms === null) issues.push({ path: '/to', message })
+  if (from_ms !== null && to_ms !== null && from_ms > to_ms)
+    issues.push({ path: '/to', message: 'must not be before from' })
+  if (issues.length > 0 || from_ms === null || to_ms === null) return invalid(issues)
+  const { created, next_from_ms } = await desk.queue.replay(stored.record, { from_ms, to_ms })
+  const next_from = next_from_ms === null ? null : new Date(next_from_ms).toISOString()
+  return {
+    kind: 'plan',
+    guards: [],
+    writes: [],
+    targets: [],
+    audit: {
+      action: 'webhook.replay',
+      target: stored.record.webhook_id,
+      before: null,
+      after: { from: body.from, to: body.to, deliveries_created: created, next_from },
+    },
+    answer: answer(202, { deliveries_created: created, next_from }),
+  }
+}
+
+function readTime(text: string): number | null {
+  const ms = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(ms) ? null : ms
+}

@@ -1,0 +1,34 @@
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { Call } from '../server/define-route.ts'
+import { type Outcome, answer, conflict, notFound } from '../server/outcome.ts'
+import { deliveryView } from './delivery-view.ts'
+import type { WebhookDesk } from './webhook-desk.ts'
+
+const REFUSALS = {
+  in_flight: 'This delivery is being attempted right now. Look at its outcome first.',
+  test: 'A test delivery is not repeated. Send another test.',
+  event_gone: 'The event of this delivery is no longer stored.',
+} as const
+
+/** Makes a delivery due now; one that has ended gets a single attempt more. */
+export async function retryDelivery(
+  desk: WebhookDesk,
+  call: Call<{ webhook_id: string; delivery_id: string }>,
+): Promise<Outcome> {
+  const { context, actor, params } = call
+  const { webhook_id, delivery_id } = params
+  const answered = await desk.queue.retry(actor.organization_id, webhook_id, delivery_id)
+  if (answered === 'not_found') return notFound()
+  if (answered !== 'queued') return conflict(answered, REFUSALS[answered])
+  const fields = await context.redis.hgetall(REDIS_KEYS.webhookDelivery(delivery_id))
+  const view = deliveryView(delivery_id, fields)
+  if (view === null) return notFound()
+  return {
+    kind: 'plan',
+    guards: [],
+    writes: [],
+    targets: [],
+    audit: { action: 'webhook.retry', target: webhook_id, before: null, after: { delivery_id } },
+    answer: answer(202, view),
+  }
+}

@@ -1,0 +1,83 @@
+import { Client, type Dispatcher, type buildConnector } from 'undici'
+import type { AttemptOutcome } from './attempt-outcome.ts'
+import { classifyFailure } from './classify-failure.ts'
+
+/** An attempt is over by then, whatever the receiver does (contract §6). */
+export const ATTEMPT_LIMIT_MS = 10_000
+const HEADERS_LIMIT_BYTES = 16_384
+/** So much of an answer's body is waited for; of a longer one the status alone counts, and the connection is cut. */
+const BODY_LIMIT_BYTES = 65_536
+const EXCERPT_LIMIT_BYTES = 512
+const USER_AGENT = 'agent-access-gateway'
+
+export interface Sender {
+  readonly connect: buildConnector.connector
+  readonly limit_ms: number
+}
+
+/**
+ * One attempt: a POST on a connection of its own, so that nothing is shared between receivers and no connection is
+ * found dead. Success is a 2xx whose body has ended, or has grown beyond what is waited for, within the limit.
+ * Nothing is decompressed; no redirect is followed. Never throws.
+ */
+export async function sendDelivery(
+  sender: Sender,
+  request: {
+    readonly url: string
+    readonly headers: Record<string, string>
+    readonly body: Buffer
+  },
+): Promise<AttemptOutcome> {
+  const started_ms = performance.now()
+  const deadline = AbortSignal.timeout(sender.limit_ms)
+  const { origin, pathname, search } = new URL(request.url)
+  const client = new Client(origin, {
+    connect: sender.connect,
+    maxHeaderSize: HEADERS_LIMIT_BYTES,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    pipelining: 1,
+  })
+  const duration_ms = (): number => Math.round(performance.now() - started_ms)
+  let status: number | null = null
+  try {
+    const answer = await client.request({
+      method: 'POST',
+      path: pathname + search,
+      headers: { 'user-agent': USER_AGENT, 'accept-encoding': 'identity', ...request.headers },
+      body: request.body,
+      signal: deadline,
+      reset: true,
+    })
+    status = answer.statusCode
+    const response_excerpt = await readExcerpt(answer)
+    const is_success = status >= 200 && status < 300
+    const failure = status >= 300 && status < 400 ? 'redirect_refused' : 'http_status'
+    const error = is_success ? null : failure
+    return { is_success, status, error, duration_ms: duration_ms(), response_excerpt }
+  } catch (failure) {
+    const error = deadline.aborted ? 'timeout' : classifyFailure(failure)
+    return { is_success: false, status, error, duration_ms: duration_ms(), response_excerpt: null }
+  } finally {
+    // Not awaited: a socket may take its time to close, and nothing depends on it.
+    client.destroy().catch(() => undefined)
+  }
+}
+
+async function readExcerpt({ headers, body }: Dispatcher.ResponseData): Promise<string | null> {
+  const start: Buffer[] = []
+  let size_bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    if (size_bytes < EXCERPT_LIMIT_BYTES) start.push(chunk)
+    size_bytes += chunk.length
+    if (size_bytes >= BODY_LIMIT_BYTES) break
+  }
+  if (size_bytes === 0) return null
+  const encoding = headers['content-encoding']
+  if (encoding !== undefined && encoding !== 'identity') return null
+  return showText(Buffer.concat(start).subarray(0, EXCERPT_LIMIT_BYTES))
+}
+
+/** As text for people: what is not printable is replaced, so that it cannot steer a terminal. */
+const showText = (bytes: Buffer): string =>
+  bytes.toString('utf8').replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, '\uFFFD')

@@ -1,0 +1,92 @@
+import type { Logger } from 'pino'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { KeyRing } from '../../core/seal.ts'
+import type { Settings } from '../../core/settings.ts'
+import type { Mailer } from '../email/mailer.ts'
+import { AddressPolicy } from './address-policy.ts'
+import type { AttemptOutcome } from './attempt-outcome.ts'
+import { type Bounds, DeliveryQueue } from './delivery-queue.ts'
+import { DeliveryWorker } from './delivery-worker.ts'
+import { sendFailureNotices } from './failure-notices.ts'
+import { OutboxRelay } from './outbox-relay.ts'
+import { pinnedConnector } from './pinned-connector.ts'
+import { createHostResolver } from './resolve-host.ts'
+import { ATTEMPT_LIMIT_MS, type Sender } from './send-delivery.ts'
+
+/** Notices, deleted webhooks and retention are seen to so often. */
+const HOUSEKEEPING_INTERVAL_MS = 5000
+
+export interface WebhookParts {
+  readonly settings: Pick<Settings, 'webhookAllowCidrs' | 'webhookDelays_ms' | 'dnsResolvers'>
+  readonly redis: RedisClient
+  /** A connection of its own for reads that block; it is closed by `stop`. */
+  readonly blocking: RedisClient
+  readonly ring: KeyRing
+  readonly mailer: Mailer | null
+  readonly now: () => Date
+  readonly log: Logger
+  readonly bounds?: Partial<Bounds>
+  readonly onAttempt?: (outcome: AttemptOutcome) => void
+}
+
+/** How the webhooks of these settings are connected to. */
+export const createSender = (
+  settings: Pick<Settings, 'webhookAllowCidrs' | 'dnsResolvers'>,
+): Sender => ({
+  connect: pinnedConnector(
+    new AddressPolicy(settings.webhookAllowCidrs),
+    createHostResolver(settings.dnsResolvers),
+  ),
+  limit_ms: ATTEMPT_LIMIT_MS,
+})
+
+/** Starts what delivers: relay, worker, notices, tidying. Answers the function that stops it in order. */
+export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
+  const { settings, redis, log, now, mailer, onAttempt } = parts
+  const queue = new DeliveryQueue(redis, settings.webhookDelays_ms, parts.bounds)
+  const notify = (): void => {
+    sendFailureNotices({ redis, mailer, now, log }).catch(ignoreUntilNext)
+  }
+  const ignoreUntilNext = (error: unknown): void =>
+    log.warn({ err: error }, 'the webhooks cannot be tidied at the moment')
+  const worker = new DeliveryWorker({
+    ...{
+      queue,
+      redis,
+      now,
+      log,
+      ring: parts.ring,
+      sender: createSender(settings),
+      onFailing: notify,
+    },
+    ...(onAttempt ? { onAttempt } : {}),
+  })
+  const { blocking } = parts
+  const relay = new OutboxRelay({
+    redis,
+    blocking,
+    queue,
+    now,
+    log,
+    onDeliveries: () => worker.wake(),
+  })
+  const tidy = async (): Promise<void> => {
+    await queue.purgeDeleted()
+    const organizations = await redis.hkeys(REDIS_KEYS.organizations)
+    for (const organization_id of organizations) await queue.trim(organization_id)
+  }
+  const timer = setInterval(() => {
+    notify()
+    tidy().catch(ignoreUntilNext)
+  }, HOUSEKEEPING_INTERVAL_MS)
+  relay.start()
+  worker.start()
+  return {
+    stop: async () => {
+      clearInterval(timer)
+      await relay.stop()
+      await worker.stop()
+    },
+  }
+}

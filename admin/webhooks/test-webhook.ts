@@ -1,0 +1,87 @@
+import { mintId } from '../../core/api-key.ts'
+import type { Envelope } from '../../core/outbox/build-envelope.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { readRecord } from '../lists/records.ts'
+import type { Call } from '../server/define-route.ts'
+import { type Outcome, answer, conflict, notFound } from '../server/outcome.ts'
+import { attemptDelivery } from './attempt-delivery.ts'
+import type { Attempt } from './attempt-outcome.ts'
+import type { DeliveryView } from './delivery-view.ts'
+import type { WebhookDesk } from './webhook-desk.ts'
+import type { Webhook } from './webhook.ts'
+
+/** Each holds a request for as long as an attempt may take. */
+const TESTS_MAX = 16
+
+/** Sends one `test` envelope now and answers how it went. It is not repeated, and counts nowhere. */
+export async function testWebhook(
+  desk: WebhookDesk,
+  call: Call<{ webhook_id: string }>,
+): Promise<Outcome> {
+  const { context, actor, params } = call
+  const webhooks = REDIS_KEYS.webhooks(actor.organization_id)
+  const stored = await readRecord<Webhook>(context.redis, webhooks, params.webhook_id)
+  if (stored === null) return notFound()
+  if (desk.tests >= TESTS_MAX)
+    return conflict('too_many_tests', 'Many tests are under way. Repeat this in some seconds.')
+  desk.tests++
+  try {
+    return await test(desk, call, stored.record)
+  } finally {
+    desk.tests--
+  }
+}
+
+async function test(desk: WebhookDesk, call: Call, webhook: Webhook): Promise<Outcome> {
+  const { context, actor } = call
+  const { ring, now } = context
+  const { organization_id, webhook_id, name } = webhook
+  const started_at = now().toISOString()
+  const envelope: Envelope = {
+    id: mintId('evt'),
+    event: 'test',
+    timestamp: started_at,
+    organization_id,
+    agent_id: null,
+    agent_name: null,
+    data: { message: `Test delivery of the webhook "${name}".` },
+  }
+  const body = Buffer.from(JSON.stringify(envelope))
+  const outcome = await attemptDelivery({ sender: desk.sender, ring, now }, webhook, {
+    event_id: envelope.id,
+    body,
+  })
+  const attempt: Attempt = { number: 1, started_at, ...outcome }
+  const delivery_id = mintId('dlv')
+  const isThere = await desk.queue.noteTest(
+    { delivery_id, organization_id, webhook_id, event_id: envelope.id },
+    attempt,
+  )
+  if (!isThere) return notFound()
+  const view: DeliveryView = {
+    delivery_id,
+    webhook_id,
+    event_id: envelope.id,
+    event: 'test',
+    status: outcome.is_success ? 'delivered' : 'failed',
+    is_test: true,
+    is_replay: false,
+    created_at: started_at,
+    attempt_count: 1,
+    next_attempt_at: null,
+    attempts: [{ ...attempt, next_attempt_at: null }],
+  }
+  return {
+    kind: 'plan',
+    guards: [],
+    writes: [],
+    targets: [],
+    audit: {
+      action: 'webhook.test',
+      target: webhook_id,
+      before: null,
+      after: { delivery_id, status: view.status, asked_by: actor.email },
+    },
+    answer: answer(200, view),
+  }
+}

@@ -1,0 +1,23 @@
+/** Lets one loop pause until a time is over or somebody rings; a ring before the pause ends it at once. */
+export class Wake {
+  #hasRung = false
+  #end: (() => void) | null = null
+
+  ring(): void {
+    this.#hasRung = true
+    this.#end?.()
+  }
+
+  async wait(limit_ms: number): Promise<void> {
+    if (!this.#hasRung)
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, limit_ms)
+        this.#end = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+    this.#end = null
+    this.#hasRung = false
+  }
+}

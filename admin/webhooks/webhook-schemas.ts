@@ -1,0 +1,102 @@
+import { Type } from 'typebox'
+import { SUBSCRIBABLE_EVENTS } from '../../core/outbox/subscribable-events.ts'
+import { Id, Name, Nullable, PageQuery, Strict, Timestamp } from '../server/common-schemas.ts'
+import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
+
+const Url = Type.String({
+  minLength: 1,
+  maxLength: URL_LENGTH_LIMIT,
+  description: 'https, at a public address; it is checked again whenever it is connected to.',
+})
+const Events = Type.Array(Type.Enum([...SUBSCRIBABLE_EVENTS]), {
+  minItems: 1,
+  maxItems: SUBSCRIBABLE_EVENTS.length,
+  uniqueItems: true,
+})
+const SecretText = Type.String({
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\p{Cc}\\p{Cs}]+$',
+  description: 'Signs deliveries. It is never shown again.',
+})
+
+export const NewWebhook = Strict({
+  name: Name,
+  url: Url,
+  secret: Type.Optional(Nullable(SecretText)),
+  events: Events,
+})
+
+export const EditableWebhook = Strict({
+  name: Name,
+  url: Url,
+  secret: Type.Optional(Nullable(SecretText)),
+  events: Events,
+})
+
+export const WebhookView = Strict({
+  webhook_id: Type.String(),
+  name: Type.String(),
+  url: Type.String(),
+  events: Type.Array(Type.Enum([...SUBSCRIBABLE_EVENTS])),
+  has_secret: Type.Boolean(),
+  previous_secret_until: Nullable(Timestamp),
+  status: Type.Enum(['active', 'failing']),
+  failing_since: Nullable(Timestamp),
+  success_count: Type.Integer({ description: 'Attempts that were answered with 2xx in time' }),
+  failure_count: Type.Integer({ description: 'All other attempts' }),
+  pending_count: Type.Integer({ description: 'Deliveries that wait for an attempt' }),
+  last_triggered_at: Nullable(Timestamp),
+  created_at: Timestamp,
+})
+
+const AttemptView = Strict({
+  number: Type.Integer(),
+  started_at: Timestamp,
+  is_success: Type.Boolean(),
+  status: Nullable(Type.Integer()),
+  error: Nullable(
+    Type.String({ description: 'Why it failed; the classes are in docs/webhooks.md' }),
+  ),
+  duration_ms: Type.Integer(),
+  response_excerpt: Nullable(Type.String()),
+  next_attempt_at: Nullable(Timestamp),
+})
+
+export const DeliverySchema = Strict({
+  delivery_id: Type.String(),
+  webhook_id: Type.String(),
+  event_id: Type.String(),
+  event: Type.String(),
+  status: Type.Enum(['pending', 'delivered', 'failed']),
+  is_test: Type.Boolean(),
+  is_replay: Type.Boolean(),
+  created_at: Timestamp,
+  attempt_count: Type.Integer(),
+  next_attempt_at: Nullable(Timestamp),
+  attempts: Type.Array(AttemptView),
+})
+
+export const WebhookParams = Strict({ webhook_id: Id('webhook_id') })
+export const DeliveryParams = Strict({
+  webhook_id: Id('webhook_id'),
+  delivery_id: Id('delivery_id'),
+})
+
+export const DeliveriesQuery = Strict({
+  status: Type.Optional(Type.Enum(['pending', 'delivered', 'failed'])),
+  ...PageQuery,
+})
+
+const Moment = Type.String({ maxLength: 40, description: 'ISO 8601 with Z or an offset' })
+export const ReplayRange = Strict({ from: Moment, to: Moment })
+export const ReplayAnswer = Strict({
+  deliveries_created: Type.Integer(),
+  next_from: Nullable(Timestamp),
+})
+
+export const RotateSecret = Strict({ secret: Type.Optional(SecretText) })
+export const RotatedSecret = Strict({
+  ...WebhookView.properties,
+  secret: Type.String({ description: 'The new secret. It is shown this once.' }),
+})

@@ -1,0 +1,64 @@
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { Webhook, WebhookState } from './webhook.ts'
+
+const NEW: WebhookState & { readonly pending: number } = {
+  success_count: 0,
+  failure_count: 0,
+  last_triggered_ms: null,
+  failing_since_ms: null,
+  pending: 0,
+}
+
+/** Webhooks as a caller sees them, without anything of their secrets. */
+export async function webhookViews(
+  redis: RedisClient,
+  webhooks: readonly Webhook[],
+  now: Date,
+): Promise<Record<string, unknown>[]> {
+  const states = await Promise.all(webhooks.map(({ webhook_id }) => readState(redis, webhook_id)))
+  return webhooks.map((webhook, i) => webhookView(webhook, now, states[i] ?? NEW))
+}
+
+export function webhookView(webhook: Webhook, now: Date, state = NEW): Record<string, unknown> {
+  const { webhook_id, name, url, events, secret, previous_secret, created_at } = webhook
+  const { success_count, failure_count, last_triggered_ms, failing_since_ms, pending } = state
+  const until = previous_secret?.until ?? null
+  return {
+    webhook_id,
+    name,
+    url,
+    events,
+    has_secret: secret !== null,
+    previous_secret_until: until !== null && Date.parse(until) > now.getTime() ? until : null,
+    status: failing_since_ms === null ? 'active' : 'failing',
+    failing_since: isoTime(failing_since_ms),
+    success_count,
+    failure_count,
+    pending_count: pending,
+    last_triggered_at: isoTime(last_triggered_ms),
+    created_at,
+  }
+}
+
+async function readState(
+  redis: RedisClient,
+  webhook_id: string,
+): Promise<WebhookState & { readonly pending: number }> {
+  const [fields, waiting, running] = await Promise.all([
+    redis.hgetall(REDIS_KEYS.webhookState(webhook_id)),
+    redis.zcard(REDIS_KEYS.webhookQueue(webhook_id)),
+    redis.zcard(REDIS_KEYS.webhookInFlight(webhook_id)),
+  ])
+  const { success_count, failure_count, last_triggered_ms, failing_since_ms } = fields
+  return {
+    success_count: Number(success_count ?? 0),
+    failure_count: Number(failure_count ?? 0),
+    last_triggered_ms: last_triggered_ms === undefined ? null : Number(last_triggered_ms),
+    failing_since_ms: failing_since_ms === undefined ? null : Number(failing_since_ms),
+    pending: waiting + running,
+  }
+}
+
+const isoTime = (ms: number | null): string | null =>
+  ms === null ? null : new Date(ms).toISOString()

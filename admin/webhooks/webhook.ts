@@ -1,0 +1,29 @@
+import type { SubscribableEvent } from '../../core/outbox/subscribable-events.ts'
+
+/** A webhook as it is stored; what deliveries make of it is kept apart (`WebhookState`). */
+export interface Webhook {
+  readonly webhook_id: string
+  readonly organization_id: string
+  readonly name: string
+  readonly url: string
+  readonly events: readonly SubscribableEvent[]
+  /** Sealed; null where deliveries are not signed. */
+  readonly secret: string | null
+  /** After a rotation the former secret still signs, until then (ISO 8601). */
+  readonly previous_secret: { readonly sealed: string; readonly until: string } | null
+  readonly created_at: string
+}
+
+export interface WebhookState {
+  readonly success_count: number
+  readonly failure_count: number
+  /** Unix ms; null before the first attempt. */
+  readonly last_triggered_ms: number | null
+  /** Unix ms of the delivery that used up its attempts; null while the webhook is active. */
+  readonly failing_since_ms: number | null
+}
+
+/** A former secret signs for so long after a rotation. */
+export const SECRET_OVERLAP_MS = 24 * 3600 * 1000
+/** Webhooks of one organization; each costs a delivery an event. */
+export const WEBHOOKS_MAX = 100

@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { after, test } from 'node:test'
+import { Webhook as StandardWebhook } from 'standardwebhooks'
+import { closeFloods } from '../../admin/webhooks/close-floods.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { operatorAt } from '../kit/operator.ts'
+import { until } from '../kit/until.ts'
+import type { Received } from '../kit/webhook-receiver.ts'
+import { startWebhookStack } from '../kit/webhook-stack.ts'
+
+const stack = await startWebhookStack()
+const { receiver, send, subscribe, record, settled } = stack
+after(() => stack.stop())
+
+const envelopeOf = ({ body }: Received): any => JSON.parse(body.toString())
+const firstAt = (path: string): Promise<Received> =>
+  until(`something arrives at ${path}`, () => receiver.received(path)[0])
+
+/** The signature as a program that is not ours makes it. */
+const openssl = (secret: string, body: Buffer): string =>
+  execFileSync(
+    'openssl',
+    ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', `hexkey:${Buffer.from(secret).toString('hex')}`],
+    {
+      input: body,
+    },
+  )
+    .toString()
+    .replace(/^.*= /, '')
+    .trim()
+
+test('a recorded event reaches the webhook that subscribes to it, in the envelope of the contract', async () => {
+  const { webhook_id } = await subscribe('/envelope')
+  const entry = await record('permission_denied', {
+    data: {
+      attempted_action: 'POST /chat/completions',
+      service: 'openai',
+      reason: 'no_scope',
+      agent_scopes: ['chat only'],
+    },
+  })
+  const received = await firstAt('/envelope')
+  assert.equal(received.method, 'POST')
+  assert.equal(received.headers['content-type'], 'application/json')
+  assert.deepEqual(envelopeOf(received), {
+    id: entry.id,
+    event: 'permission_denied',
+    timestamp: entry.timestamp,
+    organization_id: 'org_default',
+    agent_id: 'agt_test',
+    agent_name: 'test agent',
+    data: entry.data,
+  })
+  assert.equal(received.headers['x-service-signature'], undefined)
+  assert.equal(received.headers['webhook-id'], entry.id)
+  const webhook = await settled(webhook_id)
+  assert.equal(webhook.success_count, 1)
+  assert.equal(webhook.failure_count, 0)
+  assert.ok(Date.parse(webhook.last_triggered_at) > Date.now() - 60_000)
+  await record('mcp_tool_blocked')
+  await send('DELETE', `/webhooks/${webhook_id}`)
+  assert.equal(receiver.received('/envelope').length, 1)
+})
+
+test('openssl and the standardwebhooks package accept the signatures, of a plain secret and of a whsec_ one', async () => {
+  const standard = `whsec_${Buffer.alloc(24, 7).toString('base64')}`
+  for (const [path, secret] of [
+    ['/plain-secret', 'a plain secret, ümlaut'],
+    ['/whsec-secret', standard],
+  ] as const) {
+    const { webhook_id, ...view } = await subscribe(path, { secret })
+    assert.equal(view.has_secret, true)
+    assert.ok(!JSON.stringify(view).includes(secret))
+    await record('permission_denied', { agent_name: 'Zoë "quoted" \u2028' })
+    const { headers, body } = await firstAt(path)
+    assert.equal(headers['x-service-signature'], `sha256=${openssl(secret, body)}`)
+    assert.equal(headers['x-service-timestamp'], headers['webhook-timestamp'])
+    const verifier =
+      secret === standard
+        ? new StandardWebhook(secret)
+        : new StandardWebhook(Buffer.from(secret), { format: 'raw' })
+    assert.ok(verifier.verify(body, headers as Record<string, string>))
+    await send('DELETE', `/webhooks/${webhook_id}`)
+  }
+})
+
+test('after a rotation the first signature is of the new secret and the second list has both', async () => {
+  const old = `whsec_${Buffer.alloc(24, 1).toString('base64')}`
+  const { webhook_id } = await subscribe('/rotation', { secret: old })
+  const rotated = await send('POST', `/webhooks/${webhook_id}/rotate-secret`, {})
+  assert.match(rotated.secret, /^whsec_/)
+  const overlap_ms = Date.parse(rotated.previous_secret_until) - Date.now()
+  assert.ok(Math.abs(overlap_ms - 24 * 3600 * 1000) < 60_000)
+  await record('permission_denied')
+  const { headers, body } = await firstAt('/rotation')
+  assert.equal(headers['x-service-signature'], `sha256=${openssl(rotated.secret, body)}`)
+  for (const secret of [old, rotated.secret])
+    assert.ok(new StandardWebhook(secret).verify(body, headers as Record<string, string>))
+  assert.ok(!JSON.stringify(await send('GET', `/webhooks/${webhook_id}`)).includes(rotated.secret))
+  await send('PATCH', `/webhooks/${webhook_id}`, { secret: null })
+  assert.equal((await send('GET', `/webhooks/${webhook_id}`)).has_secret, false)
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})
+
+test('a test delivery has no agent, answers how it went, and counts nowhere', async () => {
+  const { webhook_id } = await subscribe('/test-delivery')
+  const delivery = await send('POST', `/webhooks/${webhook_id}/test`)
+  assert.equal(delivery.status, 'delivered')
+  assert.equal(delivery.attempts[0].status, 204)
+  const envelope = envelopeOf(await firstAt('/test-delivery'))
+  assert.equal(envelope.event, 'test')
+  assert.equal(envelope.agent_id, null)
+  assert.equal(typeof envelope.data.message, 'string')
+  receiver.on('/test-delivery', (response) => response.writeHead(500).end('no <b>thanks</b>\u0007'))
+  const failed = await send('POST', `/webhooks/${webhook_id}/test`)
+  assert.equal(failed.status, 'failed')
+  assert.equal(failed.attempts[0].error, 'http_status')
+  assert.equal(failed.attempts[0].response_excerpt, 'no <b>thanks</b>\uFFFD')
+  const webhook = await send('GET', `/webhooks/${webhook_id}`)
+  assert.deepEqual(
+    [webhook.success_count, webhook.failure_count, webhook.status, webhook.last_triggered_at],
+    [0, 0, 'active', null],
+  )
+  const listed = await stack.deliveriesOf(webhook_id)
+  assert.deepEqual(
+    listed.map(({ is_test }) => is_test),
+    [true, true],
+  )
+  await send(
+    'POST',
+    `/webhooks/${webhook_id}/deliveries/${failed.delivery_id}/retry`,
+    undefined,
+    409,
+  )
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})
+
+test('a replay of a time range sends the same events with the same ids and bytes', async () => {
+  const { webhook_id } = await subscribe('/replay')
+  const from = new Date().toISOString()
+  const entries = [await record('permission_denied'), await record('permission_denied')]
+  await settled(webhook_id)
+  await until('both arrived', () => receiver.received('/replay').length === 2)
+  const range = { from, to: new Date(Date.now() + 1000).toISOString() }
+  const answer = await send('POST', `/webhooks/${webhook_id}/replay`, range, 202)
+  assert.deepEqual(answer, { deliveries_created: 2, next_from: null })
+  await until('both arrived again', () => receiver.received('/replay').length === 4)
+  const bodies = receiver.received('/replay').map(({ body }) => body.toString())
+  assert.deepEqual(new Set(bodies.slice(2)), new Set(bodies.slice(0, 2)))
+  const ids = receiver.received('/replay').map((received) => envelopeOf(received).id)
+  assert.deepEqual(new Set(ids), new Set(entries.map(({ id }) => id)))
+  for (const bad of [
+    { from: 'yesterday', to: range.to },
+    { from: range.to, to: range.from },
+  ])
+    await send('POST', `/webhooks/${webhook_id}/replay`, bad, 400)
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})
+
+test('URL and secret are those at the time of the attempt, and a pending delivery is retried at once on demand', async () => {
+  receiver.on('/wrong', (response) => response.writeHead(404).end())
+  const { webhook_id } = await subscribe('/wrong')
+  await record('permission_denied')
+  const [delivery] = await until('the first attempt failed', async () => {
+    const deliveries = await stack.deliveriesOf(webhook_id)
+    return deliveries[0]?.attempt_count === 1 ? deliveries : null
+  })
+  assert.equal(delivery.status, 'pending')
+  await send('PATCH', `/webhooks/${webhook_id}`, { url: receiver.url('/right'), secret: 'later' })
+  await send(
+    'POST',
+    `/webhooks/${webhook_id}/deliveries/${delivery.delivery_id}/retry`,
+    undefined,
+    202,
+  )
+  const { headers, body } = await firstAt('/right')
+  assert.equal(headers['x-service-signature'], `sha256=${openssl('later', body)}`)
+  const webhook = await settled(webhook_id)
+  assert.deepEqual([webhook.success_count, webhook.failure_count], [1, 1])
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})
+
+test('of the rate_limit_exceeded of a minute two events go out, and the second tells how many more there were', async () => {
+  const { webhook_id } = await subscribe('/flood', { events: ['rate_limit_exceeded'] })
+  const flood = { agent_id: 'agt_flood', data: { service: 'openai', limit: 5 } }
+  // A flood that lies on the edge of a minute is two floods; this one is started anew then.
+  const minuteOf = (): number => Math.floor(Date.now() / 60_000)
+  if (Date.now() % 60_000 > 55_000)
+    await until('the next minute', () => Date.now() % 60_000 < 5_000)
+  const minute = minuteOf()
+  for (let i = 0; i < 40; i++) await record('rate_limit_exceeded', flood)
+  // What edges counted without recording it is part of the number.
+  await stack.redis.hincrby(
+    REDIS_KEYS.refusalCounts('org_default', minute),
+    'agt_flood rate_limit_exceeded',
+    60,
+  )
+  assert.equal(envelopeOf(await firstAt('/flood')).data.suppressed, 0)
+  assert.equal(await closeFloods(stack.redis, new Date()), 0)
+  assert.equal(await closeFloods(stack.redis, new Date(Date.now() + 65_000)), 1)
+  await until('the closing event arrives', () => receiver.received('/flood').length === 2)
+  const [, closing] = receiver.received('/flood')
+  assert.equal(envelopeOf(closing as Received).data.suppressed, 98)
+  assert.equal(await closeFloods(stack.redis, new Date(Date.now() + 65_000)), 0)
+  await record('rate_limit_exceeded', { ...flood, data: { ...flood.data, action_taken: 'killed' } })
+  await until('an event that killed is not held', () => receiver.received('/flood').length === 3)
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})
+
+test('only https URLs at public places are accepted, test cannot be subscribed, and every fault is named', async () => {
+  const rows: [members: object, path: string][] = [
+    [{ url: 'http://example.com/hook' }, '/url'],
+    [{ url: 'ftp://example.com/hook' }, '/url'],
+    [{ url: 'https://user:pass@example.com/' }, '/url'],
+    [{ url: 'https://example.com/#x' }, '/url'],
+    [{ url: 'https://example.com/a b' }, '/url'],
+    [{ url: 'https://10.0.0.1/hook' }, '/url'],
+    [{ url: 'https://[::ffff:7f00:1]/hook' }, '/url'],
+    [{ url: 'https://169.254.169.254/latest' }, '/url'],
+    [{ url: 'https://metadata.google.internal/' }, '/url'],
+    [{ events: ['test'] }, '/events/0'],
+    [{ events: [] }, '/events'],
+    [{ events: ['request_allowed'] }, '/events/0'],
+    [{ name: '' }, '/name'],
+    [{ secret: '' }, '/secret'],
+    [{ status: 'failing' }, '/status'],
+  ]
+  for (const [members, path] of rows) {
+    const body = {
+      name: 'n',
+      url: 'https://example.com/hook',
+      events: ['agent_killed'],
+      ...members,
+    }
+    const refused = await send('POST', '/webhooks', body, 400)
+    const paths = refused.details.issues.map((issue: any) => issue.path)
+    assert.ok(paths.includes(path), `${JSON.stringify(members)}: ${paths}`)
+  }
+})
+
+test('an organization key opens the webhooks API only with that use, and only for its own organization', async () => {
+  const { key } = await stack.makeOrganizationKey({ uses: ['webhooks'] })
+  const withKey = operatorAt(stack.admin.url, key)
+  const made = await withKey.send('POST', '/webhooks', {
+    name: 'by key',
+    url: receiver.url('/by-key'),
+    events: ['agent_killed'],
+  })
+  assert.equal((await withKey.send('GET', '/webhooks')).data[0].webhook_id, made.webhook_id)
+  await withKey.send('GET', '/admin/agents', undefined, 401)
+  const proxyOnly = await stack.makeOrganizationKey()
+  const limited = await stack.makeOrganizationKey({
+    uses: ['webhooks'],
+    agent_ids: [(await stack.makeAgent()).agent_id],
+  })
+  const { api_key } = await stack.makeAgent()
+  for (const other of [proxyOnly.key, limited.key, api_key])
+    await operatorAt(stack.admin.url, other).send('GET', '/webhooks', undefined, 403)
+  const refused = await fetch(`${stack.admin.url}/webhooks`, {
+    headers: { authorization: 'Bearer nonsense' },
+  })
+  assert.equal(refused.status, 401)
+
+  const { organization_id } = await send('POST', '/admin/organizations', { name: 'other' })
+  const token = await send('POST', '/admin/tokens', {
+    email: 'o@example.com',
+    role: 'admin',
+    organization_id,
+  })
+  const other = operatorAt(stack.admin.url, token.token)
+  assert.deepEqual((await other.send('GET', '/webhooks')).data, [])
+  const path = `/webhooks/${made.webhook_id}`
+  for (const [method, suffix] of [
+    ['GET', ''],
+    ['PATCH', ''],
+    ['DELETE', ''],
+    ['GET', '/deliveries'],
+    ['POST', '/test'],
+    ['POST', '/rotate-secret'],
+  ] as const)
+    await other.send(method, path + suffix, method === 'GET' ? undefined : {}, 404)
+  const times = { from: '2020-01-01T00:00:00Z', to: '2030-01-01T00:00:00Z' }
+  await other.send('POST', `${path}/replay`, times, 404)
+
+  const theirs = await other.send('POST', '/webhooks', {
+    name: 'theirs',
+    url: receiver.url('/theirs'),
+    events: ['permission_denied'],
+  })
+  const ours = await subscribe('/ours')
+  await record('permission_denied', { organization_id, agent_id: 'agt_theirs' })
+  assert.equal(envelopeOf(await firstAt('/theirs')).organization_id, organization_id)
+  await record('permission_denied')
+  await firstAt('/ours')
+  assert.equal(receiver.received('/ours').length, 1)
+  assert.equal(receiver.received('/theirs').length, 1)
+  await send('DELETE', `/admin/organizations/${organization_id}`)
+  await until('nothing of a deleted organization is left', async () => {
+    const keys = await stack.redis.keys(`*webhook*`)
+    return !keys.some((key) => key.includes(organization_id) || key.includes(theirs.webhook_id))
+  })
+  await send('DELETE', path)
+  await send('DELETE', `/webhooks/${ours.webhook_id}`)
+})
+
+test('deliveries page through a burst without loss or doubles, and a deleted webhook leaves nothing', async () => {
+  const { webhook_id } = await subscribe('/burst')
+  await Promise.all(Array.from({ length: 150 }, () => record('permission_denied')))
+  await until('all arrived', () => receiver.received('/burst').length === 150)
+  await settled(webhook_id)
+  const seen = new Set<string>()
+  let cursor: string | null = ''
+  while (cursor !== null) {
+    const page: any = await send(
+      'GET',
+      `/webhooks/${webhook_id}/deliveries?limit=7${cursor && `&cursor=${cursor}`}`,
+    )
+    for (const { delivery_id } of page.data) seen.add(delivery_id)
+    cursor = page.next_cursor
+  }
+  assert.equal(seen.size, 150)
+  await send('DELETE', `/webhooks/${webhook_id}`)
+  await until(
+    'nothing is left',
+    async () => (await stack.redis.keys(`*${webhook_id}*`)).length === 0,
+  )
+  assert.equal(await stack.redis.hget(REDIS_KEYS.outboxUsage, 'org_default bytes'), '0')
+  assert.equal(await stack.redis.hget(REDIS_KEYS.webhookUsage('org_default'), 'pending'), '0')
+})

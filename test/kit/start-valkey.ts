@@ -1,0 +1,62 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { findValkey } from '../../cli/binaries.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { readSettings } from '../../core/settings.ts'
+import { tempFolder } from './temp-folder.ts'
+import { until } from './until.ts'
+
+export interface KitValkey {
+  /** `unix://…`, the same after a restart. */
+  readonly url: string
+  readonly pid: () => number
+  /** Ends it with -9, as a crash would; what was acknowledged is in the append-only file. */
+  readonly kill: () => Promise<void>
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+}
+
+/** A Valkey of its own on a Unix socket, with the durability that the product asks for. */
+export async function startValkey(options: readonly string[] = []): Promise<KitValkey> {
+  const read = readSettings({
+    VALKEY_BIN: process.env['VALKEY_BIN'],
+    AGW_CACHE_DIR: process.env['AGW_CACHE_DIR'],
+  })
+  if (!read.ok) throw new Error(read.faults.join('\n'))
+  const binary = await findValkey(read.settings)
+  const folder = tempFolder('valkey')
+  const url = `unix://${join(folder, 'v.sock')}`
+  let child: ChildProcess | null = null
+  const killWithUs = (): void => void child?.kill('SIGKILL')
+  process.once('exit', killWithUs)
+
+  const end = async (signal: NodeJS.Signals): Promise<void> => {
+    const ending = child
+    if (ending === null) return
+    child = null
+    const exited = once(ending, 'exit')
+    ending.kill(signal)
+    await exited
+  }
+  const start = async (): Promise<void> => {
+    const args = ['--port', '0', '--unixsocket', join(folder, 'v.sock'), '--unixsocketperm', '600']
+    args.push('--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction')
+    args.push('--save', '', '--loglevel', 'warning', ...options)
+    child = spawn(binary, args, { stdio: 'ignore' })
+    const redis = connectRedis(url, { name: 'kit', role: 'queue' })
+    await until('Valkey answers', () => redis.ping().catch(() => null))
+    redis.disconnect()
+  }
+  await start()
+  return {
+    url,
+    pid: () => child?.pid ?? 0,
+    start,
+    kill: () => end('SIGKILL'),
+    stop: async () => {
+      process.removeListener('exit', killWithUs)
+      await end('SIGTERM')
+    },
+  }
+}
