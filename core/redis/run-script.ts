@@ -20,7 +20,7 @@ export async function runScript(
   redis: RedisClient,
   name: string,
   keys: readonly string[],
-  args: readonly (string | number)[],
+  args: readonly (string | number | Buffer)[],
 ): Promise<unknown> {
   const { text, sha1 } = loadScript(name)
   try {

@@ -23,12 +23,28 @@ export async function findPresentedKey(
 ): Promise<Presented> {
   const presented = readKey(headers, raw_query, placesWithKeys(headers, raw_query))
   if (presented.kind !== 'presented') return presented
-  if (!isWellFormedKey(presented.key)) return { kind: 'unknown', place: presented.place }
-  const found = policy.key(hashKey(presented.key))
+  const hash = hashOf(presented.key)
+  if (hash === null) return { kind: 'unknown', place: presented.place }
+  const found = policy.key(hash)
   const { key } = found instanceof Promise ? await found : found
   return key === null
     ? { kind: 'unknown', place: presented.place }
     : { kind: 'known', key, place: presented.place }
+}
+
+/** Keys in use at one edge; the checksum and the hash of a known text need not be made again (5 µs a call). */
+const HASHES_MAX = 4_096
+const hashes = new Map<string, string>()
+
+/** Null for what is not a key of ours by its form. */
+function hashOf(key: string): string | null {
+  const known = hashes.get(key)
+  if (known !== undefined) return known
+  if (!isWellFormedKey(key)) return null
+  const hash = hashKey(key)
+  if (hashes.size >= HASHES_MAX) hashes.clear()
+  hashes.set(key, hash)
+  return hash
 }
 
 const KEY_PREFIX = 'agw_live_'
