@@ -34,18 +34,18 @@ const mappings = (limits: { readonly body_bytes: number }): readonly Mapping[] =
     reason: 'upgrade_not_supported',
     when: "response.code_details == 'upgrade_failed' || request.method == 'CONNECT'",
   },
-  { reason: 'request_timeout', when: 'response.code == 408' },
   {
     reason: 'request_too_large',
-    when: 'response.code == 413',
+    when: `response.code == 413 || (response.code == 408 && request.size > ${limits.body_bytes})`,
     details: { limit_bytes: limits.body_bytes },
   },
+  { reason: 'request_timeout', when: 'response.code == 408' },
   { reason: 'headers_too_large', when: 'response.code == 431' },
   { reason: 'bad_request', when: 'response.code >= 400 && response.code < 500' },
   // No verdict, in three shapes: the processor failed, it ended without one, or nothing can be admitted at all.
   {
     reason: 'gateway_unavailable',
-    when: detailsBeginWith('ext_proc', 'direct_response', 'overload'),
+    when: `xds.route_name == 'no-verdict' || ${detailsBeginWith('ext_proc', 'overload')}`,
   },
   { reason: 'upstream_timeout', when: 'response.code == 504', details: { base_url: BASE_URL } },
   {

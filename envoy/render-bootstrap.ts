@@ -25,9 +25,15 @@ export interface BootFacts {
 /** Each connection costs a file descriptor and some kilobytes; the heap limit is the other bound. */
 const CONNECTIONS_LIMIT = 20_000
 
-/** HTTP/2 windows have 31 bits. A connection has room for several held bodies. */
-const WINDOW_LIMIT_BYTES = 2 ** 31 - 1
-const HELD_BODIES_PER_CONNECTION = 16
+/** Enough for a fast stream; both stay below the largest body that is held, see envoy/bootstrap.yaml. */
+const CONNECTION_BUFFER_BYTES = 256 * 1024
+const STREAM_WINDOW_BYTES = 1024 * 1024
+
+/** The processor refuses what is over the setting, to the byte; Envoy's own limit is behind it. */
+const HELD_BODY_MARGIN_BYTES = 64 * 1024
+
+/** HTTP/2 gives each stream at least this much. */
+const STREAM_WINDOW_MIN_BYTES = 65_535
 
 /** How long a processor may hang before its calls are cut, as a share of the lease (0.5 s and 1 s of 3 s). */
 const KEEPALIVE_INTERVAL_SHARE = 1 / 6
@@ -95,9 +101,14 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     tls_cert_file: settings.tlsCertFile,
     tls_key_file: settings.tlsKeyFile,
     max_body_bytes: settings.maxBodyBytes,
-    connection_window_bytes: Math.min(
-      settings.maxBodyBytes * HELD_BODIES_PER_CONNECTION,
-      WINDOW_LIMIT_BYTES,
+    connection_buffer_bytes: Math.min(
+      CONNECTION_BUFFER_BYTES,
+      Math.floor(settings.maxBodyBytes / 2),
+    ),
+    held_body_bytes: settings.maxBodyBytes + HELD_BODY_MARGIN_BYTES,
+    stream_window_bytes: Math.max(
+      STREAM_WINDOW_MIN_BYTES,
+      Math.min(STREAM_WINDOW_BYTES, Math.floor(settings.maxBodyBytes / 2)),
     ),
     trusted_hops: settings.trustedHops,
     upstream_idle_timeout: seconds(settings.upstreamIdleTimeout_ms),
