@@ -4,6 +4,7 @@ import { explainRoutes } from '../explain/explain-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
 import { organizationRoutes } from '../organizations/organization-routes.ts'
+import { patternRoutes } from '../patterns/pattern-routes.ts'
 import { scopeRoutes } from '../scopes/scope-routes.ts'
 import { tokenRoutes } from '../tokens/token-routes.ts'
 import type { Route } from './define-route.ts'
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...scopeRoutes,
   ...organizationRoutes,
   ...tokenRoutes,
+  ...patternRoutes,
   ...explainRoutes,
   ...edgeRoutes,
 ]

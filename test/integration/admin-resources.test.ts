@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { SEVERITY_OF } from '../../core/scanner/pattern.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type CallOptions, type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -558,6 +559,21 @@ describe('scopes', () => {
       '/injection_detection/custom_patterns/0',
     ],
     [
+      'a pattern that matches everything',
+      injection({ custom_patterns: ['a*'] }),
+      '/injection_detection/custom_patterns/0',
+    ],
+    [
+      'a repetition that multiplies',
+      injection({ custom_patterns: ['((a{50}){50}){50}'] }),
+      '/injection_detection/custom_patterns/0',
+    ],
+    [
+      'a disabled pattern that is none',
+      injection({ disabled_patterns: ['no_such_pattern'] }),
+      '/injection_detection/disabled_patterns/0',
+    ],
+    [
       'too many patterns',
       injection({ custom_patterns: Array(101).fill('x') }),
       '/injection_detection/custom_patterns',
@@ -594,6 +610,20 @@ describe('scopes', () => {
         answer.text,
       )
     })
+})
+
+describe('patterns', () => {
+  test('every built-in pattern is listed, and any of them may be disabled', async () => {
+    const { data } = (await call('GET', '/admin/patterns')).body
+    const categories = new Set(data.map((pattern: any) => pattern.category))
+    const built_in = Object.keys(SEVERITY_OF).filter(
+      (name) => !['custom', 'learned'].includes(name),
+    )
+    assert.deepEqual([...categories].sort(), built_in.sort())
+    const disabled_patterns = data.map((pattern: any) => pattern.name)
+    const scope = await makeScope({ injection_detection: { disabled_patterns } })
+    assert.deepEqual(scope.injection_detection.disabled_patterns, disabled_patterns)
+  })
 })
 
 describe('changes that meet', () => {

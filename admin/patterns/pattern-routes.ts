@@ -1,0 +1,24 @@
+import { Type } from 'typebox'
+import { ListOf, Strict } from '../server/common-schemas.ts'
+import { defineRoute, type Route } from '../server/define-route.ts'
+import { answer } from '../server/outcome.ts'
+import { PATTERN_CATALOGUE } from './pattern-catalogue.ts'
+
+const PatternView = Strict({
+  name: Type.String(),
+  category: Type.String(),
+  severity: Type.Enum(['critical', 'high', 'medium']),
+  description: Type.String(),
+})
+
+export const patternRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/admin/patterns',
+    role: 'viewer',
+    tag: 'patterns',
+    summary: 'The built-in patterns of injection detection',
+    answers: { 200: ListOf(PatternView) },
+    handle: async () => answer(200, { data: PATTERN_CATALOGUE, next_cursor: null }),
+  }),
+]

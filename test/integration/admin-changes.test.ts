@@ -1,0 +1,467 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { ROUTES } from '../../admin/server/routes.ts'
+import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
+import { mintKey } from '../../core/api-key.ts'
+import type { Integration } from '../../core/model.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { parseKeyRing, sealedUnder } from '../../core/seal.ts'
+import { openAuth } from '../../core/store/credential-binding.ts'
+import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { startTestEdge } from '../kit/test-edge.ts'
+import { until } from '../kit/until.ts'
+
+const ORG = 'org_default'
+const SECRET = 'sk-live-0123456789-abcdef-WXYZ'
+/** Short, so that the test of a silent edge is. */
+const LEASE_MS = 600
+
+let valkey: KitValkey
+let admin: AdminInProcess
+let redis: RedisClient
+
+before(async () => {
+  valkey = await startValkey()
+  admin = await adminInProcess(valkey.url, { AGW_KILL_LEASE_MS: String(LEASE_MS) })
+  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+})
+after(async () => {
+  redis.disconnect()
+  await admin.stop()
+  await valkey.stop()
+})
+
+async function make(path: string, body: object, headers = {}): Promise<any> {
+  const answer = await admin.call('POST', path, { body, headers })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body
+}
+
+let count = 0
+const integrationBody = (auth: object = { type: 'bearer', token: SECRET }) => ({
+  name: `i${++count}`,
+  base_url: `https://api-${count}.example.com/v1`,
+  auth,
+})
+
+const activity = async (): Promise<any[]> =>
+  (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')).map(([, fields]) =>
+    JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? ''),
+  )
+
+describe('invariant 5: a change is in force on the live edges before its answer', () => {
+  test('the answer waits for the acknowledgement of every edge', async () => {
+    const prompt = await startTestEdge(valkey.url, 'edge-prompt')
+    const slow = await startTestEdge(valkey.url, 'edge-slow', { keepsBack: true })
+    const told = slow.next()
+    let answered = false
+    const making = make('/admin/agents', { agent_name: 'waited for' }).finally(() => {
+      answered = true
+    })
+    const { epoch } = await told
+    await redis.ping()
+    assert.equal(answered, false)
+    await slow.acknowledge(epoch)
+    await making
+    await Promise.all([prompt.stop(), slow.stop()])
+    assert.equal(admin.log().includes('did not acknowledge'), false)
+  })
+
+  test('an edge that stays silent delays the answer until its lease is surely over, and no longer', async () => {
+    const silent = await startTestEdge(valkey.url, 'edge-silent', { keepsBack: true })
+    const started = performance.now()
+    await make('/admin/agents', { agent_name: 'late' })
+    assert.ok(performance.now() - started >= LEASE_MS)
+    assert.match(admin.log(), /edge-silent/)
+    const again = performance.now()
+    await make('/admin/agents', { agent_name: 'nobody lives' })
+    assert.ok(performance.now() - again < LEASE_MS, 'an edge without a lease is not waited for')
+    await silent.stop()
+  })
+
+  test('edges are told what has changed', async () => {
+    const edge = await startTestEdge(valkey.url, 'edge-told')
+    const agent = await make('/admin/agents', { agent_name: 'a' })
+    const integration = await make('/admin/integrations', integrationBody())
+    const { agent_id } = agent
+    const { integration_id } = integration
+    const scope = await make('/admin/scopes', { name: 's', agent_id, integration_id, rules: [] })
+    await admin.call('PUT', `/admin/scopes/${scope.scope_id}`, { body: { priority: 3 } })
+    await admin.call('DELETE', `/admin/agents/${agent_id}/keys/${agent.api_key_id}`)
+    await admin.call('DELETE', `/admin/integrations/${integration_id}?cascade=true`)
+    const what = edge.heard.map(({ targets }) => targets.map((target) => target.what).join('+'))
+    assert.deepEqual(what, [
+      'agent+key',
+      'integrations',
+      'agent',
+      'agent',
+      'key',
+      'integrations+agent',
+    ])
+    const epochs = edge.heard.map(({ epoch }) => epoch)
+    assert.deepEqual(
+      epochs,
+      [...epochs].sort((a, b) => a - b),
+    )
+    await edge.stop()
+  })
+})
+
+describe('invariant 6: a change is in the activity log before its answer', () => {
+  test('each change has its entry: who, what, before and after, without secrets', async () => {
+    const from = (await activity()).length
+    const made = await make('/admin/integrations', integrationBody())
+    const { integration_id } = made
+    const path = `/admin/integrations/${integration_id}`
+    const body = { name: 'renamed', auth: { type: 'bearer', token: `${SECRET}-2` } }
+    await admin.call('PUT', path, { body })
+    await admin.call('DELETE', path)
+    const entries = (await activity()).slice(from)
+    assert.deepEqual(
+      entries.map(({ event, data }) => [event, data.actor, data.action, data.target]),
+      ['create', 'update', 'delete'].map((verb) => [
+        'admin_action',
+        'admin@localhost',
+        `integration.${verb}`,
+        integration_id,
+      ]),
+    )
+    assert.equal(entries[0].data.before, null)
+    assert.deepEqual(entries[0].data.after, made)
+    assert.equal(entries[1].data.before.name, made.name)
+    assert.deepEqual(Object.keys(entries[1].data.after).sort(), ['auth', 'auth_replaced', 'name'])
+    assert.equal(entries[2].data.after, null)
+    assert.equal(JSON.stringify(entries).includes(SECRET), false)
+    assert.equal(entries[0].source_ip, '127.0.0.1')
+    assert.ok(entries.every((entry) => entry.request_id.startsWith('req_')))
+  })
+
+  test('a refused change leaves no entry', async () => {
+    const from = (await activity()).length
+    await admin.call('POST', '/admin/agents', { body: {} })
+    await admin.call('DELETE', '/admin/agents/agt_none')
+    assert.equal((await activity()).length, from)
+  })
+
+  test('a key that is made is in no entry', async () => {
+    const { api_key } = await make('/admin/agents', { agent_name: 'k' })
+    const { key } = await make('/admin/keys', {})
+    const { token } = await make('/admin/tokens', { email: 'k@example.com', role: 'viewer' })
+    const log = JSON.stringify(await activity()) + admin.log()
+    for (const secret of [api_key, key, token]) assert.equal(log.includes(secret), false)
+  })
+})
+
+describe('threat 26: idempotency', () => {
+  const headers = (key: string) => ({ 'idempotency-key': key })
+
+  test('a repeated POST gets the first answer, key and all, and is carried out once', async () => {
+    const body = { agent_name: 'once' }
+    const first = await admin.call('POST', '/admin/agents', { body, headers: headers('k-1') })
+    const again = await admin.call('POST', '/admin/agents', { body, headers: headers('k-1') })
+    assert.equal(again.status, 201)
+    assert.deepEqual(again.body, first.body)
+    assert.equal(again.headers['idempotent-replayed'], 'true')
+    const { data } = (await admin.call('GET', '/admin/agents?q=once')).body
+    assert.equal(data.length, 1)
+  })
+
+  test('equal requests at the same time are carried out once, and all get the one answer', async () => {
+    const body = { agent_name: 'together' }
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () =>
+        admin.call('POST', '/admin/agents', { body, headers: headers('k-2') }),
+      ),
+    )
+    assert.equal(new Set(answers.map(({ text }) => text)).size, 1)
+    assert.equal(answers[0]?.status, 201)
+    const { data } = (await admin.call('GET', '/admin/agents?q=together')).body
+    assert.equal(data.length, 1)
+  })
+
+  test('the same key on another body or another path is a conflict', async () => {
+    await make('/admin/agents', { agent_name: 'x' }, headers('k-3'))
+    for (const [path, body] of [
+      ['/admin/agents', { agent_name: 'y' }],
+      ['/admin/keys', {}],
+    ] as const) {
+      const answer = await admin.call('POST', path, { body, headers: headers('k-3') })
+      assert.equal(answer.status, 409)
+      assert.equal(answer.body.details.reason, 'idempotency_key_reused')
+    }
+  })
+
+  test('a key belongs to one token: another token and no token get nothing of its answer', async () => {
+    const body = { agent_name: 'mine' }
+    const mine = await make('/admin/agents', body, headers('k-4'))
+    const { token } = await make('/admin/tokens', { email: 'o@example.com', role: 'admin' })
+    const theirs = await admin.call('POST', '/admin/agents', {
+      body,
+      token,
+      headers: headers('k-4'),
+    })
+    assert.notEqual(theirs.body.agent_id, mine.agent_id)
+    const nobody = await admin.call('POST', '/admin/agents', {
+      body,
+      token: null,
+      headers: headers('k-4'),
+    })
+    assert.equal(nobody.status, 401)
+  })
+
+  test('answers are kept sealed, and ten minutes at most', async () => {
+    const { api_key } = await make('/admin/agents', { agent_name: 'z' }, headers('k-5'))
+    const kept = await redis.keys('*:idempotency:*')
+    assert.ok(kept.length > 0)
+    for (const key of kept) {
+      const ttl_ms = await redis.pttl(key)
+      assert.ok(ttl_ms > 0 && ttl_ms <= 600_000)
+      assert.equal(JSON.stringify(await redis.hgetall(key)).includes(api_key.slice(9)), false)
+    }
+  })
+
+  test('a refusal is not kept: the request may be repeated once it is right', async () => {
+    const bad = await admin.call('POST', '/admin/agents', { body: {}, headers: headers('k-6') })
+    assert.equal(bad.status, 400)
+    await make('/admin/agents', { agent_name: 'right now' }, headers('k-6'))
+  })
+})
+
+describe('threat 4: seals', () => {
+  const stored = async (integration_id: string): Promise<Integration> =>
+    JSON.parse((await redis.hget(REDIS_KEYS.integrations(ORG), integration_id)) ?? '')
+
+  test('a stored credential opens for its own integration and origin and nowhere else', async () => {
+    const ring = parseKeyRing(admin.encryption_key)
+    const { integration_id } = await make('/admin/integrations', integrationBody())
+    const mine = await stored(integration_id)
+    const opened = openAuth(ring, mine)
+    assert.ok(opened?.type === 'bearer')
+    assert.equal(opened.token.reveal(), SECRET)
+    const elsewhere: Partial<Integration>[] = [
+      { base_url: 'https://evil.example.com/v1' },
+      { base_url: mine.base_url.replace('https', 'http') },
+      { base_url: 'no url at all' },
+      { integration_id: 'int_other' },
+      { organization_id: 'org_other' },
+    ]
+    for (const change of elsewhere) assert.equal(openAuth(ring, { ...mine, ...change }), null)
+    assert.ok(openAuth(ring, { ...mine, base_url: mine.base_url.replace('v1', 'v2') }))
+  })
+
+  test('a token URL of another origin does not open the client secret', async () => {
+    const ring = parseKeyRing(admin.encryption_key)
+    const auth = {
+      type: 'oauth2_client_credentials',
+      token_url: 'https://login.example.com/token',
+      client_id: 'c',
+      client_secret: SECRET,
+    }
+    const { integration_id } = await make('/admin/integrations', integrationBody(auth))
+    const mine = await stored(integration_id)
+    assert.ok(openAuth(ring, mine))
+    const moved = {
+      ...mine.auth,
+      token_url: 'https://evil.example.com/token',
+    } as Integration['auth']
+    assert.equal(openAuth(ring, { ...mine, auth: moved }), null)
+  })
+
+  test('a rotated key seals everything again at the start, and the old one can go', async () => {
+    const { integration_id } = await make('/admin/integrations', integrationBody())
+    const key = randomBytes(32).toString('base64')
+    const token = { AGW_ADMIN_TOKEN: admin.token }
+    const both = await adminInProcess(valkey.url, {
+      ...token,
+      AGW_ENCRYPTION_KEY: `${key},${admin.encryption_key}`,
+    })
+    await both.stop()
+    const ring = parseKeyRing(key)
+    const after_ = await stored(integration_id)
+    assert.ok(after_.auth.type === 'bearer')
+    assert.equal(sealedUnder(after_.auth.token), ring.primary_id)
+    assert.ok(openAuth(ring, after_))
+    // Back to the key of the running service, for the tests that follow.
+    const back = await adminInProcess(valkey.url, {
+      ...token,
+      AGW_ENCRYPTION_KEY: `${admin.encryption_key},${key}`,
+    })
+    await back.stop()
+    assert.ok(openAuth(parseKeyRing(admin.encryption_key), await stored(integration_id)))
+  })
+})
+
+describe('explain', () => {
+  test('it names integration, scope and rule, what a caller would get, and what is not enforced yet', async () => {
+    const { agent_id } = await make('/admin/agents', { agent_name: 'asked' })
+    const integration = await make('/admin/integrations', integrationBody())
+    const { integration_id, base_url } = integration
+    const rules = [
+      { methods: ['POST'], paths: ['/chat'] },
+      { methods: ['GET'], paths: ['/models/**'] },
+    ]
+    const scope = await make('/admin/scopes', { name: 's', agent_id, integration_id, rules })
+    const ask = async (method: string, url: string, agent = agent_id) => {
+      const answer = await admin.call('POST', '/admin/explain', {
+        body: { agent_id: agent, method, url },
+      })
+      assert.equal(answer.status, 200, answer.text)
+      return answer.body
+    }
+    const allowed = await ask('get', `${base_url}/models/a`)
+    assert.equal(allowed.answer, 'allowed')
+    assert.deepEqual(
+      [allowed.integration.integration_id, allowed.scope.scope_id, allowed.rule],
+      [integration_id, scope.scope_id, 1],
+    )
+    assert.deepEqual(allowed.not_yet_enforced, ['rate_limiting', 'injection_detection'])
+    const refused = await ask('DELETE', `${base_url}/chat`)
+    assert.equal(refused.error, 'permission_denied')
+    assert.equal(refused.details.reason, 'method_not_allowed')
+    assert.equal((await ask('GET', 'https://nowhere.example.com/')).error, 'integration_not_found')
+    assert.equal((await ask('GET', 'not a url')).error, 'invalid_target_url')
+    assert.equal((await ask('GET', `${base_url}/models/a`, 'agt_none')).error, 'agent_not_found')
+    const integrations = REDIS_KEYS.integrations(ORG)
+    const text = (await redis.hget(integrations, integration_id)) ?? ''
+    const broken = { ...JSON.parse(text), auth: { type: 'bearer', token: 'v1.x.y.z' } }
+    await redis.hset(integrations, integration_id, JSON.stringify(broken))
+    assert.equal((await ask('GET', `${base_url}/models/a`)).error, 'credential_unavailable')
+  })
+})
+
+describe('health', () => {
+  test('/readyz is 200 only when store, an edge and the proxy answer, and names what is missing', async () => {
+    const proxy = createServer((request, response) => {
+      const reason = request.url === '/' ? 'invalid_target_url' : 'other'
+      response.writeHead(400, { 'x-agw-reason': reason }).end()
+    })
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+    const port = (proxy.address() as AddressInfo).port
+    const second = await adminInProcess(valkey.url, {
+      AGW_PROXY_PORT: String(port),
+      AGW_ADMIN_TOKEN: admin.token,
+      AGW_ENCRYPTION_KEY: admin.encryption_key,
+    })
+    const ready = () => second.call('GET', '/readyz', { token: null })
+    const without = await ready()
+    assert.equal(without.status, 503)
+    assert.equal(without.body.parts.proxy, 'ok')
+    assert.notEqual(without.body.parts.edges, 'ok')
+    const edge = await startTestEdge(valkey.url, 'edge-ready')
+    await until('ready', async () => {
+      await edge.beat()
+      return (await ready()).status === 200
+    })
+    proxy.closeAllConnections()
+    proxy.close()
+    const gone = await until('not ready', async () => {
+      await edge.beat()
+      const answer = await ready()
+      return answer.status === 503 ? answer : null
+    })
+    assert.match(gone.body.parts.proxy, /does not answer/)
+    await Promise.all([edge.stop(), second.stop()])
+  })
+
+  test('the document lists every route with its schemas, and the page that shows it asks nobody else', async () => {
+    const { body } = await admin.call('GET', '/openapi.json', { token: null })
+    for (const { method, path, answers, body: schema } of ROUTES) {
+      const call = body.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
+      assert.ok(call, `${method} ${path}`)
+      for (const status of Object.keys(answers)) assert.ok(call.responses[status])
+      assert.equal(Boolean(call.requestBody), schema !== undefined, `${method} ${path}`)
+    }
+    const page = await admin.call('GET', '/docs', { token: null })
+    assert.match(String(page.headers['content-security-policy']), /default-src 'none'/)
+    assert.equal(/https?:\/\//.test(page.text), false)
+  })
+})
+
+describe('the store', () => {
+  test('a wiped store gets its first things again, without a restart', async () => {
+    const own = await startValkey()
+    const service = await adminInProcess(own.url)
+    const client = connectRedis(own.url, { name: 'wiper', role: 'queue' })
+    const installation = await client.get(REDIS_KEYS.installation)
+    const epoch = Number(await client.get(REDIS_KEYS.epoch))
+    await client.flushall()
+    await until('the token works again', async () => {
+      const answer = await service.call('GET', '/admin/agents')
+      return answer.status === 200
+    })
+    assert.equal(await client.get(REDIS_KEYS.installation), installation)
+    assert.ok(Number(await client.get(REDIS_KEYS.epoch)) > epoch)
+    const made = await service.call('POST', '/admin/agents', { body: { agent_name: 'back' } })
+    assert.equal(made.status, 201)
+    client.disconnect()
+    await service.stop()
+    await own.stop()
+  })
+
+  test('a store that is away is a 503 in our JSON, and work goes on when it is back', async () => {
+    const own = await startValkey()
+    const service = await adminInProcess(own.url)
+    await own.kill()
+    const away = await service.call('GET', '/admin/agents')
+    assert.equal(away.status, 503)
+    assert.equal(away.body.error, 'gateway_unavailable')
+    const unready = await service.call('GET', '/readyz')
+    assert.equal(unready.body.parts.redis, 'the store does not answer')
+    assert.equal((await service.call('GET', '/healthz')).status, 200)
+    await own.start()
+    await until(
+      'work goes on',
+      async () => (await service.call('GET', '/admin/agents')).status === 200,
+    )
+    await service.stop()
+    await own.stop()
+  })
+
+  for (const [what, options, pattern] of [
+    ['evicts keys', ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'], /noeviction/],
+    ['writes no append-only file', ['--appendonly', 'no'], /appendonly yes/],
+  ] as const)
+    test(`the service does not start on a store that ${what}`, async () => {
+      const own = await startValkey(options)
+      await assert.rejects(adminInProcess(own.url), pattern)
+      await own.stop()
+    })
+
+  test('a store that hides its settings is warned of', async () => {
+    const own = await startValkey(['--rename-command', 'CONFIG', 'HIDDEN'])
+    const service = await adminInProcess(own.url)
+    assert.match(service.log(), /hides its maxmemory-policy/)
+    await service.stop()
+    await own.stop()
+  })
+
+  test('the token of the setting is made once: deleted it stays away, changed it replaces the one before', async () => {
+    const own = await startValkey()
+    const [first, second] = [mintKey('admin'), mintKey('admin')]
+    const key = randomBytes(32).toString('base64')
+    const start = (token: string) =>
+      adminInProcess(own.url, { AGW_ADMIN_TOKEN: token, AGW_ENCRYPTION_KEY: key })
+    const works = async (service: AdminInProcess, token: string) =>
+      (await service.call('GET', '/admin/agents', { token })).status === 200
+    let service = await start(first)
+    await service.stop()
+    service = await start(second)
+    assert.deepEqual([await works(service, first), await works(service, second)], [false, true])
+    const body = { email: 'mine@example.com', role: 'admin' }
+    const { token } = (await service.call('POST', '/admin/tokens', { body })).body
+    const { data } = (await service.call('GET', '/admin/tokens', { token })).body
+    const setting = data.find((found: any) => found.name === 'AGW_ADMIN_TOKEN')
+    await service.call('DELETE', `/admin/tokens/${setting.token_id}`, { token })
+    await service.stop()
+    service = await start(second)
+    assert.deepEqual([await works(service, second), await works(service, token)], [false, true])
+    await service.stop()
+    await own.stop()
+  })
+})
