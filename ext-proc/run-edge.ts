@@ -8,12 +8,16 @@ import { ActivityRecorder } from './activity/activity-recorder.ts'
 import { beginRecord } from './call/begin-record.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
 import { makeDecider } from './call/decide-call.ts'
+import { scanHere } from './call/scan-call.ts'
 import { EdgeLink } from './edge/edge-link.ts'
 import { enforceKill } from './edge/enforce-kill.ts'
 import { HearingLease } from './edge/hearing-lease.ts'
 import { HeldCalls } from './edge/held-calls.ts'
 import { KillBoard } from './edge/kill-board.ts'
+import { makeRestorer } from './edge/make-restorer.ts'
 import { PolicyStore } from './edge/policy-store.ts'
+import { resync } from './edge/resync.ts'
+import { verifyStates } from './edge/verify-states.ts'
 import { startServer } from './envoy/start-server.ts'
 
 /** How long a graceful stop waits for calls in flight before it cuts them (threats.md 17). */
@@ -36,17 +40,14 @@ export async function runEdge(env: Environment): Promise<void> {
   })
 
   const held = new HeldCalls()
-  const killBoard = new KillBoard((agent, known) =>
-    log.warn(
-      {
-        organization_id: agent.organization_id,
-        agent_id: agent.agent_id,
-        stored: agent.revision,
-        known: known.revision,
-      },
-      'the store has forgotten a kill or a reactivation of this agent; this edge keeps to what it has heard',
-    ),
-  )
+  const killBoard = new KillBoard((lost) => restoreLost(lost))
+  const restoreLost = makeRestorer({
+    redis: commands,
+    lease_ms: settings.killLease_ms,
+    edge_id: settings.edgeId,
+    now: () => new Date(),
+    log,
+  })
   const policy = new PolicyStore({
     redis: commands,
     keyRing: parseKeyRing(encryptionKey),
@@ -54,7 +55,7 @@ export async function runEdge(env: Environment): Promise<void> {
   })
   const lease = new HearingLease(settings.killLease_ms, nowMs)
   const recorder = new ActivityRecorder({ redis: commands, nowMs: Date.now, log })
-  const parts = { policy, killBoard, held }
+  const parts = { policy, killBoard, held, commands }
   const link = new EdgeLink({
     commands,
     subscription,
@@ -68,20 +69,19 @@ export async function runEdge(env: Environment): Promise<void> {
     held,
     drop: (target) => policy.drop(target),
     enforce: (target) => enforceKill(parts, target),
-    resync: async () => {
-      policy.clear()
-      for (const [organization_id, agent_id] of held.agents()) {
-        await policy.agent(organization_id, agent_id)
-        const killed_at = killBoard.killedAt(organization_id, agent_id)
-        if (killed_at !== null)
-          await held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
-      }
+    resync: (acknowledge) => resync(parts, acknowledge),
+    reconnected: () => {
+      verifyStates(parts).catch(() => undefined)
     },
     nowMs,
     log,
   })
 
-  const stopBeacon = startBeacon(commands, `${settings.edgeId}-${process.pid}`)
+  const stopBeacon = startBeacon(
+    commands,
+    `${settings.edgeId}-${process.pid}`,
+    settings.killLease_ms,
+  )
   await link.start()
   let installation = ''
   const readInstallation = async (): Promise<void> => {
@@ -98,6 +98,8 @@ export async function runEdge(env: Environment): Promise<void> {
       killBoard,
       recorder,
       mayServe: () => lease.isHeld,
+      scan: (input, effective) => scanHere(input, effective, settings.maxBodyBytes),
+      autoKill: () => undefined,
       nowMs: Date.now,
       settings: {
         organization_id: settings.organizationId,

@@ -29,6 +29,8 @@ export interface CallIo {
   body(): Promise<Buffer>
   /** From now on a kill of this agent ends the call. */
   hold(organization_id: string, agent_id: string): void
+  /** The call will be refused, and is what its agent is killed for: it keeps its own answer. */
+  letGo(): void
 }
 
 export interface CallStreamParts {
@@ -83,13 +85,13 @@ export class CallStream implements HeldCall {
     stream.on('error', () => this.#end())
   }
 
-  cut(why: Cut): void {
-    if (this.#state === 'cut' || this.#state === 'refused' || this.#state === 'ended') return
+  cut(why: Cut): boolean {
+    if (this.#state === 'cut' || this.#state === 'refused' || this.#state === 'ended') return false
     const bytesMayBeOut = this.#state === 'passed'
     this.#state = 'cut'
     const details = why.reason === 'agent_killed' ? { killed_at: why.killed_at } : {}
     const record = this.#record
-    if (record === null) return
+    if (record === null) return true
     this.#stream.write(
       writeRefusal(
         writeError({ reason: why.reason, details, status: 503 }, record.facts.request_id),
@@ -97,6 +99,7 @@ export class CallStream implements HeldCall {
     )
     const entry = record.terminated(why.reason, bytesMayBeOut ? null : 503)
     if (entry !== null) void this.#parts.recorder.refused(entry)
+    return true
   }
 
   #receive(bytes: Buffer): void {
@@ -137,7 +140,11 @@ export class CallStream implements HeldCall {
     let record: CallRecord | null = null
     try {
       record = this.#record = this.#parts.begin(headers)
-      const io: CallIo = { body: () => this.#holdBody(), hold: (...agent) => this.#hold(...agent) }
+      const io: CallIo = {
+        body: () => this.#holdBody(),
+        hold: (...agent) => this.#hold(...agent),
+        letGo: () => this.#letGo(),
+      }
       await this.#answer(await this.#parts.decide(headers, io, record), record)
     } catch (error) {
       this.#parts.log.error(
@@ -206,8 +213,13 @@ export class CallStream implements HeldCall {
     const entry = this.#state === 'passed' ? this.#record?.allowed(this.#event) : null
     if (entry) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
-    if (this.#isHeld) this.#parts.held.remove(this)
+    this.#letGo()
     this.#resolveEnded()
+  }
+
+  #letGo(): void {
+    if (this.#isHeld) this.#parts.held.remove(this)
+    this.#isHeld = false
   }
 }
 

@@ -1,5 +1,8 @@
+import type { Agent } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
+import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { Reason } from '../../core/reasons.ts'
+import type { ScanInput, ScanResult } from '../../core/scanner/scan-request.ts'
 import type { ActivityRecorder } from '../activity/activity-recorder.ts'
 import type { KillBoard } from '../edge/kill-board.ts'
 import type { PolicyStore } from '../edge/policy-store.ts'
@@ -20,9 +23,18 @@ export interface DeciderParts {
     readonly verdict_secret: string
     readonly echo_origin: string | null
   }
+  /** Takes a request apart and scans it; `busy` when too many large bodies wait. */
+  readonly scan: (input: ScanInput, settings: EffectiveSettings) => ScanAnswer | Promise<ScanAnswer>
+  /** Starts the kill of an agent by the gateway itself; the call that caused it does not wait. */
+  readonly autoKill: (
+    agent: Agent,
+    order: { readonly kill_method: 'auto_injection'; readonly reason: string },
+  ) => void
   /** The name in `Via`; empty while the store has none. */
   readonly installation: () => Promise<string>
 }
+
+export type ScanAnswer = ScanResult | { readonly kind: 'busy' }
 
 /** What every later step needs. */
 export interface Call {

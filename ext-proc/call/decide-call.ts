@@ -3,12 +3,14 @@ import { findOverrides } from '../../core/policy/find-overrides.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
 import { type Call, type DeciderParts, deny } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
+import { checkTools } from './check-tools.ts'
 import { findIntegration, findTarget } from './find-integration.ts'
 import { findPresentedKey } from './find-presented-key.ts'
 import { forwardCall } from './forward-call.ts'
 import { identifyAgent } from './identify-agent.ts'
 import { readHead } from './read-head.ts'
 import { readNeededBody } from './read-needed-body.ts'
+import { scanCall } from './scan-call.ts'
 
 export const makeDecider =
   (parts: DeciderParts): CallStreamParts['decide'] =>
@@ -56,5 +58,9 @@ async function decide(call: Call): Promise<Answer> {
     if (!again.ok) return again.answer
   }
   record.mark('body', 'pass')
-  return forwardCall(call, asked, { body, identity_in_body, installation })
+  const toolAnswer = checkTools(call, asked, scoped.value, body)
+  if (toolAnswer !== null) return toolAnswer
+  const scanned = await scanCall(call, asked, scoped.value, body)
+  if (!scanned.ok) return scanned.answer
+  return forwardCall(call, asked, { body, identity_in_body, installation, event: scanned.value })
 }

@@ -11,13 +11,14 @@ export interface ReadBody {
   readonly body: Buffer | null
   readonly identity_in_body: BodyIdentity | null
   readonly installation: string
+  readonly event: 'request_allowed' | 'injection_detected'
 }
 
 /** The last steps: the credential, and the changes that make Envoy forward the call. */
 export function forwardCall(
   call: Call,
   asked: AskedCall,
-  { body, identity_in_body, installation }: ReadBody,
+  { body, identity_in_body, installation, event }: ReadBody,
 ): Answer {
   const { parts, headers, head, record } = call
   const { identity, integration, organization, target } = asked
@@ -38,7 +39,7 @@ export function forwardCall(
   const cut = body === null ? null : cutBody(body, identity_in_body)
   return {
     kind: 'pass',
-    event: 'request_allowed',
+    event,
     changes: {
       set: [
         {

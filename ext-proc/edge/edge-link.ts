@@ -1,14 +1,15 @@
 import {
   type Acknowledgement,
   type ControlTarget,
-  EDGE_BEAT_INTERVAL_MS,
+  edgeBeatInterval,
   type EdgeRecord,
   parseControlMessage,
 } from '../../core/control/control-message.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import type { KillTarget } from './enforce-kill.ts'
 import type { HearingLease } from './hearing-lease.ts'
-import type { HeldCalls } from './held-calls.ts'
+import { type CutCounts, type HeldCalls, NONE_CUT } from './held-calls.ts'
 
 /** An edge that is silent this many leases long is forgotten; long before that it has stopped serving. */
 const FORGET_AFTER_LEASES = 20
@@ -27,11 +28,14 @@ export interface EdgeLinkParts {
   /** Drops what a change makes stale, before it is acknowledged. */
   readonly drop: (target: ControlTarget) => void
   /** Puts a kill or a reactivation in force and answers how many calls it ended. */
-  readonly enforce: (
-    target: Extract<ControlTarget, { what: 'kill' | 'reactivate' }>,
-  ) => Promise<{ readonly terminated: number; readonly unconfirmed: number }>
-  /** Drops all that is cached and reads anew what calls in flight depend on. @throws when the store cannot be read */
-  readonly resync: () => Promise<void>
+  readonly enforce: (target: KillTarget) => Promise<CutCounts>
+  /**
+   * Drops all that is cached and reads anew what calls in flight depend on; tells of the kills that are waited for.
+   * @throws when the store cannot be read
+   */
+  readonly resync: (acknowledge: (epoch: number, counts: CutCounts) => void) => Promise<void>
+  /** The connection was gone, and with it perhaps the store that it led to. */
+  readonly reconnected: () => void
   readonly nowMs: () => number
   readonly log: { warn(data: object, message: string): void }
 }
@@ -43,16 +47,22 @@ export class EdgeLink {
   /** The epoch up to which every message was heard; null until a resync has begun. */
   #epoch: number | null = null
   #resyncing: Promise<void> | null = null
+  /** A resync that has not begun; whoever needs one until then shares it. */
+  #nextResync: Promise<void> | null = null
   #pingSince_ms: number | null = null
+  #beaconHeard_ms: number
+  /** The last beat, while messages up to the epoch that it found are on their way. */
+  #owedBeat: { readonly epoch: number; readonly sent_ms: number } | null = null
   #draining = false
 
   constructor(parts: EdgeLinkParts) {
     this.#parts = parts
+    this.#beaconHeard_ms = parts.nowMs()
   }
 
   /** Subscribes and beats; the edge may serve when the lease is first held. */
   async start(): Promise<void> {
-    const { subscription, lease, held } = this.#parts
+    const { subscription, lease, lease_ms, held } = this.#parts
     subscription.on('message', (channel: string, text: string) => {
       if (channel === CHANNELS.control) this.#hear(text)
     })
@@ -62,14 +72,15 @@ export class EdgeLink {
     })
     // After a reconnect nothing cached is trusted; the first beacon then closes the gap that remains.
     subscription.on('ready', () => {
-      this.#parts.resync().catch(() => undefined)
+      this.#beaconHeard_ms = this.#parts.nowMs()
+      this.#startResync().then(this.#parts.reconnected, () => undefined)
     })
     await subscription.subscribe(CHANNELS.control)
     this.#timers.push(
       setInterval(() => {
         void this.#beat()
         void this.#ping()
-      }, EDGE_BEAT_INTERVAL_MS),
+      }, edgeBeatInterval(lease_ms)),
       setInterval(() => {
         if (held.size > 0 && !lease.isHeld) held.cutAll({ reason: 'gateway_unavailable' })
       }, LEASE_CHECK_INTERVAL_MS),
@@ -94,69 +105,98 @@ export class EdgeLink {
     if (message === null) return
     const heard_ms = this.#parts.nowMs()
     if (message.kind === 'beacon') {
-      if (message.epoch === this.#epoch) this.#parts.lease.prove('beacon', heard_ms)
-      else this.#resync(message.epoch, heard_ms).catch(() => undefined)
+      this.#beaconHeard_ms = heard_ms
+      if (message.epoch !== this.#epoch) void this.#catchUp(message.epoch, heard_ms)
+      else if (this.#resyncing === null && this.#nextResync === null)
+        this.#parts.lease.prove('beacon', heard_ms)
       return
     }
     const isNext = this.#epoch !== null && message.epoch === this.#epoch + 1
-    const acknowledged = this.#apply(message.targets)
-    const ready = isNext ? Promise.resolve() : this.#resync(message.epoch, heard_ms)
+    const applied = this.#apply(message.targets)
+    const ready = isNext ? Promise.resolve(true) : this.#catchUp(message.epoch, heard_ms)
     if (isNext) this.#epoch = message.epoch
-    Promise.all([acknowledged, ready]).then(
-      ([counts]) => this.#acknowledge(message.epoch, counts),
-      (error: unknown) =>
-        this.#parts.log.warn(
-          { error, epoch: message.epoch },
-          'a control message could not be applied',
-        ),
-    )
+    this.#settleBeat()
+    this.#acknowledgeWhen(message.epoch, message.targets, applied, ready)
   }
 
-  async #apply(
-    targets: readonly ControlTarget[],
-  ): Promise<{ readonly terminated: number; readonly unconfirmed: number }> {
-    let terminated = 0
-    let unconfirmed = 0
-    const enforced: Promise<{ readonly terminated: number; readonly unconfirmed: number }>[] = []
+  async #apply(targets: readonly ControlTarget[]): Promise<CutCounts> {
+    const enforced: Promise<CutCounts>[] = []
     for (const target of targets) {
       if (target.what === 'kill' || target.what === 'reactivate')
         enforced.push(this.#parts.enforce(target))
       else this.#parts.drop(target)
     }
-    for (const counts of await Promise.all(enforced)) {
-      terminated += counts.terminated
-      unconfirmed += counts.unconfirmed
-    }
-    return { terminated, unconfirmed }
+    let total = NONE_CUT
+    for (const counts of await Promise.all(enforced))
+      total = {
+        terminated: total.terminated + counts.terminated,
+        unconfirmed: total.unconfirmed + counts.unconfirmed,
+      }
+    return total
   }
 
-  /** After a gap: until the store has been read again, no beacon renews the lease. */
-  async #resync(epoch: number, heard_ms: number): Promise<void> {
+  #acknowledgeWhen(
+    epoch: number,
+    targets: readonly ControlTarget[],
+    applied: Promise<CutCounts>,
+    ready: Promise<boolean>,
+  ): void {
+    Promise.all([applied, ready]).then(
+      ([counts, isReady]) => {
+        if (!isReady) return
+        void this.#acknowledge(epoch, counts)
+        for (const target of targets)
+          if (target.what === 'kill' && target.again_of !== undefined)
+            void this.#acknowledge(target.again_of, counts, 'if_absent')
+      },
+      (error: unknown) =>
+        this.#parts.log.warn(
+          { error: String(error), epoch },
+          'a control message could not be applied',
+        ),
+    )
+  }
+
+  /** After a gap: until the store has been read again, no beacon renews the lease. Answers whether it was read. */
+  async #catchUp(epoch: number, heard_ms: number): Promise<boolean> {
     this.#epoch = epoch
-    const previous = this.#resyncing
-    const current = (async () => {
-      await previous?.catch(() => undefined)
-      await this.#parts.resync()
-    })()
-    this.#resyncing = current
+    this.#settleBeat()
     try {
-      await current
+      await this.#startResync()
       this.#parts.lease.prove('beacon', heard_ms)
+      return true
     } catch (error) {
+      // The next beacon tries again.
       this.#epoch = null
       this.#parts.log.warn(
-        { error },
+        { error: String(error) },
         'the store could not be read after a gap in the control messages',
       )
-      throw error
-    } finally {
-      if (this.#resyncing === current) this.#resyncing = null
+      return false
     }
+  }
+
+  /** One at a time; the one that is under way may have read too early for who comes now. */
+  #startResync(): Promise<void> {
+    this.#nextResync ??= (async () => {
+      await this.#resyncing?.catch(() => undefined)
+      this.#resyncing = this.#nextResync
+      this.#nextResync = null
+      try {
+        await this.#parts.resync((epoch, counts) => {
+          void this.#acknowledge(epoch, counts, 'if_absent')
+        })
+      } finally {
+        this.#resyncing = null
+      }
+    })()
+    return this.#nextResync
   }
 
   async #acknowledge(
     epoch: number,
-    counts: { readonly terminated: number; readonly unconfirmed: number },
+    counts: CutCounts,
+    how: 'in_any_case' | 'if_absent' = 'in_any_case',
   ): Promise<void> {
     const { commands, edge, log } = this.#parts
     const acknowledgement: Acknowledgement = {
@@ -174,44 +214,68 @@ export class EdgeLink {
         JSON.stringify(acknowledgement),
         CHANNELS.acknowledgements,
         ACKNOWLEDGEMENT_TTL_S,
+        how === 'if_absent' ? 1 : 0,
       ],
     ).catch((error: unknown) =>
       log.warn({ error, epoch }, 'an acknowledgement could not be written'),
     )
   }
 
+  /**
+   * A beat proves something only together with what was heard: once the messages up to the epoch it found are here, so
+   * that both connections are known to lead to the same store.
+   */
   async #beat(): Promise<void> {
-    const { edge, held, lease, nowMs } = this.#parts
+    const { edge, held, nowMs, subscription, log } = this.#parts
     const sent_ms = nowMs()
+    const heard = this.#epoch
     const record: EdgeRecord = { ...edge, in_flight: held.size, draining: this.#draining }
-    await this.#write(JSON.stringify(record)).then(
-      () => lease.prove('beat', sent_ms),
-      () => undefined,
-    )
+    const epoch = await this.#write(JSON.stringify(record)).catch(() => null)
+    if (epoch === null) return
+    if (heard !== null && epoch < heard) {
+      log.warn({ heard, found: epoch }, 'the store is behind the messages that were heard')
+      reconnect(subscription)
+      return
+    }
+    this.#owedBeat = { epoch, sent_ms }
+    this.#settleBeat()
   }
 
-  async #write(record: string): Promise<void> {
+  #settleBeat(): void {
+    const owed = this.#owedBeat
+    if (owed === null || this.#epoch === null || this.#epoch < owed.epoch) return
+    this.#owedBeat = null
+    this.#parts.lease.prove('beat', owed.sent_ms)
+  }
+
+  /** Answers the epoch of the store. */
+  async #write(record: string): Promise<number> {
     const { commands, edge, lease_ms } = this.#parts
-    await runScript(
+    const epoch = await runScript(
       commands,
       'beat',
       [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
       [edge.edge_id, record, lease_ms * FORGET_AFTER_LEASES],
     )
+    return Number(epoch)
   }
 
-  /** One ping at a time; a subscription that leaves one unanswered for half a lease is given up and made anew. */
+  /**
+   * One ping at a time. A subscription that leaves one unanswered for half a lease, or brings no beacon for so long, is
+   * given up and made anew.
+   */
   async #ping(): Promise<void> {
     const { subscription, lease, lease_ms, nowMs } = this.#parts
     const sent_ms = nowMs()
-    if (this.#pingSince_ms !== null) {
-      if (sent_ms - this.#pingSince_ms > lease_ms / 2) {
-        this.#pingSince_ms = null
-        if ('stream' in subscription) subscription.disconnect(true)
-      }
+    if (subscription.status !== 'ready') return
+    const oldest_ms = Math.min(this.#pingSince_ms ?? sent_ms, this.#beaconHeard_ms)
+    if (sent_ms - oldest_ms > lease_ms / 2) {
+      this.#pingSince_ms = null
+      this.#beaconHeard_ms = sent_ms
+      reconnect(subscription)
       return
     }
-    if (subscription.status !== 'ready') return
+    if (this.#pingSince_ms !== null) return
     this.#pingSince_ms = sent_ms
     await subscription.ping().then(
       () => lease.prove('ping', sent_ms),
@@ -219,4 +283,10 @@ export class EdgeLink {
     )
     if (this.#pingSince_ms === sent_ms) this.#pingSince_ms = null
   }
+}
+
+/** The socket is destroyed: a peer that is gone never answers a polite end, and the client would wait for that. */
+function reconnect(client: RedisClient): void {
+  if ('stream' in client) client.stream.destroy()
+  else client.disconnect(true)
 }

@@ -2,8 +2,8 @@
 export interface HeldCall {
   readonly organization_id: string
   readonly agent_id: string
-  /** Ends the call with an answer, or by cutting its response. */
-  cut(why: Cut): void
+  /** Ends the call with an answer, or by cutting its response; false when it had its end already. */
+  cut(why: Cut): boolean
   /** Resolves when Envoy has ended the stream. */
   readonly ended: Promise<void>
 }
@@ -11,6 +11,15 @@ export interface HeldCall {
 export type Cut =
   | { readonly reason: 'agent_killed'; readonly killed_at: string }
   | { readonly reason: 'gateway_unavailable' }
+
+/** What became of the calls of one agent. */
+export interface CutCounts {
+  /** Calls that this cut has ended, as Envoy has confirmed. */
+  readonly terminated: number
+  readonly unconfirmed: number
+}
+
+export const NONE_CUT: CutCounts = { terminated: 0, unconfirmed: 0 }
 
 /** Envoy ends a cut stream within a millisecond or so; one that takes longer is reported as unconfirmed. */
 const END_WAIT_MS = 400
@@ -48,29 +57,34 @@ export class HeldCalls {
     })
   }
 
-  /** Tells every call of an agent to end, at once; then counts those that Envoy has ended in time. */
-  async cutAgent(
-    organization_id: string,
-    agent_id: string,
-    why: Cut,
-  ): Promise<{ readonly terminated: number; readonly unconfirmed: number }> {
+  /**
+   * Tells every call of an agent to end, at once; then counts those that Envoy has ended in time. A call that was told
+   * before is waited for as well, and counted by whoever told it.
+   */
+  async cutAgent(organization_id: string, agent_id: string, why: Cut): Promise<CutCounts> {
     const calls = [...(this.#byAgent.get(keyOf(organization_id, agent_id)) ?? [])]
-    if (calls.length === 0) return { terminated: 0, unconfirmed: 0 }
-    for (const call of calls) call.cut(why)
+    if (calls.length === 0) return NONE_CUT
     let terminated = 0
-    const all = Promise.all(calls.map((call) => call.ended.then(() => terminated++)))
+    let ended = 0
+    const ends = calls.map((call) => {
+      const isOurs = call.cut(why)
+      return call.ended.then(() => {
+        ended++
+        if (isOurs) terminated++
+      })
+    })
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, END_WAIT_MS)
     })
-    await Promise.race([all, limit])
+    await Promise.race([Promise.all(ends), limit])
     clearTimeout(timer)
-    return { terminated, unconfirmed: calls.length - terminated }
+    return { terminated, unconfirmed: calls.length - ended }
   }
 
   /** Cuts everything: this edge can vouch for nobody. */
   cutAll(why: Cut): void {
-    for (const calls of [...this.#byAgent.values()]) for (const call of [...calls]) call.cut(why)
+    for (const calls of this.#byAgent.values()) for (const call of calls) call.cut(why)
   }
 }
 

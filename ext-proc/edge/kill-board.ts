@@ -5,22 +5,41 @@ export interface KillState {
   readonly revision: number
   /** Null: the agent was reactivated. */
   readonly killed_at: string | null
+  readonly kill_reason: string | null
+  /** Seen in the store. What only a message has said is in force too, until a read of the store confirms or lifts it. */
+  readonly is_confirmed: boolean
+}
+
+/** A confirmed state that the store no longer has. */
+export interface LostState extends KillState {
+  readonly organization_id: string
+  readonly agent_id: string
+}
+
+interface Entry extends KillState {
+  /** When the message was heard, or the store was seen to have it, in the order of this board's moments. */
+  readonly heard: number
+  /** What the store said before the message. */
+  readonly before: KillState | null
 }
 
 /** Agents that were ever killed or reactivated; far more than one installation has. */
 const STATES_MAX = 200_000
+/** How many entries are looked at for one that may be forgotten. */
+const FORGET_SEARCH_MAX = 100
 
 /**
  * The live kill flags. Revisions only rise: neither a fill that races a kill, nor a store that lost it, brings an
  * agent back; only a reactivation, whose revision is higher, does (invariant 4).
  */
 export class KillBoard {
-  readonly #states = new Map<string, KillState>()
-  readonly #onStale: (agent: Agent, known: KillState) => void
+  readonly #states = new Map<string, Entry>()
+  readonly #onLost: (lost: LostState) => void
+  #moment = 0
 
-  /** `onStale` is told of an agent that the store holds with a lower revision than this edge has seen. */
-  constructor(onStale: (agent: Agent, known: KillState) => void) {
-    this.#onStale = onStale
+  /** `onLost` is told of each read in which the store had less than this edge has seen there before. */
+  constructor(onLost: (lost: LostState) => void) {
+    this.#onLost = onLost
   }
 
   /** When the agent was killed; null when it may act. */
@@ -28,52 +47,120 @@ export class KillBoard {
     return this.#states.get(keyOf(organization_id, agent_id))?.killed_at ?? null
   }
 
-  /** A message or a read says so; a lower revision than the known one changes nothing. Answers whether it was taken. */
-  learn(organization_id: string, agent_id: string, state: KillState): boolean {
-    const key = keyOf(organization_id, agent_id)
-    const known = this.#states.get(key)
-    if (known !== undefined && known.revision >= state.revision) return false
-    if (known === undefined) this.#makeRoom()
-    this.#states.set(key, state)
-    return true
-  }
-
-  /** Compares what the store holds with what is known, and learns from it when it is newer. */
-  learnStored(agent: Agent): void {
-    const known = this.#states.get(keyOf(agent.organization_id, agent.agent_id))
-    if (known !== undefined && known.revision > agent.revision) {
-      this.#onStale(agent, known)
-      return
-    }
-    if (agent.revision > 0 || agent.status === 'killed') {
-      const killed_at = agent.status === 'killed' ? (agent.killed_at ?? agent.created_at) : null
-      this.#states.set(keyOf(agent.organization_id, agent.agent_id), {
-        revision: agent.revision,
-        killed_at,
-      })
-    }
-  }
-
-  /** Takes back a kill that the store does not confirm: the message was forged or overtaken. */
-  lift(organization_id: string, agent_id: string, stored: KillState): void {
-    this.#states.set(keyOf(organization_id, agent_id), stored)
-  }
-
   known(organization_id: string, agent_id: string): KillState | undefined {
     return this.#states.get(keyOf(organization_id, agent_id))
   }
 
-  /** Only reactivated agents are forgotten: to forget one that is killed would be to switch it on. */
+  /** To be taken before a read of the store, and given to what learns from the read. */
+  moment(): number {
+    return this.#moment
+  }
+
+  /**
+   * A message says that the agent was killed; it is killed from now on, until a read that begins later says otherwise.
+   * `outdated`: a later reactivation is known from the store.
+   */
+  hear(
+    organization_id: string,
+    agent_id: string,
+    { revision, killed_at }: { readonly revision: number; readonly killed_at: string },
+  ): 'news' | 'known' | 'outdated' {
+    const key = keyOf(organization_id, agent_id)
+    const known = this.#states.get(key)
+    if (known !== undefined && known.revision >= revision)
+      return known.killed_at === null ? 'outdated' : 'known'
+    const before = known === undefined || known.is_confirmed ? (known ?? null) : known.before
+    const heard = ++this.#moment
+    this.#set(key, { revision, killed_at, kill_reason: null, is_confirmed: false, heard, before })
+    return 'news'
+  }
+
+  /** What a read of the store says that began at `since`. */
+  learnStored(agent: Agent, since: number): void {
+    const { organization_id, agent_id, revision } = agent
+    const key = keyOf(organization_id, agent_id)
+    const known = this.#states.get(key)
+    if (known === undefined || revision >= known.revision) {
+      const isNews = known === undefined || !known.is_confirmed || revision > known.revision
+      if (isNews && (revision > 0 || agent.status === 'killed')) this.#confirm(key, stateOf(agent))
+      return
+    }
+    // A read that began before this was heard or confirmed cannot know of it.
+    if (since < known.heard) return
+    const { before } = known
+    if (!known.is_confirmed && (before === null || before.revision <= revision)) {
+      this.#confirm(key, stateOf(agent))
+      return
+    }
+    const lost = known.is_confirmed || before === null ? known : before
+    if (!known.is_confirmed) this.#confirm(key, lost)
+    this.#onLost({ ...lost, organization_id, agent_id })
+  }
+
+  /** A read that began at `since` found no such agent. */
+  learnAbsent(organization_id: string, agent_id: string, since: number): void {
+    const key = keyOf(organization_id, agent_id)
+    const known = this.#states.get(key)
+    if (known !== undefined && !known.is_confirmed && since >= known.heard) this.#states.delete(key)
+  }
+
+  /** Agents whose kill is known from messages alone, as pairs of organization and agent. */
+  unconfirmed(): readonly (readonly [organization_id: string, agent_id: string])[] {
+    return this.#pairs((state) => !state.is_confirmed)
+  }
+
+  /** Agents that were ever killed or reactivated, as far as this edge knows. */
+  all(): readonly (readonly [organization_id: string, agent_id: string])[] {
+    return this.#pairs(() => true)
+  }
+
+  #pairs(matches: (state: KillState) => boolean): (readonly [string, string])[] {
+    const pairs: (readonly [string, string])[] = []
+    for (const [key, state] of this.#states) {
+      if (!matches(state)) continue
+      const space = key.indexOf(' ')
+      pairs.push([key.slice(0, space), key.slice(space + 1)])
+    }
+    return pairs
+  }
+
+  #confirm(key: string, state: KillState): void {
+    this.#set(key, { ...state, heard: ++this.#moment, before: null })
+  }
+
+  #set(key: string, state: Entry): void {
+    if (!this.#states.has(key)) this.#makeRoom()
+    this.#states.set(key, state)
+  }
+
+  /**
+   * The store has what is confirmed, and is asked again when the agent calls; forgotten is only that the store had it.
+   * Active agents go first, and what only a message has said stays.
+   */
   #makeRoom(): void {
     if (this.#states.size < STATES_MAX) return
+    let seen = 0
+    let fallback: string | null = null
     for (const [key, state] of this.#states) {
-      if (state.killed_at === null) {
+      if (state.is_confirmed && state.killed_at === null) {
         this.#states.delete(key)
         return
       }
+      if (state.is_confirmed) fallback ??= key
+      if (++seen >= FORGET_SEARCH_MAX) break
     }
+    const [oldest] = this.#states.keys()
+    const forgotten = fallback ?? oldest
+    if (forgotten !== undefined) this.#states.delete(forgotten)
   }
 }
+
+const stateOf = (agent: Agent): KillState => ({
+  revision: agent.revision,
+  killed_at: agent.status === 'killed' ? (agent.killed_at ?? agent.created_at) : null,
+  kill_reason: agent.kill_reason,
+  is_confirmed: true,
+})
 
 const keyOf = (organization_id: string, agent_id: string): string =>
   `${organization_id} ${agent_id}`

@@ -116,6 +116,8 @@ export class PolicyStore {
 
   async #readAgent(pair: string): Promise<AgentPolicy> {
     const [organization_id = '', agent_id = ''] = pair.split(' ')
+    const { killBoard } = this.#parts
+    const since = killBoard.moment()
     const [agentText, ...scopeTexts] = (await runScript(
       this.#parts.redis,
       'read-agent',
@@ -123,7 +125,8 @@ export class PolicyStore {
       [agent_id],
     )) as [string | null, ...string[]]
     const agent = agentText === null ? null : (JSON.parse(agentText) as Agent)
-    if (agent !== null) this.#parts.killBoard.learnStored(agent)
+    if (agent === null) killBoard.learnAbsent(organization_id, agent_id, since)
+    else killBoard.learnStored(agent, since)
     return { agent, scopes: compileScopes(scopeTexts.map((text) => JSON.parse(text) as Scope)) }
   }
 }

@@ -1,0 +1,91 @@
+import { checkMcpTool } from '../../core/policy/check-mcp-tool.ts'
+import { describeEndpoint } from '../../core/policy/describe-call.ts'
+import { type JsonRpcMessage, readJsonRpc } from '../../core/policy/read-json-rpc.ts'
+import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
+import { type Call, refuse } from './call.ts'
+import type { Answer } from './call-stream.ts'
+import type { AllowedScope, AskedCall } from './check-scope.ts'
+
+/**
+ * Tool permissions: every `tools/call` in the body, whatever its type says, must be allowed. Null lets the call go on.
+ * A batch with one blocked call is answered whole, and nothing of it is forwarded.
+ */
+export function checkTools(
+  call: Call,
+  { integration, identity, target }: AskedCall,
+  { settings }: AllowedScope,
+  body: Buffer | null,
+): Answer | null {
+  const { tools } = settings
+  const { record, head, parts } = call
+  if (tools.is_unrestricted || body === null || body.length === 0) return null
+  const limit_bytes = parts.settings.max_body_bytes
+  const inflated = inflateBody(body, head.content_encoding, limit_bytes)
+  if (inflated.kind === 'unsupported')
+    return refuse(record, 'tools', 'unsupported_content_encoding', {
+      content_encoding: inflated.content_encoding,
+    }).answer
+  if (inflated.kind === 'too_large')
+    return refuse(record, 'tools', 'request_too_large', { limit_bytes }).answer
+  const read = readJsonRpc(inflated.bytes)
+  switch (read.kind) {
+    case 'other':
+      record.mark('tools', 'pass')
+      return null
+    case 'ambiguous':
+      return refuse(record, 'tools', 'ambiguous_request', { reason: read.member }).answer
+    case 'unreadable':
+      return refuse(record, 'tools', 'ambiguous_request', { reason: 'json_rpc' }).answer
+    case 'single':
+    case 'batch':
+      break
+  }
+  for (const message of read.messages) {
+    if (!message.is_tool_call) continue
+    const answer = checkMcpTool(tools, message.tool)
+    if (answer.kind === 'allowed') continue
+    record.mark('tools', 'deny')
+    const service = integration.integration.name
+    const details = {
+      tool_name: message.tool,
+      service,
+      endpoint: describeEndpoint(target),
+      reason: answer.reason,
+      agent_scopes: identity.policy.scopes.names,
+    }
+    const text = `The tool "${message.tool ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
+    const json_rpc = answerBlocked(read.messages, read.kind === 'batch', text)
+    return {
+      kind: 'deny',
+      denial: { reason: 'mcp_tool_blocked', details, body: Buffer.from(json_rpc) },
+    }
+  }
+  record.mark('tools', 'pass')
+  return null
+}
+
+const NOT_FORWARDED = {
+  code: -32000,
+  message: 'Not forwarded: another call of the same batch is blocked.',
+} as const
+
+/** Ids are repeated as the caller wrote them; a notification has none and gets no answer of its own. */
+function answerBlocked(
+  messages: readonly JsonRpcMessage[],
+  isBatch: boolean,
+  text: string,
+): string {
+  const result = JSON.stringify({ content: [{ type: 'text', text }], isError: true })
+  const answers = messages
+    .filter((message) => message.id !== null)
+    .map(({ id, is_tool_call }) =>
+      is_tool_call
+        ? `{"jsonrpc":"2.0","id":${id},"result":${result}}`
+        : `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(NOT_FORWARDED)}}`,
+    )
+  if (isBatch) return `[${answers.join(',')}]`
+  return (
+    answers[0] ??
+    `{"jsonrpc":"2.0","id":null,"error":${JSON.stringify({ code: -32000, message: text })}}`
+  )
+}

@@ -1,0 +1,45 @@
+import type { KillRecord } from '../../core/kill/kill-record.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { EnforceParts } from './enforce-kill.ts'
+import type { CutCounts } from './held-calls.ts'
+
+/** Agents that are read at once; the answer to the first is here before the last is asked for. */
+const READS_AT_ONCE = 200
+
+/**
+ * Drops all that is cached, reads every agent anew that has calls in flight or whose kill is not confirmed, and cuts
+ * what may not go on. `acknowledge` is told of the kills that are still waited for, since their messages may be lost.
+ * @throws (rejects) when the store cannot be read
+ */
+export async function resync(
+  parts: EnforceParts & { readonly commands: RedisClient },
+  acknowledge: (epoch: number, counts: CutCounts) => void,
+): Promise<void> {
+  const { policy, killBoard, held, commands } = parts
+  policy.clear()
+  const texts = Object.entries(await commands.hgetall(REDIS_KEYS.kills))
+  const waited = texts.map(
+    ([epoch, text]) => [Number(epoch), JSON.parse(text) as KillRecord] as const,
+  )
+  const pairs = new Map<string, readonly [string, string]>()
+  for (const pair of [...held.agents(), ...killBoard.unconfirmed()]) pairs.set(pair.join(' '), pair)
+  for (const [, { organization_id, agent_id }] of waited)
+    pairs.set(`${organization_id} ${agent_id}`, [organization_id, agent_id])
+  const cuts = new Map<string, Promise<CutCounts>>()
+  const all = [...pairs]
+  for (let i = 0; i < all.length; i += READS_AT_ONCE)
+    await Promise.all(
+      all.slice(i, i + READS_AT_ONCE).map(async ([key, [organization_id, agent_id]]) => {
+        await policy.agent(organization_id, agent_id)
+        const killed_at = killBoard.killedAt(organization_id, agent_id)
+        if (killed_at === null) return
+        cuts.set(
+          key,
+          held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at }),
+        )
+      }),
+    )
+  for (const [epoch, { organization_id, agent_id }] of waited)
+    cuts.get(`${organization_id} ${agent_id}`)?.then((counts) => acknowledge(epoch, counts))
+}

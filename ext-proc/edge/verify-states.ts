@@ -1,0 +1,35 @@
+import type { Agent } from '../../core/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { KillBoard } from './kill-board.ts'
+
+const AGENTS_AT_ONCE = 500
+
+/**
+ * Compares every state that this edge remembers with the store, so that one which the store has lost is noticed
+ * before the agent calls again. To be done after a connection to the store was made anew.
+ * @throws (rejects) when the store cannot be read
+ */
+export async function verifyStates({
+  killBoard,
+  commands,
+}: {
+  readonly killBoard: KillBoard
+  readonly commands: RedisClient
+}): Promise<void> {
+  const byOrganization = new Map<string, string[]>()
+  for (const [organization_id, agent_id] of killBoard.all()) {
+    const ids = byOrganization.get(organization_id)
+    if (ids === undefined) byOrganization.set(organization_id, [agent_id])
+    else ids.push(agent_id)
+  }
+  for (const [organization_id, ids] of byOrganization)
+    for (let i = 0; i < ids.length; i += AGENTS_AT_ONCE) {
+      const some = ids.slice(i, i + AGENTS_AT_ONCE)
+      const since = killBoard.moment()
+      const texts = await commands.hmget(REDIS_KEYS.agents(organization_id), ...some)
+      for (const [at, text] of texts.entries())
+        if (text === null) killBoard.learnAbsent(organization_id, some[at] ?? '', since)
+        else killBoard.learnStored(JSON.parse(text) as Agent, since)
+    }
+}
