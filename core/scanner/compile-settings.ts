@@ -21,6 +21,8 @@ export type ExpressionSet = {
 
 /** Injection settings of a scope, compiled once per revision. */
 export type CompiledInjectionSettings = {
+  /** What was compiled, so that a worker thread can compile the same. */
+  readonly source: PatternSettings
   readonly mode: InjectionMode
   readonly sensitivity: Sensitivity
   readonly custom: ExpressionSet | null
@@ -33,7 +35,8 @@ export type CompiledSettings =
   | { readonly ok: true; readonly compiled: CompiledInjectionSettings }
   | { readonly ok: false; readonly faults: readonly PatternFault[] }
 
-type PatternSettings = Pick<
+/** The part of a scope's settings that the scanner reads. */
+export type PatternSettings = Pick<
   InjectionSettings,
   | 'mode'
   | 'sensitivity'
@@ -148,6 +151,14 @@ export const compileInjectionSettings = (settings: PatternSettings): CompiledSet
   return {
     ok: true,
     compiled: {
+      source: {
+        mode: settings.mode,
+        sensitivity: settings.sensitivity,
+        custom_patterns: settings.custom_patterns,
+        whitelist_patterns: settings.whitelist_patterns,
+        whitelist_scope: settings.whitelist_scope,
+        disabled_patterns: settings.disabled_patterns,
+      },
       mode: settings.mode,
       sensitivity: settings.sensitivity,
       custom,

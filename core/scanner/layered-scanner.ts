@@ -76,8 +76,10 @@ export class LayeredScanner {
     ) {
       this.#descend(deriveLeet(view, this.#compiled.table))
     }
-    if (signs.spaced > 0) this.#descend(deriveJoined(view, this.#trie, 'spaced_letters'))
-    else if (signs.long_words > 0) this.#descend(deriveJoined(view, this.#trie, 'joined_words'))
+    if (signs.spaced.length > 0)
+      this.#descend(deriveJoined(view, this.#trie, signs.spaced, 'spaced_letters'))
+    if (signs.long_words.length > 0)
+      this.#descend(deriveJoined(view, this.#trie, signs.long_words, 'joined_words'))
     if (signs.escapes >= ESCAPES && /[%&\\]/.test(view.text.toString('latin1', 0, view.end))) {
       this.#descend({
         via: 'nested_escapes',
@@ -96,7 +98,8 @@ export class LayeredScanner {
     }
   }
 
-  #descend(derived: DerivedText): void {
+  #descend(derived: DerivedText | null): void {
+    if (derived === null) return
     this.#below ??= new LayeredScanner(this.#compiled, this.#trie, this.#depth + 1)
     const below = this.#below
     below.begin(derived.text)

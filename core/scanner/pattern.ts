@@ -38,10 +38,13 @@ export type Pattern = {
   readonly as_written?: boolean
   /** Ordinary where an operator speaks: not looked for in the system message of a chat. */
   readonly unless_system_role?: boolean
+  /** Only in texts of at most so many bytes, as values of forms and tool arguments are. */
+  readonly longest_text?: number
   readonly hits: readonly string[]
   readonly misses: readonly string[]
 }
 
 export type Gate =
-  | { readonly word: string }
+  /** One word; with `after`, only behind one of these symbols (a blank may stand between). */
+  | { readonly word: string; readonly after?: string }
   | { readonly first: string; readonly then: string; readonly within: number }

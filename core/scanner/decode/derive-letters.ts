@@ -7,12 +7,7 @@ import { type LetterTrie, segmentLetters } from './letter-trie.ts'
 const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
-const wholeWindow = (
-  view: WindowView,
-  via: DerivedText['via'],
-  text: Buffer,
-  offsets: Int32Array,
-): DerivedText => ({
+const wholeText = (via: DerivedText['via'], text: Buffer, offsets: Int32Array): DerivedText => ({
   via,
   text,
   offsets,
@@ -26,14 +21,14 @@ export const deriveRot13 = (view: WindowView): DerivedText => {
     const byte = text[i] as number
     if (isLetter(byte)) text[i] = ((byte - 0x61 + 13) % 26) + 0x61
   }
-  return wholeWindow(view, 'rot13', text, view.offsets.slice(0, view.end))
+  return wholeText('rot13', text, view.offsets.slice(0, view.end))
 }
 
 /** Letters of ASCII only: a reversed sequence of UTF-8 is no character, and those words are not looked for. */
 export const deriveReversed = (view: WindowView): DerivedText => {
   const text = Buffer.from(view.text.subarray(0, view.end)).reverse()
   return {
-    ...wholeWindow(view, 'reversed', text, view.offsets.slice(0, view.end).reverse()),
+    ...wholeText('reversed', text, view.offsets.slice(0, view.end).reverse()),
     start: view.offsets[0] ?? 0,
     end: (view.offsets[view.end - 1] ?? 0) + 1,
   }
@@ -68,7 +63,7 @@ export const deriveLeet = (view: WindowView, table: TokenTable): DerivedText => 
     }
     i = end
   }
-  return wholeWindow(view, 'leetspeak', text, view.offsets.slice(0, view.end))
+  return wholeText('leetspeak', text, view.offsets.slice(0, view.end))
 }
 
 /** How many words of the patterns appear once digits and symbols are read as letters. */
@@ -99,42 +94,84 @@ export const countLeetWords = (view: WindowView, table: TokenTable): number => {
   return count
 }
 
-/** Takes out what separates letters, reads digits as letters, and cuts the rest into words again. */
-export const deriveJoined = (
+/** Parts of words that an attack cannot do without; the digit 1 is i or l. */
+const TELLING =
+  /[i1]gn[o0]re|f[o0]rget|d[i1]sreg|[i1]nstruc|pr[o0]mpt|ru[l1]es|revea[l1]|secret|passw[o0]rd|syste|safet|restr[i1]c|bypass|jai[l1]br|gu[i1]de[l1]|d[i1]rect[i1]v|exf[i1][l1]t|credent/
+
+const joinable = (byte: number): number => {
+  if (isLetter(byte)) return byte
+  return isDigit(byte) || byte === 0x40 || byte === 0x24 ? leetLetter(byte) : 0
+}
+
+/** The letters of a stretch of the window, without what stands between them; `1` stays undecided. */
+const lettersOf = (
   view: WindowView,
-  trie: LetterTrie,
-  via: 'spaced_letters' | 'joined_words',
-): DerivedText => {
-  const letters = new Uint8Array(view.end)
-  const places = new Int32Array(view.end)
+  start: number,
+  end: number,
+): { letters: Uint8Array; places: Int32Array } => {
+  const letters = new Uint8Array(end - start)
+  const places = new Int32Array(end - start)
   let count = 0
-  for (let i = 0; i < view.end; i += 1) {
+  for (let i = start; i < end; i += 1) {
     const byte = view.text[i] as number
-    const letter = isLetter(byte)
-      ? byte
-      : isDigit(byte) || byte === 0x40 || byte === 0x24
-        ? leetLetter(byte)
-        : 0
+    const letter = joinable(byte)
     if (letter === 0) continue
     letters[count] = byte === 0x31 ? byte : letter
     places[count] = view.offsets[i] as number
     count += 1
   }
-  const joined = letters.subarray(0, count)
-  const starts = segmentLetters(trie, joined)
-  const text = Buffer.allocUnsafe(count + starts.length)
+  return { letters: letters.subarray(0, count), places: places.subarray(0, count) }
+}
+
+/**
+ * Takes out what separates the letters of the stretches, reads digits as letters, and cuts the rest into
+ * words again; stretches without a telling part are left out.
+ */
+export const deriveJoined = (
+  view: WindowView,
+  trie: LetterTrie,
+  spans: readonly number[],
+  via: 'spaced_letters' | 'joined_words',
+): DerivedText | null => {
+  const pieces: Buffer[] = []
+  const places: Int32Array[] = []
+  for (let s = 0; s < spans.length; s += 2) {
+    const span = lettersOf(view, spans[s] as number, spans[s + 1] as number)
+    if (!TELLING.test(Buffer.from(span.letters).toString('latin1'))) continue
+    const cut = cutIntoWords(trie, span.letters, span.places)
+    pieces.push(cut.text)
+    places.push(cut.offsets)
+  }
+  if (pieces.length === 0) return null
+  const text = Buffer.concat(pieces)
+  const offsets = new Int32Array(text.length)
+  let at = 0
+  for (const one of places) {
+    offsets.set(one, at)
+    at += one.length
+  }
+  return wholeText(via, text, offsets)
+}
+
+const cutIntoWords = (
+  trie: LetterTrie,
+  letters: Uint8Array,
+  places: Int32Array,
+): { text: Buffer; offsets: Int32Array } => {
+  const starts = segmentLetters(trie, letters)
+  const text = Buffer.allocUnsafe(letters.length + starts.length)
   const offsets = new Int32Array(text.length)
   let n = 0
   for (const [index, start] of starts.entries()) {
-    const end = starts[index + 1] ?? count
+    const end = starts[index + 1] ?? letters.length
     for (let k = start; k < end; k += 1) {
-      text[n] = joined[k] === 0x31 ? 0x69 : (joined[k] as number)
+      text[n] = letters[k] === 0x31 ? 0x69 : (letters[k] as number)
       offsets[n] = places[k] as number
       n += 1
     }
-    text[n] = 0x20
+    text[n] = index === starts.length - 1 ? 0x0a : 0x20
     offsets[n] = places[end - 1] ?? 0
     n += 1
   }
-  return wholeWindow(view, via, text.subarray(0, n), offsets.subarray(0, n))
+  return { text: text.subarray(0, n), offsets: offsets.subarray(0, n) }
 }

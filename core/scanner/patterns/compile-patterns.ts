@@ -8,6 +8,8 @@ export type CompiledGate = {
   readonly first: number
   readonly within: number
   readonly pattern: number
+  /** Symbols of which one stands before the word; null: any. */
+  readonly after: Uint8Array | null
 }
 
 export type CompiledPatterns = {
@@ -57,6 +59,12 @@ export const expandExpression = (expression: string, classes: WordClasses): stri
     return `(?:${splitWords(list).map(entrySource).join('|')})`
   })
 
+const symbolTable = (symbols: string): Uint8Array => {
+  const table = new Uint8Array(256)
+  for (const byte of Buffer.from(symbols)) table[byte] = 1
+  return table
+}
+
 export const compilePatterns = (
   patterns: readonly Pattern[],
   classes: WordClasses,
@@ -73,12 +81,18 @@ export const compilePatterns = (
   for (const [index, pattern] of patterns.entries()) {
     for (const gate of pattern.gates) {
       if ('word' in gate)
-        gatesOf[numberOf(gate.word)]?.push({ first: -1, within: 0, pattern: index })
+        gatesOf[numberOf(gate.word)]?.push({
+          first: -1,
+          within: 0,
+          pattern: index,
+          after: gate.after === undefined ? null : symbolTable(gate.after),
+        })
       else
         gatesOf[numberOf(gate.then)]?.push({
           first: numberOf(gate.first),
           within: gate.within,
           pattern: index,
+          after: null,
         })
     }
   }

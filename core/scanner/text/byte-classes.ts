@@ -4,16 +4,14 @@ export const BYTE = {
   lower: 1,
   upper: 2,
   digit: 3,
+  /** Blanks and the underscore, which joins words in names. */
   space: 4,
   newline: 5,
-  underscore: 6,
-  apostrophe: 7,
-  /** `\`, `%` and `&`: the beginning of an escape, if what follows fits. */
-  escape: 8,
-  quote: 9,
-  /** Symbols that stand for letters in leetspeak. */
-  leet: 10,
-  beyond: 11,
+  apostrophe: 6,
+  /** `\\`, `%` and `&`: the beginning of an escape, if what follows fits. */
+  escape: 7,
+  quote: 8,
+  beyond: 9,
 } as const
 
 const classify = (byte: number): number => {
@@ -23,14 +21,16 @@ const classify = (byte: number): number => {
   if (/[A-Z]/.test(character)) return BYTE.upper
   if (/[0-9]/.test(character)) return BYTE.digit
   if (/[\n\r\v\f]/.test(character)) return BYTE.newline
-  if (byte <= 0x20 || byte === 0x7f) return BYTE.space
-  if (character === '_') return BYTE.underscore
-  if (character === "'" || character === '`') return BYTE.apostrophe
+  if (byte <= 0x20 || byte === 0x7f || character === '_') return BYTE.space
+  if (character === "'") return BYTE.apostrophe
   if ('\\%&'.includes(character)) return BYTE.escape
-  if (character === '"') return BYTE.quote
-  return '@$!|+('.includes(character) ? BYTE.leet : BYTE.other
+  return character === '"' ? BYTE.quote : BYTE.other
 }
 
+/** Symbols that stand for letters in leetspeak. */
+export const LEET_SYMBOL = Uint8Array.from({ length: 256 }, (_, byte) =>
+  '@$!|+'.includes(String.fromCharCode(byte)) ? 1 : 0,
+)
 export const BYTE_CLASS = Uint8Array.from({ length: 256 }, (_, byte) => classify(byte))
 export const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte,

@@ -5,6 +5,8 @@ import { findToken, HASH_PRIME, HASH_SEED, KEY_LENGTH, type TokenTable } from '.
 const BLOB_BYTES = 16
 /** Words in a row of one letter, or all of one length, that no language writes. */
 const SPACED_WORDS = 6
+/** Groups of letters and digits of one length in a row, such as a text cut every four characters. */
+const EVEN_WORDS = 5
 const LONG_WORD_LETTERS = 18
 /** Runs and blobs kept per window; a window of 64 kB cannot hold more blobs of 16 bytes than this. */
 const MARKS = 8_192
@@ -19,18 +21,22 @@ export type Signs = {
   symbols: number
   /** Escapes outside JSON's own: what was decoded may hold a further layer. */
   escapes: number
-  /** Runs of single letters, or of groups of one length. */
-  spaced: number
-  long_words: number
+  /** Runs of single letters, or of groups of one length, in the window: start, end. */
+  readonly spaced: number[]
+  /** Words in the window that may be several written as one: start, end. */
+  readonly long_words: number[]
   /** Source offsets of words that may belong to Base64 or hex. */
   readonly blobs: number[]
   /** Runs of short numbers in the window: start, end. */
   readonly number_runs: number[]
   single_count: number
   single_token: number
+  single_start: number
   even_length: number
   even_count: number
+  even_letters: number
   even_token: number
+  even_start: number
   number_count: number
   number_token: number
   number_start: number
@@ -41,15 +47,18 @@ export const emptySigns = (): Signs => ({
   leet: 0,
   symbols: 0,
   escapes: 0,
-  spaced: 0,
-  long_words: 0,
+  spaced: [],
+  long_words: [],
   blobs: [],
   number_runs: [],
   single_count: 0,
   single_token: 0,
+  single_start: 0,
   even_length: 0,
   even_count: 0,
+  even_letters: 0,
   even_token: 0,
+  even_start: 0,
   number_count: 0,
   number_token: 0,
   number_start: 0,
@@ -138,7 +147,39 @@ const noteNumber = (
     signs.number_runs[signs.number_runs.length - 1] = start + length
 }
 
-/** Looks at a word that is not plain lower case, or long, or a single letter. */
+const extend = (spans: number[], start: number, end: number, isNew: boolean): void => {
+  if (!isNew && spans.length > 0) spans[spans.length - 1] = end
+  else if (spans.length < MARKS) spans.push(start, end)
+}
+
+const noteSingle = (signs: Signs, start: number, token: number): void => {
+  if (token !== signs.single_token + 1) {
+    signs.single_count = 0
+    signs.single_start = start
+  }
+  signs.single_token = token
+  signs.single_count += 1
+  if (signs.single_count >= SPACED_WORDS) {
+    extend(signs.spaced, signs.single_start, start + 1, signs.single_count === SPACED_WORDS)
+  }
+}
+
+const noteEven = (signs: Signs, start: number, end: number, bits: number, token: number): void => {
+  if (token !== signs.even_token + 1 || end - start !== signs.even_length) {
+    signs.even_count = 0
+    signs.even_letters = 0
+    signs.even_start = start
+    signs.even_length = end - start
+  }
+  signs.even_token = token
+  signs.even_count += 1
+  if (bits !== DIGIT) signs.even_letters += 1
+  if (signs.even_letters >= EVEN_WORDS) {
+    extend(signs.spaced, signs.even_start, end, signs.even_letters === EVEN_WORDS && bits !== DIGIT)
+  }
+}
+
+/** Looks at a word that has digits, or is long, or very short. */
 export const noteWord = (
   signs: Signs,
   table: TokenTable,
@@ -151,28 +192,23 @@ export const noteWord = (
 ): void => {
   const length = end - start
   if (length === 1) {
-    signs.single_count = token === signs.single_token + 1 ? signs.single_count + 1 : 1
-    signs.single_token = token
-    if (signs.single_count === SPACED_WORDS) signs.spaced += 1
+    noteSingle(signs, start, token)
     return
   }
   if (length >= BLOB_BYTES) {
     if (bits !== LOWER && bits !== UPPER && signs.blobs.length < MARKS)
       signs.blobs.push(offsets[start] as number)
-    if (length >= LONG_WORD_LETTERS) signs.long_words += 1
+    if (length >= LONG_WORD_LETTERS && signs.long_words.length < MARKS)
+      signs.long_words.push(start, end)
+    return
   }
   if ((bits & DIGIT) === 0) {
     if (length === 2) noteNumber(signs, text, start, length, token)
     return
   }
-  if (length <= 4 || length === 8) noteNumber(signs, text, start, length, token)
-  if (length === signs.even_length && token === signs.even_token + 1) {
-    signs.even_count += 1
-    if (signs.even_count === SPACED_WORDS) signs.spaced += 1
-  } else {
-    signs.even_length = length
-    signs.even_count = 1
+  if (length <= 4 || length === 8) {
+    noteNumber(signs, text, start, length, token)
+    noteEven(signs, start, end, bits, token)
   }
-  signs.even_token = token
-  if (bits !== DIGIT && length <= 24 && leetReading(table, text, start, end) !== 0) signs.leet += 1
+  if (bits !== DIGIT && leetReading(table, text, start, end) !== 0) signs.leet += 1
 }

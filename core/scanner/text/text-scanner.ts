@@ -1,5 +1,5 @@
 import type { CompiledPatterns } from '../patterns/compile-patterns.ts'
-import { BYTE, BYTE_CLASS, LOWER_CASE } from './byte-classes.ts'
+import { BYTE, BYTE_CLASS, LEET_SYMBOL, LOWER_CASE } from './byte-classes.ts'
 import { emptySigns, noteWord, type Signs } from './disguise-signs.ts'
 import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
 import { type Escape, readEscape } from './read-escape.ts'
@@ -22,8 +22,10 @@ const PENDING_PLACES = 512
 const PIECE_DISTANCE_TOKENS = 1_000
 /** Rulers and fillers: more than this of one symbol in a row says no more. */
 const SAME_SYMBOL = 3
-/** Longer words of plain lower-case letters may be several written as one. */
-const LONGEST_PLAIN_WORD = 17
+/** Words of letters that are neither shorter nor longer carry no sign of a disguise. */
+const SHORTEST_PLAIN_WORD = 3
+const LONGEST_PLAIN_WORD = 15
+const DIGIT_BIT = 1 << BYTE.digit
 
 /** A pattern found in the source, as byte offsets. */
 export type Hit = { readonly pattern: number; readonly start: number; readonly end: number }
@@ -72,6 +74,7 @@ export class TextScanner {
   #pendingCount = 0
   readonly #pendingOf: Int32Array
   readonly #foundIn: Int32Array
+  readonly #longest: Float64Array
   #piece = 0
 
   constructor(compiled: CompiledPatterns, onWindow: (view: WindowView) => void) {
@@ -81,6 +84,10 @@ export class TextScanner {
     this.#lastAt = new Int32Array(compiled.class_count)
     this.#pendingOf = new Int32Array(compiled.patterns.length).fill(-1)
     this.#foundIn = new Int32Array(compiled.patterns.length).fill(-1)
+    this.#longest = Float64Array.from(
+      compiled.patterns,
+      (pattern) => pattern.longest_text ?? Number.POSITIVE_INFINITY,
+    )
   }
 
   /** Begins a new source: offsets of later hits are offsets in it. */
@@ -123,71 +130,133 @@ export class TextScanner {
   }
 
   #read(start: number, end: number, isJson: boolean): number {
+    // Imported names are looked up at every use, which this loop would feel: 18 ns a byte against 5.
+    const byteClasses = BYTE_CLASS
+    const lowerCase = LOWER_CASE
+    const prime = HASH_PRIME
+    const seed = HASH_SEED
+    const keyLength = KEY_LENGTH
+    const {
+      lower: lowerKind,
+      digit: digitKind,
+      newline: newlineKind,
+      other: otherKind,
+      quote: quoteKind,
+      apostrophe: apostropheKind,
+      escape: escapeKind,
+      upper: upperKind,
+    } = BYTE
+    const leetSymbol = LEET_SYMBOL
+    let symbols = 0
     const source = this.#source
     const text = this.#text
     const offsets = this.#offsets
+    const { keys, mask } = this.#compiled.table
+    const digitBit = DIGIT_BIT
     const limit = WINDOW_BYTES - WINDOW_SLACK_BYTES
     let n = this.#n
     let length = 0
-    let hash = HASH_SEED
+    let hash = seed
     let key = 0
     let bits = 0
     let wordStart = n
     let i = start
     while (i < end) {
-      const byte = source[i] as number
-      const kind = BYTE_CLASS[byte] as number
-      if (kind >= BYTE.lower && kind <= BYTE.digit && n < limit) {
-        const lower = LOWER_CASE[byte] as number
+      let byte = source[i] as number
+      let kind = byteClasses[byte] as number
+      if (kind >= lowerKind && kind <= digitKind && n < limit) {
         if (length === 0) wordStart = n
-        text[n] = lower
-        offsets[n] = i
-        n += 1
-        hash = Math.imul(hash ^ lower, HASH_PRIME)
-        length += 1
-        if (length === KEY_LENGTH) key = hash
-        bits |= 1 << kind
-        i += 1
-        continue
+        const stop = end - i < limit - n ? end : i + limit - n
+        do {
+          const lower = lowerCase[byte] as number
+          text[n] = lower
+          offsets[n] = i
+          n += 1
+          hash = Math.imul(hash ^ lower, prime)
+          length += 1
+          if (length === keyLength) key = hash
+          bits |= 1 << kind
+          i += 1
+          if (i >= stop) break
+          byte = source[i] as number
+          kind = byteClasses[byte] as number
+        } while (kind >= lowerKind && kind <= digitKind)
+        if (i >= stop) continue
       }
       if (n >= limit) {
         this.#n = n
-        if (length > 0) this.#endWord(length < KEY_LENGTH ? hash : key, wordStart, length, bits)
+        if (length > 0) this.#endWord(length < keyLength ? hash : key, wordStart, length, bits)
         this.#workOff(false)
         n = this.#n
         length = bits = 0
-        hash = HASH_SEED
+        hash = seed
         continue
       }
-      if (kind <= BYTE.newline) {
-        this.#n = n
-        if (length > 0) {
-          this.#endWord(length < KEY_LENGTH ? hash : key, wordStart, length, bits)
-          length = bits = 0
-          hash = HASH_SEED
+      let value = byte
+      let width = 1
+      if (kind === apostropheKind) {
+        const next = byteClasses[source[i + 1] as number] as number
+        if (length > 0 && i + 1 < end && (next === lowerKind || next === upperKind)) {
+          i += 1
+          continue
         }
-        const before = n > this.#pieceStart ? (text[n - 1] as number) : 0x20
-        if (kind !== BYTE.other) {
-          const isBlank = before === 0x20 || before === 0x0a
-          if (!isBlank) {
-            text[n] = kind === BYTE.newline ? 0x0a : 0x20
+        kind = otherKind
+      } else if (kind === escapeKind && isJson && byte === 0x5c) {
+        // The escapes that JSON texts are full of; the others go the long way.
+        const next = source[i + 1]
+        if (next === 0x6e || next === 0x72 || next === 0x74) kind = newlineKind
+        else if (next === 0x22) {
+          kind = otherKind
+          value = 0x22
+        }
+        if (kind !== escapeKind) width = 2
+      }
+      if (kind <= newlineKind) {
+        if (length > 0) {
+          const word = length < keyLength ? hash : key
+          // Most words are in no list and look like nothing: they end here.
+          const isPlain =
+            (bits & digitBit) === 0 && length >= SHORTEST_PLAIN_WORD && length <= LONGEST_PLAIN_WORD
+          if (isPlain && keys[(word ^ (word >>> 15)) & mask] === 0) this.#tokens += 1
+          else {
+            this.#n = n
+            this.#endWord(word, wordStart, length, bits)
+          }
+          length = bits = 0
+          hash = seed
+          if (byte === 0x20) {
+            text[n] = byte
             offsets[n] = i
             n += 1
-          } else if (kind === BYTE.newline && n > this.#pieceStart) text[n - 1] = 0x0a
+            i += 1
+            continue
+          }
+        }
+        const before = n > this.#pieceStart ? (text[n - 1] as number) : 0x20
+        if (kind !== otherKind) {
+          if (before !== 0x20 && before !== 0x0a) {
+            text[n] = kind === newlineKind ? 0x0a : 0x20
+            offsets[n] = i
+            n += 1
+          } else if (kind === newlineKind && n > this.#pieceStart) text[n - 1] = 0x0a
         } else if (
-          before !== byte ||
+          before !== value ||
           n < SAME_SYMBOL ||
-          text[n - 2] !== byte ||
-          text[n - 3] !== byte
+          text[n - 2] !== value ||
+          text[n - 3] !== value
         ) {
-          text[n] = byte
+          text[n] = value
           offsets[n] = i
           n += 1
+          symbols += leetSymbol[value] as number
         }
-        i += 1
+        i += width
         continue
       }
-      if (kind === BYTE.quote && isJson) break
+      if (kind === quoteKind) {
+        if (isJson) break
+        kind = otherKind
+      }
       this.#n = n
       this.#length = length
       this.#hash = hash
@@ -203,7 +272,8 @@ export class TextScanner {
       wordStart = this.#wordStart
     }
     this.#n = n
-    if (length > 0) this.#endWord(length < KEY_LENGTH ? hash : key, wordStart, length, bits)
+    this.#signs.symbols += symbols
+    if (length > 0) this.#endWord(length < keyLength ? hash : key, wordStart, length, bits)
     this.#length = 0
     this.#ideographBefore = 0
     return i
@@ -212,35 +282,17 @@ export class TextScanner {
   /** Reads what is neither an ASCII letter or digit nor a blank nor an ordinary symbol. */
   #readSpecial(byte: number, kind: number, at: number, end: number, isJson: boolean): number {
     const source = this.#source
-    switch (kind) {
-      case BYTE.underscore:
-        this.#emit(0x20, at)
-        return at + 1
-      case BYTE.apostrophe: {
-        const next = BYTE_CLASS[source[at + 1] as number] as number
-        const joins =
-          this.#length > 0 && byte === 0x27 && (next === BYTE.lower || next === BYTE.upper)
-        if (!joins) this.#emit(byte, at)
-        return at + 1
-      }
-      case BYTE.escape: {
-        readEscape(source, at, end, isJson, this.#escape)
-        if (this.#escape.code_point < 0) {
-          this.#emit(byte, at)
-          return at + 1
-        }
+    if (kind === BYTE.beyond) return this.#readBeyondAscii(byte, at, end)
+    if (kind === BYTE.escape) {
+      readEscape(source, at, end, isJson, this.#escape)
+      if (this.#escape.code_point >= 0) {
         if (byte !== 0x5c || !isJson) this.#signs.escapes += 1
         this.#emit(this.#escape.code_point, at)
         return at + this.#escape.length
       }
-      case BYTE.beyond:
-        return this.#readBeyondAscii(byte, at, end)
-      default: {
-        if (kind === BYTE.leet) this.#signs.symbols += 1
-        this.#emit(byte, at)
-        return at + 1
-      }
     }
+    this.#emit(byte, at)
+    return at + 1
   }
 
   /** Decodes one UTF-8 sequence; a byte that fits none is a symbol. */
@@ -349,7 +401,7 @@ export class TextScanner {
     this.#tokens += 1
     this.#ideographBefore = 0
     this.#lookUp(key, wordStart)
-    if (bits !== 1 << BYTE.lower || length < 3 || length > LONGEST_PLAIN_WORD) {
+    if ((bits & DIGIT_BIT) !== 0 || length < SHORTEST_PLAIN_WORD || length > LONGEST_PLAIN_WORD) {
       noteWord(
         this.#signs,
         this.#compiled.table,
@@ -379,8 +431,10 @@ export class TextScanner {
       const gates = gatesOf[classes[c] as number] as CompiledPatterns['gatesOf'][number]
       for (let g = 0; g < gates.length; g += 1) {
         const gate = gates[g] as (typeof gates)[number]
-        if (gate.first < 0) this.#place(gate.pattern, wordStart)
-        else if (token - (this.#lastToken[gate.first] as number) <= gate.within) {
+        if (gate.first < 0) {
+          if (gate.after === null || this.#follows(gate.after, wordStart))
+            this.#place(gate.pattern, wordStart)
+        } else if (token - (this.#lastToken[gate.first] as number) <= gate.within) {
           this.#place(gate.pattern, this.#lastAt[gate.first] as number)
         }
       }
@@ -391,6 +445,14 @@ export class TextScanner {
       this.#lastAt[number] = wordStart
       if (number < 2) this.#signs.words[number as 0 | 1] += 1
     }
+  }
+
+  #follows(symbols: Uint8Array, wordStart: number): boolean {
+    const text = this.#text
+    let at = wordStart - 1
+    if (at >= this.#pieceStart && text[at] === 0x20) at -= 1
+    if (at < this.#pieceStart) return false
+    return symbols[text[at] as number] === 1
   }
 
   /** Notes that a pattern may be found between `from` and here. */
@@ -435,6 +497,7 @@ export class TextScanner {
         continue
       }
       if (this.#foundIn[pattern] === this.#piece) continue
+      if (end - this.#pieceStart > (this.#longest[pattern] as number)) continue
       const from = Math.max(this.#pieceStart, (pending[place + 1] as number) - LOOK_BEHIND_BYTES)
       const to = Math.min(end, (pending[place + 2] as number) + LOOK_AHEAD_BYTES)
       this.#search(pattern, from, to)

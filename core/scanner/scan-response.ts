@@ -1,0 +1,36 @@
+import type { CompiledInjectionSettings } from './compile-settings.ts'
+import { decideInjection } from './decide-injection.ts'
+import { type Finding, FINDING_LIMIT } from './finding.ts'
+import { inflateBody } from './format/inflate-body.ts'
+import { takeApart } from './format/take-apart.ts'
+import { INFLATED_LIMIT_BYTES, type ScanResult } from './scan-request.ts'
+import { scanSource } from './scan-source.ts'
+
+export type ResponseInput = {
+  readonly body: Buffer
+  readonly content_type: string | null
+  readonly content_encoding: string | null
+}
+
+/** Scans a whole response (JSON or text); what cannot be inflated is for the caller to block. */
+export const scanResponseBody = (
+  input: ResponseInput,
+  settings: CompiledInjectionSettings,
+  limit_bytes: number = INFLATED_LIMIT_BYTES,
+): ScanResult => {
+  const inflated = inflateBody(input.body, input.content_encoding, limit_bytes)
+  if (inflated.kind === 'unsupported')
+    return { kind: 'unsupported_encoding', content_encoding: inflated.content_encoding }
+  if (inflated.kind === 'too_large') return inflated
+  const findings: Finding[] = []
+  for (const source of takeApart(
+    inflated.bytes,
+    input.content_type,
+    'response.body',
+    limit_bytes,
+  )) {
+    scanSource(source, settings, findings)
+    if (findings.length >= FINDING_LIMIT) break
+  }
+  return { kind: 'scanned', findings, decision: decideInjection(findings, settings.mode) }
+}

@@ -1,0 +1,184 @@
+import type { CompiledInjectionSettings } from './compile-settings.ts'
+import { decideInjection, type InjectionDecision } from './decide-injection.ts'
+import { type Finding, FINDING_LIMIT } from './finding.ts'
+import { scanSource } from './scan-source.ts'
+import { eventData, eventTexts } from './stream/event-texts.ts'
+import { openStreamInflater } from './stream/stream-inflater.ts'
+
+/** How much of the text before is looked at together with a new event; no expression spans more. */
+const WINDOW_CHARACTERS = 1_024
+/** Places whose texts are joined over events; APIs stream into one or two. */
+const LARGEST_WINDOW_COUNT = 64
+/** An event that is longer is scanned and let go in parts. */
+const LARGEST_EVENT_BYTES = 262_144
+/** Strings that come back unchanged in every event (ids, model names) are no text that grows. */
+const REPEATED_CHARACTERS = 8
+
+export type StreamVerdict = {
+  /** Bytes of the stream, from its beginning, that may go to the caller. Never less than before. */
+  readonly clean_until_bytes: number
+  /** What was found in this push and not reported before. */
+  readonly findings: readonly Finding[]
+  readonly decision: InjectionDecision
+  /** The stream ends at `clean_until_bytes`: blocked, or it cannot be read. */
+  readonly cut: null | 'blocked' | 'unsupported_encoding' | 'too_large'
+}
+
+export type StreamScanner = {
+  /** Takes the next chunk; `end` with the last one. Calls must follow one another. */
+  push(chunk: Buffer, end: boolean): Promise<StreamVerdict>
+  close(): void
+}
+
+type State = {
+  readonly settings: CompiledInjectionSettings
+  readonly windows: Map<string, { tail: string; last: string }>
+  readonly reported: Set<string>
+  findings: Finding[]
+}
+
+const report = (state: State, found: readonly Finding[], location: string | null): void => {
+  for (const finding of found) {
+    const named = location === null ? finding : { ...finding, location }
+    const key = `${named.pattern_name} ${named.pattern ?? ''} ${named.location}`
+    if (state.reported.has(key) || state.reported.size >= FINDING_LIMIT) continue
+    state.reported.add(key)
+    state.findings.push(named)
+  }
+}
+
+/** Joins the strings of one place over events, so that an attack cut into tokens reads as one. */
+const scanWindow = (state: State, path: string, text: string): void => {
+  let window = state.windows.get(path)
+  if (window === undefined) {
+    if (state.windows.size >= LARGEST_WINDOW_COUNT) path = ''
+    window = state.windows.get(path) ?? { tail: '', last: '' }
+    state.windows.set(path, window)
+  }
+  if (text === window.last && text.length >= REPEATED_CHARACTERS) return
+  window.last = text
+  const joined = window.tail + text
+  window.tail = joined.slice(-WINDOW_CHARACTERS)
+  if (joined.length === text.length) return
+  const found: Finding[] = []
+  scanSource(
+    {
+      bytes: Buffer.from(joined.slice(-WINDOW_CHARACTERS - text.length)),
+      format: 'text',
+      location: 'response.body',
+    },
+    state.settings,
+    found,
+  )
+  report(state, found, `response.body${path.replace(/#\d+/g, '')}`)
+}
+
+const scanEvent = (state: State, event: Buffer): void => {
+  const text = event.toString('utf8')
+  const data = eventData(text)
+  const found: Finding[] = []
+  const isJson = data !== null && /^\s*[[{"]/.test(data)
+  scanSource(
+    {
+      bytes: data === null ? event : Buffer.from(data),
+      format: isJson ? 'json' : 'text',
+      location: 'response.body',
+    },
+    state.settings,
+    found,
+  )
+  if (data !== null && text.length > data.length + 16)
+    scanSource({ bytes: event, format: 'text', location: 'response.body' }, state.settings, found)
+  report(state, found, null)
+  for (const { path, text: part } of data === null ? [{ path: '', text }] : eventTexts(data))
+    scanWindow(state, path, part)
+}
+
+/** The offset behind the first blank line at or after `from`, or -1. */
+const eventEnd = (bytes: Buffer, from: number): number => {
+  for (let i = from; i < bytes.length; i += 1) {
+    const byte = bytes[i]
+    if (byte !== 0x0a && byte !== 0x0d) continue
+    let next = i + 1
+    if (byte === 0x0d && bytes[next] === 0x0a) next += 1
+    if (bytes[next] === 0x0a) return next + 1
+    if (bytes[next] === 0x0d) return next + (bytes[next + 1] === 0x0a ? 2 : 1)
+    i = next - 1
+  }
+  return -1
+}
+
+/**
+ * Scans a stream of events as it passes. An event goes on once it is complete and clean; one that
+ * completes an attack, in itself or together with those before, is held back with all that follows.
+ * Compressed streams are inflated to be read and let go chunk by chunk.
+ */
+export const openStreamScanner = (
+  settings: CompiledInjectionSettings,
+  content_encoding: string | null,
+): StreamScanner => {
+  const state: State = { settings, windows: new Map(), reported: new Set(), findings: [] }
+  const inflater = openStreamInflater(content_encoding)
+  const isPlain = inflater === 'identity'
+  let held: Buffer = Buffer.alloc(0)
+  let clean = 0
+  let received = 0
+  let cut: StreamVerdict['cut'] = inflater === null ? 'unsupported_encoding' : null
+
+  const answer = (): StreamVerdict => {
+    const { findings } = state
+    state.findings = []
+    return {
+      clean_until_bytes: clean,
+      findings,
+      decision: decideInjection(findings, settings.mode),
+      cut,
+    }
+  }
+
+  const take = (event: Buffer): boolean => {
+    scanEvent(state, event)
+    if (decideInjection(state.findings, settings.mode).outcome === 'blocked') {
+      cut = 'blocked'
+      return false
+    }
+    if (isPlain) clean += event.length
+    return true
+  }
+
+  const takeEvents = (end: boolean): void => {
+    let start = 0
+    let searched = 0
+    for (;;) {
+      const next = eventEnd(held, searched)
+      if (next < 0) break
+      if (!take(held.subarray(start, next))) return
+      start = next
+      searched = next
+    }
+    held = held.subarray(start)
+    if (held.length > 0 && (end || held.length > LARGEST_EVENT_BYTES)) {
+      if (take(held)) held = Buffer.alloc(0)
+    }
+  }
+
+  return {
+    push: async (chunk, end) => {
+      if (cut !== null) return answer()
+      received += chunk.length
+      const bytes =
+        inflater === 'identity' || inflater === null ? chunk : await inflater.inflate(chunk)
+      if (typeof bytes === 'string') {
+        cut = bytes === 'too_large' ? 'too_large' : 'unsupported_encoding'
+        return answer()
+      }
+      held = held.length === 0 ? bytes : Buffer.concat([held, bytes])
+      takeEvents(end)
+      if (cut === null && !isPlain) clean = received
+      return answer()
+    },
+    close: () => {
+      if (inflater !== null && inflater !== 'identity') inflater.close()
+    },
+  }
+}
