@@ -5,12 +5,16 @@ import { HostNotFound } from './resolve-host.ts'
 const BY_CODE: ReadonlyArray<readonly [RegExp, AttemptError]> = [
   [/^ECONNREFUSED$/, 'connection_refused'],
   [/^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
-  [/^(HPE_|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RES_)/, 'invalid_response'],
+  // An answer that ends too early is one that was cut.
+  [
+    /^(ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LENGTH_MISMATCH|HPE_INVALID_EOF_STATE)$/,
+    'connection_reset',
+  ],
+  [/^(HPE_|UND_ERR_HEADERS_OVERFLOW)/, 'invalid_response'],
   [
     /^(ERR_TLS_|ERR_SSL_|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|CRL_|INVALID_CA|PATH_LENGTH_|INVALID_PURPOSE|HOSTNAME_MISMATCH|EPROTO)/,
     'tls_failed',
   ],
-  [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'connection_reset'],
 ]
 
 /** The class of what made an attempt fail before its answer was complete. */

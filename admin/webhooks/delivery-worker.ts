@@ -150,26 +150,13 @@ function logAttempt(
   settled: Settled | undefined,
 ): void {
   const { delivery_id, organization_id, webhook_id, event_id, event } = delivery
-  const { number, status, error, duration_ms } = attempt
+  const { number, status, error, duration_ms, is_success } = attempt
   const next = settled?.next_attempt_ms ?? null
-  log.debug(
-    {
-      ...{
-        delivery_id,
-        organization_id,
-        webhook_id,
-        event_id,
-        event,
-        number,
-        status,
-        error,
-        duration_ms,
-      },
-      next_attempt_at: next === null ? null : new Date(next).toISOString(),
-      is_noted: settled?.is_noted ?? false,
-    },
-    attempt.is_success ? 'delivered' : 'delivery failed',
-  )
+  const next_attempt_at = next === null ? null : new Date(next).toISOString()
+  const names = { delivery_id, organization_id, webhook_id, event_id, event }
+  const facts = { number, status, error, duration_ms, next_attempt_at, is_noted: settled?.is_noted }
+  if (is_success) log.debug({ ...names, ...facts }, 'delivered')
+  else log.info({ ...names, ...facts }, 'a delivery failed')
   if (settled?.became_active)
     log.info({ webhook_id, organization_id }, 'a failing webhook is active again')
 }

@@ -27,28 +27,44 @@ export function pinnedConnector(
     new Promise((done) => {
       connect(options, (...answer: buildConnector.CallbackArgs) => done(answer))
     })
-  return (options, callback) => {
-    const openFirst = async (): Promise<buildConnector.CallbackArgs> => {
-      const name = options.hostname
-      const literal = literalAddress(name)
-      const refusalOf = (address: string): string | null =>
-        policy.refusalOfHost(name) ?? policy.refusalOfAddress(address)
-      const found = literal === null ? await resolve(name) : [literal]
-      const addresses = found.filter((address) => refusalOf(address) === null)
-      if (addresses.length === 0)
-        throw new AddressRefused(`${name} is at ${found.map((at) => `${at} (${refusalOf(at)})`)}`)
-      // An address literal has no server name; its certificate must name the address.
-      const servername = literal === null ? name.replace(/\.$/, '') : ''
-      let answer: buildConnector.CallbackArgs = [new Error('no address'), null]
+  const openFirst = async (
+    options: buildConnector.Options,
+  ): Promise<buildConnector.CallbackArgs> => {
+    const { hostname } = options
+    const isLiteral = literalAddress(hostname) !== null
+    // An address literal has no server name; its certificate must name the address.
+    const servername = isLiteral ? '' : hostname.replace(/\.$/, '')
+    let answer: buildConnector.CallbackArgs = [new Error('no address'), null]
+    try {
+      const addresses = await allowedAddresses(hostname, policy, resolve)
       for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
         answer = await open({ ...options, hostname: address, host: address, servername })
         if (answer[1] !== null) break
       }
-      return answer
+    } catch (error) {
+      answer = [error instanceof Error ? error : new Error(String(error)), null]
     }
-    openFirst().then(
-      (answer) => callback(...answer),
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), null),
-    )
+    return answer
   }
+  return (options, callback) => {
+    const connectAndCall = async (): Promise<void> => callback(...(await openFirst(options)))
+    void connectAndCall()
+  }
+}
+
+/** @throws AddressRefused when the host has no address that is allowed, HostNotFound when it has none at all */
+async function allowedAddresses(
+  hostname: string,
+  policy: AddressPolicy,
+  resolve: ResolveHost,
+): Promise<readonly string[]> {
+  const literal = literalAddress(hostname)
+  const found = literal === null ? await resolve(hostname) : [literal]
+  const refusals = found.map(
+    (address) => policy.refusalOfHost(hostname) ?? policy.refusalOfAddress(address),
+  )
+  const allowed = found.filter((_, i) => refusals[i] === null)
+  if (allowed.length > 0) return allowed
+  const why = found.map((address, i) => `${address} (${refusals[i]})`).join(', ')
+  throw new AddressRefused(`${hostname} is at ${why}`)
 }

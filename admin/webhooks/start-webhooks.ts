@@ -51,15 +51,13 @@ export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
   const ignoreUntilNext = (error: unknown): void =>
     log.warn({ err: error }, 'the webhooks cannot be tidied at the moment')
   const worker = new DeliveryWorker({
-    ...{
-      queue,
-      redis,
-      now,
-      log,
-      ring: parts.ring,
-      sender: createSender(settings),
-      onFailing: notify,
-    },
+    queue,
+    redis,
+    now,
+    log,
+    ring: parts.ring,
+    sender: createSender(settings),
+    onFailing: notify,
     ...(onAttempt ? { onAttempt } : {}),
   })
   const { blocking } = parts

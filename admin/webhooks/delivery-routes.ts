@@ -1,0 +1,119 @@
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { listPage, type PageQuery } from '../lists/list-page.ts'
+import { ListOf } from '../server/common-schemas.ts'
+import { type Call, defineRoute, type Route } from '../server/define-route.ts'
+import { type Outcome, answer, notFound } from '../server/outcome.ts'
+import { type DeliveryView, deliveryView } from './delivery-view.ts'
+import { replayEvents } from './replay-events.ts'
+import { retryDelivery } from './retry-delivery.ts'
+import { testWebhook } from './test-webhook.ts'
+import type { WebhookDesk } from './webhook-desk.ts'
+import {
+  DeliveriesQuery,
+  DeliveryParams,
+  DeliverySchema,
+  ReplayAnswer,
+  ReplayRange,
+  WebhookParams,
+} from './webhook-schemas.ts'
+
+const shared = { tag: 'webhooks', organization_key: true } as const
+
+/** What is done with the deliveries of one webhook. */
+export const deliveryRoutes = (desk: WebhookDesk): readonly Route[] => [
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/webhooks/:webhook_id/test',
+    role: 'operator',
+    summary: 'Send a test delivery now and answer how it went',
+    params: WebhookParams,
+    answers: { 200: DeliverySchema },
+    handle: (call) => testWebhook(desk, call),
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/webhooks/:webhook_id/replay',
+    role: 'operator',
+    summary: 'Deliver the stored events of a time range again',
+    params: WebhookParams,
+    body: ReplayRange,
+    answers: { 202: ReplayAnswer },
+    handle: (call) => replayEvents(desk, call),
+  }),
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/webhooks/:webhook_id/deliveries',
+    role: 'viewer',
+    summary: 'List deliveries with their attempts, newest first',
+    params: WebhookParams,
+    query: DeliveriesQuery,
+    answers: { 200: ListOf(DeliverySchema) },
+    handle: listDeliveries,
+  }),
+  defineRoute({
+    ...shared,
+    method: 'GET',
+    path: '/webhooks/:webhook_id/deliveries/:delivery_id',
+    role: 'viewer',
+    summary: 'Read a delivery with its attempts',
+    params: DeliveryParams,
+    answers: { 200: DeliverySchema },
+    handle: readOne,
+  }),
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: '/webhooks/:webhook_id/deliveries/:delivery_id/retry',
+    role: 'operator',
+    summary: 'Attempt a delivery again now',
+    params: DeliveryParams,
+    answers: { 202: DeliverySchema },
+    handle: (call) => retryDelivery(desk, call),
+  }),
+]
+
+type ListCall = Call<{ webhook_id: string }, PageQuery & { status?: DeliveryView['status'] }>
+
+async function listDeliveries({ context, actor, params, query }: ListCall): Promise<Outcome> {
+  const { redis } = context
+  const { webhook_id } = params
+  if (!(await isThere(redis, actor.organization_id, webhook_id))) return notFound()
+  const { status } = query
+  return await listPage<DeliveryView>(
+    {
+      redis,
+      index: REDIS_KEYS.webhookDeliveries(webhook_id),
+      read: (ids) => Promise.all(ids.map((id) => readDelivery(redis, id))),
+      ...(status === undefined ? {} : { matches: (delivery) => delivery.status === status }),
+    },
+    query,
+    (deliveries) => [...deliveries],
+  )
+}
+
+async function readOne({
+  context: { redis },
+  actor,
+  params,
+}: Call<{ webhook_id: string; delivery_id: string }>): Promise<Outcome> {
+  const { webhook_id, delivery_id } = params
+  if (!(await isThere(redis, actor.organization_id, webhook_id))) return notFound()
+  const delivery = await readDelivery(redis, delivery_id)
+  return delivery?.webhook_id === webhook_id ? answer(200, delivery) : notFound()
+}
+
+const isThere = async (
+  redis: RedisClient,
+  organization_id: string,
+  webhook_id: string,
+): Promise<boolean> => (await redis.hexists(REDIS_KEYS.webhooks(organization_id), webhook_id)) === 1
+
+const readDelivery = async (
+  redis: RedisClient,
+  delivery_id: string,
+): Promise<DeliveryView | null> =>
+  deliveryView(delivery_id, await redis.hgetall(REDIS_KEYS.webhookDelivery(delivery_id)))

@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { startSmtpServer } from '../kit/smtp-server.ts'
+import { until } from '../kit/until.ts'
+import { startWebhookStack } from '../kit/webhook-stack.ts'
+
+const smtp = await startSmtpServer()
+const mail = {
+  AGW_SMTP_URL: smtp.url,
+  AGW_ALERT_EMAIL_FROM: 'agw@example.com',
+  AGW_ALERT_EMAIL_TO: 'ops@example.com,second@example.com',
+}
+const scaled = await startWebhookStack({
+  AGW_WEBHOOK_DELAYS: '0s,60ms,300ms,600ms,1200ms',
+  ...mail,
+})
+const unscaled = await startWebhookStack()
+after(async () => {
+  await Promise.all([scaled.stop(), unscaled.stop()])
+  await smtp.stop()
+})
+
+test('five attempts are made in the order of the schedule; then the webhook is failing and one e-mail is sent, until a success', async () => {
+  const { receiver, subscribe, record, settled, send } = scaled
+  receiver.on('/down', (response, number) => response.writeHead(number <= 10 ? 503 : 200).end())
+  const { webhook_id } = await subscribe('/down')
+  const entries = [await record('permission_denied')]
+  const failing = await settled(webhook_id)
+  assert.deepEqual(
+    [failing.status, failing.success_count, failing.failure_count],
+    ['failing', 0, 5],
+  )
+  const times = receiver.received('/down').map(({ at_ms }) => at_ms)
+  assert.equal(times.length, 5)
+  for (const [i, wait_ms] of [60, 300, 600, 1200].entries()) {
+    const waited_ms = Number(times[i + 1]) - Number(times[i])
+    assert.ok(waited_ms >= wait_ms, `attempt ${i + 2} came after ${waited_ms} ms`)
+  }
+  const ids = receiver.received('/down').map(({ headers }) => headers['webhook-id'])
+  assert.deepEqual(
+    [...new Set(ids)],
+    entries.map(({ id }) => id),
+  )
+
+  const [delivery] = await scaled.deliveriesOf(webhook_id)
+  assert.equal(delivery.status, 'failed')
+  assert.deepEqual(
+    delivery.attempts.map((attempt: { number: number; status: number; error: string }) => [
+      attempt.number,
+      attempt.status,
+      attempt.error,
+    ]),
+    [1, 2, 3, 4, 5].map((number) => [number, 503, 'http_status']),
+  )
+  await until('the e-mail arrives', () => smtp.mails.length === 1)
+  const [letter] = smtp.mails
+  assert.deepEqual(letter?.to, ['ops@example.com', 'second@example.com'])
+  assert.match(letter?.text ?? '', new RegExp(webhook_id))
+  assert.match(letter?.text ?? '', /^Subject: Webhook failing: \/down/m)
+
+  // It keeps receiving; a second delivery that fails brings no second e-mail.
+  await record('permission_denied')
+  await until('ten attempts failed', async () => {
+    const webhook = await send('GET', `/webhooks/${webhook_id}`)
+    return webhook.failure_count === 10 && webhook.pending_count === 0
+  })
+  await send(
+    'POST',
+    `/webhooks/${webhook_id}/deliveries/${delivery.delivery_id}/retry`,
+    undefined,
+    202,
+  )
+  const active = await until('the webhook is active again', async () => {
+    const webhook = await send('GET', `/webhooks/${webhook_id}`)
+    return webhook.status === 'active' ? webhook : null
+  })
+  assert.deepEqual(
+    [active.success_count, active.failure_count, active.failing_since],
+    [1, 10, null],
+  )
+  const retried = await send('GET', `/webhooks/${webhook_id}/deliveries/${delivery.delivery_id}`)
+  assert.deepEqual([retried.status, retried.attempt_count], ['delivered', 6])
+  assert.equal(smtp.mails.length, 1)
+  assert.deepEqual(await scaled.redis.zrange(REDIS_KEYS.webhookNotices, '0', '-1'), [])
+})
+
+test('unscaled, the stored times are 1 min, 5 min, 30 min and 2 h after each failure', async () => {
+  const { receiver, subscribe, record, redis, deliveriesOf } = unscaled
+  receiver.on('/closed', (response) => response.writeHead(410).end())
+  const { webhook_id } = await subscribe('/closed')
+  await record('permission_denied')
+  const waits_min = [1, 5, 30, 120]
+  for (const [i, wait_min] of waits_min.entries()) {
+    const delivery = await until(`attempt ${i + 1} failed`, async () => {
+      const [found] = await deliveriesOf(webhook_id)
+      return found?.attempt_count === i + 1 ? found : null
+    })
+    const attempt = delivery.attempts.at(-1)
+    const due_ms = Number(
+      await redis.zscore(REDIS_KEYS.webhookQueue(webhook_id), delivery.delivery_id),
+    )
+    assert.equal(delivery.next_attempt_at, new Date(due_ms).toISOString())
+    assert.equal(attempt.next_attempt_at, delivery.next_attempt_at)
+    // Counted from the failure, which came some milliseconds after the start of the attempt.
+    const failed_ms = Date.parse(attempt.started_at) + attempt.duration_ms
+    assert.ok(Math.abs(due_ms - failed_ms - wait_min * 60_000) < 5_000)
+    // Instead of waiting, the time is made to have come.
+    await redis.zadd(REDIS_KEYS.webhookQueue(webhook_id), 1, delivery.delivery_id)
+    await redis.zadd(REDIS_KEYS.webhooksDue, 1, `org_default ${webhook_id}`)
+  }
+  const webhook = await unscaled.settled(webhook_id)
+  assert.deepEqual([webhook.status, webhook.failure_count], ['failing', 5])
+  await until('the log warns, since e-mail is off', () =>
+    unscaled.admin
+      .log()
+      .includes('a webhook is failing: the last attempt of a delivery has failed'),
+  )
+})
+
+test('an e-mail that the server does not take is tried again', async () => {
+  const { receiver, subscribe, record, settled, redis } = scaled
+  const before = smtp.mails.length
+  smtp.refuseNext(1)
+  receiver.on('/gone', (response) => response.writeHead(500).end())
+  const { webhook_id } = await subscribe('/gone')
+  await record('permission_denied')
+  await settled(webhook_id)
+  await until('the e-mail was refused', () => scaled.admin.log().includes('could not be sent'))
+  const [notice = ''] = await redis.zrange(REDIS_KEYS.webhookNotices, '0', '-1')
+  assert.match(notice, new RegExp(webhook_id))
+  await redis.zadd(REDIS_KEYS.webhookNotices, 1, notice)
+  await until('the e-mail arrives', () => smtp.mails.length === before + 1)
+})
