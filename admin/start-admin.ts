@@ -13,6 +13,7 @@ import { bootstrapStore, readInstallation } from './bootstrap/bootstrap-store.ts
 import { checkDurability } from './bootstrap/check-durability.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
 import { createMailer } from './email/mailer.ts'
+import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { resealAll } from './integrations/reseal-all.ts'
 import type { AdminContext } from './server/admin-context.ts'
 import { buildServer } from './server/build-server.ts'
@@ -68,6 +69,7 @@ export async function startAdmin(
     if (unreadable.length > 0)
       log.error({ unreadable }, 'credentials that no key opens; set them again')
     stops.push(watchStore(redis, first, log), startBeacon(redis, name, settings.killLease_ms))
+    stops.push(startKillSweeper({ redis, lease_ms: settings.killLease_ms, log }))
     const context: AdminContext = {
       settings,
       redis,
@@ -94,13 +96,27 @@ async function listen(
   const { settings } = context
   const api = await buildServer(context, 'api')
   stops.push(() => api.close())
-  await api.listen({ host: settings.apiHost, port: settings.apiPort })
+  await listenOnPort(api, settings)
   if (settings.adminSocket !== null && settings.proxyAdmin) {
     const proxied = await buildServer(context, 'envoy')
     stops.push(() => proxied.close())
     await listenOnSocket(proxied, settings.adminSocket)
   }
   return (api.server.address() as AddressInfo).port
+}
+
+async function listenOnPort(app: FastifyInstance, settings: Settings): Promise<void> {
+  const { apiHost: host, apiPort: port } = settings
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    const { code } = error as { code?: string }
+    if (code === 'EADDRINUSE')
+      throw new Error(
+        `AGW_API_PORT: ${host}:${port} is taken. Stop what listens there or choose another.`,
+      )
+    throw error
+  }
 }
 
 /** What an earlier process left behind would refuse the address; Envoy runs as the same user. */

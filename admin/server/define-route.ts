@@ -31,6 +31,8 @@ export interface Route<
   readonly organization_key?: boolean
   /** Only for the default organization. */
   readonly installation?: boolean
+  /** Never refused for its form: `body` is whatever text came, query and Idempotency-Key count for nothing. */
+  readonly forgiving?: boolean
   readonly tag: string
   readonly summary: string
   readonly params?: P

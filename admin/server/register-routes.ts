@@ -10,6 +10,7 @@ import { checkInput } from './check-input.ts'
 import type { Call, Route } from './define-route.ts'
 import { ErrorBody, errorReply } from './error-reply.ts'
 import { type Answer, type Issue, type Refusal, answer, invalid } from './outcome.ts'
+import { readAnyBody } from './read-any-body.ts'
 import { readQuery } from './read-query.ts'
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
@@ -33,8 +34,8 @@ export function registerRoutes(
   // Input is checked by `checkInput`, which names every fault; Fastify only carries the schemas to the document.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
-  for (const route of routes) {
-    app.route({
+  const add = (on: FastifyInstance, route: Route): void => {
+    on.route({
       method: route.method,
       url: route.path,
       schema: documented(route),
@@ -51,6 +52,11 @@ export function registerRoutes(
       },
     })
   }
+  for (const route of routes) if (!route.forgiving) add(app, route)
+  app.register(async (forgiving) => {
+    readAnyBody(forgiving)
+    for (const route of routes) if (route.forgiving) add(forgiving, route)
+  })
 }
 
 const actors = new WeakMap<FastifyRequest, Actor>()
@@ -79,11 +85,13 @@ async function run(
   request: FastifyRequest,
   actor: Actor,
 ): Promise<Answer | Refusal> {
-  const input = readInput(route, request)
+  const input = route.forgiving
+    ? { params: request.params, query: {}, body: request.body ?? '' }
+    : readInput(route, request)
   if ('kind' in input) return input
   const idempotency_key = request.headers['idempotency-key']
   const identity =
-    route.method === 'POST' && typeof idempotency_key === 'string'
+    route.method === 'POST' && !route.forgiving && typeof idempotency_key === 'string'
       ? requestIdentity({
           idempotency_key,
           token_id: actor.token_id,
@@ -155,7 +163,7 @@ function documented(route: Route): object {
     ...(params ? { params } : {}),
     ...(query ? { querystring: query } : {}),
     ...(body ? { body } : {}),
-    ...(route.method === 'POST' ? { headers: IdempotencyHeader } : {}),
+    ...(route.method === 'POST' && !route.forgiving ? { headers: IdempotencyHeader } : {}),
     response: { ...answers, '4xx': ErrorBody, '5xx': ErrorBody },
   }
 }

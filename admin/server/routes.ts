@@ -3,6 +3,7 @@ import { edgeRoutes } from '../edges/edge-routes.ts'
 import { explainRoutes } from '../explain/explain-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
+import { killRoutes } from '../kill/kill-routes.ts'
 import { organizationRoutes } from '../organizations/organization-routes.ts'
 import { patternRoutes } from '../patterns/pattern-routes.ts'
 import { scopeRoutes } from '../scopes/scope-routes.ts'
@@ -12,6 +13,7 @@ import type { Route } from './define-route.ts'
 /** Every call of the admin API. */
 export const ROUTES: readonly Route[] = [
   ...agentRoutes,
+  ...killRoutes,
   ...keyRoutes,
   ...integrationRoutes,
   ...scopeRoutes,

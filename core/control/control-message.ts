@@ -50,10 +50,11 @@ export interface EdgeRecord {
 }
 
 /** How often the elected process sends a beacon, and how long it stays elected without renewing. */
-export const BEACON_INTERVAL_MS = 250
-export const BEACON_LEADER_TTL_MS = 1000
+export const beaconInterval = (lease_ms: number): number => Math.min(250, lease_ms / 8)
+export const beaconLeaderTtl = (lease_ms: number): number =>
+  Math.min(1000, Math.round(lease_ms / 3))
 /** How often an edge proves to the store, and by a ping on its subscription, that it is there. */
-export const EDGE_BEAT_INTERVAL_MS = 400
+export const edgeBeatInterval = (lease_ms: number): number => Math.min(400, lease_ms / 6)
 
 /** Null for what is not ours to understand; a forged message can at most make an edge read the store again. */
 export function parseControlMessage(text: string): ControlMessage | null {

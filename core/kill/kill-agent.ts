@@ -62,15 +62,14 @@ export async function killAgent(
   parts: KillParts,
   order: Omit<KillOrder, 'own_finish_ms'>,
 ): Promise<KillReceipt | null> {
-  const { redis, acknowledgements, nowMs, now, log } = parts
+  const { redis, acknowledgements, now, log } = parts
   const { organization_id, agent_id } = order
-  const started_ms = nowMs()
   const own_finish_ms = EDGE_WAIT_MS + FINISH_WITHIN_MS
   const killed = await publishKill(parts, { ...order, own_finish_ms })
   if (killed === null) return null
   const { epoch, edges, record, credentials_revoked } = killed
   const [{ acknowledged, silent }, replicas] = await Promise.all([
-    acknowledgements.wait(epoch, edges, started_ms, EDGE_WAIT_MS),
+    acknowledgements.wait(epoch, edges, killed.sent_ms, EDGE_WAIT_MS),
     waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => null),
   ])
   const heard = [...acknowledged.values()]
@@ -135,7 +134,7 @@ async function finish(
   for (let text: string | null = record_text; text !== null; ) {
     if (await finishKill(redis, epoch, { record, text }, counts, next)) return
     const found: string | null = await redis.hget(REDIS_KEYS.kills, String(epoch))
-    const isOwed =
+    const isOwed: boolean =
       found !== null && found !== text && isEventOwed(found) === (record.event !== null)
     text = isOwed ? found : null
   }

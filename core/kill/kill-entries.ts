@@ -1,6 +1,6 @@
 import { ACTIVITY_FIELD, ACTIVITY_MAX_ENTRIES } from '../activity/activity-entry.ts'
 import type { ActivityEntry, ActivityEvent } from '../activity/activity-entry.ts'
-import { mintId } from '../api-key.ts'
+import { mintActivityId } from '../activity/activity-id.ts'
 import type { Write } from '../redis/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { KillEvent, KillRecord } from './kill-record.ts'
@@ -43,7 +43,7 @@ interface About {
 export function agentEntry(about: About): ActivityEntry {
   const { event, organization_id, agent_id, agent_name, timestamp, actor, data } = about
   return {
-    id: about.id ?? mintId('act'),
+    id: about.id ?? mintActivityId(Date.parse(timestamp)),
     timestamp,
     event,
     organization_id,

@@ -1,4 +1,4 @@
-import { mintId } from '../api-key.ts'
+import { mintActivityId } from '../activity/activity-id.ts'
 import { EPOCH, type Write, commit } from '../redis/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
@@ -31,11 +31,15 @@ export interface PublishedKill {
   /** What the store holds of it, for whoever finishes it. */
   readonly record_text: string
   readonly credentials_revoked: number
+  /** When it was sent to the store that publishes it, by `nowMs`. */
+  readonly sent_ms: number
 }
 
 interface Parts {
   readonly redis: RedisClient
   readonly lease_ms: number
+  /** Monotonic. */
+  readonly nowMs: () => number
   readonly now: () => Date
 }
 
@@ -46,7 +50,7 @@ interface Parts {
  * @throws when the store does not answer or refuses; then nothing, or the whole kill, was written
  */
 export async function publishKill(
-  { redis, lease_ms, now }: Parts,
+  { redis, lease_ms, nowMs, now }: Parts,
   order: KillOrder,
 ): Promise<PublishedKill | null> {
   const { organization_id, agent_id, actor } = order
@@ -64,7 +68,7 @@ export async function publishKill(
     })
     const { agent, keys } = change
     const event: KillEvent = {
-      id: mintId('act'),
+      id: mintActivityId(Date.parse(timestamp)),
       agent_name: agent.agent_name,
       reason: order.reason,
       triggered_by: actor.email,
@@ -111,6 +115,7 @@ export async function publishKill(
       ['HSET', REDIS_KEYS.kills, EPOCH, record_text],
     ]
     const { targets } = change
+    const sent_ms = nowMs()
     const committed = await commit(
       redis,
       { guards, writes, targets },
@@ -119,7 +124,7 @@ export async function publishKill(
     )
     if (committed.kind === 'refused') continue
     const { epoch, edges } = committed
-    return { epoch, edges, record, record_text, credentials_revoked: keys.length }
+    return { epoch, edges, record, record_text, credentials_revoked: keys.length, sent_ms }
   }
   throw new Error('the agent changes faster than it can be killed')
 }

@@ -4,6 +4,8 @@ import type { RedisClient } from './run-script.ts'
 /** A command that is not answered by then has failed; the hot path refuses the call that waited for it. */
 export const COMMAND_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 2000
+/** A connection that answers nothing for so long, while an answer is due, is made anew: its peer may be gone. */
+const SILENCE_LIMIT_MS = 1500
 const RECONNECT_MAX_MS = 500
 
 /** Replies keep one shape whatever protocol the server speaks. */
@@ -32,6 +34,7 @@ export function connectRedis(url: string, { name, role }: RedisRole): RedisClien
     autoResubscribe: true,
     retryStrategy: (attempt: number) => Math.min(attempt * 50, RECONNECT_MAX_MS),
     ...(role === 'commands' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
+    ...(role === 'queue' ? {} : { socketTimeout: SILENCE_LIMIT_MS }),
   }
   const client = open(url, common)
   // Without a listener an 'error' event would end the process; who uses the connection sees its commands fail.

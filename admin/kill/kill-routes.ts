@@ -1,0 +1,145 @@
+import { Type } from 'typebox'
+import { killAgent } from '../../core/kill/kill-agent.ts'
+import { reactivateAgent } from '../../core/kill/reactivate-agent.ts'
+import type { KillActor } from '../../core/kill/kill-entries.ts'
+import { AgentParams, AgentView } from '../agents/agent-schemas.ts'
+import { agentViews } from '../agents/agent-view.ts'
+import { newKey } from '../keys/new-key.ts'
+import type { Actor } from '../server/admin-context.ts'
+import { Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+import { defineRoute, type Route } from '../server/define-route.ts'
+import { answer, notFound } from '../server/outcome.ts'
+import { killMethodOf } from './kill-client.ts'
+import { REASON_LENGTH_LIMIT, readKillOrder } from './read-kill-order.ts'
+
+const Milliseconds = Type.Number({ minimum: 0 })
+const Count = Type.Integer({ minimum: 0 })
+
+/** The shape that is understood; nothing else is refused either. */
+const KillBody = Type.Object({
+  reason: Type.Optional(Type.String({ maxLength: REASON_LENGTH_LIMIT })),
+  notify: Type.Optional(
+    Type.Array(Type.String(), {
+      description: 'webhook, email: besides the webhooks that subscribe',
+    }),
+  ),
+})
+
+const Receipt = Strict({
+  status: Type.Literal('killed'),
+  agent_id: Type.String(),
+  killed_at: Timestamp,
+  credentials_revoked: Count,
+  in_flight_requests_terminated: Count,
+  propagation_ms: Milliseconds,
+  complete: Type.Boolean({
+    description: 'Every edge has acknowledged, or can surely no longer serve',
+  }),
+  edges: Type.Array(
+    Strict({
+      edge_id: Type.String(),
+      region: Type.String(),
+      acknowledged_ms: Nullable(Milliseconds),
+      terminated: Count,
+      unconfirmed: Count,
+    }),
+  ),
+  still_usable_keys: Type.Array(Type.String(), {
+    description: 'Ids of organization keys that the agent used in the last day',
+  }),
+  notify_ignored: Type.Array(Type.String()),
+  replicas: Nullable(Strict({ connected: Count, acknowledged: Count })),
+})
+
+const ReactivateBody = Strict({
+  reason: Type.String({ minLength: 1, maxLength: REASON_LENGTH_LIMIT }),
+  rotate_keys: Type.Optional(Type.Boolean({ default: false })),
+})
+
+const Reactivated = Strict({
+  ...AgentView.properties,
+  credentials_restored: Count,
+  api_key: Type.Optional(Type.String({ description: 'With rotate_keys; it is shown this once.' })),
+  api_key_id: Type.Optional(Type.String()),
+})
+
+const tag = 'kill'
+
+export const killRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/admin/agents/:agent_id/kill',
+    role: 'operator',
+    tag,
+    summary: 'Switch an agent off on every edge, now',
+    forgiving: true,
+    params: AgentParams,
+    body: KillBody,
+    answers: { 200: Receipt },
+    handle: async ({ context, actor, params, body, headers, request_id }) => {
+      const { notify_ignored, ...wishes } = readKillOrder(String(body))
+      const receipt = await killAgent(
+        { ...context, lease_ms: context.settings.killLease_ms },
+        {
+          organization_id: actor.organization_id,
+          agent_id: params.agent_id,
+          ...wishes,
+          kill_method: killMethodOf(headers),
+          actor: killActor(actor, request_id),
+        },
+      )
+      return receipt === null ? notFound() : answer(200, { ...receipt, notify_ignored })
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/admin/agents/:agent_id/reactivate',
+    role: 'admin',
+    tag,
+    summary: 'Switch a killed agent on again',
+    params: AgentParams,
+    body: ReactivateBody,
+    answers: { 200: Reactivated },
+    handle: async ({ context, actor, params, body, request_id }) => {
+      const { organization_id } = actor
+      const { agent_id } = params
+      const made = body.rotate_keys
+        ? newKey({
+            organization_id,
+            agent_id,
+            name: 'key after reactivation',
+            created_at: context.now().toISOString(),
+          })
+        : null
+      const done = await reactivateAgent(
+        { ...context, lease_ms: context.settings.killLease_ms },
+        {
+          organization_id,
+          agent_id,
+          reason: body.reason,
+          actor: killActor(actor, request_id),
+          replacement:
+            made === null
+              ? null
+              : { writes: made.writes, target: made.target, key_id: made.record.key_id },
+        },
+      )
+      if (done === null) return notFound()
+      const [view = {}] = await agentViews(context.redis, organization_id, [done.agent])
+      const { credentials_restored } = done
+      const rotated =
+        made === null || !done.was_killed
+          ? {}
+          : { api_key: made.key, api_key_id: made.record.key_id }
+      return answer(200, { ...view, credentials_restored, ...rotated })
+    },
+  }),
+]
+
+const killActor = (actor: Actor, request_id: string): KillActor => ({
+  email: actor.email,
+  token_id: actor.token_id,
+  source_ip: actor.source_ip,
+  request_id,
+  edge_id: null,
+})

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify'
+import type { Readable } from 'node:stream'
+
+/** More than any body that means something here; the rest is not read. */
+const BODY_LIMIT_BYTES = 65_536
+/** A body that does not arrive must not keep the request from being carried out. */
+const BODY_WAIT_MS = 1000
+
+/** Takes whatever body comes, of whatever type, as text: these requests are never refused for their form. */
+export function readAnyBody(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  // A type that is not well-formed would be refused before any parser is asked.
+  app.addHook('onRequest', async (request) => {
+    request.raw.headers['content-type'] = 'application/octet-stream'
+  })
+  app.addContentTypeParser('*', (_request, payload, done) => {
+    readSome(payload as Readable, (text) => done(null, text))
+  })
+}
+
+function readSome(payload: Readable, done: (text: string) => void): void {
+  const parts: Buffer[] = []
+  let bytes = 0
+  let isDone = false
+  const finish = (): void => {
+    if (isDone) return
+    isDone = true
+    clearTimeout(timer)
+    done(Buffer.concat(parts).toString())
+  }
+  const timer = setTimeout(finish, BODY_WAIT_MS)
+  payload.on('data', (part: Buffer) => {
+    if (isDone) return
+    bytes += part.length
+    parts.push(part)
+    if (bytes > BODY_LIMIT_BYTES) finish()
+  })
+  payload.once('end', finish)
+  payload.once('error', finish)
+  payload.once('close', finish)
+}

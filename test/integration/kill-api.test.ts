@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { closeOpenCalls, openCall } from '../kit/open-call.ts'
+import type { Access } from '../kit/operator.ts'
+import { type Fleet, startFleet } from '../kit/start-fleet.ts'
+import { until } from '../kit/until.ts'
+
+let fleet: Fleet
+
+before(async () => {
+  fleet = await startFleet({ edges: [{ region: 'north' }, { region: 'south' }] })
+})
+
+after(async () => {
+  closeOpenCalls()
+  await fleet.stop()
+})
+
+let count = 0
+const makeAccess = (): Promise<Access> =>
+  fleet.operator.makeAccess(`${fleet.upstream.origin}/t${++count}`)
+
+const callOf = (access: Access, path: string) =>
+  openCall(fleet.envoys[0]?.url ?? '', `${access.base_url}${path}`, access.headers)
+
+const entries = async (query: string): Promise<any[]> => {
+  const stream = await fleet.redis.xrange('{agw}:activity:org_default', '-', '+')
+  return stream
+    .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
+    .filter(({ event, data, agent_id }) => `${event} ${data.action} ${agent_id}`.includes(query))
+}
+
+test('a kill ends calls in flight with 503 before the answer and by a cut after it, and spares other agents', async () => {
+  const [killed, other] = [await makeAccess(), await makeAccess()]
+  const waiting = [1, 2, 3].map(() => callOf(killed, '/wait'))
+  const streams = [1, 2, 3].map(() => callOf(killed, '/sse'))
+  const others = [callOf(other, '/sse'), callOf(other, '/wait')]
+  for (const stream of [...streams, others[0]]) assert.equal(await stream?.answered, 200)
+  await until('all calls have begun', () => {
+    const waits = fleet.upstream.begun.filter(({ path }) => path.includes('/wait'))
+    return waits.length >= 4
+  })
+  const { agent_id } = killed.agent
+  const receipt = await fleet.operator.send('POST', `/admin/agents/${agent_id}/kill`, {
+    reason: 'test of the switch',
+    notify: ['email', 'pigeon'],
+  })
+  for (const { ended } of waiting) {
+    const end = await ended
+    assert.equal(end.status, 503)
+    assert.equal(end.reason, 'agent_killed')
+    assert.equal(JSON.parse(end.text).details.killed_at, receipt.killed_at)
+  }
+  for (const { ended } of streams) assert.equal((await ended).is_whole, false)
+  assert.deepEqual(
+    others.map(({ isOpen }) => isOpen()),
+    [true, true],
+  )
+  for (const one of others) one.abort()
+  assert.equal(receipt.status, 'killed')
+  assert.equal(receipt.complete, true)
+  assert.equal(receipt.credentials_revoked, 1)
+  assert.equal(receipt.in_flight_requests_terminated, 6)
+  assert.deepEqual(receipt.notify_ignored, ['pigeon'])
+  assert.deepEqual(receipt.still_usable_keys, [])
+  assert.deepEqual(receipt.edges.map(({ region }: any) => region).sort(), ['north', 'south'])
+  for (const edge of receipt.edges) assert.ok(edge.acknowledged_ms <= receipt.propagation_ms)
+
+  const refused = await callOf(killed, '/after').ended
+  assert.equal(refused.status, 403)
+  const body = JSON.parse(refused.text)
+  assert.equal(body.error, 'agent_killed')
+  assert.deepEqual(body.details, { killed_at: receipt.killed_at })
+  assert.ok(!refused.text.includes('test of the switch'))
+  assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/after')))
+
+  const [event, ...more] = await entries(`agent_killed undefined ${agent_id}`)
+  assert.equal(more.length, 0)
+  assert.equal(event.data.requests_terminated, 6)
+  assert.equal(event.data.propagation_ms, receipt.propagation_ms)
+  assert.equal(event.data.kill_method, 'api')
+  assert.equal(event.data.triggered_by, 'admin@localhost')
+  assert.equal(event.data.reason, 'test of the switch')
+  assert.equal(await fleet.redis.hlen('{agw}:kills'), 0)
+})
+
+test('a kill of a killed agent publishes again, answers with the first time, and makes no second event', async () => {
+  const { agent } = await makeAccess()
+  const path = `/admin/agents/${agent.agent_id}/kill`
+  const first = await fleet.operator.send('POST', path, { reason: 'first' })
+  const second = await fleet.operator.send('POST', path, { reason: 'second' })
+  assert.equal(second.killed_at, first.killed_at)
+  assert.equal(second.credentials_revoked, 0)
+  assert.equal(second.edges.length, 2)
+  assert.equal(second.complete, true)
+  const shown = await fleet.operator.send('GET', `/admin/agents/${agent.agent_id}`)
+  assert.equal(shown.kill_reason, 'first')
+  assert.equal((await entries(`agent_killed undefined ${agent.agent_id}`)).length, 1)
+  assert.equal((await entries(`agent.kill ${agent.agent_id}`)).length, 2)
+})
+
+test('a kill never fails on form', async () => {
+  const forms: { body?: string; headers?: Record<string, string> }[] = [
+    {},
+    { body: '' },
+    { body: '{"reason": ' },
+    { body: '[]' },
+    { body: '"text"', headers: { 'content-type': 'application/json' } },
+    { body: '<kill/>', headers: { 'content-type': 'text/xml' } },
+    { body: 'reason=form', headers: { 'content-type': 'application/x-www-form-urlencoded' } },
+    { body: '{"reason": 5, "notify": "email"}', headers: { 'content-type': 'application/json' } },
+    { body: '{"notify": {"a": 1}, "unknown": true}', headers: { 'content-type': 'nonsense' } },
+    { body: 'x'.repeat(3_000_000), headers: { 'content-type': 'application/json' } },
+    { headers: { 'idempotency-key': 'has spaces and is no key' } },
+  ]
+  for (const { body, headers = {} } of forms) {
+    const { agent } = await makeAccess()
+    const answer = await fetch(`${fleet.admin.url}/admin/agents/${agent.agent_id}/kill?odd=1`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${fleet.admin.token}`, ...headers },
+      ...(body === undefined ? {} : { body }),
+    })
+    const text = await answer.text()
+    assert.equal(answer.status, 200, `${body?.slice(0, 40)}: ${text}`)
+    assert.equal(JSON.parse(text).complete, true)
+  }
+})
+
+test('a reactivation gives back the keys that the kill revoked, and no other', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const path = `/admin/agents/${agent_id}`
+  const spare = await fleet.operator.send('POST', `${path}/keys`, { name: 'spare' })
+  await fleet.operator.send('DELETE', `${path}/keys/${spare.key_id}`)
+  await fleet.operator.send('POST', `${path}/kill`)
+  const answer = await fleet.operator.send('POST', `${path}/reactivate`, { reason: 'fixed' })
+  assert.equal(answer.status, 'active')
+  assert.equal(answer.killed_at, null)
+  assert.equal(answer.credentials_restored, 1)
+  assert.equal((await callOf(access, '/again').ended).status, 200)
+  const headers = { authorization: `Bearer ${spare.key}` }
+  const withSpare = openCall(fleet.envoys[0]?.url ?? '', `${access.base_url}/x`, headers)
+  assert.equal((await withSpare.ended).status, 401)
+  const again = await fleet.operator.send('POST', `${path}/reactivate`, { reason: 'twice' })
+  assert.equal(again.credentials_restored, 0)
+  assert.equal((await entries(`agent_reactivated undefined ${agent_id}`)).length, 1)
+})
+
+test('a reactivation with rotate_keys answers a new key, and no later one gives back the old', async () => {
+  const access = await makeAccess()
+  const path = `/admin/agents/${access.agent.agent_id}`
+  await fleet.operator.send('POST', `${path}/kill`)
+  const rotated = await fleet.operator.send('POST', `${path}/reactivate`, {
+    reason: 'leaked',
+    rotate_keys: true,
+  })
+  assert.equal(rotated.credentials_restored, 0)
+  const headers = { authorization: `Bearer ${rotated.api_key}` }
+  const fresh = () => openCall(fleet.envoys[0]?.url ?? '', `${access.base_url}/fresh`, headers)
+  assert.equal((await fresh().ended).status, 200)
+  assert.equal((await callOf(access, '/old').ended).reason, 'invalid_api_key')
+  await fleet.operator.send('POST', `${path}/kill`)
+  const back = await fleet.operator.send('POST', `${path}/reactivate`, { reason: 'again' })
+  assert.equal(back.credentials_restored, 1)
+  assert.equal((await fresh().ended).status, 200)
+  assert.equal((await callOf(access, '/old').ended).status, 401)
+})
+
+test('an operator may kill and not reactivate, a viewer neither', async () => {
+  const { agent } = await makeAccess()
+  const path = `${fleet.admin.url}/admin/agents/${agent.agent_id}`
+  const post = async (role: string, verb: string): Promise<number> => {
+    const made = await fleet.operator.send('POST', '/admin/tokens', {
+      email: `${role}@example.test`,
+      role,
+      name: role,
+    })
+    const answer = await fetch(`${path}/${verb}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${made.token}`, 'content-type': 'application/json' },
+      body: '{"reason":"roles"}',
+    })
+    return answer.status
+  }
+  assert.equal(await post('viewer', 'kill'), 403)
+  assert.equal(await post('operator', 'kill'), 200)
+  assert.equal(await post('operator', 'reactivate'), 403)
+  assert.equal(await post('admin', 'reactivate'), 200)
+})
+
+test('threat 22: a killed agent stays dead over deletion, re-creation and a written status', async () => {
+  const { agent } = await makeAccess()
+  const path = `/admin/agents/${agent.agent_id}`
+  await fleet.operator.send('POST', `${path}/kill`)
+  await fleet.operator.send('PATCH', path, { status: 'active' }, 400)
+  await fleet.operator.send('POST', `${path}/keys`, {}, 409)
+  await fleet.operator.send('DELETE', `${path}?cascade=true`)
+  const { agent_id } = agent
+  await fleet.operator.send('POST', '/admin/agents', { agent_name: 'again', agent_id }, 409)
+  await fleet.operator.send('POST', `${path}/kill`, undefined, 404)
+})
