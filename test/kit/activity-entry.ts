@@ -1,12 +1,12 @@
 import type { ActivityEntry, ActivityEvent } from '../../core/activity/activity-entry.ts'
-import { mintId } from '../../core/api-key.ts'
+import { mintActivityId } from '../../core/activity/activity-id.ts'
 
 /** An entry as an edge writes it; a test says what it is about. */
 export const activityEntry = (
   event: ActivityEvent,
   members: Partial<ActivityEntry> = {},
 ): ActivityEntry => ({
-  id: mintId('act'),
+  id: mintActivityId(Date.now()),
   timestamp: new Date().toISOString(),
   event,
   organization_id: 'org_default',

@@ -16,6 +16,8 @@ export interface Call {
   readonly http_version?: '1.1' | '2'
   readonly trailers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** A call that hangs fails by then. */
+  readonly limit_ms?: number
   /** Told of each piece of the answer's body as it comes. */
   readonly onData?: (part: Buffer) => void
 }
@@ -31,6 +33,9 @@ export interface Answer {
   readonly json: () => any
 }
 
+/** Longer than any answer of the gateway's own takes. */
+const LIMIT_MS = 30_000
+
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 /**
@@ -38,7 +43,9 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
  * @throws (rejects) when the connection ends before the whole answer is there
  */
 export function call(one: Call): Promise<Answer> {
-  return one.http_version === '2' ? callHttp2(one) : callHttp1(one)
+  const limit = AbortSignal.timeout(one.limit_ms ?? LIMIT_MS)
+  const signal = one.signal === undefined ? limit : AbortSignal.any([one.signal, limit])
+  return one.http_version === '2' ? callHttp2(one, signal) : callHttp1(one, signal)
 }
 
 /** Idle connections would keep the test process alive. */
@@ -48,7 +55,7 @@ export function closeConnections(): void {
   sessions.clear()
 }
 
-function callHttp1(one: Call): Promise<Answer> {
+function callHttp1(one: Call, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const url = new URL(one.to)
     const headers = pairsOf(one.headers).flat()
@@ -67,7 +74,7 @@ function callHttp1(one: Call): Promise<Answer> {
       headers,
       agent,
       setHost: false,
-      ...(one.signal === undefined ? {} : { signal: one.signal }),
+      signal,
     })
     sent.on('error', reject)
     sent.on('response', (response) => {
@@ -101,7 +108,7 @@ function sessionTo(origin: string): ClientHttp2Session {
   return session
 }
 
-function callHttp2(one: Call): Promise<Answer> {
+function callHttp2(one: Call, signal: AbortSignal): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const session = sessionTo(one.to)
     const headers: Record<string, string | string[]> = {}
@@ -118,7 +125,7 @@ function callHttp2(one: Call): Promise<Answer> {
         waitForTrailers: one.trailers !== undefined,
       },
     )
-    one.signal?.addEventListener('abort', () => stream.close(constants.NGHTTP2_CANCEL))
+    signal.addEventListener('abort', () => stream.close(constants.NGHTTP2_CANCEL))
     let status = 0
     let raw: Array<readonly [string, string]> = []
     let trailers: Record<string, string> = {}

@@ -6,10 +6,10 @@ import type { Operator } from './operator.ts'
 import { operatorAt } from './operator.ts'
 import type { StandInApi } from './stand-in-api.ts'
 import { STAND_IN_HOSTS, startStandInApi } from './stand-in-api.ts'
-import type { Stack } from './start-stack.ts'
-import { startStack } from './start-stack.ts'
+import type { Parts } from './start-parts.ts'
+import { startParts } from './start-parts.ts'
 
-export interface SharedStack extends Stack {
+export interface SharedStack extends Parts {
   readonly api: StandInApi
   readonly dns: KitDns
   readonly operator: Operator
@@ -24,7 +24,8 @@ let count = 0
 
 /** One stack for all test files of a process, with the stand-in APIs behind it; it ends with the process's last test. */
 export function sharedStack(): Promise<SharedStack> {
-  shared ??= startAll({})
+  // Short enough to wait for in a test, longer than any pause of a stand-in that is meant to answer.
+  shared ??= startAll({ AGW_UPSTREAM_IDLE_TIMEOUT: '6s' })
   return shared
 }
 
@@ -39,7 +40,7 @@ export async function startAll(env: Readonly<Record<string, string>>): Promise<S
     startStandInApi(),
     startDnsServer(Object.fromEntries(hosts.map((host) => [host, ['127.0.0.1']]))),
   ])
-  const stack = await startStack({
+  const stack = await startParts({
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     AGW_UPSTREAM_CA_FILE: api.certificates.ca_file,
     AGW_DNS_RESOLVERS: dns.address,

@@ -20,7 +20,10 @@ export function mcpRoutes(): StandInRoute {
     if (received.path !== '/mcp') return false
     const known = sessions.get(received.header('mcp-session-id') ?? '')
     const transport = known ?? (await openSession(sessions))
-    await transport.handleRequest(request, response)
+    // The log has read the body.
+    await received.ended
+    const body = received.body_bytes > 0 ? JSON.parse(received.body.toString()) : undefined
+    await transport.handleRequest(request, response, body)
     return true
   }
 }

@@ -12,7 +12,7 @@ export async function plainRoutes(
   const url = new URL(received.path, 'http://stand-in')
   // A base URL may stand before it.
   const route =
-    /\/(sse|slow|trailers|status|gzip|big|odd-headers|drop|early-hints)(?:\/(\d+))?$/.exec(
+    /\/(sse|slow|trailers|status|gzip|big|odd-headers|drop|early-hints|scripted)(?:\/(\d+))?$/.exec(
       url.pathname,
     )
   const number = (name: string, fallback: number): number =>
@@ -50,6 +50,9 @@ export async function plainRoutes(
     case 'early-hints':
       response.writeEarlyHints({ link: '</style.css>; rel=preload' })
       response.end('after the hints')
+      return true
+    case 'scripted':
+      await answerScript(received, response, url.searchParams.get('script') ?? '')
       return true
     default:
       await echo(received, response)
@@ -119,4 +122,31 @@ async function echo(received: ReceivedRequest, response: StandInResponse): Promi
   response.setHeader('x-received-sha256', received.body_sha256)
   response.setHeader('x-received-bytes', String(received.body_bytes))
   response.end(received.method === 'HEAD' ? undefined : received.body)
+}
+
+/** An answer that the caller has written out; it travels in the query as Base64 of JSON. */
+export interface Script {
+  readonly status: number
+  readonly headers: ReadonlyArray<readonly [string, string]>
+  /** The lengths of the pieces that the body is written in. */
+  readonly pieces: readonly number[]
+  readonly is_chunked: boolean
+}
+
+export const scripted = (script: Script): string =>
+  `/scripted?script=${Buffer.from(JSON.stringify(script)).toString('base64url')}`
+
+async function answerScript(
+  received: ReceivedRequest,
+  response: StandInResponse,
+  text: string,
+): Promise<void> {
+  const script = JSON.parse(Buffer.from(text, 'base64url').toString()) as Script
+  await received.ended
+  const total = script.pieces.reduce((sum, piece) => sum + piece, 0)
+  const length = script.is_chunked ? [] : [['Content-Length', String(total)] as const]
+  response.writeHead(script.status, [...script.headers, ...length].flat())
+  for (const piece of script.pieces)
+    if (piece > 0) response.write(Buffer.concat([...bigBody(piece)]))
+  response.end()
 }

@@ -1,0 +1,448 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { mintKey } from '../../core/api-key.ts'
+import { assertRefusal } from '../kit/assert-refusal.ts'
+import type { Answer, Call } from '../kit/call.ts'
+import { call } from '../kit/call.ts'
+import { freePort } from '../kit/free-port.ts'
+import { rawHttp } from '../kit/raw-http.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { until } from '../kit/until.ts'
+
+const stack = await sharedStack()
+const { operator } = stack
+const LIMIT_BYTES = 8_388_608
+
+const open = await operator.makeAccess(stack.ownBaseUrl())
+const other = await operator.makeAgent()
+const narrow = await operator.makeAccess(stack.ownBaseUrl(), {
+  rules: [
+    { methods: ['POST'], paths: ['/chat/completions'] },
+    { methods: ['GET'], paths: ['/models/**'] },
+  ],
+})
+const noScope = await operator.makeAgent()
+/** A scope for which the body has to be held. */
+const held = await operator.makeAccess(stack.ownBaseUrl(), {
+  scope: { mcp_tools: { allow: ['*'], deny: ['no_such_tool'] } },
+})
+const orgKey = await operator.makeOrganizationKey()
+const webhookKey = await operator.makeOrganizationKey({ uses: ['webhooks'] })
+const limitedKey = await operator.makeOrganizationKey({ agent_ids: [open.agent.agent_id] })
+const closedPort = await freePort()
+stack.dns.set('elsewhere.test', ['127.0.0.1'])
+stack.dns.set('metadata.test', ['169.254.169.254'])
+
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+const ask = (one: Partial<Call> & { readonly path: string }): Promise<Answer> =>
+  call({ to: stack.proxyUrl, ...one })
+const json = { 'content-type': 'application/json' }
+
+interface Row {
+  readonly name: string
+  readonly status: number
+  readonly error: string
+  readonly details?: Readonly<Record<string, unknown>>
+  readonly ask: () => Promise<Answer>
+}
+
+const unreachable = async (base_url: string): Promise<Row['ask']> => {
+  const { headers } = await operator.makeAccess(base_url)
+  return () => ask({ path: `/${base_url}/x`, headers })
+}
+const asOrganization = (more: Partial<Call>): Promise<Answer> =>
+  ask({
+    path: `/${open.base_url}/x`,
+    method: 'POST',
+    ...more,
+    headers: { ...bearer(orgKey.key), ...(more.headers as Record<string, string>) },
+  })
+const unauthorized = (headers: Record<string, string>) => () =>
+  ask({ path: `/${open.base_url}/x`, headers })
+
+const rows: Row[] = [
+  {
+    name: 'a target that is no URL',
+    status: 400,
+    error: 'invalid_target_url',
+    details: { reason: 'not_absolute' },
+    ask: () => ask({ path: '/v1/models', headers: open.headers }),
+  },
+  {
+    name: 'a target with a dot segment',
+    status: 400,
+    error: 'invalid_target_url',
+    details: { reason: 'dot_segment' },
+    ask: () => ask({ path: `/${open.base_url}/a/../b`, headers: open.headers }),
+  },
+  {
+    name: 'two Authorization headers',
+    status: 400,
+    error: 'ambiguous_request',
+    details: { reason: 'authorization' },
+    ask: () =>
+      ask({
+        path: `/${open.base_url}/x`,
+        headers: [
+          ['Authorization', open.headers.authorization],
+          ['Authorization', `Bearer ${other.api_key}`],
+        ],
+      }),
+  },
+  {
+    name: 'two agent_id in the body of an organization key',
+    status: 400,
+    error: 'ambiguous_request',
+    details: { reason: 'agent_id' },
+    ask: () =>
+      asOrganization({
+        headers: json,
+        body: `{"agent_id":"${open.agent.agent_id}","\\u0061gent_id":"${other.agent_id}"}`,
+      }),
+  },
+  {
+    name: 'a header and a body that name different agents',
+    status: 400,
+    error: 'ambiguous_request',
+    ask: () =>
+      ask({
+        path: `/${held.base_url}/x`,
+        method: 'POST',
+        headers: { ...bearer(orgKey.key), ...json, 'x-agw-agent-id': held.agent.agent_id },
+        body: JSON.stringify({ agent_id: other.agent_id }),
+      }),
+  },
+  {
+    name: 'a host that no integration covers',
+    status: 404,
+    error: 'integration_not_found',
+    details: { base_url: 'https://nobody.test/api/v2' },
+    ask: () => ask({ path: '/https://nobody.test/api/v2/things?x=1', headers: open.headers }),
+  },
+  {
+    name: 'a base URL that is covered in another version only',
+    status: 404,
+    error: 'integration_not_found',
+    ask: () => ask({ path: `/${open.base_url}0/x`, headers: open.headers }),
+  },
+  { name: 'no key', status: 401, error: 'authentication_required', ask: unauthorized({}) },
+  {
+    name: 'a scheme that carries no key',
+    status: 401,
+    error: 'authentication_required',
+    ask: unauthorized({ authorization: 'Digest username="x"' }),
+  },
+  {
+    name: 'a key that is none',
+    status: 401,
+    error: 'invalid_api_key',
+    ask: unauthorized(bearer('nonsense')),
+  },
+  {
+    name: 'a key that was never given out',
+    status: 401,
+    error: 'invalid_api_key',
+    ask: unauthorized(bearer(mintKey('live'))),
+  },
+  {
+    name: 'the admin token in place of a key',
+    status: 401,
+    error: 'invalid_api_key',
+    ask: unauthorized(bearer(stack.adminToken)),
+  },
+  {
+    name: 'an organization key without an agent',
+    status: 400,
+    error: 'agent_id_required',
+    ask: () => asOrganization({ method: 'GET', headers: {} }),
+  },
+  {
+    name: 'an organization key with a body that names no agent',
+    status: 400,
+    error: 'agent_id_required',
+    ask: () => asOrganization({ headers: json, body: '{"messages":[{"agent_id":"agt_nested"}]}' }),
+  },
+  {
+    name: 'an agent that does not exist',
+    status: 403,
+    error: 'agent_not_found',
+    ask: () => asOrganization({ headers: { 'x-agw-agent-id': 'agt_nobody' } }),
+  },
+  {
+    name: 'a header that names another agent than the key',
+    status: 403,
+    error: 'agent_mismatch',
+    ask: () =>
+      ask({
+        path: `/${open.base_url}/x`,
+        headers: { ...open.headers, 'x-agw-agent-id': other.agent_id },
+      }),
+  },
+  {
+    name: 'a body that names another agent than the key',
+    status: 403,
+    error: 'agent_mismatch',
+    ask: () =>
+      ask({
+        path: `/${held.base_url}/x`,
+        method: 'POST',
+        headers: { ...held.headers, ...json },
+        body: JSON.stringify({ agent_id: other.agent_id }),
+      }),
+  },
+  {
+    name: 'a key that is for webhooks alone',
+    status: 403,
+    error: 'key_not_allowed',
+    ask: () =>
+      ask({
+        path: `/${open.base_url}/x`,
+        headers: { ...bearer(webhookKey.key), 'x-agw-agent-id': open.agent.agent_id },
+      }),
+  },
+  {
+    name: 'a key that is for another agent',
+    status: 403,
+    error: 'key_not_allowed',
+    ask: () =>
+      ask({
+        path: `/${open.base_url}/x`,
+        headers: { ...bearer(limitedKey.key), 'x-agw-agent-id': other.agent_id },
+      }),
+  },
+  {
+    name: 'an upgrade',
+    status: 400,
+    error: 'upgrade_not_supported',
+    ask: () =>
+      ask({
+        path: `/${open.base_url}/x`,
+        headers: { ...open.headers, connection: 'Upgrade', upgrade: 'websocket' },
+      }),
+  },
+  {
+    name: 'a call outside all scopes of the agent',
+    status: 403,
+    error: 'permission_denied',
+    details: {
+      service: narrow.integration.name,
+      attempted_action: 'POST /chat/completions',
+      reason: 'no_scope',
+      agent_scopes: [],
+    },
+    ask: () =>
+      ask({
+        path: `/${narrow.base_url}/chat/completions`,
+        method: 'POST',
+        headers: bearer(noScope.api_key),
+      }),
+  },
+  {
+    name: 'a method that no rule allows at its path',
+    status: 403,
+    error: 'permission_denied',
+    details: { attempted_action: 'DELETE /models/gpt', reason: 'method_not_allowed' },
+    ask: () =>
+      ask({
+        path: `/${narrow.base_url}/models/gpt?secret=1`,
+        method: 'DELETE',
+        headers: narrow.headers,
+      }),
+  },
+  {
+    name: 'HEAD where GET is allowed',
+    status: 403,
+    error: 'permission_denied',
+    details: { reason: 'method_not_allowed' },
+    ask: async () => {
+      const path = `/${narrow.base_url}/models/gpt`
+      const head = await ask({ path, method: 'HEAD', headers: narrow.headers })
+      assert.equal(head.status, 403)
+      assert.equal(head.header('x-agw-reason'), 'permission_denied')
+      // What HEAD would have said is said to a method that has a body.
+      return ask({ path, method: 'PUT', headers: narrow.headers })
+    },
+  },
+  {
+    name: 'a path that no rule has',
+    status: 403,
+    error: 'permission_denied',
+    details: { attempted_action: 'POST /embeddings', reason: 'path_not_allowed' },
+    ask: () =>
+      ask({ path: `/${narrow.base_url}/embeddings`, method: 'POST', headers: narrow.headers }),
+  },
+  {
+    name: 'a body that says it is over the limit',
+    status: 413,
+    error: 'request_too_large',
+    details: { limit_bytes: LIMIT_BYTES },
+    ask: () =>
+      ask({
+        path: `/${held.base_url}/x`,
+        method: 'POST',
+        headers: held.headers,
+        body: Buffer.alloc(LIMIT_BYTES + 1),
+      }),
+  },
+  {
+    name: 'a chunked body that is over the limit',
+    status: 413,
+    error: 'request_too_large',
+    details: { limit_bytes: LIMIT_BYTES },
+    ask: () =>
+      ask({
+        path: `/${held.base_url}/x`,
+        method: 'POST',
+        headers: held.headers,
+        body: Buffer.alloc(LIMIT_BYTES + 1),
+        is_chunked: true,
+      }),
+  },
+  {
+    name: 'a compressed body that would have to name the agent',
+    status: 415,
+    error: 'unsupported_content_encoding',
+    details: { content_encoding: 'gzip' },
+    ask: () =>
+      asOrganization({
+        headers: { ...json, 'content-encoding': 'gzip' },
+        body: gzipSync(JSON.stringify({ agent_id: open.agent.agent_id })),
+      }),
+  },
+  {
+    name: 'headers that are too large',
+    status: 431,
+    error: 'headers_too_large',
+    ask: () =>
+      ask({
+        path: `/${open.base_url}/x`,
+        headers: { ...open.headers, 'x-large': 'x'.repeat(100_000) },
+      }),
+  },
+  {
+    name: 'an upstream whose name does not exist',
+    status: 502,
+    error: 'upstream_unreachable',
+    details: { base_url: 'https://no-such-name.test' },
+    ask: await unreachable('https://no-such-name.test'),
+  },
+  {
+    name: 'an upstream that refuses the connection',
+    status: 502,
+    error: 'upstream_unreachable',
+    ask: await unreachable(`http://127.0.0.1:${closedPort}`),
+  },
+  {
+    name: 'an upstream whose certificate is for other names',
+    status: 502,
+    error: 'upstream_unreachable',
+    ask: await unreachable(`https://elsewhere.test:${stack.api.ports.https}`),
+  },
+  {
+    name: 'an upstream at a private address',
+    status: 502,
+    error: 'upstream_unreachable',
+    ask: await unreachable('http://10.1.2.3'),
+  },
+  {
+    name: 'an upstream whose name resolves to a private address',
+    status: 502,
+    error: 'upstream_unreachable',
+    ask: await unreachable('http://metadata.test'),
+  },
+]
+
+for (const row of rows) {
+  test(`${row.status} ${row.error}: ${row.name}`, async () => {
+    const sent = stack.api.mark()
+    const answer = await row.ask()
+    assertRefusal(answer, row.status, row.error, row.details)
+    assert.equal(sent().length, 0, 'something reached the upstream')
+  })
+}
+
+test('401 invalid_api_key: a revoked key, from the answer of the revocation on', async () => {
+  const { key, key_id } = await operator.send('POST', `/admin/agents/${open.agent.agent_id}/keys`, {
+    name: 'to be revoked',
+  })
+  const before = await unauthorized(bearer(key))()
+  assert.equal(before.status, 200)
+  await operator.send('DELETE', `/admin/agents/${open.agent.agent_id}/keys/${key_id}`)
+  const sent = stack.api.mark()
+  assertRefusal(await unauthorized(bearer(key))(), 401, 'invalid_api_key')
+  assert.equal(sent().length, 0)
+})
+
+test('401 invalid_api_key: an expired key, from its time on', async () => {
+  const { key } = await operator.send('POST', `/admin/agents/${open.agent.agent_id}/keys`, {
+    name: 'short',
+    expires_at: new Date(Date.now() + 1500).toISOString(),
+  })
+  const answer = await until('the key has expired', async () => {
+    const one = await unauthorized(bearer(key))()
+    return one.status === 200 ? null : one
+  })
+  assertRefusal(answer, 401, 'invalid_api_key')
+})
+
+test('400 upgrade_not_supported: CONNECT', async () => {
+  const sent = stack.api.mark()
+  const { host } = new URL(open.base_url)
+  const lines = [
+    `CONNECT ${host} HTTP/1.1`,
+    `Host: ${host}`,
+    `Authorization: ${open.headers.authorization}`,
+  ]
+  const { answers } = await rawHttp(stack.proxyUrl, `${lines.join('\r\n')}\r\n\r\n`)
+  assert.equal(answers[0]?.status, 400)
+  assert.equal(JSON.parse(answers[0]?.body ?? '').error, 'upgrade_not_supported')
+  assert.equal(sent().length, 0)
+})
+
+test('400 bad_request: what is no HTTP is refused in our words', async () => {
+  const sent = stack.api.mark()
+  const bytes = `GET /${open.base_url}/x HTTP/1.1\r\nHost: a\r\nno colon here\r\n\r\n`
+  const { answers } = await rawHttp(stack.proxyUrl, bytes)
+  assert.equal(answers[0]?.status, 400)
+  const body = JSON.parse(answers[0]?.body ?? '') as Record<string, unknown>
+  assert.equal(body['error'], 'bad_request')
+  assert.match(answers[0]?.head ?? '', /x-agw-reason: bad_request/)
+  assert.equal(sent().length, 0)
+})
+
+test('502 upstream_unreachable: an upstream that closes without an answer', async () => {
+  const answer = await ask({ path: `/${open.base_url}/drop`, headers: open.headers })
+  assertRefusal(answer, 502, 'upstream_unreachable', { base_url: open.base_url })
+})
+
+test('504 upstream_timeout: an upstream that stays silent', async () => {
+  const answer = await ask({ path: `/${open.base_url}/slow`, headers: open.headers })
+  assertRefusal(answer, 504, 'upstream_timeout', { base_url: open.base_url })
+})
+
+test('508 loop_detected: a call that has been here before', async () => {
+  const sent = stack.api.mark()
+  await ask({ path: `/${open.base_url}/x`, headers: open.headers })
+  const via = sent()[0]?.header('via') ?? ''
+  const again = stack.api.mark()
+  const answer = await ask({
+    path: `/${open.base_url}/x`,
+    headers: { ...open.headers, via: `1.0 fred, ${via}` },
+  })
+  assertRefusal(answer, 508, 'loop_detected')
+  assert.equal(again().length, 0)
+})
+
+test('an integration that points at the gateway itself ends after one round', async () => {
+  const access = await operator.makeAccess(stack.proxyUrl)
+  const { host } = new URL(open.base_url)
+  const sent = stack.api.mark()
+  const answer = await ask({
+    path: `/${stack.proxyUrl}/https:/${host}/x`,
+    headers: access.headers,
+  })
+  assert.equal(answer.status, 508)
+  assert.equal(answer.json().error, 'loop_detected')
+  assert.equal(sent().length, 0)
+})
