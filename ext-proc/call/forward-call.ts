@@ -53,6 +53,7 @@ export function forwardCall(
           value: integration.base.origin === parts.settings.echo_origin ? 'echo' : target.scheme,
         },
         { name: 'x-agw-pass', value: parts.settings.verdict_secret },
+        { name: 'x-agw-base-url', value: integration.base.base_url },
         ...effect.headers,
         ...(installation === '' ? [] : [{ name: 'via', value: appendVia(headers, installation) }]),
         ...(cut === null || head.content_length === null
