@@ -4,6 +4,7 @@ import { locateJson, type JsonPlace } from './format/locate-json.ts'
 import { scanJsonStrings } from './format/json-pieces.ts'
 import { decodePercent, eachPair } from './format/pairs.ts'
 import type { Source } from './format/source.ts'
+import { isQuotedMention } from './is-quoted-mention.ts'
 import { LayeredScanner } from './layered-scanner.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { type Category, SEVERITY_OF, type Sensitivity } from './pattern.ts'
@@ -209,6 +210,12 @@ export const scanSource = (
       candidate.start,
     )
     if (candidate.unless_system_role && place.is_system) continue
+    if (
+      !isCustom &&
+      candidate.via.length === 0 &&
+      isQuotedMention(source.bytes, candidate.start, candidate.end)
+    )
+      continue
     findings.push({
       pattern_name: candidate.name,
       category: candidate.category,

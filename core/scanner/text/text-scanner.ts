@@ -336,11 +336,12 @@ export class TextScanner {
       }
       return
     }
+    const before = this.#ideographBefore
     this.#separate(kind === KIND.space ? 0x20 : kind === KIND.newline ? 0x0a : value, at)
     if (kind === KIND.ideograph) {
       // Scripts without spaces: every two neighbours count as a word.
-      if (this.#ideographBefore !== 0) {
-        const pair = Math.imul(HASH_SEED ^ this.#ideographBefore, HASH_PRIME)
+      if (before !== 0) {
+        const pair = Math.imul(HASH_SEED ^ before, HASH_PRIME)
         this.#tokens += 1
         this.#lookUp(Math.imul(pair ^ value, HASH_PRIME), this.#n - 6 < 0 ? 0 : this.#n - 6)
       }

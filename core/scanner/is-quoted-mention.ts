@@ -1,0 +1,38 @@
+/** A quotation that is longer than this is content, not an example. */
+const QUOTATION_CHARACTERS = 90
+/** How far around a quotation its sentence is read. */
+const CONTEXT_CHARACTERS = 160
+
+const OPENING = /["'`“‘«]([^"'`“”‘’«»\n]{0,90})$/
+const CLOSING = /^([^"'`“”‘’«»\n]{0,90})["'`”’»]/
+
+/** What people write around an attack that they talk about. One word of the first kind, or two of the second. */
+const ABOUT_ATTACKS =
+  /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness)\b/i
+const ABOUT_TEXTS =
+  /\b(?:example|examples|sample|quotes?|quoted|describes?|explains?|explaining|lesson|workshop|students|learners|transcript|guidance|release notes|benchmark|paper|article|blog|research|guide|literal|risky|unsafe|untrusted|defen[cs]es?|malicious|attackers?|snapshot|training|quiz|policy|review|owasp|analysts|says|appears|discussing)\b/gi
+
+/**
+ * Whether a match is only mentioned: it fills a short quotation, in a sentence that talks about attacks.
+ * Texts on security quote attacks, and a reader does not obey what is only quoted. An attacker who frames
+ * his text so loses most of its force; that he may is a documented limit.
+ */
+export const isQuotedMention = (source: Buffer, start: number, matchEnd: number): boolean => {
+  let end = matchEnd
+  while (
+    end > start &&
+    !/[A-Za-z0-9\x80-\xff]/.test(String.fromCharCode(source[end - 1] as number))
+  )
+    end -= 1
+  const before = source
+    .toString('utf8', Math.max(0, start - CONTEXT_CHARACTERS), start)
+    .replaceAll('\\"', '"')
+  const after = source.toString('utf8', end, end + CONTEXT_CHARACTERS).replaceAll('\\"', '"')
+  const opening = OPENING.exec(before)
+  const closing = CLOSING.exec(after)
+  if (opening === null || closing === null) return false
+  const outside = (opening[1] ?? '').length + (closing[1] ?? '').length
+  if (end - start + outside > QUOTATION_CHARACTERS || outside > 2 * (end - start)) return false
+  const context = `${before.slice(0, opening.index)} ${after.slice(closing[0].length)}`
+  return ABOUT_ATTACKS.test(context) || (context.match(ABOUT_TEXTS)?.length ?? 0) >= 2
+}
