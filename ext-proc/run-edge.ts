@@ -2,26 +2,34 @@ import { pino } from 'pino'
 import { startBeacon } from '../core/control/beacon.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
+import { openScanPool } from '../core/scanner/scan-pool.ts'
 import { parseKeyRing } from '../core/seal.ts'
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
+import { AgentUses } from './activity/agent-uses.ts'
 import { ActivityRecorder } from './activity/activity-recorder.ts'
 import { beginRecord } from './call/begin-record.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
 import { makeDecider } from './call/decide-call.ts'
-import { scanHere } from './call/scan-call.ts'
 import { EdgeLink } from './edge/edge-link.ts'
 import { enforceKill } from './edge/enforce-kill.ts'
 import { HearingLease } from './edge/hearing-lease.ts'
 import { HeldCalls } from './edge/held-calls.ts'
 import { KillBoard } from './edge/kill-board.ts'
+import { makeAutoKiller } from './edge/make-auto-killer.ts'
 import { makeRestorer } from './edge/make-restorer.ts'
 import { PolicyStore } from './edge/policy-store.ts'
 import { resync } from './edge/resync.ts'
 import { verifyStates } from './edge/verify-states.ts'
+import { takeRate } from './rate/take-rate.ts'
 import { startServer } from './envoy/start-server.ts'
 
 /** How long a graceful stop waits for calls in flight before it cuts them (threats.md 17). */
 const DRAIN_LIMIT_MS = 5_000
+
+/** Threads for large bodies; one a process, since there is a process for each core. */
+const SCAN_WORKERS = 1
+/** Large bodies that wait for a thread, in memory; further ones are refused with 503. */
+const SCAN_QUEUE_LIMIT = 32
 
 const nowMs = (): number => performance.now()
 
@@ -39,6 +47,11 @@ export async function runEdge(env: Environment): Promise<void> {
     role: 'subscription',
   })
 
+  const kills = connectRedis(redisUrl, {
+    name: `ext-proc-${settings.edgeId}-kills`,
+    role: 'commands',
+  })
+
   const held = new HeldCalls()
   const killBoard = new KillBoard((lost) => restoreLost(lost))
   const restoreLost = makeRestorer({
@@ -54,7 +67,9 @@ export async function runEdge(env: Environment): Promise<void> {
     killBoard,
   })
   const lease = new HearingLease(settings.killLease_ms, nowMs)
+  const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
   const recorder = new ActivityRecorder({ redis: commands, nowMs: Date.now, log })
+  const uses = new AgentUses(commands, Date.now)
   const parts = { policy, killBoard, held, commands }
   const link = new EdgeLink({
     commands,
@@ -68,7 +83,11 @@ export async function runEdge(env: Environment): Promise<void> {
     lease,
     held,
     drop: (target) => policy.drop(target),
-    enforce: (target) => enforceKill(parts, target),
+    enforce: (target) => {
+      // Before the acknowledgement, on the same connection: who hears that reads what the agent's last calls used.
+      uses.writeAgent(target.organization_id, target.agent_id)
+      return enforceKill(parts, target)
+    },
     resync: (acknowledge) => resync(parts, acknowledge),
     reconnected: () => {
       verifyStates(parts).catch(() => undefined)
@@ -98,8 +117,18 @@ export async function runEdge(env: Environment): Promise<void> {
       killBoard,
       recorder,
       mayServe: () => lease.isHeld,
-      scan: (input, effective) => scanHere(input, effective, settings.maxBodyBytes),
-      autoKill: () => undefined,
+      pool,
+      autoKill: makeAutoKiller({
+        redis: kills,
+        killBoard,
+        lease_ms: settings.killLease_ms,
+        edge_id: settings.edgeId,
+        nowMs,
+        now: () => new Date(),
+        log,
+      }),
+      takeRate: (counter) => takeRate(commands, counter),
+      uses,
       nowMs: Date.now,
       settings: {
         organization_id: settings.organizationId,
@@ -136,9 +165,10 @@ export async function runEdge(env: Environment): Promise<void> {
     clearTimeout(limit)
     clearTimeout(force)
     stopBeacon()
-    await recorder.stop().catch(() => undefined)
+    await Promise.allSettled([recorder.stop(), uses.stop()])
     await link.stop()
     commands.disconnect()
+    kills.disconnect()
     subscription.disconnect()
     process.exit(0)
   }

@@ -14,9 +14,6 @@ const FULL_REFUSALS_PER_MINUTE = 120
 const FLOOD_KINDS_MAX = 10_000
 const COUNTS_TTL_S = 30 * 24 * 3600
 const UNKNOWN_CALL_SAMPLES_PER_MINUTE = 20
-const LAST_USE_INTERVAL_MS = 2000
-/** Agents and keys whose last use is noted between two writes; others are noted the next time. */
-const LAST_USES_MAX = 50_000
 
 interface RecorderParts {
   readonly redis: RedisClient
@@ -36,18 +33,11 @@ export class ActivityRecorder {
   #minute = 0
   #floods = new Map<string, number>()
   #unknownSamples = 0
-  #lastUses = new Map<
-    string,
-    { readonly key: string; readonly field: string; readonly at_ms: number }
-  >()
   #flushing: Promise<void> | null = null
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
-    this.#timers = [
-      setInterval(() => void this.flush(), FLUSH_INTERVAL_MS),
-      setInterval(() => void this.#writeLastUses(), LAST_USE_INTERVAL_MS),
-    ]
+    this.#timers = [setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)]
   }
 
   /** Takes the entry of a call that went on; it is written with the next batch. */
@@ -89,22 +79,6 @@ export class ActivityRecorder {
     await this.#count(REDIS_KEYS.unknownCalls(this.#minute), reason).catch(() => undefined)
   }
 
-  /** Notes that an agent and its key were used; what `last_seen_at` and `last_used_at` show. */
-  used(organization_id: string, agent_id: string, key_id: string): void {
-    if (this.#lastUses.size >= LAST_USES_MAX) return
-    const at_ms = this.#parts.nowMs()
-    this.#lastUses.set(`a ${organization_id} ${agent_id}`, {
-      key: REDIS_KEYS.agentLastSeen(organization_id),
-      field: agent_id,
-      at_ms,
-    })
-    this.#lastUses.set(`k ${organization_id} ${key_id}`, {
-      key: REDIS_KEYS.apiKeyLastUsed(organization_id),
-      field: key_id,
-      at_ms,
-    })
-  }
-
   /** Writes what waits; resolves when it is written. */
   async flush(): Promise<void> {
     if (this.#flushing !== null) return this.#flushing
@@ -118,7 +92,6 @@ export class ActivityRecorder {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#flushing
     await this.flush()
-    await this.#writeLastUses()
   }
 
   async #writeQueue(): Promise<void> {
@@ -149,16 +122,6 @@ export class ActivityRecorder {
         return
       }
     }
-  }
-
-  async #writeLastUses(): Promise<void> {
-    if (this.#lastUses.size === 0) return
-    const uses = this.#lastUses
-    this.#lastUses = new Map()
-    const { redis } = this.#parts
-    await Promise.all(
-      [...uses.values()].map(({ key, field, at_ms }) => redis.hset(key, field, at_ms)),
-    ).catch(() => undefined)
   }
 
   #isFlood(kind: string): boolean {

@@ -36,6 +36,7 @@ export class CallRecord {
   readonly #timestamp_ms: number
   readonly #clockMs: () => number
   #stepStarted_ms: number
+  #event: 'request_allowed' | 'injection_detected' = 'request_allowed'
 
   constructor(facts: CallFacts, edge_id: string, clockMs: () => number, wallMs: number) {
     this.facts = facts
@@ -60,9 +61,15 @@ export class CallRecord {
     return this.#entry(EVENT_OF[reason] ?? 'request_rejected', 'blocked', reason, status, data)
   }
 
-  /** The call went on and has ended. `event` is `injection_detected` where something was found and let through. */
-  allowed(event: 'request_allowed' | 'injection_detected'): ActivityEntry | null {
-    return this.#entry(event, 'allowed', null, null, {})
+  /** Something was found in the request or the response, and let through. */
+  found(data: Readonly<Record<string, unknown>>): void {
+    Object.assign(this.facts.data, data)
+    this.#event = 'injection_detected'
+  }
+
+  /** The call went on and has ended. */
+  allowed(): ActivityEntry | null {
+    return this.#entry(this.#event, 'allowed', null, null, {})
   }
 
   /** The call was ended by this gateway while it was in flight. */

@@ -14,19 +14,25 @@ import {
 } from '../envoy/write-response.ts'
 import type { CallRecord } from './call-record.ts'
 import { type Denial, writeError } from './write-error.ts'
+import type { ResponseInspector } from '../response/response-inspector.ts'
+import { ResponsePhase } from '../response/response-phase.ts'
 
 export type Answer =
   | {
       readonly kind: 'pass'
       readonly changes: PassChanges
-      readonly event: 'request_allowed' | 'injection_detected'
+      /** Looks at the response; null where nobody has to. */
+      readonly inspector: ResponseInspector | null
     }
   | { readonly kind: 'deny'; readonly denial: Denial }
 
 /** What the decision may ask of the stream. */
 export interface CallIo {
-  /** The whole body, held by Envoy until the answer; empty when there is none. */
-  body(): Promise<Buffer>
+  /**
+   * The whole body, held by Envoy until the answer; empty when there is none.
+   * @param mayInspect whether the response may have to be looked at: Envoy must be told before the body comes
+   */
+  body(mayInspect: boolean): Promise<Buffer>
   /** From now on a kill of this agent ends the call. */
   hold(organization_id: string, agent_id: string): void
   /** The call will be refused, and is what its agent is killed for: it keeps its own answer. */
@@ -44,10 +50,11 @@ export interface CallStreamParts {
 
 type Phase = 'request_headers' | 'request_body'
 
-/** The rest of the response is not looked at. */
-const UNSEEN = { response_headers: HEADER_MODE.skip, response_body: BODY_MODE.none } as const
-const STREAM_BODY: ModeOverride = { ...UNSEEN, request_body: BODY_MODE.none }
-const HOLD_BODY: ModeOverride = { ...UNSEEN, request_body: BODY_MODE.buffered }
+const modeFor = (request_body: number, seesResponse: boolean): ModeOverride => ({
+  request_body,
+  response_headers: seesResponse ? HEADER_MODE.send : HEADER_MODE.skip,
+  response_body: BODY_MODE.none,
+})
 const EMPTY = Buffer.alloc(0)
 const INTERNAL = 13
 
@@ -63,7 +70,7 @@ export class CallStream implements HeldCall {
   #hasBody = false
   /** `open` until an answer is written; after a pass the stream is held until the response has ended. */
   #state: 'open' | 'passed' | 'refused' | 'cut' | 'ended' = 'open'
-  #event: 'request_allowed' | 'injection_detected' = 'request_allowed'
+  #response: ResponsePhase
   #isHeld = false
   #body: Promise<Buffer> | null = null
   #resolveBody: ((body: Buffer) => void) | null = null
@@ -72,6 +79,7 @@ export class CallStream implements HeldCall {
   constructor(stream: EnvoyStream, parts: CallStreamParts) {
     this.#stream = stream
     this.#parts = parts
+    this.#response = this.#respond(null)
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve
     })
@@ -123,8 +131,10 @@ export class CallStream implements HeldCall {
         this.#receiveTrailers(message.headers)
         return
       case 'response_headers':
+        this.#response.headers(message.headers)
+        return
       case 'response_body':
-        this.#write(writePass(message.kind, null, null))
+        this.#response.body(message.body, message.end_of_stream)
         return
       case 'response_trailers':
         this.#write(writeTrailers('response_trailers', []))
@@ -141,7 +151,7 @@ export class CallStream implements HeldCall {
     try {
       record = this.#record = this.#parts.begin(headers)
       const io: CallIo = {
-        body: () => this.#holdBody(),
+        body: (mayInspect) => this.#holdBody(mayInspect),
         hold: (...agent) => this.#hold(...agent),
         letGo: () => this.#letGo(),
       }
@@ -160,8 +170,10 @@ export class CallStream implements HeldCall {
     if (answer.kind === 'deny') return this.#refuse(answer.denial, record)
     if (this.#state !== 'open') return
     this.#state = 'passed'
-    this.#event = answer.event
-    const mode = this.#phase === 'request_headers' && this.#hasBody ? STREAM_BODY : null
+    const { inspector } = answer
+    if (inspector !== null) this.#response = this.#respond(inspector)
+    const isFirst = this.#phase === 'request_headers' && (this.#hasBody || inspector !== null)
+    const mode = isFirst ? modeFor(BODY_MODE.none, inspector !== null) : null
     this.#stream.write(writePass(this.#phase, answer.changes, mode))
   }
 
@@ -179,15 +191,41 @@ export class CallStream implements HeldCall {
     this.#stream.write(writeRefusal(refusal))
   }
 
-  #holdBody(): Promise<Buffer> {
+  #holdBody(mayInspect: boolean): Promise<Buffer> {
     if (this.#body !== null) return this.#body
     if (!this.#hasBody) return Promise.resolve(EMPTY)
     this.#phase = 'request_body'
     this.#body = new Promise<Buffer>((resolve) => {
       this.#resolveBody = resolve
     })
-    this.#write(writePass('request_headers', null, HOLD_BODY))
+    this.#write(writePass('request_headers', null, modeFor(BODY_MODE.buffered, mayInspect)))
     return this.#body
+  }
+
+  #respond(inspector: ResponseInspector | null): ResponsePhase {
+    return new ResponsePhase(inspector, {
+      write: (bytes) => this.#write(bytes),
+      refuse: (denial, isOut) => this.#refuseResponse(denial, isOut),
+      fail: (error) => {
+        this.#parts.log.error({ error: describe(error) }, 'a response could not be looked at')
+        this.cut({ reason: 'gateway_unavailable' })
+      },
+    })
+  }
+
+  /** The response is kept from the caller; what has gone out of a stream cannot be taken back, so it ends there. */
+  async #refuseResponse(denial: Denial, isOut: boolean): Promise<void> {
+    const record = this.#record
+    if (this.#state !== 'passed' || record === null) return
+    const refusal = writeError(denial, record.facts.request_id)
+    const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
+    if (entry !== null)
+      await this.#parts.recorder.refused(
+        isOut ? { ...entry, decision: 'terminated', status: null } : entry,
+      )
+    if (this.#state !== 'passed') return
+    this.#state = 'refused'
+    this.#stream.write(writeRefusal(refusal))
   }
 
   #hold(organization_id: string, agent_id: string): void {
@@ -210,9 +248,10 @@ export class CallStream implements HeldCall {
 
   #end(): void {
     if (this.#state === 'ended') return
-    const entry = this.#state === 'passed' ? this.#record?.allowed(this.#event) : null
+    const entry = this.#state === 'passed' ? this.#record?.allowed() : null
     if (entry) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
+    this.#response.close()
     this.#letGo()
     this.#resolveEnded()
   }

@@ -1,11 +1,12 @@
-import type { Agent } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
-import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { Reason } from '../../core/reasons.ts'
-import type { ScanInput, ScanResult } from '../../core/scanner/scan-request.ts'
+import type { ScanPool } from '../../core/scanner/scan-pool.ts'
 import type { ActivityRecorder } from '../activity/activity-recorder.ts'
+import type { AgentUses } from '../activity/agent-uses.ts'
+import type { AutoKiller } from '../edge/make-auto-killer.ts'
 import type { KillBoard } from '../edge/kill-board.ts'
 import type { PolicyStore } from '../edge/policy-store.ts'
+import type { RateCounter, RateTaken } from '../rate/take-rate.ts'
 import type { CallRecord } from './call-record.ts'
 import type { Answer, CallIo } from './call-stream.ts'
 import type { RequestHead } from './read-head.ts'
@@ -23,18 +24,14 @@ export interface DeciderParts {
     readonly verdict_secret: string
     readonly echo_origin: string | null
   }
-  /** Takes a request apart and scans it; `busy` when too many large bodies wait. */
-  readonly scan: (input: ScanInput, settings: EffectiveSettings) => ScanAnswer | Promise<ScanAnswer>
-  /** Starts the kill of an agent by the gateway itself; the call that caused it does not wait. */
-  readonly autoKill: (
-    agent: Agent,
-    order: { readonly kill_method: 'auto_injection'; readonly reason: string },
-  ) => void
+  readonly pool: ScanPool
+  /** Kills an agent by the gateway's own decision; the call that caused it has let go of its hold. */
+  readonly autoKill: AutoKiller
+  readonly takeRate: (counter: RateCounter) => Promise<RateTaken>
+  readonly uses: AgentUses
   /** The name in `Via`; empty while the store has none. */
   readonly installation: () => Promise<string>
 }
-
-export type ScanAnswer = ScanResult | { readonly kind: 'busy' }
 
 /** What every later step needs. */
 export interface Call {

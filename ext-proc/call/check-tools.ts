@@ -2,12 +2,11 @@ import { checkMcpTool } from '../../core/policy/check-mcp-tool.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { type JsonRpcMessage, readJsonRpc } from '../../core/policy/read-json-rpc.ts'
 import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
-import { type Call, refuse } from './call.ts'
-import type { Answer } from './call-stream.ts'
+import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 
 /**
- * Tool permissions: every `tools/call` in the body, whatever its type says, must be allowed. Null lets the call go on.
+ * Tool permissions: every `tools/call` in the body, whatever its type says, must be allowed.
  * A batch with one blocked call is answered whole, and nothing of it is forwarded.
  */
 export function checkTools(
@@ -15,27 +14,29 @@ export function checkTools(
   { integration, identity, target }: AskedCall,
   { settings }: AllowedScope,
   body: Buffer | null,
-): Answer | null {
+): Step<{ readonly lists_tools: boolean }> {
   const { tools } = settings
   const { record, head, parts } = call
-  if (tools.is_unrestricted || body === null || body.length === 0) return null
+  if (tools.is_unrestricted) return given({ lists_tools: false })
+  // The answer to a list may come in a stream that another request opens, also anew after it broke.
+  if (body === null || body.length === 0) return given({ lists_tools: head.method === 'GET' })
   const limit_bytes = parts.settings.max_body_bytes
   const inflated = inflateBody(body, head.content_encoding, limit_bytes)
   if (inflated.kind === 'unsupported')
     return refuse(record, 'tools', 'unsupported_content_encoding', {
       content_encoding: inflated.content_encoding,
-    }).answer
+    })
   if (inflated.kind === 'too_large')
-    return refuse(record, 'tools', 'request_too_large', { limit_bytes }).answer
+    return refuse(record, 'tools', 'request_too_large', { limit_bytes })
   const read = readJsonRpc(inflated.bytes)
   switch (read.kind) {
     case 'other':
       record.mark('tools', 'pass')
-      return null
+      return given({ lists_tools: false })
     case 'ambiguous':
-      return refuse(record, 'tools', 'ambiguous_request', { reason: read.member }).answer
+      return refuse(record, 'tools', 'ambiguous_request', { reason: read.member })
     case 'unreadable':
-      return refuse(record, 'tools', 'ambiguous_request', { reason: 'json_rpc' }).answer
+      return refuse(record, 'tools', 'ambiguous_request', { reason: 'json_rpc' })
     case 'single':
     case 'batch':
       break
@@ -55,13 +56,11 @@ export function checkTools(
     }
     const text = `The tool "${message.tool ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
     const json_rpc = answerBlocked(read.messages, read.kind === 'batch', text)
-    return {
-      kind: 'deny',
-      denial: { reason: 'mcp_tool_blocked', details, body: Buffer.from(json_rpc) },
-    }
+    const denial = { reason: 'mcp_tool_blocked', details, body: Buffer.from(json_rpc) } as const
+    return { ok: false, answer: { kind: 'deny', denial } }
   }
   record.mark('tools', 'pass')
-  return null
+  return given({ lists_tools: read.messages.some(({ method }) => method === 'tools/list') })
 }
 
 const NOT_FORWARDED = {

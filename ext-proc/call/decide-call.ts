@@ -3,13 +3,14 @@ import { findOverrides } from '../../core/policy/find-overrides.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
 import { type Call, type DeciderParts, deny } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
+import { checkRate } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
 import { findIntegration, findTarget } from './find-integration.ts'
 import { findPresentedKey } from './find-presented-key.ts'
 import { forwardCall } from './forward-call.ts'
 import { identifyAgent } from './identify-agent.ts'
 import { readHead } from './read-head.ts'
-import { readNeededBody } from './read-needed-body.ts'
+import { askForBody, readNeededBody } from './read-needed-body.ts'
 import { scanCall } from './scan-call.ts'
 
 export const makeDecider =
@@ -46,6 +47,13 @@ async function decide(call: Call): Promise<Answer> {
   const scoped = checkScope(call, asked, overrides)
   if (!scoped.ok) return scoped.answer
 
+  const rated = checkRate(call, asked, scoped.value)
+  if (rated !== null) {
+    askForBody(call, asked, scoped.value)
+    const refused = await rated
+    if (refused !== null) return refused
+  }
+
   const read = await readNeededBody(call, asked, scoped.value)
   if (!read.ok) return read.answer
   const { body, identity_in_body } = read.value
@@ -58,9 +66,15 @@ async function decide(call: Call): Promise<Answer> {
     if (!again.ok) return again.answer
   }
   record.mark('body', 'pass')
-  const toolAnswer = checkTools(call, asked, scoped.value, body)
-  if (toolAnswer !== null) return toolAnswer
-  const scanned = await scanCall(call, asked, scoped.value, body)
-  if (!scanned.ok) return scanned.answer
-  return forwardCall(call, asked, { body, identity_in_body, installation, event: scanned.value })
+  const tooled = checkTools(call, asked, scoped.value, body)
+  if (!tooled.ok) return tooled.answer
+  const blocked = await scanCall(call, asked, scoped.value, body)
+  if (blocked !== null) return blocked
+  return forwardCall(call, asked, {
+    body,
+    identity_in_body,
+    installation,
+    settings: scoped.value.settings,
+    lists_tools: tooled.value.lists_tools,
+  })
 }

@@ -2,6 +2,9 @@ import { applyCredential } from '../../core/policy/apply-credential.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { cutRanges } from '../../core/policy/cut-ranges.ts'
 import { appendVia, headersToRemove } from '../../core/policy/request-headers.ts'
+import type { Header } from '../../core/policy/header.ts'
+import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
+import { inspectResponse } from '../response/inspect-response.ts'
 import { type Call, deny } from './call.ts'
 import type { Answer } from './call-stream.ts'
 import type { AskedCall } from './check-scope.ts'
@@ -11,14 +14,15 @@ export interface ReadBody {
   readonly body: Buffer | null
   readonly identity_in_body: BodyIdentity | null
   readonly installation: string
-  readonly event: 'request_allowed' | 'injection_detected'
+  readonly settings: EffectiveSettings
+  readonly lists_tools: boolean
 }
 
 /** The last steps: the credential, and the changes that make Envoy forward the call. */
 export function forwardCall(
   call: Call,
   asked: AskedCall,
-  { body, identity_in_body, installation, event }: ReadBody,
+  { body, identity_in_body, installation, settings, lists_tools }: ReadBody,
 ): Answer {
   const { parts, headers, head, record } = call
   const { identity, integration, organization, target } = asked
@@ -35,11 +39,18 @@ export function forwardCall(
     return { kind: 'deny', denial: { reason: 'agent_killed', details: { killed_at }, status: 503 } }
   if (!parts.mayServe()) return deny(record, 'lease', 'gateway_unavailable')
   record.mark('credential', 'pass')
-  parts.recorder.used(agent.organization_id, agent.agent_id, identity.key.key_id)
+  const inspector = inspectResponse({
+    settings,
+    pool: parts.pool,
+    limit_bytes: parts.settings.max_body_bytes,
+    query_secret: auth?.type === 'query' ? auth.value : null,
+    lists_tools,
+    onFinding: (data) => record.found(data),
+  })
   const cut = body === null ? null : cutBody(body, identity_in_body)
   return {
     kind: 'pass',
-    event,
+    inspector,
     changes: {
       set: [
         {
@@ -55,6 +66,7 @@ export function forwardCall(
         { name: 'x-agw-pass', value: parts.settings.verdict_secret },
         { name: 'x-agw-base-url', value: integration.base.base_url },
         ...effect.headers,
+        ...(inspector === null ? [] : readableEncodings(headers, lists_tools)),
         ...(installation === '' ? [] : [{ name: 'via', value: appendVia(headers, installation) }]),
         ...(cut === null || head.content_length === null
           ? []
@@ -81,3 +93,18 @@ const isOursToRemove = (name: string): boolean =>
 /** Host and port come from the integration, never from the caller's text (threats.md 4). */
 const authorityOf = ({ base }: CompiledIntegration): string =>
   base.origin.slice(base.origin.indexOf('//') + 2)
+
+const READABLE = ['gzip', 'deflate', 'br', 'identity']
+
+/** The response must come in an encoding that can be undone (threats.md 13); a list of tools is cut in the clear. */
+function readableEncodings(headers: readonly Header[], lists_tools: boolean): readonly Header[] {
+  const asked = headers.find(({ name }) => name === 'accept-encoding')
+  if (asked === undefined) return []
+  const kept = lists_tools
+    ? []
+    : asked.value
+        .split(',')
+        .map((item) => item.trim())
+        .filter((item) => READABLE.includes(item.split(';', 1)[0]?.trim().toLowerCase() ?? ''))
+  return [{ name: 'accept-encoding', value: kept.length === 0 ? 'identity' : kept.join(', ') }]
+}

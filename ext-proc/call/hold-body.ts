@@ -5,10 +5,11 @@ export async function holdBody(
   { head, io, record }: Call,
   limit_bytes: number,
   step: string,
+  mayInspect: boolean,
 ): Promise<Step<Buffer>> {
   if (head.content_length !== null && head.content_length > limit_bytes)
     return refuse(record, step, 'request_too_large', { limit_bytes })
-  const body = await io.body()
+  const body = await io.body(mayInspect)
   record.facts.bytes_in = body.length
   return body.length > limit_bytes
     ? refuse(record, step, 'request_too_large', { limit_bytes })

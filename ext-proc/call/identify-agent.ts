@@ -65,6 +65,7 @@ export async function identifyAgent(
   call.io.hold(key.organization_id, agent_id)
   const killed_at = killedAt(parts, policy.agent)
   if (killed_at !== null) return refuse(record, 'agent', 'agent_killed', { killed_at })
+  parts.uses.note(agent_id, key)
   record.mark('agent', 'pass')
   return given({ agent: policy.agent, key, policy, body })
 }
@@ -113,7 +114,7 @@ async function nameAgent(
     return named === ''
       ? refuse(record, 'agent', 'agent_id_required')
       : given({ agent_id: named, body: null })
-  const bytes = await holdBody(call, call.parts.settings.max_body_bytes, 'agent')
+  const bytes = await holdBody(call, call.parts.settings.max_body_bytes, 'agent', true)
   if (!bytes.ok) return bytes
   if (head.content_encoding !== null && bytes.value.length > 0)
     return refuse(record, 'agent', 'unsupported_content_encoding', {

@@ -4,8 +4,8 @@ import {
   compileInjectionSettings,
 } from '../../core/scanner/compile-settings.ts'
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
-import { scanRequest } from '../../core/scanner/scan-request.ts'
-import { type Call, given, refuse, type Step } from './call.ts'
+import { type Call, deny } from './call.ts'
+import type { Answer } from './call-stream.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 
 /** Settings are merged once for each set of scopes, so their compiled form is kept with them. */
@@ -43,16 +43,16 @@ export function findingData(
   }
 }
 
-/** The injection scan: over what the caller can fill with text, in the body, the query, the path and odd headers. */
+/** The injection scan; null lets the call go on. It looks over what the caller can fill with text, in the body, the query, the path and odd headers. */
 export async function scanCall(
   call: Call,
   { integration, target, identity }: AskedCall,
   { settings }: AllowedScope,
   body: Buffer | null,
-): Promise<Step<'request_allowed' | 'injection_detected'>> {
+): Promise<Answer | null> {
   const { head, headers, record, parts } = call
-  if (!settings.injection.enabled) return given('request_allowed')
-  const result = await parts.scan(
+  if (!settings.injection.enabled) return null
+  const scanning = parts.pool.scanRequest(
     {
       body,
       content_type: head.content_type === '' ? null : head.content_type,
@@ -61,17 +61,19 @@ export async function scanCall(
       query: target.raw_query ?? '',
       headers: headers.map(({ name, value }) => [name, value] as const),
     },
-    settings,
+    compiledInjection(settings),
+    parts.settings.max_body_bytes,
   )
+  const result = scanning instanceof Promise ? await scanning : scanning
   switch (result.kind) {
     case 'busy':
-      return refuse(record, 'scan', 'gateway_unavailable')
+      return deny(record, 'scan', 'gateway_unavailable')
     case 'unsupported_encoding':
-      return refuse(record, 'scan', 'unsupported_content_encoding', {
+      return deny(record, 'scan', 'unsupported_content_encoding', {
         content_encoding: result.content_encoding,
       })
     case 'too_large':
-      return refuse(record, 'scan', 'request_too_large', { limit_bytes: result.limit_bytes })
+      return deny(record, 'scan', 'request_too_large', { limit_bytes: result.limit_bytes })
     case 'scanned':
       break
   }
@@ -79,28 +81,25 @@ export async function scanCall(
   const { reported } = decision
   if (reported === null) {
     record.mark('scan', 'pass')
-    return given('request_allowed')
+    return null
   }
   const data = findingData(decision, settings.injection.mode)
   if (decision.outcome !== 'blocked') {
-    Object.assign(record.facts.data, data)
+    record.found(data)
     record.mark('scan', 'pass')
-    return given('injection_detected')
+    return null
   }
   record.mark('scan', 'deny')
   if (decision.may_kill && settings.injection.auto_kill_on_critical) {
     call.io.letGo()
-    parts.autoKill(identity.agent, {
+    await parts.autoKill(identity.agent, {
       kill_method: 'auto_injection',
       reason: `critical injection: ${reported.pattern_name} in ${reported.location}`,
     })
   }
   const { pattern_name, severity, matched_text, location } = reported
   const details = { pattern_name, severity, matched_text, location }
-  return {
-    ok: false,
-    answer: { kind: 'deny', denial: { reason: 'security_block', details, data } },
-  }
+  return { kind: 'deny', denial: { reason: 'security_block', details, data } }
 }
 
 /** As it was sent, from the first slash below the base URL on. */
@@ -109,10 +108,3 @@ function pathBelowBase(raw_path: string, base_segments: number): string {
   for (let i = 0; i < base_segments && at >= 0; i++) at = raw_path.indexOf('/', at + 1)
   return at < 0 ? '' : raw_path.slice(at)
 }
-
-/** The scan on this thread; what a pool of threads does for large bodies has the same shape. */
-export const scanHere = (
-  input: Parameters<typeof scanRequest>[0],
-  settings: EffectiveSettings,
-  limit_bytes: number,
-): ReturnType<typeof scanRequest> => scanRequest(input, compiledInjection(settings), limit_bytes)

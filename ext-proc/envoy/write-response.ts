@@ -55,7 +55,8 @@ export function writePass(
   if (mode !== null) writeMode(mode)
   const outer = writer.length
   if (changes !== null) {
-    writer.varintField(5, 1)
+    // A new route is for requests; in the response phase Envoy has none to choose.
+    if (phase.startsWith('request')) writer.varintField(5, 1)
     if (changes.body !== null) {
       const mark = writer.length
       // clear_body, since an empty `body` is not told from an absent one.

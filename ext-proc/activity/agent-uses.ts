@@ -1,0 +1,95 @@
+import type { ApiKey } from '../../core/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+
+const FLUSH_INTERVAL_MS = 2000
+/** Agents whose uses are noted between two writes; others are noted the next time. */
+const AGENTS_MAX = 50_000
+/** Keys that are noted for one agent between two writes. */
+const KEYS_MAX = 100
+
+interface Uses {
+  readonly organization_id: string
+  readonly agent_id: string
+  readonly keys: Map<string, { readonly is_organization: boolean; at_ms: number }>
+  last_ms: number
+  calls: number
+}
+
+/**
+ * Notes when agents and keys were last used, how often agents called, and which keys of the organization they used, and
+ * writes it in batches, since a write for each call would cost more than it says.
+ */
+export class AgentUses {
+  readonly #redis: RedisClient
+  readonly #nowMs: () => number
+  readonly #timer: NodeJS.Timeout
+  #waiting = new Map<string, Uses>()
+
+  constructor(redis: RedisClient, nowMs: () => number) {
+    this.#redis = redis
+    this.#nowMs = nowMs
+    this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)
+  }
+
+  /** An agent makes a call with a key, its own or one of the organization. */
+  note(agent_id: string, { organization_id, key_id, agent_id: owner }: ApiKey): void {
+    const name = `${organization_id} ${agent_id}`
+    const at_ms = this.#nowMs()
+    let uses = this.#waiting.get(name)
+    if (uses === undefined) {
+      if (this.#waiting.size >= AGENTS_MAX) return
+      uses = { organization_id, agent_id, keys: new Map(), last_ms: at_ms, calls: 0 }
+      this.#waiting.set(name, uses)
+    }
+    uses.last_ms = at_ms
+    uses.calls++
+    const key = uses.keys.get(key_id)
+    if (key !== undefined) key.at_ms = at_ms
+    else if (uses.keys.size < KEYS_MAX)
+      uses.keys.set(key_id, { is_organization: owner === null, at_ms })
+  }
+
+  /** Writes what is noted of one agent now: what follows on the same connection comes after it. */
+  writeAgent(organization_id: string, agent_id: string): void {
+    const name = `${organization_id} ${agent_id}`
+    const uses = this.#waiting.get(name)
+    if (uses === undefined) return
+    this.#waiting.delete(name)
+    void this.#write(uses)
+  }
+
+  async flush(): Promise<void> {
+    const waiting = this.#waiting
+    this.#waiting = new Map()
+    await Promise.all([...waiting.values()].map((uses) => this.#write(uses)))
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.flush()
+  }
+
+  /** A write that fails loses what it held: the next use says most of it again. */
+  async #write({ organization_id, agent_id, keys, last_ms, calls }: Uses): Promise<void> {
+    const redis = this.#redis
+    const fields = [...keys].flatMap(([key_id, { at_ms }]) => [key_id, at_ms])
+    const shared = [...keys]
+      .filter(([, { is_organization }]) => is_organization)
+      .flatMap(([key_id, { at_ms }]) => [key_id, at_ms])
+    const minute = Math.floor(last_ms / 60_000)
+    const calledKey = REDIS_KEYS.agentCalls(organization_id, agent_id)
+    const sharedKey = REDIS_KEYS.agentOrganizationKeys(organization_id, agent_id)
+    await Promise.allSettled([
+      ...(shared.length > 0
+        ? [redis.hset(sharedKey, ...shared), redis.expire(sharedKey, SHARED_KEYS_TTL_S)]
+        : []),
+      redis.hset(REDIS_KEYS.agentLastSeen(organization_id), agent_id, last_ms),
+      redis.hset(REDIS_KEYS.apiKeyLastUsed(organization_id), ...fields),
+      runScript(redis, 'note-calls', [calledKey], [minute, calls]),
+    ])
+  }
+}
+
+/** A kill asks for the last day. */
+const SHARED_KEYS_TTL_S = 25 * 3600

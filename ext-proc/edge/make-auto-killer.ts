@@ -1,0 +1,83 @@
+import type { KillMethod } from '../../core/kill/kill-record.ts'
+import { publishKill } from '../../core/kill/publish-kill.ts'
+import type { Agent } from '../../core/model.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { waitForReplicas } from '../../core/redis/wait-for-replicas.ts'
+import type { KillBoard } from './kill-board.ts'
+
+/** A kill that the store did not take is tried again, for as long as an outage that edges survive takes. */
+const TRIES_LIMIT = 10
+const RETRY_AFTER_MS = 500
+const REPLICA_WAIT_MS = 500
+
+export interface AutoKillOrder {
+  readonly kill_method: Extract<KillMethod, `auto_${string}`>
+  readonly reason: string
+}
+
+/** Kills an agent by the gateway's own decision; answers whether the store has taken the kill at the first try. */
+export type AutoKiller = (agent: Agent, order: AutoKillOrder) => Promise<boolean>
+
+interface AutoKillerParts {
+  /** A connection of its own, since a wait for replicas holds up what comes after it. */
+  readonly redis: RedisClient
+  readonly killBoard: KillBoard
+  readonly lease_ms: number
+  readonly edge_id: string
+  readonly nowMs: () => number
+  readonly now: () => Date
+  readonly log: { warn(data: object, message: string): void }
+}
+
+/** Calls that ask for the same kill at once share one. The counts and the event are left to a sweeper. */
+export function makeAutoKiller(parts: AutoKillerParts): AutoKiller {
+  const underWay = new Map<string, Promise<boolean>>()
+  return (agent, order) => {
+    const { organization_id, agent_id } = agent
+    if (parts.killBoard.killedAt(organization_id, agent_id) !== null) return Promise.resolve(true)
+    const key = `${organization_id} ${agent_id}`
+    const known = underWay.get(key)
+    if (known !== undefined) return known
+    const first = kill(parts, agent, order)
+    underWay.set(key, first)
+    void first
+      .then((isKilled) => (isKilled ? undefined : insist(parts, agent, order)))
+      .finally(() => underWay.delete(key))
+    return first
+  }
+}
+
+async function kill(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder): Promise<boolean> {
+  const { redis, edge_id, log, killBoard } = parts
+  const { organization_id, agent_id } = agent
+  try {
+    const killed = await publishKill(parts, {
+      organization_id,
+      agent_id,
+      ...order,
+      notify: [],
+      actor: { email: 'system', token_id: null, source_ip: null, request_id: null, edge_id },
+      own_finish_ms: 0,
+    })
+    if (killed === null) return false
+    const { revision, killed_at } = killed.record
+    // In force here at once; the message, which ends the calls in flight, is on its way.
+    killBoard.hear(organization_id, agent_id, { revision, killed_at })
+    log.warn({ organization_id, agent_id, ...order }, 'an agent was killed automatically')
+    void waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => undefined)
+    return true
+  } catch (error) {
+    log.warn(
+      { organization_id, agent_id, ...order, error: String(error) },
+      'an automatic kill could not be written',
+    )
+    return false
+  }
+}
+
+async function insist(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder): Promise<void> {
+  for (let tries = 1; tries < TRIES_LIMIT; tries++) {
+    await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS))
+    if (await kill(parts, agent, order)) return
+  }
+}

@@ -1,0 +1,176 @@
+import type { Header } from '../../core/policy/header.ts'
+import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
+import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
+import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
+import type { ScanPool } from '../../core/scanner/scan-pool.ts'
+import { openStreamScanner, type StreamScanner } from '../../core/scanner/scan-stream.ts'
+import type { Secret } from '../../core/secret.ts'
+import { compiledInjection, findingData } from '../call/scan-call.ts'
+import type { Denial } from '../call/write-error.ts'
+import { EventFilter } from './event-filter.ts'
+import { filterTools } from './filter-tools.ts'
+import { redactHeaders } from './redact-headers.ts'
+import {
+  type BodyVerdict,
+  headerOf,
+  type HeadersVerdict,
+  type ResponseInspector,
+  UNCHANGED,
+} from './response-inspector.ts'
+
+export interface InspectionOrder {
+  readonly settings: EffectiveSettings
+  readonly pool: ScanPool
+  readonly limit_bytes: number
+  /** A credential that travels in the query, and may come back in a header. */
+  readonly query_secret: Secret | null
+  /** The call asks for a list of tools, or opens a stream in which one may come. */
+  readonly lists_tools: boolean
+  /** Is told of what was found and let through. */
+  readonly onFinding: (data: Readonly<Record<string, unknown>>) => void
+}
+
+/** Null when nobody has to look at the response, which is what most calls cost. */
+export function inspectResponse(order: InspectionOrder): ResponseInspector | null {
+  const { injection, tools } = order.settings
+  const scans = injection.enabled && injection.scan_responses
+  const filters = order.lists_tools && !tools.is_unrestricted
+  return scans || filters || order.query_secret !== null
+    ? new Inspector(order, scans, filters)
+    : null
+}
+
+class Inspector implements ResponseInspector {
+  readonly #order: InspectionOrder
+  readonly #scans: boolean
+  readonly #filters: boolean
+  #contentType = ''
+  #contentEncoding: string | null = null
+  #isEventStream = false
+  #scanner: StreamScanner | null = null
+  #filter: EventFilter | null = null
+  /** Bytes of the stream that came, that were let out, and what the scanner still holds. */
+  #released = 0
+  #waiting: Buffer = Buffer.alloc(0)
+
+  constructor(order: InspectionOrder, scans: boolean, filters: boolean) {
+    this.#order = order
+    this.#scans = scans
+    this.#filters = filters
+  }
+
+  headers(headers: readonly Header[]): HeadersVerdict {
+    const { query_secret, settings } = this.#order
+    const redacted = query_secret === null ? null : redactHeaders(headers, query_secret)
+    this.#contentType = headerOf(headers, 'content-type') ?? ''
+    const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
+    this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
+    const type = this.#contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+    this.#isEventStream = type === 'text/event-stream'
+    const isLooked = (this.#scans || this.#filters) && isText(type)
+    if (!isLooked) return { kind: 'pass', changes: redacted, body: 'unseen' }
+    if (!this.#isEventStream) return { kind: 'pass', changes: redacted, body: 'whole' }
+    if (this.#filters && this.#contentEncoding !== null) return { kind: 'deny', denial: UNREADABLE }
+    if (this.#scans)
+      this.#scanner = openStreamScanner(compiledInjection(settings), this.#contentEncoding)
+    if (this.#filters) this.#filter = new EventFilter(settings.tools)
+    const remove = [...(redacted?.remove ?? []), 'content-length']
+    return { kind: 'pass', changes: { set: redacted?.set ?? [], remove }, body: 'chunks' }
+  }
+
+  body(bytes: Buffer, end: boolean): Promise<BodyVerdict> {
+    return this.#isEventStream ? this.#streamed(bytes, end) : this.#whole(bytes)
+  }
+
+  close(): void {
+    this.#scanner?.close()
+  }
+
+  async #whole(body: Buffer): Promise<BodyVerdict> {
+    if (body.length === 0) return UNCHANGED
+    const { settings, pool, limit_bytes } = this.#order
+    if (this.#scans) {
+      const input = {
+        body,
+        content_type: this.#contentType,
+        content_encoding: this.#contentEncoding,
+      }
+      const result = await pool.scanResponse(input, compiledInjection(settings), limit_bytes)
+      // What cannot be read is blocked: nobody can tell what the agent would be told (threats.md 13).
+      if (result.kind !== 'scanned') return { kind: 'deny', denial: UNREADABLE, before: null }
+      const denial = this.#judge(result.decision)
+      if (denial !== null) return { kind: 'deny', denial, before: null }
+    }
+    if (!this.#filters) return UNCHANGED
+    const inflated = inflateBody(body, this.#contentEncoding, limit_bytes)
+    if (inflated.kind !== 'inflated') return { kind: 'deny', denial: UNREADABLE, before: null }
+    const filtered = filterTools(inflated.bytes, settings.tools)
+    return filtered === null
+      ? UNCHANGED
+      : {
+          kind: 'pass',
+          body: filtered,
+          remove: ['content-encoding', 'etag', 'content-md5', 'digest'],
+        }
+  }
+
+  async #streamed(chunk: Buffer, end: boolean): Promise<BodyVerdict> {
+    let clean: Buffer = chunk
+    if (this.#scanner !== null) {
+      const verdict = await this.#scanner.push(chunk, end)
+      const waiting = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
+      const count = verdict.clean_until_bytes - this.#released
+      clean = waiting.subarray(0, count)
+      this.#waiting = waiting.subarray(count)
+      this.#released = verdict.clean_until_bytes
+      const denial =
+        verdict.cut === null || verdict.cut === 'blocked'
+          ? this.#judge(verdict.decision)
+          : UNREADABLE
+      if (denial !== null) return { kind: 'deny', denial, before: this.#filtered(clean, true) }
+    }
+    const out = this.#filtered(clean, end)
+    return out === null
+      ? { kind: 'deny', denial: UNREADABLE, before: null }
+      : { kind: 'pass', body: out, remove: [] }
+  }
+
+  #filtered(bytes: Buffer, end: boolean): Buffer | null {
+    return this.#filter === null ? bytes : this.#filter.push(bytes, end)
+  }
+
+  #judge(decision: InjectionDecision): Denial | null {
+    const { reported } = decision
+    if (reported === null) return null
+    const data = findingData(decision, this.#order.settings.injection.mode)
+    if (decision.outcome !== 'blocked') {
+      this.#order.onFinding(data)
+      return null
+    }
+    const { pattern_name, severity, matched_text, location } = reported
+    return {
+      reason: 'security_block',
+      details: { pattern_name, severity, matched_text, location },
+      data,
+    }
+  }
+}
+
+/** The response is in a form that cannot be looked at, so it is kept from the agent. */
+const UNREADABLE: Denial = {
+  reason: 'security_block',
+  details: {
+    pattern_name: 'unreadable_response',
+    severity: 'high',
+    matched_text: '',
+    location: 'response.body',
+  },
+}
+
+/** Types whose bodies are text that a model may read; images, archives and the like pass. */
+const isText = (type: string): boolean =>
+  type === '' ||
+  type.startsWith('text/') ||
+  /^application\/(?:[a-z0-9.+-]*[+.-])?(?:json|xml|x-ndjson|jsonl|ndjson|yaml|x-yaml|javascript|graphql-response)(?:[+-]|$)/.test(
+    type,
+  )

@@ -1,0 +1,81 @@
+import type { Header } from '../../core/policy/header.ts'
+import type { Denial } from '../call/write-error.ts'
+import { BODY_MODE, HEADER_MODE, writePass } from '../envoy/write-response.ts'
+import type { ResponseInspector } from './response-inspector.ts'
+
+export interface ResponseIo {
+  /** Sends an answer to Envoy, unless the call has been ended. */
+  write(bytes: Buffer): void
+  /** Ends the call; `isOut` when the response's headers have gone out, so that it is cut rather than answered. */
+  refuse(denial: Denial, isOut: boolean): Promise<void>
+  fail(error: unknown): void
+}
+
+const LOOK = {
+  unseen: BODY_MODE.none,
+  whole: BODY_MODE.buffered,
+  chunks: BODY_MODE.streamed,
+} as const
+
+/** What Envoy says of the response, answered by the inspector; without one everything passes. */
+export class ResponsePhase {
+  readonly #inspector: ResponseInspector | null
+  readonly #io: ResponseIo
+  #isStreamed = false
+  /** Chunks may come before the one before is answered; they are looked at one after the other. */
+  #last: Promise<void> = Promise.resolve()
+
+  constructor(inspector: ResponseInspector | null, io: ResponseIo) {
+    this.#inspector = inspector
+    this.#io = io
+  }
+
+  headers(headers: readonly Header[]): void {
+    const verdict = this.#inspector?.headers(headers) ?? {
+      kind: 'pass',
+      changes: null,
+      body: 'unseen',
+    }
+    if (verdict.kind === 'deny') {
+      this.#io.refuse(verdict.denial, false).catch((error: unknown) => this.#io.fail(error))
+      return
+    }
+    this.#isStreamed = verdict.body === 'chunks'
+    const changes = verdict.changes === null ? null : { ...verdict.changes, body: null }
+    const mode = {
+      request_body: BODY_MODE.none,
+      response_headers: HEADER_MODE.send,
+      response_body: LOOK[verdict.body],
+    }
+    this.#io.write(writePass('response_headers', changes, mode))
+  }
+
+  body(bytes: Buffer, end: boolean): void {
+    this.#last = this.#last
+      .then(() => this.#body(bytes, end))
+      .catch((error: unknown) => this.#io.fail(error))
+  }
+
+  close(): void {
+    this.#inspector?.close()
+  }
+
+  async #body(bytes: Buffer, end: boolean): Promise<void> {
+    const verdict = await this.#inspector?.body(bytes, end)
+    if (verdict === undefined || (verdict.kind === 'pass' && verdict.body === null)) {
+      this.#io.write(writePass('response_body', null, null))
+      return
+    }
+    if (verdict.kind === 'deny') {
+      if (verdict.before !== null && verdict.before.length > 0)
+        this.#io.write(
+          writePass('response_body', { set: [], remove: [], body: verdict.before }, null),
+        )
+      await this.#io.refuse(verdict.denial, this.#isStreamed)
+      return
+    }
+    const body = verdict.body ?? bytes
+    const set = this.#isStreamed ? [] : [{ name: 'content-length', value: String(body.length) }]
+    this.#io.write(writePass('response_body', { set, remove: verdict.remove, body }, null))
+  }
+}
