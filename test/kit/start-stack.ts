@@ -44,7 +44,7 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
     AGW_EXT_PROC_WORKERS: '1',
     ...env,
   }
-  const child = spawn(process.execPath, [fromRoot('cli', 'agw.mjs'), 'start'], {
+  const child = spawn(process.execPath, [fromRoot('dist', 'test', 'kit', 'run-agw.js'), 'start'], {
     cwd: dataDir,
     env: { ...withoutSettings(process.env), ...own },
     stdio: ['ignore', 'pipe', 'pipe'],

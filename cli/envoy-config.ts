@@ -1,0 +1,39 @@
+import { readSettings, type Environment } from '../core/settings.ts'
+import { renderBootstrap } from '../envoy/render-bootstrap.ts'
+import { writeOwnFile } from './launcher/data-dir.ts'
+import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
+import { memoryLimits } from './launcher/memory-limits.ts'
+
+interface Options {
+  readonly output?: string
+  readonly trustedCa: string
+  readonly envoyAdminSocket: string
+}
+
+/**
+ * `agw envoy-config`: the bootstrap for an Envoy that somebody else starts. Both sides must know the same
+ * AGW_VERDICT_SECRET, and where ext-proc and the admin service listen.
+ * @throws a sentence for the operator when a setting is wrong or missing
+ */
+export function runEnvoyConfig(env: Environment, options: Options): void {
+  const read = readSettings(env)
+  if (!read.ok) throw new Error(read.faults.join('\n'))
+  const { settings } = read
+  const { verdictSecret, extProcAddress, adminSocket, echoOrigin } = settings
+  if (verdictSecret === null || extProcAddress === null) {
+    throw new Error(
+      'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS are needed: what ext-proc and Envoy share, and where ext-proc listens.',
+    )
+  }
+  const bootstrap = renderBootstrap(settings, {
+    envoy_admin_socket: options.envoyAdminSocket,
+    ext_proc_addresses: extProcAddresses(settings, ''),
+    admin_socket: adminSocket,
+    verdict_secret: verdictSecret,
+    echo_origin: echoOrigin,
+    trusted_ca_file: options.trustedCa,
+    heap_limit_bytes: memoryLimits().envoy_bytes,
+  })
+  if (options.output === undefined) process.stdout.write(bootstrap)
+  else writeOwnFile(options.output, bootstrap)
+}

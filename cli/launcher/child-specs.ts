@@ -1,0 +1,158 @@
+import { request } from 'node:http'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { fromRoot } from '../../core/root.ts'
+import type { Environment, Settings } from '../../core/settings.ts'
+import type { DataDir, OwnSecrets } from './data-dir.ts'
+import type { Wrap } from './ends-with-parent.ts'
+import type { ChildSpec } from './supervisor.ts'
+import { valkeySocket } from './valkey-config.ts'
+
+/** Everything that a start has decided before its first child. */
+export interface Boot {
+  readonly env: Environment
+  readonly settings: Settings
+  readonly dataDir: DataDir
+  readonly secrets: OwnSecrets
+  readonly redisUrl: string
+  readonly verdict_secret: string
+  readonly echo_origin: string
+  readonly ext_proc_addresses: readonly string[]
+  readonly binaries: { readonly envoy: string; readonly valkey: string | null }
+  readonly wrap: Wrap
+}
+
+/** An edge id has at most 64 characters; the number of the process needs a few of them. */
+const EDGE_NAME_LIMIT = 58
+const ASK_LIMIT_MS = 500
+
+const built = (...parts: readonly string[]): string => fromRoot('dist', ...parts)
+
+/** Programs that are not ours get no setting, so no secret either. */
+function foreignEnv(env: Environment): Environment {
+  return Object.fromEntries(
+    ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'].map((name) => [name, env[name]]),
+  )
+}
+
+function ownEnv({ env, redisUrl, secrets, settings }: Boot, more: Environment): Environment {
+  const { AGW_ADMIN_TOKEN: _token, ...rest } = env
+  return {
+    ...rest,
+    AGW_PROXY_PORT: String(settings.proxyPort),
+    AGW_API_PORT: String(settings.apiPort),
+    REDIS_URL: redisUrl,
+    AGW_ENCRYPTION_KEY: secrets.encryptionKey,
+    ...more,
+  }
+}
+
+export const valkeyConfigFile = (dataDir: DataDir): string => join(dataDir.path, 'valkey.conf')
+export const envoyConfigFile = (dataDir: DataDir): string => join(dataDir.path, 'envoy.yaml')
+export const envoyAdminSocket = (dataDir: DataDir): string =>
+  join(dataDir.sockets, 'envoy-admin.sock')
+export const adminServiceSocket = (dataDir: DataDir): string => join(dataDir.sockets, 'admin.sock')
+
+export function valkeySpec(boot: Boot, binary: string): ChildSpec {
+  const [command, args] = boot.wrap(binary, [valkeyConfigFile(boot.dataDir)])
+  const socket = valkeySocket(boot.dataDir)
+  return {
+    name: 'valkey',
+    command,
+    args,
+    env: foreignEnv(boot.env),
+    ready: () => answersPing(socket),
+    sockets: [socket],
+  }
+}
+
+export function envoySpec(boot: Boot): ChildSpec {
+  const socket = envoyAdminSocket(boot.dataDir)
+  const [command, args] = boot.wrap(boot.binaries.envoy, [
+    '-c',
+    envoyConfigFile(boot.dataDir),
+    '--use-dynamic-base-id',
+    '--log-level',
+    'warning',
+    // At each start it says of the address ranges that their protobuf message is marked work in progress.
+    '--component-log-level',
+    'misc:error',
+  ])
+  return {
+    name: 'envoy',
+    command,
+    args,
+    env: foreignEnv(boot.env),
+    ready: () => isLive(socket),
+    sockets: [socket],
+  }
+}
+
+export function extProcSpecs(boot: Boot): ChildSpec[] {
+  return boot.ext_proc_addresses.map((address, index) => ({
+    name: `ext-proc-${index + 1}`,
+    command: process.execPath,
+    args: [built('ext-proc', 'main.js')],
+    env: ownEnv(boot, {
+      AGW_EXT_PROC_ADDRESS: address,
+      AGW_EDGE_ID: `${boot.settings.edgeId.slice(0, EDGE_NAME_LIMIT)}-${index + 1}`,
+      AGW_VERDICT_SECRET: boot.verdict_secret,
+      AGW_ECHO_ORIGIN: boot.echo_origin,
+    }),
+    ready: 'ipc',
+    sockets: address.startsWith('unix:') ? [address.slice('unix:'.length)] : [],
+  }))
+}
+
+export function adminSpec(boot: Boot): ChildSpec {
+  const socket = adminServiceSocket(boot.dataDir)
+  return {
+    name: 'admin',
+    command: process.execPath,
+    args: [built('admin', 'main.js')],
+    env: ownEnv(boot, {
+      AGW_ADMIN_TOKEN: boot.secrets.adminToken,
+      AGW_ADMIN_SOCKET: socket,
+      AGW_ECHO_ORIGIN: boot.echo_origin,
+    }),
+    ready: 'ipc',
+    sockets: [socket],
+  }
+}
+
+export function echoSpec(boot: Boot): ChildSpec {
+  return {
+    name: 'echo',
+    command: process.execPath,
+    args: [built('cli', 'echo-api.js')],
+    env: { ...foreignEnv(boot.env), AGW_ECHO_ORIGIN: boot.echo_origin },
+    ready: 'ipc',
+    sockets: [],
+  }
+}
+
+/** True once the store has read its file and answers. */
+function answersPing(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => socket.write('PING\r\n'))
+    socket.setTimeout(ASK_LIMIT_MS, () => socket.destroy())
+    socket.once('data', (answer) => {
+      resolve(answer.toString().startsWith('+PONG'))
+      socket.destroy()
+    })
+    socket.once('error', () => resolve(false))
+    socket.once('close', () => resolve(false))
+  })
+}
+
+function isLive(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const call = request({ socketPath, path: '/ready', timeout: ASK_LIMIT_MS }, (answer) => {
+      answer.resume()
+      resolve(answer.statusCode === 200)
+    })
+    call.once('timeout', () => call.destroy())
+    call.once('error', () => resolve(false))
+    call.end()
+  })
+}

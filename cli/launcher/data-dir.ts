@@ -1,0 +1,84 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { mintKey } from '../../core/api-key.ts'
+
+/** Where one installation keeps its state; only its owner may enter. */
+export interface DataDir {
+  readonly path: string
+  /** For Unix sockets, whose paths must be short. */
+  readonly sockets: string
+}
+
+/** Linux keeps 108 bytes for the path of a socket, macOS 104; the longest name here is `ext-proc-256.sock`. */
+const SOCKET_FOLDER_LIMIT_BYTES = 80
+
+/**
+ * Makes the folders.
+ * @throws a sentence for the operator when they cannot be made or belong to another user
+ */
+export function openDataDir(setting: string): DataDir {
+  const path = resolve(setting)
+  ownFolder(path)
+  const inside = join(path, 'run')
+  if (Buffer.byteLength(inside) <= SOCKET_FOLDER_LIMIT_BYTES) {
+    ownFolder(inside)
+    return { path, sockets: inside }
+  }
+  const digest = createHash('sha256').update(path).digest('hex').slice(0, 16)
+  const outside = join(tmpdir(), `agw-${digest}`)
+  ownFolder(outside)
+  return { path, sockets: outside }
+}
+
+function ownFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const found = lstatSync(folder)
+    const isOurs = found.isDirectory() && found.uid === process.getuid?.()
+    if (!isOurs) throw new Error('it is not a folder of this user')
+    chmodSync(folder, 0o700)
+  } catch (error) {
+    throw new Error(
+      `The data directory ${folder} cannot be used: ${(error as Error).message}. Set AGW_DATA_DIR to a folder of your own.`,
+    )
+  }
+}
+
+export interface OwnSecrets {
+  readonly adminToken: string
+  /** Whether the token was made just now, so that it is to be shown. */
+  readonly isNewToken: boolean
+  readonly encryptionKey: string
+}
+
+/** The secrets of the settings, else those in the data directory, which are made at the first start. */
+export function ownSecrets(
+  dataDir: DataDir,
+  settings: { readonly adminToken: string | null; readonly encryptionKey: string | null },
+): OwnSecrets {
+  const tokenFile = join(dataDir.path, 'admin-token')
+  const isNewToken = settings.adminToken === null && !existsSync(tokenFile)
+  return {
+    adminToken: settings.adminToken ?? keptSecret(tokenFile, () => mintKey('admin')),
+    isNewToken,
+    encryptionKey:
+      settings.encryptionKey ??
+      keptSecret(join(dataDir.path, 'encryption-key'), () => randomBytes(32).toString('base64')),
+  }
+}
+
+function keptSecret(file: string, make: () => string): string {
+  if (!existsSync(file)) writeOwnFile(file, `${make()}\n`)
+  chmodSync(file, 0o600)
+  const text = readFileSync(file, 'utf8').trim()
+  if (text === '') throw new Error(`${file} is empty. Put its content back, or delete it.`)
+  return text
+}
+
+/** Writes a file that only the owner can read, also where it was there before with other rights. */
+export function writeOwnFile(file: string, text: string): void {
+  writeFileSync(file, text, { mode: 0o600 })
+  chmodSync(file, 0o600)
+}

@@ -1,0 +1,26 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+/** A command that ends together with its parent. */
+export type Wrap = (
+  command: string,
+  args: readonly string[],
+) => readonly [string, readonly string[]]
+
+/**
+ * Programs that know nothing of us must not outlive a launcher that is killed with -9. On Linux the kernel can see to
+ * that (`setpriv --pdeathsig` of util-linux, which becomes the program itself); elsewhere the next start ends what
+ * was left.
+ */
+export async function endsWithParent(): Promise<Wrap> {
+  const option = ['--pdeathsig', 'TERM']
+  try {
+    if (process.platform !== 'linux') throw new Error('not there')
+    await run('setpriv', [...option, 'true'])
+    return (command, args) => ['setpriv', [...option, command, ...args]]
+  } catch {
+    return (command, args) => [command, args]
+  }
+}

@@ -1,0 +1,49 @@
+/** What a start says when everything works. */
+export interface Welcome {
+  readonly proxyUrl: string
+  readonly apiUrl: string
+  readonly echoOrigin: string
+  /** As it is shown; null when it was shown before or came from the settings. */
+  readonly newToken: string | null
+  /** A shell expression for the token, so that it stays out of the history. */
+  readonly tokenInShell: string
+  readonly tokenFile: string
+}
+
+export function welcome(parts: Welcome): string {
+  const token =
+    parts.newToken === null
+      ? ''
+      : `  admin token    ${parts.newToken}  (shown this once, kept in ${parts.tokenFile})\n`
+  return `
+The gateway is ready.
+  agents call    ${parts.proxyUrl}/https://…
+  operators use  ${parts.apiUrl}
+${token}
+Try it against the echo API that runs beside it (paste as it is):
+
+${curls(parts)}
+Ctrl-C stops everything.
+`
+}
+
+/** An agent that may GET below one base URL: allowed, refused, and refused once it is switched off. */
+export function curls({ proxyUrl, apiUrl, echoOrigin, tokenInShell }: Welcome): string {
+  const insecure = proxyUrl.startsWith('https:') ? ' -k' : ''
+  return `  TOKEN=${tokenInShell}; API=${apiUrl}/admin; BASE=${echoOrigin}/$(date +%s)/v1
+  post() { curl -s "$API/$1" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "$2"; }
+  pick() { node -pe "JSON.parse(require('fs').readFileSync(0)).$1"; }
+  CREATED=$(post agents '{"agent_name": "demo"}')
+  AGENT=$(echo "$CREATED" | pick agent_id); KEY=$(echo "$CREATED" | pick api_key.key)
+  INTEGRATION=$(post integrations '{"name": "echo", "base_url": "'$BASE'", "auth": {"type": "bearer", "token": "stored-secret-1234"}}' | pick integration_id)
+  post scopes '{"name": "read", "agent_id": "'$AGENT'", "integration_id": "'$INTEGRATION'", "rules": [{"methods": ["GET"], "paths": ["/**"]}]}'
+
+  # Allowed: the echo shows the stored credential, not the agent's key.
+  curl${insecure} -i ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
+  # Refused: no scope allows this method.
+  curl${insecure} -i -X DELETE ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
+  # Killed: from now on every call of this agent is refused, everywhere.
+  post agents/$AGENT/kill '{"reason": "trying it"}'
+  curl${insecure} -i ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
+`
+}

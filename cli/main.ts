@@ -1,0 +1,77 @@
+import { Command, CommanderError, Option } from 'commander'
+
+/** Exit codes of every command: 0 done, 1 failed, 2 wrong usage. */
+const FAILED = 1
+const WRONG_USAGE = 2
+
+/** The command line. Each command loads its own code when it runs, so that a small one starts fast. */
+export async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command('agw')
+    .description('Access control for AI agents, in front of any API')
+    .exitOverride()
+    .showHelpAfterError('(agw --help lists the commands)')
+  addStart(program)
+  addScan(program)
+  addEnvoyConfig(program)
+  try {
+    await program.parseAsync([...argv])
+  } catch (error) {
+    process.exitCode = exitCodeOf(error)
+  }
+}
+
+function exitCodeOf(error: unknown): number {
+  // Commander has written its own message by then; asking for help is no fault.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  return FAILED
+}
+
+function addStart(program: Command): void {
+  program
+    .command('start')
+    .description('run the whole gateway in the foreground')
+    .action(async () => {
+      const { runStart } = await import('./start.ts')
+      process.exit(await runStart(process.env))
+    })
+}
+
+function addScan(program: Command): void {
+  const sensitivity = new Option('--sensitivity <level>', 'which findings count')
+    .choices(['low', 'medium', 'high'])
+    .default('medium')
+  program
+    .command('scan')
+    .description('read NDJSON {id, body, content_type?} and print what the scanner finds')
+    .addOption(sensitivity)
+    .action(async (options: { sensitivity: 'low' | 'medium' | 'high' }) => {
+      const { runScan } = await import('./scan.ts')
+      process.exitCode = await runScan(options, process.stdin, process.stdout, process.stderr)
+    })
+}
+
+function addEnvoyConfig(program: Command): void {
+  const mode = new Option('--mode <mode>', 'for which Envoy')
+    .choices(['standalone'])
+    .default('standalone')
+  program
+    .command('envoy-config')
+    .description('print the Envoy configuration that the settings make')
+    .addOption(mode)
+    .option('--output <file>', 'write to this file, readable by its owner alone')
+    .option(
+      '--trusted-ca <file>',
+      "the CA bundle at Envoy's place",
+      '/etc/ssl/certs/ca-certificates.crt',
+    )
+    .option(
+      '--envoy-admin-socket <path>',
+      "where Envoy's own admin listens",
+      '/run/agw/envoy-admin.sock',
+    )
+    .action(async (options: { output?: string; trustedCa: string; envoyAdminSocket: string }) => {
+      const { runEnvoyConfig } = await import('./envoy-config.ts')
+      runEnvoyConfig(process.env, options)
+    })
+}

@@ -1,0 +1,99 @@
+// Makes a checkout runnable: the right Node, the packages of the lockfile, and a build of the present sources.
+// Plain JavaScript without packages, since it runs before any is installed.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test']
+const NEEDED_NODE = [20, 19]
+const stamp = join(root, 'dist', '.built-from')
+
+/** Does what is missing and says so; costs some tens of milliseconds when nothing is. Ends the process on failure. */
+export async function prepare() {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  if (major < NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor < NEEDED_NODE[1]))
+    fail(`Node ${NEEDED_NODE.join('.')} or newer is needed; this is ${process.versions.node}.`)
+
+  if (!isInstalled()) {
+    say('Installing packages …')
+    run(
+      'npm',
+      ['ci', '--include=dev', '--no-audit', '--no-fund'],
+      'The packages could not be installed',
+    )
+  }
+  const sources = hashSources()
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
+  say('Building …')
+  run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc')], 'The build failed')
+  removeOrphans()
+  writeFileSync(stamp, sources)
+}
+
+/** Whether node_modules holds what the lockfile says. npm keeps its own account of what it has installed there. */
+function isInstalled() {
+  const wanted = readPackages('package-lock.json')
+  const present = readPackages(join('node_modules', '.package-lock.json'))
+  return Object.entries(wanted).every(
+    ([path, { version, optional }]) =>
+      path === '' || optional === true || present[path]?.version === version,
+  )
+}
+
+function readPackages(file) {
+  try {
+    return JSON.parse(readFileSync(join(root, file), 'utf8')).packages ?? {}
+  } catch {
+    return {}
+  }
+}
+
+function hashSources() {
+  const hash = createHash('sha256')
+  for (const file of ['package-lock.json', 'tsconfig.json', ...SOURCES.flatMap(filesBelow)])
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0')
+  return hash.digest('hex')
+}
+
+function filesBelow(folder) {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { recursive: true })
+    .filter((name) => name.endsWith('.ts'))
+    .sort()
+    .map((name) => join(folder, name))
+}
+
+/** The compiler leaves the output of sources that are gone, and the test runner would still run it. */
+function removeOrphans() {
+  for (const folder of SOURCES) {
+    const built = join(root, 'dist', folder)
+    if (!existsSync(built)) continue
+    for (const name of readdirSync(built, { recursive: true })) {
+      const source = join(root, folder, name.replace(/\.js(\.map)?$/, '.ts'))
+      if (/\.js(\.map)?$/.test(name) && !existsSync(source)) rmSync(join(built, name))
+    }
+  }
+}
+
+function run(command, args, failure) {
+  const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 2, 2] })
+  if (status !== 0) fail(`${failure}${error === undefined ? '.' : `: ${error.message}.`}`)
+}
+
+function say(line) {
+  process.stderr.write(`${line}\n`)
+}
+
+function fail(message) {
+  say(message)
+  process.exit(1)
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await prepare()

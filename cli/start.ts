@@ -1,0 +1,197 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import {
+  type Environment,
+  readSettings,
+  settingsNotInForce,
+  type Settings,
+} from '../core/settings.ts'
+import { renderBootstrap } from '../envoy/render-bootstrap.ts'
+import { trustedCaFile } from '../envoy/trusted-ca.ts'
+import { findEnvoy, findValkey } from './binaries.ts'
+import {
+  adminServiceSocket,
+  adminSpec,
+  type Boot,
+  echoSpec,
+  envoyAdminSocket,
+  envoyConfigFile,
+  envoySpec,
+  extProcSpecs,
+  valkeyConfigFile,
+  valkeySpec,
+} from './launcher/child-specs.ts'
+import { choosePorts, type Ports } from './launcher/choose-ports.ts'
+import { type DataDir, openDataDir, ownSecrets, writeOwnFile } from './launcher/data-dir.ts'
+import { endLeftovers, noteChildren } from './launcher/end-leftovers.ts'
+import { endsWithParent } from './launcher/ends-with-parent.ts'
+import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
+import { lockDataDir } from './launcher/lock-data-dir.ts'
+import { memoryLimits } from './launcher/memory-limits.ts'
+import { Supervisor } from './launcher/supervisor.ts'
+import { valkeyConfig, valkeySocket } from './launcher/valkey-config.ts'
+import { welcome } from './launcher/welcome.ts'
+
+const FAILED = 1
+const READY_LIMIT_MS = 60_000
+const READY_POLL_MS = 100
+/** How long each kind of child has to end: Envoy at once, our services until they have drained, the store last. */
+const STOP_LIMITS_MS = { envoy: 5_000, services: 9_000, valkey: 10_000 }
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const report = (line: string): void => void process.stderr.write(`${line}\n`)
+
+/** `agw start`: runs the whole gateway until it is told to stop. Answers the exit code. */
+export async function runStart(env: Environment): Promise<number> {
+  process.umask(0o077)
+  const read = readSettings(env)
+  if (!read.ok) {
+    report(`The gateway cannot start:\n${read.faults.map((fault) => `- ${fault}`).join('\n')}`)
+    return FAILED
+  }
+  for (const notice of settingsNotInForce(env)) say(`Note: ${notice}`)
+  try {
+    return await startIn(openDataDir(read.settings.dataDir), read.settings, env)
+  } catch (error) {
+    report(`The gateway cannot start: ${(error as Error).message}`)
+    return FAILED
+  }
+}
+
+async function startIn(dataDir: DataDir, settings: Settings, env: Environment): Promise<number> {
+  const unlock = await lockDataDir(dataDir)
+  if (unlock === null) {
+    throw new Error(
+      `another one runs on the data directory ${dataDir.path}. Stop it, or set AGW_DATA_DIR to another folder.`,
+    )
+  }
+  try {
+    if ((await endLeftovers(dataDir)) > 0) say('Ended what an earlier start had left running.')
+    const ports = await choosePorts(settings)
+    if (!('proxyPort' in ports))
+      throw new Error(`\n${ports.map((fault) => `- ${fault}`).join('\n')}`)
+    return await runChildren(await prepareBoot(dataDir, settings, ports, env))
+  } finally {
+    unlock()
+  }
+}
+
+async function prepareBoot(
+  dataDir: DataDir,
+  settings: Settings,
+  ports: Ports,
+  env: Environment,
+): Promise<Boot> {
+  const [envoy, valkey, wrap] = await Promise.all([
+    findEnvoy(settings, say),
+    settings.redisUrl === null ? findValkey(settings, say) : null,
+    endsWithParent(),
+  ])
+  const boot: Boot = {
+    env,
+    settings: { ...settings, ...ports },
+    dataDir,
+    secrets: ownSecrets(dataDir, settings),
+    redisUrl: settings.redisUrl ?? `unix://${valkeySocket(dataDir)}`,
+    verdict_secret: randomBytes(32).toString('hex'),
+    echo_origin: `http://127.0.0.1:${ports.echoPort}`,
+    ext_proc_addresses: extProcAddresses(settings, dataDir.sockets),
+    binaries: { envoy, valkey },
+    wrap,
+  }
+  const limits = memoryLimits()
+  mkdirSync(join(dataDir.path, 'valkey'), { recursive: true, mode: 0o700 })
+  writeOwnFile(valkeyConfigFile(dataDir), valkeyConfig(dataDir, limits.valkey_bytes))
+  const bootstrap = renderBootstrap(boot.settings, {
+    envoy_admin_socket: envoyAdminSocket(dataDir),
+    ext_proc_addresses: boot.ext_proc_addresses,
+    admin_socket: adminServiceSocket(dataDir),
+    verdict_secret: boot.verdict_secret,
+    echo_origin: boot.echo_origin,
+    trusted_ca_file: trustedCaFile(dataDir.path, settings.upstreamCaFile),
+    heap_limit_bytes: limits.envoy_bytes,
+  })
+  writeOwnFile(envoyConfigFile(dataDir), bootstrap)
+  return boot
+}
+
+async function runChildren(boot: Boot): Promise<number> {
+  let endWith: (code: number) => void = () => undefined
+  const ended = new Promise<number>((resolve) => {
+    endWith = resolve
+  })
+  const supervisor = new Supervisor({
+    write: report,
+    giveUp: (why) => {
+      report(`The gateway stops: ${why}`)
+      endWith(FAILED)
+    },
+  })
+  const onSignal = (): void => endWith(0)
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal)
+  const killAll = (): void => supervisor.killAll()
+  process.once('exit', killAll)
+  const starting = startChildren(boot, supervisor).catch((error: Error) => {
+    report(`The gateway cannot start: ${error.message}`)
+    endWith(FAILED)
+  })
+  const code = await ended
+  supervisor.beginStop()
+  say('Stopping …')
+  await supervisor.stop((name) => name === 'envoy', STOP_LIMITS_MS.envoy)
+  await supervisor.stop((name) => name !== 'valkey', STOP_LIMITS_MS.services)
+  await supervisor.stop(() => true, STOP_LIMITS_MS.valkey)
+  await Promise.race([starting, wait(0)])
+  process.removeListener('exit', killAll)
+  return code
+}
+
+async function startChildren(boot: Boot, supervisor: Supervisor): Promise<void> {
+  const note = (): void => noteChildren(boot.dataDir, supervisor.pids())
+  if (boot.binaries.valkey !== null) {
+    say('Starting the store …')
+    await supervisor.start(valkeySpec(boot, boot.binaries.valkey))
+    note()
+  }
+  say('Starting the admin service, ext-proc, the echo API and Envoy …')
+  const services = [adminSpec(boot), ...extProcSpecs(boot), echoSpec(boot), envoySpec(boot)]
+  const started = Promise.all(services.map((spec) => supervisor.start(spec)))
+  note()
+  await started
+  const apiUrl = urlOf('http', boot.settings.apiHost, boot.settings.apiPort)
+  await becomesReady(apiUrl)
+  const scheme = boot.settings.tlsCertFile === null ? 'http' : 'https'
+  const tokenFile = join(boot.dataDir.path, 'admin-token')
+  const shownFile = relative(process.cwd(), tokenFile)
+  say(
+    welcome({
+      proxyUrl: urlOf(scheme, boot.settings.proxyHost, boot.settings.proxyPort),
+      apiUrl,
+      echoOrigin: boot.echo_origin,
+      newToken: boot.secrets.isNewToken ? boot.secrets.adminToken : null,
+      tokenInShell:
+        boot.settings.adminToken === null ? `$(cat '${tokenFile}')` : '$AGW_ADMIN_TOKEN',
+      tokenFile: shownFile.startsWith('..') ? tokenFile : shownFile,
+    }),
+  )
+}
+
+async function becomesReady(apiUrl: string): Promise<void> {
+  const deadline = Date.now() + READY_LIMIT_MS
+  let missing = 'it does not answer'
+  while (Date.now() < deadline) {
+    const answer = await fetch(`${apiUrl}/readyz`).catch(() => null)
+    if (answer?.status === 200) return
+    missing = (await answer?.text().catch(() => null)) ?? missing
+    await wait(READY_POLL_MS)
+  }
+  throw new Error(`${apiUrl}/readyz did not become ready in ${READY_LIMIT_MS / 1000} s: ${missing}`)
+}
+
+/** An address that means "all of this machine's" is called by its loopback name. */
+function urlOf(scheme: string, host: string, port: number): string {
+  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
+  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`
+}
