@@ -42,7 +42,9 @@ export class LayeredScanner {
     this.text = new TextScanner(compiled, (view) => this.#look(view))
   }
 
-  begin(source: Buffer): void {
+  /** Begins a source; `active` leaves patterns out, which saves the search for them. */
+  begin(source: Buffer, active: Uint8Array | null = null): void {
+    if (active !== null) this.text.active = active
     this.hits.length = 0
     this.encoded_run = null
     this.#blobEnd = 0
@@ -102,7 +104,7 @@ export class LayeredScanner {
     if (derived === null) return
     this.#below ??= new LayeredScanner(this.#compiled, this.#trie, this.#depth + 1)
     const below = this.#below
-    below.begin(derived.text)
+    below.begin(derived.text, this.text.active)
     below.text.piece(0, derived.text.length, false)
     below.finish()
     const { offsets } = derived

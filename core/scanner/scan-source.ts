@@ -34,11 +34,31 @@ type Candidate = {
 
 let scanner: LayeredScanner | null = null
 
-const scanOnce = (source: Source, candidates: Candidate[], asText: boolean): boolean => {
+const masks = new WeakMap<CompiledInjectionSettings, Uint8Array>()
+
+/** The patterns that the settings check. */
+const activePatterns = (settings: CompiledInjectionSettings): Uint8Array => {
+  let mask = masks.get(settings)
+  if (mask === undefined) {
+    const checked = CHECKED[settings.sensitivity]
+    mask = Uint8Array.from(builtIn().patterns.patterns, ({ name, category }) =>
+      checked.includes(SEVERITY_OF[category]) && !settings.disabled.has(name) ? 1 : 0,
+    )
+    masks.set(settings, mask)
+  }
+  return mask
+}
+
+const scanOnce = (
+  source: Source,
+  settings: CompiledInjectionSettings,
+  candidates: Candidate[],
+  asText: boolean,
+): boolean => {
   const { patterns, trie } = builtIn()
   scanner ??= new LayeredScanner(patterns, trie)
   const { bytes } = source
-  scanner.begin(bytes)
+  scanner.begin(bytes, activePatterns(settings))
   const { text } = scanner
   let isWhole = true
   if (!asText && source.format === 'json') isWhole = scanJsonStrings(text, bytes, 0, bytes.length)
@@ -188,8 +208,8 @@ export const scanSource = (
   findings: Finding[],
 ): void => {
   const candidates: Candidate[] = []
-  const isWhole = scanOnce(source, candidates, false)
-  if (!isWhole) scanOnce(source, candidates, true)
+  const isWhole = scanOnce(source, settings, candidates, false)
+  if (!isWhole) scanOnce(source, settings, candidates, true)
   addCustom(source, settings, candidates)
   if (candidates.length === 0) return
   candidates.sort((a, b) => a.start - b.start)

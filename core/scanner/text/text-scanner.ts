@@ -47,6 +47,8 @@ export type WindowView = {
  */
 export class TextScanner {
   readonly hits: Hit[] = []
+  /** One byte a pattern: 0 leaves it out. */
+  active: Uint8Array
   /** Characters without a glyph, and the source offset of the first. */
   invisible_count = 0
   invisible_at = -1
@@ -79,6 +81,7 @@ export class TextScanner {
 
   constructor(compiled: CompiledPatterns, onWindow: (view: WindowView) => void) {
     this.#compiled = compiled
+    this.active = new Uint8Array(compiled.patterns.length).fill(1)
     this.#onWindow = onWindow
     this.#lastToken = new Int32Array(compiled.class_count).fill(-1e9)
     this.#lastAt = new Int32Array(compiled.class_count)
@@ -458,7 +461,7 @@ export class TextScanner {
 
   /** Notes that a pattern may be found between `from` and here. */
   #place(pattern: number, from: number): void {
-    if (this.#foundIn[pattern] === this.#piece) return
+    if (this.#foundIn[pattern] === this.#piece || this.active[pattern] === 0) return
     const pending = this.#pending
     const held = this.#pendingOf[pattern] as number
     if (held >= 0) {
