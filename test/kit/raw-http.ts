@@ -15,7 +15,7 @@ export interface RawOutcome {
 }
 
 /** A connection on which the other side says nothing for this long, and which it keeps open, has said all. */
-const SILENCE_MS = 3_000
+const SILENCE_MS = 1_000
 
 /**
  * Writes the bytes as they are and reads what comes until `wanted` whole answers are there or the other side closes.

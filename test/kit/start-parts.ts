@@ -17,6 +17,10 @@ export interface Parts {
   readonly proxyUrl: string
   readonly apiUrl: string
   readonly adminToken: string
+  readonly redisUrl: string
+  /** Envoy's own admin interface. */
+  readonly envoyAdmin: (path: string) => Promise<string>
+  readonly verdictSecret: string
   readonly envoy: KitEnvoy
   readonly valkey: KitValkey
   readonly extProc: ChildProcess
@@ -84,6 +88,9 @@ export async function startParts(
     proxyUrl: envoy.url,
     apiUrl,
     adminToken,
+    redisUrl: valkey.url,
+    envoyAdmin: envoy.admin,
+    verdictSecret: envoy.verdict_secret,
     envoy,
     valkey,
     extProc,

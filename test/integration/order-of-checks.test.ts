@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { mintKey } from '../../core/api-key.ts'
+import { assertRefusal } from '../kit/assert-refusal.ts'
+import type { Call } from '../kit/call.ts'
+import { call } from '../kit/call.ts'
+import { freePort } from '../kit/free-port.ts'
+import { rewriteRecord } from '../kit/rewrite-record.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+
+const stack = await sharedStack()
+const { operator } = stack
+const LIMIT_BYTES = 8_388_608
+
+const restricted = { mcp_tools: { allow: ['*'], deny: ['drop_table'] } }
+const rules = [{ methods: ['POST'], paths: ['/things'] }]
+const access = await operator.makeAccess(stack.ownBaseUrl(), { rules, scope: restricted })
+const outsider = await operator.makeAgent()
+const orgKey = await operator.makeOrganizationKey()
+const webhookKey = await operator.makeOrganizationKey({ uses: ['webhooks'] })
+const limitedKey = await operator.makeOrganizationKey({ agent_ids: [access.agent.agent_id] })
+
+/** An integration whose credential does not open, behind it an upstream that is not there. */
+const broken = await operator.makeAccess(`http://127.0.0.1:${await freePort()}`, {
+  rules,
+  scope: restricted,
+})
+await rewriteRecord(
+  stack.redisUrl,
+  REDIS_KEYS.integrations('org_default'),
+  broken.integration.integration_id,
+  (record) => ({ ...record, auth: { ...record.auth, token: `${record.auth.token}x` } }),
+)
+const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
+const json = { 'content-type': 'application/json' }
+const tooLarge = { method: 'POST', body: Buffer.alloc(LIMIT_BYTES + 1) }
+const toolCall = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'tools/call',
+  params: { name: 'drop_table', arguments: {} },
+})
+
+interface Row {
+  /** `earlier before later`: what the request violates, and which of both answers. */
+  readonly name: string
+  readonly ask: Partial<Call> & { readonly path: string }
+  readonly status: number
+  readonly error: string
+  readonly reason?: string
+}
+
+const rows: Row[] = [
+  {
+    name: '1 target before 2 integration',
+    ask: { path: '/https://nobody.test/a/../b', headers: access.headers },
+    status: 400,
+    error: 'invalid_target_url',
+    reason: 'dot_segment',
+  },
+  {
+    name: '1 upgrade before 2 integration',
+    ask: {
+      path: '/https://nobody.test/a',
+      headers: { ...access.headers, connection: 'upgrade', upgrade: 'websocket' },
+    },
+    status: 400,
+    error: 'upgrade_not_supported',
+  },
+  {
+    name: '1 target before 3 agent',
+    ask: { path: `/${access.base_url}/%2e%2e/things` },
+    status: 400,
+    error: 'invalid_target_url',
+  },
+  {
+    name: '2 integration before 3 no key',
+    ask: { path: '/https://nobody.test/v1/things' },
+    status: 404,
+    error: 'integration_not_found',
+  },
+  {
+    name: '2 integration before 3 unknown key',
+    ask: { path: '/https://nobody.test/v1/things', headers: bearer(mintKey('live')) },
+    status: 404,
+    error: 'integration_not_found',
+  },
+  {
+    name: '2 integration before 3 two keys',
+    ask: {
+      path: '/https://nobody.test/v1/things',
+      headers: [
+        ['Authorization', access.headers.authorization],
+        ['Authorization', bearer(outsider.api_key).authorization],
+      ],
+    },
+    status: 404,
+    error: 'integration_not_found',
+  },
+  {
+    name: '3 unknown key before 4 no scope',
+    ask: { path: `/${access.base_url}/things`, headers: bearer(mintKey('live')) },
+    status: 401,
+    error: 'invalid_api_key',
+  },
+  {
+    name: '3 use of the key before 3 naming an agent',
+    ask: { path: `/${access.base_url}/things`, headers: bearer(webhookKey.key) },
+    status: 403,
+    error: 'key_not_allowed',
+  },
+  {
+    name: '3 naming an agent before 4 no scope',
+    ask: { path: `/${access.base_url}/things`, headers: bearer(orgKey.key) },
+    status: 400,
+    error: 'agent_id_required',
+  },
+  {
+    name: '3 agents of the key before 3 an agent that exists',
+    ask: {
+      path: `/${access.base_url}/things`,
+      headers: { ...bearer(limitedKey.key), 'x-agw-agent-id': 'agt_nobody' },
+    },
+    status: 403,
+    error: 'key_not_allowed',
+  },
+  {
+    name: '3 an agent that exists before 4 no scope',
+    ask: {
+      path: `/${access.base_url}/things`,
+      headers: { ...bearer(orgKey.key), 'x-agw-agent-id': 'agt_nobody' },
+    },
+    status: 403,
+    error: 'agent_not_found',
+  },
+  {
+    name: '3 another agent than the key before 4 no scope',
+    ask: {
+      path: `/${access.base_url}/things`,
+      headers: { ...bearer(outsider.api_key), 'x-agw-agent-id': access.agent.agent_id },
+    },
+    status: 403,
+    error: 'agent_mismatch',
+  },
+  {
+    name: '3 a body too large to name the agent before 4 no scope',
+    ask: { path: `/${access.base_url}/things`, headers: bearer(orgKey.key), ...tooLarge },
+    status: 413,
+    error: 'request_too_large',
+  },
+  {
+    name: '3 a compressed body that cannot name the agent before 4 no scope',
+    ask: {
+      path: `/${access.base_url}/nowhere`,
+      method: 'POST',
+      headers: { ...bearer(orgKey.key), ...json, 'content-encoding': 'gzip' },
+      body: gzipSync('{"agent_id":"agt_nobody"}'),
+    },
+    status: 415,
+    error: 'unsupported_content_encoding',
+  },
+  {
+    name: '4 no scope before 5 path',
+    ask: { path: `/${access.base_url}/nowhere`, method: 'PUT', headers: bearer(outsider.api_key) },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'no_scope',
+  },
+  {
+    name: '5 path before method',
+    ask: { path: `/${access.base_url}/nowhere`, method: 'PUT', headers: access.headers },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'path_not_allowed',
+  },
+  {
+    name: '5 path before the size of the body',
+    ask: { path: `/${access.base_url}/nowhere`, headers: access.headers, ...tooLarge },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'path_not_allowed',
+  },
+  {
+    name: '5 method before a body that names another agent',
+    ask: {
+      path: `/${access.base_url}/things`,
+      method: 'PUT',
+      headers: { ...access.headers, ...json },
+      body: JSON.stringify({ agent_id: outsider.agent_id }),
+    },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'method_not_allowed',
+  },
+  {
+    name: '5 method before the tool',
+    ask: {
+      path: `/${access.base_url}/things`,
+      method: 'PUT',
+      headers: { ...access.headers, ...json },
+      body: toolCall,
+    },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'method_not_allowed',
+  },
+  {
+    name: '5 path before the credential',
+    ask: { path: `/${broken.base_url}/nowhere`, method: 'POST', headers: broken.headers },
+    status: 403,
+    error: 'permission_denied',
+    reason: 'path_not_allowed',
+  },
+  {
+    name: 'the size of the body before the credential',
+    ask: { path: `/${broken.base_url}/things`, headers: broken.headers, ...tooLarge },
+    status: 413,
+    error: 'request_too_large',
+  },
+  {
+    name: 'the credential before the way to the upstream',
+    ask: { path: `/${broken.base_url}/things`, method: 'POST', headers: broken.headers, body: 'x' },
+    status: 502,
+    error: 'credential_unavailable',
+  },
+]
+
+for (const row of rows) {
+  test(`${row.name}: ${row.error}`, async () => {
+    const sent = stack.api.mark()
+    const answer = await call({ to: stack.proxyUrl, ...row.ask })
+    assertRefusal(
+      answer,
+      row.status,
+      row.error,
+      row.reason === undefined ? {} : { reason: row.reason },
+    )
+    assert.equal(sent().length, 0, 'something reached the upstream')
+  })
+}
