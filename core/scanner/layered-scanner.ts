@@ -1,10 +1,11 @@
 import { type Blob, deriveBlobs, deriveNumbers } from './decode/derive-blobs.ts'
 import {
-  countLeetWords,
   deriveJoined,
   deriveLeet,
   deriveReversed,
   deriveRot13,
+  leetPlaces,
+  stretchesAround,
 } from './decode/derive-letters.ts'
 import type { DerivedText } from './decode/derived-text.ts'
 import type { LetterTrie } from './decode/letter-trie.ts'
@@ -16,7 +17,15 @@ const DEEPEST_LAYER = 3
 /** Fewer words of the patterns in ROT13 or reversed come by chance. */
 const LETTER_WORDS = 2
 const ESCAPES = 3
-const SYMBOLS = 2
+/** Readings of the same letters that may lie over one another: leetspeak with spaces between the letters. */
+const LETTER_READINGS = 2
+const LETTER_VIA: ReadonlySet<string> = new Set([
+  'rot13',
+  'reversed',
+  'leetspeak',
+  'spaced_letters',
+  'joined_words',
+])
 
 /** A hit in the outermost source, with the disguises that were taken off to see it, outermost first. */
 export type LayeredHit = Hit & { readonly via: readonly DerivedText['via'][] }
@@ -34,6 +43,8 @@ export class LayeredScanner {
   readonly #depth: number
   #below: LayeredScanner | null = null
   #blobEnd = 0
+  /** Readings of the letters that were taken on the way here. */
+  #readings: ReadonlySet<DerivedText['via']> = new Set()
 
   constructor(compiled: CompiledPatterns, trie: LetterTrie, depth = 0) {
     this.#compiled = compiled
@@ -70,26 +81,45 @@ export class LayeredScanner {
       const end = signs.number_runs[i + 1] as number
       for (const derived of deriveNumbers(view, start, end)) this.#descend(derived)
     }
-    if (signs.words[0] >= LETTER_WORDS) this.#descend(deriveRot13(view))
-    if (signs.words[1] >= LETTER_WORDS) this.#descend(deriveReversed(view))
-    if (
-      signs.leet > 0 ||
-      (signs.symbols >= SYMBOLS && countLeetWords(view, this.#compiled.table) > 0)
-    ) {
-      this.#descend(deriveLeet(view, this.#compiled.table))
-    }
-    if (signs.spaced.length > 0)
-      this.#descend(deriveJoined(view, this.#trie, signs.spaced, 'spaced_letters'))
-    if (signs.long_words.length > 0)
-      this.#descend(deriveJoined(view, this.#trie, signs.long_words, 'joined_words'))
     if (signs.escapes >= ESCAPES && /[%&\\]/.test(view.text.toString('latin1', 0, view.end))) {
+      const text = Buffer.from(view.text.subarray(0, view.end))
       this.#descend({
         via: 'nested_escapes',
-        text: Buffer.from(view.text.subarray(0, view.end)),
+        text,
         offsets: view.offsets.slice(0, view.end),
         start: 0,
         end: 0,
       })
+    }
+    this.#lookAtLetters(view)
+  }
+
+  /** Other readings of the same letters: each at most once, and two of them over one another at most. */
+  #lookAtLetters(view: WindowView): void {
+    const { signs } = view
+    const { table } = this.#compiled
+    if (this.#readings.size === LETTER_READINGS) return
+    if (!this.#readings.has('rot13')) {
+      for (const [start, end] of stretchesAround(signs.words[0], view.end, LETTER_WORDS))
+        this.#descend(deriveRot13(view, start, end))
+    }
+    if (!this.#readings.has('reversed')) {
+      for (const [start, end] of stretchesAround(signs.words[1], view.end, LETTER_WORDS))
+        this.#descend(deriveReversed(view, start, end))
+    }
+    if (!this.#readings.has('leetspeak')) {
+      const places =
+        signs.symbols.length === 0
+          ? signs.leet
+          : [...signs.leet, ...leetPlaces(view, table)].sort((a, b) => a - b)
+      for (const [start, end] of stretchesAround(places, view.end, 1))
+        this.#descend(deriveLeet(view, start, end, table))
+    }
+    if (signs.spaced.length > 0 && !this.#readings.has('spaced_letters')) {
+      this.#descend(deriveJoined(view, this.#trie, signs.spaced, 'spaced_letters'))
+    }
+    if (signs.long_words.length > 0 && !this.#readings.has('joined_words')) {
+      this.#descend(deriveJoined(view, this.#trie, signs.long_words, 'joined_words'))
     }
   }
 
@@ -104,6 +134,9 @@ export class LayeredScanner {
     if (derived === null) return
     this.#below ??= new LayeredScanner(this.#compiled, this.#trie, this.#depth + 1)
     const below = this.#below
+    below.#readings = LETTER_VIA.has(derived.via)
+      ? new Set([...this.#readings, derived.via])
+      : this.#readings
     below.begin(derived.text, this.text.active)
     below.text.piece(0, derived.text.length, false)
     below.finish()

@@ -7,7 +7,10 @@ import { type LetterTrie, segmentLetters } from './letter-trie.ts'
 const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
-const wholeText = (via: DerivedText['via'], text: Buffer, offsets: Int32Array): DerivedText => ({
+/** How much text around a sign is read in another way: what an attack needs, not the whole window. */
+const AROUND_BYTES = 300
+
+const derived = (via: DerivedText['via'], text: Buffer, offsets: Int32Array): DerivedText => ({
   via,
   text,
   offsets,
@@ -15,44 +18,70 @@ const wholeText = (via: DerivedText['via'], text: Buffer, offsets: Int32Array): 
   end: (offsets[offsets.length - 1] ?? 0) + 1,
 })
 
-export const deriveRot13 = (view: WindowView): DerivedText => {
-  const text = Buffer.from(view.text.subarray(0, view.end))
+/** The stretches around places of the window in which at least `least` of them stand. */
+export const stretchesAround = (
+  places: readonly number[],
+  end: number,
+  least: number,
+): [start: number, end: number][] => {
+  const stretches: [number, number][] = []
+  let count = 0
+  for (const place of places) {
+    const last = stretches.at(-1)
+    if (last !== undefined && place - AROUND_BYTES <= last[1]) {
+      last[1] = Math.min(end, place + AROUND_BYTES)
+      count += 1
+    } else {
+      if (last !== undefined && count < least) stretches.pop()
+      stretches.push([Math.max(0, place - AROUND_BYTES), Math.min(end, place + AROUND_BYTES)])
+      count = 1
+    }
+  }
+  if (count < least) stretches.pop()
+  return stretches
+}
+
+export const deriveRot13 = (view: WindowView, start: number, end: number): DerivedText => {
+  const text = Buffer.from(view.text.subarray(start, end))
   for (let i = 0; i < text.length; i += 1) {
     const byte = text[i] as number
     if (isLetter(byte)) text[i] = ((byte - 0x61 + 13) % 26) + 0x61
   }
-  return wholeText('rot13', text, view.offsets.slice(0, view.end))
+  return derived('rot13', text, view.offsets.slice(start, end))
 }
 
-/** Letters of ASCII only: a reversed sequence of UTF-8 is no character, and those words are not looked for. */
-export const deriveReversed = (view: WindowView): DerivedText => {
-  const text = Buffer.from(view.text.subarray(0, view.end)).reverse()
-  return {
-    ...wholeText('reversed', text, view.offsets.slice(0, view.end).reverse()),
-    start: view.offsets[0] ?? 0,
-    end: (view.offsets[view.end - 1] ?? 0) + 1,
-  }
-}
+/** ASCII only: a sequence of UTF-8 that is turned round is no character, and those words are not looked for. */
+export const deriveReversed = (view: WindowView, start: number, end: number): DerivedText =>
+  derived(
+    'reversed',
+    Buffer.from(view.text.subarray(start, end)).reverse(),
+    view.offsets.slice(start, end).reverse(),
+  )
 
 /** Reads digits and symbols inside words as the letters they stand for. */
-export const deriveLeet = (view: WindowView, table: TokenTable): DerivedText => {
-  const text = Buffer.from(view.text.subarray(0, view.end))
+export const deriveLeet = (
+  view: WindowView,
+  start: number,
+  end: number,
+  table: TokenTable,
+): DerivedText => {
+  const text = Buffer.from(view.text.subarray(start, end))
   let i = 0
   while (i < text.length) {
-    let end = i
+    let wordEnd = i
     let letters = 0
     while (
-      end < text.length &&
-      (isLetter(text[end] as number) || leetLetter(text[end] as number) !== 0)
+      wordEnd < text.length &&
+      (isLetter(text[wordEnd] as number) || leetLetter(text[wordEnd] as number) !== 0)
     ) {
-      if (isLetter(text[end] as number)) letters += 1
-      end += 1
+      if (isLetter(text[wordEnd] as number)) letters += 1
+      wordEnd += 1
     }
-    if (end === i) {
+    if (wordEnd === i) {
       i += 1
       continue
     }
-    let stop = end
+    let stop = wordEnd
     while (stop > i && (text[stop - 1] === 0x21 || text[stop - 1] === 0x7c)) stop -= 1
     if (letters > 0 && letters < stop - i) {
       const either = leetReading(table, text, i, stop) || 0x69
@@ -61,38 +90,24 @@ export const deriveLeet = (view: WindowView, table: TokenTable): DerivedText => 
         if (!isLetter(byte)) text[k] = isEitherLetter(byte) ? either : leetLetter(byte)
       }
     }
-    i = end
+    i = wordEnd
   }
-  return wholeText('leetspeak', text, view.offsets.slice(0, view.end))
+  return derived('leetspeak', text, view.offsets.slice(start, end))
 }
 
-/** How many words of the patterns appear once digits and symbols are read as letters. */
-export const countLeetWords = (view: WindowView, table: TokenTable): number => {
-  const { text } = view
-  let count = 0
-  let i = 0
-  while (i < view.end) {
-    let end = i
-    let letters = 0
-    let symbols = 0
-    for (; end < view.end; end += 1) {
-      const byte = text[end] as number
-      if (isLetter(byte)) letters += 1
-      else if (leetLetter(byte) !== 0) symbols += isDigit(byte) ? 0 : 1
-      else break
-    }
-    if (end === i) {
-      i += 1
-      continue
-    }
-    if (symbols > 0 && letters > 1 && end - i < 32) {
-      const stop = text[end - 1] === 0x21 || text[end - 1] === 0x7c ? end - 1 : end
-      if (leetReading(table, text, i, stop) !== 0) count += 1
-    }
-    i = end
-  }
-  return count
-}
+/** Of the places of symbols, those in a word that is one of the patterns' once they are read as letters. */
+export const leetPlaces = (view: WindowView, table: TokenTable): number[] =>
+  view.signs.symbols.filter((place) => {
+    const { text } = view
+    let start = place
+    while (start > 0 && place - start < 16 && isLeetOrLetter(text[start - 1] as number)) start -= 1
+    let end = place + 1
+    while (end < view.end && end - place < 16 && isLeetOrLetter(text[end] as number)) end += 1
+    if (text[end - 1] === 0x21 || text[end - 1] === 0x7c) end -= 1
+    return end - start >= 4 && place < end && leetReading(table, text, start, end) !== 0
+  })
+
+const isLeetOrLetter = (byte: number): boolean => isLetter(byte) || leetLetter(byte) !== 0
 
 /** Parts of words that an attack cannot do without; the digit 1 is i or l. */
 const TELLING =
@@ -150,7 +165,7 @@ export const deriveJoined = (
     offsets.set(one, at)
     at += one.length
   }
-  return wholeText(via, text, offsets)
+  return derived(via, text, offsets)
 }
 
 const cutIntoWords = (

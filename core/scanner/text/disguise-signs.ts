@@ -8,17 +8,19 @@ const SPACED_WORDS = 6
 /** Groups of letters and digits of one length in a row, such as a text cut every four characters. */
 const EVEN_WORDS = 5
 const LONG_WORD_LETTERS = 18
+/** Shorter words are spelled by chance: 2nd, 5s, i7. */
+const LEET_LETTERS = 4
 /** Runs and blobs kept per window; a window of 64 kB cannot hold more blobs of 16 bytes than this. */
 const MARKS = 8_192
 
 /** Signs of a disguise in the present window. */
 export type Signs = {
-  /** Words of the patterns met in ROT13, and reversed. */
-  readonly words: [rot13: number, reversed: number]
-  /** Known words once digits are read as letters. */
-  leet: number
-  /** Symbols that stand for letters in leetspeak. */
-  symbols: number
+  /** Where in the window words of the patterns were met in ROT13, and reversed. */
+  readonly words: readonly [rot13: number[], reversed: number[]]
+  /** Where a word is one of the patterns' once digits are read as letters. */
+  readonly leet: number[]
+  /** Where a symbol stands that may be a letter in leetspeak. */
+  readonly symbols: number[]
   /** Escapes outside JSON's own: what was decoded may hold a further layer. */
   escapes: number
   /** Runs of single letters, or of groups of one length, in the window: start, end. */
@@ -43,9 +45,9 @@ export type Signs = {
 }
 
 export const emptySigns = (): Signs => ({
-  words: [0, 0],
-  leet: 0,
-  symbols: 0,
+  words: [[], []],
+  leet: [],
+  symbols: [],
   escapes: 0,
   spaced: [],
   long_words: [],
@@ -179,6 +181,11 @@ const noteEven = (signs: Signs, start: number, end: number, bits: number, token:
   }
 }
 
+/** Notes a place, up to a bound that a window of text in prose never meets. */
+export const mark = (places: number[], at: number): void => {
+  if (places.length < MARKS) places.push(at)
+}
+
 /** Looks at a word that has digits, or is long, or very short. */
 export const noteWord = (
   signs: Signs,
@@ -210,5 +217,12 @@ export const noteWord = (
     noteNumber(signs, text, start, length, token)
     noteEven(signs, start, end, bits, token)
   }
-  if (bits !== DIGIT && leetReading(table, text, start, end) !== 0) signs.leet += 1
+  if (
+    bits !== DIGIT &&
+    length >= LEET_LETTERS &&
+    signs.leet.length < MARKS &&
+    leetReading(table, text, start, end) !== 0
+  ) {
+    signs.leet.push(start)
+  }
 }

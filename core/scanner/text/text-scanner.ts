@@ -1,6 +1,6 @@
 import type { CompiledPatterns } from '../patterns/compile-patterns.ts'
 import { BYTE, BYTE_CLASS, LEET_SYMBOL, LOWER_CASE } from './byte-classes.ts'
-import { emptySigns, noteWord, type Signs } from './disguise-signs.ts'
+import { emptySigns, mark, noteWord, type Signs } from './disguise-signs.ts'
 import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
 import { type Escape, readEscape } from './read-escape.ts'
 import { HASH_PRIME, HASH_SEED, KEY_LENGTH } from './token-table.ts'
@@ -150,7 +150,6 @@ export class TextScanner {
       upper: upperKind,
     } = BYTE
     const leetSymbol = LEET_SYMBOL
-    let symbols = 0
     const source = this.#source
     const text = this.#text
     const offsets = this.#offsets
@@ -251,7 +250,7 @@ export class TextScanner {
           text[n] = value
           offsets[n] = i
           n += 1
-          symbols += leetSymbol[value] as number
+          if (leetSymbol[value] === 1) mark(this.#signs.symbols, n - 1)
         }
         i += width
         continue
@@ -275,7 +274,6 @@ export class TextScanner {
       wordStart = this.#wordStart
     }
     this.#n = n
-    this.#signs.symbols += symbols
     if (length > 0) this.#endWord(length < keyLength ? hash : key, wordStart, length, bits)
     this.#length = 0
     this.#ideographBefore = 0
@@ -447,7 +445,7 @@ export class TextScanner {
       const number = classes[c] as number
       this.#lastToken[number] = token
       this.#lastAt[number] = wordStart
-      if (number < 2) this.#signs.words[number as 0 | 1] += 1
+      if (number < 2) mark(this.#signs.words[number as 0 | 1], wordStart)
     }
   }
 
