@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { call } from '../kit/call.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { startUpstream } from '../kit/start-upstream.ts'
+
+const stack = await sharedStack()
+
+const { integration_id, base_url } = await stack.operator.makeIntegration(
+  `${stack.origin('mcp')}/mcp`,
+)
+
+async function connect(mcp_tools: object) {
+  const agent = await stack.operator.makeAgent()
+  await stack.operator.makeScope(agent.agent_id, integration_id, { mcp_tools })
+  const headers = { authorization: `Bearer ${agent.api_key}` }
+  const client = new Client({ name: 'agent', version: '1.0.0' })
+  const transport = new StreamableHTTPClientTransport(new URL(`${stack.proxyUrl}/${base_url}`), {
+    requestInit: { headers },
+  })
+  await client.connect(transport as Parameters<typeof client.connect>[0])
+  return { client }
+}
+
+test('the MCP client sees only the tools that its agent may call, and is told why a call is blocked', async () => {
+  const { client } = await connect({ allow: ['*'], deny: ['delete_*'] })
+  const { tools } = await client.listTools()
+  assert.deepEqual(
+    tools.map(({ name }) => name),
+    ['add'],
+  )
+  const allowed = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })
+  assert.deepEqual(allowed.content, [{ type: 'text', text: '3' }])
+  const sent = stack.api.mark()
+  const blocked = await client.callTool({ name: 'delete_everything', arguments: {} })
+  assert.equal(blocked.isError, true)
+  const [content] = blocked.content as { type: string; text: string }[]
+  assert.match(content?.text ?? '', /delete_everything.*blocked/)
+  assert.deepEqual(
+    sent().filter(({ method }) => method === 'POST'),
+    [],
+  )
+  await client.close()
+})
+
+test('an allow list leaves nothing else, and other methods are unaffected', async () => {
+  const { client } = await connect({ allow: ['nothing'], deny: [] })
+  assert.deepEqual((await client.listTools()).tools, [])
+  await client.ping()
+  const blocked = await client.callTool({ name: 'add', arguments: { a: 1, b: 2 } })
+  assert.equal(blocked.isError, true)
+  await client.close()
+})
+
+const TOOLS = ['read', 'delete_all', 'write', 'delete_one'].map((name) => ({
+  name,
+  inputSchema: { type: 'object' },
+}))
+const LIST = `{"jsonrpc": "2.0", "id": 1e0, "result": {"tools": ${JSON.stringify(TOOLS)}, "nextCursor": "ü\\u00fc", "big": 12345678901234567890}}`
+const KEPT = LIST.replace(/,\{"name":"delete_all","inputSchema":\{"type":"object"\}\}/, '').replace(
+  /,\{"name":"delete_one","inputSchema":\{"type":"object"\}\}/,
+  '',
+)
+const upstream = await startUpstream((request, response) => {
+  if (request.url?.includes('events')) {
+    response.setHeader('content-type', 'text/event-stream')
+    const event = `: hello\nid: 7\nevent: message\ndata: ${LIST}\n\nevent: message\ndata: {"other": 1}\n\n`
+    // In pieces that fall in the middle of names, lines and events.
+    for (let at = 0; at < event.length; at += 13) response.write(event.slice(at, at + 13))
+    response.end()
+  } else {
+    response.setHeader('content-type', 'application/json')
+    response.end(LIST)
+  }
+})
+after(() => upstream.stop())
+
+const restricted = await stack.operator.makeAccess(`${upstream.origin}/mcp`, {
+  scope: { mcp_tools: { allow: ['*'], deny: ['delete_*'] } },
+})
+
+const post = (body: string, path = '', more: Record<string, string> = {}) =>
+  call({
+    to: stack.proxyUrl,
+    path: `/${restricted.base_url}${path}`,
+    method: 'POST',
+    headers: { ...restricted.headers, 'content-type': 'application/json', ...more },
+    body,
+  })
+
+test('a filtered list keeps every other byte of a JSON answer', async () => {
+  assert.notEqual(KEPT, LIST)
+  const answer = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}')
+  assert.equal(answer.status, 200)
+  assert.equal(answer.body.toString(), KEPT)
+  assert.equal(answer.header('content-length'), String(Buffer.byteLength(KEPT)))
+})
+
+test('a list in an event stream is filtered, whatever the pieces it comes in', async () => {
+  const answer = await post('{"jsonrpc":"2.0","id":1,"method":"tools/list"}', '/events')
+  const events = answer.body.toString().split('\n\n')
+  assert.equal(events[0], `: hello\nid: 7\nevent: message\ndata: ${KEPT}`)
+  assert.equal(events[1], 'event: message\ndata: {"other": 1}')
+  const opened = await call({
+    to: stack.proxyUrl,
+    path: `/${restricted.base_url}/events`,
+    headers: restricted.headers,
+  })
+  assert.equal(opened.body.toString(), answer.body.toString(), 'also in a stream that a GET opens')
+})
+
+test('a batch with one blocked call is answered whole, and nothing of it is forwarded', async () => {
+  const before = upstream.bodies.length
+  const answer = await post(
+    '[{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"read"}},{"jsonrpc":"2.0","method":"notifications/x"},{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"delete_all"}},{"jsonrpc":"2.0","id":3,"method":"ping"}]',
+  )
+  assert.equal(answer.status, 200)
+  assert.equal(answer.header('x-agw-reason'), 'mcp_tool_blocked')
+  const answers = answer.json()
+  assert.deepEqual(
+    answers.map(({ id }: { id: unknown }) => id),
+    ['a', 2, 3],
+  )
+  assert.equal(answers[0].result.isError, true)
+  assert.equal(answers[1].result.isError, true)
+  assert.ok(answers[2].error)
+  assert.equal(upstream.bodies.length, before)
+})
+
+test('threat 12: a tool call that can be read in two ways is refused, whatever its content type', async () => {
+  const before = upstream.bodies.length
+  const bodies = [
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","method":"ping","params":{"name":"delete_all"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","name":"delete_all"}}',
+    '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read"},"par\\u0061ms":{"name":"delete_all"}}',
+  ]
+  for (const body of bodies)
+    for (const type of ['application/json', 'text/plain', 'application/x-anything']) {
+      const answer = await post(body, '', { 'content-type': type })
+      assert.equal(answer.status, 400, body)
+      assert.equal(answer.header('x-agw-reason'), 'ambiguous_request')
+    }
+  const disguised = await post(
+    '{"jsonrpc":"2.0","id":1,"method":"tools\\/call","params":{"n\\u0061me":"delete_all"}}',
+    '',
+    {
+      'content-type': 'text/plain',
+    },
+  )
+  assert.equal(disguised.header('x-agw-reason'), 'mcp_tool_blocked')
+  assert.equal(upstream.bodies.length, before)
+})

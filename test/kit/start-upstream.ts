@@ -1,0 +1,39 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface KitUpstream {
+  readonly origin: string
+  /** Bodies of the requests that arrived, oldest first. */
+  readonly bodies: string[]
+  readonly stop: () => Promise<void>
+}
+
+/** An upstream of one test's own, which answers as the test says once a request has arrived whole. */
+export async function startUpstream(
+  answer: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    body: string,
+  ) => void | Promise<void>,
+): Promise<KitUpstream> {
+  const bodies: string[] = []
+  const server = createServer((request, response) => {
+    const parts: Buffer[] = []
+    request.on('data', (part: Buffer) => parts.push(part))
+    request.on('end', () => {
+      const body = Buffer.concat(parts).toString()
+      bodies.push(body)
+      void answer(request, response, body)
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    bodies,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
