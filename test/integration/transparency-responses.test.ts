@@ -79,6 +79,30 @@ const headerValue = fc
   })
   .map((text) => text.trim())
 
+const TICKS = 61
+/** Under way while the other tests of this file run. */
+let ticking: ReadonlyArray<Promise<{ readonly events: string[]; readonly pieces: number }>> = []
+
+test('streams of events begin at once', async () => {
+  const begun: Promise<void>[] = []
+  ticking = (['1.1', '2'] as const).map(async (http_version) => {
+    let pieces = 0
+    let begin = (): void => {}
+    begun.push(new Promise((resolve) => void (begin = resolve)))
+    const answer = await through({
+      path: `/sse?ticks=${TICKS}&interval_ms=1000`,
+      http_version,
+      limit_ms: 180_000,
+      onData: () => {
+        pieces++
+        begin()
+      },
+    })
+    return { events: answer.body.toString().trimEnd().split('\n\n'), pieces }
+  })
+  await Promise.all(begun)
+})
+
 test('what the caller receives is what the upstream sent, apart from the documented differences', async () => {
   const script = fc.record({
     status: fc.oneof(
@@ -216,21 +240,6 @@ test('early hints are not carried, the final answer is (a documented difference)
   const answer = await through({ path: '/early-hints' })
   assert.equal(answer.status, 200)
   assert.equal(answer.body.toString(), 'after the hints')
-})
-
-const TICKS = 61
-/** Under way while the other tests run. */
-const ticking = (['1.1', '2'] as const).map(async (http_version) => {
-  let pieces = 0
-  const answer = await through({
-    path: `/sse?ticks=${TICKS}&interval_ms=1000`,
-    http_version,
-    limit_ms: 180_000,
-    onData: () => {
-      pieces++
-    },
-  })
-  return { events: answer.body.toString().trimEnd().split('\n\n'), pieces }
 })
 
 test('a stream of events that ticks for a minute comes tick by tick', async () => {

@@ -6,10 +6,10 @@ import type { Operator } from './operator.ts'
 import { operatorAt } from './operator.ts'
 import type { StandInApi } from './stand-in-api.ts'
 import { STAND_IN_HOSTS, startStandInApi } from './stand-in-api.ts'
-import type { Parts } from './start-parts.ts'
-import { startParts } from './start-parts.ts'
+import type { Stack } from './start-stack.ts'
+import { startStack } from './start-stack.ts'
 
-export interface SharedStack extends Parts {
+export interface SharedStack extends Stack {
   readonly api: StandInApi
   readonly dns: KitDns
   readonly operator: Operator
@@ -40,7 +40,7 @@ export async function startAll(env: Readonly<Record<string, string>>): Promise<S
     startStandInApi(),
     startDnsServer(Object.fromEntries(hosts.map((host) => [host, ['127.0.0.1']]))),
   ])
-  const stack = await startParts({
+  const stack = await startStack({
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     AGW_UPSTREAM_CA_FILE: api.certificates.ca_file,
     AGW_DNS_RESOLVERS: dns.address,

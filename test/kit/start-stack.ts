@@ -1,7 +1,11 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { envoyAdminSocket, envoyConfigFile } from '../../cli/launcher/child-specs.ts'
+import { openDataDir } from '../../cli/launcher/data-dir.ts'
+import { valkeySocket } from '../../cli/launcher/valkey-config.ts'
 import { fromRoot } from '../../core/root.ts'
 import type { Environment } from '../../core/settings.ts'
 import { freePort } from './free-port.ts'
@@ -17,6 +21,11 @@ export interface Stack {
   readonly apiUrl: string
   readonly adminToken: string
   readonly dataDir: string
+  readonly redisUrl: string
+  /** What Envoy's own admin interface says at a path. */
+  readonly envoyAdmin: (path: string) => Promise<string>
+  /** What marks a passed call at this boot; nobody outside should know it. */
+  readonly verdictSecret: string
   /** The launcher's own process. */
   readonly pid: number
   /** The processes of a role that run at the moment. */
@@ -79,6 +88,8 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
   }
   await ready()
   const tokenFile = join(dataDir, 'admin-token')
+  const places = openDataDir(dataDir)
+  const config = readFileSync(envoyConfigFile(places), 'utf8')
   return {
     proxyUrl: `http://127.0.0.1:${proxy}`,
     apiUrl,
@@ -86,6 +97,9 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
       own['AGW_ADMIN_TOKEN'] ??
       (existsSync(tokenFile) ? readFileSync(tokenFile, 'utf8').trim() : ''),
     dataDir,
+    redisUrl: own['REDIS_URL'] ?? `unix://${valkeySocket(places)}`,
+    envoyAdmin: (path) => ask(envoyAdminSocket(places), path),
+    verdictSecret: /name: x-agw-pass[^}]*?exact: "?([0-9a-f]{64})/.exec(config)?.[1] ?? '',
     pid: child.pid ?? 0,
     pids: (role) => pidsOf(child.pid ?? 0, role),
     log: () => log,
@@ -111,9 +125,9 @@ const withoutSettings = (env: Environment): Environment =>
 const LOOKS: Readonly<Record<ChildRole, RegExp>> = {
   'ext-proc': /ext-proc\/main\.js/,
   admin: /admin\/main\.js/,
-  envoy: /(^|\/)envoy[^/ ]* /,
-  valkey: /(valkey|redis)-server/,
-  echo: /echo[^/ ]*\.js/,
+  envoy: /envoy\.yaml/,
+  valkey: /valkey\.conf|(valkey|redis)-server/,
+  echo: /echo-api\.js/,
 }
 
 async function pidsOf(parent: number, role: ChildRole): Promise<number[]> {
@@ -121,5 +135,19 @@ async function pidsOf(parent: number, role: ChildRole): Promise<number[]> {
   return stdout.split('\n').flatMap((line) => {
     const [, pid, ppid, args = ''] = /^ *(\d+) +(\d+) (.*)$/.exec(line) ?? []
     return Number(ppid) === parent && LOOKS[role].test(args) ? [Number(pid)] : []
+  })
+}
+
+function ask(socketPath: string, path: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const call = request({ socketPath, path }, (answer) => {
+      let text = ''
+      answer.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
+      answer.once('end', () => resolve(text))
+    })
+    call.once('error', reject)
+    call.end()
   })
 }
