@@ -20,6 +20,11 @@ export interface EffectiveSettings {
   readonly injection: InjectionSettings
   readonly anomaly: AnomalySettings
   readonly rate: RateSettings
+  /**
+   * The scope with the lowest limit, by priority where several have it: the call counts there. So all calls that a
+   * strict scope matches, however they are spelled and whichever scope governs them, share its one limit.
+   */
+  readonly rate_scope_id: string
 }
 
 const MODES: readonly InjectionMode[] = ['log', 'alert', 'block']
@@ -34,6 +39,7 @@ export function mergeSettings(scopes: readonly Scope[]): EffectiveSettings {
     injection: mergeInjection(scopes.map((scope) => scope.injection_detection)),
     anomaly: mergeAnomaly(scopes.map((scope) => scope.anomaly_detection)),
     rate: mergeRate(scopes.map((scope) => scope.rate_limiting)),
+    rate_scope_id: strictestRate(scopes),
   }
 }
 
@@ -95,6 +101,12 @@ function mergeRate(all: readonly RateSettings[]): RateSettings {
       ...from.map((settings) => settings.violation_window_minutes),
     ),
   }
+}
+
+function strictestRate(scopes: readonly Scope[]): string {
+  const limit = lowest(scopes.map((scope) => scope.rate_limiting.requests_per_minute))
+  const strictest = scopes.find((scope) => scope.rate_limiting.requests_per_minute === limit)
+  return strictest?.scope_id ?? ''
 }
 
 /** null is unlimited. */

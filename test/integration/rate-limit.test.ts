@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { RATE_WINDOW_MS, takeRate } from '../../ext-proc/rate/take-rate.ts'
+import { type CallEnd, closeOpenCalls, openCall } from '../kit/open-call.ts'
+import type { Access } from '../kit/operator.ts'
+import { type Fleet, startFleet } from '../kit/start-fleet.ts'
+import { until } from '../kit/until.ts'
+
+let fleet: Fleet
+const ORG = 'org_default'
+
+before(async () => {
+  fleet = await startFleet({ edges: [{}, {}], envoys: 'each' })
+})
+
+after(async () => {
+  closeOpenCalls()
+  await fleet.stop()
+})
+
+let count = 0
+const makeAccess = (rate_limiting: object, more: object = {}): Promise<Access> =>
+  fleet.operator.makeAccess(`${fleet.upstream.origin}/r${++count}`, {
+    scope: { rate_limiting, ...more },
+  })
+
+const call = (edge: number, access: Access, path: string, body?: string): Promise<CallEnd> =>
+  openCall(
+    fleet.edges[edge]?.url ?? '',
+    `${access.base_url}${path}`,
+    { ...access.headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    body,
+  ).ended
+
+const storeTime_ms = async (): Promise<number> => {
+  const [seconds, micros] = await fleet.redis.time()
+  return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
+}
+
+/** As if the calls of a minute had been made at these times. */
+async function fillLog({ agent, scope_id }: Access, times_ms: readonly number[]): Promise<void> {
+  await fleet.redis.rpush(REDIS_KEYS.rateLog(ORG, agent.agent_id, scope_id), ...times_ms)
+}
+
+test('a limit holds across edges and for one scope alone; the refusal says when to come back', async () => {
+  const access = await makeAccess({ requests_per_minute: 5 })
+  const other = await makeAccess({ requests_per_minute: 5 })
+  for (const edge of [0, 1, 0, 1, 0]) assert.equal((await call(edge, access, '/a')).status, 200)
+  for (const edge of [0, 1]) {
+    const answer = await fetch(`${fleet.edges[edge]?.url}/${access.base_url}/over`, {
+      headers: access.headers,
+    })
+    const body = (await answer.json()) as any
+    assert.equal(answer.status, 429)
+    assert.equal(body.error, 'rate_limit_exceeded')
+    assert.equal(body.details.limit, 5)
+    const wait_s = body.details.retry_after_seconds
+    assert.ok(wait_s >= 1 && wait_s <= 61)
+    assert.equal(answer.headers.get('x-agw-reason'), 'rate_limit_exceeded')
+    assert.equal(answer.headers.get('retry-after'), String(wait_s))
+    assert.equal(answer.headers.get('ratelimit-policy'), '"scope";q=5;w=60')
+    assert.equal(answer.headers.get('ratelimit'), `"scope";r=0;t=${wait_s}`)
+  }
+  assert.equal((await call(0, other, '/a')).status, 200)
+  assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/over')))
+})
+
+test('a call is allowed when the one that is as many ago as the limit is older than the window', async () => {
+  const access = await makeAccess({ requests_per_minute: 3 })
+  const counter = { organization_id: ORG, ...access.agent, scope_id: access.scope_id, limit: 3 }
+  const now_ms = await storeTime_ms()
+  await fillLog(access, [now_ms - 1_000, now_ms - 2_000, now_ms - 30_000])
+  const refused = await takeRate(fleet.redis, counter)
+  assert.equal(refused.kind, 'refused')
+  if (refused.kind === 'refused') {
+    assert.equal(refused.retry_after_s, 31)
+    assert.equal(refused.current_rpm, 4)
+  }
+  await fleet.redis.lset(
+    REDIS_KEYS.rateLog(ORG, access.agent.agent_id, access.scope_id),
+    2,
+    now_ms - RATE_WINDOW_MS,
+  )
+  assert.equal((await takeRate(fleet.redis, counter)).kind, 'allowed')
+  assert.equal((await takeRate(fleet.redis, counter)).kind, 'refused')
+  // A higher limit makes room at once, a lower one takes it.
+  assert.equal((await takeRate(fleet.redis, { ...counter, limit: 4 })).kind, 'allowed')
+  assert.equal((await takeRate(fleet.redis, { ...counter, limit: 2 })).kind, 'refused')
+})
+
+test('a very high limit is counted in shares and never passed', async () => {
+  const counter = {
+    organization_id: ORG,
+    agent_id: 'agt_many',
+    scope_id: 'scp_many',
+    limit: 25_000,
+  }
+  let allowed = 0
+  for (let i = 0; i < 26; i++) {
+    const all = await Promise.all(
+      Array.from({ length: 1000 }, () => takeRate(fleet.redis, counter)),
+    )
+    allowed += all.filter(({ kind }) => kind === 'allowed').length
+  }
+  assert.ok(allowed <= 25_000 && allowed >= 24_975, String(allowed))
+  assert.ok((await fleet.redis.llen(REDIS_KEYS.rateLog(ORG, 'agt_many', 'scp_many'))) <= 10_000)
+})
+
+test('spelling does not choose a weaker limit, nor a second one', async () => {
+  const access = await makeAccess(
+    { requests_per_minute: 2 },
+    { rules: [{ methods: ['GET'], paths: ['/models'] }], priority: 1 },
+  )
+  await fleet.operator.makeScope(access.agent.agent_id, access.integration.integration_id, {
+    rate_limiting: { requests_per_minute: 100 },
+  })
+  assert.equal((await call(0, access, '/models')).status, 200)
+  assert.equal((await call(1, access, '/Models')).status, 200)
+  assert.equal((await call(0, access, '/MODELS')).status, 429)
+  assert.equal((await call(0, access, '/models')).status, 429)
+  assert.equal((await call(0, access, '/other')).status, 200)
+})
+
+test('a call with a body is limited before its body is looked at, and without a limit nothing is counted', async () => {
+  const access = await makeAccess(
+    { requests_per_minute: 1 },
+    { injection_detection: { enabled: true }, max_body_bytes: 100 },
+  )
+  assert.equal((await call(0, access, '/body', '{"a":1}')).status, 200)
+  assert.equal((await call(0, access, '/body', '{"a":1}')).status, 429)
+  assert.equal((await call(0, access, '/body', 'x'.repeat(1000))).status, 429)
+  const unlimited = await makeAccess({ requests_per_minute: null })
+  assert.equal((await call(0, unlimited, '/free')).status, 200)
+  const log = REDIS_KEYS.rateLog(ORG, unlimited.agent.agent_id, unlimited.scope_id)
+  assert.equal(await fleet.redis.exists(log), 0)
+})
+
+test('a sustained violation kills the agent; the call that completes it is answered 429', async () => {
+  const access = await makeAccess({
+    requests_per_minute: 1,
+    auto_kill_on_sustained_violation: true,
+    violation_window_minutes: 3,
+  })
+  const { agent_id } = access.agent
+  const violations = REDIS_KEYS.rateViolations(ORG, agent_id)
+  const refuseAfter = async (run: number): Promise<void> => {
+    const now_ms = await storeTime_ms()
+    const minute = Math.floor(now_ms / 60_000) - 1
+    await fleet.redis.del(REDIS_KEYS.rateLog(ORG, agent_id, access.scope_id))
+    await fillLog(access, [now_ms])
+    await fleet.redis.hset(violations, access.scope_id, `${minute} ${run} 4 0`)
+  }
+  await refuseAfter(1)
+  assert.equal((await call(0, access, '/second-minute')).status, 429)
+  assert.equal((await call(0, access, '/second-minute')).status, 429)
+  await fleet.redis.del(REDIS_KEYS.rateLog(ORG, agent_id, access.scope_id))
+  const running = openCall(fleet.edges[1]?.url ?? '', `${access.base_url}/sse`, access.headers)
+  assert.equal(await running.answered, 200)
+  await refuseAfter(2)
+  const last = await call(0, access, '/third-minute')
+  assert.equal(last.status, 429)
+  assert.equal((await call(1, access, '/after')).reason, 'agent_killed')
+  assert.equal((await running.ended).is_whole, false)
+  const entries = async (event: string): Promise<any[]> => {
+    const all = await fleet.redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
+    return all
+      .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
+      .filter((entry) => entry.event === event && entry.agent_id === agent_id)
+  }
+  const [event] = await until('the event of the kill is written', async () => {
+    const found = await entries('agent_killed')
+    return found.length > 0 && found
+  })
+  assert.equal(event.data.kill_method, 'auto_rate_limit')
+  assert.equal(event.data.triggered_by, 'system')
+  assert.equal(event.data.requests_terminated, 1)
+  const violation = (await entries('rate_limit_exceeded')).at(-1)
+  assert.equal(violation.data.violation_minutes, 3)
+  assert.equal(violation.data.action_taken, 'killed')
+  assert.equal(violation.data.service, access.integration.name)
+  // A reactivation forgets the violations: the next refusal does not kill again.
+  await fleet.operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'test' })
+  await fillLog(access, [await storeTime_ms()])
+  assert.equal((await call(0, access, '/again')).status, 429)
+  assert.equal((await call(0, access, '/again')).status, 429)
+})
+
+test('without the store a limited call is refused and not forwarded', async () => {
+  const access = await makeAccess({ requests_per_minute: 100 })
+  assert.equal((await call(0, access, '/before')).status, 200)
+  await fleet.valkey.kill()
+  const refused = await call(0, access, '/without-store')
+  assert.equal(refused.status, 503)
+  assert.equal(refused.reason, 'gateway_unavailable')
+  assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/without-store')))
+  await fleet.valkey.start()
+  await until('calls go through again', async () => (await call(0, access, '/back')).status === 200)
+})

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { HearingLease } from '../../ext-proc/edge/hearing-lease.ts'
+
+test('the oldest of the three proofs counts', () => {
+  let now_ms = 10_000
+  const lease = new HearingLease(3000, () => now_ms)
+  assert.equal(lease.isHeld, false)
+  lease.prove('beacon', 10_000)
+  lease.prove('ping', 10_000)
+  assert.equal(lease.isHeld, false)
+  lease.prove('beat', 9_000)
+  assert.equal(lease.left_ms, 2000)
+  now_ms = 11_999
+  assert.equal(lease.isHeld, true)
+  lease.prove('beacon', 11_999)
+  lease.prove('ping', 11_999)
+  now_ms = 12_000
+  assert.equal(lease.isHeld, false)
+  lease.prove('beat', 12_000)
+  assert.equal(lease.isHeld, true)
+})
+
+test('a proof that comes late takes nothing back, and a revoked lease needs all of them anew', () => {
+  const lease = new HearingLease(1000, () => 500)
+  for (const proof of ['beacon', 'ping', 'beat'] as const) lease.prove(proof, 500)
+  lease.prove('beat', 100)
+  assert.equal(lease.left_ms, 1000)
+  lease.revoke()
+  assert.equal(lease.isHeld, false)
+  lease.prove('beacon', 500)
+  lease.prove('ping', 500)
+  assert.equal(lease.isHeld, false)
+})
