@@ -9,6 +9,8 @@ import { CHANNELS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { parseKeyRing } from '../core/seal.ts'
 import type { Settings } from '../core/settings.ts'
+import { ActivityFeed } from './activity/activity-feed.ts'
+import { startActivityWorker } from './activity/activity-worker.ts'
 import { bootstrapStore, readInstallation } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
@@ -70,6 +72,7 @@ export async function startAdmin(
       log.error({ unreadable }, 'credentials that no key opens; set them again')
     stops.push(watchStore(redis, first, log), startBeacon(redis, name, settings.killLease_ms))
     stops.push(startKillSweeper({ redis, lease_ms: settings.killLease_ms, log }))
+    const feed = new ActivityFeed(redis)
     const context: AdminContext = {
       settings,
       redis,
@@ -77,12 +80,16 @@ export async function startAdmin(
       acknowledgements,
       signInThrottle: new SignInThrottle(nowMs),
       tokenUses,
+      feed,
       log,
       nowMs,
       now: () => new Date(),
     }
-    stops.push(startDeliveries(context, name))
-    return { port: await listen(context, stops), made, stop }
+    stops.push(startDeliveries(context, name), startActivity(context, name))
+    const port = await listen(context, stops)
+    // Streams that are followed end first, or closing the servers would wait for them.
+    stops.push(() => feed.stop())
+    return { port, made, stop }
   } catch (error) {
     await stop()
     throw error
@@ -140,6 +147,21 @@ function startDeliveries(context: AdminContext, name: string): () => Promise<voi
   const webhooks = startWebhooks({ settings, redis, blocking, ring, mailer, log, now })
   return async () => {
     await webhooks.stop()
+    mailer?.close()
+  }
+}
+
+/** Digests the activity log while this process leads. */
+function startActivity(context: AdminContext, name: string): () => Promise<void> {
+  const { settings } = context
+  const mailer = createMailer(settings)
+  const retention = {
+    max_bytes: settings.activityMaxBytes,
+    retention_ms: settings.activityRetention_ms,
+  }
+  const stop = startActivityWorker({ ...context, name, mailer, retention })
+  return async () => {
+    await stop()
     mailer?.close()
   }
 }

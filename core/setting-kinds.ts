@@ -102,6 +102,18 @@ export const encryptionKeys: Kind<string> = {
       : bad('is not 32 bytes in Base64 (several: separated by commas)'),
 }
 
+/** For what is kept: from an hour to ten years. */
+export const days: Kind<number> = {
+  name: 'time to keep: 12h, 30d',
+  parse: (text) => {
+    const match = /^(\d{1,6})(h|d)$/.exec(text)
+    const hours = Number(match?.[1]) * (match?.[2] === 'd' ? 24 : 1)
+    return match !== null && hours >= 1 && hours <= 87_600
+      ? good(hours * 3_600_000)
+      : bad('is not a time like 12h or 30d, of an hour to ten years')
+  },
+}
+
 const DURATION_UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
 const LONGEST_DURATION_MS = 7 * 24 * 3_600_000
 

@@ -175,6 +175,30 @@ export const SETTINGS = {
     'Receivers of alerts.',
     { shown_default: 'none' },
   ),
+  activityMaxBytes: withDefault(
+    'AGW_ACTIVITY_MAX_BYTES',
+    kinds.integer(16_777_216, 1_099_511_627_776),
+    '1073741824',
+    'Bytes of the store that the activity logs of all organizations may take; never more than half of its maxmemory. The oldest entries go first.',
+  ),
+  activityRetention_ms: withDefault(
+    'AGW_ACTIVITY_RETENTION',
+    kinds.days,
+    '30d',
+    'How long entries can be searched in the activity log. The archive has its own time.',
+  ),
+  archiveDir: optional(
+    'AGW_ARCHIVE_DIR',
+    kinds.path,
+    'Folder of the archive of the activity log: hour files of NDJSON, each line chained to the one before by a keyed hash.',
+    { shown_default: 'archive in the data directory of `agw start`; off elsewhere' },
+  ),
+  archiveRetention_ms: optional(
+    'AGW_ARCHIVE_RETENTION',
+    kinds.days,
+    'How long hour files of the archive are kept.',
+    { shown_default: 'for ever' },
+  ),
   edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
     shown_default: 'host name',
   }),

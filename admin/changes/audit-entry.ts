@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { mintId } from '../../core/api-key.ts'
+import { mintActivityId } from '../../core/activity/activity-id.ts'
 import type { Actor } from '../server/admin-context.ts'
 import type { Audit } from '../server/outcome.ts'
 
@@ -14,7 +14,7 @@ export function auditEntry(
   const { actor, request_id, now } = by
   const { before, after } = onlyDifferent(audit.before, audit.after)
   return {
-    id: mintId('act'),
+    id: mintActivityId(now.getTime()),
     timestamp: now.toISOString(),
     event: 'admin_action',
     organization_id: actor.organization_id,

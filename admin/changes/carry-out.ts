@@ -1,7 +1,14 @@
 import { EPOCH, commit, type Guard, type Write } from '../../core/redis/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Actor, AdminContext } from '../server/admin-context.ts'
-import { type Answer, type Outcome, type Plan, type Refusal, conflict } from '../server/outcome.ts'
+import {
+  type Answer,
+  type Outcome,
+  type Plan,
+  type Refusal,
+  type Streamed,
+  conflict,
+} from '../server/outcome.ts'
 import { activityWrite } from './activity-write.ts'
 import { auditEntry } from './audit-entry.ts'
 import { type KeptAnswers, type RequestIdentity } from './kept-answers.ts'
@@ -26,7 +33,7 @@ export async function carryOut(
   kept: KeptAnswers,
   request: Request,
   decide: () => Promise<Outcome>,
-): Promise<Answer | Refusal> {
+): Promise<Answer | Refusal | Streamed> {
   for (let tries = 0; tries < TRIES_LIMIT; tries++) {
     const earlier = request.identity === null ? null : await kept.find(request.identity)
     if (earlier !== null) return earlier

@@ -4,6 +4,7 @@ import type { AdminRole } from '../../core/model.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
+import type { ActivityFeed } from '../activity/activity-feed.ts'
 import type { LastUses } from '../tokens/last-uses.ts'
 import type { SignInThrottle } from '../sign-in/sign-in-throttle.ts'
 
@@ -15,6 +16,7 @@ export interface AdminContext {
   readonly acknowledgements: Acknowledgements
   readonly signInThrottle: SignInThrottle
   readonly tokenUses: LastUses
+  readonly feed: ActivityFeed
   readonly log: Logger
   /** Monotonic, in ms. */
   readonly nowMs: () => number

@@ -37,6 +37,10 @@ export const ADMIN_ERRORS = {
     status: 429,
     message: 'Too many failed sign-ins from this address. Try again after Retry-After seconds.',
   },
+  too_many_streams: {
+    status: 429,
+    message: 'Too many streams of the activity log are open. Close one, or try again later.',
+  },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   internal_error: {
     status: 500,

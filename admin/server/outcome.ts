@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import type { Guard, Write } from '../../core/redis/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { AdminErrorCode } from './admin-errors.ts'
@@ -22,6 +23,14 @@ export interface Refusal {
   readonly message?: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
+}
+
+/** An answer that is written as it is made, for what is too large to hold or has no end. */
+export interface Streamed {
+  readonly kind: 'streamed'
+  readonly headers: Readonly<Record<string, string>>
+  /** Resolves when all is written; `gone` is aborted when nobody reads any more. */
+  readonly write: (out: Writable, gone: AbortSignal) => Promise<void>
 }
 
 /** What the activity log keeps of a change; secrets are masked by whoever makes it. */
@@ -49,7 +58,7 @@ export interface Plan {
   readonly afterwards?: () => Promise<void>
 }
 
-export type Outcome = Answer | Refusal | Plan
+export type Outcome = Answer | Refusal | Streamed | Plan
 
 export const answer = (
   status: number,

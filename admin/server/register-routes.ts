@@ -9,9 +9,10 @@ import type { Actor, AdminContext } from './admin-context.ts'
 import { checkInput } from './check-input.ts'
 import type { Call, Route } from './define-route.ts'
 import { ErrorBody, errorReply } from './error-reply.ts'
-import { type Answer, type Issue, type Refusal, answer, invalid } from './outcome.ts'
+import { type Answer, type Issue, type Refusal, type Streamed, answer, invalid } from './outcome.ts'
 import { readAnyBody } from './read-any-body.ts'
 import { readQuery } from './read-query.ts'
+import { sendStream } from './send-stream.ts'
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const IdempotencyHeader = Type.Object({
@@ -48,6 +49,7 @@ export function registerRoutes(
         const actor = actors.get(request)
         if (actor === undefined) throw new Error('a route ran without sign-in')
         const outcome = await run(context, kept, route, request, actor)
+        if (outcome.kind === 'streamed') return sendStream(reply, outcome, context.log)
         return send(reply, checked(route, outcome), request.id)
       },
     })
@@ -84,7 +86,7 @@ async function run(
   route: Route,
   request: FastifyRequest,
   actor: Actor,
-): Promise<Answer | Refusal> {
+): Promise<Answer | Refusal | Streamed> {
   const input = route.forgiving
     ? { params: request.params, query: {}, body: request.body ?? '' }
     : readInput(route, request)

@@ -1,4 +1,6 @@
+import { activityRoutes } from '../activity/activity-routes.ts'
 import { agentRoutes } from '../agents/agent-routes.ts'
+import { alertRoutes } from '../alerts/alert-routes.ts'
 import { edgeRoutes } from '../edges/edge-routes.ts'
 import { explainRoutes } from '../explain/explain-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
@@ -22,4 +24,6 @@ export const ROUTES: readonly Route[] = [
   ...patternRoutes,
   ...explainRoutes,
   ...edgeRoutes,
+  ...activityRoutes,
+  ...alertRoutes,
 ]

@@ -53,6 +53,28 @@ export const REDIS_KEYS = {
   idempotency: (digest: string) => key('idempotency', digest),
   /** Stream of activity entries, field `e`. */
   activity: (org: string) => key('activity', org),
+  /** Hash `position` → id up to which the log is digested, `alerts` → number of alerts so far. */
+  activityDigest: (org: string) => key('activity-digest', org),
+  /** Stream with the ids of the log's entries that have one value, and nothing else; its name is made by core/activity/activity-index.ts. */
+  activityIndex: (org: string, name: string) => key('activity-index', org, name),
+  /** Set of the names of an organization's indexes. */
+  activityIndexes: (org: string) => key('activity-indexes', org),
+  /** String: bytes that the log of one organization may take. */
+  activityBudget: key('activity-budget'),
+  /** String with a time to live: the process that digests the logs. */
+  activityLeader: key('activity-leader'),
+  /** String with a time to live: the process that writes to one archive. */
+  archiveWriter: (archive_id: string) => key('archive-writer', archive_id),
+  /** Hash organization_id → `<number> <mac>` of the last line of an archive. */
+  archiveHeads: (archive_id: string) => key('archive-heads', archive_id),
+  /** Hash of one alert; sorted set of alert_id in the order of their creation; hash what an open alert is about → alert_id. */
+  alert: (org: string, alert_id: string) => key('alert', org, alert_id),
+  alertIndex: (org: string) => key('alert-index', org),
+  alertsOpen: (org: string) => key('alerts-open', org),
+  /** Sorted set `<organization_id> <alert_id>` of new alerts that no e-mail has told of, by their ms. */
+  alertNotices: key('alert-notices'),
+  /** Hash edge_id → counters of its process, with the ms at which they were read. */
+  edgeMetrics: key('edge-metrics'),
   /** Hash `<agent_id> <reason>` → refusals of one minute that were counted instead of recorded one by one. */
   refusalCounts: (org: string, minute: number) => key('refusal-counts', org, String(minute)),
   /** Hash reason → refused calls of one minute whose organization is not known. */

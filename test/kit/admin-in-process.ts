@@ -27,6 +27,7 @@ export interface CallOptions {
 export interface AdminInProcess {
   readonly token: string
   readonly encryption_key: string
+  readonly port: number
   readonly socket: string | null
   readonly log: () => string
   readonly call: (method: string, path: string, options?: CallOptions) => Promise<AdminAnswer>
@@ -64,6 +65,7 @@ export async function adminInProcess(
   return {
     token,
     encryption_key,
+    port: admin.port,
     socket,
     log: () => log,
     call,

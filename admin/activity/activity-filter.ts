@@ -1,0 +1,114 @@
+import { Type } from 'typebox'
+import { type ActivityEntry, EVENTS } from '../../core/activity/activity-entry.ts'
+import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
+import type { Issue } from '../server/outcome.ts'
+
+const ID_LENGTH_LIMIT = 128
+const QUERY_LENGTH_LIMIT = 200
+
+const Time = (description: string) =>
+  Type.Optional(
+    Type.String({ maxLength: 40, description: `${description}: ISO 8601 with Z or an offset` }),
+  )
+
+/** The filters of the list, the stream and the export (contract §5). */
+export const FILTER_QUERY = {
+  event: Type.Optional(Type.Enum([...EVENTS])),
+  agent_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
+  integration_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
+  decision: Type.Optional(Type.Enum(['allowed', 'blocked', 'terminated'])),
+  q: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: QUERY_LENGTH_LIMIT,
+      description: 'Part of any value of the entry, in any case',
+    }),
+  ),
+  from: Time('Not before'),
+  to: Time('Before'),
+}
+
+export interface FilterQuery {
+  readonly event?: string
+  readonly agent_id?: string
+  readonly integration_id?: string
+  readonly decision?: string
+  readonly q?: string
+  readonly from?: string
+  readonly to?: string
+}
+
+/** Times are in ms, `to_ms` is exclusive; `q` is in lower case. */
+export interface ActivityFilter {
+  readonly equal: readonly (readonly [member: IndexedMember, value: string])[]
+  readonly q: string | null
+  readonly from_ms: number | null
+  readonly to_ms: number | null
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/
+const MEMBERS = Object.keys(INDEXED_MEMBERS) as readonly IndexedMember[]
+
+export function readFilter(
+  query: FilterQuery,
+):
+  | { readonly ok: true; readonly filter: ActivityFilter }
+  | { readonly ok: false; readonly issues: readonly Issue[] } {
+  const issues: Issue[] = []
+  const timeOf = (name: 'from' | 'to'): number | null => {
+    const text = query[name]
+    if (text === undefined) return null
+    const ms = ISO_TIME.test(text) ? Date.parse(text) : Number.NaN
+    if (!Number.isNaN(ms) && ms >= 0) return ms
+    issues.push({ path: `query/${name}`, message: 'must be a time like 2030-01-31T12:00:00Z' })
+    return null
+  }
+  const filter: ActivityFilter = {
+    equal: MEMBERS.flatMap((member) => {
+      const value = query[member]
+      return value === undefined ? [] : [[member, value] as const]
+    }),
+    q: query.q?.toLowerCase() ?? null,
+    from_ms: timeOf('from'),
+    to_ms: timeOf('to'),
+  }
+  return issues.length > 0 ? { ok: false, issues } : { ok: true, filter }
+}
+
+/**
+ * A call is written when it ends, with the time at which it began. What lies further apart than this is filed under
+ * the nearest time that does not, so that a range of times is a range of the log.
+ */
+export const WRITTEN_AFTER_MAX_MS = 300_000
+/** Clocks of edges may be ahead of the store's. */
+export const WRITTEN_BEFORE_MAX_MS = 60_000
+
+/** `written_ms` is when the store took the entry: the first part of its place. */
+export function matchesFilter(
+  { equal, q, from_ms, to_ms }: ActivityFilter,
+  entry: ActivityEntry,
+  written_ms: number,
+): boolean {
+  for (const [member, value] of equal) if (entry[member] !== value) return false
+  if (from_ms !== null || to_ms !== null) {
+    const filed_ms = Math.min(
+      Math.max(Date.parse(entry.timestamp), written_ms - WRITTEN_AFTER_MAX_MS),
+      written_ms + WRITTEN_BEFORE_MAX_MS,
+    )
+    if (from_ms !== null && filed_ms < from_ms) return false
+    if (to_ms !== null && filed_ms >= to_ms) return false
+  }
+  return q === null || holds(entry, q)
+}
+
+/** Whether a value anywhere in it has the text; names of members do not count. */
+function holds(value: unknown, text: string): boolean {
+  if (typeof value === 'string') return value.toLowerCase().includes(text)
+  if (typeof value === 'object' && value !== null)
+    return Object.values(value).some((member) => holds(member, text))
+  return value !== null && value !== undefined && String(value).includes(text)
+}
+
+/** The same text as the script may look for in the stored JSON: one that JSON writes as it is. */
+export const rawText = (q: string | null): string =>
+  q !== null && /^[ !#-[\]-~]*$/.test(q) ? q : ''

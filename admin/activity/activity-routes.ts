@@ -1,0 +1,219 @@
+import { Type } from 'typebox'
+import { commit } from '../../core/redis/commit.ts'
+import { activityWrite } from '../changes/activity-write.ts'
+import { auditEntry } from '../changes/audit-entry.ts'
+import { Id, ListOf, PageQuery, Strict, Timestamp } from '../server/common-schemas.ts'
+import { type Call, defineRoute, type Route } from '../server/define-route.ts'
+import { type Outcome, answer, invalid, notFound } from '../server/outcome.ts'
+import { LIST_DEFAULT } from '../lists/list-page.ts'
+import { FILTER_QUERY, type FilterQuery, readFilter } from './activity-filter.ts'
+import { ActivityView, activityView } from './activity-view.ts'
+import { type ExportFormat, exportActivity } from './export-activity.ts'
+import { findEntry } from './find-entry.ts'
+import { COUNTS_MAX_AGE_MINUTES, readRefusalCounts } from './read-refusal-counts.ts'
+import { isPlace, searchActivity } from './search-activity.ts'
+import { newestPlace, streamActivity } from './stream-activity.ts'
+
+const tag = 'activity'
+const MINUTE_MS = 60_000
+
+const CountView = Strict({
+  minute: Timestamp,
+  agent_id: Type.Union([Type.String(), Type.Null()]),
+  reason: Type.String(),
+  count: Type.Integer(),
+})
+const CountQuery = Strict({
+  from: FILTER_QUERY.from,
+  to: FILTER_QUERY.to,
+  cursor: PageQuery.cursor,
+})
+
+export const activityRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/admin/activity',
+    role: 'viewer',
+    tag,
+    summary:
+      'Search the activity log, newest first; a search that finds little answers early, with where to go on',
+    query: Strict({ ...FILTER_QUERY, ...PageQuery }),
+    answers: { 200: ListOf(ActivityView) },
+    handle: list,
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/admin/activity/stream',
+    role: 'viewer',
+    tag,
+    summary: 'Follow the activity log as server-sent events; Last-Event-ID goes on after an event',
+    query: Strict(FILTER_QUERY),
+    answers: { 200: Type.String({ description: 'text/event-stream' }) },
+    handle: stream,
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/admin/activity/export',
+    role: 'viewer',
+    tag,
+    summary: 'Everything that fits the filter, newest first, as NDJSON or CSV',
+    query: Strict({ format: Type.Optional(Type.Enum(['ndjson', 'csv'])), ...FILTER_QUERY }),
+    answers: { 200: Type.String({ description: 'application/x-ndjson or text/csv' }) },
+    handle: download,
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/admin/activity/counts',
+    role: 'viewer',
+    tag,
+    summary:
+      'Refusals of floods that were counted, by minute, agent and reason; the last day unless said otherwise',
+    query: CountQuery,
+    answers: { 200: ListOf(CountView) },
+    handle: (call) => counts(call, call.actor.organization_id),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/admin/activity/unknown-calls',
+    role: 'viewer',
+    installation: true,
+    tag,
+    summary: 'Refused calls whose organization is not known, by minute and reason',
+    query: CountQuery,
+    answers: { 200: ListOf(CountView) },
+    handle: (call) => counts(call, null),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/admin/activity/:id',
+    role: 'viewer',
+    tag,
+    summary: 'Read an entry',
+    params: Strict({ id: Id('Of an activity entry') }),
+    answers: { 200: ActivityView },
+    handle: async ({ context: { redis }, actor: { organization_id }, params }) => {
+      const entry = await findEntry(redis, organization_id, params.id)
+      return entry === null ? notFound() : answer(200, activityView(entry))
+    },
+  }),
+]
+
+async function list({
+  context,
+  actor,
+  query,
+}: Call<unknown, FilterQuery & { cursor?: string; limit?: number }>): Promise<Outcome> {
+  const read = readFilter(query)
+  const before = query.cursor === undefined ? null : readCursor(query.cursor)
+  const issues = [
+    ...(read.ok ? [] : read.issues),
+    ...(query.cursor !== undefined && before === null
+      ? [{ path: 'query/cursor', message: 'was not made by this API' }]
+      : []),
+  ]
+  if (!read.ok || issues.length > 0) return invalid(issues)
+  const { found, next } = await searchActivity(context, actor.organization_id, read.filter, {
+    before,
+    limit: query.limit ?? LIST_DEFAULT,
+  })
+  return answer(200, {
+    data: found.map(({ entry }) => activityView(entry)),
+    next_cursor: next === null ? null : Buffer.from(next).toString('base64url'),
+  })
+}
+
+function readCursor(text: string): string | null {
+  const place = Buffer.from(text, 'base64url').toString()
+  return isPlace(place) ? place : null
+}
+
+async function stream({
+  context: { redis, feed },
+  actor: { organization_id },
+  query,
+  headers,
+}: Call<unknown, FilterQuery>): Promise<Outcome> {
+  const read = readFilter(query)
+  const last = headers['last-event-id']
+  const isWrong = last !== undefined && last !== '' && !isPlace(String(last))
+  if (!read.ok) return invalid(read.issues)
+  if (isWrong)
+    return invalid([{ path: 'headers/last-event-id', message: 'was not sent by this stream' }])
+  const after = last ? String(last) : await newestPlace(redis, organization_id)
+  const following = feed.follow(organization_id)
+  if (following === null) return { kind: 'refusal', error: 'too_many_streams' }
+  return {
+    kind: 'streamed',
+    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
+    write: (out, gone) =>
+      streamActivity({ redis, feed: following }, organization_id, read.filter, {
+        after,
+        out,
+        ended: AbortSignal.any([gone, feed.stopped]),
+      }),
+  }
+}
+
+/** Who takes the log along is in the log before the first byte goes out. */
+async function download(
+  call: Call<unknown, FilterQuery & { format?: ExportFormat }>,
+): Promise<Outcome> {
+  const { context, actor, query, request_id } = call
+  const { redis, settings, now, feed } = context
+  const read = readFilter(query)
+  if (!read.ok) return invalid(read.issues)
+  const { format = 'ndjson', ...filters } = query
+  const { organization_id } = actor
+  const entry = auditEntry(
+    {
+      action: 'activity.export',
+      target: organization_id,
+      before: null,
+      after: { format, filters },
+    },
+    { actor, request_id, now: now() },
+  )
+  await commit(
+    redis,
+    { guards: [], writes: [activityWrite(entry)], targets: [] },
+    settings.killLease_ms,
+  )
+  const type = format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson'
+  return {
+    kind: 'streamed',
+    headers: {
+      'content-type': type,
+      'content-disposition': `attachment; filename="activity.${format}"`,
+    },
+    write: (out, gone) =>
+      exportActivity(context, organization_id, read.filter, {
+        format,
+        out,
+        ended: AbortSignal.any([gone, feed.stopped]),
+      }),
+  }
+}
+
+async function counts(
+  { context, query }: Call<unknown, FilterQuery & { cursor?: string }>,
+  organization_id: string | null,
+): Promise<Outcome> {
+  const read = readFilter(query)
+  if (!read.ok) return invalid(read.issues)
+  const now_ms = context.now().getTime()
+  const { from_ms, to_ms } = read.filter
+  const top = Math.floor((to_ms === null ? now_ms : Math.min(now_ms, to_ms - 1)) / MINUTE_MS)
+  const oldest = Math.max(
+    Math.floor((from_ms ?? now_ms - 24 * 60 * MINUTE_MS) / MINUTE_MS),
+    Math.floor(now_ms / MINUTE_MS) - COUNTS_MAX_AGE_MINUTES,
+  )
+  const cursor =
+    query.cursor === undefined ? top : Number(/^\d{1,12}$/.exec(query.cursor)?.[0] ?? Number.NaN)
+  if (Number.isNaN(cursor))
+    return invalid([{ path: 'query/cursor', message: 'was not made by this API' }])
+  const { data, next } = await readRefusalCounts(context.redis, organization_id, {
+    newest: Math.min(top, cursor),
+    oldest,
+  })
+  return answer(200, { data, next_cursor: next === null ? null : String(next) })
+}

@@ -1,0 +1,66 @@
+import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { indexesOf } from '../../core/activity/activity-index.ts'
+import { alertKeys } from '../../core/alerts/alert-keys.ts'
+import { writeAlert } from '../../core/alerts/write-alert.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { alertOfEntry } from '../alerts/alert-of-entry.ts'
+
+/** Entries of one script: it takes the store about two milliseconds. */
+export const DIGEST_BATCH = 400
+
+export type Digested =
+  | { readonly kind: 'digested'; readonly position: string; readonly count: number }
+  /** Another process was first. */
+  | { readonly kind: 'overtaken' }
+
+/** Takes the next piece of an organization's log into the indexes and raises the alerts that follow from it. */
+export async function digestLog(
+  redis: RedisClient,
+  organization_id: string,
+  position: string,
+): Promise<Digested> {
+  const key = REDIS_KEYS.activity(organization_id)
+  const rows = await redis.xrange(key, `(${position}`, '+', 'COUNT', DIGEST_BATCH)
+  const last = rows.at(-1)?.[0]
+  if (last === undefined) return { kind: 'digested', position, count: 0 }
+  const alerts: object[] = []
+  let lines = ''
+  for (const [id, fields] of rows) {
+    const entry = readEntry(fields)
+    if (entry === null) continue
+    const names = indexesOf(entry).filter(isPlain)
+    lines += `${id}${names.map((name) => `\t${name}`).join('')}\n`
+    const alert = alertOfEntry(entry)
+    if (alert !== null) alerts.push(writeAlert(alert, new Date(entry.timestamp)))
+  }
+  const digested = await runScript(
+    redis,
+    'digest-activity',
+    [
+      key,
+      REDIS_KEYS.activityDigest(organization_id),
+      REDIS_KEYS.activityIndexes(organization_id),
+      REDIS_KEYS.activityIndex(organization_id, ''),
+      ...alertKeys(organization_id),
+    ],
+    [position, last, organization_id, lines, alerts.length > 0 ? JSON.stringify(alerts) : ''],
+  )
+  return digested === 1
+    ? { kind: 'digested', position: last, count: rows.length }
+    : { kind: 'overtaken' }
+}
+
+export const readPosition = async (redis: RedisClient, organization_id: string): Promise<string> =>
+  (await redis.hget(REDIS_KEYS.activityDigest(organization_id), 'position')) ?? '0-0'
+
+/** Ids hold neither; an entry that no one of ours wrote must not break the line of another. */
+const isPlain = (name: string): boolean => !/[\t\n]/.test(name)
+
+function readEntry(fields: readonly string[]): ActivityEntry | null {
+  try {
+    return JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '') as ActivityEntry
+  } catch {
+    return null
+  }
+}

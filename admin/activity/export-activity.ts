@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { ActivityFilter } from './activity-filter.ts'
+import { ACTIVITY_MEMBERS, activityView } from './activity-view.ts'
+import { csvLine } from './csv-line.ts'
+import { type SearchParts, searchActivity } from './search-activity.ts'
+
+export type ExportFormat = 'ndjson' | 'csv'
+
+const PAGE = 200
+
+/**
+ * Writes every entry that fits the filter, the newest first, from the place that was the newest when it began. It
+ * holds one page at a time and waits for the reader.
+ */
+export async function exportActivity(
+  parts: SearchParts,
+  organization_id: string,
+  filter: ActivityFilter,
+  {
+    format,
+    out,
+    ended,
+  }: { readonly format: ExportFormat; readonly out: Writable; readonly ended: AbortSignal },
+): Promise<void> {
+  const lineOf = format === 'csv' ? csvOf : ndjsonOf
+  let text = format === 'csv' ? csvLine(ACTIVITY_MEMBERS) : ''
+  for (let before: string | null = null; !ended.aborted; ) {
+    const { found, next } = await searchActivity(parts, organization_id, filter, {
+      before,
+      limit: PAGE,
+    })
+    for (const { entry } of found) text += lineOf(entry)
+    if (text !== '' && !out.write(text)) await once(out, 'drain', { signal: ended })
+    text = ''
+    if (next === null) return
+    before = next
+  }
+}
+
+const ndjsonOf = (entry: ActivityEntry): string => `${JSON.stringify(activityView(entry))}\n`
+
+const csvOf = (entry: ActivityEntry): string =>
+  csvLine(
+    Object.values(activityView(entry)).map((value) =>
+      typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''),
+    ),
+  )

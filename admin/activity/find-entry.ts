@@ -1,0 +1,46 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { timeOfActivityId } from '../../core/activity/activity-id.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+
+/** How far the clock of an edge may be ahead of the store's, and how long an entry may wait for the store. */
+const CLOCK_AHEAD_MAX_MS = 60_000
+const WAITED_MAX_MS = 600_000
+const CANDIDATES_MAX = 512
+
+/** An entry by its id, which says about when it was written; null when the log has none. */
+export async function findEntry(
+  redis: RedisClient,
+  organization_id: string,
+  id: string,
+): Promise<ActivityEntry | null> {
+  const made_ms = timeOfActivityId(id)
+  if (made_ms === null || !Number.isSafeInteger(made_ms + WAITED_MAX_MS)) return null
+  const key = REDIS_KEYS.activity(organization_id)
+  // Most are written within milliseconds, so the search begins there; then what waited, then what a clock misdated.
+  const made = `${made_ms}-0`
+  return (
+    (await look(redis, key, id, made, `${made_ms + WAITED_MAX_MS}-0`)) ??
+    (await look(redis, key, id, `${Math.max(0, made_ms - CLOCK_AHEAD_MAX_MS)}-0`, `(${made}`))
+  )
+}
+
+async function look(
+  redis: RedisClient,
+  key: string,
+  id: string,
+  from: string,
+  to: string,
+): Promise<ActivityEntry | null> {
+  for (let next = from; next !== ''; ) {
+    const [last, text] = (await runScript(
+      redis,
+      'find-entry',
+      [key],
+      [next, to, CANDIDATES_MAX, `"id":${JSON.stringify(id)}`],
+    )) as [string, string?]
+    if (text !== undefined) return JSON.parse(text) as ActivityEntry
+    next = last === '' ? '' : `(${last}`
+  }
+  return null
+}

@@ -1,0 +1,78 @@
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+
+/** Of a store that has a limit, the logs take at most this share, so that kills and keys have room (threats.md 21). */
+const SHARE_OF_STORE = 0.5
+/** Nodes of a stream that are looked at to estimate its size. */
+const SAMPLES = 20
+/** Trimmed a little below the budget, so that it is not trimmed all the time. */
+const TRIM_TO = 0.95
+
+export interface Retention {
+  readonly max_bytes: number
+  readonly retention_ms: number
+}
+
+/**
+ * Keeps the logs of all organizations within their bytes and their age, and tells the writers the budget of one, which
+ * they keep to while no admin process runs. The largest logs give way first.
+ */
+export async function keepWithinBudget(
+  redis: RedisClient,
+  organization_ids: readonly string[],
+  { max_bytes, retention_ms }: Retention,
+  now_ms: number,
+): Promise<void> {
+  const total = Math.min(max_bytes, (await storeLimit(redis)) * SHARE_OF_STORE)
+  const sizes = await Promise.all(organization_ids.map((org) => bytesOf(redis, org)))
+  const budget = fairLimit(sizes, total)
+  await redis.set(REDIS_KEYS.activityBudget, Math.floor(budget))
+  for (const [i, organization_id] of organization_ids.entries()) {
+    const key = REDIS_KEYS.activity(organization_id)
+    const bytes = sizes[i] ?? 0
+    await redis.xtrim(key, 'MINID', '~', `${Math.max(0, now_ms - retention_ms)}-0`)
+    if (bytes > budget) {
+      const keep = Math.floor((await redis.xlen(key)) * (budget / bytes) * TRIM_TO)
+      await redis.xtrim(key, 'MAXLEN', '~', keep)
+    }
+    await trimIndexes(redis, organization_id)
+  }
+}
+
+/** The largest limit for each by which all together stay within the total. */
+export function fairLimit(sizes: readonly number[], total: number): number {
+  const rising = [...sizes].sort((a, b) => a - b)
+  let left = total
+  for (const [i, size] of rising.entries()) {
+    const share = left / (rising.length - i)
+    if (size > share) return share
+    left -= size
+  }
+  // All fit: any one of them may take what is left.
+  return (rising.at(-1) ?? 0) + left
+}
+
+async function trimIndexes(redis: RedisClient, organization_id: string): Promise<void> {
+  const [oldest] = await redis.xrange(REDIS_KEYS.activity(organization_id), '-', '+', 'COUNT', 1)
+  if (oldest === undefined) return
+  const indexes = REDIS_KEYS.activityIndexes(organization_id)
+  for (const name of await redis.smembers(indexes))
+    await runScript(
+      redis,
+      'trim-activity-index',
+      [REDIS_KEYS.activityIndex(organization_id, name), indexes],
+      [oldest[0], name],
+    )
+}
+
+async function bytesOf(redis: RedisClient, organization_id: string): Promise<number> {
+  const key = REDIS_KEYS.activity(organization_id)
+  return Number((await redis.call('MEMORY', 'USAGE', key, 'SAMPLES', SAMPLES)) ?? 0)
+}
+
+/** Infinite where the store has no limit or hides it. */
+async function storeLimit(redis: RedisClient): Promise<number> {
+  const info = await redis.info('memory').catch(() => '')
+  const bytes = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0)
+  return bytes > 0 ? bytes : Number.POSITIVE_INFINITY
+}

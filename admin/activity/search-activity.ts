@@ -1,0 +1,97 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { indexName } from '../../core/activity/activity-index.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import {
+  type ActivityFilter,
+  matchesFilter,
+  rawText,
+  WRITTEN_AFTER_MAX_MS,
+  WRITTEN_BEFORE_MAX_MS,
+} from './activity-filter.ts'
+
+/** An entry and its place in the log, the id in the stream. */
+export interface Placed {
+  readonly place: string
+  readonly entry: ActivityEntry
+}
+
+export interface ActivityPage {
+  readonly found: readonly Placed[]
+  /** Where to go on, towards the old; null at the end of the log. */
+  readonly next: string | null
+}
+
+/** The store serves nobody else while a script runs; so many candidates take it about a millisecond. */
+const CANDIDATES_MAX = 256
+/** A search that finds little answers what it has by then, and where to go on. */
+export const SEARCH_BUDGET_MS = 100
+
+export interface SearchParts {
+  readonly redis: RedisClient
+  /** Monotonic. */
+  readonly nowMs: () => number
+  readonly budget_ms?: number
+}
+
+/**
+ * Entries of one organization that fit a filter, the newest first, below the place `before` (null: from the newest).
+ * A page ends with what was looked at, never in between, so that following `next` meets each entry exactly once; what
+ * is written meanwhile is newer and is not met.
+ */
+export async function searchActivity(
+  { redis, nowMs, budget_ms = SEARCH_BUDGET_MS }: SearchParts,
+  organization_id: string,
+  filter: ActivityFilter,
+  { before, limit }: { readonly before: string | null; readonly limit: number },
+): Promise<ActivityPage> {
+  const { equal, q, from_ms, to_ms } = filter
+  const keys = [
+    REDIS_KEYS.activity(organization_id),
+    REDIS_KEYS.activityDigest(organization_id),
+    ...equal.map(([member, value]) =>
+      REDIS_KEYS.activityIndex(organization_id, indexName(member, value)),
+    ),
+  ]
+  const lower = from_ms === null ? '-' : `${Math.max(0, from_ms - WRITTEN_BEFORE_MAX_MS)}-0`
+  // Where every candidate counts there is no need for more than the page.
+  const isSelective = q === null && equal.length < 2 && to_ms === null
+  const started_ms = nowMs()
+  const found: Placed[] = []
+  let place = earlier(before, to_ms === null ? null : `${to_ms + WRITTEN_AFTER_MAX_MS}-0`)
+  for (;;) {
+    const wanted = limit - found.length
+    const candidates = isSelective ? Math.min(wanted, CANDIDATES_MAX) : CANDIDATES_MAX
+    const args = [place ?? '+', lower, candidates, rawText(q)]
+    const [last = '', ...rows] = (await runScript(redis, 'search-activity', keys, args)) as string[]
+    for (let i = 0; i + 1 < rows.length; i += 2) {
+      const at = rows[i] ?? ''
+      const entry = JSON.parse(rows[i + 1] ?? '') as ActivityEntry
+      if (!matchesFilter(filter, entry, msOfPlace(at))) continue
+      found.push({ place: at, entry })
+      if (found.length === limit) return { found, next: at }
+    }
+    if (last === '') return { found, next: null }
+    place = last
+    if (nowMs() - started_ms > budget_ms) return { found, next: last }
+  }
+}
+
+export const msOfPlace = (place: string): number => Number(place.slice(0, place.indexOf('-')))
+
+const PLACE = /^\d{1,15}-\d{1,15}$/
+export const isPlace = (text: string): boolean => PLACE.test(text)
+
+/** The older of two places; null is newer than all. */
+function earlier(a: string | null, b: string | null): string | null {
+  if (a === null || b === null) return a ?? b
+  return comparePlaces(a, b) < 0 ? a : b
+}
+
+/** Negative when `a` is older. */
+export function comparePlaces(a: string, b: string): number {
+  const byMs = msOfPlace(a) - msOfPlace(b)
+  return byMs !== 0
+    ? byMs
+    : Number(a.slice(a.indexOf('-') + 1)) - Number(b.slice(b.indexOf('-') + 1))
+}

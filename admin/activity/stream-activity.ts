@@ -1,0 +1,79 @@
+import { once } from 'node:events'
+import type { Writable } from 'node:stream'
+import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { ActivityFeed } from './activity-feed.ts'
+import { type ActivityFilter, matchesFilter } from './activity-filter.ts'
+import { activityView } from './activity-view.ts'
+import { msOfPlace } from './search-activity.ts'
+
+const READ_MAX = 200
+/** A comment now and then keeps proxies from closing a silent stream, and tells us of a caller that is gone. */
+const HEARTBEAT_MS = 15_000
+/** What a client waits before it connects again, by the event stream format. */
+const RETRY_MS = 1_000
+
+/** The place that is older than all that come: the newest of the log, or its beginning while it is empty. */
+export async function newestPlace(redis: RedisClient, organization_id: string): Promise<string> {
+  const [row] = await redis.xrevrange(REDIS_KEYS.activity(organization_id), '+', '-', 'COUNT', 1)
+  return row?.[0] ?? '0-0'
+}
+
+/**
+ * Writes the entries after a place as server-sent events, the old ones first, then those that come. The id of an event
+ * is its place, so that a client goes on where it was. A slow client is waited for and then reads from the log; nothing
+ * is kept for it.
+ */
+export async function streamActivity(
+  parts: {
+    readonly redis: RedisClient
+    readonly feed: NonNullable<ReturnType<ActivityFeed['follow']>>
+  },
+  organization_id: string,
+  filter: ActivityFilter,
+  {
+    after,
+    out,
+    ended,
+  }: { readonly after: string; readonly out: Writable; readonly ended: AbortSignal },
+): Promise<void> {
+  const { redis, feed } = parts
+  const key = REDIS_KEYS.activity(organization_id)
+  const write = async (text: string): Promise<void> => {
+    if (out.write(text) || ended.aborted) return
+    await once(out, 'drain', { signal: ended })
+  }
+  const heartbeat = setInterval(() => {
+    if (!out.writableNeedDrain) out.write(':\n\n')
+  }, HEARTBEAT_MS)
+  const aborted = whenAborted(ended)
+  try {
+    await write(`retry: ${RETRY_MS}\n\n`)
+    for (let place = after; !ended.aborted; ) {
+      const rows = await redis.xrange(key, `(${place}`, '+', 'COUNT', READ_MAX)
+      for (const [at, fields] of rows) {
+        place = at
+        const entry = JSON.parse(
+          fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '{}',
+        ) as ActivityEntry
+        if (matchesFilter(filter, entry, msOfPlace(at)))
+          await write(
+            `id: ${at}\nevent: ${entry.event}\ndata: ${JSON.stringify(activityView(entry))}\n\n`,
+          )
+      }
+      if (rows.length < READ_MAX) await Promise.race([feed.changed(place), aborted])
+    }
+  } catch (error) {
+    if (!ended.aborted) throw error
+  } finally {
+    clearInterval(heartbeat)
+    feed.leave()
+  }
+}
+
+const whenAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -1,0 +1,87 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
+
+/** The alert that follows from an entry of the log; null for most (contract §4, "An alert"). */
+export function alertOfEntry(entry: ActivityEntry): AlertCause | null {
+  switch (entry.event) {
+    case 'injection_blocked':
+    case 'injection_detected':
+      return ofFinding(entry)
+    case 'anomaly_detected':
+      return ofAnomaly(entry)
+    case 'agent_killed':
+      return entry.data['triggered_by'] === 'system' ? ofAutomaticKill(entry) : null
+    default:
+      return null
+  }
+}
+
+/** Mode `log` only records, and a whitelisted finding is nobody's business. */
+function ofFinding(entry: ActivityEntry): AlertCause | null {
+  const { mode, whitelisted, pattern_name, severity, location } = entry.data
+  if (mode === 'log' || whitelisted === true) return null
+  const name = textOf(pattern_name)
+  const done = entry.event === 'injection_blocked' ? 'blocked' : 'detected'
+  return {
+    about: `injection ${entry.agent_id} ${entry.integration_id} ${name}`,
+    kind: 'injection',
+    severity: severityOf(severity),
+    title: `Prompt injection (${name}) was ${done} in a request of ${nameOf(entry)}.`,
+    occurrence: {
+      ...whoAndWhat(entry),
+      pattern_name: name,
+      location: textOf(location),
+      decision: entry.decision,
+    },
+  }
+}
+
+function ofAnomaly(entry: ActivityEntry): AlertCause {
+  const { anomaly_score, anomaly_types, action_taken } = entry.data
+  return {
+    about: `anomaly ${entry.agent_id} ${entry.scope_id}`,
+    kind: 'anomaly',
+    severity: action_taken === 'killed' ? 'critical' : 'high',
+    title: `${nameOf(entry)} behaves unusually.`,
+    occurrence: {
+      ...whoAndWhat(entry),
+      anomaly_score: anomaly_score ?? null,
+      anomaly_types: anomaly_types ?? [],
+      action_taken: action_taken ?? null,
+    },
+  }
+}
+
+function ofAutomaticKill(entry: ActivityEntry): AlertCause {
+  const { kill_method, reason } = entry.data
+  return {
+    about: `agent_killed ${entry.agent_id}`,
+    kind: 'agent_killed',
+    severity: 'critical',
+    title: `${nameOf(entry)} was switched off by the gateway.`,
+    occurrence: {
+      ...whoAndWhat(entry),
+      kill_method: textOf(kill_method),
+      reason: textOf(reason),
+    },
+  }
+}
+
+const whoAndWhat = (entry: ActivityEntry) => ({
+  activity_id: entry.id,
+  agent_id: entry.agent_id,
+  agent_name: entry.agent_name,
+  integration_id: entry.integration_id,
+  scope_id: entry.scope_id,
+})
+
+const nameOf = ({ agent_name, agent_id }: ActivityEntry): string =>
+  `Agent ${agent_name ?? agent_id ?? 'unknown'}`
+
+const SHOWN_TEXT_LIMIT = 200
+
+const textOf = (value: unknown): string =>
+  typeof value === 'string' ? value.slice(0, SHOWN_TEXT_LIMIT) : ''
+
+const severityOf = (value: unknown): AlertSeverity =>
+  value === 'critical' || value === 'medium' ? value : 'high'

@@ -1,0 +1,48 @@
+import { Type } from 'typebox'
+import { ALERT_KINDS, ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+
+export const AlertView = Strict({
+  alert_id: Type.String(),
+  status: Type.Enum(['open', 'acknowledged']),
+  kind: Type.Enum([...ALERT_KINDS]),
+  severity: Type.Enum([...ALERT_SEVERITIES]),
+  title: Type.String(),
+  count: Type.Integer({ description: 'How often it has happened while the alert was open' }),
+  first_at: Timestamp,
+  last_at: Timestamp,
+  last: Type.Record(Type.String(), Type.Unknown(), { description: 'The last occurrence' }),
+  acknowledged_at: Nullable(Timestamp),
+  acknowledged_by: Nullable(Type.String()),
+})
+
+export type StoredAlert = Readonly<Record<string, string>>
+
+export const alertView = (stored: StoredAlert): object => ({
+  alert_id: stored['alert_id'],
+  status: stored['status'],
+  kind: stored['kind'],
+  severity: stored['severity'],
+  title: stored['title'],
+  count: Number(stored['count']),
+  first_at: stored['first_at'],
+  last_at: stored['last_at'],
+  last: JSON.parse(stored['last'] ?? '{}') as unknown,
+  acknowledged_at: stored['acknowledged_at'] ?? null,
+  acknowledged_by: stored['acknowledged_by'] ?? null,
+})
+
+/** In the order of the ids; null where there is none. */
+export const readAlerts = async (
+  redis: RedisClient,
+  organization_id: string,
+  alert_ids: readonly string[],
+): Promise<(StoredAlert | null)[]> =>
+  Promise.all(
+    alert_ids.map(async (alert_id) => {
+      const stored = await redis.hgetall(REDIS_KEYS.alert(organization_id, alert_id))
+      return stored['alert_id'] === undefined ? null : stored
+    }),
+  )

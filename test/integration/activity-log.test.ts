@@ -1,0 +1,299 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { recordEntries } from '../../core/activity/record-entries.ts'
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { keepWithinBudget } from '../../admin/activity/log-budget.ts'
+import { activityEntry } from '../kit/activity-entry.ts'
+import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { readEvents } from '../kit/read-events.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { until } from '../kit/until.ts'
+
+const ORG = 'org_default'
+let valkey: KitValkey
+let admin: AdminInProcess
+let redis: RedisClient
+
+before(async () => {
+  valkey = await startValkey()
+  admin = await adminInProcess(valkey.url)
+  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+})
+after(async () => {
+  redis.disconnect()
+  await admin.stop()
+  await valkey.stop()
+})
+
+async function record(...entries: readonly ActivityEntry[]): Promise<void> {
+  await recordEntries(redis, ORG, entries)
+}
+
+const get = async (path: string, token = admin.token): Promise<any> => {
+  const answer = await admin.call('GET', path, { token })
+  assert.equal(answer.status, 200, answer.text)
+  return answer.body
+}
+
+/** Follows the cursor to the end; every page is within its limit. */
+async function pages(query: string): Promise<ActivityEntry[]> {
+  const all: ActivityEntry[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page: any = await get(`/admin/activity?${query}${cursor ? `&cursor=${cursor}` : ''}`)
+    all.push(...page.data)
+    cursor = page.next_cursor
+  }
+  return all
+}
+
+const idsOf = (entries: readonly ActivityEntry[]): string[] => entries.map(({ id }) => id)
+
+const digested = (): Promise<unknown> =>
+  until('the log is digested', async () => {
+    const [newest] = await redis.xrevrange(REDIS_KEYS.activity(ORG), '+', '-', 'COUNT', 1)
+    const position = await redis.hget(REDIS_KEYS.activityDigest(ORG), 'position')
+    return newest?.[0] === position
+  })
+
+test('each filter, and several at once, find what they name, before and after the log is digested', async () => {
+  const entries = Array.from({ length: 300 }, (_, i) =>
+    activityEntry(i % 2 === 0 ? 'request_allowed' : 'permission_denied', {
+      agent_id: `agt_${i % 5}`,
+      integration_id: i % 3 === 0 ? 'int_a' : 'int_b',
+      decision: i % 2 === 0 ? 'allowed' : 'blocked',
+      endpoint: `/v1/item/${i}`,
+      timestamp: new Date(Date.now() - 1000 * (300 - i)).toISOString(),
+    }),
+  )
+  const from = entries[100]?.timestamp ?? ''
+  const to = entries[200]?.timestamp ?? ''
+  const ours = (matches: (entry: ActivityEntry) => boolean): string[] =>
+    idsOf(entries.filter(matches)).reverse()
+  const check = async (): Promise<void> => {
+    const rows: [string, (entry: ActivityEntry) => boolean][] = [
+      ['event=permission_denied', ({ event }) => event === 'permission_denied'],
+      ['agent_id=agt_3', ({ agent_id }) => agent_id === 'agt_3'],
+      ['integration_id=int_a', ({ integration_id }) => integration_id === 'int_a'],
+      ['decision=allowed', ({ decision }) => decision === 'allowed'],
+      ['q=ITEM/27', ({ endpoint }) => endpoint?.includes('item/27') === true],
+      [`from=${from}&to=${to}`, (e) => e.timestamp >= from && e.timestamp < to],
+      [
+        `agent_id=agt_3&integration_id=int_a&decision=blocked&q=item&from=${from}`,
+        (e) =>
+          e.agent_id === 'agt_3' &&
+          e.integration_id === 'int_a' &&
+          e.decision === 'blocked' &&
+          e.timestamp >= from,
+      ],
+    ]
+    for (const [query, matches] of rows)
+      for (const limit of [7, 200]) {
+        const found = (await pages(`${query}&limit=${limit}`)).filter((e) =>
+          e.endpoint?.startsWith('/v1/item/'),
+        )
+        assert.deepEqual(idsOf(found), ours(matches), query)
+      }
+  }
+  await record(...entries)
+  await check()
+  await digested()
+  await check()
+})
+
+test('an entry is found by its id, and one that is not there is not', async () => {
+  const one = activityEntry('request_rejected', { data: { note: 'one "quoted"' } })
+  await record(activityEntry('request_allowed'), one, activityEntry('request_allowed'))
+  assert.deepEqual(await get(`/admin/activity/${one.id}`), one)
+  for (const id of ['act_unknown', `${one.id}0`, 'act_ffffffffffff-0', '%22', 'act_'])
+    assert.equal((await admin.call('GET', `/admin/activity/${id}`)).status, 404)
+})
+
+test('paging under load loses and doubles nothing that was there at the beginning', async () => {
+  const mine = 'agt_paged'
+  const first = Array.from({ length: 2000 }, () =>
+    activityEntry('request_allowed', { agent_id: mine }),
+  )
+  await record(...first)
+  let writing = true
+  const later = (async () => {
+    while (writing)
+      await record(
+        ...Array.from({ length: 20 }, () => activityEntry('request_allowed', { agent_id: mine })),
+      )
+  })()
+  for (const query of [`agent_id=${mine}`, `q=${mine}`, `agent_id=${mine}&event=request_allowed`]) {
+    const found = idsOf(await pages(`${query}&limit=50`))
+    assert.equal(new Set(found).size, found.length, 'none is doubled')
+    const seen = new Set(found)
+    assert.equal(idsOf(first).filter((id) => !seen.has(id)).length, 0, 'none is lost')
+  }
+  writing = false
+  await later
+})
+
+test('two admin processes digest a log once', async () => {
+  const second = await adminInProcess(valkey.url, {
+    AGW_ADMIN_TOKEN: admin.token,
+    AGW_ENCRYPTION_KEY: admin.encryption_key,
+  })
+  const mine = 'agt_twice'
+  for (let i = 0; i < 40; i++)
+    await record(
+      ...Array.from({ length: 50 }, () => activityEntry('request_allowed', { agent_id: mine })),
+    )
+  await digested()
+  assert.equal(await redis.xlen(REDIS_KEYS.activityIndex(ORG, `a:${mine}`)), 2000)
+  await second.stop()
+})
+
+test('the stream tells what comes, filtered, and goes on after the last event that a client has seen', async () => {
+  const url = `http://127.0.0.1:${admin.port}/admin/activity/stream?agent_id=agt_streamed`
+  const authorization = `Bearer ${admin.token}`
+  const entries = Array.from({ length: 9 }, (_, i) =>
+    activityEntry('permission_denied', { agent_id: 'agt_streamed', data: { number: i } }),
+  )
+  const client = await readEvents(url, { authorization })
+  assert.equal(client.status, 200)
+  await record(activityEntry('permission_denied'), ...entries.slice(0, 3))
+  await client.until(3)
+  client.close()
+  await record(...entries.slice(3, 6), activityEntry('request_allowed'))
+  const again = await readEvents(url, {
+    authorization,
+    'last-event-id': client.events[1]?.id ?? '',
+  })
+  await again.until(4)
+  await record(...entries.slice(6))
+  await again.until(7)
+  again.close()
+  assert.deepEqual(
+    [...client.events.slice(0, 2), ...again.events].map(({ data }) => data),
+    entries,
+  )
+  assert.equal((await readEvents(url, { authorization, 'last-event-id': 'x' })).status, 400)
+})
+
+test('the export holds what the list has, as NDJSON and as CSV, and is in the log itself', async () => {
+  const agent_id = 'agt_exported'
+  const entries = Array.from({ length: 450 }, (_, i) =>
+    activityEntry('request_rejected', {
+      agent_id,
+      agent_name: '=HYPERLINK("http://x")',
+      data: { number: i },
+    }),
+  )
+  await record(...entries)
+  const path = `/admin/activity/export?agent_id=${agent_id}`
+  const ndjson = await admin.call('GET', `${path}&format=ndjson`)
+  assert.match(String(ndjson.headers['content-type']), /ndjson/)
+  const lines = ndjson.text.trimEnd().split('\n')
+  assert.deepEqual(
+    lines.map((line) => JSON.parse(line)),
+    [...entries].reverse(),
+  )
+  const csv = await admin.call('GET', `${path}&format=csv`)
+  const rows = csv.text.split('\r\n')
+  assert.match(rows[0] ?? '', /^id,timestamp,event,/)
+  assert.equal(rows.length, entries.length + 2)
+  assert.ok(rows[1]?.includes(`"'=HYPERLINK(""http://x"")"`), rows[1])
+  const audited = await get('/admin/activity?event=admin_action&q=activity.export')
+  assert.equal(audited.data.length, 2)
+  assert.equal(audited.data[0].data.actor, 'admin@localhost')
+})
+
+test('refusals that a flood made into counts are shown by minute, agent and reason', async () => {
+  const minute = Math.floor(Date.now() / 60_000) - 3
+  await redis.hset(REDIS_KEYS.refusalCounts(ORG, minute), 'agt_f permission_denied', 812)
+  await redis.hset(REDIS_KEYS.unknownCalls(minute), 'invalid_api_key', 41)
+  const { data } = await get('/admin/activity/counts')
+  assert.deepEqual(data, [
+    {
+      minute: new Date(minute * 60_000).toISOString(),
+      agent_id: 'agt_f',
+      reason: 'permission_denied',
+      count: 812,
+    },
+  ])
+  const unknown = await get('/admin/activity/unknown-calls')
+  assert.equal(unknown.data.find((row: any) => row.reason === 'invalid_api_key').count, 41)
+})
+
+test('a finding opens one alert, repeats are counted in it, and after it is acknowledged the next opens another', async () => {
+  const finding = {
+    agent_id: 'agt_alert',
+    data: {
+      pattern_name: 'ignore_previous',
+      severity: 'critical',
+      mode: 'block',
+      location: 'body',
+    },
+  }
+  const mine = async (query = ''): Promise<any[]> =>
+    (await get(`/admin/alerts${query}`)).data.filter((a: any) => a.last.agent_id === 'agt_alert')
+  await record(...[1, 2, 3].map(() => activityEntry('injection_blocked', finding)))
+  const [alert] = await until('the alert is there', async () => {
+    const alerts = await mine()
+    return alerts[0]?.count === 3 ? alerts : null
+  })
+  assert.equal(alert.status, 'open')
+  assert.equal(alert.severity, 'critical')
+  const path = `/admin/alerts/${alert.alert_id}/acknowledge`
+  for (let i = 0; i < 2; i++) {
+    const answer = await admin.call('POST', path)
+    assert.equal(answer.status, 200)
+    assert.equal(answer.body.status, 'acknowledged')
+    assert.equal(answer.body.acknowledged_by, 'admin@localhost')
+  }
+  assert.equal((await get(`/admin/activity?q=${alert.alert_id}`)).data.length, 1, 'logged once')
+  await record(activityEntry('injection_blocked', finding))
+  await until('another is open', async () => (await mine('?status=open'))[0]?.count === 1)
+  assert.equal((await mine()).length, 2)
+  assert.equal((await mine('?status=acknowledged')).length, 1)
+  assert.equal((await admin.call('POST', '/admin/alerts/alt_x/acknowledge')).status, 404)
+})
+
+test('an alert may be raised by any part of the service, and one that is flooded keeps to its bound', async () => {
+  const raise = (about: string): Promise<string> =>
+    raiseAlert(
+      redis,
+      ORG,
+      { about, kind: 'webhook_failing', severity: 'high', title: 'x', occurrence: {} },
+      new Date(),
+    )
+  assert.equal(await raise('webhook whk_1'), await raise('webhook whk_1'))
+  for (let i = 0; i < 2100; i += 100)
+    await Promise.all(Array.from({ length: 100 }, (_, j) => raise(`flood ${i + j}`)))
+  assert.equal(await redis.zcard(REDIS_KEYS.alertIndex(ORG)), 2000)
+  assert.ok((await redis.hlen(REDIS_KEYS.alertsOpen(ORG))) <= 2000)
+})
+
+test('threat 21: a log keeps to its budget of bytes, the writers alone as well', async () => {
+  const own = await startValkey()
+  const store = connectRedis(own.url, { name: 'budget', role: 'queue' })
+  const key = REDIS_KEYS.activity(ORG)
+  const bytes = async (): Promise<number> => Number(await store.call('MEMORY', 'USAGE', key))
+  const fill = async (count: number): Promise<void> => {
+    for (let i = 0; i < count; i += 100)
+      await recordEntries(
+        store,
+        ORG,
+        Array.from({ length: 100 }, () =>
+          activityEntry('request_rejected', { data: { text: 'x'.repeat(1000) } }),
+        ),
+      )
+  }
+  await store.set(REDIS_KEYS.activityBudget, 4_000_000)
+  await fill(10_000)
+  assert.ok((await bytes()) < 5_000_000, `${await bytes()}`)
+  const retention = { max_bytes: 1_000_000, retention_ms: 3_600_000 }
+  await keepWithinBudget(store, [ORG], retention, Date.now())
+  assert.ok((await bytes()) < 1_100_000, `${await bytes()}`)
+  await keepWithinBudget(store, [ORG], retention, Date.now() + 7_200_000)
+  assert.ok((await store.xlen(key)) < 200, 'what is older than the retention is gone')
+  store.disconnect()
+  await own.stop()
+})
