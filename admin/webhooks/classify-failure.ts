@@ -1,3 +1,4 @@
+import { errors } from 'undici'
 import type { AttemptError } from './attempt-outcome.ts'
 import { AddressRefused } from './pinned-connector.ts'
 import { HostNotFound } from './resolve-host.ts'
@@ -21,6 +22,7 @@ const BY_CODE: ReadonlyArray<readonly [RegExp, AttemptError]> = [
 export function classifyFailure(failure: unknown): AttemptError {
   if (failure instanceof AddressRefused) return 'address_refused'
   if (failure instanceof HostNotFound) return 'dns_failed'
+  if (failure instanceof errors.HTTPParserError && !isCut(failure)) return 'invalid_response'
   const { code, message } = failure as { readonly code?: unknown; readonly message?: unknown }
   // Node says so when a peer hangs up before the handshake is complete.
   if (typeof message === 'string' && message.includes('before secure TLS connection'))
@@ -28,3 +30,5 @@ export function classifyFailure(failure: unknown): AttemptError {
   const text = typeof code === 'string' ? code : ''
   return BY_CODE.find(([pattern]) => pattern.test(text))?.[1] ?? 'connection_failed'
 }
+
+const isCut = ({ code }: { readonly code?: unknown }): boolean => code === 'HPE_INVALID_EOF_STATE'

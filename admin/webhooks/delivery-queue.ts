@@ -13,7 +13,7 @@ const SETTLED_MAX = 10_000
 /** Attempts of one delivery that are kept; retries by hand can make more than the schedule has. */
 export const ATTEMPTS_KEPT = 25
 /** An attempt takes at most 10 s; the rest is for a store that does not answer at once. */
-export const LEASE_MS = 30_000
+export const LEASE_MS = 15_000
 const RETENTION_MS = 30 * 24 * 3600 * 1000
 const TRIM_BATCH = 500
 const REPLAY_BATCH = 200
@@ -65,7 +65,7 @@ const BOUNDS: Bounds = {
   lease_ms: LEASE_MS,
 }
 
-/** The queue of deliveries: every move is one script (docs/decisions/webhook-queue.md). */
+/** The queue of deliveries: every move is one script (docs/decisions/004-webhook-queue.md). */
 export class DeliveryQueue {
   readonly #redis: RedisClient
   readonly #delays_ms: readonly number[]
