@@ -34,8 +34,6 @@ export type Pattern = {
   readonly description: string
   readonly expression: string
   readonly gates: readonly Gate[]
-  /** Match the text as it was written (case and symbols kept) instead of the normalised one. */
-  readonly as_written?: boolean
   /** Ordinary where an operator speaks: not looked for in the system message of a chat. */
   readonly unless_system_role?: boolean
   /** Only in texts of at most so many bytes, as values of forms and tool arguments are. */

@@ -1,6 +1,6 @@
 import type { CompiledInjectionSettings } from './compile-settings.ts'
 import { type Finding, FINDING_LIMIT } from './finding.ts'
-import { locateJson, type JsonPlace } from './format/locate-json.ts'
+import { locateJson } from './format/locate-json.ts'
 import { scanJsonStrings } from './format/json-pieces.ts'
 import { decodePercent, eachPair } from './format/pairs.ts'
 import type { Source } from './format/source.ts'
@@ -9,6 +9,7 @@ import { LayeredScanner } from './layered-scanner.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { type Category, SEVERITY_OF, type Sensitivity } from './pattern.ts'
 import { builtIn } from './patterns/built-in.ts'
+import { HITS_PER_PIECE } from './text/text-scanner.ts'
 import { plainJsonText } from './format/plain-json-text.ts'
 
 /** Characters of `matched_text`, by the contract. */
@@ -113,17 +114,18 @@ const addCustom = (
 ): void => {
   const { custom } = settings
   if (custom === null) return
-  const plain =
-    source.format === 'json' ? plainJsonText(source.bytes) : { text: source.bytes, offsets: null }
-  for (const index of custom.all.match(plain.text)) {
-    const match = custom.each[index]?.exec(plain.text)
+  const { text, sourceOffset } =
+    source.format === 'json'
+      ? plainJsonText(source.bytes)
+      : { text: source.bytes, sourceOffset: (offset: number) => offset }
+  for (const index of custom.all.match(text)) {
+    const match = custom.each[index]?.exec(text)
     if (match === null || match === undefined) continue
-    const last = match.index + Math.max(1, match[0].length) - 1
     candidates.push({
       name: 'custom_pattern',
       category: 'custom',
-      start: plain.offsets === null ? match.index : (plain.offsets[match.index] ?? 0),
-      end: (plain.offsets === null ? last : (plain.offsets[last] ?? 0)) + 1,
+      start: sourceOffset(match.index),
+      end: sourceOffset(match.index + Math.max(1, match[0].length) - 1) + 1,
       via: [],
       expression: custom.expressions[index] ?? null,
       unless_system_role: false,
@@ -139,39 +141,45 @@ type Place = {
   readonly is_system: boolean
 }
 
-const placeInPairs = (source: Source, offset: number): Place => {
-  let place: Place = {
-    location: source.location,
-    start: 0,
-    end: source.bytes.length,
-    is_system: false,
-  }
+/** The places of offsets that ascend, in one walk. */
+const placesInPairs = (source: Source, offsets: readonly number[]): Place[] => {
+  const places: Place[] = []
   eachPair(source.bytes, ({ name_start, name_end, value_end }) => {
-    if (offset < name_start || offset > value_end) return
+    const offset = offsets[places.length]
+    if (offset === undefined || offset > value_end) return
     const name = decodePercent(
       source.bytes.toString('utf8', name_start, Math.min(name_end, name_start + 96)),
-    ).slice(0, 64)
-    place = {
-      location: `${source.location}.${name}`,
-      start: offset < name_end ? name_start : name_end + 1,
-      end: offset < name_end ? name_end : value_end,
-      is_system: false,
+    )
+    while (places.length < offsets.length && (offsets[places.length] as number) <= value_end) {
+      const isName = (offsets[places.length] as number) < name_end
+      places.push({
+        location: `${source.location}.${name.slice(0, 64)}`,
+        start: isName ? name_start : name_end + 1,
+        end: isName ? name_end : value_end,
+        is_system: false,
+      })
     }
   })
-  return place
+  return places
 }
 
-const placeOf = (source: Source, offset: number): Place => {
-  if (source.format === 'pairs') return placeInPairs(source, offset)
-  if (source.format === 'text')
-    return { location: source.location, start: 0, end: source.bytes.length, is_system: false }
-  const json: JsonPlace = locateJson(source.bytes, offset)
-  return {
-    location: `${source.location}${json.path}`.slice(0, LARGEST_LOCATION),
-    start: json.start,
-    end: json.end,
-    is_system: json.is_system,
+const placesOf = (source: Source, asText: boolean, offsets: readonly number[]): Place[] => {
+  if (source.format === 'pairs') return placesInPairs(source, offsets)
+  if (source.format === 'text' || asText) {
+    const whole = {
+      location: source.location,
+      start: 0,
+      end: source.bytes.length,
+      is_system: false,
+    }
+    return offsets.map(() => whole)
   }
+  return locateJson(source.bytes, offsets).map(({ path, is_system, start, end }) => ({
+    location: `${source.location}${path}`.slice(0, LARGEST_LOCATION),
+    start,
+    end,
+    is_system,
+  }))
 }
 
 const asWritten = (source: Source, start: number, end: number): string => {
@@ -211,35 +219,35 @@ export const scanSource = (
   const isWhole = scanOnce(source, settings, candidates, false)
   if (!isWhole) scanOnce(source, settings, candidates, true)
   addCustom(source, settings, candidates)
-  if (candidates.length === 0) return
-  candidates.sort((a, b) => a.start - b.start)
-  const seen = new Set<string>()
-  for (const candidate of candidates) {
-    const severity = SEVERITY_OF[candidate.category]
-    const isCustom = candidate.category === 'custom'
-    if (
-      !isCustom &&
-      (!CHECKED[settings.sensitivity].includes(severity) || settings.disabled.has(candidate.name))
-    )
+  const checked = candidates.filter(
+    ({ name, category }) =>
+      category === 'custom' ||
+      (CHECKED[settings.sensitivity].includes(SEVERITY_OF[category]) &&
+        !settings.disabled.has(name)),
+  )
+  if (checked.length === 0) return
+  checked.sort((a, b) => a.start - b.start)
+  const places = placesOf(
+    source,
+    !isWhole,
+    checked.map(({ start }) => start),
+  )
+  const seen = new Map<string, number>()
+  for (const [index, candidate] of checked.entries()) {
+    const place = places[index]
+    if (place === undefined || (candidate.unless_system_role && place.is_system)) continue
+    const key = `${candidate.name} ${candidate.expression ?? ''} ${place.start}`
+    const count = (seen.get(key) ?? 0) + 1
+    // A text that mentions an attack over and over may carry it behind the mentions.
+    if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, candidate))) {
+      seen.set(key, count)
       continue
-    const key = `${candidate.name} ${candidate.expression ?? ''} ${candidate.start}`
-    if (seen.has(key)) continue
-    seen.add(key)
-    const place = placeOf(
-      isWhole ? source : { ...source, format: source.format === 'json' ? 'text' : source.format },
-      candidate.start,
-    )
-    if (candidate.unless_system_role && place.is_system) continue
-    if (
-      !isCustom &&
-      candidate.via.length === 0 &&
-      isQuotedMention(source.bytes, candidate.start, candidate.end)
-    )
-      continue
+    }
+    seen.set(key, HITS_PER_PIECE)
     findings.push({
       pattern_name: candidate.name,
       category: candidate.category,
-      severity,
+      severity: SEVERITY_OF[candidate.category],
       matched_text: excerpt(source, candidate.start, candidate.end),
       location: place.location,
       start: candidate.start,
@@ -251,3 +259,8 @@ export const scanSource = (
     if (findings.length >= FINDING_LIMIT) return
   }
 }
+
+const isMention = (source: Source, candidate: Candidate): boolean =>
+  candidate.category !== 'custom' &&
+  candidate.via.length === 0 &&
+  isQuotedMention(source.bytes, candidate.start, candidate.end)

@@ -1,6 +1,6 @@
 import { closingQuote } from './json-pieces.ts'
 
-/** Where a place in a JSON body is, and whether an operator speaks there. */
+/** Where a place in a JSON body is, whether an operator speaks there, and the string that holds it. */
 export type JsonPlace = {
   readonly path: string
   readonly is_system: boolean
@@ -10,8 +10,9 @@ export type JsonPlace = {
 
 /** Deeper paths are cut in the middle; an operator needs the beginning and the end. */
 const SHOWN_STEPS = 32
-/** How many levels above the text its message may be: `messages[0].content[1].text`. */
+/** How many objects above the text its message may be: `messages[0].content[1].text`. */
 const MESSAGE_LEVELS = 3
+const KEY_BYTES = 256
 
 type Level = { isObject: boolean; key: string; index: number; roles: number }
 
@@ -30,16 +31,26 @@ const step = (level: Level): string => {
 }
 
 const pathOf = (levels: readonly Level[], documentIndex: number): string => {
-  const steps = levels.map(step)
+  const half = SHOWN_STEPS / 2
   const shown =
-    steps.length <= SHOWN_STEPS
-      ? steps
-      : [...steps.slice(0, SHOWN_STEPS / 2), '…', ...steps.slice(-SHOWN_STEPS / 2)]
+    levels.length <= SHOWN_STEPS
+      ? levels.map(step)
+      : [...levels.slice(0, half).map(step), '…', ...levels.slice(-half).map(step)]
   return `${documentIndex > 0 ? `[${documentIndex}]` : ''}${shown.join('')}`
 }
 
+const innermostObjects = (levels: readonly Level[]): Level[] => {
+  const objects: Level[] = []
+  for (let i = levels.length - 1; i >= 0 && objects.length < MESSAGE_LEVELS; i -= 1) {
+    const level = levels[i] as Level
+    if (level.isObject) objects.push(level)
+  }
+  return objects
+}
+
 const unescaped = (source: Buffer, start: number, end: number): string => {
-  const raw = source.toString('utf8', start, Math.min(end, start + 256))
+  const raw = source.toString('utf8', start, Math.min(end, start + KEY_BYTES))
+  if (!raw.includes('\\')) return raw
   try {
     return JSON.parse(`"${raw}"`) as string
   } catch {
@@ -47,17 +58,20 @@ const unescaped = (source: Buffer, start: number, end: number): string => {
   }
 }
 
-/** Walks a JSON text to the string that holds `offset` and on to the end of its message. */
-export const locateJson = (source: Buffer, offset: number): JsonPlace => {
+type Found = { path: string; start: number; end: number; objects: Level[]; isSystemKey: boolean }
+
+const noteRole = (level: Level, role: string): void => {
+  level.roles |= /^(?:system|developer)$/i.test(role) ? SYSTEM_ROLE : OTHER_ROLE
+}
+
+/**
+ * Walks a JSON text once and says where each of the offsets is; they must ascend. An operator speaks in
+ * an object whose `role` is the system's, whatever its members' order, unless another member `role` says
+ * otherwise.
+ */
+export const locateJson = (source: Buffer, offsets: readonly number[]): JsonPlace[] => {
   const levels: Level[] = []
-  let found: {
-    path: string
-    start: number
-    end: number
-    depth: number
-    watched: Level[]
-    isSystemKey: boolean
-  } | null = null
+  const found: Found[] = []
   let documents = -1
   let expectsKey = false
   for (let i = 0; i < source.length; i += 1) {
@@ -66,24 +80,21 @@ export const locateJson = (source: Buffer, offset: number): JsonPlace => {
     if (byte === 0x22) {
       const end = closingQuote(source, i + 1, source.length)
       if (level === undefined) documents += 1
-      if (expectsKey && level !== undefined) level.key = unescaped(source, i + 1, end)
-      else if (level?.isObject === true && level.key.toLowerCase() === 'role') {
-        const role = unescaped(source, i + 1, end).toLowerCase()
-        level.roles |= role === 'system' || role === 'developer' ? SYSTEM_ROLE : OTHER_ROLE
-      }
-      if (found === null && offset <= end) {
-        const watched = levels.filter((one) => one.isObject).slice(-MESSAGE_LEVELS)
+      else if (expectsKey) level.key = unescaped(source, i + 1, end)
+      else if (level.isObject && level.key.toLowerCase() === 'role')
+        noteRole(level, unescaped(source, i + 1, end))
+      if (found.length < offsets.length && (offsets[found.length] as number) <= end) {
         const isSystemKey =
-          levels.some((one, depth) => one.isObject && depth <= 1 && SYSTEM_KEYS.test(one.key)) &&
-          !expectsKey
-        found = {
+          !expectsKey && levels.slice(0, 2).some((one) => one.isObject && SYSTEM_KEYS.test(one.key))
+        const here = {
           path: pathOf(levels, documents),
           start: i + 1,
           end,
-          depth: levels.length,
-          watched,
+          objects: innermostObjects(levels),
           isSystemKey,
         }
+        while (found.length < offsets.length && (offsets[found.length] as number) <= end)
+          found.push(here)
       }
       i = end
       expectsKey = false
@@ -94,18 +105,20 @@ export const locateJson = (source: Buffer, offset: number): JsonPlace => {
     } else if (byte === 0x7d || byte === 0x5d) {
       levels.pop()
       expectsKey = false
-      if (found !== null && levels.length <= found.depth - MESSAGE_LEVELS * 2) break
     } else if (byte === 0x2c && level !== undefined) {
       level.index += 1
       expectsKey = level.isObject
     }
   }
-  if (found === null) return { path: '', is_system: false, start: 0, end: source.length }
-  const roles = found.watched.reduce((all, one) => all | one.roles, 0)
-  return {
-    path: found.path,
-    is_system: found.isSystemKey || roles === SYSTEM_ROLE,
-    start: found.start,
-    end: found.end,
-  }
+  return offsets.map((_, index) => {
+    const one = found[index]
+    if (one === undefined) return { path: '', is_system: false, start: 0, end: source.length }
+    const roles = one.objects.reduce((all, object) => all | object.roles, 0)
+    return {
+      path: one.path,
+      is_system: roles === 0 ? one.isSystemKey : roles === SYSTEM_ROLE,
+      start: one.start,
+      end: one.end,
+    }
+  })
 }

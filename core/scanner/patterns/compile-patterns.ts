@@ -102,7 +102,7 @@ export const compilePatterns = (
     patterns,
     matchers: patterns.map((pattern) => {
       const source = expandExpression(pattern.expression, classes)
-      return new RE2(source, pattern.as_written === true ? 'u' : 'us')
+      return new RE2(source, 'us')
     }),
     table: buildTokenTable([...reserved, ...words]),
     class_count: names.length + reserved.length,

@@ -131,8 +131,17 @@ const computeFold = (codePoint: number): number => {
 /** Pages of 256 code points, computed when first met: at most 4,352 pages of 1 kB for all of Unicode. */
 const pages: (Uint32Array | undefined)[] = new Array(0x1100)
 
+/** The large blocks of scripts that fold to themselves need no table. */
+const isItself = (codePoint: number): boolean =>
+  (codePoint >= 0x3400 && codePoint <= 0x9fff) ||
+  (codePoint >= 0xac00 && codePoint <= 0xd7a3) ||
+  (codePoint >= 0x20000 && codePoint <= 0x3ffff)
+
 /** The folded form of a code point as packed bits; see `KIND_SHIFT`. */
 export const foldCodePoint = (codePoint: number): number => {
+  if (isItself(codePoint)) return (KIND.ideograph << KIND_SHIFT) | codePoint
+  if (codePoint >= 0x20000 && codePoint >> 12 !== 0xe0)
+    return (KIND.punctuation << KIND_SHIFT) | codePoint
   let page = pages[codePoint >> 8]
   if (page === undefined) {
     page = new Uint32Array(256)

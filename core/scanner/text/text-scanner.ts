@@ -22,6 +22,8 @@ const PENDING_PLACES = 512
 const PIECE_DISTANCE_TOKENS = 1_000
 /** Rulers and fillers: more than this of one symbol in a row says no more. */
 const SAME_SYMBOL = 3
+/** Hits of one pattern in one piece; the first may be no more than a quotation. */
+export const HITS_PER_PIECE = 8
 /** Words of letters that are neither shorter nor longer carry no sign of a disguise. */
 const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
@@ -75,9 +77,10 @@ export class TextScanner {
   readonly #pending = new Int32Array(PENDING_PLACES * 3)
   #pendingCount = 0
   readonly #pendingOf: Int32Array
-  readonly #foundIn: Int32Array
+  /** Hits of each pattern in the present piece. */
+  readonly #found: Uint8Array
   readonly #longest: Float64Array
-  #piece = 0
+  #hitsBefore = 0
 
   constructor(compiled: CompiledPatterns, onWindow: (view: WindowView) => void) {
     this.#compiled = compiled
@@ -86,7 +89,7 @@ export class TextScanner {
     this.#lastToken = new Int32Array(compiled.class_count).fill(-1e9)
     this.#lastAt = new Int32Array(compiled.class_count)
     this.#pendingOf = new Int32Array(compiled.patterns.length).fill(-1)
-    this.#foundIn = new Int32Array(compiled.patterns.length).fill(-1)
+    this.#found = new Uint8Array(compiled.patterns.length)
     this.#longest = Float64Array.from(
       compiled.patterns,
       (pattern) => pattern.longest_text ?? Number.POSITIVE_INFINITY,
@@ -101,8 +104,8 @@ export class TextScanner {
     this.#pieceStart = 0
     this.#pendingCount = 0
     this.#pendingOf.fill(-1)
-    this.#foundIn.fill(-1)
-    this.#piece = 0
+    this.#found.fill(0)
+    this.#hitsBefore = 0
     this.#tokens = PIECE_DISTANCE_TOKENS
     this.#lastToken.fill(-1e9)
     this.hits.length = 0
@@ -122,7 +125,10 @@ export class TextScanner {
    */
   piece(start: number, end: number, isJson: boolean): number {
     this.#pieceStart = this.#n
-    this.#piece += 1
+    if (this.hits.length > this.#hitsBefore) {
+      this.#found.fill(0)
+      this.#hitsBefore = this.hits.length
+    }
     this.#tokens += PIECE_DISTANCE_TOKENS
     const after = this.#read(start, end, isJson)
     if (this.#pendingCount > 0) this.#verify(this.#n, true)
@@ -459,7 +465,7 @@ export class TextScanner {
 
   /** Notes that a pattern may be found between `from` and here. */
   #place(pattern: number, from: number): void {
-    if (this.#foundIn[pattern] === this.#piece || this.active[pattern] === 0) return
+    if (this.#found[pattern] === HITS_PER_PIECE || this.active[pattern] === 0) return
     const pending = this.#pending
     const held = this.#pendingOf[pattern] as number
     if (held >= 0) {
@@ -498,7 +504,7 @@ export class TextScanner {
         kept += 3
         continue
       }
-      if (this.#foundIn[pattern] === this.#piece) continue
+      if (this.#found[pattern] === HITS_PER_PIECE) continue
       if (end - this.#pieceStart > (this.#longest[pattern] as number)) continue
       const from = Math.max(this.#pieceStart, (pending[place + 1] as number) - LOOK_BEHIND_BYTES)
       const to = Math.min(end, (pending[place + 2] as number) + LOOK_AHEAD_BYTES)
@@ -507,23 +513,24 @@ export class TextScanner {
     this.#pendingCount = kept / 3
   }
 
+  /** Searches a stretch of the window, and on behind each match. */
   #search(pattern: number, from: number, to: number): void {
-    const isWritten = this.#compiled.patterns[pattern]?.as_written === true
+    const matcher = this.#compiled.matchers[pattern]
     const offsets = this.#offsets
-    const base = isWritten ? (offsets[from] as number) : from
-    const stretch = isWritten
-      ? this.#source.subarray(base, (offsets[to - 1] as number) + 1)
-      : this.#text.subarray(from, to)
-    const match = this.#compiled.matchers[pattern]?.exec(stretch)
-    if (match === null || match === undefined) return
-    const start = base + match.index
-    const end = start + Math.max(1, match[0].length)
-    this.#foundIn[pattern] = this.#piece
-    this.hits.push(
-      isWritten
-        ? { pattern, start, end }
-        : { pattern, start: offsets[start] as number, end: (offsets[end - 1] as number) + 1 },
-    )
+    let start = from
+    while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
+      const match = matcher?.exec(this.#text.subarray(start, to))
+      if (match === null || match === undefined) return
+      const first = start + match.index
+      const last = first + Math.max(1, match[0].length) - 1
+      this.#found[pattern] = (this.#found[pattern] as number) + 1
+      this.hits.push({
+        pattern,
+        start: offsets[first] as number,
+        end: (offsets[last] as number) + 1,
+      })
+      start = last + 1
+    }
   }
 
   /** Verifies what can be, shows the window to those who look behind disguises, and slides it. */
