@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { test } from 'node:test'
+import { root } from '../../core/root.ts'
+
+/** Who may import whom. The longest matching prefix wins; `npm` and `node` stand for packages and built-ins. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  core: ['core', 'core/policy', 'core/scanner', 'node', 'npm'],
+  // Decisions are pure functions of facts: no connection, no file, no process.
+  'core/policy': ['core', 'core/policy', 'node:buffer', 'node:net', 'node:url'],
+  'core/scanner': ['core', 'core/scanner', 'node', 'npm'],
+  'ext-proc': ['ext-proc', 'core', 'core/policy', 'core/scanner', 'node', 'npm'],
+  admin: ['admin', 'core', 'core/policy', 'core/scanner', 'node', 'npm'],
+  envoy: ['envoy', 'core', 'node', 'npm'],
+  cli: ['cli', 'envoy', 'core', 'core/scanner', 'admin', 'node', 'npm'],
+}
+/** What of `core` a decision may use: types and closed tables, nothing that speaks to anybody. */
+const POLICY_MAY_USE = [
+  'core/model.ts',
+  'core/reasons.ts',
+  'core/secret.ts',
+  'core/api-key.ts',
+  'core/store/credential-binding.ts',
+]
+
+const homes = Object.keys(MAY_IMPORT).sort((a, b) => b.length - a.length)
+const homeOf = (path: string): string | undefined =>
+  homes.find((home) => path === home || path.startsWith(`${home}/`))
+
+const sources = ['core', 'ext-proc', 'admin', 'envoy', 'cli'].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !path.startsWith('dashboard/'))
+    .map((path) => ({
+      path: `${folder}/${path}`,
+      text: readFileSync(join(root, folder, path), 'utf8'),
+    })),
+)
+
+const importsOf = (text: string): string[] =>
+  [...text.matchAll(/(?:\bfrom|\bimport\(|^import)\s*'([^']+)'/gm)].map(
+    ([, specifier = '']) => specifier,
+  )
+
+/** A folder may allow all built-ins, or name those that it may use. */
+const builtIn = (specifier: string, allowed: readonly string[]): string =>
+  specifier.startsWith('node:') ? (allowed.includes('node') ? 'node' : specifier) : 'npm'
+
+const fileOf = (file: string, specifier: string): string | null =>
+  specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : null
+
+test('imports point one way: core knows nobody, ext-proc and admin never meet', () => {
+  assert.ok(sources.length > 100)
+  for (const { path, text } of sources) {
+    const allowed = MAY_IMPORT[homeOf(path) ?? '']
+    assert.ok(allowed, `${path} has no home`)
+    for (const specifier of importsOf(text)) {
+      const file = fileOf(path, specifier)
+      const target = file === null ? builtIn(specifier, allowed) : (homeOf(file) ?? file)
+      assert.ok(allowed.includes(target), `${path} may not import ${specifier}`)
+    }
+  }
+})
+
+test('a decision uses nothing that speaks to anybody', () => {
+  for (const { path, text } of sources.filter((source) => source.path.startsWith('core/policy/'))) {
+    for (const specifier of importsOf(text)) {
+      const file = fileOf(path, specifier)
+      if (file === null || file.startsWith('core/policy/')) continue
+      assert.ok(POLICY_MAY_USE.includes(file), `${path} may not import ${file}`)
+    }
+  }
+})
+
+test('a secret is revealed in few places, each of which needs it in the clear', () => {
+  const revealing = sources.filter(({ text }) => text.includes('.reveal(')).map(({ path }) => path)
+  assert.deepEqual(
+    revealing.filter((path) => !REVEALERS.includes(path)),
+    [],
+  )
+})
+
+const REVEALERS = [
+  // An answer with a new key, kept sealed for ten minutes for a repeated POST.
+  'admin/changes/kept-answers.ts',
+  // The last four characters.
+  'admin/integrations/integration-view.ts',
+  // From the old key to the new one.
+  'admin/integrations/reseal-all.ts',
+  'admin/webhooks/sign-delivery.ts',
+  'core/policy/apply-credential.ts',
+  'ext-proc/response/redact-headers.ts',
+]
+
+test('every Redis key is spelled in one file', () => {
+  const spelling = sources.filter(({ text }) => text.includes('{agw}:')).map(({ path }) => path)
+  assert.deepEqual(spelling, ['core/redis/redis-keys.ts'])
+})
