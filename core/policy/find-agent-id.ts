@@ -1,5 +1,6 @@
 import type { ByteRange } from './cut-ranges.ts'
 import { decodeFormText } from './decode-form-text.ts'
+import { mayHoldKey } from './may-hold-key.ts'
 import { readString, skipSpace, skipStart, skipValue, walkMembers } from './walk-json.ts'
 
 export type FoundAgentId =
@@ -20,6 +21,8 @@ const NAME = 'agent_id'
 const LONGEST_KEY_BYTES = NAME.length * 6 + 2
 /** Every letter written as `%61`. */
 const LONGEST_FORM_NAME_BYTES = NAME.length * 3
+/** No form has as many; servers stop reading at some number, and differ in which. */
+const FORM_PAIRS_LIMIT = 50_000
 const QUOTE = 0x22
 const PERCENT = 0x25
 const LETTER_A = 0x61
@@ -29,6 +32,7 @@ const COMMA = 0x2c
 
 /** Looks at the top level of an object alone. A body that is not well-formed JSON has none. */
 export function findJsonAgentId(body: Buffer): FoundAgentId {
+  if (!mayHoldKey(body, NAME)) return NONE
   const start = skipStart(body)
   if (body[start] !== OPEN_OBJECT) return NONE
   let count = 0
@@ -59,7 +63,9 @@ function memberCut(body: Buffer, start: number, end: number, comma_before: numbe
 /** A body of `application/x-www-form-urlencoded`; names are compared decoded. */
 export function findFormAgentId(body: Buffer): FoundAgentId {
   let found: FoundAgentId = NONE
+  let pairs = 0
   for (let start = 0; start <= body.length; ) {
+    if (++pairs > FORM_PAIRS_LIMIT) return AMBIGUOUS
     const next = body.indexOf(AMPERSAND, start)
     const end = next === -1 ? body.length : next
     const value = valueIfNamed(body, start, end)

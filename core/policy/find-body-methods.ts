@@ -1,4 +1,5 @@
 import { decodeFormText } from './decode-form-text.ts'
+import { mayHoldKey } from './may-hold-key.ts'
 import { OVERRIDES_LIMIT } from './find-overrides.ts'
 import { readString, skipStart, skipValue, walkMembers } from './walk-json.ts'
 
@@ -29,6 +30,8 @@ export function findBodyMethods(body: Buffer, contentType: string | null): reado
   return body[skipStart(body)] === OPEN_OBJECT ? jsonMethods(body) : NO_METHODS
 }
 
+/** The name in whatever case begins with one of these. */
+const SPELLINGS: readonly string[] = ['_m', '_M']
 const NO_METHODS: readonly string[] = []
 
 const isMethodName = (name: string): boolean => name.trim().toLowerCase() === NAME
@@ -96,6 +99,7 @@ const shortText = (body: Buffer, start: number, end: number): string =>
   body.toString('latin1', start, Math.min(end, start + VALUE_LIMIT_BYTES))
 
 function jsonMethods(body: Buffer): readonly string[] {
+  if (!SPELLINGS.some((spelling) => mayHoldKey(body, spelling))) return NO_METHODS
   const found: string[] = []
   walkMembers(body, skipStart(body), ({ key_start, key_end, value_start }) => {
     const end = skipValue(body, value_start)

@@ -411,3 +411,10 @@ test('threat 12: duplicate members that decide are ambiguous, after unescaping a
       [body, { kind: 'ambiguous', member: name }],
     )
 })
+
+test('threat 13: a form with more pairs than any server reads is ambiguous', () => {
+  const few = Buffer.from(`${'a=1&'.repeat(49_000)}agent_id=agt_1`)
+  assert.equal(findFormAgentId(few).kind, 'found')
+  const many = Buffer.from(`${'a=1&'.repeat(60_000)}agent_id=agt_1`)
+  assert.equal(findFormAgentId(many).kind, 'ambiguous')
+})
