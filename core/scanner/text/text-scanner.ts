@@ -18,8 +18,8 @@ const LOOK_AHEAD_BYTES = 240
 const STRETCH_BYTES = 1_024
 /** Places that may wait to be verified; when they are reached, those that wait are verified at once. */
 const PENDING_PLACES = 512
-/** Between two pieces no gate may close. */
-const PIECE_DISTANCE_TOKENS = 1_000
+/** So far behind the first word of a source lies everything that was read before. */
+const FAR_TOKENS = 1_000
 /** Rulers and fillers: more than this of one symbol in a row says no more. */
 const SAME_SYMBOL = 3
 /** Hits of one pattern in one piece; the first may be no more than a quotation. */
@@ -63,7 +63,7 @@ export class TextScanner {
   #n = 0
   #windowStart = 0
   #pieceStart = 0
-  #tokens = PIECE_DISTANCE_TOKENS
+  #tokens = FAR_TOKENS
   #length = 0
   #hash = HASH_SEED
   #key = 0
@@ -80,6 +80,7 @@ export class TextScanner {
   /** Hits of each pattern in the present piece. */
   readonly #found: Uint8Array
   readonly #longest: Float64Array
+  readonly #staysInPiece: Uint8Array
   #hitsBefore = 0
 
   constructor(compiled: CompiledPatterns, onWindow: (view: WindowView) => void) {
@@ -90,6 +91,9 @@ export class TextScanner {
     this.#lastAt = new Int32Array(compiled.class_count)
     this.#pendingOf = new Int32Array(compiled.patterns.length).fill(-1)
     this.#found = new Uint8Array(compiled.patterns.length)
+    this.#staysInPiece = Uint8Array.from(compiled.patterns, (pattern) =>
+      pattern.unless_system_role === true || pattern.longest_text !== undefined ? 1 : 0,
+    )
     this.#longest = Float64Array.from(
       compiled.patterns,
       (pattern) => pattern.longest_text ?? Number.POSITIVE_INFINITY,
@@ -106,7 +110,7 @@ export class TextScanner {
     this.#pendingOf.fill(-1)
     this.#found.fill(0)
     this.#hitsBefore = 0
-    this.#tokens = PIECE_DISTANCE_TOKENS
+    this.#tokens = FAR_TOKENS
     this.#lastToken.fill(-1e9)
     this.hits.length = 0
     this.invisible_count = 0
@@ -120,6 +124,9 @@ export class TextScanner {
   }
 
   /**
+   * Strings of a body stand in the window one after another, so that an attack cut into members of an
+   * array reads as one text. Where the place of a text matters, a pattern stays within its string.
+   *
    * Reads one piece of the source: up to `end`, or with `isJson` to the quote that closes the string.
    * @returns the offset behind what was read: of the closing quote, or `end`
    */
@@ -129,7 +136,6 @@ export class TextScanner {
       this.#found.fill(0)
       this.#hitsBefore = this.hits.length
     }
-    this.#tokens += PIECE_DISTANCE_TOKENS
     const after = this.#read(start, end, isJson)
     if (this.#pendingCount > 0) this.#verify(this.#n, true)
     if (this.#n > WINDOW_BYTES - OVERLAP_BYTES) this.#workOff(false)
@@ -505,8 +511,12 @@ export class TextScanner {
         continue
       }
       if (this.#found[pattern] === HITS_PER_PIECE) continue
-      if (end - this.#pieceStart > (this.#longest[pattern] as number)) continue
-      const from = Math.max(this.#pieceStart, (pending[place + 1] as number) - LOOK_BEHIND_BYTES)
+      const start = pending[place + 1] as number
+      const isAcross = start < this.#pieceStart
+      if (isAcross && this.#staysInPiece[pattern] === 1) continue
+      const floor = isAcross ? 0 : this.#pieceStart
+      if (end - floor > (this.#longest[pattern] as number)) continue
+      const from = Math.max(floor, start - LOOK_BEHIND_BYTES)
       const to = Math.min(end, (pending[place + 2] as number) + LOOK_AHEAD_BYTES)
       this.#search(pattern, from, to)
     }
