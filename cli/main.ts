@@ -13,6 +13,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   addStart(program)
   addScan(program)
   addEnvoyConfig(program)
+  addKill(program)
+  addReactivate(program)
   try {
     await program.parseAsync([...argv])
   } catch (error) {
@@ -73,5 +75,38 @@ function addEnvoyConfig(program: Command): void {
     .action(async (options: { output?: string; trustedCa: string; envoyAdminSocket: string }) => {
       const { runEnvoyConfig } = await import('./envoy-config.ts')
       runEnvoyConfig(process.env, options)
+    })
+}
+
+/** The options of every command that asks the admin API. */
+const asksAdmin = (command: Command): Command =>
+  command
+    .option('--url <url>', 'where the admin API is (AGW_URL)')
+    .option('--token <token>', 'an admin token (AGW_TOKEN)')
+    .addOption(
+      new Option('-o, --output <form>', 'how to print').choices(['table', 'json']).default('table'),
+    )
+
+function addKill(program: Command): void {
+  asksAdmin(program.command('kill'))
+    .description('switch an agent off on every edge, now')
+    .argument('<agent>', 'its id or its name')
+    .option('--reason <text>', 'what operators see of it')
+    .option('--notify <channel...>', 'email: besides the webhooks that subscribe')
+    .action(async (agent: string, options: { reason?: string; notify?: string[] }) => {
+      const { runKill } = await import('./kill.ts')
+      process.exitCode = await runKill(agent, options, process.stdout, process.stderr)
+    })
+}
+
+function addReactivate(program: Command): void {
+  asksAdmin(program.command('reactivate'))
+    .description('switch a killed agent on again')
+    .argument('<agent>', 'its id or its name')
+    .requiredOption('--reason <text>', 'what operators see of it')
+    .option('--rotate-keys', 'answer a new key in the place of those that the kill revoked')
+    .action(async (agent: string, options: { reason: string; rotateKeys?: boolean }) => {
+      const { runReactivate } = await import('./reactivate.ts')
+      process.exitCode = await runReactivate(agent, options, process.stdout, process.stderr)
     })
 }

@@ -2,7 +2,6 @@ import type { Integration, Scope } from '../../core/model.ts'
 
 /** Settings that are validated and stored, and that nothing acts on yet, by what makes them matter. */
 const SCOPE_SETTINGS: Readonly<Record<string, (scope: Scope) => boolean>> = {
-  rate_limiting: (scope) => scope.rate_limiting.requests_per_minute !== null,
   injection_detection: (scope) => scope.injection_detection.enabled,
   anomaly_detection: (scope) => scope.anomaly_detection.enabled,
   mcp_tools: ({ mcp_tools: { allow, deny } }) => deny.length > 0 || !allow.includes('*'),

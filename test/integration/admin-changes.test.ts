@@ -320,7 +320,7 @@ describe('explain', () => {
       [allowed.integration.integration_id, allowed.scope.scope_id, allowed.rule],
       [integration_id, scope.scope_id, 1],
     )
-    assert.deepEqual(allowed.not_yet_enforced, ['rate_limiting', 'injection_detection'])
+    assert.deepEqual(allowed.not_yet_enforced, ['injection_detection'])
     const refused = await ask('DELETE', `${base_url}/chat`)
     assert.equal(refused.error, 'permission_denied')
     assert.equal(refused.details.reason, 'method_not_allowed')

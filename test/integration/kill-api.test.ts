@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
+import { runKill } from '../../cli/kill.ts'
+import { runReactivate } from '../../cli/reactivate.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import type { Access } from '../kit/operator.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
@@ -126,6 +129,29 @@ test('a kill never fails on form', async () => {
   }
 })
 
+test('threat 5: a kill names the organization keys that the agent used, which it does not revoke', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const shared = await fleet.operator.makeOrganizationKey()
+  const withShared = () =>
+    openCall(fleet.envoys[0]?.url ?? '', `${access.base_url}/shared`, {
+      authorization: `Bearer ${shared.key}`,
+      'x-agw-agent-id': agent_id,
+    }).ended
+  assert.equal((await withShared()).status, 200)
+  const receipt = await fleet.operator.send('POST', `/admin/agents/${agent_id}/kill`)
+  assert.deepEqual(receipt.still_usable_keys, [shared.key_id])
+  assert.equal((await withShared()).reason, 'agent_killed')
+  const [event] = await entries(`agent_killed undefined ${agent_id}`)
+  assert.equal(event.data.metadata.requests_last_hour, 1)
+  assert.ok(Date.parse(event.data.metadata.last_request) <= Date.now())
+  // The key opens the proxy and nothing else.
+  const asked = await fetch(`${fleet.admin.url}/webhooks`, {
+    headers: { authorization: `Bearer ${shared.key}` },
+  })
+  assert.equal(asked.status, 403)
+})
+
 test('a reactivation gives back the keys that the kill revoked, and no other', async () => {
   const access = await makeAccess()
   const { agent_id } = access.agent
@@ -186,6 +212,44 @@ test('an operator may kill and not reactivate, a viewer neither', async () => {
   assert.equal(await post('operator', 'kill'), 200)
   assert.equal(await post('operator', 'reactivate'), 403)
   assert.equal(await post('admin', 'reactivate'), 200)
+})
+
+test('agw kill and agw reactivate do the same from the command line, by id or by name', async () => {
+  const { agent } = await makeAccess()
+  const common = { url: fleet.admin.url, token: fleet.admin.token, output: 'json' }
+  const run = async (
+    command: (stdout: Writable, stderr: Writable) => Promise<number>,
+  ): Promise<{ code: number; out: string; err: string }> => {
+    const texts = { out: '', err: '' }
+    const sink = (name: 'out' | 'err'): Writable =>
+      new Writable({
+        write: (chunk, _encoding, done) => {
+          texts[name] += String(chunk)
+          done()
+        },
+      })
+    return { code: await command(sink('out'), sink('err')), ...texts }
+  }
+  const killed = await run((...io) =>
+    runKill(agent.agent_name, { ...common, reason: 'cli' }, ...io),
+  )
+  assert.equal(killed.code, 0)
+  assert.equal(JSON.parse(killed.out).agent_id, agent.agent_id)
+  assert.equal(killed.err, '')
+  const [event] = await entries(`agent_killed undefined ${agent.agent_id}`)
+  assert.equal(event.data.kill_method, 'cli')
+  const back = await run((...io) =>
+    runReactivate(agent.agent_id, { ...common, output: 'table', reason: 'cli' }, ...io),
+  )
+  assert.equal(back.code, 0)
+  assert.match(back.out, /is active\. 1 keys work again/)
+  const token = 'not-a-token'
+  const refused = await run((...io) => runKill(agent.agent_id, { ...common, token }, ...io))
+  assert.equal(refused.code, 1)
+  await assert.rejects(
+    run((...io) => runKill('nobody', common, ...io)),
+    /No agent has the id or the name/,
+  )
 })
 
 test('threat 22: a killed agent stays dead over deletion, re-creation and a written status', async () => {

@@ -1,0 +1,61 @@
+/** Where the admin API is and who asks, for commands that use it (contract §8, "Common"). */
+export interface AdminOptions {
+  readonly url?: string
+  readonly token?: string
+  readonly output?: string
+}
+
+const DEFAULT_URL = 'http://127.0.0.1:8081'
+/** A kill answers within a second or two; a change may wait for a lease. */
+const ANSWER_LIMIT_MS = 90_000
+
+export interface AdminAnswer {
+  readonly status: number
+  /** Parsed JSON; null where there is none. */
+  readonly body: unknown
+}
+
+/**
+ * Calls the admin API with the token of the options or of AGW_TOKEN.
+ * @throws with a sentence for the operator when there is no token or no answer
+ */
+export async function callAdmin(
+  options: AdminOptions,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<AdminAnswer> {
+  const token = options.token ?? process.env['AGW_TOKEN']
+  if (!token) throw new Error('An admin token is needed: give --token, or set AGW_TOKEN.')
+  const url = (options.url ?? process.env['AGW_URL'] ?? DEFAULT_URL).replace(/\/+$/, '')
+  const answer = await fetch(url + path, {
+    method,
+    redirect: 'error',
+    signal: AbortSignal.timeout(ANSWER_LIMIT_MS),
+    headers: {
+      authorization: `Bearer ${token}`,
+      'x-agw-client': 'cli',
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  }).catch((error: unknown) => {
+    const cause = (error as { cause?: { message?: string } }).cause?.message
+    throw new Error(`${url} does not answer: ${cause ?? (error as Error).message}`)
+  })
+  const text = await answer.text()
+  return { status: answer.status, body: text === '' ? null : parse(text, url) }
+}
+
+function parse(text: string, url: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new Error(`${url} is not an admin API: its answer is not JSON.`)
+  }
+}
+
+/** The sentence of a refusal. */
+export function messageOf({ status, body }: AdminAnswer): string {
+  const { message } = (body ?? {}) as { message?: unknown }
+  return typeof message === 'string' ? message : `the admin API answered ${status}`
+}

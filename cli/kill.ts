@@ -1,0 +1,62 @@
+import type { Writable } from 'node:stream'
+import type { KillReceipt } from '../core/kill/kill-agent.ts'
+import { type AdminOptions, messageOf } from './call-admin.ts'
+import { postToAgent } from './post-to-agent.ts'
+
+export interface KillOptions extends AdminOptions {
+  readonly reason?: string
+  readonly notify?: readonly string[]
+}
+
+/**
+ * `agw kill`: switches an agent off and prints what came of it on every edge.
+ * @returns the exit code: 0 the agent is killed, 1 it is not
+ * @throws with a sentence for the operator when the admin API cannot be asked
+ */
+export async function runKill(
+  agent: string,
+  options: KillOptions,
+  stdout: Writable,
+  stderr: Writable,
+): Promise<number> {
+  const { reason, notify } = options
+  const answer = await postToAgent(options, agent, 'kill', {
+    ...(reason === undefined ? {} : { reason }),
+    ...(notify === undefined ? {} : { notify }),
+  })
+  if (answer.status !== 200) {
+    stderr.write(`${messageOf(answer)}\n`)
+    return 1
+  }
+  const receipt = answer.body as KillReceipt
+  if (options.output === 'json') stdout.write(`${JSON.stringify(receipt)}\n`)
+  else stdout.write(describe(receipt))
+  if (!receipt.complete)
+    stderr.write(
+      'Not every edge has acknowledged. One that is silent stops serving when its lease is over.\n',
+    )
+  return 0
+}
+
+function describe(receipt: KillReceipt): string {
+  const { agent_id, killed_at, credentials_revoked, still_usable_keys } = receipt
+  const edges = receipt.edges.map(({ edge_id, region, acknowledged_ms, terminated, unconfirmed }) =>
+    [
+      `  ${edge_id} (${region})`,
+      acknowledged_ms === null ? 'silent' : `${acknowledged_ms} ms`,
+      `${terminated} ended${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`,
+    ].join('  '),
+  )
+  return [
+    `${agent_id} is killed since ${killed_at}.`,
+    `${receipt.in_flight_requests_terminated} calls in flight ended, ${credentials_revoked} keys revoked, ` +
+      `last acknowledgement after ${receipt.propagation_ms} ms.`,
+    ...edges,
+    ...(still_usable_keys.length > 0
+      ? [
+          `Keys of the organization that it used and that still work for others: ${still_usable_keys.join(', ')}`,
+        ]
+      : []),
+    '',
+  ].join('\n')
+}

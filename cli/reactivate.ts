@@ -1,0 +1,46 @@
+import type { Writable } from 'node:stream'
+import { type AdminOptions, messageOf } from './call-admin.ts'
+import { postToAgent } from './post-to-agent.ts'
+
+export interface ReactivateOptions extends AdminOptions {
+  readonly reason: string
+  readonly rotateKeys?: boolean
+}
+
+interface Reactivated {
+  readonly agent_id: string
+  readonly credentials_restored: number
+  readonly api_key?: string
+}
+
+/**
+ * `agw reactivate`: switches a killed agent on again.
+ * @returns the exit code: 0 the agent is active, 1 it is not
+ * @throws with a sentence for the operator when the admin API cannot be asked
+ */
+export async function runReactivate(
+  agent: string,
+  options: ReactivateOptions,
+  stdout: Writable,
+  stderr: Writable,
+): Promise<number> {
+  const answer = await postToAgent(options, agent, 'reactivate', {
+    reason: options.reason,
+    ...(options.rotateKeys ? { rotate_keys: true } : {}),
+  })
+  if (answer.status !== 200) {
+    stderr.write(`${messageOf(answer)}\n`)
+    return 1
+  }
+  const { agent_id, credentials_restored, api_key } = answer.body as Reactivated
+  if (options.output === 'json') stdout.write(`${JSON.stringify(answer.body)}\n`)
+  else
+    stdout.write(
+      [
+        `${agent_id} is active. ${credentials_restored} keys work again.`,
+        ...(api_key === undefined ? [] : [`Its new key, shown this once: ${api_key}`]),
+        '',
+      ].join('\n'),
+    )
+  return 0
+}
