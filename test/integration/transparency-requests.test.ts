@@ -104,11 +104,13 @@ const DIFFERENT = new Set([
   'host', // compared by itself: HTTP/2 has it in :authority
 ])
 
-function comparable(received: ReceivedRequest | undefined): object {
+function comparable(received: ReceivedRequest | undefined, is_held: boolean): object {
   assert.ok(received !== undefined, 'nothing arrived')
   const headers = received.headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name]) => !DIFFERENT.has(name))
+    // Where answers are looked at, as for lists of tools, only what can be undone is accepted.
+    .filter(([name]) => !(is_held && name === 'accept-encoding'))
   const names = [...new Set(headers.map(([name]) => name))].sort()
   return {
     method: received.method,
@@ -130,7 +132,7 @@ function comparable(received: ReceivedRequest | undefined): object {
 test('what the upstream receives is what a direct call would have sent, apart from the documented differences', async () => {
   await fc.assert(
     fc.asyncProperty(asked, async (one) => {
-      const { over, access } = ways[one.way] ?? assert.fail()
+      const { over, is_held, access } = ways[one.way] ?? assert.fail()
       const base = new URL(access.base_url)
       const path =
         [base.pathname, ...one.segments].join('/') +
@@ -164,7 +166,7 @@ test('what the upstream receives is what a direct call would have sent, apart fr
       })
       const [received] = through()
       assert.equal(answer.status, 200, `${answer.body.toString()}`)
-      assert.deepEqual(comparable(received), comparable(expected))
+      assert.deepEqual(comparable(received, is_held), comparable(expected, is_held))
       assert.equal(received?.header('authorization'), `Bearer ${STORED_CREDENTIAL}`)
       assert.match(received?.header('via') ?? '', /^1\.1 agw-/)
       assert.equal(received?.http_version, over === 'https2' ? '2.0' : '1.1')
