@@ -45,7 +45,7 @@ interface Sample {
  * CPU time per call, as the operating system counts it, of plain Envoy, of Envoy with a processor that only answers, and
  * of the whole product (scan off, no rate limit, decision records on), in interleaved rounds of one run.
  */
-export async function benchGateway(print: (line: string) => void): Promise<void> {
+async function benchGateway(print: (line: string) => void): Promise<void> {
   const children: ChildProcess[] = []
   const startChild = async (
     file: string,
@@ -308,3 +308,5 @@ function report(
 
 const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+await benchGateway((line) => process.stdout.write(`${line}\n`))

@@ -1,3 +1,13 @@
-import { benchGateway } from './gateway.ts'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 
-await benchGateway((line) => process.stdout.write(`${line}\n`))
+/** `npm run bench -- NAME [arguments]` runs `bench/NAME.ts`; without a name, the cost of a call through the gateway. */
+const [name = 'gateway', ...rest] = process.argv.slice(2)
+const file = join(fileURLToPath(new URL('.', import.meta.url)), `${name}.js`)
+if (!/^[a-z-]+$/.test(name) || !existsSync(file)) {
+  process.stderr.write(`There is no bench "${name}": see the files in bench/.\n`)
+  process.exit(2)
+}
+process.argv = [process.argv[0] ?? 'node', file, ...rest]
+await import(pathToFileURL(file).href)

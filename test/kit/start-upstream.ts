@@ -14,6 +14,7 @@ export async function startUpstream(
     request: IncomingMessage,
     response: ServerResponse,
     body: string,
+    bytes: Buffer,
   ) => void | Promise<void>,
 ): Promise<KitUpstream> {
   const bodies: string[] = []
@@ -21,9 +22,10 @@ export async function startUpstream(
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
-      const body = Buffer.concat(parts).toString()
+      const bytes = Buffer.concat(parts)
+      const body = bytes.toString()
       bodies.push(body)
-      void answer(request, response, body)
+      void answer(request, response, body, bytes)
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -329,6 +329,7 @@ test('merged settings are the strictest of each', () => {
       auto_kill_on_sustained_violation: true,
       violation_window_minutes: 7,
     },
+    rate_scope_id: 'scp_b',
   })
   const allowed = ['read_file', 'list_file', 'read_x', 'a_file', 'x', 'Y'].filter((name) =>
     isToolAllowed(tools, name),
