@@ -20,6 +20,8 @@ import { startWebhookStack } from '../test/kit/webhook-stack.ts'
  */
 const [rounds = 20, events = 5000] = process.argv.slice(2).map(Number)
 
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length * share)] ?? Number.NaN
 
@@ -33,7 +35,7 @@ async function measureDeliveries(): Promise<void> {
     await until('it arrives', () => stack.receiver.received('/latency').length === i + 1)
     waits_ms.push((stack.receiver.received('/latency')[i]?.at_ms ?? 0) - started_ms)
   }
-  console.log(
+  print(
     `one event to its receiver over TLS: p50 ${percentile(waits_ms, 0.5)} ms, p99 ${percentile(waits_ms, 0.99)} ms`,
   )
   await stack.send('DELETE', `/webhooks/${webhook_id}`)
@@ -50,7 +52,7 @@ async function measureDeliveries(): Promise<void> {
       120_000,
     )
     const took_s = (performance.now() - started_ms) / 1000
-    console.log(
+    print(
       `${count} events to ${webhooks} webhooks: ${Math.round((count * webhooks) / took_s)} deliveries/s`,
     )
     const listed = await stack.send('GET', '/webhooks')
@@ -85,7 +87,7 @@ async function measureQueue(): Promise<void> {
   const took_s = (performance.now() - started_ms) / 1000
   const { user, system } = process.cpuUsage(cpu)
   const used_ms = (await cpuOf(redis)) - server_ms
-  console.log(
+  print(
     `the queue alone: ${Math.round(count / took_s)} deliveries/s, ` +
       `${Math.round((user + system) / count)} µs of admin CPU and ${Math.round((used_ms * 1000) / count)} µs of Valkey CPU each`,
   )
@@ -127,7 +129,7 @@ await measureQueue()
 const stack = await startCrashStack()
 for (let number = 1; number <= rounds; number++) {
   const { delivered, failed, attempts, unnoted, took_ms } = await stack.round(events)
-  console.log(
+  print(
     `crash round ${number}: ${events} events, ${delivered} delivered, ${failed} failed after 5 attempts, ` +
       `${attempts} attempts noted, ${unnoted} answers of attempts that died unnoted, ${(took_ms / 1000).toFixed(1)} s`,
   )

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { after, test } from 'node:test'
+import fc from 'fast-check'
 import { Webhook as StandardWebhook } from 'standardwebhooks'
+import type { DeliveryView } from '../../admin/webhooks/delivery-view.ts'
 import { closeFloods } from '../../admin/webhooks/close-floods.ts'
+import type { Envelope } from '../../core/outbox/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { until } from '../kit/until.ts'
@@ -13,7 +16,7 @@ const stack = await startWebhookStack()
 const { receiver, send, subscribe, record, settled } = stack
 after(() => stack.stop())
 
-const envelopeOf = ({ body }: Received): any => JSON.parse(body.toString())
+const envelopeOf = ({ body }: Received): Envelope => JSON.parse(body.toString()) as Envelope
 const firstAt = (path: string): Promise<Received> =>
   until(`something arrives at ${path}`, () => receiver.received(path)[0])
 
@@ -57,7 +60,7 @@ test('a recorded event reaches the webhook that subscribes to it, in the envelop
   const webhook = await settled(webhook_id)
   assert.equal(webhook.success_count, 1)
   assert.equal(webhook.failure_count, 0)
-  assert.ok(Date.parse(webhook.last_triggered_at) > Date.now() - 60_000)
+  assert.ok(Date.parse(webhook.last_triggered_at ?? '') > Date.now() - 60_000)
   await record('mcp_tool_blocked')
   await send('DELETE', `/webhooks/${webhook_id}`)
   assert.equal(receiver.received('/envelope').length, 1)
@@ -111,7 +114,7 @@ test('a test delivery has no agent, answers how it went, and counts nowhere', as
   const envelope = envelopeOf(await firstAt('/test-delivery'))
   assert.equal(envelope.event, 'test')
   assert.equal(envelope.agent_id, null)
-  assert.equal(typeof envelope.data.message, 'string')
+  assert.equal(typeof envelope.data['message'], 'string')
   receiver.on('/test-delivery', (response) => response.writeHead(500).end('no <b>thanks</b>\u0007'))
   const failed = await send('POST', `/webhooks/${webhook_id}/test`)
   assert.equal(failed.status, 'failed')
@@ -162,9 +165,9 @@ test('URL and secret are those at the time of the attempt, and a pending deliver
   receiver.on('/wrong', (response) => response.writeHead(404).end())
   const { webhook_id } = await subscribe('/wrong')
   await record('permission_denied')
-  const [delivery] = await until('the first attempt failed', async () => {
-    const deliveries = await stack.deliveriesOf(webhook_id)
-    return deliveries[0]?.attempt_count === 1 ? deliveries : null
+  const delivery = await until('the first attempt failed', async () => {
+    const [first] = await stack.deliveriesOf(webhook_id)
+    return first?.attempt_count === 1 ? first : null
   })
   assert.equal(delivery.status, 'pending')
   await send('PATCH', `/webhooks/${webhook_id}`, { url: receiver.url('/right'), secret: 'later' })
@@ -196,12 +199,12 @@ test('of the rate_limit_exceeded of a minute two events go out, and the second t
     'agt_flood rate_limit_exceeded',
     60,
   )
-  assert.equal(envelopeOf(await firstAt('/flood')).data.suppressed, 0)
+  assert.equal(envelopeOf(await firstAt('/flood')).data['suppressed'], 0)
   assert.equal(await closeFloods(stack.redis, new Date()), 0)
   assert.equal(await closeFloods(stack.redis, new Date(Date.now() + 65_000)), 1)
   await until('the closing event arrives', () => receiver.received('/flood').length === 2)
   const [, closing] = receiver.received('/flood')
-  assert.equal(envelopeOf(closing as Received).data.suppressed, 98)
+  assert.equal(envelopeOf(closing as Received).data['suppressed'], 98)
   assert.equal(await closeFloods(stack.redis, new Date(Date.now() + 65_000)), 0)
   await record('rate_limit_exceeded', { ...flood, data: { ...flood.data, action_taken: 'killed' } })
   await until('an event that killed is not held', () => receiver.received('/flood').length === 3)
@@ -234,7 +237,7 @@ test('only https URLs at public places are accepted, test cannot be subscribed, 
       ...members,
     }
     const refused = await send('POST', '/webhooks', body, 400)
-    const paths = refused.details.issues.map((issue: any) => issue.path)
+    const paths = refused.details.issues.map((issue: { path: string }) => issue.path)
     assert.ok(paths.includes(path), `${JSON.stringify(members)}: ${paths}`)
   }
 })
@@ -312,7 +315,7 @@ test('deliveries page through a burst without loss or doubles, and a deleted web
   const seen = new Set<string>()
   let cursor: string | null = ''
   while (cursor !== null) {
-    const page: any = await send(
+    const page: { data: DeliveryView[]; next_cursor: string | null } = await send(
       'GET',
       `/webhooks/${webhook_id}/deliveries?limit=7${cursor && `&cursor=${cursor}`}`,
     )
@@ -327,4 +330,65 @@ test('deliveries page through a burst without loss or doubles, and a deleted web
   )
   assert.equal(await stack.redis.hget(REDIS_KEYS.outboxUsage, 'org_default bytes'), '0')
   assert.equal(await stack.redis.hget(REDIS_KEYS.webhookUsage('org_default'), 'pending'), '0')
+})
+
+test('no input of any kind makes the webhooks API fail', async () => {
+  const { webhook_id } = await subscribe('/fuzz', { events: ['agent_killed'] })
+  const text = fc.string({ unit: 'binary', maxLength: 40 })
+  const id = fc.oneof(fc.constant(webhook_id), fc.constant('*'), text)
+  const suffix = fc.constantFrom(
+    '',
+    '/test',
+    '/replay',
+    '/rotate-secret',
+    '/deliveries',
+    '/deliveries/x/retry',
+  )
+  const member = fc.oneof(
+    fc.jsonValue({ maxDepth: 2 }),
+    fc.constantFrom(receiver.url('/fuzz'), '2026-01-01T00:00:00Z'),
+  )
+  const names = fc.constantFrom(
+    'name',
+    'url',
+    'secret',
+    'events',
+    'from',
+    'to',
+    'status',
+    '__proto__',
+    'other',
+  )
+  const body = fc.oneof(
+    text,
+    fc.dictionary(names, member).map((value) => JSON.stringify(value)),
+  )
+  const method = fc.constantFrom('GET', 'POST', 'PATCH')
+  const query = fc.oneof(
+    fc.constant(''),
+    text.map((value) => `?cursor=${encodeURIComponent(value)}&limit=2`),
+  )
+  await fc.assert(
+    fc.asyncProperty(
+      method,
+      id,
+      suffix,
+      query,
+      body,
+      async (verb, name, after_id, search, content) => {
+        const path = `/webhooks/${encodeURIComponent(name)}${after_id}${search}`
+        const answer = await fetch(stack.admin.url + path, {
+          method: verb,
+          headers: {
+            authorization: `Bearer ${stack.admin.token}`,
+            'content-type': 'application/json',
+          },
+          ...(verb === 'GET' ? {} : { body: content }),
+        })
+        await answer.arrayBuffer()
+        assert.ok(answer.status < 500, `${verb} ${path} ${content}: ${answer.status}`)
+      },
+    ),
+    { numRuns: 300 },
+  )
 })

@@ -44,13 +44,10 @@ test('five attempts are made in the order of the schedule; then the webhook is f
   )
 
   const [delivery] = await scaled.deliveriesOf(webhook_id)
+  assert.ok(delivery)
   assert.equal(delivery.status, 'failed')
   assert.deepEqual(
-    delivery.attempts.map((attempt: { number: number; status: number; error: string }) => [
-      attempt.number,
-      attempt.status,
-      attempt.error,
-    ]),
+    delivery.attempts.map((attempt) => [attempt.number, attempt.status, attempt.error]),
     [1, 2, 3, 4, 5].map((number) => [number, 503, 'http_status']),
   )
   await until('the e-mail arrives', () => smtp.mails.length === 1)
@@ -97,6 +94,7 @@ test('unscaled, the stored times are 1 min, 5 min, 30 min and 2 h after each fai
       return found?.attempt_count === i + 1 ? found : null
     })
     const attempt = delivery.attempts.at(-1)
+    assert.ok(attempt)
     const due_ms = Number(
       await redis.zscore(REDIS_KEYS.webhookQueue(webhook_id), delivery.delivery_id),
     )

@@ -1,3 +1,4 @@
+import type { DeliveryView } from '../../admin/webhooks/delivery-view.ts'
 import { recordEntries } from '../../core/activity/record-entries.ts'
 import type { ActivityEntry, ActivityEvent } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -10,21 +11,33 @@ import { type KitValkey, startValkey } from './start-valkey.ts'
 import { until } from './until.ts'
 import { type WebhookReceiver, startWebhookReceiver } from './webhook-receiver.ts'
 
+/** A webhook as the API shows it. */
+export interface ShownWebhook {
+  readonly webhook_id: string
+  readonly status: 'active' | 'failing'
+  readonly has_secret: boolean
+  readonly success_count: number
+  readonly failure_count: number
+  readonly pending_count: number
+  readonly last_triggered_at: string | null
+  readonly failing_since: string | null
+}
+
 export interface WebhookStack extends Operator {
   readonly admin: KitAdmin
   readonly valkey: KitValkey
   readonly redis: RedisClient
   readonly receiver: WebhookReceiver
   /** Creates a webhook at a path of the receiver. */
-  readonly subscribe: (path: string, members?: object) => Promise<any>
+  readonly subscribe: (path: string, members?: object) => Promise<ShownWebhook>
   /** Records an event as an edge does. */
   readonly record: (
     event: ActivityEvent,
     members?: Partial<ActivityEntry>,
   ) => Promise<ActivityEntry>
-  readonly deliveriesOf: (webhook_id: string) => Promise<any[]>
+  readonly deliveriesOf: (webhook_id: string) => Promise<DeliveryView[]>
   /** Waits until no delivery of the webhook waits for an attempt. */
-  readonly settled: (webhook_id: string) => Promise<any>
+  readonly settled: (webhook_id: string) => Promise<ShownWebhook>
   readonly stop: () => Promise<void>
 }
 
@@ -41,7 +54,8 @@ export async function startWebhookStack(
   })
   const redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
   const operator = operatorAt(admin.url, admin.token)
-  const read = (webhook_id: string): Promise<any> => operator.send('GET', `/webhooks/${webhook_id}`)
+  const read = (webhook_id: string): Promise<ShownWebhook> =>
+    operator.send('GET', `/webhooks/${webhook_id}`)
   return {
     ...operator,
     admin,
