@@ -101,23 +101,59 @@ export type Blob = {
   readonly is_base64: boolean
 }
 
-const decodeBlob = (source: Buffer, start: number, end: number): Blob => {
-  const bytes = compact(source, start, end)
-  let isHex = bytes.length % 2 === 0
-  let kinds = 0
-  for (let i = 0; i < bytes.length; i += 1) {
-    const byte = bytes[i] as number
-    if (HEX_VALUE[byte] === 255) isHex = false
-    kinds |= byte >= 0x61 ? 1 : byte >= 0x41 ? 2 : byte >= 0x30 && byte <= 0x39 ? 4 : 0
+const ALIGNMENTS = [0, 1, 2, 3]
+const PROBE_CHARACTERS = 64
+
+/** Letters that stand directly before Base64 shift it: the alignment whose beginning reads as text, else none. */
+const alignment = (characters: Buffer): number => {
+  for (const skip of ALIGNMENTS) {
+    const probe = Buffer.from(
+      characters.toString('latin1', skip, skip + PROBE_CHARACTERS),
+      'base64',
+    )
+    const found = textIn(probe)
+    if (found !== null && found.length >= probe.length * 0.9) return skip
   }
-  const encoding = isHex ? 'hex' : 'base64'
-  const text = textIn(Buffer.from(bytes.toString('latin1'), encoding))
-  return {
-    start,
-    end,
-    is_base64: !isHex && kinds === 7,
-    text: text === null ? null : { via: encoding, text, start, end },
+  return 0
+}
+
+const isHexAt = (source: Buffer, start: number, end: number): boolean => {
+  if ((end - start) % 2 !== 0) return false
+  for (let i = start; i < end; i += 1) if (HEX_VALUE[source[i] as number] === 255) return false
+  return true
+}
+
+const isWordByte = (byte: number): boolean =>
+  BASE64[byte] === 1 && byte !== 0x2b && byte !== 0x2f && byte !== 0x2d && byte !== 0x5f
+
+const decodeBlob = (source: Buffer, at: number, start: number, end: number): Blob[] => {
+  let wordEnd = at
+  while (wordEnd < end && isWordByte(source[wordEnd] as number)) wordEnd += 1
+  if (isHexAt(source, at, wordEnd)) {
+    const text = textIn(Buffer.from(source.toString('latin1', at, wordEnd), 'hex'))
+    return [
+      {
+        start: at,
+        end: wordEnd,
+        is_base64: false,
+        text: text === null ? null : { via: 'hex', text, start: at, end: wordEnd },
+      },
+    ]
   }
+  // What stands before a slash may be a path, so the word is also read by itself.
+  return [start, ...(at > start ? [at] : [])].map((from) => {
+    const characters = compact(source, from, end)
+    let kinds = 0
+    for (const byte of characters)
+      kinds |= byte >= 0x61 ? 1 : byte >= 0x41 ? 2 : byte >= 0x30 && byte <= 0x39 ? 4 : 0
+    const text = textIn(Buffer.from(characters.toString('latin1', alignment(characters)), 'base64'))
+    return {
+      start: from,
+      end,
+      is_base64: kinds === 7,
+      text: text === null ? null : { via: 'base64', text, start: from, end },
+    }
+  })
 }
 
 /** Decodes what looked like Base64 or hex; `floor` is where the last window stopped. */
@@ -127,8 +163,10 @@ export const deriveBlobs = (view: WindowView, floor: number): Blob[] => {
   for (const at of view.signs.blobs) {
     if (at < last) continue
     const { start, end } = blobAround(view.source, at, last)
-    last = end
-    if (end - start >= SHORTEST_BLOB_BYTES) blobs.push(decodeBlob(view.source, start, end))
+    const decoded =
+      end - start >= SHORTEST_BLOB_BYTES ? decodeBlob(view.source, at, start, end) : []
+    blobs.push(...decoded)
+    last = decoded.at(-1)?.end ?? end
   }
   return blobs
 }

@@ -1,6 +1,9 @@
 /** Labels whose texts are UTF-8 byte for byte as far as the scanner cares. */
 const AS_UTF8 = /^(?:utf-?8|us-ascii|ascii|iso-8859-1|latin1|windows-1252)$/
 
+const UTF16_PROBE_BYTES = 512
+const UTF16_ZEROS = 4
+
 export const parameterOf = (contentType: string | null, name: string): string | null => {
   const match = new RegExp(`;\\s*${name}\\s*=\\s*(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(
     contentType ?? '',
@@ -11,17 +14,16 @@ export const parameterOf = (contentType: string | null, name: string): string | 
 const isUtf16 = (body: Buffer): 'utf-16le' | 'utf-16be' | null => {
   if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le'
   if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be'
-  // Without a mark: ASCII in UTF-16 has a zero in every second byte.
-  const probe = Math.min(body.length & ~1, 512)
-  if (probe < 8) return null
+  // Without a mark: the ASCII of a text in UTF-16 has a zero in every second byte, and only there.
+  const probe = Math.min(body.length & ~1, UTF16_PROBE_BYTES)
   let even = 0
   let odd = 0
   for (let i = 0; i < probe; i += 2) {
     if (body[i] === 0) even += 1
     if (body[i + 1] === 0) odd += 1
   }
-  if (odd * 2 > probe * 0.4 && even === 0) return 'utf-16le'
-  return even * 2 > probe * 0.4 && odd === 0 ? 'utf-16be' : null
+  if (odd >= UTF16_ZEROS && even === 0) return 'utf-16le'
+  return even >= UTF16_ZEROS && odd === 0 ? 'utf-16be' : null
 }
 
 const isUtf32 = (body: Buffer): boolean =>

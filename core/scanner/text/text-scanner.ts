@@ -387,6 +387,7 @@ export class TextScanner {
     const before = this.#n > this.#pieceStart ? this.#text[this.#n - 1] : 0x20
     if (value <= 0x20 && (before === 0x20 || before === 0x0a)) return
     this.#write(value, at)
+    if (value < 0x80 && LEET_SYMBOL[value] === 1) mark(this.#signs.symbols, this.#n - 1)
   }
 
   #write(value: number, at: number): void {
