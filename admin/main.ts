@@ -1,4 +1,3 @@
-import { mintKey } from '../core/api-key.ts'
 import { readSettings, type Settings, settingsNotInForce } from '../core/settings.ts'
 import { NOT_YET_ENFORCED } from './explain/not-yet-enforced.ts'
 import { makeLog } from './server/make-log.ts'
@@ -16,18 +15,13 @@ if (!read.ok || faults.length > 0) {
 
 const { settings } = read
 const log = makeLog('info')
-const minted = settings.adminToken === null ? mintKey('admin') : null
 
 try {
   const { redisUrl, encryptionKey } = settings
   if (redisUrl === null || encryptionKey === null) throw new Error('settings were not checked')
-  const admin = await startAdmin(
-    { ...settings, redisUrl, encryptionKey },
-    settings.adminToken ?? minted ?? '',
-    log,
-  )
-  if (minted !== null && admin.made.includes('admin_token'))
-    process.stdout.write(`Admin token, shown this once: ${minted}\n`)
+  const admin = await startAdmin({ ...settings, redisUrl, encryptionKey }, log, (token) => {
+    process.stdout.write(`Admin token, shown this once: ${token}\n`)
+  })
   // The launcher says this once for all its children.
   if (process.send === undefined)
     for (const notice of settingsNotInForce(process.env)) log.warn(notice)

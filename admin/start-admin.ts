@@ -2,6 +2,7 @@ import { chmodSync, existsSync, lstatSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
+import { mintKey } from '../core/api-key.ts'
 import { Acknowledgements } from '../core/control/acknowledgements.ts'
 import { startBeacon } from '../core/control/beacon.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
@@ -25,21 +26,20 @@ import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export interface RunningAdmin {
   readonly port: number
-  /** The first things that the store did not have yet. */
-  readonly made: readonly string[]
   stop(): Promise<void>
 }
 
 type Needed = Settings & { readonly redisUrl: string; readonly encryptionKey: string }
 
 /**
- * Starts the operator service and answers when it listens.
+ * Starts the operator service and answers when it listens. `onTokenMade` gets the first admin token where no setting
+ * says what it is; nothing else has it.
  * @throws a sentence for the operator when the store is missing or may forget, or an address is taken
  */
 export async function startAdmin(
   settings: Needed,
-  admin_token: string,
   log: Logger,
+  onTokenMade: (token: string) => void,
 ): Promise<RunningAdmin> {
   const name = `admin-${process.pid}`
   const redis = connectRedis(settings.redisUrl, { name, role: 'commands' })
@@ -63,14 +63,23 @@ export async function startAdmin(
     await refuseForgetfulStore(redis, log)
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
-    const first = { settings, installation_id: await readInstallation(redis), admin_token }
-    const made = await bootstrapStore(redis, first, new Date())
+    const { adminToken } = settings
+    const admin_token = adminToken ?? mintKey('admin')
+    const installation_id = await readInstallation(redis)
+    const first = { settings, installation_id, admin_token, is_setting: adminToken !== null }
+    const onMade = (made: readonly string[]): void => {
+      if (adminToken === null && made.includes('admin_token')) onTokenMade(admin_token)
+    }
+    onMade(await bootstrapStore(redis, first, new Date()))
     const ring = parseKeyRing(settings.encryptionKey)
     const { resealed, unreadable } = await resealAll(redis, ring, settings.killLease_ms)
     if (resealed > 0) log.info({ resealed }, 'credentials were sealed again under the newest key')
     if (unreadable.length > 0)
       log.error({ unreadable }, 'credentials that no key opens; set them again')
-    stops.push(watchStore(redis, first, log), startBeacon(redis, name, settings.killLease_ms))
+    stops.push(
+      watchStore(redis, first, log, onMade),
+      startBeacon(redis, name, settings.killLease_ms),
+    )
     stops.push(startKillSweeper({ redis, lease_ms: settings.killLease_ms, log }))
     const feed = new ActivityFeed(redis)
     const context: AdminContext = {
@@ -89,7 +98,7 @@ export async function startAdmin(
     const port = await listen(context, stops)
     // Streams that are followed end first, or closing the servers would wait for them.
     stops.push(() => feed.stop())
-    return { port, made, stop }
+    return { port, stop }
   } catch (error) {
     await stop()
     throw error

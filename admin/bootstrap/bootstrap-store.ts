@@ -15,6 +15,8 @@ export interface FirstThings {
   /** What the installation is called when its store has no name for it yet. */
   readonly installation_id: string
   readonly admin_token: string
+  /** Whether AGW_ADMIN_TOKEN says so. A token of our own making is for a store that has none. */
+  readonly is_setting: boolean
 }
 
 /**
@@ -46,7 +48,7 @@ interface Steps {
 }
 
 async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise<Steps> {
-  const { settings, installation_id, admin_token } = wanted
+  const { settings, installation_id, admin_token, is_setting } = wanted
   const org = settings.organizationId
   const steps: Steps = { made: [], guards: [], writes: [] }
   if ((await redis.exists(REDIS_KEYS.installation)) === 0) {
@@ -66,7 +68,10 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
   }
   const hash = hashKey(admin_token)
   // Also of a token that an operator has deleted: a restart must not bring it back.
-  if ((await redis.hexists(REDIS_KEYS.adminTokenHashes, hash)) === 0) {
+  const isThere = is_setting
+    ? redis.hexists(REDIS_KEYS.adminTokenHashes, hash)
+    : redis.exists(REDIS_KEYS.adminTokens(org))
+  if ((await isThere) === 0) {
     steps.made.push('admin_token')
     steps.guards.push(['HGET', REDIS_KEYS.adminTokenHashes, hash, false])
     await replaceSettingToken(redis, org, steps)

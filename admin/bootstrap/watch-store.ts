@@ -6,12 +6,18 @@ import { bootstrapStore, type FirstThings } from './bootstrap-store.ts'
 const LOOK_INTERVAL_MS = 1000
 
 /** A store that was wiped gets its first things again, without a restart. Answers the function that stops looking. */
-export function watchStore(redis: RedisClient, wanted: FirstThings, log: Logger): () => void {
+export function watchStore(
+  redis: RedisClient,
+  wanted: FirstThings,
+  log: Logger,
+  onMade: (made: readonly string[]) => void,
+): () => void {
   let looking = false
   const look = async (): Promise<void> => {
     if ((await redis.exists(REDIS_KEYS.installation)) === 1) return
     const made = await bootstrapStore(redis, wanted, new Date())
     if (made.length > 0) log.warn({ made }, 'the store was empty and has been set up again')
+    onMade(made)
   }
   const timer = setInterval(() => {
     if (looking) return

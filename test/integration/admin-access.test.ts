@@ -121,7 +121,12 @@ describe('every call of the API', () => {
         assert.deepEqual(plain(nothing), plain(answer))
       })
 
-    if (route.method === 'GET' && !route.path.includes(':') && !route.installation)
+    if (
+      route.method === 'GET' &&
+      !route.path.includes(':') &&
+      !route.installation &&
+      !isText(route)
+    )
       test(`${title} lists nothing of another organization`, async () => {
         const answer = await admin.call('GET', route.path, { token: other.token })
         assert.equal(answer.status, 200)
@@ -130,6 +135,11 @@ describe('every call of the API', () => {
       })
   }
 })
+
+/** Streams and exports; the tests of the activity log read those. */
+function isText({ answers }: Route): boolean {
+  return (answers[200] as { type?: string } | undefined)?.type === 'string'
+}
 
 /** A body that a schema lets through, so that what refuses is the organization. */
 function bodyFor({ method, body }: Route): { body?: object } {

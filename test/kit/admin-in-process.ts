@@ -55,7 +55,7 @@ export async function adminInProcess(
   let log = ''
   const sink = { write: (line: string) => void (log += line) }
   const settings = { ...read.settings, redisUrl, encryptionKey: encryption_key }
-  const admin = await startAdmin(settings, token, makeLog('debug', sink))
+  const admin = await startAdmin(settings, makeLog('debug', sink), () => undefined)
   const socket = settings.adminSocket
   const call: AdminInProcess['call'] = (method, path, options = {}) =>
     send(

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { after, before, test } from 'node:test'
+import { mintKey } from '../../core/api-key.ts'
+import { fromRoot } from '../../core/root.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+
+let valkey: KitValkey
+before(async () => {
+  valkey = await startValkey()
+})
+after(async () => {
+  for (const child of children) child.kill('SIGKILL')
+  await valkey.stop()
+})
+
+const children: ChildProcess[] = []
+const KEY = randomBytes(32).toString('base64')
+
+interface Process {
+  readonly child: ChildProcess
+  readonly output: () => string
+  readonly exited: Promise<number | null>
+  /** The port, once it says that it listens; null when it ended before. */
+  readonly ready: Promise<number | null>
+}
+
+function start(env: Record<string, string>): Process {
+  const child = spawn(process.execPath, [fromRoot('dist', 'admin', 'main.js')], {
+    env: { PATH: process.env['PATH'] ?? '', AGW_API_PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  })
+  children.push(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  // `close` does not come once the channel of messages was closed by us, so the ends are awaited one by one.
+  const ends = [child.stdout, child.stderr].map((stream) => stream && once(stream, 'close'))
+  const exited = once(child, 'exit').then(async ([code]) => {
+    await Promise.all(ends)
+    return code as number | null
+  })
+  const ready = Promise.race([
+    once(child, 'message').then(([message]) => {
+      assert.equal(message.kind, 'ready')
+      return message.port as number
+    }),
+    exited.then(() => null),
+  ])
+  return { child, output: () => output, exited, ready }
+}
+
+const settings = () => ({
+  REDIS_URL: valkey.url,
+  AGW_ENCRYPTION_KEY: KEY,
+  AGW_ADMIN_TOKEN: mintKey('admin'),
+})
+
+for (const [how, end] of [
+  ['SIGTERM', (child: ChildProcess) => child.kill('SIGTERM')],
+  ['SIGINT', (child: ChildProcess) => child.kill('SIGINT')],
+  ['the end of its parent', (child: ChildProcess) => child.disconnect()],
+] as const)
+  test(`the service says when it listens, and ends cleanly by ${how}`, async () => {
+    const service = start(settings())
+    const port = await service.ready
+    assert.ok(port, service.output())
+    assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+    end(service.child)
+    assert.equal(await service.exited, 0)
+    assert.match(service.output(), /not yet enforced/)
+  })
+
+test('run alone without a token it makes one, and shows it once', async () => {
+  const own = await startValkey()
+  const env = { REDIS_URL: own.url, AGW_ENCRYPTION_KEY: KEY }
+  const first = start(env)
+  const port = await first.ready
+  const token = /Admin token, shown this once: (\S+)/.exec(first.output())?.[1]
+  assert.ok(token, first.output())
+  const url = `http://127.0.0.1:${port}/admin/agents`
+  const headers = { authorization: `Bearer ${token}` }
+  assert.equal((await fetch(url, { headers })).status, 200)
+  first.child.kill('SIGTERM')
+  await first.exited
+  const second = start(env)
+  const again = await second.ready
+  assert.equal(second.output().includes('shown this once'), false)
+  const other = `http://127.0.0.1:${again}/admin/agents`
+  assert.equal((await fetch(other, { headers })).status, 200)
+  second.child.kill('SIGTERM')
+  await second.exited
+  await own.stop()
+})
+
+test('a wrong start ends with one message that lists every fault', async () => {
+  const service = start({ AGW_API_PORT: 'x', AGW_KILL_LEASE_MS: '1', AGW_ENCRYPTION_KEY: 'short' })
+  assert.equal(await service.exited, 1)
+  for (const name of ['AGW_API_PORT', 'AGW_KILL_LEASE_MS', 'AGW_ENCRYPTION_KEY'])
+    assert.match(service.output(), new RegExp(name))
+  assert.equal(service.output().includes('short'), false)
+})
+
+test('what only the launcher gives is named when it is missing', async () => {
+  const service = start({})
+  assert.equal(await service.exited, 1)
+  assert.match(service.output(), /REDIS_URL[^]*AGW_ENCRYPTION_KEY/)
+})
+
+test('a port that is taken is named', async () => {
+  const holder = createServer()
+  await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
+  const port = String((holder.address() as AddressInfo).port)
+  const service = start({ ...settings(), AGW_API_PORT: port })
+  assert.equal(await service.exited, 1)
+  assert.match(service.output(), new RegExp(`AGW_API_PORT[^]*${port}[^]*taken`))
+  holder.close()
+})
