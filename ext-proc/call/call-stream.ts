@@ -74,6 +74,8 @@ export class CallStream implements HeldCall {
   #isHeld = false
   #body: Promise<Buffer> | null = null
   #resolveBody: ((body: Buffer) => void) | null = null
+  /** A body was asked for and there are but trailers, with which Envoy takes no change of the request's headers. */
+  #hasOnlyTrailers = false
   #resolveEnded: () => void = () => undefined
 
   constructor(stream: EnvoyStream, parts: CallStreamParts) {
@@ -126,6 +128,7 @@ export class CallStream implements HeldCall {
         return
       case 'request_body':
         this.#resolveBody?.(message.body)
+        this.#resolveBody = null
         return
       case 'request_trailers':
         this.#receiveTrailers(message.headers)
@@ -168,6 +171,11 @@ export class CallStream implements HeldCall {
 
   async #answer(answer: Answer, record: CallRecord): Promise<void> {
     if (answer.kind === 'deny') return this.#refuse(answer.denial, record)
+    if (this.#hasOnlyTrailers)
+      return this.#refuse(
+        { reason: 'bad_request', details: { reason: 'trailers_without_body' } },
+        record,
+      )
     if (this.#state !== 'open') return
     this.#state = 'passed'
     const { inspector } = answer
@@ -236,9 +244,14 @@ export class CallStream implements HeldCall {
     this.#parts.held.add(this)
   }
 
-  /** No request trailer goes on. One that comes before any body decides the call as one with an empty body. */
+  /** No request trailer goes on. One that comes in place of a body decides the call as one with an empty body. */
   #receiveTrailers(trailers: readonly Header[]): void {
-    this.#resolveBody?.(EMPTY)
+    if (this.#resolveBody !== null) {
+      // Not answered here: it would let the call go on before it is decided.
+      this.#hasOnlyTrailers = true
+      this.#resolveBody(EMPTY)
+      return
+    }
     this.#write(writeTrailers('request_trailers', [...new Set(trailers.map(({ name }) => name))]))
   }
 
