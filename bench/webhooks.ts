@@ -131,7 +131,7 @@ for (let number = 1; number <= rounds; number++) {
   const { delivered, failed, attempts, unnoted, took_ms } = await stack.round(events)
   print(
     `crash round ${number}: ${events} events, ${delivered} delivered, ${failed} failed after 5 attempts, ` +
-      `${attempts} attempts noted, ${unnoted} answers of attempts that died unnoted, ${(took_ms / 1000).toFixed(1)} s`,
+      `${attempts} attempts noted, ${unnoted} answers that no attempt noted, ${(took_ms / 1000).toFixed(1)} s`,
   )
 }
 await stack.stop()

@@ -5,6 +5,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Attempt } from '../../admin/webhooks/attempt-outcome.ts'
 import { recordEntries } from '../../core/activity/record-entries.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -23,7 +24,7 @@ export interface CrashRound {
   readonly delivered: number
   readonly failed: number
   readonly attempts: number
-  /** Answers of the receiver beyond the attempts that were noted: those whose process died before it could note them. */
+  /** Answers of the receiver that no attempt has noted: those whose process died before it could, or that did not come through. */
   readonly unnoted: number
   readonly took_ms: number
 }
@@ -158,17 +159,17 @@ export async function startCrashStack(): Promise<CrashStack> {
     }
     let successes = 0
     let attempts = 0
+    let answered = 0
     let failed = 0
     for (const { event_id = '', status, attempts: made, ...fields } of deliveries) {
       const noted = Object.entries(fields).filter(([name]) => name.startsWith('attempt '))
-      const outcomes = noted.map(
-        ([, text]) => (JSON.parse(text) as { is_success: boolean }).is_success,
-      )
+      const outcomes = noted.map(([, text]) => JSON.parse(text) as Attempt)
       assert.equal(outcomes.length, Number(made))
       if (status === 'delivered')
         assert.ok(accepted.has(event_id), 'what counts as delivered had a 2xx')
       else assert.deepEqual([status, Number(made)], ['failed', 5], 'what failed had five attempts')
-      successes += outcomes.filter(Boolean).length
+      successes += outcomes.filter((attempt) => attempt.is_success).length
+      answered += outcomes.filter((attempt) => attempt.status !== null).length
       attempts += outcomes.length
       if (status === 'failed') failed++
     }
@@ -177,7 +178,7 @@ export async function startCrashStack(): Promise<CrashStack> {
     assert.equal(await redis.hget(REDIS_KEYS.webhookUsage('org_default'), 'pending'), '0')
     assert.equal(await redis.hget(REDIS_KEYS.outboxUsage, 'org_default bytes'), '0')
     const delivered = deliveries.length - failed
-    return { delivered, failed, attempts, unnoted: Math.max(0, answers - attempts) }
+    return { delivered, failed, attempts, unnoted: answers - answered }
   }
 
   return {
