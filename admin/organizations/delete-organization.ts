@@ -5,10 +5,8 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../lists/records.ts'
 import type { Call } from '../server/define-route.ts'
 import { NO_CONTENT, type Outcome, conflict, notFound } from '../server/outcome.ts'
+import { removeTraces, type Traces } from './remove-traces.ts'
 import { deleteWebhooksOf } from '../webhooks/delete-webhook.ts'
-
-/** So many members are removed by one command while an organization is tidied away. */
-const TIDY_CHUNK = 500
 
 /** One that still has agents or integrations goes only with ?cascade=true; the default one never. */
 export async function deleteOrganization(
@@ -31,7 +29,7 @@ export async function deleteOrganization(
       'The organization has agents or integrations. Delete them first, or repeat this with ?cascade=true.',
       { agents, integrations },
     )
-  const left = await readLeftovers(redis, org)
+  const traces = await readTraces(redis, org)
   const webhook_ids = await redis.hkeys(REDIS_KEYS.webhooks(org))
   return {
     kind: 'plan',
@@ -53,7 +51,7 @@ export async function deleteOrganization(
       after: null,
     },
     answer: NO_CONTENT,
-    afterwards: () => tidy(redis, org, left),
+    afterwards: () => removeTraces(redis, org, traces),
   }
 }
 
@@ -76,41 +74,13 @@ const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.activity(org),
 ]
 
-interface Leftovers {
-  readonly keyHashes: readonly string[]
-  readonly tokenHashes: readonly string[]
-  readonly keys: readonly string[]
-}
-
-async function readLeftovers(redis: RedisClient, org: string): Promise<Leftovers> {
-  const [apiKeys, tokens, agent_ids, integration_ids] = await Promise.all([
+async function readTraces(redis: RedisClient, org: string): Promise<Traces> {
+  const [keys, tokens] = await Promise.all([
     redis.hvals(REDIS_KEYS.apiKeys(org)),
     redis.hvals(REDIS_KEYS.adminTokens(org)),
-    redis.hkeys(REDIS_KEYS.agents(org)),
-    redis.hkeys(REDIS_KEYS.integrations(org)),
   ])
-  const owners = [...agent_ids, '-']
   return {
-    keyHashes: apiKeys.map((text) => (JSON.parse(text) as ApiKey).hash),
-    tokenHashes: tokens.map((text) => (JSON.parse(text) as AdminToken).hash),
-    keys: [
-      ...owners.map((owner) => REDIS_KEYS.apiKeyIndex(org, owner)),
-      ...agent_ids.map((agent_id) => REDIS_KEYS.agentScopes(org, agent_id)),
-      ...integration_ids.map((id) => REDIS_KEYS.integrationScopes(org, id)),
-    ],
+    key_hashes: keys.map((text) => (JSON.parse(text) as ApiKey).hash),
+    token_hashes: tokens.map((text) => (JSON.parse(text) as AdminToken).hash),
   }
-}
-
-async function tidy(redis: RedisClient, org: string, left: Leftovers): Promise<void> {
-  for (const some of chunks(left.keyHashes)) await redis.hdel(REDIS_KEYS.apiKeyHashes, ...some)
-  for (const some of chunks(left.tokenHashes))
-    await redis.hdel(REDIS_KEYS.adminTokenHashes, ...some)
-  for (const some of chunks(left.keys)) await redis.unlink(...some)
-  // A request of one of its tokens may have used the token while the organization went.
-  await redis.unlink(REDIS_KEYS.adminTokenLastUsed(org))
-}
-
-function* chunks(items: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < items.length; from += TIDY_CHUNK)
-    yield items.slice(from, from + TIDY_CHUNK)
 }

@@ -10,7 +10,12 @@ import { mintKey } from '../../core/api-key.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { type AdminAnswer, type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import {
+  type AdminAnswer,
+  type AdminInProcess,
+  adminInProcess,
+  type Json,
+} from '../kit/admin-in-process.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
@@ -57,7 +62,7 @@ after(async () => {
   await valkey.stop()
 })
 
-async function make(path: string, body: object, token = admin.token): Promise<any> {
+async function make(path: string, body: object, token = admin.token): Promise<Json> {
   const answer = await admin.call('POST', path, { body, token })
   assert.equal(answer.status, 201, answer.text)
   return answer.body
@@ -72,7 +77,14 @@ const snapshot = async (): Promise<string> => {
     if (/:(activity|epoch|beacon-leader|admin-token-last-used)/.test(key)) continue
     const type = await redis.type(key)
     if (type === 'hash')
-      parts.push(key, JSON.stringify(Object.entries(await redis.hgetall(key)).sort()))
+      parts.push(
+        key,
+        JSON.stringify(
+          Object.entries(await redis.hgetall(key))
+            .map(String)
+            .toSorted(),
+        ),
+      )
     else if (type === 'zset') parts.push(key, JSON.stringify(await redis.zrange(key, '0', '-1')))
     else parts.push(key, String(await redis.get(key)))
   }

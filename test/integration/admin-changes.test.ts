@@ -12,7 +12,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { parseKeyRing, sealedUnder } from '../../core/seal.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
-import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { startTestEdge } from '../kit/test-edge.ts'
 import { until } from '../kit/until.ts'
@@ -37,7 +37,7 @@ after(async () => {
   await valkey.stop()
 })
 
-async function make(path: string, body: object, headers = {}): Promise<any> {
+async function make(path: string, body: object, headers = {}): Promise<Json> {
   const answer = await admin.call('POST', path, { body, headers })
   assert.equal(answer.status, 201, answer.text)
   return answer.body
@@ -50,7 +50,7 @@ const integrationBody = (auth: object = { type: 'bearer', token: SECRET }) => ({
   auth,
 })
 
-const activity = async (): Promise<any[]> =>
+const activity = async (): Promise<Json[]> =>
   (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')).map(([, fields]) =>
     JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? ''),
   )
@@ -456,7 +456,7 @@ describe('the store', () => {
     const body = { email: 'mine@example.com', role: 'admin' }
     const { token } = (await service.call('POST', '/admin/tokens', { body })).body
     const { data } = (await service.call('GET', '/admin/tokens', { token })).body
-    const setting = data.find((found: any) => found.name === 'AGW_ADMIN_TOKEN')
+    const setting = data.find((found: Json) => found.name === 'AGW_ADMIN_TOKEN')
     await service.call('DELETE', `/admin/tokens/${setting.token_id}`, { token })
     await service.stop()
     service = await start(second)

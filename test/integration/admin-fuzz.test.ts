@@ -4,7 +4,12 @@ import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import { ROUTES } from '../../admin/server/routes.ts'
-import { type AdminAnswer, type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import {
+  type AdminAnswer,
+  type AdminInProcess,
+  adminInProcess,
+  type Json,
+} from '../kit/admin-in-process.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 25)
@@ -50,9 +55,9 @@ async function readValidators(): Promise<Validators> {
   const ajv = new Ajv2020({ strict: false, validateFormats: false })
   const { body } = await admin.call('GET', '/openapi.json', { token: null })
   const found = new Map<string, Validate>()
-  for (const [path, calls] of Object.entries<any>(body.paths))
-    for (const [method, call] of Object.entries<any>(calls))
-      for (const [status, answer] of Object.entries<any>(call.responses)) {
+  for (const [path, calls] of Object.entries<Json>(body.paths))
+    for (const [method, call] of Object.entries<Json>(calls))
+      for (const [status, answer] of Object.entries<Json>(call.responses)) {
         const schema = answer.content?.['application/json']?.schema
         if (schema) found.set(`${method.toUpperCase()} ${path} ${status}`, ajv.compile(schema))
       }
@@ -94,7 +99,7 @@ const anything = fc.anything({
 
 /** Values that a schema allows, or nearly: the further a request comes, the more code it meets. */
 function near(schema: TSchema, depth = 0): fc.Arbitrary<unknown> {
-  const s = schema as any
+  const s = schema as Json
   if (s.const !== undefined) return fc.constant(s.const)
   if (s.enum) return mostly(fc.constantFrom(...s.enum))
   if (s.anyOf) return fc.oneof(...s.anyOf.map((choice: TSchema) => near(choice, depth)))

@@ -41,7 +41,9 @@ function start(env: Record<string, string>): Process {
       output += text
     })
   // `close` does not come once the channel of messages was closed by us, so the ends are awaited one by one.
-  const ends = [child.stdout, child.stderr].map((stream) => stream && once(stream, 'close'))
+  const ends = [child.stdout, child.stderr].flatMap((stream) =>
+    stream ? [once(stream, 'close')] : [],
+  )
   const exited = once(child, 'exit').then(async ([code]) => {
     await Promise.all(ends)
     return code as number | null

@@ -6,12 +6,15 @@ import { startAdmin } from '../../admin/start-admin.ts'
 import { mintKey } from '../../core/api-key.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
 
+/** What JSON.parse answers; a test says by its assertions what it expects. */
+export type Json = ReturnType<typeof JSON.parse>
+
 export interface AdminAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
   /** The parsed body; null where there is none. */
-  readonly body: any
+  readonly body: Json
 }
 
 export interface CallOptions {

@@ -1,0 +1,30 @@
+import { Cluster } from 'ioredis'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** So many are removed by one command. */
+const CHUNK = 500
+
+export interface Traces {
+  readonly key_hashes: readonly string[]
+  readonly token_hashes: readonly string[]
+}
+
+/** Removes what is left of an organization that is gone: the hashes of its keys, and every key that bears its name. */
+export async function removeTraces(redis: RedisClient, org: string, traces: Traces): Promise<void> {
+  for (const some of chunks(traces.key_hashes)) await redis.hdel(REDIS_KEYS.apiKeyHashes, ...some)
+  for (const some of chunks(traces.token_hashes))
+    await redis.hdel(REDIS_KEYS.adminTokenHashes, ...some)
+  // The kind of a key comes before the organization, so an agent that is called like one has no key that fits.
+  const own = new RegExp(`^\\{agw\\}:[a-z-]+:${org}(:|$)`)
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  for (const node of nodes)
+    for await (const found of node.scanStream({ match: `*:${org}*`, count: 1000 })) {
+      const keys = (found as string[]).filter((key) => own.test(key))
+      for (const some of chunks(keys)) await node.unlink(...some)
+    }
+}
+
+function* chunks(items: readonly string[]): Generator<readonly string[]> {
+  for (let from = 0; from < items.length; from += CHUNK) yield items.slice(from, from + CHUNK)
+}
