@@ -88,6 +88,13 @@ export class EdgeLink {
     await Promise.all([this.#beat(), this.#ping()])
   }
 
+  /** This process stood still: that nothing was heard meanwhile says nothing of the connection. */
+  stalled(): void {
+    const now_ms = this.#parts.nowMs()
+    this.#beaconHeard_ms = now_ms
+    if (this.#pingSince_ms !== null) this.#pingSince_ms = now_ms
+  }
+
   /** From now on the registry says that this edge takes no new calls; it stays an edge until `stop`. */
   drain(): void {
     this.#draining = true

@@ -43,6 +43,8 @@ export interface Fleet {
   readonly edges: readonly FleetEdge[]
   readonly envoys: readonly KitEnvoy[]
   readonly upstream: KitUpstream
+  /** One more admin process on the same store. */
+  readonly restartAdmin: () => Promise<KitAdmin>
   readonly stop: () => Promise<void>
 }
 
@@ -112,10 +114,16 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     )
     return statuses.every((status) => status === 400)
   })
+  const admins = [admin]
   return {
     valkey,
     redis,
     admin,
+    restartAdmin: async () => {
+      const another = await startAdmin(valkey.url, identity, env)
+      admins.push(another)
+      return another
+    },
     identity,
     operator: operatorAt(admin.url, admin.token),
     edges,
@@ -125,7 +133,10 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
       redis.disconnect()
       for (const edge of edges) edge.signal('SIGKILL')
       await Promise.all(edges.map((edge) => edge.exited()))
-      await Promise.all([...envoys.map((envoy) => envoy.stop()), admin.kill()])
+      await Promise.all([
+        ...envoys.map((envoy) => envoy.stop()),
+        ...admins.map((one) => one.kill()),
+      ])
       await Promise.all([upstream.stop(), valkey.stop()])
     },
   }

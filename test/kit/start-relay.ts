@@ -3,16 +3,16 @@ import { join } from 'node:path'
 import { tempFolder } from './temp-folder.ts'
 
 /**
- * `passes`: as if it were not there · `silent`: connections stay open and nothing comes through, as behind a dropped
+ * `passes`: as if it were not there · `closed`: connections are closed, and new ones at once · `silent`: connections stay open and nothing comes through, as behind a dropped
  * route · `no_messages`: answers to commands come through, messages of subscriptions do not.
  */
-export type RelayMode = 'passes' | 'silent' | 'no_messages'
+export type RelayMode = 'passes' | 'closed' | 'silent' | 'no_messages'
 
 export interface KitRelay {
   readonly url: string
   /** From now on, for open connections as well. */
   readonly set: (mode: RelayMode) => void
-  /** Closes all connections; new ones are taken. */
+  /** Closes all connections; new ones are taken, unless the mode is `closed`. */
   readonly closeAll: () => void
   /** Leads new connections elsewhere. */
   readonly leadTo: (unix_url: string) => void
@@ -28,7 +28,14 @@ export async function startRelay(
   let target = unix_url
   let mode: RelayMode = 'passes'
   const sockets = new Set<Socket>()
+  const closeAll = (): void => {
+    for (const socket of sockets) socket.destroy()
+  }
   const server = createServer((client) => {
+    if (mode === 'closed') {
+      client.destroy()
+      return
+    }
     const upstream = createConnection(target.slice('unix://'.length))
     for (const socket of [client, upstream]) {
       sockets.add(socket)
@@ -50,16 +57,15 @@ export async function startRelay(
     url: `unix://${path}`,
     set: (next) => {
       mode = next
+      if (mode === 'closed') closeAll()
     },
-    closeAll: () => {
-      for (const socket of sockets) socket.destroy()
-    },
+    closeAll,
     leadTo: (next) => {
       target = next
     },
     stop: async () => {
       const closed = new Promise((resolve) => server.close(resolve))
-      for (const socket of sockets) socket.destroy()
+      closeAll()
       await closed
     },
   }

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { cutOff } from '../kit/cut-off.ts'
+import { closeOpenCalls, openCall } from '../kit/open-call.ts'
+import type { Access } from '../kit/operator.ts'
+import { type Fleet, startFleet } from '../kit/start-fleet.ts'
+import { type KitRelay, type RelayMode, startRelay } from '../kit/start-relay.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { until } from '../kit/until.ts'
+
+/** The first edge has a relay between itself and the store, the second has not. */
+let fleet: Fleet
+let valkey: KitValkey
+let relay: KitRelay
+const ORG = 'org_default'
+
+before(async () => {
+  valkey = await startValkey()
+  relay = await startRelay(valkey.url)
+  fleet = await startFleet({
+    valkey,
+    envoys: 'each',
+    edges: [{ redis_url: relay.url }, {}],
+    env: { AGW_KILL_LEASE_MS: '1500' },
+  })
+})
+
+after(async () => {
+  closeOpenCalls()
+  await fleet.stop()
+  await relay.stop()
+})
+
+let count = 0
+const makeAccess = (): Promise<Access> =>
+  fleet.operator.makeAccess(`${fleet.upstream.origin}/c${++count}`)
+
+const call = (edge: number, access: Access, path: string) =>
+  openCall(fleet.edges[edge]?.url ?? '', `${access.base_url}${path}`, access.headers)
+
+const kill = (access: Access): Promise<any> =>
+  fleet.operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`)
+
+const reactivate = (access: Access): Promise<any> =>
+  fleet.operator.send('POST', `/admin/agents/${access.agent.agent_id}/reactivate`, {
+    reason: 'test',
+  })
+
+const storedAgent = async (access: Access): Promise<any> =>
+  JSON.parse((await fleet.redis.hget(REDIS_KEYS.agents(ORG), access.agent.agent_id)) ?? 'null')
+
+for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readonly RelayMode[])
+  test(`threat 20: an edge whose connection to the store is ${mode} refuses, cuts, recovers, and holds the kill`, async () => {
+    const accesses = { living: await makeAccess(), killed: await makeAccess() }
+    const { receipt, killed_answer } = await cutOff(
+      fleet,
+      0,
+      accesses,
+      () => relay.set(mode),
+      () => relay.set('passes'),
+    )
+    const [silent] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-1')
+    assert.equal(silent.region, 'local')
+    // Where commands come through, the edge makes its subscription anew and finds the kill in the store.
+    assert.equal(receipt.complete, silent.acknowledged_ms !== null)
+    if (mode !== 'no_messages') assert.equal(receipt.complete, false)
+    const [hearing] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-2')
+    assert.ok(hearing.acknowledged_ms !== null)
+    assert.deepEqual(killed_answer, { status: 403, reason: 'agent_killed' })
+    await until('nothing of the kill is left to do', async () => {
+      return (await fleet.redis.hlen(REDIS_KEYS.kills)) === 0
+    })
+  })
+
+test('threat 20: a forged kill cuts, does not stick, and writes nothing back', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const stream = call(1, access, '/sse')
+  assert.equal(await stream.answered, 200)
+  const before = await storedAgent(access)
+  const epoch = Number(await fleet.redis.get(REDIS_KEYS.epoch)) + 1
+  const target = { what: 'kill', organization_id: ORG, agent_id, revision: 9e12, killed_at: 'now' }
+  const forged = JSON.stringify({ kind: 'control', epoch, targets: [target] })
+  await fleet.redis.publish(CHANNELS.control, forged)
+  assert.equal((await stream.ended).is_whole, false)
+  await until('the agent may call again', async () => {
+    return (await call(1, access, '/forged').ended).status === 200
+  })
+  assert.deepEqual(await storedAgent(access), before)
+})
+
+test('threat 20: a lost message is made good by the next beacon', async () => {
+  const access = await makeAccess()
+  const stream = call(0, access, '/sse')
+  assert.equal(await stream.answered, 200)
+  relay.set('no_messages')
+  const killing = kill(access)
+  await until('the kill is published', async () => {
+    return (await storedAgent(access)).status === 'killed'
+  })
+  relay.set('passes')
+  const receipt = await killing
+  assert.equal((await stream.ended).is_whole, false)
+  assert.equal(receipt.complete, true)
+  assert.equal(receipt.in_flight_requests_terminated, 1)
+})
+
+test('a store that has lost a kill gets it back from the edges, and the agent never acts', async () => {
+  const [lost, other] = [await makeAccess(), await makeAccess()]
+  const { agent_id } = lost.agent
+  const before = await storedAgent(lost)
+  const keyBefore = await fleet.redis.hgetall(REDIS_KEYS.apiKeys(ORG))
+  await kill(lost)
+  assert.equal((await call(1, lost, '/dead').ended).reason, 'agent_killed')
+  const killed = await storedAgent(lost)
+  // As after a failover to a replica that lacked the kill: the old state, and connections made anew.
+  await fleet.redis.hset(REDIS_KEYS.agents(ORG), agent_id, JSON.stringify(before))
+  await fleet.redis.hset(REDIS_KEYS.apiKeys(ORG), keyBefore)
+  await fleet.redis.client('KILL', 'TYPE', 'PUBSUB')
+  await until('the kill is written back', async () => {
+    const agent = await storedAgent(lost)
+    return agent.status === 'killed' && agent.revision === killed.revision
+  })
+  const found = await storedAgent(lost)
+  assert.equal(found.killed_at, killed.killed_at)
+  await until('both edges serve', async () => {
+    const answers = await Promise.all([0, 1].map((edge) => call(edge, other, '/ok').ended))
+    return answers.every(({ status }) => status === 200)
+  })
+  for (const edge of [0, 1])
+    assert.equal((await call(edge, lost, '/still-dead').ended).reason, 'agent_killed')
+  assert.ok(!fleet.upstream.begun.some(({ path }) => /dead/.test(path)))
+  const entries = await fleet.redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
+  const warnings = entries
+    .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
+    .filter(({ data }) => data.action === 'agent.kill_restored')
+  assert.deepEqual(
+    warnings.map((entry) => entry.agent_id),
+    [agent_id],
+  )
+})
+
+test('threat 18: a processor stopped by signal is named, its streams are cut, and it holds the kill when it goes on', async () => {
+  const access = await makeAccess()
+  const stream = call(1, access, '/sse')
+  assert.equal(await stream.answered, 200)
+  fleet.edges[1]?.signal('SIGSTOP')
+  const receipt = await kill(access)
+  assert.equal(receipt.complete, false)
+  assert.equal((await stream.ended).is_whole, false)
+  fleet.edges[1]?.signal('SIGCONT')
+  const answer = await until('the processor answers', async () => {
+    const { status, reason } = await call(1, access, '/after-stop').ended
+    return reason === 'agent_killed' && { status, reason }
+  })
+  assert.equal(answer.status, 403)
+  assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/after-stop')))
+})
+
+test('threat 17: a draining processor still hears a kill and ends its streams by it', async () => {
+  const access = await makeAccess()
+  await until('the edge serves', async () => (await call(1, access, '/ok').ended).status === 200)
+  const stream = call(1, access, '/quiet')
+  assert.equal(await stream.answered, 200)
+  fleet.edges[1]?.signal('SIGTERM')
+  await until('the edge says that it drains', async () => {
+    const text = await fleet.redis.hget(REDIS_KEYS.edges, 'edge-2')
+    return text !== null && JSON.parse(text).draining
+  })
+  assert.ok(stream.isOpen())
+  const receipt = await kill(access)
+  assert.equal(receipt.in_flight_requests_terminated, 1)
+  assert.equal(receipt.complete, true)
+  assert.equal((await stream.ended).is_whole, false)
+  await fleet.edges[1]?.exited()
+  await fleet.edges[1]?.restart()
+  await until('the edge serves', async () => {
+    return (await call(1, access, '/restarted').ended).reason === 'agent_killed'
+  })
+  await reactivate(access)
+  assert.equal((await call(1, access, '/alive').ended).status, 200)
+})
+
+test('threat 21: a store that is full still kills and reactivates, and the edges keep their lease', async () => {
+  const access = await makeAccess()
+  const { used_memory } = Object.fromEntries(
+    (await fleet.redis.info('memory')).split('\r\n').map((line) => line.split(':')),
+  )
+  await fleet.redis.config('SET', 'maxmemory', String(Number(used_memory) - 1000))
+  await assert.rejects(fleet.redis.set('{agw}:filler', 'x'.repeat(1000)), /OOM/)
+  const stream = call(0, access, '/sse')
+  assert.equal(await stream.answered, 200, fleet.edges[0]?.log())
+  const receipt = await kill(access)
+  assert.equal(receipt.complete, true)
+  assert.equal(receipt.in_flight_requests_terminated, 1)
+  assert.equal((await stream.ended).is_whole, false)
+  assert.equal((await reactivate(access)).credentials_restored, 1)
+  assert.equal((await call(1, access, '/full').ended).status, 200)
+  await fleet.redis.config('SET', 'maxmemory', '0')
+})
+
+test('admin killed between the publish and the counts: the event comes once, with its counts', async () => {
+  const access = await makeAccess()
+  const streams = [call(0, access, '/sse'), call(1, access, '/sse')]
+  for (const stream of streams) assert.equal(await stream.answered, 200)
+  // One edge cannot acknowledge for as long as it is stopped, so the kill waits for it.
+  fleet.edges[1]?.signal('SIGSTOP')
+  const killing = kill(access).catch(() => 'gone')
+  await until('the kill is stored', async () => (await storedAgent(access)).status === 'killed')
+  await fleet.admin.kill()
+  fleet.edges[1]?.signal('SIGCONT')
+  assert.equal(await killing, 'gone')
+  const events = async (): Promise<any[]> => {
+    const entries = await fleet.redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
+    return entries
+      .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
+      .filter(
+        ({ event, agent_id }) => event === 'agent_killed' && agent_id === access.agent.agent_id,
+      )
+  }
+  assert.deepEqual(await events(), [])
+  await Promise.all([fleet.restartAdmin(), fleet.restartAdmin()])
+  await until('the kill is finished', async () => (await fleet.redis.hlen(REDIS_KEYS.kills)) === 0)
+  const [event, ...more] = await events()
+  assert.deepEqual(more, [])
+  assert.equal(event.data.requests_terminated, 2)
+  assert.ok(event.data.propagation_ms > 0)
+})

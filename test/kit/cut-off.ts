@@ -1,0 +1,56 @@
+import { openCall } from './open-call.ts'
+import type { Access } from './operator.ts'
+import type { Fleet } from './start-fleet.ts'
+import { until } from './until.ts'
+
+export interface CutOff {
+  /** From the break to the first refusal. */
+  readonly refused_after_ms: number
+  /** From the break to the last byte of a stream that was open. */
+  readonly silent_after_ms: number
+  /** From the repair to the first call that went through. */
+  readonly recovered_after_ms: number
+  /** What a kill of another agent answered while the edge was cut off. */
+  readonly receipt: any
+  /** What a call of the killed agent was answered after the repair. */
+  readonly killed_answer: { readonly status: number | null; readonly reason: string | null }
+}
+
+/** Cuts an edge off its store while a stream runs through it, kills an agent meanwhile, and mends it. */
+export async function cutOff(
+  fleet: Fleet,
+  edge: number,
+  accesses: { readonly living: Access; readonly killed: Access },
+  breakIt: () => unknown,
+  mendIt: () => unknown,
+): Promise<CutOff> {
+  const url = fleet.edges[edge]?.url ?? ''
+  const { living, killed } = accesses
+  const call = (access: Access, path: string) =>
+    openCall(url, `${access.base_url}${path}`, access.headers)
+  const streams = [call(living, '/sse'), call(killed, '/sse')]
+  for (const stream of streams) await stream.answered
+  const broken_ms = performance.now()
+  await breakIt()
+  const refusal = until('the edge refuses', async () => {
+    const { reason } = await call(living, '/while-cut-off').ended
+    return reason === 'gateway_unavailable' && performance.now()
+  })
+  const receipt = await fleet.operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`)
+  const refused_ms = await refusal
+  const ends = await Promise.all(streams.map(({ ended }) => ended))
+  const mended_ms = performance.now()
+  await mendIt()
+  const recovered_ms = await until('the edge serves again', async () => {
+    const { status } = await call(living, '/recovered').ended
+    return status === 200 && performance.now()
+  })
+  const { status, reason } = await call(killed, '/killed').ended
+  return {
+    refused_after_ms: refused_ms - broken_ms,
+    silent_after_ms: Math.max(...ends.map(({ last_byte_ms }) => last_byte_ms)) - broken_ms,
+    recovered_after_ms: recovered_ms - mended_ms,
+    receipt,
+    killed_answer: { status, reason },
+  }
+}
