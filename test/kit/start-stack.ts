@@ -19,6 +19,8 @@ export type ChildRole = 'ext-proc' | 'admin' | 'envoy' | 'valkey' | 'echo'
 export interface Stack {
   readonly proxyUrl: string
   readonly apiUrl: string
+  /** Of the echo API that `agw start` runs beside the gateway. */
+  readonly echoOrigin: string
   readonly adminToken: string
   readonly dataDir: string
   readonly redisUrl: string
@@ -93,6 +95,7 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
   return {
     proxyUrl: `http://127.0.0.1:${proxy}`,
     apiUrl,
+    echoOrigin: `http://127.0.0.1:${echo}`,
     adminToken:
       own['AGW_ADMIN_TOKEN'] ??
       (existsSync(tokenFile) ? readFileSync(tokenFile, 'utf8').trim() : ''),

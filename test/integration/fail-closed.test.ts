@@ -1,0 +1,323 @@
+import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { assertRefusal } from '../kit/assert-refusal.ts'
+import type { Answer } from '../kit/call.ts'
+import { call } from '../kit/call.ts'
+import type { Access } from '../kit/operator.ts'
+import { rewriteRecord } from '../kit/rewrite-record.ts'
+import { startAll, stopAll } from '../kit/shared-stack.ts'
+import type { ChildRole } from '../kit/start-stack.ts'
+import { startEnvoy } from '../kit/start-envoy.ts'
+import { startProcessor } from '../kit/start-processor.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
+
+const stack = await startAll({})
+after(() => stopAll(stack))
+const { operator } = stack
+const rules = [{ methods: ['GET', 'POST'], paths: ['/allowed/**', '/sse'] }]
+const access = await operator.makeAccess(stack.ownBaseUrl(), { rules })
+const held = await operator.makeAccess(stack.ownBaseUrl(), {
+  rules,
+  scope: { mcp_tools: { allow: ['*'], deny: ['x'] } },
+})
+
+const ask = (of: Access, path: string): Promise<Answer> =>
+  call({
+    to: stack.proxyUrl,
+    path: `/${of.base_url}${path}`,
+    method: of === held ? 'POST' : 'GET',
+    headers: of.headers,
+    ...(of === held ? { body: 'a body' } : {}),
+  })
+
+/** A stream that ticks until it is cut; `over` settles with how it ended. */
+async function openStream(): Promise<{ readonly over: Promise<'whole' | 'cut'> }> {
+  let begun = (): void => {}
+  const first = new Promise<void>((resolve) => {
+    begun = resolve
+  })
+  const over = call({
+    to: stack.proxyUrl,
+    path: `/${access.base_url}/sse?ticks=600&interval_ms=100`,
+    headers: access.headers,
+    limit_ms: 90_000,
+    onData: begun,
+  }).then(
+    () => 'whole' as const,
+    () => 'cut' as const,
+  )
+  await Promise.race([first, over])
+  return { over }
+}
+
+const pidOf = async (role: ChildRole): Promise<number> => {
+  const [pid] = await until(`${role} runs`, async () => {
+    const pids = await stack.pids(role)
+    return pids.length > 0 ? pids : null
+  })
+  return pid ?? 0
+}
+
+/** Calls go through again, by themselves. */
+const recovers = (): Promise<unknown> =>
+  until(
+    'calls go through again',
+    async () => {
+      const answers = await Promise.all(
+        [access, held].map((of) => ask(of, '/allowed/again').catch(() => null)),
+      )
+      return answers.every((answer) => answer?.status === 200)
+    },
+    60_000,
+  )
+
+interface Tally {
+  passed: number
+  unavailable: number
+  denied: number
+  cut: number
+}
+
+/** Allowed and forbidden calls, sixteen at a time, until told to stop; each answer is one that may be. */
+function startLoad(): { readonly tally: Tally; readonly stop: () => Promise<void> } {
+  const tally: Tally = { passed: 0, unavailable: 0, denied: 0, cut: 0 }
+  let isOver = false
+  const workers = Array.from({ length: 16 }, async (_, worker) => {
+    for (let i = 0; !isOver; i++) {
+      const isForbidden = i % 2 === 0
+      const of = worker % 2 === 0 ? access : held
+      const path = isForbidden ? `/forbidden/${worker}/${i}` : `/allowed/${worker}/${i}`
+      const answer = await ask(of, path).catch(() => null)
+      if (answer === null) tally.cut++
+      else if (answer.status === 503) {
+        assertRefusal(answer, 503, 'gateway_unavailable')
+        tally.unavailable++
+      } else if (isForbidden) {
+        assertRefusal(answer, 403, 'permission_denied')
+        tally.denied++
+      } else {
+        assert.equal(answer.status, 200, answer.body.toString())
+        tally.passed++
+      }
+    }
+  })
+  const all = Promise.all(workers)
+  all.catch(() => {
+    isOver = true
+  })
+  return {
+    tally,
+    stop: async () => {
+      isOver = true
+      await all
+    },
+  }
+}
+
+const assertOnlyAllowed = (paths: readonly string[]): void =>
+  assert.deepEqual(
+    paths.filter((path) => !/\/(allowed\/|sse\?)/.test(path)),
+    [],
+  )
+
+for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
+  test(`ext-proc that gets ${signal} under load lets nothing past, and is there again by itself`, async () => {
+    const sent = stack.api.mark()
+    const stream = await openStream()
+    const load = startLoad()
+    await until('calls pass', () => load.tally.passed > 50)
+    const pid = await pidOf('ext-proc')
+    process.kill(pid, signal)
+    await until('calls are refused or cut', () => load.tally.unavailable + load.tally.cut > 0)
+    const before = load.tally.passed
+    await until('calls pass again', () => load.tally.passed > before + 50, 60_000)
+    await load.stop()
+    assert.notEqual(await pidOf('ext-proc'), pid)
+    assert.equal(await stream.over, 'cut')
+    assertOnlyAllowed(sent().map(({ path }) => path))
+    await stack.ready()
+  })
+}
+
+test('an ext-proc that hangs refuses calls, cuts what it holds, and serves again when it goes on', async () => {
+  const stream = await openStream()
+  const pid = await pidOf('ext-proc')
+  const sent = stack.api.mark()
+  process.kill(pid, 'SIGSTOP')
+  try {
+    for (const of of [access, held]) {
+      for (const path of ['/allowed/x', '/forbidden/x'])
+        assertRefusal(await ask(of, path), 503, 'gateway_unavailable')
+    }
+    assert.equal(await stream.over, 'cut')
+    const ready = await fetch(`${stack.apiUrl}/readyz`)
+    assert.equal(ready.status, 503)
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+  assert.equal(sent().length, 0)
+  await recovers()
+  assert.equal(await pidOf('ext-proc'), pid)
+})
+
+test('an exception in a step refuses that call alone', async () => {
+  const broken = await operator.makeAccess(stack.ownBaseUrl(), { rules })
+  const hash = REDIS_KEYS.agentScopes('org_default', broken.agent.agent_id)
+  let whole = ''
+  await rewriteRecord(stack.redisUrl, hash, broken.scope_id, (record) => {
+    whole = JSON.stringify(record)
+    return '{"scope_id":'
+  })
+  const pid = await pidOf('ext-proc')
+  const stream = await openStream()
+  const sent = stack.api.mark()
+  for (const path of ['/allowed/x', '/forbidden/x'])
+    assertRefusal(await ask(broken, path), 503, 'gateway_unavailable')
+  assert.equal(sent().length, 0)
+  assert.equal((await ask(access, '/allowed/x')).status, 200)
+  // Well-formed, but not what the code expects.
+  await rewriteRecordAs(hash, broken.scope_id, '{"scope_id":"scp_x","integration_id":7}')
+  assertRefusal(await ask(broken, '/allowed/x'), 503, 'gateway_unavailable')
+  await rewriteRecordAs(hash, broken.scope_id, whole)
+  assert.equal((await ask(broken, '/allowed/x')).status, 200)
+  assert.equal(await pidOf('ext-proc'), pid, 'the process lived on')
+  await operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`, {
+    reason: 'ends the stream',
+  })
+  assert.equal(await stream.over, 'cut')
+  await operator.send('POST', `/admin/agents/${access.agent.agent_id}/reactivate`, {
+    reason: 'test',
+  })
+})
+
+async function rewriteRecordAs(hash: string, field: string, text: string): Promise<void> {
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  await redis.hset(hash, field, text)
+  redis.disconnect()
+}
+
+test('a store that hangs: calls go on for as long as the lease, then they are refused', async () => {
+  const pid = await pidOf('valkey')
+  const stream = await openStream()
+  process.kill(pid, 'SIGSTOP')
+  try {
+    const refused = await until(
+      'calls are refused',
+      async () => {
+        const answer = await ask(access, '/allowed/x').catch(() => null)
+        return answer?.status === 503 ? answer : null
+      },
+      15_000,
+    )
+    assertRefusal(refused, 503, 'gateway_unavailable')
+    assert.equal(await stream.over, 'cut')
+    const sent = stack.api.mark()
+    for (const of of [access, held])
+      assertRefusal(await ask(of, '/allowed/x'), 503, 'gateway_unavailable')
+    // A key that was never seen cannot be looked up either.
+    const stranger = await call({
+      to: stack.proxyUrl,
+      path: `/${access.base_url}/allowed/x`,
+      headers: { authorization: 'Bearer agw_live_unknown' },
+    })
+    assertRefusal(stranger, 503, 'gateway_unavailable')
+    assert.equal(sent().length, 0)
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+  await recovers()
+})
+
+test('a store that dies is started again with all that it had', async () => {
+  const pid = await pidOf('valkey')
+  process.kill(pid, 'SIGKILL')
+  await until('another one runs', async () => {
+    const pids = await stack.pids('valkey')
+    return pids.length > 0 && !pids.includes(pid)
+  })
+  await recovers()
+  assert.equal((await ask(access, '/forbidden/x')).status, 403)
+  const agent = await until('the admin service is connected again', () =>
+    operator.send('GET', `/admin/agents/${access.agent.agent_id}`).catch(() => null),
+  )
+  assert.equal(agent.status, 'active')
+})
+
+test('a store that is wiped: old keys stop working, and once the objects are back calls work, without a restart', async () => {
+  const pids = await Promise.all((['ext-proc', 'admin', 'envoy', 'valkey'] as const).map(pidOf))
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  await redis.flushall()
+  redis.disconnect()
+  const refused = await until('the old key is refused', async () => {
+    const answer = await ask(access, '/allowed/x')
+    return answer.status === 200 ? null : answer
+  })
+  assert.ok([401, 404, 503].includes(refused.status), refused.body.toString())
+  const sent = stack.api.mark()
+  for (let i = 0; i < 20; i++) assert.notEqual((await ask(access, '/allowed/x')).status, 200)
+  assert.equal(sent().length, 0)
+
+  const again = await until('the first token and the organization are there again', () =>
+    operator.makeAccess(stack.ownBaseUrl(), { rules }).catch(() => null),
+  )
+  assert.equal((await ask(again, '/allowed/x')).status, 200)
+  assertRefusal(await ask(again, '/forbidden/x'), 403, 'permission_denied')
+  assert.equal(sent().length, 1)
+  await stack.ready()
+  assert.deepEqual(
+    await Promise.all((['ext-proc', 'admin', 'envoy', 'valkey'] as const).map(pidOf)),
+    pids,
+  )
+})
+
+test('a processor that closes cleanly before its verdict forwards nothing', async () => {
+  const folder = tempFolder('closes')
+  const address = `unix:${join(folder, 'p.sock')}`
+  const processor = await startProcessor(address, (stream, _message, kind) => {
+    const early = stream.headers[':path']?.endsWith('/at-headers')
+    if (kind === 'request_headers' && !early)
+      stream.send({
+        request_headers: {},
+        mode_override: { request_header_mode: 'SEND', request_body_mode: 'BUFFERED' },
+      })
+    else stream.endOk()
+  })
+  const envoy = await startEnvoy(
+    { ENVOY_BIN: process.env['ENVOY_BIN'], AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' },
+    { ext_proc_addresses: [address] },
+  )
+  try {
+    const sent = stack.api.mark()
+    const host = `127.0.0.1:${stack.api.ports.http}`
+    for (const path of [`/http://${host}/at-headers`, `/http://${host}/at-body`, '/at-headers']) {
+      const answer = await call({
+        to: envoy.url,
+        path,
+        method: 'POST',
+        headers: { host },
+        body: 'x',
+      })
+      assertRefusal(answer, 503, 'gateway_unavailable')
+    }
+    assert.equal(processor.streams.length, 3)
+    assert.equal(sent().length, 0)
+  } finally {
+    await envoy.stop()
+    processor.stop()
+  }
+})
+
+test('agw start ends all of its children and answers 0', async () => {
+  const children = (
+    await Promise.all(
+      (['ext-proc', 'admin', 'envoy', 'valkey', 'echo'] as const).map((role) => stack.pids(role)),
+    )
+  ).flat()
+  assert.equal(children.length, 5)
+  assert.equal(await stack.stop(), 0)
+  for (const pid of children) assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' })
+})

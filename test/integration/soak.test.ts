@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { call, closeConnections } from '../kit/call.ts'
+import { inspectHeap } from '../kit/inspect-heap.ts'
+import { operatorAt } from '../kit/operator.ts'
+import { startStandInApi } from '../kit/stand-in-api.ts'
+import { startParts } from '../kit/start-parts.ts'
+import { until } from '../kit/until.ts'
+
+const CALLS = 20_000
+const FIRST_MEASURE = 5_000
+const CONCURRENCY = 16
+const GROWTH_LIMIT_BYTES = 2 * 1024 * 1024
+
+const api = await startStandInApi()
+const parts = await startParts({ AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }, ['--inspect=127.0.0.1:0'])
+after(async () => {
+  closeConnections()
+  await parts.stop()
+  await api.stop()
+})
+const operator = operatorAt(parts.apiUrl, parts.adminToken)
+const rules = [{ methods: ['*'], paths: ['/allowed'] }]
+const origin = `http://127.0.0.1:${api.ports.http}`
+const streamed = await operator.makeAccess(`${origin}/streamed`, { rules })
+const held = await operator.makeAccess(`${origin}/held`, {
+  rules,
+  scope: { mcp_tools: { allow: ['*'], deny: ['x'] } },
+})
+
+/** One counter of Envoy's for the cluster of the processor. */
+async function counter(name: string): Promise<number> {
+  const text = await parts.envoyAdmin(`/stats?filter=^cluster\\.ext_proc\\.${name}$`)
+  return Number(/: (\d+)/.exec(text)?.[1] ?? 0)
+}
+
+const body = Buffer.alloc(2048, 'x')
+/** In turns: without a body, streamed, held, and refused. */
+async function one(i: number): Promise<void> {
+  const of = i % 4 === 2 ? held : streamed
+  const isForbidden = i % 4 === 3
+  const answer = await call({
+    to: parts.proxyUrl,
+    path: `/${of.base_url}/${isForbidden ? 'forbidden' : 'allowed'}`,
+    method: i % 4 === 0 ? 'GET' : 'POST',
+    headers: of.headers,
+    ...(i % 4 === 0 ? {} : { body }),
+  })
+  assert.equal(answer.status, isForbidden ? 403 : 200, `call ${i}: ${answer.body.toString()}`)
+}
+
+async function calls(from: number, to: number): Promise<void> {
+  let next = from
+  const worker = async (): Promise<void> => {
+    while (next < to) await one(next++)
+  }
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+}
+
+test('20,000 calls over one ext_proc connection, without a GOAWAY, an error, or a heap that grows', async (t) => {
+  await one(0)
+  const connections = await counter('upstream_cx_total')
+  const heap = await inspectHeap(parts.log())
+  await calls(1, FIRST_MEASURE)
+  const early_bytes = await heap.usedAfterCollection()
+  await calls(FIRST_MEASURE, CALLS)
+  await until('all streams have ended', async () => (await counter('upstream_rq_active')) === 0)
+  const late_bytes = await heap.usedAfterCollection()
+  heap.close()
+
+  assert.equal(await counter('upstream_cx_total'), connections, 'a further connection was made')
+  assert.equal(await counter('upstream_cx_active'), 1)
+  assert.equal(await counter('upstream_cx_close_notify'), 0, 'a GOAWAY came')
+  assert.equal(await counter('upstream_rq_rx_reset'), 0)
+  assert.equal(await counter('upstream_rq_timeout'), 0)
+  assert.ok((await counter('upstream_rq_total')) >= CALLS)
+  // An edge says so with its next beat.
+  await until('the edge holds no call', async () => {
+    const { data } = await operator.send('GET', '/admin/edges')
+    return data.length === 1 && data[0].in_flight === 0
+  })
+  const growth_bytes = late_bytes - early_bytes
+  t.diagnostic(`heap ${early_bytes} bytes at ${FIRST_MEASURE} calls, ${late_bytes} at ${CALLS}`)
+  assert.ok(growth_bytes < GROWTH_LIMIT_BYTES, `the heap grew by ${growth_bytes} bytes`)
+})
