@@ -12,12 +12,20 @@ const ABOUT_ATTACKS =
 const ABOUT_TEXTS =
   /\b(?:example|examples|sample|quotes?|quoted|describes?|explains?|explaining|lesson|workshop|students|learners|transcript|guidance|release notes|benchmark|paper|article|blog|research|guide|literal|risky|unsafe|untrusted|defen[cs]es?|malicious|attackers?|snapshot|training|quiz|policy|review|owasp|analysts|says|appears|discussing)\b/gi
 
+/** The string or text that holds the match; quotes of the format around it are none of its own. */
+type TextSpan = { readonly start: number; readonly end: number }
+
 /**
  * Whether a match is only mentioned: it fills a short quotation, in a sentence that talks about attacks.
  * Texts on security quote attacks, and a reader does not obey what is only quoted. An attacker who frames
  * his text so loses most of its force; that he may is a documented limit.
  */
-export const isQuotedMention = (source: Buffer, start: number, matchEnd: number): boolean => {
+export const isQuotedMention = (
+  source: Buffer,
+  text: TextSpan,
+  start: number,
+  matchEnd: number,
+): boolean => {
   let end = matchEnd
   while (
     end > start &&
@@ -25,9 +33,11 @@ export const isQuotedMention = (source: Buffer, start: number, matchEnd: number)
   )
     end -= 1
   const before = source
-    .toString('utf8', Math.max(0, start - CONTEXT_CHARACTERS), start)
+    .toString('utf8', Math.max(text.start, start - CONTEXT_CHARACTERS), start)
     .replaceAll('\\"', '"')
-  const after = source.toString('utf8', end, end + CONTEXT_CHARACTERS).replaceAll('\\"', '"')
+  const after = source
+    .toString('utf8', end, Math.min(text.end, end + CONTEXT_CHARACTERS))
+    .replaceAll('\\"', '"')
   const opening = OPENING.exec(before)
   const closing = CLOSING.exec(after)
   if (opening === null || closing === null) return false

@@ -239,7 +239,7 @@ export const scanSource = (
     const key = `${candidate.name} ${candidate.expression ?? ''} ${place.start}`
     const count = (seen.get(key) ?? 0) + 1
     // A text that mentions an attack over and over may carry it behind the mentions.
-    if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, candidate))) {
+    if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, place, candidate))) {
       seen.set(key, count)
       continue
     }
@@ -260,7 +260,7 @@ export const scanSource = (
   }
 }
 
-const isMention = (source: Source, candidate: Candidate): boolean =>
+const isMention = (source: Source, place: Place, candidate: Candidate): boolean =>
   candidate.category !== 'custom' &&
   candidate.via.length === 0 &&
-  isQuotedMention(source.bytes, candidate.start, candidate.end)
+  isQuotedMention(source.bytes, place, candidate.start, candidate.end)

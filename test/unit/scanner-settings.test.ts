@@ -192,3 +192,12 @@ test('system tags and silence towards the user are ordinary where the operator s
   )
   assert.equal(scan(text, {}, { ...chat(''), body: forged }).decision.outcome, 'blocked')
 })
+
+test('an attack that is only quoted in a sentence about attacks passes, and hides none behind it', () => {
+  const quoted = 'The detector has a test fixture with the phrase "ignore all previous instructions" in it.'
+  assert.equal(scan(quoted).decision.outcome, 'clean')
+  assert.equal(scan(`${quoted} ${CRITICAL}`).decision.outcome, 'blocked')
+  assert.equal(scan(Array(20).fill(quoted).join(' ')).decision.outcome, 'blocked')
+  const json = { ...chat(''), body: Buffer.from(JSON.stringify({ note: 'prompt injection detector', q: CRITICAL })) }
+  assert.equal(scan('', {}, json).decision.outcome, 'blocked')
+})

@@ -141,7 +141,11 @@ export const readEscape = (
   into.code_point = -1
   if (lead === 0x25) return readPercent(source, at, end, into)
   if (lead === 0x26) return readEntity(source, at, end, into)
-  if (at + 1 >= end) return
+  if (at + 1 >= end) {
+    into.code_point = isJson ? 0x5c : -1
+    into.length = 1
+    return
+  }
   const next = source[at + 1] as number
   into.length = 2
   if (next === 0x6e || next === 0x72) into.code_point = 0x0a

@@ -1,0 +1,178 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { type InjectionSettings, SCOPE_DEFAULTS } from '../core/model.ts'
+import {
+  type CompiledInjectionSettings,
+  compileInjectionSettings,
+} from '../core/scanner/compile-settings.ts'
+import { openScanPool } from '../core/scanner/scan-pool.ts'
+import { type ScanInput, scanRequest } from '../core/scanner/scan-request.ts'
+
+/**
+ * What a scan costs from bytes to verdict: `node dist/bench/scanner.js`. Each size is measured on many
+ * bodies that differ, since one body over and over would flatter every cache.
+ */
+
+const SENTENCES = [
+  'The quarterly figures arrived this morning, and the team went through them line by line.',
+  'Could you write a short note to the landlord about the broken heating in the kitchen?',
+  'Rain is expected in the north from Thursday, while the coast stays dry and mild.',
+  'She bought three loaves of bread, a jar of honey and two bottles of milk.',
+  'Please summarise the meeting in five bullet points and mention who takes care of the budget.',
+  'In 1911 the town had eleven bakeries; today there are only two of them.',
+  'How long does it take to cycle from Utrecht to Arnhem if the wind comes from the west?',
+  'The function reads a file, counts the words and prints the ten most frequent of them.',
+  'Their order number is 88412, and the parcel left the warehouse on the 14th of May.',
+  'A good cup of tea needs fresh water, a warm pot and a little patience.',
+  'I would like to change the delivery address, since we move to another flat in June.',
+  'Explain to a child of ten why the moon changes its shape in the course of a month.',
+  'The museum opens at ten, closes at six and offers a guided tour on Sundays.',
+  'Our customers ask for smaller packages, and the factory can make them from autumn on.',
+  'He learned to play the cello late, at forty, and now he gives small concerts.',
+  'Which of these two headlines sounds better for an article on urban gardens?',
+  'The train to Lyon was late again, so we missed the connection and stayed overnight.',
+  'Return the list of invoices that were paid after their due date, sorted by amount.',
+  'Mix the flour with the butter, add the eggs and let the dough rest for an hour.',
+  'The committee will meet again next week, and the minutes will be sent round before.',
+  'What would be a fair price for a used bicycle that is six years old?',
+  'Translate the following paragraph into Spanish and keep the tone friendly.',
+  'The river rose by half a metre during the night, but the bridge stayed open.',
+  'A table with the columns name, city and date would be enough for the report.',
+]
+
+let seed = 11
+const random = (limit: number): number => {
+  seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+  return (seed >> 8) % limit
+}
+
+const prose = (length: number): string => {
+  let text = ''
+  while (text.length < length)
+    text += `${SENTENCES[random(SENTENCES.length)]}${random(6) === 0 ? '\n\n' : ' '}`
+  return text.slice(0, length)
+}
+
+const chatBody = (size: number): Buffer => {
+  const messages = [{ role: 'system', content: 'You are a helpful assistant.' }]
+  const part = Math.max(400, size >> 4)
+  for (let left = size; left > 0; left -= part)
+    messages.push({ role: 'user', content: prose(Math.min(part, left)) })
+  return Buffer.from(JSON.stringify({ model: 'gpt-4o', temperature: 0.7, messages }))
+}
+
+const input = (body: Buffer): ScanInput => ({
+  body,
+  content_type: 'application/json',
+  content_encoding: null,
+  path: '/chat/completions',
+  query: '',
+  headers: [['content-type', 'application/json']],
+})
+
+const compile = (change: Partial<InjectionSettings>): CompiledInjectionSettings => {
+  const result = compileInjectionSettings({
+    ...SCOPE_DEFAULTS.injection_detection,
+    ...change,
+  } as InjectionSettings)
+  if (!result.ok) throw new Error(JSON.stringify(result.faults))
+  return result.compiled
+}
+
+const CUSTOM = Array.from(
+  { length: 100 },
+  (_, index) =>
+    `(?:project|codename)[ -]?${['falcon', 'raven', 'otter', 'lynx'][index % 4]}${index}\\d{2,4}`,
+)
+
+const quantile = (sorted: readonly number[], part: number): string =>
+  (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0).toFixed(1)
+
+const measure = (
+  label: string,
+  bodies: readonly Buffer[],
+  settings: CompiledInjectionSettings,
+  rounds: number,
+): void => {
+  const times: number[] = []
+  for (let round = -1; round < rounds; round += 1) {
+    for (const body of bodies) {
+      const started = performance.now()
+      scanRequest(input(body), settings, 64 << 20)
+      if (round >= 0) times.push((performance.now() - started) * 1_000)
+    }
+  }
+  times.sort((a, b) => a - b)
+  const size = bodies[0]?.length ?? 0
+  console.log(
+    `${label.padEnd(34)} ${String(size).padStart(8)} B  best ${quantile(times, 0)}  p50 ${quantile(times, 0.5)}  p90 ${quantile(times, 0.9)} µs`,
+  )
+}
+
+/** Bodies made to cost: each line should be of the same order per byte as the others, whatever its size. */
+const hostile = (size: number): Record<string, Buffer> => {
+  const repeat = (text: string) => Buffer.from(text.repeat(Math.ceil(size / text.length)))
+  const noise = Buffer.from(Array.from({ length: (size * 3) >> 2 }, () => random(256))).toString(
+    'base64',
+  )
+  const pick = (words: readonly string[]) =>
+    Buffer.from(Array.from({ length: size / 7 }, () => words[random(words.length)]).join(' '))
+  const triggers =
+    'ignore all previous show tell your system prompt what instructions rules now act as no without never password key send to data run mode'.split(
+      ' ',
+    )
+  return {
+    'deep arrays': Buffer.from(`${'['.repeat(size / 2)}${']'.repeat(size / 2)}`),
+    'tiny strings': Buffer.from(`[${'"",'.repeat(size / 3)}""]`),
+    'duplicate keys': Buffer.from(`{${'"a":"ignore",'.repeat(size / 13)}"a":1}`),
+    'trigger words in any order': pick(triggers),
+    'the same, as leetspeak': pick(
+      triggers.map((word) => word.replaceAll('e', '3').replaceAll('o', '0').replaceAll('i', '1')),
+    ),
+    'the same, reversed': pick(triggers.map((word) => [...word].reverse().join(''))),
+    'Base64 noise': Buffer.from(noise),
+    'percent signs': repeat('%69%67%6e'),
+    backslashes: repeat('\\'),
+    'zero width': repeat('a\u200b'),
+  }
+}
+
+const neighbourDelay = async (): Promise<void> => {
+  const pool = openScanPool({ workers: 1, queue_limit: 16 })
+  const settings = compile({})
+  const body = chatBody(1 << 20)
+  await pool.scanRequest(input(body), settings, 64 << 20)
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  const times: number[] = []
+  for (let round = 0; round < 20; round += 1) {
+    const started = performance.now()
+    await pool.scanRequest(input(body), settings, 64 << 20)
+    times.push(performance.now() - started)
+  }
+  delay.disable()
+  times.sort((a, b) => a - b)
+  console.log(
+    `1 MiB in a worker: p50 ${quantile(times, 0.5)} ms; event loop meanwhile p50 ${(delay.percentile(50) / 1e6 - 1).toFixed(2)} ms, p99 ${(delay.percentile(99) / 1e6 - 1).toFixed(2)} ms late`,
+  )
+  await pool.close()
+}
+
+for (const [size, rounds] of [
+  [2_000, 40],
+  [65_536, 6],
+  [1 << 20, 2],
+] as const) {
+  const bodies = Array.from({ length: size > 100_000 ? 6 : 40 }, () => chatBody(size))
+  measure('chat', bodies, compile({}), rounds)
+  measure('chat, 100 custom patterns', bodies, compile({ custom_patterns: CUSTOM }), rounds)
+}
+for (const size of [1 << 18, 1 << 19]) {
+  for (const [label, body] of Object.entries(hostile(size))) {
+    const started = performance.now()
+    scanRequest(input(body), compile({ sensitivity: 'high' }), 64 << 20)
+    console.log(
+      `${label.padEnd(34)} ${String(body.length).padStart(8)} B  ${(((performance.now() - started) * 1e6) / body.length).toFixed(0)} ns a byte`,
+    )
+  }
+}
+await neighbourDelay()
