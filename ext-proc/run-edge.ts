@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { startBeacon } from '../core/control/beacon.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
@@ -6,6 +7,7 @@ import { openScanPool } from '../core/scanner/scan-pool.ts'
 import { parseKeyRing } from '../core/seal.ts'
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
 import { AgentUses } from './activity/agent-uses.ts'
+import { AccessLog } from './access-log/access-log.ts'
 import { ActivityRecorder } from './activity/activity-recorder.ts'
 import { beginRecord } from './call/begin-record.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
@@ -23,6 +25,8 @@ import { verifyStates } from './edge/verify-states.ts'
 import { takeRate } from './rate/take-rate.ts'
 import { startServer } from './envoy/start-server.ts'
 
+/** Longer than envoy/bootstrap.yaml lets the access log wait for its batch. */
+const LAST_WORDS_MS = 250
 /** How long a graceful stop waits for calls in flight before it cuts them (threats.md 17). */
 const DRAIN_LIMIT_MS = 5_000
 
@@ -142,6 +146,7 @@ export async function runEdge(env: Environment): Promise<void> {
       },
     }),
   }
+  const accessLog = new AccessLog({ recorder, log, nowMs: Date.now })
   const server = await startServer(
     {
       address: extProcAddress,
@@ -151,6 +156,7 @@ export async function runEdge(env: Environment): Promise<void> {
     (stream) => {
       new CallStream(stream, streamParts)
     },
+    accessLog.handler,
   )
   log.info({ address: extProcAddress, region: settings.region }, 'serving')
   process.send?.({ kind: 'ready' })
@@ -159,9 +165,11 @@ export async function runEdge(env: Environment): Promise<void> {
   const stop = async (): Promise<void> => {
     link.drain()
     const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+    const told = endAccessLog(accessLog, held)
     const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), DRAIN_LIMIT_MS)
     const force = setTimeout(() => server.forceShutdown(), DRAIN_LIMIT_MS + 1_000)
     await drained
+    await told
     clearTimeout(limit)
     clearTimeout(force)
     stopBeacon()
@@ -180,6 +188,14 @@ export async function runEdge(env: Environment): Promise<void> {
   process.on('SIGINT', stopOnce)
   // The launcher is gone: nobody would end this process.
   process.on('disconnect', stopOnce)
+}
+
+/** Envoy tells of the last held calls shortly after their end; its stream would hold up the stop for ever. */
+async function endAccessLog(accessLog: AccessLog, held: HeldCalls): Promise<void> {
+  const deadline_ms = nowMs() + DRAIN_LIMIT_MS
+  while (held.size > 0 && nowMs() < deadline_ms) await wait(LAST_WORDS_MS / 10)
+  await wait(LAST_WORDS_MS)
+  accessLog.stop()
 }
 
 function settingsOf(env: Environment): Settings {

@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { recordEntries } from '../../core/activity/record-entries.ts'
+import { lineOfEntry, recordEntries, recordLines } from '../../core/activity/record-entries.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -15,6 +15,12 @@ const FLOOD_KINDS_MAX = 10_000
 const COUNTS_TTL_S = 30 * 24 * 3600
 const UNKNOWN_CALL_SAMPLES_PER_MINUTE = 20
 
+/** An entry that waits for its batch, as core/lua/record.lua takes it. */
+interface Waiting {
+  readonly organization_id: string
+  readonly line: string
+}
+
 interface RecorderParts {
   readonly redis: RedisClient
   readonly nowMs: () => number
@@ -28,7 +34,7 @@ interface RecorderParts {
 export class ActivityRecorder {
   readonly #parts: RecorderParts
   readonly #timers: readonly NodeJS.Timeout[]
-  #queue: ActivityEntry[] = []
+  #queue: Waiting[] = []
   #lost = 0
   #minute = 0
   #floods = new Map<string, number>()
@@ -42,11 +48,16 @@ export class ActivityRecorder {
 
   /** Takes the entry of a call that went on; it is written with the next batch. */
   allowed(entry: ActivityEntry): void {
+    this.finished(entry.organization_id, lineOfEntry(entry))
+  }
+
+  /** The same for an entry that is a line already. */
+  finished(organization_id: string, line: string): void {
     if (this.#queue.length >= QUEUE_MAX) {
       this.#queue.splice(0, BATCH_MAX)
       this.#lost += BATCH_MAX
     }
-    this.#queue.push(entry)
+    this.#queue.push({ organization_id, line })
     if (this.#queue.length >= BATCH_MAX) void this.flush()
   }
 
@@ -98,16 +109,16 @@ export class ActivityRecorder {
     const { redis, log } = this.#parts
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, BATCH_MAX)
-      const byOrganization = new Map<string, ActivityEntry[]>()
-      for (const entry of batch) {
-        const entries = byOrganization.get(entry.organization_id)
-        if (entries === undefined) byOrganization.set(entry.organization_id, [entry])
-        else entries.push(entry)
+      const byOrganization = new Map<string, string[]>()
+      for (const { organization_id, line } of batch) {
+        const lines = byOrganization.get(organization_id)
+        if (lines === undefined) byOrganization.set(organization_id, [line])
+        else lines.push(line)
       }
       try {
         await Promise.all(
-          [...byOrganization].map(([organization_id, entries]) =>
-            recordEntries(redis, organization_id, entries),
+          [...byOrganization].map(([organization_id, lines]) =>
+            recordLines(redis, organization_id, lines),
           ),
         )
       } catch (error) {

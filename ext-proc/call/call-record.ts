@@ -1,6 +1,8 @@
-import { randomUUID } from 'node:crypto'
+import { mintActivityId } from '../../core/activity/activity-id.ts'
 import type { ActivityEntry, ActivityEvent, StepMark } from '../../core/activity/activity-entry.ts'
+import { isDelivered } from '../../core/outbox/subscribable-events.ts'
 import type { Reason } from '../../core/reasons.ts'
+import type { PassedCall } from '../access-log/call-facts.ts'
 
 /** What is known of a call so far; the decision fills it in, step by step. */
 export interface CallFacts {
@@ -67,6 +69,21 @@ export class CallRecord {
     this.#event = 'injection_detected'
   }
 
+  /** What the end of a passed call does not change; null while the organization is not known. */
+  passed(): PassedCall | null {
+    const { organization_id, data } = this.facts
+    if (organization_id === null) return null
+    return {
+      event: this.#event,
+      is_delivered: isDelivered({ event: this.#event, data }),
+      organization_id,
+      facts: this.facts,
+      timestamp: new Date(this.#timestamp_ms).toISOString(),
+      edge_id: this.#edge_id,
+      steps: this.#steps,
+    }
+  }
+
   /** The call went on and has ended. */
   allowed(): ActivityEntry | null {
     return this.#entry(this.#event, 'allowed', null, null, {})
@@ -88,7 +105,7 @@ export class CallRecord {
     const { organization_id, bytes_in, data: known, ...facts } = this.facts
     if (organization_id === null) return null
     return {
-      id: `act_${randomUUID()}`,
+      id: mintActivityId(Math.round(this.#timestamp_ms + this.#clockMs() - this.#started_ms)),
       timestamp: new Date(this.#timestamp_ms).toISOString(),
       event,
       organization_id,

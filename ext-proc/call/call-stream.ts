@@ -1,13 +1,15 @@
 import type { Header } from '../../core/policy/header.ts'
+import { writeCallFacts } from '../access-log/call-facts.ts'
 import type { ActivityRecorder } from '../activity/activity-recorder.ts'
 import type { Cut, HeldCall, HeldCalls } from '../edge/held-calls.ts'
 import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
-import type { EnvoyStream } from '../envoy/start-server.ts'
+import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
   BODY_MODE,
   HEADER_MODE,
   type ModeOverride,
   type PassChanges,
+  writeFacts,
   writePass,
   writeRefusal,
   writeTrailers,
@@ -72,6 +74,8 @@ export class CallStream implements HeldCall {
   #state: 'open' | 'passed' | 'refused' | 'cut' | 'ended' = 'open'
   #response: ResponsePhase
   #isHeld = false
+  /** The event that Envoy's access log was told of with the pass; null where the entry is written here. */
+  #noted: string | null = null
   #body: Promise<Buffer> | null = null
   #resolveBody: ((body: Buffer) => void) | null = null
   /** A body was asked for and there are but trailers, with which Envoy takes no change of the request's headers. */
@@ -180,9 +184,10 @@ export class CallStream implements HeldCall {
     this.#state = 'passed'
     const { inspector } = answer
     if (inspector !== null) this.#response = this.#respond(inspector)
+    const facts = this.#noteFacts(record)
     const isFirst = this.#phase === 'request_headers' && (this.#hasBody || inspector !== null)
     const mode = isFirst ? modeFor(BODY_MODE.none, inspector !== null) : null
-    this.#stream.write(writePass(this.#phase, answer.changes, mode))
+    this.#stream.write(writePass(this.#phase, answer.changes, mode, facts))
   }
 
   /** The refusal is in the log before the caller has it (invariant 6). */
@@ -212,7 +217,7 @@ export class CallStream implements HeldCall {
 
   #respond(inspector: ResponseInspector | null): ResponsePhase {
     return new ResponsePhase(inspector, {
-      write: (bytes) => this.#write(bytes),
+      write: (bytes) => this.#write(this.#withNewFacts(bytes)),
       refuse: (denial, isOut) => this.#refuseResponse(denial, isOut),
       fail: (error) => {
         this.#parts.log.error({ error: describe(error) }, 'a response could not be looked at')
@@ -234,6 +239,22 @@ export class CallStream implements HeldCall {
     if (this.#state !== 'passed') return
     this.#state = 'refused'
     this.#stream.write(writeRefusal(refusal))
+  }
+
+  /** Where Envoy has the access log, it brings these back when the call has ended, and the entry is written then. */
+  #noteFacts(record: CallRecord): string | null {
+    if (!hasAccessLog(this.#stream)) return null
+    const passed = record.passed()
+    this.#noted = passed?.event ?? null
+    return passed === null ? null : writeCallFacts(passed)
+  }
+
+  /** Something was found in the response. */
+  #withNewFacts(bytes: Buffer): Buffer {
+    const passed = this.#noted === null ? null : (this.#record?.passed() ?? null)
+    if (passed === null || passed.event === this.#noted) return bytes
+    this.#noted = passed.event
+    return Buffer.concat([bytes, writeFacts(writeCallFacts(passed))])
   }
 
   #hold(organization_id: string, agent_id: string): void {
@@ -261,7 +282,7 @@ export class CallStream implements HeldCall {
 
   #end(): void {
     if (this.#state === 'ended') return
-    const entry = this.#state === 'passed' ? this.#record?.allowed() : null
+    const entry = this.#state === 'passed' && this.#noted === null ? this.#record?.allowed() : null
     if (entry) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
     this.#response.close()

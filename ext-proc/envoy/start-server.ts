@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../../core/root.ts'
+import type { AccessLogHandler } from '../access-log/access-log.ts'
 
 export type EnvoyStream = ServerDuplexStream<Buffer, Buffer>
 export type StreamHandler = (stream: EnvoyStream) => void
@@ -26,20 +27,43 @@ export interface ServerOptions {
 }
 
 const HEADROOM_BYTES = 1 << 20
-const SERVICE = 'envoy.service.ext_proc.v3.ExternalProcessor'
+const SERVICES = {
+  ext_proc: {
+    file: 'envoy/service/ext_proc/v3/external_processor.proto',
+    name: 'envoy.service.ext_proc.v3.ExternalProcessor',
+  },
+  access_log: {
+    file: 'envoy/service/accesslog/v3/als.proto',
+    name: 'envoy.service.accesslog.v3.AccessLogService',
+  },
+} as const
 
 /**
- * Serves ext_proc. The service comes from proto/; its (de)serialisers hand Buffers through, since the messages are
- * read and written by hand. The test `codec` holds both to the definition.
+ * The authority by which envoy/bootstrap.yaml says that the Envoy of a stream sends us its access log. One that does
+ * not, as in a fleet, uses another, and entries of its allowed calls are written when their streams end.
+ */
+const WITH_ACCESS_LOG = 'agw-with-access-log'
+
+export const hasAccessLog = (stream: EnvoyStream): boolean => stream.getHost() === WITH_ACCESS_LOG
+
+/**
+ * Serves ext_proc, and Envoy's access log beside it. The services come from proto/; their (de)serialisers hand Buffers
+ * through, since the messages are read and written by hand. The test `codec` holds both to the definition.
  * @throws when the address cannot be bound
  */
-export async function startServer(options: ServerOptions, handler: StreamHandler): Promise<Server> {
+export async function startServer(
+  options: ServerOptions,
+  handler: StreamHandler,
+  accessLog: AccessLogHandler | null = null,
+): Promise<Server> {
   const server = new Server({
     'grpc.max_receive_message_length': options.message_limit_bytes + HEADROOM_BYTES,
     'grpc.max_send_message_length': options.message_limit_bytes + HEADROOM_BYTES,
     'grpc.enable_channelz': 0,
   })
-  server.addService(rawService(), { Process: handler })
+  server.addService(rawService(SERVICES.ext_proc), { Process: handler })
+  if (accessLog !== null)
+    server.addService(rawService(SERVICES.access_log), { StreamAccessLogs: accessLog })
   const path = options.address.startsWith('unix:') ? options.address.slice('unix:'.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
   await new Promise<void>((resolve, reject) => {
@@ -51,19 +75,19 @@ export async function startServer(options: ServerOptions, handler: StreamHandler
   return server
 }
 
-function rawService(): ServiceDefinition {
-  const definition = loadSync('envoy/service/ext_proc/v3/external_processor.proto', {
+function rawService({ file, name }: (typeof SERVICES)[keyof typeof SERVICES]): ServiceDefinition {
+  const definition = loadSync(file, {
     includeDirs: [fromRoot('proto')],
     keepCase: true,
   })
   const loaded = loadPackageDefinition(definition)
-  const service = definition[SERVICE]
+  const service = definition[name]
   if (service === undefined || loaded['envoy'] === undefined)
-    throw new Error(`proto/ does not define ${SERVICE}`)
+    throw new Error(`proto/ does not define ${name}`)
   const same = (bytes: Buffer): Buffer => bytes
   return Object.fromEntries(
-    Object.entries(service as ServiceDefinition).map(([name, method]) => [
-      name,
+    Object.entries(service as ServiceDefinition).map(([method_name, method]) => [
+      method_name,
       {
         ...method,
         requestDeserialize: same,

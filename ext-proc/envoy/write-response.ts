@@ -1,4 +1,5 @@
 import type { Header } from '../../core/policy/header.ts'
+import { CALL_FACTS, CALL_REFUSED, METADATA_NAMESPACE } from '../access-log/call-facts.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 
 /** What happens to headers: those removed go first, those set replace all of their name. */
@@ -46,13 +47,18 @@ const PHASE_FIELD: Readonly<Record<Phase, number>> = {
 const INITIAL_BYTES = 16_384
 const writer = new ProtobufWriter(INITIAL_BYTES)
 
-/** Lets the call go on: with changes and the route chosen anew, or with none. */
+/**
+ * Lets the call go on: with changes and the route chosen anew, or with none. `facts` are what Envoy's access log tells
+ * of the call when it has ended, in ASCII; null where none are to be noted.
+ */
 export function writePass(
   phase: Phase,
   changes: PassChanges | null,
   mode: ModeOverride | null,
+  facts: string | null = null,
 ): Buffer {
   if (mode !== null) writeMode(mode)
+  if (facts !== null) writeMetadata(CALL_FACTS, facts)
   const outer = writer.length
   if (changes !== null) {
     // A new route is for requests; in the response phase Envoy has none to choose.
@@ -84,6 +90,7 @@ export function writeTrailers(
 
 /** Ends the call with an answer of ours; allowed at any time while the stream is open. */
 export function writeRefusal(refusal: Refusal): Buffer {
+  writeMetadata(CALL_REFUSED, '1')
   const mark = writer.length
   writer.latin1Field(5, refusal.details)
   writer.bytesField(3, refusal.body)
@@ -93,6 +100,28 @@ export function writeRefusal(refusal: Refusal): Buffer {
   writer.close(1, status)
   writer.close(7, mark)
   return writer.take()
+}
+
+/**
+ * Facts for a message that is written already: of a message that is put behind another, protobuf adds the fields to it.
+ */
+export function writeFacts(facts: string): Buffer {
+  writeMetadata(CALL_FACTS, facts)
+  return writer.take()
+}
+
+/** dynamic_metadata: {namespace: {name: value}} as a Struct, whose maps are lists of pairs. */
+function writeMetadata(name: string, value: string): void {
+  const mark = writer.length
+  writer.latin1Field(3, value)
+  writer.close(2, mark)
+  writer.latin1Field(1, name)
+  writer.close(1, mark)
+  writer.close(5, mark)
+  writer.close(2, mark)
+  writer.latin1Field(1, METADATA_NAMESPACE)
+  writer.close(1, mark)
+  writer.close(8, mark)
 }
 
 function writeHeaderChanges({ set, remove }: HeaderChanges, field: number): void {

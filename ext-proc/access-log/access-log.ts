@@ -1,0 +1,81 @@
+import type { ServerReadableStream } from '@grpc/grpc-js'
+import type { ActivityRecorder } from '../activity/activity-recorder.ts'
+import { lineOfCall } from './call-facts.ts'
+import { outcomeOfCall } from './outcome-of-call.ts'
+import { type FinishedCall, readAccessLog } from './read-access-log.ts'
+
+/** One of Envoy's threads, for as long as it likes; it is answered when this process ends. */
+export type AccessLogStream = ServerReadableStream<Buffer, Buffer>
+export type AccessLogHandler = (
+  stream: AccessLogStream,
+  answer: (error: null, message: Buffer) => void,
+) => void
+
+interface AccessLogParts {
+  readonly recorder: ActivityRecorder
+  readonly log: { warn(data: object, message: string): void }
+  readonly nowMs: () => number
+}
+
+const EMPTY = Buffer.alloc(0)
+const STATUS_REASONS: Readonly<Record<number, string>> = {
+  408: 'request_timeout',
+  413: 'request_too_large',
+  431: 'headers_too_large',
+}
+
+/**
+ * Envoy's access log: every passed call, when it has ended, with what the processor noted at its pass. Whoever gets an
+ * entry can write it, so one is written also where the process that passed the call is gone.
+ */
+export class AccessLog {
+  readonly #parts: AccessLogParts
+  readonly #open = new Set<() => void>()
+
+  constructor(parts: AccessLogParts) {
+    this.#parts = parts
+  }
+
+  readonly handler: AccessLogHandler = (stream, answer) => {
+    const end = (): void => {
+      if (this.#open.delete(end)) answer(null, EMPTY)
+    }
+    this.#open.add(end)
+    stream.on('data', (bytes: Buffer) => this.#receive(bytes))
+    stream.on('end', end)
+    stream.on('error', () => this.#open.delete(end))
+    stream.on('cancelled', () => this.#open.delete(end))
+  }
+
+  /** Envoy opens its streams anew elsewhere. */
+  stop(): void {
+    for (const end of this.#open) end()
+  }
+
+  #receive(bytes: Buffer): void {
+    let calls: readonly FinishedCall[]
+    try {
+      calls = readAccessLog(bytes)
+    } catch (error) {
+      this.#parts.log.warn({ error: String(error) }, 'Envoy sent an access log that cannot be read')
+      return
+    }
+    for (const call of calls) this.#write(call)
+  }
+
+  #write(call: FinishedCall): void {
+    const { recorder, nowMs } = this.#parts
+    if (call.facts === '') {
+      if (call.route_name !== 'admin' && call.status >= 400) this.#countRefusal(call)
+      return
+    }
+    const entry = lineOfCall(call, outcomeOfCall(call), nowMs())
+    if (entry !== null) recorder.finished(entry.organization_id, entry.line)
+  }
+
+  /** What Envoy has refused by itself, before any organization was known. */
+  #countRefusal({ status, details }: FinishedCall): void {
+    const reason = STATUS_REASONS[status] ?? (status >= 500 ? 'gateway_unavailable' : 'bad_request')
+    void this.#parts.recorder.refusedUnknown(reason, { status, details: details.slice(0, 200) })
+  }
+}

@@ -1,0 +1,52 @@
+import type { Reason } from '../../core/reasons.ts'
+import type { FinishedCall } from './read-access-log.ts'
+
+/** How a call that was passed has ended. */
+export interface Outcome {
+  readonly decision: 'allowed' | 'terminated'
+  /** The code that the caller got from us; null where the upstream's answer went to the caller. */
+  readonly reason: Reason | null
+  /** JSON of `data.upstream`. */
+  readonly upstream: string
+}
+
+/** Fields of ResponseFlags, by what they say of the upstream; the first that is set counts. */
+const FLAGS: readonly (readonly [outcome: string, fields: readonly number[]])[] = [
+  ['caller_left', [15, 28, 19]],
+  ['timeout', [3, 17, 20, 23]],
+  ['unreachable', [2, 6, 8, 9, 25, 27]],
+  ['reset', [4, 5, 7, 16, 24]],
+]
+
+const ANSWERED: Outcome = { decision: 'allowed', reason: null, upstream: '{"outcome":"answered"}' }
+const FAILURE_TEXT_LIMIT = 200
+
+export function outcomeOfCall(call: FinishedCall): Outcome {
+  const { flags, details, upstream_failure, status } = call
+  if (flags.length === 0 && details === 'via_upstream') return ANSWERED
+  // Envoy ends a call with these when its processor is gone, or when it has no room.
+  const isOurs = details.startsWith('ext_proc') || details.startsWith('overload')
+  const outcome = isOurs
+    ? 'cut'
+    : (FLAGS.find(([, fields]) => fields.some((field) => flags.includes(field)))?.[0] ?? 'answered')
+  const upstream = {
+    outcome,
+    details: details.slice(0, FAILURE_TEXT_LIMIT),
+    ...(upstream_failure === '' ? {} : { failure: upstream_failure.slice(0, FAILURE_TEXT_LIMIT) }),
+  }
+  return {
+    decision: isOurs ? 'terminated' : 'allowed',
+    reason: isOurs ? 'gateway_unavailable' : reasonOf(outcome, details, status),
+    upstream: JSON.stringify(upstream),
+  }
+}
+
+/** As envoy/local-replies.ts answers; after the first byte of the upstream there is no answer of ours. */
+function reasonOf(outcome: string, details: string, status: number): Reason | null {
+  if (details === 'via_upstream' || outcome === 'caller_left' || status < 400) return null
+  if (status === 504) return 'upstream_timeout'
+  if (status === 413) return 'request_too_large'
+  if (status === 408) return 'request_timeout'
+  if (/^(dns_|upstream_|no_healthy_upstream)/.test(details)) return 'upstream_unreachable'
+  return status >= 500 ? 'gateway_unavailable' : 'bad_request'
+}
