@@ -1,0 +1,192 @@
+import type { ScopeScore } from './anomaly-type.ts'
+import type { ObservedCall } from './observed-call.ts'
+import { TICK_MS } from './rate-signs.ts'
+import { ScopeModel, type ScopeModelState } from './scope-model.ts'
+
+/** Scopes that are learned at a time; beyond, the one silent for longest is forgotten. */
+const SCOPES_MAX = 5000
+/** A scope with at least this score is scored on, also when no call comes. */
+const WATCHED_SCORE = 0.2
+/** How long is learned before the first verdict: one day for the rhythm, one for how far from it is usual. */
+export const LEARNING_MS = 48 * 3_600_000
+
+export interface AnomalyModelOptions {
+  readonly learning_ms?: number
+  readonly scopes_max?: number
+  /** Whether someone wants to know about the scope; decides which one a refusal without scope counts to. */
+  readonly isWatched?: (agent_id: string, scope_id: string) => boolean
+  readonly onScore?: (score: ScopeScore) => void
+}
+
+export type ScopeKey = `${string} ${string}`
+export const scopeKey = (agent_id: string, scope_id: string): ScopeKey => `${agent_id} ${scope_id}`
+
+interface Entry {
+  readonly agent_id: string
+  readonly scope_id: string
+  readonly model: ScopeModel
+}
+
+/**
+ * Learns the usual traffic of every scope from its calls and scores each every few seconds.
+ * It has no clock: `observe` and `advance` carry the time, which never goes back.
+ */
+export class AnomalyModel {
+  readonly #options: AnomalyModelOptions
+  readonly #learning_ms: number
+  readonly #scopes = new Map<ScopeKey, Entry>()
+  readonly #agents = new Map<string, Map<string, Entry>>()
+  /** Scopes that the next tick scores. */
+  #active = new Map<ScopeKey, Entry>()
+  #changed = new Set<ScopeKey>()
+  #removed = new Set<ScopeKey>()
+  #tick_ms = 0
+
+  constructor(options: AnomalyModelOptions = {}) {
+    this.#options = options
+    this.#learning_ms = options.learning_ms ?? LEARNING_MS
+  }
+
+  get size(): number {
+    return this.#scopes.size
+  }
+
+  scope(agent_id: string, scope_id: string): ScopeModel | undefined {
+    return this.#scopes.get(scopeKey(agent_id, scope_id))?.model
+  }
+
+  *scopes(): Generator<Entry> {
+    yield* this.#scopes.values()
+  }
+
+  /** Takes a call. Times before the present are counted where they belong, as far as windows reach back. */
+  observe(call: ObservedCall, at_ms: number): void {
+    this.advance(at_ms)
+    const entry = this.#entryOf(call, at_ms)
+    if (entry === null) return
+    const key = scopeKey(entry.agent_id, entry.scope_id)
+    if (!this.#active.has(key)) {
+      entry.model.advance(this.#tick_ms)
+      this.#active.set(key, entry)
+    }
+    entry.model.observe(call, at_ms)
+    this.#changed.add(key)
+  }
+
+  /** Scores what is due up to the time. */
+  advance(to_ms: number): void {
+    const last = Math.floor(to_ms / TICK_MS) * TICK_MS
+    while (this.#tick_ms < last) {
+      // Without calls nothing changes until the next one.
+      this.#tick_ms = this.#active.size === 0 ? last : this.#tick_ms + TICK_MS
+      this.#tick()
+    }
+  }
+
+  /** Forgets what an agent is doing, not what it usually does. */
+  calmDown(agent_id: string): void {
+    for (const [scope_id, { model }] of this.#agents.get(agent_id) ?? []) {
+      model.advance(this.#tick_ms)
+      model.calmDown()
+      this.#changed.add(scopeKey(agent_id, scope_id))
+    }
+  }
+
+  /** What is to be stored since the last time it was asked for. */
+  takeChanges(): {
+    readonly saved: ReadonlyMap<ScopeKey, ScopeModelState>
+    readonly removed: readonly ScopeKey[]
+  } {
+    const saved = new Map<ScopeKey, ScopeModelState>()
+    for (const key of this.#changed) {
+      const entry = this.#scopes.get(key)
+      if (entry !== undefined) saved.set(key, entry.model.state)
+    }
+    const removed = [...this.#removed]
+    this.#changed = new Set()
+    this.#removed = new Set()
+    return { saved, removed }
+  }
+
+  /** Takes a stored scope back. */
+  restore(agent_id: string, scope_id: string, state: ScopeModelState): void {
+    const entry = this.#add(
+      agent_id,
+      scope_id,
+      new ScopeModel(state.first_ms, this.#learning_ms, state),
+    )
+    this.#tick_ms = Math.max(this.#tick_ms, state.tick_ms)
+    const { model } = entry
+    if (model.has_news || model.score >= WATCHED_SCORE)
+      this.#active.set(scopeKey(agent_id, scope_id), entry)
+  }
+
+  #tick(): void {
+    for (const [key, entry] of this.#active) {
+      const { model, agent_id, scope_id } = entry
+      model.advance(this.#tick_ms)
+      const score = model.evaluate()
+      this.#changed.add(key)
+      if (score < WATCHED_SCORE) this.#active.delete(key)
+      this.#options.onScore?.({
+        agent_id,
+        scope_id,
+        at_ms: this.#tick_ms,
+        learning: model.learning,
+        score,
+        types: model.types,
+        normal_rpm: model.normalRpm(),
+        current_rpm: model.current_rpm,
+      })
+    }
+  }
+
+  #entryOf(call: ObservedCall, at_ms: number): Entry | null {
+    if (call.scope_id === null) return this.#homeOf(call)
+    const known = this.#scopes.get(scopeKey(call.agent_id, call.scope_id))
+    return (
+      known ?? this.#add(call.agent_id, call.scope_id, new ScopeModel(at_ms, this.#learning_ms))
+    )
+  }
+
+  /** The scope that a refusal counts to which none governs: a watched one, of the same integration, the busiest. */
+  #homeOf({ agent_id, integration_id }: ObservedCall): Entry | null {
+    let best: Entry | null = null
+    let best_rank = -1
+    for (const entry of this.#agents.get(agent_id)?.values() ?? []) {
+      const is_watched = this.#options.isWatched?.(agent_id, entry.scope_id) ?? true
+      const is_same = integration_id !== null && entry.model.integration_id === integration_id
+      const rank =
+        (is_watched ? 4 : 0) + (is_same ? 2 : 0) + entry.model.calls / (entry.model.calls + 1)
+      if (rank > best_rank) [best, best_rank] = [entry, rank]
+    }
+    return best
+  }
+
+  #add(agent_id: string, scope_id: string, model: ScopeModel): Entry {
+    const entry = { agent_id, scope_id, model }
+    const key = scopeKey(agent_id, scope_id)
+    if (this.#scopes.size >= (this.#options.scopes_max ?? SCOPES_MAX)) this.#dropSilent()
+    this.#scopes.set(key, entry)
+    this.#removed.delete(key)
+    const scopes = this.#agents.get(agent_id) ?? new Map<string, Entry>()
+    scopes.set(scope_id, entry)
+    this.#agents.set(agent_id, scopes)
+    return entry
+  }
+
+  #dropSilent(): void {
+    let silent: Entry | null = null
+    for (const entry of this.#scopes.values())
+      if (silent === null || entry.model.tick_ms < silent.model.tick_ms) silent = entry
+    if (silent === null) return
+    const key = scopeKey(silent.agent_id, silent.scope_id)
+    this.#scopes.delete(key)
+    this.#active.delete(key)
+    this.#changed.delete(key)
+    this.#removed.add(key)
+    const scopes = this.#agents.get(silent.agent_id)
+    scopes?.delete(silent.scope_id)
+    if (scopes?.size === 0) this.#agents.delete(silent.agent_id)
+  }
+}

@@ -1,0 +1,24 @@
+/** What can be unusual about a scope's traffic (contract §7). */
+export const ANOMALY_TYPES = [
+  'frequency',
+  'new_endpoint',
+  'error_rate',
+  'denied_rate',
+  'payload_size',
+  'new_source_ip',
+  'off_hours',
+] as const
+export type AnomalyType = (typeof ANOMALY_TYPES)[number]
+
+/** The state of one scope at one time, 0 for usual to 1. */
+export interface ScopeScore {
+  readonly agent_id: string
+  readonly scope_id: string
+  readonly at_ms: number
+  readonly learning: boolean
+  readonly score: number
+  /** The signs that the score comes from, strongest first. */
+  readonly types: readonly AnomalyType[]
+  readonly normal_rpm: number
+  readonly current_rpm: number
+}

@@ -1,0 +1,32 @@
+import { ANOMALY_TYPES, type AnomalyType } from './anomaly-type.ts'
+
+/** A sign that is seen about once in ten days by chance scores 1 − 2^(−1/DECADES_HALF) = 0.33. */
+const DECADES_HALF = 1.73
+/** Beyond a million days a number says nothing any more. */
+const DECADES_MAX = 6
+/** A sign is named when it is seen less often than every third day by chance. */
+const NAMED_FROM_DECADES = 0.5
+const SCORE_MAX = 0.999
+
+/**
+ * One score from the mean days between signs as strong as these. Each sign counts with the powers of ten of
+ * its days; they add up, which is the noisy-or of the signs' own scores: a single sign of a thousand days
+ * scores 0.7, and so do two of about a month.
+ */
+export function combineSigns(return_days: Readonly<Record<AnomalyType, number>>): {
+  readonly score: number
+  readonly types: readonly AnomalyType[]
+} {
+  let sum = 0
+  const named: { readonly type: AnomalyType; readonly decades: number }[] = []
+  for (const type of ANOMALY_TYPES) {
+    const days = return_days[type]
+    if (days <= 1) continue
+    const decades = Math.min(Math.log10(days), DECADES_MAX)
+    sum += decades
+    if (decades >= NAMED_FROM_DECADES) named.push({ type, decades })
+  }
+  const score = Math.min(1 - 2 ** (-sum / DECADES_HALF), SCORE_MAX)
+  named.sort((a, b) => b.decades - a.decades)
+  return { score: Math.round(score * 1000) / 1000, types: named.map(({ type }) => type) }
+}

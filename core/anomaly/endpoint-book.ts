@@ -1,0 +1,70 @@
+import { endpointTemplate } from './endpoint-template.ts'
+import { Novelty, type NoveltyState } from './novelty.ts'
+
+/** Endpoints of a scope that are told apart; beyond, the one out of use for longest is forgotten. */
+const ENDPOINTS_MAX = 200
+/** So many endpoints that differ in one segment only are one endpoint: the segment is a name, not a route. */
+const SIBLINGS_MAX = 12
+/** Raw calls whose template is remembered, so that a repeated endpoint costs one look-up. */
+const MEMO_MAX = 512
+const LIMITS = { items_max: ENDPOINTS_MAX, assumed_size: 2.5 }
+
+/** The endpoints a scope has used. */
+export class EndpointBook {
+  readonly #novelty: Novelty
+  readonly #memo = new Map<string, string>()
+
+  constructor(state?: NoveltyState) {
+    this.#novelty = new Novelty(LIMITS, state)
+  }
+
+  get state(): NoveltyState {
+    return this.#novelty.state
+  }
+
+  get templates(): readonly string[] {
+    return this.#novelty.items
+  }
+
+  see(method: string, path: string, now_ms: number, counts: boolean): void {
+    const raw = `${method} ${path}`
+    let template = this.#memo.get(raw)
+    if (template === undefined) {
+      template = this.#place(endpointTemplate(method, path), now_ms)
+      if (this.#memo.size >= MEMO_MAX) this.#memo.clear()
+      this.#memo.set(raw, template)
+    }
+    this.#novelty.see(template, now_ms, counts)
+  }
+
+  hourPassed(now_ms: number): void {
+    this.#novelty.hourPassed(now_ms)
+  }
+
+  returnDays(now_ms: number): number {
+    return this.#novelty.returnDays(now_ms)
+  }
+
+  /** The template itself, or the wider one that stands for its siblings. */
+  #place(template: string, now_ms: number): string {
+    if (this.#novelty.has(template)) return template
+    const segments = template.split('/')
+    for (let at = 1; at < segments.length; at++) {
+      if (segments[at] === '*') continue
+      const wider = segments.with(at, '*').join('/')
+      if (this.#novelty.has(wider)) return wider
+      const siblings = this.#novelty.items.filter((item) =>
+        differsOnlyAt(item.split('/'), segments, at),
+      )
+      if (siblings.length < SIBLINGS_MAX) continue
+      for (const sibling of siblings) this.#novelty.forget(sibling)
+      this.#novelty.see(wider, now_ms, false)
+      this.#memo.clear()
+      return wider
+    }
+    return template
+  }
+}
+
+const differsOnlyAt = (item: readonly string[], segments: readonly string[], at: number): boolean =>
+  item.length === segments.length && item.every((part, i) => i === at || part === segments[i])

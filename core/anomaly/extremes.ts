@@ -1,0 +1,81 @@
+/** Peaks that are kept; the highest TAIL_PEAKS of them describe the tail, the others follow as those expire. */
+const PEAKS_MAX = 16
+const TAIL_PEAKS = 8
+/** Peaks this far above the others cannot widen the tail: two hours of an attack stay without influence. */
+const OUTLIERS_MAX = 2
+const MEMORY_HOURS = 28 * 24
+/** Weight of the assumed width of the tail, in peaks. */
+const PRIOR_PEAKS = 4
+/** Peaks are kept in steps of this size, so that a stored state is exact and short. */
+export const PEAK_STEP = 0.05
+
+interface Tail {
+  /** Where the tail begins, how many peaks an hour lie beyond, and the mean excess over its beginning. */
+  readonly start: number
+  readonly per_hour: number
+  readonly width: number
+}
+
+/** [decayed hours, peak in steps, hour, peak in steps, hour, …], highest peak first. */
+export type ExtremesState = readonly number[]
+
+/**
+ * The highest peaks of a statistic, one an hour at most, and what they say about the rarity of a higher one:
+ * peaks over a threshold with an exponential tail (extreme value theory), with a cautious width assumed first.
+ */
+export class Extremes {
+  #hours: number
+  readonly #peaks: { readonly steps: number; readonly hour: number }[]
+  readonly #assumed_width: number
+  #tail: Tail | null = null
+
+  constructor(assumed_width: number, state: ExtremesState = [0]) {
+    this.#assumed_width = assumed_width
+    this.#hours = state[0] ?? 0
+    this.#peaks = []
+    for (let at = 1; at + 1 < state.length; at += 2)
+      this.#peaks.push({ steps: state[at] as number, hour: state[at + 1] as number })
+  }
+
+  get state(): ExtremesState {
+    return [this.#hours, ...this.#peaks.flatMap(({ steps, hour }) => [steps, hour])]
+  }
+
+  /** Learns the highest value of one hour. */
+  record(value: number, hour: number): void {
+    this.#hours = this.#hours * (1 - 1 / MEMORY_HOURS) + 1
+    this.#tail = null
+    const peaks = this.#peaks
+    for (let at = peaks.length - 1; at >= 0; at--)
+      if ((peaks[at] as { hour: number }).hour <= hour - MEMORY_HOURS) peaks.splice(at, 1)
+    const steps = Math.round(value / PEAK_STEP)
+    if (steps <= 0) return
+    let place = peaks.length
+    while (place > 0 && (peaks[place - 1] as { steps: number }).steps < steps) place--
+    peaks.splice(place, 0, { steps, hour })
+    if (peaks.length > PEAKS_MAX) peaks.pop()
+  }
+
+  /** Mean hours between peaks of at least this height. */
+  returnHours(value: number): number {
+    this.#tail ??= this.#fitTail()
+    const { start, per_hour, width } = this.#tail
+    if (value > start) return Math.exp(Math.min((value - start) / width, 60)) / per_hour
+    let above = 0
+    for (const { steps } of this.#peaks) if (steps * PEAK_STEP >= value) above++
+    return (this.#hours + 1) / (above + 0.7)
+  }
+
+  #fitTail(): Tail {
+    const peaks = this.#peaks.slice(0, TAIL_PEAKS).map(({ steps }) => steps * PEAK_STEP)
+    const start = peaks.length === TAIL_PEAKS ? (peaks[TAIL_PEAKS - 1] as number) : 0
+    const highest = peaks[Math.min(OUTLIERS_MAX, peaks.length - 1)] ?? 0
+    let excess = PRIOR_PEAKS * this.#assumed_width
+    for (const peak of peaks) excess += Math.min(peak, highest) - start
+    return {
+      start,
+      per_hour: (peaks.length + 0.7) / (this.#hours + 1),
+      width: excess / (peaks.length + PRIOR_PEAKS),
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { CountRing, type CountRingState } from './count-ring.ts'
+import { excess } from './excess.ts'
+import { Extremes, type ExtremesState } from './extremes.ts'
+
+/** Rates are judged at multiples of this. */
+export const TICK_MS = 5000
+export const COLUMN = { calls: 0, failed: 1, denied: 2, oversize: 3, expected: 4 } as const
+const COLUMNS = 5
+
+/** 10 s and 1 min: bursts. */
+const FINE = { slot_ms: TICK_MS, columns: COLUMNS, windows: [2, 12], with_running: false }
+/** 10 min, 1 h and 6 h, and the slot that runs: slow misuse. */
+const COARSE = { slot_ms: 300_000, columns: COLUMNS, windows: [3, 13, 73], with_running: true }
+const SPANS = FINE.windows.length + COARSE.windows.length
+const SPAN_MINUTES = [1 / 6, 1, 15, 65, 365]
+
+/**
+ * The signs that are counts against an expectation. The assumed width of a tail says how cautious a verdict is
+ * before peaks were seen: widest for failures, since the upstream may be their cause.
+ */
+export const RATE_SIGNS = [
+  { type: 'frequency', column: COLUMN.calls, assumed_width: 0.35 },
+  { type: 'error_rate', column: COLUMN.failed, assumed_width: 1.2 },
+  { type: 'denied_rate', column: COLUMN.denied, assumed_width: 0.6 },
+  { type: 'payload_size', column: COLUMN.oversize, assumed_width: 0.7 },
+] as const
+
+/** Fewer calls a minute than this are never too many. */
+const HARMLESS_RPM = 0.5
+export interface RateSignsState {
+  readonly fine: CountRingState
+  readonly coarse: CountRingState
+  /** Highest excess of the hour, and what was learned of such, for each sign and span. */
+  readonly peaks: readonly number[]
+  readonly tails: readonly ExtremesState[]
+}
+
+/** Shares of calls that usually fail, are denied, or carry an unusual size, by column. */
+export type UsualShares = readonly number[]
+
+/** How unusual the rates of a scope are, each judged over several spans against the peaks of past hours. */
+export class RateSigns {
+  readonly #fine: CountRing
+  readonly #coarse: CountRing
+  readonly #peaks: Float64Array
+  readonly #tails: readonly Extremes[]
+
+  constructor(at_ms: number, state?: RateSignsState) {
+    this.#fine = new CountRing(FINE, at_ms, state?.fine)
+    this.#coarse = new CountRing(COARSE, at_ms, state?.coarse)
+    this.#peaks = Float64Array.from(state?.peaks ?? new Array(RATE_SIGNS.length * SPANS).fill(0))
+    this.#tails = RATE_SIGNS.flatMap(({ assumed_width }, sign) =>
+      SPAN_MINUTES.map((_, span) => new Extremes(assumed_width, state?.tails[sign * SPANS + span])),
+    )
+  }
+
+  get state(): RateSignsState {
+    return {
+      fine: this.#fine.state,
+      coarse: this.#coarse.state,
+      peaks: [...this.#peaks],
+      tails: this.#tails.map((tail) => tail.state),
+    }
+  }
+
+  get current_rpm(): number {
+    return this.#fine.sum(1, COLUMN.calls)
+  }
+
+  add(at_ms: number, column: number, count: number): void {
+    this.#fine.add(at_ms, column, count)
+    this.#coarse.add(at_ms, column, count)
+  }
+
+  advance(at_ms: number): void {
+    this.#fine.advance(at_ms)
+    this.#coarse.advance(at_ms)
+  }
+
+  /** Empties the windows; what was learned stays. */
+  clearWindows(): void {
+    this.#fine.clear()
+    this.#coarse.clear()
+  }
+
+  /** Mean days between such rates, by sign, in the order of RATE_SIGNS. */
+  returnDays(usual_shares: UsualShares, into: Float64Array): void {
+    for (let sign = 0; sign < RATE_SIGNS.length; sign++) {
+      const { column } = RATE_SIGNS[sign] as (typeof RATE_SIGNS)[number]
+      let hours = 0
+      let at_most = Number.POSITIVE_INFINITY
+      for (let span = 0; span < SPANS; span++) {
+        // Of a long span counts only what goes on at the pace of the shorter one: it must not outlive its cause.
+        const count = Math.min(this.#sum(span, column), at_most)
+        if (span >= FINE.windows.length)
+          at_most = (count * (SPAN_MINUTES[span + 1] ?? 0)) / (SPAN_MINUTES[span] as number)
+        const expected = this.#expected(span, column, usual_shares)
+        const over = excess(count, expected)
+        if (over === 0) continue
+        const at = sign * SPANS + span
+        this.#peaks[at] = Math.max(this.#peaks[at] as number, over)
+        hours = Math.max(hours, (this.#tails[at] as Extremes).returnHours(over))
+      }
+      into[sign] = hours / 24
+    }
+  }
+
+  /** Learns the peaks of the hour, or drops them. */
+  hourPassed(hour: number, learns: boolean): void {
+    if (learns) this.#tails.forEach((tail, at) => tail.record(this.#peaks[at] as number, hour))
+    this.#peaks.fill(0)
+  }
+
+  #sum(span: number, column: number): number {
+    return span < FINE.windows.length
+      ? this.#fine.sum(span, column)
+      : this.#coarse.sum(span - FINE.windows.length, column)
+  }
+
+  #expected(span: number, column: number, usual_shares: UsualShares): number {
+    if (column === COLUMN.calls)
+      return Math.max(
+        this.#sum(span, COLUMN.expected),
+        HARMLESS_RPM * (SPAN_MINUTES[span] as number),
+      )
+    return this.#sum(span, COLUMN.calls) * (usual_shares[column] ?? 0)
+  }
+}
