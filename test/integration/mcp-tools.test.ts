@@ -9,7 +9,7 @@ import { startUpstream } from '../kit/start-upstream.ts'
 const stack = await sharedStack()
 
 const { integration_id, base_url } = await stack.operator.makeIntegration(
-  `${stack.origin('mcp')}/mcp`,
+  `${stack.origin('mcp', 'http')}/mcp`,
 )
 
 async function connect(mcp_tools: object) {
