@@ -116,6 +116,12 @@ export const SETTINGS = {
     '8388608',
     'Largest request body that is held for scanning; a scope may set a lower one.',
   ),
+  heldBodyTimeout_ms: withDefault(
+    'AGW_HELD_BODY_TIMEOUT',
+    kinds.duration,
+    '30s',
+    'How long a call may take to bring a body that is held for a decision.',
+  ),
   tlsCertFile: optional(
     'AGW_TLS_CERT_FILE',
     kinds.readableFile,

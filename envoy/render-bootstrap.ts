@@ -20,6 +20,8 @@ export interface BootFacts {
   /** PEM bundle that upstream certificates are checked against. */
   readonly trusted_ca_file: string
   readonly heap_limit_bytes: number
+  /** How long a processor may take for one answer; tests that make it silent set it. */
+  readonly message_timeout_ms?: number
 }
 
 /** Each connection costs a file descriptor and some kilobytes; the heap limit is the other bound. */
@@ -31,6 +33,9 @@ const STREAM_WINDOW_BYTES = 1024 * 1024
 
 /** The processor refuses what is over the setting, to the byte; Envoy's own limit is behind it. */
 const HELD_BODY_MARGIN_BYTES = 64 * 1024
+
+/** Longer than the scan of the largest body may take behind others; a processor that hangs is cut by the keepalive. */
+const MESSAGE_TIMEOUT_MS = 20_000
 
 /** HTTP/2 gives each stream at least this much. */
 const STREAM_WINDOW_MIN_BYTES = 65_535
@@ -112,6 +117,8 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     ),
     trusted_hops: settings.trustedHops,
     upstream_idle_timeout: seconds(settings.upstreamIdleTimeout_ms),
+    held_body_timeout: seconds(settings.heldBodyTimeout_ms),
+    message_timeout: seconds(facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS),
     local_replies: localReplies({ body_bytes: settings.maxBodyBytes }, REQUEST_ID),
     request_id: REQUEST_ID,
     verdict_secret: facts.verdict_secret,

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs'
 import { Server, ServerCredentials, loadPackageDefinition } from '@grpc/grpc-js'
 import type { GrpcObject, ServerDuplexStream, ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
@@ -69,6 +70,8 @@ export async function startProcessor(address: string, behave: Behaviour): Promis
       call.on('error', () => {})
     },
   })
+  // A processor that was killed leaves its socket behind.
+  if (address.startsWith('unix:')) rmSync(address.slice('unix:'.length), { force: true })
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(address, ServerCredentials.createInsecure(), (error) =>
       error ? reject(error) : resolve(),
