@@ -12,6 +12,7 @@ import { parseKeyRing } from '../core/seal.ts'
 import type { Settings } from '../core/settings.ts'
 import { ActivityFeed } from './activity/activity-feed.ts'
 import { startActivityWorker } from './activity/activity-worker.ts'
+import { startArchiver } from './audit/archiver.ts'
 import { bootstrapStore, readInstallation } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
@@ -160,7 +161,7 @@ function startDeliveries(context: AdminContext, name: string): () => Promise<voi
   }
 }
 
-/** Digests the activity log while this process leads. */
+/** Digests the activity log while this process leads, and archives it where there is a folder for it. */
 function startActivity(context: AdminContext, name: string): () => Promise<void> {
   const { settings } = context
   const mailer = createMailer(settings)
@@ -169,8 +170,11 @@ function startActivity(context: AdminContext, name: string): () => Promise<void>
     retention_ms: settings.activityRetention_ms,
   }
   const stop = startActivityWorker({ ...context, name, mailer, retention })
+  const { archiveDir: folder, archiveRetention_ms: retention_ms } = settings
+  const stopArchiver =
+    folder === null ? null : startArchiver({ ...context, name, folder, retention_ms })
   return async () => {
-    await stop()
+    await Promise.all([stop(), stopArchiver?.()])
     mailer?.close()
   }
 }

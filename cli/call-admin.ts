@@ -15,6 +15,10 @@ export interface AdminAnswer {
   readonly body: unknown
 }
 
+/** Without a slash at its end. */
+export const adminUrl = (options: AdminOptions): string =>
+  (options.url ?? process.env['AGW_URL'] ?? DEFAULT_URL).replace(/\/+$/, '')
+
 /**
  * Calls the admin API with the token of the options or of AGW_TOKEN.
  * @throws with a sentence for the operator when there is no token or no answer
@@ -27,7 +31,7 @@ export async function callAdmin(
 ): Promise<AdminAnswer> {
   const token = options.token ?? process.env['AGW_TOKEN']
   if (!token) throw new Error('An admin token is needed: give --token, or set AGW_TOKEN.')
-  const url = (options.url ?? process.env['AGW_URL'] ?? DEFAULT_URL).replace(/\/+$/, '')
+  const url = adminUrl(options)
   const answer = await fetch(url + path, {
     method,
     redirect: 'error',

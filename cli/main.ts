@@ -1,4 +1,4 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 
 /** Exit codes of every command: 0 done, 1 failed, 2 wrong usage. */
 const FAILED = 1
@@ -15,6 +15,8 @@ export async function main(argv: readonly string[]): Promise<void> {
   addEnvoyConfig(program)
   addKill(program)
   addReactivate(program)
+  addActivity(program)
+  addAudit(program)
   try {
     await program.parseAsync([...argv])
   } catch (error) {
@@ -109,4 +111,36 @@ function addReactivate(program: Command): void {
       const { runReactivate } = await import('./reactivate.ts')
       process.exitCode = await runReactivate(agent, options, process.stdout, process.stderr)
     })
+}
+
+function addActivity(program: Command): void {
+  asksAdmin(program.command('activity'))
+    .description('print the newest entries of the activity log')
+    .option('--follow', 'and those that come')
+    .option('--event <event>', 'only entries of this kind')
+    .option('--agent <agent_id>', 'only entries of this agent')
+    .option('--limit <number>', 'how many of those that are there', wholeNumber)
+    .action(
+      async (options: { follow?: boolean; event?: string; agent?: string; limit?: number }) => {
+        const { runActivity } = await import('./activity.ts')
+        process.exitCode = await runActivity(options, process.stdout, process.stderr)
+      },
+    )
+}
+
+function addAudit(program: Command): void {
+  const audit = program.command('audit').description('the archive of the activity log')
+  asksAdmin(audit.command('verify'))
+    .description('name every line of the archive that was changed, dropped, moved or cut off')
+    .option('--dir <folder>', 'where the archive is (AGW_ARCHIVE_DIR)')
+    .action(async (options: { dir?: string }) => {
+      const { runAuditVerify } = await import('./audit.ts')
+      process.exitCode = await runAuditVerify(options, process.env, process.stdout, process.stderr)
+    })
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,3}$/.test(text) || Number(text) < 1 || Number(text) > 200)
+    throw new InvalidArgumentError('It is a whole number from 1 to 200.')
+  return Number(text)
 }

@@ -113,6 +113,7 @@ export function adminSpec(boot: Boot): ChildSpec {
     env: ownEnv(boot, {
       AGW_ADMIN_TOKEN: boot.secrets.adminToken,
       AGW_ADMIN_SOCKET: socket,
+      AGW_ARCHIVE_DIR: boot.settings.archiveDir ?? join(boot.dataDir.path, 'archive'),
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),
     ready: 'ipc',

@@ -1,0 +1,190 @@
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+  existsSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import {
+  type ArchiveHead,
+  HEAD_FILE,
+  readArchiveHead,
+  writeArchiveHead,
+} from '../../core/activity/archive-head.ts'
+import {
+  type ArchiveKey,
+  CHAIN_START,
+  readArchiveLine,
+  writeArchiveLine,
+} from '../../core/activity/archive-line.ts'
+
+const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
+const HOUR_MS = 3_600_000
+/** An entry has 33 kB at most; the last line is looked for in this much of a file's end. */
+const TAIL_BYTES = 1 << 20
+
+export interface NewLine {
+  readonly n: number
+  readonly place: string
+  readonly entry_text: string
+}
+
+/** The archive of one organization on disk. What the files say is the truth; it is read when the chain is opened. */
+export class ArchiveChain {
+  readonly #folder: string
+  readonly #key: ArchiveKey
+  #head: ArchiveHead
+  #place: string
+  #file = ''
+  #size_bytes = 0
+
+  /** @throws when the folder cannot be used, or its last line is none of ours */
+  constructor(folder: string, keys: readonly ArchiveKey[]) {
+    const [key] = keys
+    if (key === undefined) throw new Error('an archive needs a key')
+    this.#folder = folder
+    this.#key = key
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const headFile = join(folder, HEAD_FILE)
+    const sealed = existsSync(headFile)
+      ? readArchiveHead(readFileSync(headFile, 'utf8'), keys)
+      : null
+    const last = this.#readLast()
+    this.#place = last?.place ?? '0-0'
+    this.#head = {
+      first_n: sealed?.first_n ?? 1,
+      before: sealed?.before ?? CHAIN_START,
+      n: last?.n ?? 0,
+      mac: last?.mac ?? CHAIN_START,
+    }
+  }
+
+  get head(): ArchiveHead {
+    return this.#head
+  }
+
+  /** Where the last archived entry was in the store. */
+  get place(): string {
+    return this.#place
+  }
+
+  /**
+   * Appends lines and makes them last, then notes the new end.
+   * @throws when somebody else has written to the file meanwhile; the chain must be opened anew then
+   */
+  append(lines: readonly NewLine[]): void {
+    for (let from = 0; from < lines.length; ) {
+      const file = fileOf(lines[from]?.place ?? '')
+      let to = from
+      while (to < lines.length && fileOf(lines[to]?.place ?? '') === file) to++
+      this.#appendTo(file, lines.slice(from, to))
+      from = to
+    }
+    this.#writeHead()
+  }
+
+  /** Removes hour files that ended before a time; the newest stays, since it holds the end of the chain. */
+  removeBefore(ms: number): void {
+    const files = this.#files()
+    const limit = new Date(ms - HOUR_MS).toISOString().slice(0, 13)
+    const old = files.slice(0, -1).filter((file) => file.slice(0, 13) <= limit)
+    const next = files[old.length]
+    if (old.length === 0 || next === undefined) return
+    const lastOld = this.#lastLineOf(old.at(-1) ?? '')
+    if (lastOld === null) return
+    // The head first: a file that is still there says the same as before.
+    this.#head = { ...this.#head, first_n: lastOld.n + 1, before: lastOld.mac }
+    this.#writeHead()
+    for (const file of old) rmSync(join(this.#folder, file))
+  }
+
+  #appendTo(file: string, lines: readonly NewLine[]): void {
+    let { mac, n } = this.#head
+    let text = ''
+    let place = this.#place
+    for (const line of lines) {
+      const written = writeArchiveLine(line, this.#key, mac)
+      text += `${written.text}\n`
+      mac = written.mac
+      n = line.n
+      place = line.place
+    }
+    const bytes = Buffer.from(text, 'utf8')
+    const fd = openSync(join(this.#folder, file), 'a', 0o600)
+    try {
+      const { size } = fstatSync(fd)
+      if (size !== (file === this.#file ? this.#size_bytes : 0))
+        throw new Error(`${file} was written by somebody else`)
+      writeSync(fd, bytes)
+      fsyncSync(fd)
+    } finally {
+      closeSync(fd)
+    }
+    this.#size_bytes = (file === this.#file ? this.#size_bytes : 0) + bytes.length
+    this.#file = file
+    this.#place = place
+    this.#head = { ...this.#head, n, mac }
+  }
+
+  #writeHead(): void {
+    const file = join(this.#folder, HEAD_FILE)
+    writeFileSync(`${file}.new`, writeArchiveHead(this.#head, this.#key), { mode: 0o600 })
+    renameSync(`${file}.new`, file)
+  }
+
+  #files(): string[] {
+    return readdirSync(this.#folder)
+      .filter((file) => HOUR_FILE.test(file))
+      .sort()
+  }
+
+  #readLast(): { n: number; place: string; mac: string } | null {
+    for (const file of this.#files().reverse()) {
+      const line = this.#lastLineOf(file, 'mend')
+      if (line === null) continue
+      return line
+    }
+    return null
+  }
+
+  /** A line that a crash has left without its end was never acknowledged: to mend cuts it off. */
+  #lastLineOf(
+    file: string,
+    torn: 'mend' | 'keep' = 'keep',
+  ): { n: number; place: string; mac: string } | null {
+    const fd = openSync(join(this.#folder, file), torn === 'mend' ? 'r+' : 'r')
+    try {
+      const { size } = fstatSync(fd)
+      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES))
+      readSync(fd, bytes, 0, bytes.length, size - bytes.length)
+      const end = bytes.lastIndexOf(0x0a) + 1
+      if (torn === 'mend') {
+        if (end < bytes.length) ftruncateSync(fd, size - bytes.length + end)
+        this.#file = file
+        this.#size_bytes = size - bytes.length + end
+      }
+      if (end === 0) return null
+      const begin = end < 2 ? 0 : bytes.lastIndexOf(0x0a, end - 2) + 1
+      const line = readArchiveLine(bytes.toString('utf8', begin, end - 1))
+      if (line === null)
+        throw new Error(`the last line of ${join(this.#folder, file)} is no line of an archive`)
+      return line
+    } finally {
+      closeSync(fd)
+    }
+  }
+}
+
+/** The hour in which the store took the entry. */
+const fileOf = (place: string): string =>
+  `${new Date(Number(place.slice(0, place.indexOf('-')))).toISOString().slice(0, 13)}.ndjson`

@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
+import { archiveKeys } from '../../core/activity/archive-line.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { KeyRing } from '../../core/seal.ts'
+import { ArchiveChain, type NewLine } from './archive-chain.ts'
+
+const BATCH = 500
+const IDLE_MS = 500
+const FAULT_PAUSE_MS = 5_000
+/** One process at a time writes to an archive; when it ends without a word, another goes on after this. */
+const LEASE_MS = 10_000
+const RETENTION_INTERVAL_MS = 60_000
+
+export interface ArchiverParts {
+  readonly folder: string
+  /** Null: for ever. */
+  readonly retention_ms: number | null
+  readonly redis: RedisClient
+  readonly ring: KeyRing
+  readonly name: string
+  readonly log: Logger
+  readonly nowMs: () => number
+  readonly now: () => Date
+}
+
+/** Copies the logs of all organizations into files. Answers the function that stops it, with all written. */
+export function startArchiver(parts: ArchiverParts): () => Promise<void> {
+  const archiver = new Archiver(parts)
+  const running = archiver.run()
+  return async () => {
+    archiver.stop()
+    await running
+  }
+}
+
+class Archiver {
+  readonly #parts: ArchiverParts
+  readonly #stopped = new AbortController()
+  #chains = new Map<string, ArchiveChain>()
+  #folder = ''
+  #archive_id = ''
+  #retention_due_ms = 0
+
+  constructor(parts: ArchiverParts) {
+    this.#parts = parts
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+  }
+
+  async run(): Promise<void> {
+    const { redis, log, name } = this.#parts
+    const { signal } = this.#stopped
+    let isWell = true
+    while (!signal.aborted) {
+      let pause_ms = IDLE_MS
+      try {
+        if (await this.#mayWrite()) {
+          if (await this.#archiveAll()) pause_ms = 0
+          this.#removeOld()
+        } else this.#chains = new Map()
+        isWell = true
+      } catch (error) {
+        // What the files say counts; it is read anew.
+        this.#chains = new Map()
+        pause_ms = FAULT_PAUSE_MS
+        if (isWell) log.error({ err: error }, 'the activity log cannot be archived at the moment')
+        isWell = false
+      }
+      await wait(pause_ms, undefined, { signal }).catch(() => undefined)
+    }
+    const lock = REDIS_KEYS.archiveWriter(this.#archive_id)
+    if ((await redis.get(lock).catch(() => null)) === name)
+      await redis.del(lock).catch(() => undefined)
+  }
+
+  async #mayWrite(): Promise<boolean> {
+    const { redis, name } = this.#parts
+    if (this.#archive_id === '') await this.#open()
+    const lock = REDIS_KEYS.archiveWriter(this.#archive_id)
+    if ((await redis.set(lock, name, 'PX', LEASE_MS, 'NX')) === 'OK') return true
+    if ((await redis.get(lock)) !== name) return false
+    await redis.pexpire(lock, LEASE_MS)
+    return true
+  }
+
+  /** Installations do not mix, also where one folder is given to several. */
+  async #open(): Promise<void> {
+    const installation = await this.#parts.redis.get(REDIS_KEYS.installation)
+    if (installation === null) throw new Error('the store has no name of this installation yet')
+    this.#folder = join(this.#parts.folder, installation)
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    this.#archive_id = archiveIdOf(this.#folder)
+  }
+
+  /** Answers whether some log has more already. */
+  async #archiveAll(): Promise<boolean> {
+    let hasMore = false
+    for (const organization_id of await this.#parts.redis.hkeys(REDIS_KEYS.organizations))
+      hasMore = (await this.#archive(organization_id)) === BATCH || hasMore
+    return hasMore
+  }
+
+  async #archive(organization_id: string): Promise<number> {
+    const { redis, ring } = this.#parts
+    const known = this.#chains.get(organization_id)
+    const chain =
+      known ??
+      new ArchiveChain(join(this.#folder, organization_id), archiveKeys(ring, organization_id))
+    this.#chains.set(organization_id, chain)
+    const key = REDIS_KEYS.activity(organization_id)
+    const answers = await redis
+      .multi()
+      .call('XINFO', 'STREAM', key)
+      .xrange(key, `(${chain.place}`, '+', 'COUNT', BATCH)
+      .exec()
+    const rows = (answers?.[1]?.[1] ?? []) as [string, string[]][]
+    const info = answers?.[0]
+    if (rows.length === 0 || !info || info[0] !== null) return 0
+    const lines = linesOf(rows, chain.head.n, trimmedOf(info[1] as unknown[]))
+    chain.append(lines)
+    const { n, mac } = chain.head
+    await redis.hset(REDIS_KEYS.archiveHeads(this.#archive_id), organization_id, `${n} ${mac}`)
+    return rows.length
+  }
+
+  #removeOld(): void {
+    const { retention_ms, nowMs, now } = this.#parts
+    if (retention_ms === null || nowMs() < this.#retention_due_ms) return
+    this.#retention_due_ms = nowMs() + RETENTION_INTERVAL_MS
+    for (const chain of this.#chains.values()) chain.removeBefore(now().getTime() - retention_ms)
+  }
+}
+
+/** How many entries of the log are gone from the store. */
+function trimmedOf(info: readonly unknown[]): number {
+  const at = (name: string): number => Number(info[info.indexOf(name) + 1])
+  return at('entries-added') - at('length')
+}
+
+/** Entries that were gone before they could be archived are said to be missing, so that nobody takes them for cut out. */
+function linesOf(
+  rows: readonly (readonly [string, readonly string[]])[],
+  last_n: number,
+  trimmed: number,
+): NewLine[] {
+  const lines: NewLine[] = []
+  let n = last_n
+  const missing = trimmed - last_n
+  if (missing > 0) {
+    n = trimmed
+    const entry_text = JSON.stringify({ gap: { missing } })
+    lines.push({ n, place: rows[0]?.[0] ?? '0-0', entry_text })
+  }
+  for (const [place, fields] of rows)
+    lines.push({ n: ++n, place, entry_text: fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? 'null' })
+  return lines
+}
+
+const ID_FILE = 'archive-id'
+
+/** Names the folder, wherever it is mounted. */
+export function archiveIdOf(folder: string): string {
+  const file = join(folder, ID_FILE)
+  try {
+    writeFileSync(file, randomBytes(12).toString('hex'), { flag: 'wx', mode: 0o600 })
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'EEXIST') throw error
+  }
+  return readFileSync(file, 'utf8').trim()
+}

@@ -1,0 +1,110 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { type ArchiveReport, verifyArchive } from '../core/activity/verify-archive.ts'
+import { parseKeyRing } from '../core/seal.ts'
+import { type Environment, readSettings, type Settings } from '../core/settings.ts'
+import { type AdminOptions, callAdmin } from './call-admin.ts'
+
+export interface AuditOptions extends AdminOptions {
+  /** The folder of the archive; else AGW_ARCHIVE_DIR, else `archive` in the data directory. */
+  readonly dir?: string
+}
+
+interface Head {
+  readonly organization_id: string
+  readonly n: number
+  readonly mac: string
+}
+
+/**
+ * `agw audit verify`: walks the archive and names every line that was changed, dropped, moved or cut off. It needs the
+ * folder and the encryption key; with an admin token it also asks the service where the archive of the token's
+ * organization must end, which files alone cannot prove.
+ * @returns the exit code: 0 all is well, 1 something was found
+ * @throws with a sentence for the operator when the folder or the key is missing
+ */
+export async function runAuditVerify(
+  options: AuditOptions,
+  env: Environment,
+  stdout: Writable,
+  stderr: Writable,
+): Promise<number> {
+  const read = readSettings(env)
+  if (!read.ok) throw new Error(read.faults.join('\n'))
+  const { settings } = read
+  const folder = options.dir ?? settings.archiveDir ?? join(settings.dataDir, 'archive')
+  if (!existsSync(folder))
+    throw new Error(`There is no archive in ${folder}. Give --dir, or set AGW_ARCHIVE_DIR.`)
+  const ring = parseKeyRing(encryptionKey(settings))
+  let isWell = true
+  for (const archive of archivesIn(folder)) {
+    const head = await askHead(options, archive.id, stderr)
+    const heads = new Map(head === null ? [] : [[head.organization_id, head]])
+    const report = await verifyArchive(archive.path, ring, heads)
+    isWell &&= report.faults.length === 0
+    stdout.write(
+      options.output === 'json'
+        ? `${JSON.stringify({ archive: archive.path, end_checked: head !== null, ...report })}\n`
+        : describe(archive.path, report, head !== null),
+    )
+  }
+  return isWell ? 0 : 1
+}
+
+const ID_FILE = 'archive-id'
+
+/** The folder of one installation, or one that holds several. */
+function archivesIn(folder: string): { readonly path: string; readonly id: string }[] {
+  const paths = existsSync(join(folder, ID_FILE))
+    ? [folder]
+    : readdirSync(folder).map((name) => join(folder, name))
+  const archives = paths
+    .filter((path) => existsSync(join(path, ID_FILE)))
+    .map((path) => ({ path, id: readFileSync(join(path, ID_FILE), 'utf8').trim() }))
+  if (archives.length === 0) throw new Error(`${folder} holds no archive.`)
+  return archives
+}
+
+function encryptionKey({ encryptionKey: set, dataDir }: Settings): string {
+  if (set !== null) return set
+  const file = join(dataDir, 'encryption-key')
+  if (!existsSync(file))
+    throw new Error(
+      `The key is needed: set AGW_ENCRYPTION_KEY, or AGW_DATA_DIR to where ${file} is.`,
+    )
+  return readFileSync(file, 'utf8').trim()
+}
+
+async function askHead(
+  options: AuditOptions,
+  archive_id: string,
+  stderr: Writable,
+): Promise<Head | null> {
+  if (!(options.token ?? process.env['AGW_TOKEN'])) {
+    stderr.write(
+      'Without a token the end of the archive is checked against the sealed head beside it alone.\n',
+    )
+    return null
+  }
+  const answer = await callAdmin(options, 'GET', `/admin/audit/head?archive_id=${archive_id}`)
+  if (answer.status === 200) return answer.body as Head
+  if (answer.status === 404) return null
+  throw new Error(`The service does not say where the archive ends: it answered ${answer.status}.`)
+}
+
+function describe(path: string, report: ArchiveReport, isEndChecked: boolean): string {
+  const { organizations, files, lines, missed, faults } = report
+  return [
+    `${path}: ${lines} lines in ${files} files of ${organizations} organizations`,
+    ...(missed > 0 ? [`  ${missed} entries were gone before they could be archived`] : []),
+    ...faults.map(
+      ({ organization_id, file, line, fault }) =>
+        `  ${organization_id}/${file}${line === null ? '' : `:${line}`}: ${fault}`,
+    ),
+    faults.length > 0
+      ? `  ${faults.length} faults`
+      : `  every line follows from the one before${isEndChecked ? ', up to the end that the service knows' : ''}`,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,167 @@
+import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import type { KeyRing } from '../seal.ts'
+import { type ArchiveHead, HEAD_FILE, readArchiveHead } from './archive-head.ts'
+import { type ArchiveKey, archiveKeys, CHAIN_START, readArchiveLine } from './archive-line.ts'
+
+export interface ArchiveFault {
+  readonly organization_id: string
+  readonly file: string
+  /** Counted from 1; null where the fault is not in a line. */
+  readonly line: number | null
+  readonly fault: string
+}
+
+export interface ArchiveReport {
+  readonly organizations: number
+  readonly files: number
+  readonly lines: number
+  /** Entries that the store had dropped before they could be archived; the archive itself says so. */
+  readonly missed: number
+  readonly faults: readonly ArchiveFault[]
+}
+
+/** The named faults of one archive; beyond, only that there are more. */
+const FAULTS_MAX = 200
+const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
+
+/**
+ * Walks the archive of one installation: a line that was changed, dropped, moved, added or cut off is named. `heads` are
+ * what the store says of each organization's end; without them, the sealed heads in the folder alone are asked.
+ */
+export async function verifyArchive(
+  folder: string,
+  ring: KeyRing,
+  heads: ReadonlyMap<string, Pick<ArchiveHead, 'n' | 'mac'>> = new Map(),
+): Promise<ArchiveReport> {
+  const report = { organizations: 0, files: 0, lines: 0, missed: 0, faults: [] as ArchiveFault[] }
+  const found = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
+  const organization_ids = new Set([...found.map(({ name }) => name), ...heads.keys()])
+  for (const organization_id of [...organization_ids].sort()) {
+    report.organizations++
+    const chain = new Chain(organization_id, archiveKeys(ring, organization_id), report)
+    await chain.walk(join(folder, organization_id), heads.get(organization_id) ?? null)
+  }
+  return report
+}
+
+class Chain {
+  readonly #organization_id: string
+  readonly #keys: readonly ArchiveKey[]
+  readonly #report: { files: number; lines: number; missed: number; faults: ArchiveFault[] }
+  #head: ArchiveHead | null = null
+  #first_n: number | null = null
+  #n = 0
+  /** The hash of the line before; null after a line that cannot be read. */
+  #previous: string | null = CHAIN_START
+  #file = ''
+
+  constructor(organization_id: string, keys: readonly ArchiveKey[], report: Chain['report']) {
+    this.#organization_id = organization_id
+    this.#keys = keys
+    this.#report = report
+  }
+
+  get report(): { files: number; lines: number; missed: number; faults: ArchiveFault[] } {
+    return this.#report
+  }
+
+  async walk(folder: string, stored: Pick<ArchiveHead, 'n' | 'mac'> | null): Promise<void> {
+    const files = existsSync(folder) ? readdirSync(folder).filter((f) => HOUR_FILE.test(f)) : []
+    this.#file = HEAD_FILE
+    this.#head = this.#sealedHead(folder)
+    for (const file of files.sort()) {
+      this.#file = file
+      this.#report.files++
+      let number = 0
+      const lines = createInterface({ input: createReadStream(join(folder, file)) })
+      for await (const text of lines) this.#check(text, ++number)
+    }
+    this.#file = HEAD_FILE
+    const sealed = this.#head
+    if (sealed !== null && this.#first_n !== null && this.#first_n > sealed.first_n)
+      this.#fault(
+        null,
+        `entries ${sealed.first_n} to ${this.#first_n - 1} are missing at the beginning`,
+      )
+    for (const head of [sealed, stored]) if (head !== null) this.#checkEnd(head)
+  }
+
+  #sealedHead(folder: string): ArchiveHead | null {
+    const file = join(folder, HEAD_FILE)
+    if (!existsSync(file)) {
+      this.#fault(null, 'the head is missing, so the end of the archive cannot be told')
+      return null
+    }
+    const head = readArchiveHead(readFileSync(file, 'utf8'), this.#keys)
+    if (head === null) this.#fault(null, 'the head was changed')
+    return head
+  }
+
+  /** A head may be older than the last line, where the writer was ended between the two. */
+  #checkEnd(head: Pick<ArchiveHead, 'n' | 'mac'>): void {
+    if (this.#n < head.n)
+      this.#fault(
+        null,
+        `the archive is cut off: entries ${this.#n + 1} to ${head.n} are missing at the end`,
+      )
+    else if (this.#n === head.n && this.#previous !== head.mac && this.#previous !== null)
+      this.#fault(null, `entry ${head.n}, the last, is not the one that was archived`)
+  }
+
+  #check(text: string, number: number): void {
+    this.#report.lines++
+    const line = readArchiveLine(text)
+    if (line === null) {
+      this.#fault(number, 'is no line of an archive: it was changed or cut off')
+      this.#previous = null
+      return
+    }
+    if (this.#first_n === null) this.#start(line.n)
+    const missed = missedOf(line.entry_text)
+    const expected = this.#n + 1 + (missed === 0 ? 0 : missed - 1)
+    if (line.n < expected && line.n <= this.#n) {
+      this.#fault(number, `entry ${line.n} is out of its place, or there twice`)
+      return
+    }
+    const key = this.#keys.find(({ key_id }) => key_id === line.key_id)?.key
+    if (key === undefined) this.#fault(number, `its key ${line.key_id} is not among the keys given`)
+    else if (line.n > expected && this.#previous !== null)
+      this.#fault(
+        number,
+        `entries ${this.#n + 1} to ${line.n - 1} are missing before entry ${line.n}`,
+      )
+    else if (this.#previous !== null && !line.isGenuine(key, this.#previous))
+      this.#fault(number, `entry ${line.n} was changed`)
+    this.#report.missed += missed
+    this.#n = line.n
+    this.#previous = line.mac
+  }
+
+  /** Older files may have been removed at their time; the head says where the archive begins. */
+  #start(n: number): void {
+    this.#first_n = n
+    // An archive that begins late begins with a line that says how much it has missed.
+    if (this.#head === null || this.#head.first_n !== n) {
+      if (n > 1) [this.#n, this.#previous] = [n - 1, null]
+      return
+    }
+    this.#n = n - 1
+    this.#previous = this.#head.before
+  }
+
+  #fault(line: number | null, fault: string): void {
+    const { faults } = this.#report
+    const place = { organization_id: this.#organization_id, file: this.#file, line }
+    if (faults.length < FAULTS_MAX) faults.push({ ...place, fault })
+    else if (faults.length === FAULTS_MAX) faults.push({ ...place, fault: 'and more' })
+  }
+}
+
+/** How many entries a line stands for that were gone before they could be archived. */
+export function missedOf(entry_text: string): number {
+  if (!entry_text.startsWith('{"gap":')) return 0
+  const { gap } = JSON.parse(entry_text) as { gap?: { missing?: number } }
+  return gap?.missing ?? 0
+}

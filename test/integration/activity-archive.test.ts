@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, before, beforeEach, test } from 'node:test'
+import { archiveIdOf } from '../../admin/audit/archiver.ts'
+import { archiveKeys } from '../../core/activity/archive-line.ts'
+import { ArchiveChain } from '../../admin/audit/archive-chain.ts'
+import { recordEntries } from '../../core/activity/record-entries.ts'
+import { verifyArchive } from '../../core/activity/verify-archive.ts'
+import { runAuditVerify } from '../../cli/audit.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { parseKeyRing } from '../../core/seal.ts'
+import { activityEntry } from '../kit/activity-entry.ts'
+import { type KitAdmin, newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
+
+const ORG = 'org_default'
+const identity = newAdminIdentity()
+const ring = parseKeyRing(identity.encryption_key)
+const folder = tempFolder('archive')
+let valkey: KitValkey
+let redis: RedisClient
+
+before(async () => {
+  valkey = await startValkey()
+  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+})
+after(async () => {
+  redis.disconnect()
+  await valkey.stop()
+})
+
+const start = (): Promise<KitAdmin> => startAdmin(valkey.url, identity, { AGW_ARCHIVE_DIR: folder })
+
+const root = (): string => join(folder, readdirSync(folder)[0] ?? '')
+const hourFiles = (): string[] =>
+  readdirSync(join(root(), ORG))
+    .filter((file) => file.endsWith('.ndjson'))
+    .sort()
+const archivedIds = (): string[] =>
+  hourFiles()
+    .flatMap((file) =>
+      readFileSync(join(root(), ORG, file), 'utf8')
+        .trimEnd()
+        .split('\n'),
+    )
+    .map((line) => JSON.parse(line).entry.id)
+
+const storedIds = async (): Promise<string[]> =>
+  (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')).map(
+    ([, fields]) => JSON.parse(fields[1] ?? '').id,
+  )
+
+const record = (count: number): Promise<void> =>
+  recordEntries(
+    redis,
+    ORG,
+    Array.from({ length: count }, () =>
+      activityEntry('permission_denied', { data: { text: 'Zoë ",\\"mac\\":\\"x' } }),
+    ),
+  )
+
+const allArchived = (): Promise<unknown> =>
+  until('all is archived', async () => {
+    const stored = await storedIds()
+    return readdirSync(folder).length > 0 && archivedIds().at(-1) === stored.at(-1)
+  })
+
+test('the archive has every entry once, in order, though its writer is killed -9 again and again', async () => {
+  for (let round = 0; round < 6; round++) {
+    const admin = await start()
+    for (let i = 0; i < 20; i++) await record(50)
+    await admin.kill()
+  }
+  const last = await start()
+  await record(10)
+  await allArchived()
+  assert.deepEqual(archivedIds(), await storedIds())
+  const report = await verifyArchive(root(), ring)
+  assert.deepEqual(report.faults, [])
+  assert.equal(report.lines, archivedIds().length)
+  const stdout = new PassThrough()
+  const env = { AGW_ENCRYPTION_KEY: identity.encryption_key }
+  const options = { dir: folder, url: last.url, token: last.token }
+  assert.equal(await runAuditVerify(options, env, stdout, new PassThrough()), 0)
+  assert.match(String(stdout.read()), /up to the end that the service knows/)
+  await last.stop()
+})
+
+/** An archive of 30 lines in three files, of its own. */
+function smallArchive(): string {
+  const own = tempFolder('small-archive')
+  archiveIdOf(own)
+  const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
+  chain.append(
+    Array.from({ length: 30 }, (_, i) => ({
+      n: i + 1,
+      place: `${Date.UTC(2026, 0, 1, 8 + Math.floor(i / 10))}-${i}`,
+      entry_text: JSON.stringify({ id: `act_${i + 1}`, decision: 'blocked' }),
+    })),
+  )
+  return own
+}
+
+let own = ''
+const FILE = '2026-01-01T09.ndjson'
+beforeEach(() => {
+  own = smallArchive()
+})
+const linesOf = (file = FILE): string[] =>
+  readFileSync(join(own, ORG, file), 'utf8')
+    .trimEnd()
+    .split('\n')
+const write = (lines: readonly string[], file = FILE): void =>
+  writeFileSync(join(own, ORG, file), lines.map((line) => `${line}\n`).join(''))
+const faults = async (heads = new Map()): Promise<string[]> =>
+  (await verifyArchive(own, ring, heads)).faults.map(
+    ({ file, line, fault }) => `${file}:${line} ${fault}`,
+  )
+
+test('an archive that nobody has touched has no fault', async () => {
+  assert.deepEqual(await faults(), [])
+})
+
+test('a changed line is named', async () => {
+  const lines = linesOf()
+  write(lines.map((line, i) => (i === 3 ? line.replace('blocked', 'allowed') : line)))
+  assert.deepEqual(await faults(), [`${FILE}:4 entry 14 was changed`])
+})
+
+test('a dropped line is named, and so is a dropped file', async () => {
+  write(linesOf().filter((_, i) => i !== 3))
+  assert.deepEqual(await faults(), [`${FILE}:4 entries 14 to 14 are missing before entry 15`])
+  rmSync(join(own, ORG, FILE))
+  assert.deepEqual(await faults(), [
+    '2026-01-01T10.ndjson:1 entries 11 to 20 are missing before entry 21',
+  ])
+})
+
+test('lines that changed places are named', async () => {
+  const lines = linesOf()
+  write([...lines.slice(0, 3), lines[4] ?? '', lines[3] ?? '', ...lines.slice(5)])
+  assert.deepEqual(await faults(), [
+    `${FILE}:4 entries 14 to 14 are missing before entry 15`,
+    `${FILE}:5 entry 14 is out of its place, or there twice`,
+  ])
+})
+
+test('a line that was added or repeated is named', async () => {
+  const lines = linesOf()
+  write([...lines, lines[9] ?? ''])
+  assert.deepEqual(await faults(), [`${FILE}:11 entry 20 is out of its place, or there twice`])
+})
+
+test('an end that was cut off is named, also with its head put back to an earlier one', async () => {
+  const last = '2026-01-01T10.ndjson'
+  const whole = linesOf(last)
+  write(whole.slice(0, 7), last)
+  assert.deepEqual(await faults(), [
+    'head.json:null the archive is cut off: entries 28 to 30 are missing at the end',
+  ])
+  write([...whole.slice(0, 7), (whole[7] ?? '').slice(0, 20)], last)
+  assert.equal((await faults())[0], `${last}:8 is no line of an archive: it was changed or cut off`)
+  // An older head with a true seal, as a backup would have it.
+  write(whole.slice(0, 7), last)
+  const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
+  chain.append([])
+  assert.deepEqual(await faults(), [])
+  const heads = new Map([[ORG, { n: 30, mac: JSON.parse(whole[9] ?? '').mac as string }]])
+  assert.deepEqual(await faults(heads), [
+    'head.json:null the archive is cut off: entries 28 to 30 are missing at the end',
+  ])
+})
+
+test('a beginning that was cut off is named, and one that was removed at its time is not', async () => {
+  const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
+  chain.removeBefore(Date.UTC(2026, 0, 1, 9, 30))
+  assert.deepEqual(readdirSync(join(own, ORG)).sort(), [FILE, '2026-01-01T10.ndjson', 'head.json'])
+  assert.deepEqual(await faults(), [])
+  write(linesOf().map((line, i) => (i === 0 ? line.replace('blocked', 'allowed') : line)))
+  assert.deepEqual(await faults(), [`${FILE}:1 entry 11 was changed`])
+  write(linesOf().slice(2))
+  assert.ok((await faults()).some((fault) => fault.includes('entries 11 to 12 are missing')))
+})
+
+test('another key opens nothing, and a head that was changed is named', async () => {
+  const other = parseKeyRing(Buffer.alloc(32, 7).toString('base64'))
+  assert.ok((await verifyArchive(own, other)).faults.length >= 30)
+  const head = join(own, ORG, 'head.json')
+  writeFileSync(head, readFileSync(head, 'utf8').replace('"n":30', '"n":29'))
+  assert.deepEqual(await faults(), ['head.json:null the head was changed'])
+})
+
+test('entries that the store had dropped before they were archived are said to be missing, by number', async () => {
+  const admin = await start()
+  await allArchived()
+  await admin.stop()
+  const archived = archivedIds().length
+  await record(300)
+  await redis.xtrim(REDIS_KEYS.activity(ORG), 'MAXLEN', '=', 20)
+  const again = await start()
+  await allArchived()
+  await again.stop()
+  const report = await verifyArchive(root(), ring)
+  assert.deepEqual(report.faults, [])
+  assert.ok(report.missed >= 280, `${report.missed} after ${archived}`)
+})
+
+test('a line that a crash has torn is mended, and nothing else', () => {
+  const last = '2026-01-01T10.ndjson'
+  appendFileSync(join(own, ORG, last), '{"n":31,"place":"17')
+  const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
+  assert.equal(chain.head.n, 30)
+  assert.equal(linesOf(last).length, 10)
+})

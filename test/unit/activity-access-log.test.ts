@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js'
+import { loadSync } from '@grpc/proto-loader'
+import fc from 'fast-check'
+import { fromRoot } from '../../core/root.ts'
+import { lineOfCall, writeCallFacts } from '../../ext-proc/access-log/call-facts.ts'
+import { outcomeOfCall } from '../../ext-proc/access-log/outcome-of-call.ts'
+import { type FinishedCall, readAccessLog } from '../../ext-proc/access-log/read-access-log.ts'
+import { CallRecord } from '../../ext-proc/call/call-record.ts'
+
+const loaded: any = loadPackageDefinition(
+  loadSync('envoy/service/accesslog/v3/als.proto', {
+    includeDirs: [fromRoot('proto')],
+    keepCase: true,
+  }),
+)
+const service = loaded.envoy.service.accesslog.v3.AccessLogService.service as ServiceDefinition
+const encode = (message: object): Buffer =>
+  service['StreamAccessLogs']?.requestSerialize(message) as Buffer
+
+const text = fc.string({ unit: 'grapheme' })
+const orNull = fc.option(text)
+
+/** A call as a decision has left it. */
+const record = fc
+  .record({
+    agent_id: orNull,
+    agent_name: orNull,
+    endpoint: orNull,
+    method: text,
+    key: text,
+    value: fc.jsonValue(),
+    has_data: fc.boolean(),
+  })
+  .map(({ agent_id, agent_name, endpoint, method, key, value, has_data }) => {
+    const one = new CallRecord(
+      {
+        organization_id: 'org_default',
+        agent_id,
+        agent_name,
+        key_id: 'key_1',
+        integration_id: 'int_1',
+        scope_id: null,
+        rule: 2,
+        method,
+        endpoint,
+        source_ip: '203.0.113.9',
+        request_id: 'r',
+        bytes_in: null,
+        data: has_data ? JSON.parse(JSON.stringify({ [`k${key}`]: value })) : {},
+      },
+      'edge-1',
+      () => 5,
+      Date.UTC(2026, 0, 1),
+    )
+    one.mark('target', 'pass')
+    return one
+  })
+
+const finished = (facts: string, more: Partial<FinishedCall> = {}): FinishedCall => ({
+  facts,
+  status: 200,
+  bytes_in: 10,
+  bytes_out: 20,
+  duration_ms: 1.5,
+  flags: [],
+  details: 'via_upstream',
+  upstream_failure: '',
+  route_name: 'pass-http',
+  ...more,
+})
+
+test('what is noted with a pass is ASCII, and the line made of it is the entry that the record itself would make', () => {
+  fc.assert(
+    fc.property(record, (one) => {
+      const passed = one.passed()
+      const entry = one.allowed()
+      assert.ok(passed !== null && entry !== null)
+      const facts = writeCallFacts(passed)
+      assert.match(facts, /^[\t -~]*$/)
+      const call = finished(facts)
+      const line = lineOfCall(call, outcomeOfCall(call), Date.now())
+      assert.equal(line?.organization_id, 'org_default')
+      const [delivered, json = '', ...rest] = line?.line.trimEnd().split('\t') ?? []
+      assert.equal(delivered, '')
+      assert.deepEqual(rest, [])
+      const written = JSON.parse(json)
+      assert.deepEqual(written, {
+        ...JSON.parse(JSON.stringify(entry)),
+        id: written.id,
+        status: 200,
+        duration_ms: 1.5,
+        bytes_in: 10,
+        bytes_out: 20,
+        data: { ...JSON.parse(JSON.stringify(entry.data)), upstream: { outcome: 'answered' } },
+      })
+    }),
+  )
+})
+
+test('a finding that was let through is delivered, unless the processor was lost', () => {
+  const [one] = fc.sample(record, 1)
+  one?.found({ mode: 'alert', pattern_name: 'x' })
+  const passed = one?.passed()
+  assert.ok(passed)
+  const lineOf = (more: Partial<FinishedCall>): string => {
+    const call = finished(writeCallFacts(passed), more)
+    return lineOfCall(call, outcomeOfCall(call), 0)?.line ?? ''
+  }
+  assert.match(lineOf({}), /^injection_detected\t.*"event":"injection_detected"/)
+  const lost = lineOf({ details: 'ext_proc_error_gRPC_error_14', flags: [] })
+  assert.match(lost, /^\t.*"event":"request_rejected".*"decision":"terminated".*"mode":"alert"/)
+})
+
+test('how a call has ended is told by the flags and the details of Envoy', () => {
+  const rows: [Partial<FinishedCall>, string, string | null][] = [
+    [{}, 'answered', null],
+    [{ status: 500 }, 'answered', null],
+    [
+      { status: 504, details: 'upstream_response_timeout', flags: [3] },
+      'timeout',
+      'upstream_timeout',
+    ],
+    [
+      { status: 502, details: 'dns_resolution_failure', flags: [27] },
+      'unreachable',
+      'upstream_unreachable',
+    ],
+    [
+      { status: 502, details: 'upstream_reset_before_response_started', flags: [6] },
+      'unreachable',
+      'upstream_unreachable',
+    ],
+    [{ status: 200, details: 'upstream_reset_after_response_started', flags: [5] }, 'reset', null],
+    [{ status: 0, details: 'downstream_remote_disconnect', flags: [15] }, 'caller_left', null],
+    [{ status: 413, details: 'request_payload_too_large' }, 'answered', 'request_too_large'],
+    [{ status: 503, details: 'ext_proc_error' }, 'cut', 'gateway_unavailable'],
+  ]
+  for (const [more, outcome, reason] of rows) {
+    const made = outcomeOfCall(finished('', more))
+    assert.equal(JSON.parse(made.upstream).outcome, outcome, JSON.stringify(more))
+    assert.equal(made.reason, reason, JSON.stringify(more))
+  }
+})
+
+test('the reader takes from a message what the definition says is there', () => {
+  const size = fc.integer({ min: 0, max: 2 ** 40 })
+  const entry = fc.record({
+    facts: fc.string().map((s) => s.replaceAll(/[^ -~]/g, '')),
+    status: fc.integer({ min: 0, max: 599 }),
+    bytes_in: size,
+    bytes_out: size,
+    seconds: fc.integer({ min: 0, max: 100_000 }),
+    nanos: fc.integer({ min: 0, max: 999_999_999 }),
+    details: fc.constantFrom('', 'via_upstream', 'ext_proc_error'),
+    route_name: fc.constantFrom('', 'admin'),
+  })
+  fc.assert(
+    fc.property(fc.array(entry), (entries) => {
+      const log_entry = entries.map((one) => ({
+        common_properties: {
+          response_flags: { upstream_remote_reset: true, downstream_remote_reset: true },
+          metadata: {
+            filter_metadata: {
+              other: { fields: { f: { stringValue: 'not ours' } } },
+              agw: { fields: { r: { stringValue: 'x' }, f: { stringValue: one.facts } } },
+            },
+          },
+          route_name: one.route_name,
+          duration: { seconds: one.seconds, nanos: one.nanos },
+        },
+        request: { request_body_bytes: one.bytes_in },
+        response: {
+          response_code: { value: one.status },
+          response_body_bytes: one.bytes_out,
+          response_code_details: one.details,
+        },
+      }))
+      const read = readAccessLog(encode({ http_logs: { log_entry } }))
+      assert.deepEqual(
+        read,
+        entries.map(({ seconds, nanos, ...one }) => ({
+          ...one,
+          duration_ms: seconds * 1000 + nanos / 1e6,
+          flags: [5, 28],
+          upstream_failure: '',
+        })),
+      )
+    }),
+  )
+})
+
+test('bytes that are no message throw and do nothing worse', () => {
+  fc.assert(
+    fc.property(fc.uint8Array(), (bytes) => {
+      try {
+        readAccessLog(Buffer.from(bytes))
+      } catch (error) {
+        assert.match(String(error), /protobuf/)
+      }
+    }),
+  )
+})
