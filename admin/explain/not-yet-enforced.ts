@@ -2,9 +2,7 @@ import type { Integration, Scope } from '../../core/model.ts'
 
 /** Settings that are validated and stored, and that nothing acts on yet, by what makes them matter. */
 const SCOPE_SETTINGS: Readonly<Record<string, (scope: Scope) => boolean>> = {
-  injection_detection: (scope) => scope.injection_detection.enabled,
   anomaly_detection: (scope) => scope.anomaly_detection.enabled,
-  mcp_tools: ({ mcp_tools: { allow, deny } }) => deny.length > 0 || !allow.includes('*'),
 }
 
 const AUTH_TYPES: readonly Integration['auth']['type'][] = [
