@@ -9,6 +9,8 @@ import {
 } from './decode/derive-letters.ts'
 import type { DerivedText } from './decode/derived-text.ts'
 import type { LetterTrie } from './decode/letter-trie.ts'
+import type { LearnedModel } from './model/learned-model.ts'
+import { scoreWords } from './model/score-words.ts'
 import type { CompiledPatterns } from './patterns/compile-patterns.ts'
 import { type Hit, TextScanner, type WindowView } from './text/text-scanner.ts'
 
@@ -36,6 +38,8 @@ export type EncodedRun = { readonly start: number; readonly end: number }
 export class LayeredScanner {
   readonly text: TextScanner
   readonly hits: LayeredHit[] = []
+  /** The learned model to ask beside the patterns, if any. */
+  model: LearnedModel | null = null
   /** The first run of Base64 that is longer than the limit of the specification. */
   encoded_run: EncodedRun | null = null
   readonly #compiled: CompiledPatterns
@@ -50,7 +54,11 @@ export class LayeredScanner {
     this.#compiled = compiled
     this.#trie = trie
     this.#depth = depth
-    this.text = new TextScanner(compiled, (view) => this.#look(view))
+    this.text = new TextScanner(
+      compiled,
+      (view) => this.#look(view),
+      (hashes, count) => (this.model === null ? null : scoreWords(this.model, hashes, 0, count)),
+    )
   }
 
   /** Begins a source; `active` leaves patterns out, which saves the search for them. */
@@ -134,6 +142,7 @@ export class LayeredScanner {
     if (derived === null) return
     this.#below ??= new LayeredScanner(this.#compiled, this.#trie, this.#depth + 1)
     const below = this.#below
+    below.model = this.model
     below.#readings = LETTER_VIA.has(derived.via)
       ? new Set([...this.#readings, derived.via])
       : this.#readings

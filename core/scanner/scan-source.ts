@@ -9,7 +9,8 @@ import { LayeredScanner } from './layered-scanner.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { type Category, SEVERITY_OF, type Sensitivity } from './pattern.ts'
 import { builtIn } from './patterns/built-in.ts'
-import { HITS_PER_PIECE } from './text/text-scanner.ts'
+import { HITS_PER_PIECE, LEARNED_PATTERN } from './text/text-scanner.ts'
+import { learnedModel } from './model/learned-model.ts'
 import { plainJsonText } from './format/plain-json-text.ts'
 
 /** Characters of `matched_text`, by the contract. */
@@ -32,6 +33,9 @@ type Candidate = {
   readonly expression: string | null
   readonly unless_system_role: boolean
 }
+
+/** What the learned model finds is named after what found it. */
+export const LEARNED_NAME = 'learned_model'
 
 let scanner: LayeredScanner | null = null
 
@@ -59,6 +63,8 @@ const scanOnce = (
   const { patterns, trie } = builtIn()
   scanner ??= new LayeredScanner(patterns, trie)
   const { bytes } = source
+  scanner.model =
+    settings.sensitivity === 'low' || settings.disabled.has(LEARNED_NAME) ? null : learnedModel()
   scanner.begin(bytes, activePatterns(settings))
   const { text } = scanner
   let isWhole = true
@@ -71,6 +77,16 @@ const scanOnce = (
   } else text.piece(0, bytes.length, false)
   scanner.finish()
   for (const hit of scanner.hits) {
+    if (hit.pattern === LEARNED_PATTERN) {
+      candidates.push({
+        ...hit,
+        name: LEARNED_NAME,
+        category: 'learned',
+        expression: null,
+        unless_system_role: true,
+      })
+      continue
+    }
     const pattern = patterns.patterns[hit.pattern]
     if (pattern === undefined) continue
     candidates.push({

@@ -4,7 +4,13 @@ import { loadSync } from '@grpc/proto-loader'
 import fc from 'fast-check'
 import { fromRoot } from '../../core/root.ts'
 import { readRequest } from '../../ext-proc/envoy/read-request.ts'
-import { BODY_MODE, HEADER_MODE, writePass, writeRefusal, writeTrailers } from '../../ext-proc/envoy/write-response.ts'
+import {
+  BODY_MODE,
+  HEADER_MODE,
+  writePass,
+  writeRefusal,
+  writeTrailers,
+} from '../../ext-proc/envoy/write-response.ts'
 
 interface Codec {
   serialize(value: object): Buffer
@@ -24,8 +30,17 @@ const service = definition['envoy.service.ext_proc.v3.ExternalProcessor'] as Rec
 const process_ = service['Process']
 assert.ok(process_)
 
-const latin1 = fc.string({ unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)), maxLength: 400 })
-const headers = fc.array(fc.record({ name: fc.stringMatching(/^[a-z:-]{1,30}$/), value: latin1 }, { noNullPrototype: true }), { maxLength: 40 })
+const latin1 = fc.string({
+  unit: fc.integer({ min: 0, max: 255 }).map((code) => String.fromCharCode(code)),
+  maxLength: 400,
+})
+const headers = fc.array(
+  fc.record(
+    { name: fc.stringMatching(/^[a-z:-]{1,30}$/), value: latin1 },
+    { noNullPrototype: true },
+  ),
+  { maxLength: 40 },
+)
 const bytes = fc.uint8Array({ maxLength: 70_000 }).map((array) => Buffer.from(array))
 const headerMap = (list: readonly { name: string; value: string }[]) => ({
   headers: list.map(({ name, value }) => ({ key: name, raw_value: Buffer.from(value, 'latin1') })),
@@ -35,14 +50,18 @@ test('what Envoy sends is read as the definition in proto/ has it', () => {
   fc.assert(
     fc.property(headers, bytes, fc.boolean(), (list, body, end_of_stream) => {
       for (const kind of ['request_headers', 'response_headers'] as const) {
-        const message = process_.requestSerialize({ [kind]: { headers: headerMap(list), end_of_stream } })
+        const message = process_.requestSerialize({
+          [kind]: { headers: headerMap(list), end_of_stream },
+        })
         assert.deepEqual(readRequest(message), { kind, headers: list, end_of_stream })
       }
       for (const kind of ['request_body', 'response_body'] as const) {
         const message = process_.requestSerialize({ [kind]: { body, end_of_stream } })
         assert.deepEqual(readRequest(message), { kind, body, end_of_stream })
       }
-      const trailers = process_.requestSerialize({ request_trailers: { trailers: headerMap(list) } })
+      const trailers = process_.requestSerialize({
+        request_trailers: { trailers: headerMap(list) },
+      })
       assert.deepEqual(readRequest(trailers), { kind: 'request_trailers', headers: list })
     }),
     { numRuns: 60 },
@@ -73,53 +92,77 @@ interface Option {
   header: { key: string; raw_value: Buffer }
 }
 const optionsOf = (list: readonly { name: string; value: string }[]): readonly Option[] =>
-  list.map(({ name, value }) => ({ header: { key: name, raw_value: Buffer.from(value, 'latin1') } }))
+  list.map(({ name, value }) => ({
+    header: { key: name, raw_value: Buffer.from(value, 'latin1') },
+  }))
 const plain = (options: unknown): unknown =>
   (options as Option[]).map(({ header: { key, raw_value } }) => ({ header: { key, raw_value } }))
 
 test('what we send is read by the definition in proto/ as it was meant', () => {
   fc.assert(
-    fc.property(headers, fc.array(fc.stringMatching(/^[a-z-]{1,20}$/)), bytes, (set, remove, body) => {
-      const passed = process_.responseDeserialize(
-        writePass('request_body', { set, remove, body }, {
-          request_body: BODY_MODE.buffered,
-          response_headers: HEADER_MODE.skip,
-          response_body: BODY_MODE.none,
-        }),
-      ) as Record<string, unknown>
-      const { response } = passed['request_body'] as { response: Record<string, unknown> }
-      assert.deepEqual(plain((response['header_mutation'] as { set_headers: unknown }).set_headers), optionsOf(set))
-      assert.deepEqual((response['header_mutation'] as { remove_headers: unknown }).remove_headers, remove)
-      assert.equal(response['clear_route_cache'], true)
-      const mutation = response['body_mutation'] as { body?: Buffer; clear_body?: boolean }
-      if (body.length === 0) assert.equal(mutation.clear_body, true)
-      else assert.deepEqual(mutation.body, body)
-      assert.deepEqual(passed['mode_override'], {
-        ...(passed['mode_override'] as object),
-        request_header_mode: 1,
-        response_header_mode: 2,
-        request_body_mode: 2,
-        response_body_mode: 0,
-        request_trailer_mode: 1,
-        response_trailer_mode: 1,
-      })
+    fc.property(
+      headers,
+      fc.array(fc.stringMatching(/^[a-z-]{1,20}$/)),
+      bytes,
+      (set, remove, body) => {
+        const passed = process_.responseDeserialize(
+          writePass(
+            'request_body',
+            { set, remove, body },
+            {
+              request_body: BODY_MODE.buffered,
+              response_headers: HEADER_MODE.skip,
+              response_body: BODY_MODE.none,
+            },
+          ),
+        ) as Record<string, unknown>
+        const { response } = passed['request_body'] as { response: Record<string, unknown> }
+        assert.deepEqual(
+          plain((response['header_mutation'] as { set_headers: unknown }).set_headers),
+          optionsOf(set),
+        )
+        assert.deepEqual(
+          (response['header_mutation'] as { remove_headers: unknown }).remove_headers,
+          remove,
+        )
+        assert.equal(response['clear_route_cache'], true)
+        const mutation = response['body_mutation'] as { body?: Buffer; clear_body?: boolean }
+        if (body.length === 0) assert.equal(mutation.clear_body, true)
+        else assert.deepEqual(mutation.body, body)
+        assert.deepEqual(passed['mode_override'], {
+          ...(passed['mode_override'] as object),
+          request_header_mode: 1,
+          response_header_mode: 2,
+          request_body_mode: 2,
+          response_body_mode: 0,
+          request_trailer_mode: 1,
+          response_trailer_mode: 1,
+        })
 
-      const refused = process_.responseDeserialize(
-        writeRefusal({ status: 403, headers: set, body, details: 'agw_permission_denied' }),
-      ) as { immediate_response: Record<string, unknown> }
-      const { status, headers: mutated, body: sent, details } = refused.immediate_response as Record<string, unknown>
-      assert.equal((status as { code: number }).code, 403)
-      assert.deepEqual(plain((mutated as { set_headers: unknown }).set_headers), optionsOf(set))
-      assert.deepEqual(sent, body)
-      assert.equal(details, 'agw_permission_denied')
-    }),
+        const refused = process_.responseDeserialize(
+          writeRefusal({ status: 403, headers: set, body, details: 'agw_permission_denied' }),
+        ) as { immediate_response: Record<string, unknown> }
+        const {
+          status,
+          headers: mutated,
+          body: sent,
+          details,
+        } = refused.immediate_response as Record<string, unknown>
+        assert.equal((status as { code: number }).code, 403)
+        assert.deepEqual(plain((mutated as { set_headers: unknown }).set_headers), optionsOf(set))
+        assert.deepEqual(sent, body)
+        assert.equal(details, 'agw_permission_denied')
+      },
+    ),
     { numRuns: 60 },
   )
 })
 
 test('trailers that must not go on are named, and others pass without a change', () => {
   const removing = process_.responseDeserialize(writeTrailers('request_trailers', ['x-a', 'x-b']))
-  const { header_mutation } = removing['request_trailers'] as { header_mutation: { remove_headers: string[] } }
+  const { header_mutation } = removing['request_trailers'] as {
+    header_mutation: { remove_headers: string[] }
+  }
   assert.deepEqual(header_mutation.remove_headers, ['x-a', 'x-b'])
   const passing = process_.responseDeserialize(writeTrailers('response_trailers', []))
   assert.deepEqual(passing['response_trailers'], { header_mutation: null })

@@ -32,6 +32,15 @@ const DIGIT_BIT = 1 << BYTE.digit
 /** A pattern found in the source, as byte offsets. */
 export type Hit = { readonly pattern: number; readonly start: number; readonly end: number }
 
+/** The number that a hit has which no pattern made, but the learned model. */
+export const LEARNED_PATTERN = -1
+
+/** Judges the words of a piece by their hashes; a hit is a range of words. */
+export type WordJudge = (
+  hashes: Int32Array,
+  count: number,
+) => { readonly from: number; readonly to: number } | null
+
 /** What a window of text looked like when it was worked off, for those who look behind disguises. */
 export type WindowView = {
   readonly source: Buffer
@@ -76,6 +85,10 @@ export class TextScanner {
   readonly #lastAt: Int32Array
   readonly #pending = new Int32Array(PENDING_PLACES * 3)
   #pendingCount = 0
+  readonly #wordHashes = new Int32Array(WINDOW_BYTES)
+  readonly #wordStarts = new Int32Array(WINDOW_BYTES)
+  #wordCount = 0
+  readonly #onWords: WordJudge | null
   readonly #pendingOf: Int32Array
   /** Hits of each pattern in the present piece. */
   readonly #found: Uint8Array
@@ -83,7 +96,12 @@ export class TextScanner {
   readonly #staysInPiece: Uint8Array
   #hitsBefore = 0
 
-  constructor(compiled: CompiledPatterns, onWindow: (view: WindowView) => void) {
+  constructor(
+    compiled: CompiledPatterns,
+    onWindow: (view: WindowView) => void,
+    onWords: WordJudge | null = null,
+  ) {
+    this.#onWords = onWords
     this.#compiled = compiled
     this.active = new Uint8Array(compiled.patterns.length).fill(1)
     this.#onWindow = onWindow
@@ -107,6 +125,7 @@ export class TextScanner {
     this.#windowStart = 0
     this.#pieceStart = 0
     this.#pendingCount = 0
+    this.#wordCount = 0
     this.#pendingOf.fill(-1)
     this.#found.fill(0)
     this.#hitsBefore = 0
@@ -138,6 +157,7 @@ export class TextScanner {
     }
     const after = this.#read(start, end, isJson)
     if (this.#pendingCount > 0) this.#verify(this.#n, true)
+    this.#judgeWords()
     if (this.#n > WINDOW_BYTES - OVERLAP_BYTES) this.#workOff(false)
     if (this.#n > this.#pieceStart) this.#write(0x0a, start)
     this.#pieceStart = this.#n
@@ -231,8 +251,12 @@ export class TextScanner {
           // Most words are in no list and look like nothing: they end here.
           const isPlain =
             (bits & digitBit) === 0 && length >= SHORTEST_PLAIN_WORD && length <= LONGEST_PLAIN_WORD
-          if (isPlain && keys[(word ^ (word >>> 15)) & mask] === 0) this.#tokens += 1
-          else {
+          if (isPlain && keys[(word ^ (word >>> 15)) & mask] === 0) {
+            this.#tokens += 1
+            this.#wordHashes[this.#wordCount] = word
+            this.#wordStarts[this.#wordCount] = wordStart
+            this.#wordCount += 1
+          } else {
             this.#n = n
             this.#endWord(word, wordStart, length, bits)
           }
@@ -414,6 +438,9 @@ export class TextScanner {
 
   #endWord(key: number, wordStart: number, length: number, bits: number): void {
     this.#tokens += 1
+    this.#wordHashes[this.#wordCount] = key
+    this.#wordStarts[this.#wordCount] = wordStart
+    this.#wordCount += 1
     this.#ideographBefore = 0
     this.#lookUp(key, wordStart)
     if ((bits & DIGIT_BIT) !== 0 || length < SHORTEST_PLAIN_WORD || length > LONGEST_PLAIN_WORD) {
@@ -544,9 +571,26 @@ export class TextScanner {
     }
   }
 
+  /** Hands the words of the piece to whoever judges them. */
+  #judgeWords(): void {
+    const count = this.#wordCount
+    this.#wordCount = 0
+    if (count === 0 || this.#onWords === null) return
+    const hit = this.#onWords(this.#wordHashes, count)
+    if (hit === null) return
+    const start = this.#offsets[this.#wordStarts[hit.from] as number] as number
+    const next = hit.to < count ? (this.#wordStarts[hit.to] as number) : this.#n
+    this.hits.push({
+      pattern: LEARNED_PATTERN,
+      start,
+      end: (this.#offsets[next - 1] as number) + 1,
+    })
+  }
+
   /** Verifies what can be, shows the window to those who look behind disguises, and slides it. */
   #workOff(isLast: boolean): void {
     this.#verify(this.#n, isLast)
+    this.#judgeWords()
     this.#onWindow({
       source: this.#source,
       text: this.#text,

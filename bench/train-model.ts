@@ -1,0 +1,227 @@
+import { createReadStream, writeFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fromRoot } from '../core/root.ts'
+import {
+  HALF_STRETCH_WORDS,
+  LEAST_WORDS,
+  type LearnedModel,
+  MODEL_BITS,
+  pairFeature,
+  STRETCH_WORDS,
+  wordFeature,
+  writeModel,
+} from '../core/scanner/model/learned-model.ts'
+import { builtIn } from '../core/scanner/patterns/built-in.ts'
+import { TextScanner } from '../core/scanner/text/text-scanner.ts'
+
+/**
+ * Trains the learned model:
+ *   node dist/bench/train-model.js [--cross-validate] [--false-alarms 0.001] FILE.jsonl …
+ * Each line is {"text", "label": 1 (attack) or 0, "source"}. Sources are left out as a whole to choose the
+ * threshold, so that it holds for texts of other origin; with --cross-validate nothing is written.
+ */
+
+const FOLDS = 12
+const EPOCHS = 6
+const RATE = 0.15
+const BIAS_RATE = 0.02
+const DECAY = 1e-4
+/** Attacks weigh as much in all as so many parts of the harmless texts, but none more than the limit. */
+const ATTACK_SHARE = 0.3
+const ATTACK_WEIGHT = 6
+
+type Text = {
+  readonly is_attack: boolean
+  readonly source: string
+  readonly stretches: readonly Int32Array[]
+}
+
+let words: number[][] = []
+const scanner = new TextScanner(
+  builtIn().patterns,
+  () => {},
+  (hashes, count) => {
+    words.push([...hashes.subarray(0, count)])
+    return null
+  },
+)
+
+/** What an operator says is not judged, so it is not learned either. */
+const isOperator = (value: object): boolean =>
+  /^(?:system|developer)$/.test(String((value as { role?: unknown }).role))
+
+/** The strings of a JSON text, or the text itself: what the scanner would see as pieces. */
+const piecesOf = (text: string): string[] => {
+  if (!/^\s*[[{]/.test(text)) return [text]
+  const strings: string[] = []
+  const collect = (value: unknown): void => {
+    if (typeof value === 'string') strings.push(value)
+    else if (typeof value === 'object' && value !== null && !isOperator(value)) {
+      for (const one of Object.values(value)) collect(one)
+    }
+  }
+  try {
+    collect(JSON.parse(text))
+    return strings
+  } catch {
+    return [text]
+  }
+}
+
+const featuresOf = (hashes: readonly number[]): Int32Array => {
+  const features: number[] = []
+  for (const [index, hash] of hashes.entries()) {
+    features.push(wordFeature(hash))
+    if (index > 0) features.push(pairFeature(hash, hashes[index - 1] as number))
+  }
+  return Int32Array.from(features)
+}
+
+const stretchesOf = (text: string): Int32Array[] => {
+  words = []
+  for (const piece of piecesOf(text)) {
+    const bytes = Buffer.from(piece)
+    scanner.begin(bytes)
+    scanner.piece(0, bytes.length, false)
+    scanner.finish()
+  }
+  return words
+    .filter((hashes) => hashes.length >= LEAST_WORDS)
+    .flatMap((hashes) => {
+      const stretches: Int32Array[] = []
+      for (
+        let at = 0;
+        at === 0 || at + HALF_STRETCH_WORDS < hashes.length;
+        at += HALF_STRETCH_WORDS
+      ) {
+        stretches.push(featuresOf(hashes.slice(at, at + STRETCH_WORDS)))
+      }
+      return stretches
+    })
+}
+
+let seed = 1
+const random = (limit: number): number => {
+  seed = (Math.imul(seed, 1_103_515_245) + 12_345) & 0x7fffffff
+  return (seed >> 8) % limit
+}
+
+type Floats = { readonly weights: Float32Array; bias: number }
+
+/** Logistic regression with Adagrad; a stretch is scaled to length one, as it is when it is scored. */
+const train = (texts: readonly Text[]): Floats => {
+  const weights = new Float32Array(1 << MODEL_BITS)
+  const squares = new Float32Array(1 << MODEL_BITS).fill(1e-6)
+  const model: Floats = { weights, bias: -2 }
+  const examples = texts.flatMap((text) =>
+    text.stretches.map((features) => ({ features, is_attack: text.is_attack })),
+  )
+  const attacks = examples.filter((example) => example.is_attack).length
+  const weight = Math.min(
+    ATTACK_WEIGHT,
+    ((examples.length - attacks) / Math.max(1, attacks)) * ATTACK_SHARE,
+  )
+  for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
+    for (let i = examples.length - 1; i > 0; i -= 1) {
+      const j = random(i + 1)
+      ;[examples[i], examples[j]] = [
+        examples[j] as (typeof examples)[number],
+        examples[i] as (typeof examples)[number],
+      ]
+    }
+    for (const { features, is_attack } of examples) {
+      const length = 1 / Math.sqrt(features.length)
+      let sum = 0
+      for (const feature of features) sum += weights[feature] as number
+      const error =
+        ((is_attack ? 1 : 0) - 1 / (1 + Math.exp(-(sum * length + model.bias)))) *
+        (is_attack ? weight : 1)
+      model.bias += BIAS_RATE * error
+      for (const feature of features) {
+        const gradient = error * length - DECAY * (weights[feature] as number)
+        squares[feature] = (squares[feature] as number) + gradient * gradient
+        weights[feature] =
+          (weights[feature] as number) + (RATE * gradient) / Math.sqrt(squares[feature] as number)
+      }
+    }
+  }
+  return model
+}
+
+const scoreOf = (model: Floats, text: Text): number => {
+  let best = Number.NEGATIVE_INFINITY
+  for (const features of text.stretches) {
+    let sum = 0
+    for (const feature of features) sum += model.weights[feature] as number
+    best = Math.max(best, sum / Math.sqrt(features.length) + model.bias)
+  }
+  return best
+}
+
+/** Scores of each text by a model that has seen nothing of its source. */
+const crossScores = (texts: readonly Text[]): { text: Text; score: number }[] => {
+  const sources = [...new Set(texts.map((text) => text.source))]
+  const foldOf = (text: Text): number => sources.indexOf(text.source) % FOLDS
+  return Array.from({ length: FOLDS }, (_, fold) => {
+    const model = train(texts.filter((text) => foldOf(text) !== fold))
+    return texts
+      .filter((text) => foldOf(text) === fold)
+      .map((text) => ({ text, score: scoreOf(model, text) }))
+  }).flat()
+}
+
+const quantize = ({ weights, bias }: Floats, threshold: number): LearnedModel => {
+  const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0)
+  const scale = largest / 127
+  return {
+    weights: Int8Array.from(weights, (weight) => Math.round(weight / scale)),
+    scale,
+    bias,
+    threshold,
+  }
+}
+
+const readTexts = async (files: readonly string[]): Promise<Text[]> => {
+  const texts: Text[] = []
+  for (const file of files) {
+    for await (const line of createInterface({ input: createReadStream(file) })) {
+      if (line.trim() === '') continue
+      const { text, label, source } = JSON.parse(line) as {
+        text: string
+        label: number
+        source: string
+      }
+      const stretches = stretchesOf(text)
+      if (stretches.length > 0) texts.push({ is_attack: label === 1, source, stretches })
+    }
+  }
+  return texts
+}
+
+const args = process.argv.slice(2)
+const rateAt = args.indexOf('--false-alarms')
+const rate = rateAt < 0 ? 0.001 : Number(args[rateAt + 1])
+const files = args.filter(
+  (arg, index) => !arg.startsWith('--') && (rateAt < 0 || index !== rateAt + 1),
+)
+if (files.length === 0) {
+  console.error('usage: train-model [--cross-validate] [--false-alarms 0.001] FILE.jsonl …')
+  process.exit(2)
+}
+const texts = await readTexts(files)
+const scored = crossScores(texts)
+const harmless = scored
+  .filter(({ text }) => !text.is_attack)
+  .map(({ score }) => score)
+  .sort((a, b) => b - a)
+const threshold = harmless[Math.floor(harmless.length * rate)] ?? 0
+const attacks = scored.filter(({ text }) => text.is_attack)
+const found = attacks.filter(({ score }) => score > threshold).length
+console.log(
+  `${texts.length} texts; sources left out: threshold ${threshold.toFixed(2)}, ${found} of ${attacks.length} attacks at ${(rate * 100).toFixed(2)} % false alarms`,
+)
+if (!args.includes('--cross-validate')) {
+  const bytes = writeModel(quantize(train(texts), threshold))
+  writeFileSync(fromRoot('core/scanner/model/weights.bin'), bytes)
+  console.log(`wrote ${bytes.length} bytes`)
+}

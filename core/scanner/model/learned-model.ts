@@ -1,0 +1,73 @@
+import { readFileSync } from 'node:fs'
+import { fromRoot } from '../../root.ts'
+
+/**
+ * A linear model over hashed words and pairs of words, beside the patterns. One byte a weight; made by
+ * `bench/train-model.ts` from labelled texts.
+ */
+export type LearnedModel = {
+  readonly weights: Int8Array
+  /** What a weight of one stands for. */
+  readonly scale: number
+  readonly bias: number
+  /** A stretch that scores higher is a finding. */
+  readonly threshold: number
+}
+
+/** Words whose weights are summed together; half of them overlap with the stretch before. */
+export const STRETCH_WORDS = 96
+export const HALF_STRETCH_WORDS = STRETCH_WORDS / 2
+/** Shorter texts hold too little to judge. */
+export const LEAST_WORDS = 5
+export const MODEL_BITS = 18
+
+const MAGIC = 'AGWMODL1'
+const HEADER_BYTES = 24
+
+const mix = (a: number, b: number): number => {
+  let hash = Math.imul(a, 0x9e3779b1) ^ b
+  hash = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b)
+  return hash ^ (hash >>> 13)
+}
+
+const MASK = (1 << MODEL_BITS) - 1
+
+/** Where the weight of a word is. */
+export const wordFeature = (hash: number): number => mix(hash, 1) & MASK
+/** Where the weight of a word behind another is. */
+export const pairFeature = (hash: number, before: number): number => mix(hash, before) & MASK
+
+export const readModel = (bytes: Buffer): LearnedModel => {
+  if (
+    bytes.toString('latin1', 0, 8) !== MAGIC ||
+    bytes.length !== HEADER_BYTES + (1 << MODEL_BITS)
+  ) {
+    throw new Error('the file of the learned model is not one that this version reads')
+  }
+  return {
+    scale: bytes.readFloatLE(8),
+    bias: bytes.readFloatLE(12),
+    threshold: bytes.readFloatLE(16),
+    weights: new Int8Array(bytes.buffer, bytes.byteOffset + HEADER_BYTES, 1 << MODEL_BITS),
+  }
+}
+
+export const writeModel = (model: LearnedModel): Buffer => {
+  const header = Buffer.alloc(HEADER_BYTES)
+  header.write(MAGIC, 0, 'latin1')
+  header.writeFloatLE(model.scale, 8)
+  header.writeFloatLE(model.bias, 12)
+  header.writeFloatLE(model.threshold, 16)
+  return Buffer.concat([
+    header,
+    Buffer.from(model.weights.buffer, model.weights.byteOffset, model.weights.byteLength),
+  ])
+}
+
+let shipped: LearnedModel | null = null
+
+/** The model that comes with the product, read once per process. */
+export const learnedModel = (): LearnedModel => {
+  shipped ??= readModel(readFileSync(fromRoot('core/scanner/model/weights.bin')))
+  return shipped
+}

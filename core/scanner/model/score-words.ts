@@ -1,0 +1,80 @@
+import {
+  HALF_STRETCH_WORDS,
+  LEAST_WORDS,
+  type LearnedModel,
+  MODEL_BITS,
+  STRETCH_WORDS,
+} from './learned-model.ts'
+
+/** The words that weighed most, shown as the excerpt. */
+const SHOWN_WORDS = 12
+
+export type LearnedHit = { readonly from: number; readonly to: number }
+
+/** `wordFeature` and `pairFeature`, written out: a call through an import costs more than the work. */
+const sumBlock = (
+  weights: Int8Array,
+  hashes: Int32Array,
+  first: number,
+  from: number,
+  to: number,
+): number => {
+  const mask = (1 << MODEL_BITS) - 1
+  let sum = 0
+  for (let k = from; k < to; k += 1) {
+    const hash = hashes[k] as number
+    const mixed = Math.imul(hash, 0x9e3779b1)
+    let word = mixed ^ 1
+    word = Math.imul(word ^ (word >>> 15), 0x85ebca6b)
+    sum += weights[(word ^ (word >>> 13)) & mask] as number
+    if (k === first) continue
+    let pair = mixed ^ (hashes[k - 1] as number)
+    pair = Math.imul(pair ^ (pair >>> 15), 0x85ebca6b)
+    sum += weights[(pair ^ (pair >>> 13)) & mask] as number
+  }
+  return sum
+}
+
+const heaviest = (weights: Int8Array, hashes: Int32Array, from: number, to: number): LearnedHit => {
+  let best = Number.NEGATIVE_INFINITY
+  let start = from
+  for (let at = from; at + SHOWN_WORDS <= to || at === from; at += 1) {
+    const sum = sumBlock(weights, hashes, from, at, Math.min(to, at + SHOWN_WORDS))
+    if (sum <= best) continue
+    best = sum
+    start = at
+  }
+  return { from: start, to: Math.min(to, start + SHOWN_WORDS) }
+}
+
+/**
+ * Scores the words from `first` to `end` in stretches that overlap by half.
+ * @returns the words that weighed most in the highest stretch above the threshold, or null
+ */
+export const scoreWords = (
+  model: LearnedModel,
+  hashes: Int32Array,
+  first: number,
+  end: number,
+): LearnedHit | null => {
+  if (end - first < LEAST_WORDS) return null
+  const { weights, scale, bias, threshold } = model
+  let best = threshold
+  let hit: { from: number; to: number } | null = null
+  let before = 0
+  for (let from = first; from < end; from += HALF_STRETCH_WORDS) {
+    const to = Math.min(end, from + HALF_STRETCH_WORDS)
+    const sum = sumBlock(weights, hashes, first, from, to)
+    const start = from === first ? first : from - HALF_STRETCH_WORDS
+    const isLast = to === end
+    if (from > first || isLast) {
+      const score = (scale * (before + sum)) / Math.sqrt(2 * (to - start) - 1) + bias
+      if (score > best) {
+        best = score
+        hit = { from: start, to: Math.min(to, start + STRETCH_WORDS) }
+      }
+    }
+    before = sum
+  }
+  return hit === null ? null : heaviest(weights, hashes, hit.from, hit.to)
+}
