@@ -18,6 +18,7 @@ import { checkDurability } from './bootstrap/check-durability.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
 import { createMailer } from './email/mailer.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
+import { AdminMetrics } from './metrics/admin-metrics.ts'
 import { resealAll } from './integrations/reseal-all.ts'
 import type { AdminContext } from './server/admin-context.ts'
 import { buildServer } from './server/build-server.ts'
@@ -91,6 +92,12 @@ export async function startAdmin(
       signInThrottle: new SignInThrottle(nowMs),
       tokenUses,
       feed,
+      metrics: new AdminMetrics({
+        redis,
+        lease_ms: settings.killLease_ms,
+        now: () => new Date(),
+        streams: () => feed.followers,
+      }),
       log,
       nowMs,
       now: () => new Date(),
@@ -151,10 +158,13 @@ async function refuseForgetfulStore(redis: RedisClient, log: Logger): Promise<vo
 
 /** Relays events and attempts deliveries in this process, beside every other admin process. */
 function startDeliveries(context: AdminContext, name: string): () => Promise<void> {
-  const { settings, redis, ring, log, now } = context
+  const { settings, redis, ring, log, now, metrics } = context
   const mailer = createMailer(settings)
   const blocking = connectRedis(settings.redisUrl ?? '', { name: `${name}-outbox`, role: 'queue' })
-  const webhooks = startWebhooks({ settings, redis, blocking, ring, mailer, log, now })
+  const webhooks = startWebhooks({
+    ...{ settings, redis, blocking, ring, mailer, log, now },
+    onAttempt: ({ is_success, error }) => metrics.attempted(is_success ? 'success' : String(error)),
+  })
   return async () => {
     await webhooks.stop()
     mailer?.close()

@@ -30,6 +30,10 @@ export class ActivityFeed {
     return this.#stopped.signal
   }
 
+  get followers(): number {
+    return this.#followers
+  }
+
   /** Null when there are too many followers already. `changed` resolves when the log has more than up to a place. */
   follow(
     organization_id: string,

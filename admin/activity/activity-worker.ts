@@ -4,6 +4,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
+import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { DIGEST_BATCH, digestLog, readPosition } from './digest-log.ts'
 import { keepWithinBudget, type Retention } from './log-budget.ts'
 
@@ -20,6 +21,7 @@ export interface ActivityWorkerParts {
   readonly name: string
   readonly mailer: Mailer | null
   readonly retention: Retention
+  readonly metrics: AdminMetrics
   readonly log: Logger
   readonly nowMs: () => number
   readonly now: () => Date
@@ -47,7 +49,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     try {
       if (await leads(parts)) {
         const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
-        const more = await digestAll(redis, organization_ids)
+        const more = await digestAll(parts, organization_ids)
         pause_ms = more ? 0 : IDLE_MS + organization_ids.length * IDLE_PER_ORGANIZATION_MS
         if (nowMs() >= due.budget) {
           due.budget = nowMs() + BUDGET_INTERVAL_MS
@@ -82,7 +84,7 @@ async function leads({ redis, name }: ActivityWorkerParts): Promise<boolean> {
 
 /** Answers whether some log may have more already. */
 async function digestAll(
-  redis: RedisClient,
+  { redis, metrics }: ActivityWorkerParts,
   organization_ids: readonly string[],
 ): Promise<boolean> {
   const counts = await Promise.all(
@@ -91,6 +93,7 @@ async function digestAll(
         redis,
         organization_id,
         await readPosition(redis, organization_id),
+        metrics,
       )
       return digested.kind === 'digested' ? digested.count : 0
     }),

@@ -5,6 +5,7 @@ import { writeAlert } from '../../core/alerts/write-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { alertOfEntry } from '../alerts/alert-of-entry.ts'
+import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 
 /** Entries of one script: it takes the store about two milliseconds. */
 export const DIGEST_BATCH = 400
@@ -19,18 +20,25 @@ export async function digestLog(
   redis: RedisClient,
   organization_id: string,
   position: string,
+  metrics: Pick<AdminMetrics, 'killed'>,
 ): Promise<Digested> {
   const key = REDIS_KEYS.activity(organization_id)
   const rows = await redis.xrange(key, `(${position}`, '+', 'COUNT', DIGEST_BATCH)
   const last = rows.at(-1)?.[0]
   if (last === undefined) return { kind: 'digested', position, count: 0 }
   const alerts: object[] = []
+  const kills: { readonly method: string; readonly propagation_ms: number }[] = []
   let lines = ''
   for (const [id, fields] of rows) {
     const entry = readEntry(fields)
     if (entry === null) continue
     const names = indexesOf(entry).filter(isPlain)
     lines += `${id}${names.map((name) => `\t${name}`).join('')}\n`
+    if (entry.event === 'agent_killed')
+      kills.push({
+        method: String(entry.data['kill_method']),
+        propagation_ms: Number(entry.data['propagation_ms']) || 0,
+      })
     const alert = alertOfEntry(entry)
     if (alert !== null) alerts.push(writeAlert(alert, new Date(entry.timestamp)))
   }
@@ -46,6 +54,8 @@ export async function digestLog(
     ],
     [position, last, organization_id, lines, alerts.length > 0 ? JSON.stringify(alerts) : ''],
   )
+  if (digested === 1)
+    for (const { method, propagation_ms } of kills) metrics.killed(method, propagation_ms)
   return digested === 1
     ? { kind: 'digested', position: last, count: rows.length }
     : { kind: 'overtaken' }

@@ -5,6 +5,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { ActivityFeed } from '../activity/activity-feed.ts'
+import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import type { LastUses } from '../tokens/last-uses.ts'
 import type { SignInThrottle } from '../sign-in/sign-in-throttle.ts'
 
@@ -17,6 +18,7 @@ export interface AdminContext {
   readonly signInThrottle: SignInThrottle
   readonly tokenUses: LastUses
   readonly feed: ActivityFeed
+  readonly metrics: AdminMetrics
   readonly log: Logger
   /** Monotonic, in ms. */
   readonly nowMs: () => number

@@ -9,6 +9,7 @@ import {
 import { mintId } from '../../core/api-key.ts'
 import { KeptAnswers } from '../changes/kept-answers.ts'
 import { healthRoutes } from '../health/health-routes.ts'
+import { metricsRoutes } from '../metrics/metrics-routes.ts'
 import { docsRoutes } from '../openapi/docs-routes.ts'
 import { OPENAPI } from '../openapi/openapi-document.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
@@ -80,6 +81,7 @@ export async function buildServer(
     registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
     if (listener === 'api') {
       healthRoutes(routes, context)
+      metricsRoutes(routes, context)
       docsRoutes(routes)
     }
   })

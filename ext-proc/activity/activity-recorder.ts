@@ -36,6 +36,7 @@ export class ActivityRecorder {
   readonly #timers: readonly NodeJS.Timeout[]
   #queue: Waiting[] = []
   #lost = 0
+  #counted = 0
   #minute = 0
   #floods = new Map<string, number>()
   #unknownSamples = 0
@@ -44,6 +45,10 @@ export class ActivityRecorder {
   constructor(parts: RecorderParts) {
     this.#parts = parts
     this.#timers = [setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)]
+  }
+
+  get counters(): { readonly waiting: number; readonly lost: number; readonly counted: number } {
+    return { waiting: this.#queue.length, lost: this.#lost, counted: this.#counted }
   }
 
   /** Takes the entry of a call that went on; it is written with the next batch. */
@@ -152,6 +157,7 @@ export class ActivityRecorder {
   }
 
   async #count(key: string, field: string): Promise<void> {
+    this.#counted++
     const { redis } = this.#parts
     await Promise.all([redis.hincrby(key, field, 1), redis.expire(key, COUNTS_TTL_S)])
   }

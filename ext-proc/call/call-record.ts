@@ -48,6 +48,10 @@ export class CallRecord {
     this.#started_ms = this.#stepStarted_ms = clockMs()
   }
 
+  get steps(): readonly StepMark[] {
+    return this.#steps
+  }
+
   /** Ends a step; the next begins. */
   mark(step: string, outcome: StepMark['outcome']): void {
     const now_ms = this.#clockMs()

@@ -14,6 +14,7 @@ import {
   writeRefusal,
   writeTrailers,
 } from '../envoy/write-response.ts'
+import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import type { CallRecord } from './call-record.ts'
 import { type Denial, writeError } from './write-error.ts'
 import type { ResponseInspector } from '../response/response-inspector.ts'
@@ -44,6 +45,7 @@ export interface CallIo {
 export interface CallStreamParts {
   readonly held: HeldCalls
   readonly recorder: ActivityRecorder
+  readonly metrics: Pick<EdgeMetrics, 'decided'>
   readonly begin: (headers: readonly Header[]) => CallRecord
   /** Decides a call; what it throws is a bug or an outage, and is answered as `gateway_unavailable`. */
   readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Answer>
@@ -106,6 +108,7 @@ export class CallStream implements HeldCall {
     const details = why.reason === 'agent_killed' ? { killed_at: why.killed_at } : {}
     const record = this.#record
     if (record === null) return true
+    this.#parts.metrics.decided('terminated', why.reason, [])
     this.#stream.write(
       writeRefusal(
         writeError({ reason: why.reason, details, status: 503 }, record.facts.request_id),
@@ -184,6 +187,7 @@ export class CallStream implements HeldCall {
     this.#state = 'passed'
     const { inspector } = answer
     if (inspector !== null) this.#response = this.#respond(inspector)
+    this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
     const isFirst = this.#phase === 'request_headers' && (this.#hasBody || inspector !== null)
     const mode = isFirst ? modeFor(BODY_MODE.none, inspector !== null) : null
@@ -193,6 +197,7 @@ export class CallStream implements HeldCall {
   /** The refusal is in the log before the caller has it (invariant 6). */
   async #refuse(denial: Denial, record: CallRecord): Promise<void> {
     if (this.#state !== 'open') return
+    this.#parts.metrics.decided('blocked', denial.reason, record.steps)
     const refusal = writeError(denial, record.facts.request_id)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     const { source_ip, request_id, endpoint } = record.facts
@@ -230,6 +235,7 @@ export class CallStream implements HeldCall {
   async #refuseResponse(denial: Denial, isOut: boolean): Promise<void> {
     const record = this.#record
     if (this.#state !== 'passed' || record === null) return
+    this.#parts.metrics.decided(isOut ? 'terminated' : 'blocked', denial.reason, [])
     const refusal = writeError(denial, record.facts.request_id)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     if (entry !== null)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { call } from '../kit/call.ts'
-import type { Access } from '../kit/operator.ts'
+import { type Access, STORED_CREDENTIAL } from '../kit/operator.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
@@ -164,4 +164,24 @@ test('a call whose processor is killed -9 is one entry all the same, written by 
   assert.equal(entry.reason, 'gateway_unavailable')
   assert.equal(entry.status, 200)
   assert.equal(entry.data.upstream.outcome, 'cut')
+})
+
+test('metrics tell of calls, steps, edges and kills, and name no organization, agent or secret', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  await send(access, '/x')
+  await operator.send('POST', `/admin/agents/${access.agent.agent_id}/kill`)
+  const text = await until('the metrics have the call and the kill', async () => {
+    const metrics = await (await fetch(`${stack.apiUrl}/metrics`)).text()
+    const has = (pattern: RegExp): boolean => pattern.test(metrics)
+    return (
+      has(/^agw_calls_total\{edge="[^"]+",verdict="allowed",reason=""\} [1-9]/m) &&
+      has(/^agw_kills_total\{method="api"\} [1-9]/m) &&
+      metrics
+    )
+  })
+  assert.match(text, /^agw_step_duration_seconds_count\{edge="[^"]+",step="agent"\} [1-9]/m)
+  assert.match(text, /^agw_kill_propagation_seconds_count [1-9]/m)
+  assert.match(text, /^agw_edges 2$/m)
+  for (const hidden of ['org_default', 'agt_', 'key_', stack.adminToken, STORED_CREDENTIAL])
+    assert.equal(text.includes(hidden), false, hidden)
 })

@@ -1,0 +1,115 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type EdgeSnapshot, SNAPSHOT_MAX_AGE_MS } from '../../core/metrics/edge-snapshot.ts'
+import {
+  METRICS,
+  type MetricName,
+  PROPAGATION_BUCKETS_S,
+} from '../../core/metrics/metric-catalogue.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { liveEdges } from '../edges/live-edges.ts'
+import { renderEdges } from './render-edges.ts'
+
+interface MetricsParts {
+  readonly redis: RedisClient
+  readonly lease_ms: number
+  readonly now: () => Date
+  readonly streams: () => number
+}
+
+/** What this process counts, what it reads from the store when it is asked, and what the edges have counted. */
+export class AdminMetrics {
+  readonly #parts: MetricsParts
+  readonly #registry = new Registry()
+  readonly #kills: Counter
+  readonly #propagation: Histogram
+  readonly #attempts: Counter
+  readonly #gauges = new Map<MetricName, Gauge>()
+
+  constructor(parts: MetricsParts) {
+    this.#parts = parts
+    const registers = [this.#registry]
+    collectDefaultMetrics({ register: this.#registry, prefix: 'agw_admin_' })
+    const of = <N extends MetricName>(name: N) => ({
+      name,
+      help: METRICS[name].help,
+      labelNames: [...METRICS[name].labels],
+      registers,
+    })
+    this.#kills = new Counter(of('agw_kills_total'))
+    this.#attempts = new Counter(of('agw_webhook_attempts_total'))
+    this.#propagation = new Histogram({
+      ...of('agw_kill_propagation_seconds'),
+      buckets: [...PROPAGATION_BUCKETS_S],
+    })
+    for (const name of Object.keys(METRICS) as MetricName[])
+      if (METRICS[name].source === 'admin' && METRICS[name].type === 'gauge')
+        this.#gauges.set(name, new Gauge(of(name)))
+  }
+
+  killed(method: string, propagation_ms: number): void {
+    this.#kills.inc({ method })
+    this.#propagation.observe(propagation_ms / 1000)
+  }
+
+  attempted(outcome: string): void {
+    this.#attempts.inc({ outcome })
+  }
+
+  /** @throws when the store does not answer */
+  async render(): Promise<string> {
+    const [values, edges] = await Promise.all([this.#read(), this.#edges()])
+    for (const [name, value] of Object.entries(values))
+      this.#gauges.get(name as MetricName)?.set(value)
+    return (await this.#registry.metrics()) + renderEdges(edges)
+  }
+
+  async #read(): Promise<Partial<Record<MetricName, number>>> {
+    const { redis, lease_ms, now, streams } = this.#parts
+    const now_ms = now().getTime()
+    const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
+    const [live, outbox, oldest, due, open, lags] = await Promise.all([
+      liveEdges(redis, lease_ms),
+      redis.xlen(REDIS_KEYS.outbox),
+      redis.xrange(REDIS_KEYS.outbox, '-', '+', 'COUNT', 1),
+      redis.zrange(REDIS_KEYS.webhooksDue, '0', '0', 'WITHSCORES'),
+      Promise.all(organization_ids.map((org) => redis.hlen(REDIS_KEYS.alertsOpen(org)))),
+      Promise.all(organization_ids.map((org) => this.#undigestedSince(org))),
+    ])
+    const ageOf = (ms: number | null): number => (ms === null ? 0 : Math.max(0, now_ms - ms) / 1000)
+    return {
+      agw_edges: live.size,
+      agw_outbox_events: outbox,
+      agw_outbox_age_seconds: ageOf(oldest[0] === undefined ? null : msOf(oldest[0][0])),
+      agw_deliveries_overdue_seconds: ageOf(due[1] === undefined ? null : Number(due[1])),
+      agw_alerts_open: open.reduce((sum, count) => sum + count, 0),
+      agw_activity_undigested_seconds: Math.max(0, ...lags.map(ageOf)),
+      agw_streams_open: streams(),
+    }
+  }
+
+  async #undigestedSince(organization_id: string): Promise<number | null> {
+    const { redis } = this.#parts
+    const digest = REDIS_KEYS.activityDigest(organization_id)
+    const position = (await redis.hget(digest, 'position')) ?? '0-0'
+    const key = REDIS_KEYS.activity(organization_id)
+    const [next] = await redis.xrange(key, `(${position}`, '+', 'COUNT', 1)
+    return next === undefined ? null : msOf(next[0])
+  }
+
+  async #edges(): Promise<Map<string, EdgeSnapshot>> {
+    const { redis, now } = this.#parts
+    const oldest_ms = now().getTime() - SNAPSHOT_MAX_AGE_MS
+    const edges = new Map<string, EdgeSnapshot>()
+    for (const [edge_id, text] of Object.entries(await redis.hgetall(REDIS_KEYS.edgeMetrics))) {
+      const snapshot = JSON.parse(text) as EdgeSnapshot
+      if (snapshot.at_ms >= oldest_ms) edges.set(edge_id, snapshot)
+      // A process that was killed does not take its numbers along.
+      else if (snapshot.at_ms < oldest_ms - SNAPSHOT_MAX_AGE_MS)
+        await redis.hdel(REDIS_KEYS.edgeMetrics, edge_id)
+    }
+    return edges
+  }
+}
+
+const msOf = (place: string): number => Number(place.slice(0, place.indexOf('-')))

@@ -1,0 +1,22 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import type { AdminContext } from '../server/admin-context.ts'
+
+/** `/metrics`, without a token as Prometheus asks; no label names an organization, an agent or a secret. */
+export function metricsRoutes(app: FastifyInstance, { metrics }: AdminContext): void {
+  app.get(
+    '/metrics',
+    {
+      schema: {
+        tags: ['health'],
+        summary: 'What this service and all edges count, in the text format of Prometheus',
+        response: { 200: Type.String({ description: 'text/plain' }) },
+      },
+    },
+    async (_, reply) =>
+      reply
+        .type('text/plain; version=0.0.4; charset=utf-8')
+        .serializer((text: string) => text)
+        .send(await metrics.render()),
+  )
+}

@@ -1,0 +1,27 @@
+/** Nothing of ours logs these; the list is for what an error or a library might carry along. */
+const HIDDEN = [
+  'authorization',
+  'cookie',
+  'set-cookie',
+  'proxy-authorization',
+  'token',
+  'api_key',
+  'key',
+  'password',
+  'value',
+  'client_secret',
+  'secret_access_key',
+  'session_token',
+  'secret',
+  'auth',
+]
+
+const below = (names: readonly string[]): string[] =>
+  names.flatMap((name) => {
+    const member = /^\w+$/.test(name) ? name : `["${name}"]`
+    const dotted = member.startsWith('[') ? member : `.${member}`
+    return [member, `*${dotted}`, `*.*${dotted}`, `*.*.*${dotted}`]
+  })
+
+/** What the logs of both services hide, as pino takes it. */
+export const HIDDEN_MEMBERS = { paths: below(HIDDEN), censor: '[hidden]' }

@@ -1,0 +1,78 @@
+import type { StepMark } from '../../core/activity/activity-entry.ts'
+import { type EdgeSnapshot, SNAPSHOT_INTERVAL_MS } from '../../core/metrics/edge-snapshot.ts'
+import { type MetricName, STEP_BUCKETS_S } from '../../core/metrics/metric-catalogue.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+export type Verdict = 'allowed' | 'blocked' | 'terminated'
+
+interface Histogram {
+  readonly counts: number[]
+  sum_us: number
+}
+
+const BOUNDS_US = STEP_BUCKETS_S.map((bound) => bound * 1e6)
+
+/** What this process counts. The hot path only adds numbers; every few seconds a snapshot goes to the store. */
+export class EdgeMetrics {
+  /** By verdict and reason; the reasons are a closed set. */
+  readonly #calls = new Map<string, number>()
+  /** By step; the steps are a closed set. */
+  readonly #steps = new Map<string, Histogram>()
+  #timer: NodeJS.Timeout | null = null
+
+  decided(verdict: Verdict, reason: string, steps: readonly StepMark[]): void {
+    const key = `${verdict} ${reason}`
+    this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1)
+    for (const { step, took_us } of steps) {
+      let histogram = this.#steps.get(step)
+      if (histogram === undefined) {
+        histogram = { counts: new Array(BOUNDS_US.length + 1).fill(0) as number[], sum_us: 0 }
+        this.#steps.set(step, histogram)
+      }
+      let i = 0
+      while (i < BOUNDS_US.length && took_us > (BOUNDS_US[i] ?? 0)) i++
+      histogram.counts[i] = (histogram.counts[i] ?? 0) + 1
+      histogram.sum_us += took_us
+    }
+  }
+
+  snapshot(at_ms: number, gauges: Readonly<Partial<Record<MetricName, number>>>): EdgeSnapshot {
+    return {
+      at_ms,
+      values: [
+        ...[...this.#calls].map(([key, value]) => {
+          const [verdict = '', reason = ''] = key.split(' ')
+          return { name: 'agw_calls_total' as const, labels: { verdict, reason }, value }
+        }),
+        ...Object.entries(gauges).map(([name, value]) => ({
+          name: name as MetricName,
+          labels: {},
+          value,
+        })),
+      ],
+      histograms: [...this.#steps].map(([step, { counts, sum_us }]) => ({
+        name: 'agw_step_duration_seconds' as const,
+        labels: { step },
+        counts,
+        sum: sum_us / 1e6,
+      })),
+    }
+  }
+
+  /** Writes a snapshot now and then; one that cannot be written is followed by the next. */
+  publish(
+    redis: RedisClient,
+    edge_id: string,
+    read: () => Readonly<Partial<Record<MetricName, number>>>,
+  ): () => Promise<void> {
+    this.#timer = setInterval(() => {
+      const text = JSON.stringify(this.snapshot(Date.now(), read()))
+      redis.hset(REDIS_KEYS.edgeMetrics, edge_id, text).catch(() => undefined)
+    }, SNAPSHOT_INTERVAL_MS)
+    return async () => {
+      if (this.#timer !== null) clearInterval(this.#timer)
+      await redis.hdel(REDIS_KEYS.edgeMetrics, edge_id).catch(() => undefined)
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { renderEdges } from '../../admin/metrics/render-edges.ts'
+import { METRICS } from '../../core/metrics/metric-catalogue.ts'
+import { metricsTable } from '../../core/metrics/metrics-table.ts'
+import { fromRoot } from '../../core/root.ts'
+import { EdgeMetrics } from '../../ext-proc/metrics/edge-metrics.ts'
+
+const FILE = fromRoot('docs', 'metrics.md')
+const PLACE = /(<!-- metrics: [^\n]*-->\n)[^]*?(<!-- \/metrics -->)/
+
+test('docs/metrics.md has the table of the catalogue', () => {
+  const text = readFileSync(FILE, 'utf8')
+  const fresh = text.replace(
+    PLACE,
+    (_, begin: string, end: string) => `${begin}\n${metricsTable()}\n\n${end}`,
+  )
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, fresh)
+  assert.equal(readFileSync(FILE, 'utf8'), fresh)
+})
+
+test('metrics are named as Prometheus asks, and none by organization or agent', () => {
+  for (const [name, { type, labels }] of Object.entries(METRICS)) {
+    assert.match(name, /^agw_[a-z_]+$/)
+    assert.equal(name.endsWith('_total'), type === 'counter', name)
+    for (const label of labels) assert.ok(!/organization|agent|key|path/.test(label), name)
+  }
+})
+
+test('what an edge counts is shown with cumulated buckets', () => {
+  const metrics = new EdgeMetrics()
+  const steps = [5, 70, 900_000, 5_000_000].map((took_us) => ({
+    step: 'scope',
+    outcome: 'pass' as const,
+    took_us,
+  }))
+  metrics.decided('allowed', '', steps)
+  metrics.decided('blocked', 'permission_denied', [])
+  const snapshot = metrics.snapshot(0, { agw_calls_in_flight: 3 })
+  const text = renderEdges(new Map([['edge "1"', snapshot]]))
+  const has = (line: string): void => assert.ok(text.includes(`${line}\n`), `${line} in\n${text}`)
+  has('agw_calls_total{edge="edge \\"1\\"",verdict="allowed",reason=""} 1')
+  has('agw_calls_total{edge="edge \\"1\\"",verdict="blocked",reason="permission_denied"} 1')
+  has('agw_calls_in_flight{edge="edge \\"1\\""} 3')
+  const bucket = (le: string): string =>
+    `agw_step_duration_seconds_bucket{edge="edge \\"1\\"",step="scope",le="${le}"}`
+  has(`${bucket('0.00001')} 1`)
+  has(`${bucket('0.0001')} 2`)
+  has(`${bucket('1')} 3`)
+  has(`${bucket('+Inf')} 4`)
+  has('agw_step_duration_seconds_count{edge="edge \\"1\\"",step="scope"} 4')
+})
