@@ -88,8 +88,10 @@ async function askHead(
     return null
   }
   const answer = await callAdmin(options, 'GET', `/admin/audit/head?archive_id=${archive_id}`)
-  if (answer.status === 200) return answer.body as Head
-  if (answer.status === 404) return null
+  if (answer.status === 200) {
+    const head = answer.body as Head & { readonly mac: string | null }
+    return head.mac === null ? null : head
+  }
   throw new Error(`The service does not say where the archive ends: it answered ${answer.status}.`)
 }
 

@@ -2,16 +2,16 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { Strict } from '../server/common-schemas.ts'
+import { Nullable, Strict } from '../server/common-schemas.ts'
 import { defineRoute, type Route } from '../server/define-route.ts'
-import { answer, notFound } from '../server/outcome.ts'
+import { answer } from '../server/outcome.ts'
 
 const HeadView = Strict({
   organization_id: Type.String(),
   installation_id: Type.String(),
-  archive_id: Type.String(),
-  n: Type.Integer({ description: 'Number of the last archived entry' }),
-  mac: Type.String({ description: 'Its hash' }),
+  archive_id: Nullable(Type.String()),
+  n: Type.Integer({ description: 'Number of the last archived entry; 0 before the first' }),
+  mac: Nullable(Type.String({ description: 'Its hash' })),
 })
 
 export const auditRoutes: readonly Route[] = [
@@ -37,8 +37,7 @@ export const auditRoutes: readonly Route[] = [
         archive_id === null
           ? null
           : await redis.hget(REDIS_KEYS.archiveHeads(archive_id), organization_id)
-      if (archive_id === null || head === null) return notFound('No archive has been written yet.')
-      const [n = '', mac = ''] = head.split(' ')
+      const [n = '0', mac = null] = head?.split(' ') ?? []
       return answer(200, { organization_id, installation_id, archive_id, n: Number(n), mac })
     },
   }),

@@ -205,6 +205,51 @@ test('the export holds what the list has, as NDJSON and as CSV, and is in the lo
   assert.equal(audited.data[0].data.actor, 'admin@localhost')
 })
 
+test('another organization finds, follows, exports and acknowledges nothing of this one', async () => {
+  const made = await admin.call('POST', '/admin/organizations', { body: { name: 'other' } })
+  const token = made.body.admin_token as string
+  const entry = activityEntry('injection_blocked', {
+    agent_id: 'agt_mine',
+    data: { pattern_name: 'p', severity: 'high', mode: 'block' },
+  })
+  const url = `http://127.0.0.1:${admin.port}/admin/activity/stream`
+  const theirs = await readEvents(url, { authorization: `Bearer ${token}` })
+  const ours = await readEvents(url, { authorization: `Bearer ${admin.token}` })
+  await record(entry)
+  await ours.until(1)
+  const alerts = await until('the alert is there', async () => {
+    const { data } = await get('/admin/alerts')
+    return data.some((alert: any) => alert.last.agent_id === 'agt_mine') && data
+  })
+  const own = { ...entry, organization_id: made.body.organization_id, agent_id: 'agt_theirs' }
+  await recordEntries(redis, made.body.organization_id, [own])
+  await theirs.until(1)
+  assert.deepEqual(
+    theirs.events.map(({ data }) => data.agent_id),
+    ['agt_theirs'],
+  )
+  // From the beginning, too.
+  const all = await readEvents(url, { authorization: `Bearer ${token}`, 'last-event-id': '0-1' })
+  await until('their own is there', () => all.events.some((e) => e.data.agent_id === 'agt_theirs'))
+  for (const client of [theirs, ours, all]) client.close()
+  const answers = [
+    ...all.events.map(({ data }) => JSON.stringify(data)),
+    (await admin.call('GET', '/admin/activity?agent_id=agt_mine', { token })).text,
+    (await admin.call('GET', '/admin/activity?q=agt_mine', { token })).text,
+    (await admin.call('GET', '/admin/activity/export', { token })).text,
+    (await admin.call('GET', '/admin/activity/export?format=csv', { token })).text,
+    (await admin.call('GET', '/admin/alerts', { token })).text,
+    (await admin.call('GET', '/admin/activity/counts', { token })).text,
+  ]
+  for (const text of answers)
+    for (const hidden of ['agt_mine', entry.id, `"${ORG}"`, `,${ORG},`])
+      if (hidden !== entry.id || !text.includes('agt_theirs'))
+        assert.ok(!text.includes(hidden), text)
+  const path = `/admin/alerts/${alerts[0].alert_id}/acknowledge`
+  assert.equal((await admin.call('POST', path, { token })).status, 404)
+  assert.equal((await admin.call('GET', '/admin/activity/unknown-calls', { token })).status, 403)
+})
+
 test('refusals that a flood made into counts are shown by minute, agent and reason', async () => {
   const minute = Math.floor(Date.now() / 60_000) - 3
   await redis.hset(REDIS_KEYS.refusalCounts(ORG, minute), 'agt_f permission_denied', 812)
