@@ -128,7 +128,7 @@ const hostile = (size: number): Record<string, Buffer> => {
     'the same, as leetspeak': pick(
       triggers.map((word) => word.replaceAll('e', '3').replaceAll('o', '0').replaceAll('i', '1')),
     ),
-    'the same, reversed': pick(triggers.map((word) => [...word].reverse().join(''))),
+    'the same, reversed': pick(triggers.map((word) => Array.from(word).reverse().join(''))),
     'Base64 noise': Buffer.from(noise),
     'percent signs': repeat('%69%67%6e'),
     backslashes: repeat('\\'),

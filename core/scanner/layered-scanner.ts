@@ -12,7 +12,8 @@ import type { LetterTrie } from './decode/letter-trie.ts'
 import type { LearnedModel } from './model/learned-model.ts'
 import { scoreWords } from './model/score-words.ts'
 import type { CompiledPatterns } from './patterns/compile-patterns.ts'
-import { type Hit, TextScanner, type WindowView } from './text/text-scanner.ts'
+import type { Hit } from './text/place-search.ts'
+import { TextScanner, type WindowView } from './text/text-scanner.ts'
 
 /** How many disguises may lie over one another. */
 const DEEPEST_LAYER = 3

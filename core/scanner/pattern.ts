@@ -45,4 +45,4 @@ export type Pattern = {
 export type Gate =
   /** One word; with `after`, only behind one of these symbols (a blank may stand between). */
   | { readonly word: string; readonly after?: string }
-  | { readonly first: string; readonly then: string; readonly within: number }
+  | { readonly first: string; readonly second: string; readonly within: number }

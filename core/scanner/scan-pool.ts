@@ -41,7 +41,7 @@ type Waiting = {
   readonly resolve: (result: PooledResult) => void
   readonly reject: (error: Error) => void
 }
-type Seat = { worker: Worker; waiting: Waiting | null; timer: NodeJS.Timeout | null }
+type Seat = { worker: Worker | null; waiting: Waiting | null; timer: NodeJS.Timeout | null }
 
 const isInline = (body: Buffer | null, content_encoding: string | null): boolean => {
   const size = body?.length ?? 0
@@ -50,113 +50,131 @@ const isInline = (body: Buffer | null, content_encoding: string | null): boolean
   return size <= (isCompressed ? INLINE_COMPRESSED_BYTES : INLINE_BYTES)
 }
 
-/** Worker threads for large bodies. They start with the first one and do not keep the process alive. */
-export const openScanPool = (options: {
-  readonly workers: number
-  readonly queue_limit: number
-}): ScanPool => {
-  const seats: Seat[] = []
-  const queue: Waiting[] = []
-  let lastId = 0
-  let isClosed = false
+/** Guards that each accepted job is answered once, and that no seat holds two. */
+class WorkerPool implements ScanPool {
+  readonly #seats: Seat[] = []
+  readonly #queue: Waiting[] = []
+  readonly #workers: number
+  readonly #queueLimit: number
+  #lastId = 0
+  #isClosed = false
 
-  const finish = (seat: Seat): Waiting | null => {
-    const { waiting } = seat
-    if (seat.timer !== null) clearTimeout(seat.timer)
-    seat.timer = null
-    seat.waiting = null
-    return waiting
+  constructor(workers: number, queueLimit: number) {
+    this.#workers = workers
+    this.#queueLimit = queueLimit
   }
 
-  const start = (seat: Seat): void => {
-    const waiting = queue.shift()
+  scanRequest(
+    input: ScanInput,
+    settings: CompiledInjectionSettings,
+    limit_bytes = INFLATED_LIMIT_BYTES,
+  ) {
+    return isInline(input.body, input.content_encoding)
+      ? scanRequest(input, settings, limit_bytes)
+      : this.#enqueue('request', input, settings, limit_bytes)
+  }
+
+  scanResponse(
+    input: ResponseInput,
+    settings: CompiledInjectionSettings,
+    limit_bytes = INFLATED_LIMIT_BYTES,
+  ) {
+    return isInline(input.body, input.content_encoding)
+      ? scanResponseBody(input, settings, limit_bytes)
+      : this.#enqueue(
+          'response',
+          { ...input, path: '', query: '', headers: [] },
+          settings,
+          limit_bytes,
+        )
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const waiting of this.#queue.splice(0)) waiting.resolve({ kind: 'busy' })
+    await Promise.all(
+      this.#seats.map(async (seat) => {
+        finish(seat)?.resolve({ kind: 'busy' })
+        seat.worker?.removeAllListeners()
+        await seat.worker?.terminate()
+      }),
+    )
+  }
+
+  #enqueue(
+    kind: ScanJob['kind'],
+    input: ScanJob['input'],
+    settings: CompiledInjectionSettings,
+    limit_bytes: number,
+  ): PooledResult | Promise<PooledResult> {
+    let seat = this.#seats.find((one) => one.waiting === null)
+    const isFull =
+      seat === undefined &&
+      this.#seats.length >= this.#workers &&
+      this.#queue.length >= this.#queueLimit
+    if (this.#isClosed || isFull) return { kind: 'busy' }
+    if (seat === undefined && this.#seats.length < this.#workers) {
+      seat = { worker: null, waiting: null, timer: null }
+      this.#seats.push(seat)
+    }
+    this.#lastId += 1
+    const job: ScanJob = { id: this.#lastId, kind, input, settings: settings.source, limit_bytes }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ job, resolve, reject })
+      if (seat !== undefined) this.#start(seat)
+    })
+  }
+
+  #start(seat: Seat): void {
+    const waiting = this.#queue.shift()
     if (waiting === undefined) {
-      seat.worker.unref()
+      seat.worker?.unref()
       return
     }
+    seat.worker ??= this.#hire(seat)
     seat.waiting = waiting
     seat.worker.ref()
-    seat.timer = setTimeout(
-      () => replace(seat, new Error(`a scan took more than ${JOB_TIMEOUT_MS} ms`)),
-      JOB_TIMEOUT_MS,
-    )
+    const late = new Error(`a scan took more than ${JOB_TIMEOUT_MS} ms`)
+    seat.timer = setTimeout(() => this.#replace(seat, late), JOB_TIMEOUT_MS)
     seat.worker.postMessage(waiting.job)
   }
 
-  const replace = (seat: Seat, error: Error): void => {
-    const failed = finish(seat)
-    seat.worker.removeAllListeners()
-    seat.worker.on('error', () => {})
-    void seat.worker.terminate()
-    failed?.reject(error)
-    if (isClosed) return
-    seat.worker = hire(seat)
-    start(seat)
-  }
-
-  const hire = (seat: Seat): Worker => {
+  #hire(seat: Seat): Worker {
     const worker = new Worker(new URL('./scan-worker.js', import.meta.url))
     worker.on('message', (message: { result?: ScanResult; error?: string }) => {
       const waiting = finish(seat)
       if (message.result !== undefined) waiting?.resolve(message.result)
       else waiting?.reject(new Error(`the scanner failed: ${message.error}`))
-      start(seat)
+      this.#start(seat)
     })
-    worker.on('error', (error) => replace(seat, error))
-    worker.on('exit', () => replace(seat, new Error('a scan worker ended')))
+    worker.on('error', (error) => this.#replace(seat, error))
+    worker.on('exit', () => this.#replace(seat, new Error('a scan worker ended')))
     return worker
   }
 
-  const enqueue = (
-    kind: ScanJob['kind'],
-    input: ScanJob['input'],
-    settings: CompiledInjectionSettings,
-    limit_bytes: number,
-  ): Promise<PooledResult> | PooledResult => {
-    const idle = seats.find((seat) => seat.waiting === null)
-    if (
-      isClosed ||
-      (idle === undefined && seats.length >= options.workers && queue.length >= options.queue_limit)
-    )
-      return { kind: 'busy' }
-    lastId += 1
-    const job: ScanJob = { id: lastId, kind, input, settings: settings.source, limit_bytes }
-    return new Promise((resolve, reject) => {
-      queue.push({ job, resolve, reject })
-      if (idle !== undefined) start(idle)
-      else if (seats.length < options.workers) {
-        const seat = { waiting: null, timer: null } as unknown as Seat
-        seat.worker = hire(seat)
-        seats.push(seat)
-        start(seat)
-      }
-    })
-  }
-
-  return {
-    scanRequest: (input, settings, limit_bytes = INFLATED_LIMIT_BYTES) =>
-      isInline(input.body, input.content_encoding)
-        ? scanRequest(input, settings, limit_bytes)
-        : enqueue('request', input, settings, limit_bytes),
-    scanResponse: (input, settings, limit_bytes = INFLATED_LIMIT_BYTES) =>
-      isInline(input.body, input.content_encoding)
-        ? scanResponseBody(input, settings, limit_bytes)
-        : enqueue(
-            'response',
-            { ...input, path: '', query: '', headers: [] },
-            settings,
-            limit_bytes,
-          ),
-    close: async () => {
-      isClosed = true
-      for (const waiting of queue.splice(0)) waiting.resolve({ kind: 'busy' })
-      await Promise.all(
-        seats.map(async (seat) => {
-          finish(seat)?.resolve({ kind: 'busy' })
-          seat.worker.removeAllListeners()
-          await seat.worker.terminate()
-        }),
-      )
-    },
+  /** A worker that failed goes with its job; the seat takes the next one. */
+  #replace(seat: Seat, error: Error): void {
+    const failed = finish(seat)
+    const { worker } = seat
+    seat.worker = null
+    worker?.removeAllListeners()
+    worker?.on('error', () => {})
+    void worker?.terminate()
+    failed?.reject(error)
+    if (!this.#isClosed) this.#start(seat)
   }
 }
+
+const finish = (seat: Seat): Waiting | null => {
+  const { waiting } = seat
+  if (seat.timer !== null) clearTimeout(seat.timer)
+  seat.timer = null
+  seat.waiting = null
+  return waiting
+}
+
+/** Worker threads for large bodies. They start with the first one and do not keep the process alive. */
+export const openScanPool = (options: {
+  readonly workers: number
+  readonly queue_limit: number
+}): ScanPool => new WorkerPool(options.workers, options.queue_limit)

@@ -9,7 +9,8 @@ import { LayeredScanner } from './layered-scanner.ts'
 import { maskSecrets } from './mask-secrets.ts'
 import { type Category, SEVERITY_OF, type Sensitivity } from './pattern.ts'
 import { builtIn } from './patterns/built-in.ts'
-import { HITS_PER_PIECE, LEARNED_PATTERN } from './text/text-scanner.ts'
+import { HITS_PER_PIECE } from './text/place-search.ts'
+import { LEARNED_PATTERN } from './text/text-scanner.ts'
 import { learnedModel } from './model/learned-model.ts'
 import { plainJsonText } from './format/plain-json-text.ts'
 
@@ -211,7 +212,7 @@ const asWritten = (source: Source, start: number, end: number): string => {
 
 const excerpt = (source: Source, start: number, end: number): string => {
   const text = maskSecrets(asWritten(source, start, Math.min(end, start + EXCERPT_CHARACTERS * 4)))
-  return [...text]
+  return Array.from(text)
     .slice(0, EXCERPT_CHARACTERS)
     .join('')
     .replace(/\p{Surrogate}/gu, '\ufffd')

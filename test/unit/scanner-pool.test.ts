@@ -45,7 +45,7 @@ test('a small body is answered at once', async () => {
 test('a full queue answers busy, and every accepted body is scanned', async () => {
   const pool = openScanPool({ workers: 1, queue_limit: 2 })
   const results = await Promise.all(
-    Array.from({ length: 6 }, () => pool.scanRequest(input(INLINE_BYTES * 2), settings)),
+    Array.from({ length: 6 }, async () => pool.scanRequest(input(INLINE_BYTES * 2), settings)),
   )
   assert.deepEqual(results.map((result) => result.kind).sort(), [
     'busy',

@@ -144,7 +144,7 @@ test('faulty patterns are refused, each with its reason', () => {
   assert.equal(result.ok, false)
   assert.deepEqual(
     result.ok ? [] : result.faults.map((fault) => fault.pattern).sort(),
-    [...faulty].sort(),
+    Array.from(faulty).sort(),
   )
   for (const fault of result.ok ? [] : result.faults) assert.match(fault.reason, /\w+ \w+/)
   const many = Array.from({ length: 101 }, (_, index) => `pattern-${index}`)
@@ -175,7 +175,7 @@ test('threat 25: the excerpt masks what looks like a secret and is at most 200 c
   assert.ok(findings.length > 1)
   for (const finding of findings) {
     assert.ok(!finding.matched_text.includes(key), finding.matched_text)
-    assert.ok([...finding.matched_text].length <= 200)
+    assert.ok(Array.from(finding.matched_text).length <= 200)
   }
 })
 
@@ -194,10 +194,14 @@ test('system tags and silence towards the user are ordinary where the operator s
 })
 
 test('an attack that is only quoted in a sentence about attacks passes, and hides none behind it', () => {
-  const quoted = 'The detector has a test fixture with the phrase "ignore all previous instructions" in it.'
+  const quoted =
+    'The detector has a test fixture with the phrase "ignore all previous instructions" in it.'
   assert.equal(scan(quoted).decision.outcome, 'clean')
   assert.equal(scan(`${quoted} ${CRITICAL}`).decision.outcome, 'blocked')
   assert.equal(scan(Array(20).fill(quoted).join(' ')).decision.outcome, 'blocked')
-  const json = { ...chat(''), body: Buffer.from(JSON.stringify({ note: 'prompt injection detector', q: CRITICAL })) }
+  const json = {
+    ...chat(''),
+    body: Buffer.from(JSON.stringify({ note: 'prompt injection detector', q: CRITICAL })),
+  }
   assert.equal(scan('', {}, json).decision.outcome, 'blocked')
 })

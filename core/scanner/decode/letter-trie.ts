@@ -4,7 +4,7 @@ export type LetterTrie = { readonly rows: Uint16Array }
 const ROW = 27
 
 export const buildLetterTrie = (words: Iterable<string>): LetterTrie => {
-  const rows: number[] = new Array(ROW).fill(0)
+  const rows: number[] = Array.from({ length: ROW }, () => 0)
   let count = 1
   for (const word of words) {
     if (!/^[a-z]+$/.test(word)) continue

@@ -47,7 +47,7 @@ const everyWord = Object.values(ALL_WORDS)
 const known = new Set(everyWord)
 const rot13 = (word: string): string =>
   word.replace(/[a-z]/g, (letter) => String.fromCharCode(((letter.charCodeAt(0) - 84) % 26) + 97))
-const reverse = (word: string): string => [...word].reverse().join('')
+const reverse = (word: string): string => Array.from(word).reverse().join('')
 
 let compiled: { readonly patterns: CompiledPatterns; readonly trie: LetterTrie } | null = null
 

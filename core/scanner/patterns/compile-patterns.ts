@@ -90,7 +90,7 @@ export const compilePatterns = (
           after: gate.after === undefined ? null : symbolTable(gate.after),
         })
       else
-        gatesOf[numberOf(gate.then)]?.push({
+        gatesOf[numberOf(gate.second)]?.push({
           first: numberOf(gate.first),
           within: gate.within,
           pattern: index,

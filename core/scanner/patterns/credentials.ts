@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 const SECRET =
   '(?:passwords?|pass ?phrases?|pass ?codes?|secrets?|credentials?|(?:api|secret|private|access|signing|encryption|ssh|master|service|auth)[ -]?(?:keys?|tokens?)|(?:bearer|access|refresh|oauth|auth(?:entication)?|session|api|github)[ -]?(?:refresh )?tokens?|connection strings?|env(?:ironment)? ?(?:variables?|vars?)|aws secret access key|secret access key|login (?:details|data|credentials)|seed phrase|recovery phrase|secret (?:code|word)|2fa code|one-time code)'

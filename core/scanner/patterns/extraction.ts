@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 /** Making the model say what its operator told it. */
 export const EXTRACTION_PATTERNS: readonly Pattern[] = [

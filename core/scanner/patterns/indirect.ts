@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 /** Instructions hidden in data that a model will read, and sending data out. */
 export const INDIRECT_PATTERNS: readonly Pattern[] = [

@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 /** Wording of jailbreaks: high by the specification, never critical. */
 export const JAILBREAK_PATTERNS: readonly Pattern[] = [

@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 /** Telling the model to drop what it was told, or that something else now counts. */
 export const OVERRIDE_PATTERNS: readonly Pattern[] = [

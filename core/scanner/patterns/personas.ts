@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 /** Persona requests: medium by the specification, whatever they say. */
 export const PERSONA_PATTERNS: readonly Pattern[] = [

@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 /** Forged messages of other speakers, and making the model somebody else. */
 export const ROLE_PATTERNS: readonly Pattern[] = [

@@ -1,6 +1,5 @@
 import type { Pattern } from '../pattern.ts'
-
-const gate = (first: string, then: string, within: number) => ({ first, then, within })
+import { gate } from './gate.ts'
 
 /** What is worth smuggling in: commands that tell an attacker something, or hand him the machine. */
 const PROBE =

@@ -77,8 +77,23 @@ const IDEOGRAPH =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u
 
 /** Invisible: carries no glyph, so a reader does not see what a model reads. */
-const INVISIBLE_POINT =
-  /^[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\u{e0000}-\u{e007f}]$/u
+const INVISIBLE_RANGES: readonly (readonly [first: number, last: number])[] = [
+  [0xad, 0xad],
+  [0x34f, 0x34f],
+  [0x61c, 0x61c],
+  [0x115f, 0x1160],
+  [0x17b4, 0x17b5],
+  [0x180e, 0x180e],
+  [0x200b, 0x200f],
+  [0x202a, 0x202e],
+  [0x2060, 0x206f],
+  [0x3164, 0x3164],
+  [0xfeff, 0xfeff],
+  [0xffa0, 0xffa0],
+  [0xe0000, 0xe007f],
+]
+const isInvisible = (codePoint: number): boolean =>
+  INVISIBLE_RANGES.some(([first, last]) => codePoint >= first && codePoint <= last)
 
 const kindOf = (character: string): number => {
   if (/^[\n\r\u2028\u2029\u0085]$/u.test(character)) return KIND.newline
@@ -113,8 +128,7 @@ const foldedText = (codePoint: number): string => {
 
 const computeFold = (codePoint: number): number => {
   if (codePoint >= 0xd800 && codePoint <= 0xdfff) return (KIND.punctuation << KIND_SHIFT) | 0xfffd
-  const character = String.fromCodePoint(codePoint)
-  const invisible = INVISIBLE_POINT.test(character) ? INVISIBLE : 0
+  const invisible = isInvisible(codePoint) ? INVISIBLE : 0
   const folded = foldedText(codePoint)
   const first = folded.codePointAt(0)
   if (first === undefined) return invisible
@@ -129,7 +143,7 @@ const computeFold = (codePoint: number): number => {
 }
 
 /** Pages of 256 code points, computed when first met: at most 4,352 pages of 1 kB for all of Unicode. */
-const pages: (Uint32Array | undefined)[] = new Array(0x1100)
+const pages: (Uint32Array | undefined)[] = []
 
 /** The large blocks of scripts that fold to themselves need no table. */
 const isItself = (codePoint: number): boolean =>

@@ -2,6 +2,7 @@ import type { CompiledPatterns } from '../patterns/compile-patterns.ts'
 import { BYTE, BYTE_CLASS, LEET_SYMBOL, LOWER_CASE } from './byte-classes.ts'
 import { emptySigns, mark, noteWord, type Signs } from './disguise-signs.ts'
 import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
+import { type Hit, PlaceSearch } from './place-search.ts'
 import { type Escape, readEscape } from './read-escape.ts'
 import { HASH_PRIME, HASH_SEED, KEY_LENGTH } from './token-table.ts'
 
@@ -11,26 +12,14 @@ const WINDOW_BYTES = 65_536
 const WINDOW_SLACK_BYTES = 256
 /** Kept when the window slides, so that a match over the seam is found. */
 const OVERLAP_BYTES = 2_048
-/** How far before and after its gate words an expression may look. */
-const LOOK_BEHIND_BYTES = 96
-const LOOK_AHEAD_BYTES = 240
-/** The longest stretch that one search covers; beyond it the places of one pattern are searched apart. */
-const STRETCH_BYTES = 1_024
-/** Places that may wait to be verified; when they are reached, those that wait are verified at once. */
-const PENDING_PLACES = 512
 /** So far behind the first word of a source lies everything that was read before. */
 const FAR_TOKENS = 1_000
 /** Rulers and fillers: more than this of one symbol in a row says no more. */
 const SAME_SYMBOL = 3
-/** Hits of one pattern in one piece; the first may be no more than a quotation. */
-export const HITS_PER_PIECE = 8
 /** Words of letters that are neither shorter nor longer carry no sign of a disguise. */
 const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
 const DIGIT_BIT = 1 << BYTE.digit
-
-/** A pattern found in the source, as byte offsets. */
-export type Hit = { readonly pattern: number; readonly start: number; readonly end: number }
 
 /** The number that a hit has which no pattern made, but the learned model. */
 export const LEARNED_PATTERN = -1
@@ -57,9 +46,6 @@ export type WindowView = {
  * expressions only where the words of a gate met. One instance works on one text at a time.
  */
 export class TextScanner {
-  readonly hits: Hit[] = []
-  /** One byte a pattern: 0 leaves it out. */
-  active: Uint8Array
   /** Characters without a glyph, and the source offset of the first. */
   invisible_count = 0
   invisible_at = -1
@@ -68,6 +54,7 @@ export class TextScanner {
   readonly #onWindow: (view: WindowView) => void
   readonly #text = Buffer.allocUnsafe(WINDOW_BYTES)
   readonly #offsets = new Int32Array(WINDOW_BYTES)
+  readonly #places: PlaceSearch
   #source: Buffer = Buffer.alloc(0)
   #n = 0
   #windowStart = 0
@@ -83,18 +70,10 @@ export class TextScanner {
   #signs: Signs = emptySigns()
   readonly #lastToken: Int32Array
   readonly #lastAt: Int32Array
-  readonly #pending = new Int32Array(PENDING_PLACES * 3)
-  #pendingCount = 0
   readonly #wordHashes = new Int32Array(WINDOW_BYTES)
   readonly #wordStarts = new Int32Array(WINDOW_BYTES)
   #wordCount = 0
   readonly #onWords: WordJudge | null
-  readonly #pendingOf: Int32Array
-  /** Hits of each pattern in the present piece. */
-  readonly #found: Uint8Array
-  readonly #longest: Float64Array
-  readonly #staysInPiece: Uint8Array
-  #hitsBefore = 0
 
   constructor(
     compiled: CompiledPatterns,
@@ -103,19 +82,23 @@ export class TextScanner {
   ) {
     this.#onWords = onWords
     this.#compiled = compiled
-    this.active = new Uint8Array(compiled.patterns.length).fill(1)
+    this.#places = new PlaceSearch(compiled, this.#text, this.#offsets)
     this.#onWindow = onWindow
     this.#lastToken = new Int32Array(compiled.class_count).fill(-1e9)
     this.#lastAt = new Int32Array(compiled.class_count)
-    this.#pendingOf = new Int32Array(compiled.patterns.length).fill(-1)
-    this.#found = new Uint8Array(compiled.patterns.length)
-    this.#staysInPiece = Uint8Array.from(compiled.patterns, (pattern) =>
-      pattern.unless_system_role === true || pattern.longest_text !== undefined ? 1 : 0,
-    )
-    this.#longest = Float64Array.from(
-      compiled.patterns,
-      (pattern) => pattern.longest_text ?? Number.POSITIVE_INFINITY,
-    )
+  }
+
+  get hits(): readonly Hit[] {
+    return this.#places.hits
+  }
+
+  /** The patterns to look for, one byte each: 0 leaves one out. */
+  get active(): Uint8Array {
+    return this.#places.active
+  }
+
+  set active(active: Uint8Array) {
+    this.#places.active = active
   }
 
   /** Begins a new source: offsets of later hits are offsets in it. */
@@ -124,14 +107,10 @@ export class TextScanner {
     this.#n = 0
     this.#windowStart = 0
     this.#pieceStart = 0
-    this.#pendingCount = 0
+    this.#places.reset()
     this.#wordCount = 0
-    this.#pendingOf.fill(-1)
-    this.#found.fill(0)
-    this.#hitsBefore = 0
     this.#tokens = FAR_TOKENS
     this.#lastToken.fill(-1e9)
-    this.hits.length = 0
     this.invisible_count = 0
     this.invisible_at = -1
     this.#signs = emptySigns()
@@ -151,12 +130,9 @@ export class TextScanner {
    */
   piece(start: number, end: number, isJson: boolean): number {
     this.#pieceStart = this.#n
-    if (this.hits.length > this.#hitsBefore) {
-      this.#found.fill(0)
-      this.#hitsBefore = this.hits.length
-    }
+    this.#places.beginPiece(this.#n)
     const after = this.#read(start, end, isJson)
-    if (this.#pendingCount > 0) this.#verify(this.#n, true)
+    this.#places.search(this.#n, true)
     this.#judgeWords()
     if (this.#n > WINDOW_BYTES - OVERLAP_BYTES) this.#workOff(false)
     if (this.#n > this.#pieceStart) this.#write(0x0a, start)
@@ -164,6 +140,8 @@ export class TextScanner {
     return after
   }
 
+  // One loop, since its state lives in registers: split into functions it takes twice as long.
+  // oxlint-disable-next-line max-lines-per-function
   #read(start: number, end: number, isJson: boolean): number {
     // Imported names are looked up at every use, which this loop would feel: 18 ns a byte against 5.
     const byteClasses = BYTE_CLASS
@@ -475,9 +453,9 @@ export class TextScanner {
         const gate = gates[g] as (typeof gates)[number]
         if (gate.first < 0) {
           if (gate.after === null || this.#follows(gate.after, wordStart))
-            this.#place(gate.pattern, wordStart)
+            this.#places.note(gate.pattern, wordStart, this.#n)
         } else if (token - (this.#lastToken[gate.first] as number) <= gate.within) {
-          this.#place(gate.pattern, this.#lastAt[gate.first] as number)
+          this.#places.note(gate.pattern, this.#lastAt[gate.first] as number, this.#n)
         }
       }
     }
@@ -497,80 +475,6 @@ export class TextScanner {
     return symbols[text[at] as number] === 1
   }
 
-  /** Notes that a pattern may be found between `from` and here. */
-  #place(pattern: number, from: number): void {
-    if (this.#found[pattern] === HITS_PER_PIECE || this.active[pattern] === 0) return
-    const pending = this.#pending
-    const held = this.#pendingOf[pattern] as number
-    if (held >= 0) {
-      const start = pending[held + 1] as number
-      if (
-        from - (pending[held + 2] as number) <= LOOK_AHEAD_BYTES &&
-        this.#n - start < STRETCH_BYTES
-      ) {
-        pending[held + 2] = this.#n
-        return
-      }
-    }
-    if (this.#pendingCount === PENDING_PLACES) this.#verify(this.#n, false)
-    if (this.#pendingCount === PENDING_PLACES) this.#verify(this.#n, true)
-    const place = this.#pendingCount * 3
-    pending[place] = pattern
-    pending[place + 1] = from
-    pending[place + 2] = this.#n
-    this.#pendingCount += 1
-    this.#pendingOf[pattern] = place
-  }
-
-  /** Searches the places that wait; without `isAll`, those too near to `end` to see what follows stay. */
-  #verify(end: number, isAll: boolean): void {
-    const pending = this.#pending
-    let kept = 0
-    for (let index = 0; index < this.#pendingCount; index += 1) {
-      const place = index * 3
-      const pattern = pending[place] as number
-      this.#pendingOf[pattern] = -1
-      if (!isAll && (pending[place + 2] as number) + LOOK_AHEAD_BYTES > end) {
-        pending[kept] = pattern
-        pending[kept + 1] = pending[place + 1] as number
-        pending[kept + 2] = pending[place + 2] as number
-        this.#pendingOf[pattern] = kept
-        kept += 3
-        continue
-      }
-      if (this.#found[pattern] === HITS_PER_PIECE) continue
-      const start = pending[place + 1] as number
-      const isAcross = start < this.#pieceStart
-      if (isAcross && this.#staysInPiece[pattern] === 1) continue
-      const floor = isAcross ? 0 : this.#pieceStart
-      if (end - floor > (this.#longest[pattern] as number)) continue
-      const from = Math.max(floor, start - LOOK_BEHIND_BYTES)
-      const to = Math.min(end, (pending[place + 2] as number) + LOOK_AHEAD_BYTES)
-      this.#search(pattern, from, to)
-    }
-    this.#pendingCount = kept / 3
-  }
-
-  /** Searches a stretch of the window, and on behind each match. */
-  #search(pattern: number, from: number, to: number): void {
-    const matcher = this.#compiled.matchers[pattern]
-    const offsets = this.#offsets
-    let start = from
-    while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
-      const match = matcher?.exec(this.#text.subarray(start, to))
-      if (match === null || match === undefined) return
-      const first = start + match.index
-      const last = first + Math.max(1, match[0].length) - 1
-      this.#found[pattern] = (this.#found[pattern] as number) + 1
-      this.hits.push({
-        pattern,
-        start: offsets[first] as number,
-        end: (offsets[last] as number) + 1,
-      })
-      start = last + 1
-    }
-  }
-
   /** Hands the words of the piece to whoever judges them. */
   #judgeWords(): void {
     const count = this.#wordCount
@@ -580,7 +484,7 @@ export class TextScanner {
     if (hit === null) return
     const start = this.#offsets[this.#wordStarts[hit.from] as number] as number
     const next = hit.to < count ? (this.#wordStarts[hit.to] as number) : this.#n
-    this.hits.push({
+    this.#places.hits.push({
       pattern: LEARNED_PATTERN,
       start,
       end: (this.#offsets[next - 1] as number) + 1,
@@ -589,7 +493,7 @@ export class TextScanner {
 
   /** Verifies what can be, shows the window to those who look behind disguises, and slides it. */
   #workOff(isLast: boolean): void {
-    this.#verify(this.#n, isLast)
+    this.#places.search(this.#n, isLast)
     this.#judgeWords()
     this.#onWindow({
       source: this.#source,
@@ -609,9 +513,6 @@ export class TextScanner {
     this.#pieceStart = Math.max(0, this.#pieceStart - shift)
     for (let c = 0; c < this.#lastAt.length; c += 1)
       this.#lastAt[c] = Math.max(0, (this.#lastAt[c] as number) - shift)
-    for (let place = 0; place < this.#pendingCount * 3; place += 3) {
-      this.#pending[place + 1] = Math.max(0, (this.#pending[place + 1] as number) - shift)
-      this.#pending[place + 2] = Math.max(0, (this.#pending[place + 2] as number) - shift)
-    }
+    this.#places.shift(shift)
   }
 }

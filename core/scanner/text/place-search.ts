@@ -1,0 +1,146 @@
+import type { CompiledPatterns } from '../patterns/compile-patterns.ts'
+
+/** How far before and after its gate words an expression may look. */
+const LOOK_BEHIND_BYTES = 96
+const LOOK_AHEAD_BYTES = 240
+/** The longest stretch that one search covers; beyond it the places of one pattern are searched apart. */
+const STRETCH_BYTES = 1_024
+/** Places that may wait; when they are reached, those that wait are searched at once. */
+const PENDING_PLACES = 512
+/** Hits of one pattern in one piece; the first may be no more than a quotation. */
+export const HITS_PER_PIECE = 8
+
+/** A pattern found in the source, as byte offsets. */
+export type Hit = { readonly pattern: number; readonly start: number; readonly end: number }
+
+/** The places of a window where gates were passed, and the search of them once what follows is there. */
+export class PlaceSearch {
+  readonly hits: Hit[] = []
+  /** One byte a pattern: 0 leaves it out. */
+  active: Uint8Array
+
+  readonly #matchers: CompiledPatterns['matchers']
+  readonly #text: Buffer
+  readonly #offsets: Int32Array
+  readonly #longest: Float64Array
+  readonly #staysInPiece: Uint8Array
+  /** Pattern, start and end of each place that waits. */
+  readonly #pending = new Int32Array(PENDING_PLACES * 3)
+  #count = 0
+  readonly #pendingOf: Int32Array
+  /** Hits of each pattern in the present piece. */
+  readonly #found: Uint8Array
+  #hitsBefore = 0
+  #pieceStart = 0
+
+  constructor({ patterns, matchers }: CompiledPatterns, text: Buffer, offsets: Int32Array) {
+    this.#matchers = matchers
+    this.#text = text
+    this.#offsets = offsets
+    this.active = new Uint8Array(patterns.length).fill(1)
+    this.#longest = Float64Array.from(
+      patterns,
+      (pattern) => pattern.longest_text ?? Number.POSITIVE_INFINITY,
+    )
+    this.#staysInPiece = Uint8Array.from(patterns, (pattern) =>
+      pattern.unless_system_role === true || pattern.longest_text !== undefined ? 1 : 0,
+    )
+    this.#pendingOf = new Int32Array(patterns.length).fill(-1)
+    this.#found = new Uint8Array(patterns.length)
+  }
+
+  reset(): void {
+    this.hits.length = 0
+    this.#hitsBefore = 0
+    this.#count = 0
+    this.#pieceStart = 0
+    this.#pendingOf.fill(-1)
+    this.#found.fill(0)
+  }
+
+  beginPiece(start: number): void {
+    this.#pieceStart = start
+    if (this.hits.length === this.#hitsBefore) return
+    this.#found.fill(0)
+    this.#hitsBefore = this.hits.length
+  }
+
+  /** Notes that a pattern may be found between `from` and `now`, the end of what was read. */
+  note(pattern: number, from: number, now: number): void {
+    if (this.#found[pattern] === HITS_PER_PIECE || this.active[pattern] === 0) return
+    if (from < this.#pieceStart && this.#staysInPiece[pattern] === 1) return
+    const pending = this.#pending
+    const held = this.#pendingOf[pattern] as number
+    if (held >= 0) {
+      const isNear = from - (pending[held + 2] as number) <= LOOK_AHEAD_BYTES
+      if (isNear && now - (pending[held + 1] as number) < STRETCH_BYTES) {
+        pending[held + 2] = now
+        return
+      }
+    }
+    if (this.#count === PENDING_PLACES) this.search(now, false)
+    if (this.#count === PENDING_PLACES) this.search(now, true)
+    const place = this.#count * 3
+    pending[place] = pattern
+    pending[place + 1] = from
+    pending[place + 2] = now
+    this.#count += 1
+    this.#pendingOf[pattern] = place
+  }
+
+  /** Searches the places that wait; without `isAll`, those too near to `end` to see what follows stay. */
+  search(end: number, isAll: boolean): void {
+    if (this.#count === 0) return
+    const pending = this.#pending
+    let kept = 0
+    for (let place = 0; place < this.#count * 3; place += 3) {
+      const pattern = pending[place] as number
+      const start = pending[place + 1] as number
+      const stop = pending[place + 2] as number
+      this.#pendingOf[pattern] = -1
+      if (!isAll && stop + LOOK_AHEAD_BYTES > end) {
+        pending.copyWithin(kept, place, place + 3)
+        this.#pendingOf[pattern] = kept
+        kept += 3
+        continue
+      }
+      const floor = start < this.#pieceStart ? 0 : this.#pieceStart
+      if (end - floor > (this.#longest[pattern] as number)) continue
+      this.#searchStretch(
+        pattern,
+        Math.max(floor, start - LOOK_BEHIND_BYTES),
+        Math.min(end, stop + LOOK_AHEAD_BYTES),
+      )
+    }
+    this.#count = kept / 3
+  }
+
+  /** Searches a stretch of the window, and on behind each match. */
+  #searchStretch(pattern: number, from: number, to: number): void {
+    const matcher = this.#matchers[pattern]
+    const offsets = this.#offsets
+    let start = from
+    while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
+      const match = matcher?.exec(this.#text.subarray(start, to))
+      if (match === null || match === undefined) return
+      const first = start + match.index
+      const last = first + Math.max(1, match[0].length) - 1
+      this.#found[pattern] = (this.#found[pattern] as number) + 1
+      this.hits.push({
+        pattern,
+        start: offsets[first] as number,
+        end: (offsets[last] as number) + 1,
+      })
+      start = last + 1
+    }
+  }
+
+  /** The window slid by so many bytes. */
+  shift(bytes: number): void {
+    this.#pieceStart = Math.max(0, this.#pieceStart - bytes)
+    for (let place = 0; place < this.#count * 3; place += 3) {
+      this.#pending[place + 1] = Math.max(0, (this.#pending[place + 1] as number) - bytes)
+      this.#pending[place + 2] = Math.max(0, (this.#pending[place + 2] as number) - bytes)
+    }
+  }
+}
