@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { startBeacon } from '../core/control/beacon.ts'
-import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { openScanPool } from '../core/scanner/scan-pool.ts'
@@ -19,10 +18,11 @@ import { HearingLease } from './edge/hearing-lease.ts'
 import { HeldCalls } from './edge/held-calls.ts'
 import { KillBoard } from './edge/kill-board.ts'
 import { makeAutoKiller } from './edge/make-auto-killer.ts'
+import { makeConfirmer } from './edge/make-confirmer.ts'
 import { makeRestorer } from './edge/make-restorer.ts'
-import { EdgeMetrics } from './metrics/edge-metrics.ts'
 import { PolicyStore } from './edge/policy-store.ts'
 import { resync } from './edge/resync.ts'
+import { StallWatch } from './edge/stall-watch.ts'
 import { verifyStates } from './edge/verify-states.ts'
 import { takeRate } from './rate/take-rate.ts'
 import { startServer } from './envoy/start-server.ts'
@@ -46,16 +46,17 @@ const nowMs = (): number => performance.now()
 export async function runEdge(env: Environment): Promise<void> {
   const settings = settingsOf(env)
   const { redisUrl, encryptionKey, verdictSecret, extProcAddress } = demanded(settings)
-  const log = pino({
-    base: { service: 'ext-proc', edge_id: settings.edgeId },
-    redact: HIDDEN_MEMBERS,
-  })
+  const log = pino({ name: 'ext-proc', base: { edge_id: settings.edgeId } })
   const commands = connectRedis(redisUrl, { name: `ext-proc-${settings.edgeId}`, role: 'commands' })
   const subscription = connectRedis(redisUrl, {
     name: `ext-proc-${settings.edgeId}-hears`,
     role: 'subscription',
   })
 
+  const urgent = connectRedis(redisUrl, {
+    name: `ext-proc-${settings.edgeId}-urgent`,
+    role: 'urgent',
+  })
   const kills = connectRedis(redisUrl, {
     name: `ext-proc-${settings.edgeId}-kills`,
     role: 'commands',
@@ -78,11 +79,18 @@ export async function runEdge(env: Environment): Promise<void> {
   const lease = new HearingLease(settings.killLease_ms, nowMs)
   const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
   const recorder = new ActivityRecorder({ redis: commands, nowMs: Date.now, log })
+  const stall = new StallWatch(nowMs, (stood_ms) => {
+    // What was proved before so long a silence says little of what was said in it.
+    if (stood_ms > settings.killLease_ms / 3) lease.revoke()
+    link.stalled()
+  })
   const uses = new AgentUses(commands, Date.now)
   const parts = { policy, killBoard, held, commands }
+  const confirmSoon = makeConfirmer(parts)
   const link = new EdgeLink({
     commands,
     subscription,
+    urgent,
     edge: {
       edge_id: settings.edgeId,
       region: settings.region,
@@ -94,12 +102,12 @@ export async function runEdge(env: Environment): Promise<void> {
     drop: (target) => policy.drop(target),
     enforce: (target) => {
       // Before the acknowledgement, on the same connection: who hears that reads what the agent's last calls used.
-      uses.writeAgent(target.organization_id, target.agent_id)
-      return enforceKill(parts, target)
+      uses.writeAgent(target.organization_id, target.agent_id, urgent)
+      return enforceKill({ ...parts, confirmSoon }, target)
     },
     resync: (acknowledge) => resync(parts, acknowledge),
     reconnected: () => {
-      verifyStates(parts).catch(() => undefined)
+      verifyStates(parts, killBoard.all()).catch(() => undefined)
     },
     nowMs,
     log,
@@ -116,11 +124,9 @@ export async function runEdge(env: Environment): Promise<void> {
     installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
   }
   await readInstallation().catch(() => undefined)
-  const metrics = new EdgeMetrics()
   const streamParts: CallStreamParts = {
     held,
     recorder,
-    metrics,
     log,
     begin: (headers) => beginRecord(headers, settings.edgeId, nowMs),
     decide: makeDecider({
@@ -128,6 +134,7 @@ export async function runEdge(env: Environment): Promise<void> {
       killBoard,
       recorder,
       mayServe: () => lease.isHeld,
+      settled: () => stall.settled(),
       pool,
       autoKill: makeAutoKiller({
         redis: kills,
@@ -165,16 +172,6 @@ export async function runEdge(env: Environment): Promise<void> {
     },
     accessLog.handler,
   )
-  const stopMetrics = metrics.publish(commands, settings.edgeId, () => {
-    const { waiting, lost, counted } = recorder.counters
-    return {
-      agw_calls_in_flight: held.size,
-      agw_lease_held: lease.isHeld ? 1 : 0,
-      agw_activity_waiting_entries: waiting,
-      agw_activity_lost_total: lost,
-      agw_refusals_counted_total: counted,
-    }
-  })
   log.info({ address: extProcAddress, region: settings.region }, 'serving')
   process.send?.({ kind: 'ready' })
 
@@ -190,10 +187,11 @@ export async function runEdge(env: Environment): Promise<void> {
     clearTimeout(limit)
     clearTimeout(force)
     stopBeacon()
-    await Promise.allSettled([recorder.stop(), uses.stop(), stopMetrics()])
+    await Promise.allSettled([recorder.stop(), uses.stop()])
     await link.stop()
     commands.disconnect()
     kills.disconnect()
+    urgent.disconnect()
     subscription.disconnect()
     process.exit(0)
   }

@@ -2,7 +2,7 @@ import type { Refusal } from './outcome.ts'
 
 /** What the store and the connection to it say when it cannot do its work now; anything else is a bug of ours. */
 const STORE_FAULTS =
-  /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
+  /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|Socket timeout|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
 
 /** Turns what the framework, the parser or the store throws into a refusal; null for a bug. */
 export function refusalOfError(error: unknown, body_limit_bytes: number): Refusal | null {

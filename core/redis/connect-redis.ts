@@ -14,8 +14,8 @@ type Options = Omit<RedisOptions, 'replyMapping'>
 export interface RedisRole {
   /** Shown in CLIENT LIST. */
   readonly name: string
-  /** `commands` fails at once while the connection is away; `subscription` waits for it and subscribes again; `queue` is for libraries that block. */
-  readonly role: 'commands' | 'subscription' | 'queue'
+  /** `commands` fails at once while the connection is away; `urgent` too, and no command waits there for the answer to those before it; `subscription` waits for it and subscribes again; `queue` is for libraries that block. */
+  readonly role: 'commands' | 'urgent' | 'subscription' | 'queue'
 }
 
 /**
@@ -24,16 +24,17 @@ export interface RedisRole {
  * @throws when the form is not one of these
  */
 export function connectRedis(url: string, { name, role }: RedisRole): RedisClient {
+  const failsAtOnce = role === 'commands' || role === 'urgent'
   const common: Options = {
     connectionName: name.replaceAll(/[^\w.-]/g, '_'),
     connectTimeout: CONNECT_TIMEOUT_MS,
     enableAutoPipelining: role === 'commands',
-    enableOfflineQueue: role !== 'commands',
+    enableOfflineQueue: !failsAtOnce,
     enableReadyCheck: true,
-    maxRetriesPerRequest: role === 'commands' ? 0 : null,
+    maxRetriesPerRequest: failsAtOnce ? 0 : null,
     autoResubscribe: true,
     retryStrategy: (attempt: number) => Math.min(attempt * 50, RECONNECT_MAX_MS),
-    ...(role === 'commands' ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
+    ...(failsAtOnce ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
     ...(role === 'queue' ? {} : { socketTimeout: SILENCE_LIMIT_MS }),
   }
   const client = open(url, common)

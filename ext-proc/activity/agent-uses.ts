@@ -51,18 +51,18 @@ export class AgentUses {
   }
 
   /** Writes what is noted of one agent now: what follows on the same connection comes after it. */
-  writeAgent(organization_id: string, agent_id: string): void {
+  writeAgent(organization_id: string, agent_id: string, redis: RedisClient): void {
     const name = `${organization_id} ${agent_id}`
     const uses = this.#waiting.get(name)
     if (uses === undefined) return
     this.#waiting.delete(name)
-    void this.#write(uses)
+    void this.#write(uses, redis)
   }
 
   async flush(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = new Map()
-    await Promise.all([...waiting.values()].map((uses) => this.#write(uses)))
+    await Promise.all([...waiting.values()].map((uses) => this.#write(uses, this.#redis)))
   }
 
   async stop(): Promise<void> {
@@ -71,8 +71,10 @@ export class AgentUses {
   }
 
   /** A write that fails loses what it held: the next use says most of it again. */
-  async #write({ organization_id, agent_id, keys, last_ms, calls }: Uses): Promise<void> {
-    const redis = this.#redis
+  async #write(
+    { organization_id, agent_id, keys, last_ms, calls }: Uses,
+    redis: RedisClient,
+  ): Promise<void> {
     const fields = [...keys].flatMap(([key_id, { at_ms }]) => [key_id, at_ms])
     const shared = [...keys]
       .filter(([, { is_organization }]) => is_organization)

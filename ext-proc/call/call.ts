@@ -17,6 +17,8 @@ export interface DeciderParts {
   readonly recorder: ActivityRecorder
   /** Whether the hearing lease is held. */
   readonly mayServe: () => boolean
+  /** Null, or what to wait for after this process stood still: kills that lie unread. */
+  readonly settled: () => Promise<void> | null
   readonly nowMs: () => number
   readonly settings: {
     readonly organization_id: string

@@ -70,6 +70,8 @@ async function decide(call: Call): Promise<Answer> {
   if (!tooled.ok) return tooled.answer
   const blocked = await scanCall(call, asked, scoped.value, body)
   if (blocked !== null) return blocked
+  const settled = parts.settled()
+  if (settled !== null) await settled
   return forwardCall(call, asked, {
     body,
     identity_in_body,

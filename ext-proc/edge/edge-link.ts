@@ -21,6 +21,8 @@ const LEASE_CHECK_INTERVAL_MS = 50
 export interface EdgeLinkParts {
   readonly commands: RedisClient
   readonly subscription: RedisClient
+  /** Where acknowledgements go, so that they wait for nothing. */
+  readonly urgent: RedisClient
   readonly edge: { readonly edge_id: string; readonly region: string; readonly started_at: string }
   readonly lease_ms: number
   readonly lease: HearingLease
@@ -205,7 +207,7 @@ export class EdgeLink {
     counts: CutCounts,
     how: 'in_any_case' | 'if_absent' = 'in_any_case',
   ): Promise<void> {
-    const { commands, edge, log } = this.#parts
+    const { urgent, edge, log } = this.#parts
     const acknowledgement: Acknowledgement = {
       epoch,
       edge_id: edge.edge_id,
@@ -213,7 +215,7 @@ export class EdgeLink {
       ...counts,
     }
     await runScript(
-      commands,
+      urgent,
       'acknowledge',
       [REDIS_KEYS.acknowledgements(epoch)],
       [

@@ -7,6 +7,8 @@ export interface EnforceParts {
   readonly policy: PolicyStore
   readonly killBoard: KillBoard
   readonly held: HeldCalls
+  /** Has kills that were heard compared with the store, soon. */
+  readonly confirmSoon: () => void
 }
 
 export type KillTarget = Extract<ControlTarget, { what: 'kill' | 'reactivate' }>
@@ -17,7 +19,7 @@ export type KillTarget = Extract<ControlTarget, { what: 'kill' | 'reactivate' }>
  * @throws (rejects) when the store cannot be read for a reactivation
  */
 export async function enforceKill(parts: EnforceParts, target: KillTarget): Promise<CutCounts> {
-  const { policy, killBoard, held } = parts
+  const { policy, killBoard, held, confirmSoon } = parts
   const { organization_id, agent_id } = target
   policy.drop(target)
   if (target.what === 'reactivate') {
@@ -32,9 +34,7 @@ export async function enforceKill(parts: EnforceParts, target: KillTarget): Prom
     heard === 'outdated'
       ? NONE_CUT
       : held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
-  // The acknowledgement does not wait for this read, since until then the kill holds; what fails is read with the
-  // next resync.
-  if (heard === 'news')
-    Promise.resolve(policy.agent(organization_id, agent_id)).catch(() => undefined)
+  // The acknowledgement does not wait for it, since until then the kill holds.
+  if (heard === 'news') confirmSoon()
   return cut
 }

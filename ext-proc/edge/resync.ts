@@ -13,7 +13,7 @@ const READS_AT_ONCE = 200
  * @throws (rejects) when the store cannot be read
  */
 export async function resync(
-  parts: EnforceParts & { readonly commands: RedisClient },
+  parts: Omit<EnforceParts, 'confirmSoon'> & { readonly commands: RedisClient },
   acknowledge: (epoch: number, counts: CutCounts) => void,
 ): Promise<void> {
   const { policy, killBoard, held, commands } = parts

@@ -6,19 +6,16 @@ import type { KillBoard } from './kill-board.ts'
 const AGENTS_AT_ONCE = 500
 
 /**
- * Compares every state that this edge remembers with the store, so that one which the store has lost is noticed
- * before the agent calls again. To be done after a connection to the store was made anew.
+ * Compares what this edge knows of agents, given as pairs of organization and agent, with the store: so it is
+ * confirmed, lifted, or found to be lost there.
  * @throws (rejects) when the store cannot be read
  */
-export async function verifyStates({
-  killBoard,
-  commands,
-}: {
-  readonly killBoard: KillBoard
-  readonly commands: RedisClient
-}): Promise<void> {
+export async function verifyStates(
+  { killBoard, commands }: { readonly killBoard: KillBoard; readonly commands: RedisClient },
+  pairs: readonly (readonly [organization_id: string, agent_id: string])[],
+): Promise<void> {
   const byOrganization = new Map<string, string[]>()
-  for (const [organization_id, agent_id] of killBoard.all()) {
+  for (const [organization_id, agent_id] of pairs) {
     const ids = byOrganization.get(organization_id)
     if (ids === undefined) byOrganization.set(organization_id, [agent_id])
     else ids.push(agent_id)
