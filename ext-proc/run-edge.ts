@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { startBeacon } from '../core/control/beacon.ts'
+import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { openScanPool } from '../core/scanner/scan-pool.ts'
@@ -20,6 +21,7 @@ import { KillBoard } from './edge/kill-board.ts'
 import { makeAutoKiller } from './edge/make-auto-killer.ts'
 import { makeConfirmer } from './edge/make-confirmer.ts'
 import { makeRestorer } from './edge/make-restorer.ts'
+import { EdgeMetrics } from './metrics/edge-metrics.ts'
 import { PolicyStore } from './edge/policy-store.ts'
 import { resync } from './edge/resync.ts'
 import { StallWatch } from './edge/stall-watch.ts'
@@ -46,7 +48,10 @@ const nowMs = (): number => performance.now()
 export async function runEdge(env: Environment): Promise<void> {
   const settings = settingsOf(env)
   const { redisUrl, encryptionKey, verdictSecret, extProcAddress } = demanded(settings)
-  const log = pino({ name: 'ext-proc', base: { edge_id: settings.edgeId } })
+  const log = pino({
+    base: { service: 'ext-proc', edge_id: settings.edgeId },
+    redact: HIDDEN_MEMBERS,
+  })
   const commands = connectRedis(redisUrl, { name: `ext-proc-${settings.edgeId}`, role: 'commands' })
   const subscription = connectRedis(redisUrl, {
     name: `ext-proc-${settings.edgeId}-hears`,
@@ -124,9 +129,11 @@ export async function runEdge(env: Environment): Promise<void> {
     installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
   }
   await readInstallation().catch(() => undefined)
+  const metrics = new EdgeMetrics()
   const streamParts: CallStreamParts = {
     held,
     recorder,
+    metrics,
     log,
     begin: (headers) => beginRecord(headers, settings.edgeId, nowMs),
     decide: makeDecider({
@@ -172,6 +179,16 @@ export async function runEdge(env: Environment): Promise<void> {
     },
     accessLog.handler,
   )
+  const stopMetrics = metrics.publish(commands, settings.edgeId, () => {
+    const { waiting, lost, counted } = recorder.counters
+    return {
+      agw_calls_in_flight: held.size,
+      agw_lease_held: lease.isHeld ? 1 : 0,
+      agw_activity_waiting_entries: waiting,
+      agw_activity_lost_total: lost,
+      agw_refusals_counted_total: counted,
+    }
+  })
   log.info({ address: extProcAddress, region: settings.region }, 'serving')
   process.send?.({ kind: 'ready' })
 
@@ -187,7 +204,7 @@ export async function runEdge(env: Environment): Promise<void> {
     clearTimeout(limit)
     clearTimeout(force)
     stopBeacon()
-    await Promise.allSettled([recorder.stop(), uses.stop()])
+    await Promise.allSettled([recorder.stop(), uses.stop(), stopMetrics()])
     await link.stop()
     commands.disconnect()
     kills.disconnect()
