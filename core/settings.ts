@@ -181,6 +181,12 @@ export const SETTINGS = {
     'Receivers of alerts.',
     { shown_default: 'none' },
   ),
+  activityStrict: withDefault(
+    'AGW_ACTIVITY_STRICT',
+    kinds.onOff,
+    'off',
+    'on: an allowed call is in the activity log before it goes on, without the status that only its end tells; it is refused while the log cannot be written.',
+  ),
   activityMaxBytes: withDefault(
     'AGW_ACTIVITY_MAX_BYTES',
     kinds.integer(16_777_216, 1_099_511_627_776),

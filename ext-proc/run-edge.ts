@@ -134,6 +134,7 @@ export async function runEdge(env: Environment): Promise<void> {
     held,
     recorder,
     metrics,
+    is_strict: settings.activityStrict,
     log,
     begin: (headers) => beginRecord(headers, settings.edgeId, nowMs),
     decide: makeDecider({

@@ -7,8 +7,8 @@ import type { FinishedCall } from './read-access-log.ts'
 /** Where Envoy keeps what the processor notes of a call: a namespace and two members of its dynamic metadata. */
 export const METADATA_NAMESPACE = 'agw'
 export const CALL_FACTS = 'f'
-/** Set on what this gateway has refused and logged itself, so that the access log leaves it out. */
-export const CALL_REFUSED = 'r'
+/** Set on what is in the log already, as every refusal is, so that the access log leaves it out. */
+export const CALL_LOGGED = 'r'
 
 /** What is known of a passed call: what the end of the call does not change. */
 export interface PassedCall {

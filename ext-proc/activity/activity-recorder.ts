@@ -66,6 +66,11 @@ export class ActivityRecorder {
     if (this.#queue.length >= BATCH_MAX) void this.flush()
   }
 
+  /** Resolves when the entry of an allowed call is in the log. @throws (rejects) when Redis has not taken it */
+  async allowedNow(entry: ActivityEntry): Promise<void> {
+    await recordEntries(this.#parts.redis, entry.organization_id, [entry])
+  }
+
   /** Resolves when the refusal is in the log, or in a count of a flood, or Redis has failed to take it. */
   async refused(entry: ActivityEntry): Promise<void> {
     const { redis, log } = this.#parts

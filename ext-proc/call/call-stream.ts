@@ -1,3 +1,4 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { writeCallFacts } from '../access-log/call-facts.ts'
 import type { ActivityRecorder } from '../activity/activity-recorder.ts'
@@ -49,6 +50,8 @@ export interface CallStreamParts {
   readonly begin: (headers: readonly Header[]) => CallRecord
   /** Decides a call; what it throws is a bug or an outage, and is answered as `gateway_unavailable`. */
   readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Answer>
+  /** Allowed calls are logged before they go on, and not at their end. */
+  readonly is_strict: boolean
   readonly log: { error(data: object, message: string): void }
 }
 
@@ -183,6 +186,8 @@ export class CallStream implements HeldCall {
         { reason: 'bad_request', details: { reason: 'trailers_without_body' } },
         record,
       )
+    if (this.#parts.is_strict) await this.#logFirst(record)
+    // A kill that came meanwhile has cut the call.
     if (this.#state !== 'open') return
     this.#state = 'passed'
     const { inspector } = answer
@@ -247,8 +252,17 @@ export class CallStream implements HeldCall {
     this.#stream.write(writeRefusal(refusal))
   }
 
+  /** @throws (rejects) when the log cannot be written; the call is refused then */
+  async #logFirst(record: CallRecord): Promise<void> {
+    const entry = record.allowed()
+    if (entry === null) return
+    await this.#parts.recorder.allowedNow(entry)
+    this.#noted = entry.event
+  }
+
   /** Where Envoy has the access log, it brings these back when the call has ended, and the entry is written then. */
   #noteFacts(record: CallRecord): string | null {
+    if (this.#parts.is_strict) return ''
     if (!hasAccessLog(this.#stream)) return null
     const passed = record.passed()
     this.#noted = passed?.event ?? null
@@ -257,7 +271,8 @@ export class CallStream implements HeldCall {
 
   /** Something was found in the response. */
   #withNewFacts(bytes: Buffer): Buffer {
-    const passed = this.#noted === null ? null : (this.#record?.passed() ?? null)
+    const isKnown = this.#noted === null || this.#parts.is_strict
+    const passed = isKnown ? null : (this.#record?.passed() ?? null)
     if (passed === null || passed.event === this.#noted) return bytes
     this.#noted = passed.event
     return Buffer.concat([bytes, writeFacts(writeCallFacts(passed))])
@@ -288,12 +303,19 @@ export class CallStream implements HeldCall {
 
   #end(): void {
     if (this.#state === 'ended') return
-    const entry = this.#state === 'passed' && this.#noted === null ? this.#record?.allowed() : null
-    if (entry) this.#parts.recorder.allowed(entry)
+    const entry = this.#state === 'passed' ? this.#lastWord() : null
+    if (entry !== null) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
     this.#response.close()
     this.#letGo()
     this.#resolveEnded()
+  }
+
+  /** What nobody else writes: the entry itself, or a finding in the response of a call that was logged before. */
+  #lastWord(): ActivityEntry | null {
+    if (this.#noted === null) return this.#record?.allowed() ?? null
+    const isOld = !this.#parts.is_strict || this.#record?.passed()?.event === this.#noted
+    return isOld ? null : (this.#record?.allowed() ?? null)
   }
 
   #letGo(): void {

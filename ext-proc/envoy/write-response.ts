@@ -1,5 +1,5 @@
 import type { Header } from '../../core/policy/header.ts'
-import { CALL_FACTS, CALL_REFUSED, METADATA_NAMESPACE } from '../access-log/call-facts.ts'
+import { CALL_FACTS, CALL_LOGGED, METADATA_NAMESPACE } from '../access-log/call-facts.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 
 /** What happens to headers: those removed go first, those set replace all of their name. */
@@ -49,7 +49,7 @@ const writer = new ProtobufWriter(INITIAL_BYTES)
 
 /**
  * Lets the call go on: with changes and the route chosen anew, or with none. `facts` are what Envoy's access log tells
- * of the call when it has ended, in ASCII; null where none are to be noted.
+ * of the call when it has ended, in ASCII; null where none are to be noted, empty where the call is logged already.
  */
 export function writePass(
   phase: Phase,
@@ -58,7 +58,8 @@ export function writePass(
   facts: string | null = null,
 ): Buffer {
   if (mode !== null) writeMode(mode)
-  if (facts !== null) writeMetadata(CALL_FACTS, facts)
+  if (facts === '') writeMetadata(CALL_LOGGED, '1')
+  else if (facts !== null) writeMetadata(CALL_FACTS, facts)
   const outer = writer.length
   if (changes !== null) {
     // A new route is for requests; in the response phase Envoy has none to choose.
@@ -90,7 +91,7 @@ export function writeTrailers(
 
 /** Ends the call with an answer of ours; allowed at any time while the stream is open. */
 export function writeRefusal(refusal: Refusal): Buffer {
-  writeMetadata(CALL_REFUSED, '1')
+  writeMetadata(CALL_LOGGED, '1')
   const mark = writer.length
   writer.latin1Field(5, refusal.details)
   writer.bytesField(3, refusal.body)

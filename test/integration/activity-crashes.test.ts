@@ -70,3 +70,34 @@ test('every refusal that a client received is in the log or in a count, though e
     `${received.length} received, ${logged.size} logged, ${missing} not logged, ${counted} counted`,
   )
 })
+
+test('strict: an allowed call is in the log before it goes on, and once', async () => {
+  const strict = await startAll({ AGW_ACTIVITY_STRICT: 'on' })
+  const { operator } = strict
+  const access = await operator.makeAccess(strict.ownBaseUrl())
+  const one = { to: strict.proxyUrl, headers: access.headers }
+  const mine = async (): Promise<any[]> =>
+    (await operator.send('GET', `/admin/activity?agent_id=${access.agent.agent_id}`)).data.filter(
+      ({ method }: any) => method !== null,
+    )
+  const left = new AbortController()
+  const path = `/${access.base_url}/sse?ticks=100000&interval_ms=20`
+  let started = (): void => undefined
+  const first = new Promise<void>((resolve) => {
+    started = resolve
+  })
+  const long = call({ ...one, path, signal: left.signal, onData: () => started() })
+  const ended = assert.rejects(long)
+  await first
+  assert.deepEqual(
+    (await mine()).map(({ decision, status }) => [decision, status]),
+    [['allowed', null]],
+  )
+  left.abort()
+  await ended
+  const short = { ...one, path: `/${access.base_url}/status/404` }
+  assert.equal((await call(short)).status, 404)
+  assert.equal((await call(short)).status, 404)
+  assert.equal((await mine()).length, 3)
+  await stopAll(strict)
+})
