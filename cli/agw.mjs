@@ -2,5 +2,4 @@
 import { prepare } from './prepare.mjs'
 
 await prepare()
-const { main } = await import('../dist/cli/main.js')
-await main(process.argv)
+await import('../dist/cli/bin.js')

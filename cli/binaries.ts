@@ -35,7 +35,7 @@ export async function findEnvoy(where: Where, progress: Progress = () => {}): Pr
     throw new Error(`ENVOY_BIN is ${describe(version)}, and Envoy 1.40 is needed.`)
   }
   const onPath = await firstOnPath(['envoy'], ENVOY_VERSION, isEnvoy)
-  return onPath ?? (await installed(ENVOY, 'ENVOY_BIN', where, progress))
+  return onPath ?? (await installedBinary(ENVOY, 'ENVOY_BIN', where, progress))
 }
 
 /** The Valkey to run: VALKEY_BIN, else a Valkey or Redis of version 7 or newer on PATH, else the pinned one. */
@@ -46,7 +46,7 @@ export async function findValkey(where: Where, progress: Progress = () => {}): P
     throw new Error(`VALKEY_BIN is ${describe(version)}, and Valkey or Redis 7 or newer is needed.`)
   }
   const onPath = await firstOnPath(['valkey-server', 'redis-server'], VALKEY_VERSION, isValkey)
-  return onPath ?? (await installed(VALKEY, 'VALKEY_BIN', where, progress))
+  return onPath ?? (await installedBinary(VALKEY, 'VALKEY_BIN', where, progress))
 }
 
 const ENVOY_VERSION = /\/(\d+\.\d+)\.\d+[^/]*\//
@@ -85,7 +85,7 @@ async function versionOf(file: string, pattern: RegExp): Promise<string | null> 
   }
 }
 
-async function installed(
+export async function installedBinary(
   binary: PinnedBinary,
   setting: string,
   where: Where,

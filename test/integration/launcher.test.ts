@@ -54,7 +54,7 @@ function agw(args: readonly string[], env: Record<string, string> = {}): Promise
   return new Promise((resolve) => {
     const child = spawn(
       process.execPath,
-      [fromRoot('dist', 'test', 'kit', 'run-agw.js'), ...args],
+      [fromRoot('dist', 'cli', 'bin.js'), ...args],
       {
         cwd,
         env: { PATH, HOME, ENVOY_BIN, VALKEY_BIN, ...env },

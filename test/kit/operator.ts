@@ -1,5 +1,7 @@
 /** What an operator does through the admin API, for tests to set up what they need. */
 export interface Operator {
+  /** Credentials and keys that it has handled; they should be nowhere in the clear. */
+  readonly secrets: readonly string[]
   /** @throws on any answer that is not 2xx, unless `expect` names the status */
   readonly send: (method: string, path: string, body?: object, expect?: number) => Promise<any>
   readonly makeAgent: (more?: object) => Promise<MadeAgent>
@@ -45,10 +47,13 @@ export interface Access {
 /** The credential that an upstream sees where a test does not say otherwise. */
 export const STORED_CREDENTIAL = 'stored-credential-1'
 
+const SECRET_MEMBERS = ['token', 'value', 'password', 'client_secret', 'secret_access_key']
+
 let count = 0
 
 /** @param url the proxy's or the admin service's address */
 export function operatorAt(url: string, token: string): Operator {
+  const secrets: string[] = []
   const send: Operator['send'] = async (method, path, body, expect) => {
     const answer = await fetch(url + path, {
       method,
@@ -61,7 +66,14 @@ export function operatorAt(url: string, token: string): Operator {
     const text = await answer.text()
     if (expect === undefined ? !answer.ok : answer.status !== expect)
       throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
-    return text === '' ? null : JSON.parse(text)
+    const answered = text === '' ? null : JSON.parse(text)
+    for (const member of [answered?.api_key, answered?.key, answered?.token])
+      if (typeof member === 'string' && answer.status === 201) secrets.push(member)
+    for (const member of SECRET_MEMBERS) {
+      const secret = (body as { auth?: Record<string, unknown> } | undefined)?.auth?.[member]
+      if (typeof secret === 'string') secrets.push(secret)
+    }
+    return answered
   }
   const makeAgent: Operator['makeAgent'] = (more = {}) =>
     send('POST', '/admin/agents', { agent_name: `agent ${++count}`, ...more })
@@ -84,6 +96,7 @@ export function operatorAt(url: string, token: string): Operator {
       ...more,
     })
   return {
+    secrets,
     send,
     makeAgent,
     makeIntegration,

@@ -1,7 +1,9 @@
+import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { closeConnections } from './call.ts'
 import type { KitDns } from './dns-server.ts'
 import { startDnsServer } from './dns-server.ts'
+import { findLeaks } from './find-leaks.ts'
 import type { Operator } from './operator.ts'
 import { operatorAt } from './operator.ts'
 import type { StandInApi } from './stand-in-api.ts'
@@ -30,7 +32,14 @@ export function sharedStack(): Promise<SharedStack> {
 }
 
 after(async () => {
-  if (shared !== null) await stopAll(await shared)
+  if (shared === null) return
+  const stack = await shared
+  try {
+    // After all that the tests have done with it, nothing secret may be anywhere in the clear (threats.md 11).
+    assert.deepEqual(await findLeaks(stack, stack.operator.secrets), [])
+  } finally {
+    await stopAll(stack)
+  }
 })
 
 /** The same for tests that break the stack or need other settings; who starts it stops it with `stopAll`. */

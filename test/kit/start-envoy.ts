@@ -79,7 +79,8 @@ export async function startEnvoy(env: Environment, facts: Partial<BootFacts>): P
 
 function get(socketPath: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path }, (answer) => {
+    // Envoy closes a connection when it likes, also the one that would be used again.
+    const call = request({ socketPath, path, agent: false }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part

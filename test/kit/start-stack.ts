@@ -55,7 +55,7 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
     AGW_EXT_PROC_WORKERS: '1',
     ...env,
   }
-  const child = spawn(process.execPath, [fromRoot('dist', 'test', 'kit', 'run-agw.js'), 'start'], {
+  const child = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), 'start'], {
     cwd: dataDir,
     env: { ...withoutSettings(process.env), ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -143,7 +143,8 @@ async function pidsOf(parent: number, role: ChildRole): Promise<number[]> {
 
 function ask(socketPath: string, path: string): Promise<string> {
   return new Promise((resolve, reject) => {
-    const call = request({ socketPath, path }, (answer) => {
+    // Envoy closes a connection when it likes, also the one that would be used again.
+    const call = request({ socketPath, path, agent: false }, (answer) => {
       let text = ''
       answer.setEncoding('utf8').on('data', (part: string) => {
         text += part

@@ -54,6 +54,7 @@ export async function plainRoutes(
     case 'scripted':
       await answerScript(received, response, url.searchParams.get('script') ?? '')
       return true
+    case undefined:
     default:
       await echo(received, response)
       return true
