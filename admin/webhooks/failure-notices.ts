@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { Mailer } from '../email/mailer.ts'
@@ -29,10 +30,28 @@ export async function sendFailureNotices(parts: NoticeParts): Promise<number> {
     )
     if (typeof notice !== 'string') return told
     if (await tell(parts, notice)) {
+      await openAlert(parts, notice)
       await parts.redis.zrem(REDIS_KEYS.webhookNotices, notice)
       told++
     }
   }
+}
+
+/** What a person was told of stays open on the dashboard until somebody acknowledges it. */
+async function openAlert({ redis, now }: NoticeParts, notice: string): Promise<void> {
+  const [organization_id = '', webhook_id = ''] = notice.split(' ')
+  const text = await redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id)
+  if (text === null) return
+  const { name } = JSON.parse(text) as Webhook
+  const cause = {
+    about: `webhook_failing ${webhook_id}`,
+    kind: 'webhook_failing',
+    severity: 'high',
+    title: `The webhook ${name} is failing.`,
+    occurrence: { webhook_id },
+    is_mailed: true,
+  } as const
+  await raiseAlert(redis, organization_id, cause, now())
 }
 
 async function tell({ redis, mailer, now, log }: NoticeParts, notice: string): Promise<boolean> {

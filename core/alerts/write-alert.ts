@@ -13,5 +13,6 @@ export const writeAlert = (cause: AlertCause, at: Date): Readonly<Record<string,
   title: cause.title.slice(0, TITLE_LIMIT),
   at: at.toISOString(),
   at_ms: at.getTime(),
+  is_mailed: cause.is_mailed === true,
   occurrence: JSON.stringify(cause.occurrence),
 })

@@ -17,7 +17,7 @@ local function raiseAlert(first, organization, number, alert)
     alert.severity, 'title', alert.title, 'count', 1, 'first_at', alert.at, 'last_at', alert.at, 'last', alert.occurrence)
   redis.call('HSET', open, alert.about, id)
   redis.call('ZADD', index, number, id)
-  redis.call('ZADD', KEYS[first + 3], alert.at_ms, organization .. ' ' .. id)
+  if not alert.is_mailed then redis.call('ZADD', KEYS[first + 3], alert.at_ms, organization .. ' ' .. id) end
   if redis.call('ZCARD', index) > ALERTS_MAX then
     local old = redis.call('ZPOPMIN', index)[1]
     local about = redis.call('HGET', prefix .. old, 'about')
