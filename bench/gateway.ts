@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hashKey, lastFour, mintKey } from '../core/api-key.ts'
+import { EXT_PROC_NODE_ARGS } from '../core/ext-proc-node-args.ts'
 import { SCOPE_DEFAULTS } from '../core/model.ts'
 import { commit } from '../core/redis/commit.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
@@ -119,7 +120,11 @@ async function startProduct(
   redis_url: string,
   folder: string,
   port: number,
-  startChild: (file: string, env: NodeJS.ProcessEnv) => Promise<[ChildProcess, unknown]>,
+  startChild: (
+    file: string,
+    env: NodeJS.ProcessEnv,
+    args?: string[],
+  ) => Promise<[ChildProcess, unknown]>,
 ): Promise<{ readonly setup: Setup; readonly stop: () => Promise<void> }> {
   const encryption_key = randomBytes(32).toString('base64')
   const secret = randomBytes(24).toString('hex')
@@ -128,13 +133,17 @@ async function startProduct(
   const redis = connectRedis(redis_url, { name: 'bench', role: 'queue' })
   await storePolicy(redis, encryption_key, key, port)
   redis.disconnect()
-  const [child] = await startChild('ext-proc/main.js', {
-    REDIS_URL: redis_url,
-    AGW_ENCRYPTION_KEY: encryption_key,
-    AGW_VERDICT_SECRET: secret,
-    AGW_EXT_PROC_ADDRESS: address,
-    AGW_EDGE_ID: 'bench',
-  })
+  const [child] = await startChild(
+    'ext-proc/main.js',
+    {
+      REDIS_URL: redis_url,
+      AGW_ENCRYPTION_KEY: encryption_key,
+      AGW_VERDICT_SECRET: secret,
+      AGW_EXT_PROC_ADDRESS: address,
+      AGW_EDGE_ID: 'bench',
+    },
+    [...EXT_PROC_NODE_ARGS],
+  )
   const envoy = await startEnvoy(
     { AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' },
     { ext_proc_addresses: [address], verdict_secret: secret },

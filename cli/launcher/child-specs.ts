@@ -1,3 +1,4 @@
+import { EXT_PROC_NODE_ARGS } from '../../core/ext-proc-node-args.ts'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -92,7 +93,7 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
   return boot.ext_proc_addresses.map((address, index) => ({
     name: `ext-proc-${index + 1}`,
     command: process.execPath,
-    args: [built('ext-proc', 'main.js')],
+    args: [...EXT_PROC_NODE_ARGS, built('ext-proc', 'main.js')],
     env: ownEnv(boot, {
       AGW_EXT_PROC_ADDRESS: address,
       AGW_EDGE_ID: `${boot.settings.edgeId.slice(0, EDGE_NAME_LIMIT)}-${index + 1}`,

@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { EXT_PROC_NODE_ARGS } from '../../core/ext-proc-node-args.ts'
 import { fromRoot } from '../../core/root.ts'
 import type { Environment } from '../../core/settings.ts'
 import { freePort } from './free-port.ts'
@@ -74,7 +75,7 @@ export async function startParts(
     return child
   }
   const admin = run([fromRoot('dist', 'admin', 'main.js')])
-  const extProc = run([...nodeArgs, fromRoot('dist', 'ext-proc', 'main.js')])
+  const extProc = run([...EXT_PROC_NODE_ARGS, ...nodeArgs, fromRoot('dist', 'ext-proc', 'main.js')])
   const apiUrl = `http://127.0.0.1:${apiPort}`
   await until('a call is decided', async () => {
     for (const child of [admin, extProc])
