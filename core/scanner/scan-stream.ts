@@ -121,6 +121,8 @@ export const openStreamScanner = (
   const inflater = openStreamInflater(content_encoding)
   const isPlain = inflater === 'identity'
   let held: Buffer = Buffer.alloc(0)
+  /** Up to here no event ends, so that an event in many pieces is not searched anew with each. */
+  let searched = 0
   let clean = 0
   let received = 0
   let cut: StreamVerdict['cut'] = inflater === null ? 'unsupported_encoding' : null
@@ -148,7 +150,6 @@ export const openStreamScanner = (
 
   const takeEvents = (end: boolean): void => {
     let start = 0
-    let searched = 0
     for (;;) {
       const next = eventEnd(held, searched)
       if (next < 0) break
@@ -157,8 +158,13 @@ export const openStreamScanner = (
       searched = next
     }
     held = held.subarray(start)
+    // The end of an event, four bytes at most, may have begun.
+    searched = Math.max(0, held.length - 3)
     if (held.length > 0 && (end || held.length > LARGEST_EVENT_BYTES)) {
-      if (take(held)) held = Buffer.alloc(0)
+      if (take(held)) {
+        held = Buffer.alloc(0)
+        searched = 0
+      }
     }
   }
 

@@ -1,9 +1,20 @@
 import { type Escape, readEscape } from '../text/read-escape.ts'
 
 const BACKSLASH = 0x5c
+const COPIED_BYTES = 256
 
 /** A JSON text with the escapes of its strings undone, and the way back to the offsets of the source. */
 export type PlainText = { readonly text: Buffer; readonly sourceOffset: (offset: number) => number }
+
+/** Line breaks are most of the escapes of a text, so they take the short way. */
+const readPlainEscape = (source: Buffer, at: number, into: Escape): void => {
+  if (source[at + 1] !== 0x6e) {
+    readEscape(source, at, source.length, true, into)
+    return
+  }
+  into.code_point = 0x0a
+  into.length = 2
+}
 
 /**
  * Undoes the escapes, for expressions that operators write against plain text. What lies between two
@@ -19,9 +30,12 @@ export const plainJsonText = (source: Buffer): PlainText => {
   let n = 0
   let from = 0
   while (at >= 0) {
-    n += source.copy(text, n, from, at)
-    readEscape(source, at, source.length, true, escape)
-    n += text.write(String.fromCodePoint(escape.code_point), n)
+    // A call into the copy of Buffer costs as much as some hundred bytes by hand.
+    if (at - from > COPIED_BYTES) n += source.copy(text, n, from, at)
+    else for (let i = from; i < at; i += 1) text[n++] = source[i] as number
+    readPlainEscape(source, at, escape)
+    if (escape.code_point < 0x80) text[n++] = escape.code_point
+    else n += text.write(String.fromCodePoint(escape.code_point), n)
     from = at + escape.length
     seams.push(n, from)
     at = source.indexOf(BACKSLASH, from)

@@ -7,40 +7,40 @@ import { gate } from './gate.ts'
  */
 export const LANGUAGE_WORDS = {
   // German
-  de_ignore: `ignoriere, ignorieren, ignoriert, ignorier, missachte, missachten, vergiss, vergesst, vergessen, verwerfe, verwerfen, verwirf, umgehe, umgehen, ^beachte nicht, ubergehe, ubergehen, uberschreibe, missachtet`,
+  de_ignore: `ignoriere, ignorieren, ignoriert, ignorier, missachte, missachten, vergiss, vergesst, vergessen, verwerfe, verwerfen, verwirf, umgehe, umgehen, ^beachte nicht, ubergehe, ubergehen, uberschreibe, missachtet, befolge ^nicht, halte dich ^nicht, setze dich uber`,
   de_rules: `anweisung, anweisungen, instruktion, instruktionen, anordnungen, befehl, befehle, regel, regeln, vorgaben, vorgabe, richtlinien, aufgabe, aufgaben, vorherige, vorherigen, obige, obigen, bisherige, bisherigen, gesagte, sicherheitsregeln, einschrankungen, systemprompt, kontext`,
   // French
-  fr_ignore: `ignore, ignorez, ignorer, ignores, oublie, oubliez, oublier, neglige, negligez, contourne, contournez, desobeis, passe outre, meprise, ^tiens pas compte, ^tenez pas compte, efface, effacez, annule, annulez`,
+  fr_ignore: `ignore, ignorez, ignorer, ignores, oublie, oubliez, oublier, neglige, negligez, contourne, contournez, desobeis, passe outre, meprise, ^tiens pas compte, ^tenez pas compte, efface, effacez, annule, annulez, ne suis ^pas, ne suivez ^pas, fais ^abstraction, faites ^abstraction`,
   fr_rules: `instructions, instruction, consignes, consigne, directives, directive, regles, regle, precedentes, precedente, precedents, ordres, politique, restrictions, dit, contraintes, prompt`,
   // Spanish
-  es_ignore: `ignora, ignore, ignorar, ignoren, ignoras, olvida, olvide, olvidar, olvidate, olviden, descarta, descarte, omite, omita, desobedece, pasa por ^alto, anula, anule`,
+  es_ignore: `ignora, ignore, ignorar, ignoren, ignoras, olvida, olvide, olvidar, olvidate, olviden, descarta, descarte, omite, omita, desobedece, pasa por ^alto, anula, anule, caso ^omiso, no ^sigas, no ^siga, no hagas ^caso, prescinde, desestima`,
   es_rules: `instrucciones, instruccion, ordenes, reglas, indicaciones, directrices, directivas, anteriores, anterior, previas, restricciones, normas, dicho, contexto, anterioras`,
   // Portuguese
-  pt_ignore: `ignore, ignora, ignorar, ignorem, esqueca, esquece, esquecer, desconsidere, desconsiderar, descarte, desobedeca, anule`,
+  pt_ignore: `ignore, ignora, ignorar, ignorem, esqueca, esquece, esquecer, desconsidere, desconsiderar, descarte, desobedeca, anule, nao ^siga, nao ^obedeca, deixe de ^lado, desrespeite`,
   pt_rules: `instrucoes, instrucao, ordens, regras, diretrizes, orientacoes, anteriores, anterior, previas, restricoes, comandos, dito, contexto, pagina`,
   // Italian
-  it_ignore: `ignora, ignorare, ignorate, ignori, dimentica, dimenticare, dimenticate, dimentichi, trascura, trascurare, scarta, disobbedisci, annulla`,
+  it_ignore: `ignora, ignorare, ignorate, ignori, dimentica, dimenticare, dimenticate, dimentichi, trascura, trascurare, scarta, disobbedisci, annulla, non ^seguire, non ^considerare, tralascia, non ^rispettare`,
   it_rules: `istruzioni, istruzione, regole, regola, direttive, ordini, indicazioni, precedenti, precedente, restrizioni, vincoli, detto, contesto, linee`,
   // Dutch, Polish, Turkish, Vietnamese, Indonesian, Filipino, Swedish, Czech, Romanian
   xx_ignore: `negeer, negeren, vergeet, vergeten, zignoruj, ignoruj, ignorowac, zapomnij, pomin, yoksay, yok ^say, unut, gormezden, dikkate ^alma, bo ^qua, quen, ^phot lo, abaikan, lupakan, kalimutan, huwag ^pansinin, balewalain, ignorera, glom, ignoruj, zapomen, ignora, ignorati, uita, aithrisi`,
   xx_rules: `instructies, aanwijzingen, regels, instrukcje, instrukcji, polecenia, polecen, zasady, wytyczne, talimat, talimatlari, talimatlarini, kurallari, yonergeleri, huong, dan, quy, chi, lenh, instruksi, perintah, aturan, tagubilin, instruksyon, panuto, instruktioner, anvisningar, regler, instrukce, pokyny, pravidla, instructiunile, instructiuni, regulile`,
   // Russian and Ukrainian
-  ru_ignore: `игнорируй, игнорируйте, игнорировать, проигнорируй, проигнорируйте, забудь, забудьте, забыть, отмени, отмените, пренебреги, пренебрегите, нарушь, обойди, обойдите, отбрось, ігноруй, ігноруйте, забудьте`,
+  ru_ignore: `игнорируй, игнорируйте, игнорировать, проигнорируй, проигнорируйте, забудь, забудьте, забыть, отмени, отмените, пренебреги, пренебрегите, нарушь, обойди, обойдите, отбрось, ігноруй, ігноруйте, забудьте, не ^следуй, не ^следуйте, не ^выполняй, не ^соблюдай, не обращай ^внимания`,
   ru_rules: `инструкции, инструкций, инструкция, инструкцию, указания, указаний, правила, правил, предыдущие, предыдущих, команды, ограничения, ограничений, директивы, приказы, говорили, сказано, инструкціі, попередні, контекст`,
   // Arabic, Persian, Hebrew
-  ar_ignore: `تجاهل, تجاهلي, تجاهلوا, انس, انسى, انسَ, اتجاهل, أهمل, تخط, تجاوز, نادیده, فراموش, התעלם, התעלמו, תתעלם, שכח`,
+  ar_ignore: `تجاهل, تجاهلي, تجاهلوا, انس, انسى, انسَ, اتجاهل, أهمل, تخط, تجاوز, نادیده, فراموش, התעלם, התעלמו, תתעלם, שכח, لا ^تتبع, لا ^تلتزم, تجاهلوا`,
   ar_rules: `التعليمات, تعليماتك, تعليمات, الأوامر, القواعد, الإرشادات, التوجيهات, السابقة, القيود, قواعدك, دستورالعمل, دستورات, قوانین, הוראות, ההוראות, הכללים, ההנחיות`,
   // Hindi, Bengali, Marathi
-  hi_ignore: `अनदेखा, अनदेखी, उपेक्षा, अवहेलना, नजरअंदाज, नज़रअंदाज़, भूल, भूलें, परवाह, इग्नोर, উপেক্ষা, ভুলে, অগ্রাহ্য, दुर्लक्ष`,
+  hi_ignore: `अनदेखा, अनदेखी, उपेक्षा, अवहेलना, नजरअंदाज, नज़रअंदाज़, भूल, भूलें, परवाह, इग्नोर, উপেক্ষা, ভুলে, অগ্রাহ্য, दुर्लक्ष, मत ^मानो, मत मानें, पालन ^न, पालन ^मत`,
   hi_rules: `निर्देशों, निर्देश, नियमों, नियम, आदेशों, आदेश, दिशानिर्देशों, पिछले, पिछली, निर्देशो, नियंत्रण, নির্দেশাবলী, নির্দেশনা, নির্দেশ, নিয়ম, সূচনা`,
   // Chinese
-  zh_ignore: `忽略, 无视, 無視, 忘记, 忘記, 忘掉, 忽視, 忽视, 抛弃, 不要理会, 不理会, 绕过, 繞過, 违反, 跳过, 不遵守, 不用遵守, 撤销, 取消`,
-  zh_rules: `指令, 指示, 提示, 规则, 規則, 说明, 說明, 命令, 设定, 設定, 限制, 约束, 要求, 内容, 上文, 上述, 以上, 之前, 先前`,
+  zh_ignore: `忽略, 无视, 無視, 忘记, 忘記, 忘掉, 忽視, 忽视, 抛弃, 不要理会, 不理会, 绕过, 繞過, 违反, 跳过, 不遵守, 不用遵守, 撤销, 取消, 不要遵守, 不要遵循, 不用理会, 不必遵守`,
+  zh_rules: `指令, 指示, 提示, 规则, 規則, 说明, 說明, 命令, 设定, 設定, 限制, 约束, 要求, 内容, 上文, 上述, 以上, 之前, 先前, 规定, 規定`,
   // Japanese
   ja_ignore: `無視, 忘れ, 従わ, 無効, 破棄, 取り消`,
   ja_rules: `指示, 命令, ルール, プロンプト, 制約, 制限, 規則, 設定, 指令, ガイドライン`,
   // Korean
-  ko_ignore: `무시, 잊어, 잊으, 따르지, 무효`,
+  ko_ignore: `무시, 잊어, 잊으, 따르지, 무효, 따르지, 지키지`,
   ko_rules: `지시, 명령, 지침, 프롬프트, 규칙, 설정, 제한`,
   // Thai
   th_ignore: `ละเว้น, เพิกเฉย, ไม่ต้องสน, ลืม, อย่าไปสน, ไม่สนใจ, อย่าสนใจ`,
@@ -103,7 +103,7 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
     ),
     // `ignore` and `instructions` are English as well: an article of French between them decides.
     expression:
-      '{fr_ignore}[^\\n.!?]{0,30}? (?:les|toutes?|tous|vos|tes|ces|mes|la|le|l|de|que?|qu|ce)\\b[^\\n.!?]{0,40}?{fr_rules}',
+      '{fr_ignore}[^\\n.!?]{0,30}? (?:les|toutes?|tous|vos|tes|ces|mes|la|le|l|de|des|du|aux|que?|qu|ce)\\b[^\\n.!?]{0,40}?{fr_rules}',
   },
   drop(
     'ignore_instructions_es',
