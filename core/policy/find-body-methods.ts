@@ -26,7 +26,7 @@ export function findBodyMethods(body: Buffer, contentType: string | null): reado
   const type = contentType ?? ''
   const kind = type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
   if (kind === 'application/x-www-form-urlencoded') return formMethods(body)
-  if (kind.startsWith('multipart/')) return multipartMethods(body, type)
+  if (kind.startsWith('multipart/')) return multipartMethods(body)
   return body[skipStart(body)] === OPEN_OBJECT ? jsonMethods(body) : NO_METHODS
 }
 
@@ -38,10 +38,13 @@ const isMethodName = (name: string): boolean => name.trim().toLowerCase() === NA
 
 function formMethods(body: Buffer): readonly string[] {
   const found: string[] = []
+  let semicolon = -1
   for (let start = 0; start < body.length && found.length < METHODS_LIMIT; ) {
     start = skipFormSpaces(body, start)
     const next = body.indexOf('&', start)
-    const end = next === -1 ? body.length : next
+    if (semicolon < start) semicolon = indexOrEnd(body, ';', start)
+    // Some frameworks separate at semicolons too.
+    const end = Math.min(next === -1 ? body.length : next, semicolon)
     // The name is sought no further than it could reach, or pairs without `=` would cost a search to the end each.
     const isCandidate = body[start] === UNDERSCORE || body[start] === PERCENT
     const bound = isCandidate ? Math.min(end, start + LONGEST_NAME_BYTES + 1) : start
@@ -54,6 +57,11 @@ function formMethods(body: Buffer): readonly string[] {
   return found
 }
 
+function indexOrEnd(body: Buffer, text: string, start: number): number {
+  const at = body.indexOf(text, start)
+  return at === -1 ? body.length : at
+}
+
 /** Some frameworks drop spaces before a name, however many there are. */
 function skipFormSpaces(body: Buffer, start: number): number {
   let i = start
@@ -64,18 +72,17 @@ function skipFormSpaces(body: Buffer, start: number): number {
   }
 }
 
-function multipartMethods(body: Buffer, contentType: string): readonly string[] {
-  const boundary = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)
-  const text = boundary?.[1] ?? boundary?.[2]
-  if (text === undefined) return NO_METHODS
-  const delimiter = Buffer.from(`--${text}`, 'latin1')
+/**
+ * Every line that begins like a delimiter counts as one: which boundary is meant can be said in ways of which readers
+ * take different ones (twice, in pieces, in an encoding).
+ */
+function multipartMethods(body: Buffer): readonly string[] {
   const found: string[] = []
-  let at = body.indexOf(delimiter)
-  while (at !== -1 && found.length < METHODS_LIMIT) {
-    const start = at + delimiter.length
-    at = body.indexOf(delimiter, start)
-    const value = methodPart(body, start, at === -1 ? body.length : at)
+  for (let start = 0; start < body.length && found.length < METHODS_LIMIT; ) {
+    const end = indexOrEnd(body, '\n--', start)
+    const value = methodPart(body, start, end)
     if (value !== null) found.push(value)
+    start = end + 3
   }
   return found
 }

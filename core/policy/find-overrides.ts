@@ -32,7 +32,8 @@ export function findOverrides(headers: readonly Header[], raw_query: string | nu
     if (isMethod) found.methods.push(...value.split(',', OVERRIDES_LIMIT + 1))
     else found.addresses.push(...spellings(value))
   }
-  const inQuery = queryValues(raw_query, '_method')
+  // Some frameworks separate at semicolons too.
+  const inQuery = queryValues(raw_query?.replaceAll(';', '&') ?? null, '_method')
   if (inQuery.length > 0) {
     found ??= { methods: [], addresses: [] }
     for (const value of inQuery) found.methods.push(value)

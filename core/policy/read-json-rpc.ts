@@ -68,14 +68,24 @@ export function readJsonRpc(body: Buffer): JsonRpcBody {
   return messages.length === 0 ? OTHER : { kind: isBatch ? 'batch' : 'single', messages }
 }
 
-/** UTF-16 and UTF-32 show as NUL bytes or their mark, JSON5 begins with a comment or odd white space. */
+/**
+ * UTF-16 and UTF-32 show as NUL bytes or their mark, JSON5 begins with a comment or odd white space, and a reader of
+ * one value a line goes on behind the first.
+ */
 function readNonJson(body: Buffer, start: number): JsonRpcBody {
   const first = body[start]
   if (first === undefined) return OTHER
   const isWide = body.subarray(0, 4).includes(0) || first === 0xfe || first === 0xff
   const isLenient =
     first === 0x2f || first === 0x23 || first < 0x20 || first === 0xc2 || first === 0xef
-  return isWide || isLenient ? UNREADABLE : OTHER
+  const isSpace = first >= 0xe1 && /^\s/.test(body.toString('utf8', start, start + 3))
+  return isWide || isLenient || isSpace || isSequence(body, start) ? UNREADABLE : OTHER
+}
+
+function isSequence(body: Buffer, start: number): boolean {
+  const end = skipValue(body, start)
+  const next = end < 0 ? undefined : body[skipSpace(body, end)]
+  return next === OPEN_OBJECT || next === OPEN_ARRAY
 }
 
 /** Reads one object and remembers which deciding members it has, and which twice. */

@@ -21,8 +21,11 @@ const REMOVED: ReadonlySet<string> = new Set([
 ])
 const REMOVED_PREFIXES = ['x-agw-', 'x-forwarded-', 'x-envoy-'] as const
 
-/** What a caller's `Connection` cannot take from a request: without these it would be another request. */
-const NOT_NOMINABLE: ReadonlySet<string> = new Set([
+/**
+ * How the request is to be read: what a caller's `Connection` cannot take from it, and what is not said a second time
+ * in another spelling (`Content_Type`), which some upstreams read instead.
+ */
+const FRAMING: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-length',
   'content-type',
@@ -49,6 +52,7 @@ export function headersToRemove(
       REMOVED.has(plain) ||
       (owned.kind === 'header' && plain === owned.name) ||
       plain === keyHeader ||
+      (plain !== name && FRAMING.has(plain)) ||
       (plain.charCodeAt(0) === 0x78 &&
         REMOVED_PREFIXES.some((prefix) => plain.startsWith(prefix))) ||
       nominated.includes(plain)
@@ -65,7 +69,7 @@ function nominatedBy(headers: readonly Header[]): readonly string[] {
   return connection
     .flatMap(({ value }) => value.split(','))
     .map((token) => plainHeaderName(token.trim().toLowerCase()))
-    .filter((token) => token !== '' && !NOT_NOMINABLE.has(token))
+    .filter((token) => token !== '' && !FRAMING.has(token))
 }
 
 /** The value of `Via` for the upstream: what the caller sent, and this gateway. */

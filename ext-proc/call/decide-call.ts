@@ -1,8 +1,8 @@
-import { findBodyMethods } from '../../core/policy/find-body-methods.ts'
 import { findOverrides } from '../../core/policy/find-overrides.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
 import { type Call, type DeciderParts, deny } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
+import { checkBodyMethods } from './check-body-methods.ts'
 import { checkRate } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
 import { findIntegration, findTarget } from './find-integration.ts'
@@ -20,7 +20,7 @@ export const makeDecider =
 
 /** Asks the questions of contract §3 in their order; the first no answers. */
 async function decide(call: Call): Promise<Answer> {
-  const { parts, headers, head, record } = call
+  const { parts, headers, record } = call
   if (!parts.mayServe()) return deny(record, 'lease', 'gateway_unavailable')
 
   const installation = await parts.installation()
@@ -57,14 +57,8 @@ async function decide(call: Call): Promise<Answer> {
   const read = await readNeededBody(call, asked, scoped.value)
   if (!read.ok) return read.answer
   const { body, identity_in_body } = read.value
-  const methods = body === null ? [] : findBodyMethods(body, head.content_type)
-  if (methods.length > 0) {
-    const again = checkScope(call, asked, {
-      ...overrides,
-      methods: [...overrides.methods, ...methods],
-    })
-    if (!again.ok) return again.answer
-  }
+  const named = checkBodyMethods(call, asked, scoped.value, overrides, body)
+  if (!named.ok) return named.answer
   record.mark('body', 'pass')
   const tooled = checkTools(call, asked, scoped.value, body)
   if (!tooled.ok) return tooled.answer
