@@ -150,7 +150,7 @@ export class CallStream implements HeldCall {
         this.#response.body(message.body, message.end_of_stream)
         return
       case 'response_trailers':
-        this.#write(writeTrailers('response_trailers', []))
+        this.#response.trailers(message.headers)
         return
       case 'unknown':
         this.#parts.log.error({}, 'Envoy sent a message of a kind that is not known')

@@ -3,11 +3,18 @@ import { filterTools } from './filter-tools.ts'
 
 /** An event that is longer is given up: a list of tools is far shorter. */
 const EVENT_MAX_BYTES = 8 << 20
+/** Two line ends of two bytes. */
+const LONGEST_END_BYTES = 4
+const EMPTY: Buffer = Buffer.alloc(0)
 
 /** Takes an event stream apart and lets each event go once it is complete, its list of tools filtered. */
 export class EventFilter {
   readonly #tools: EffectiveTools
-  #held: Buffer = Buffer.alloc(0)
+  /** Pieces of an event that is not complete; joined when it is, so that many small ones cost no more than a few. */
+  #pieces: Buffer[] = []
+  #pieces_bytes = 0
+  /** The last of them, in which the end of the event may begin. */
+  #tail: Buffer = EMPTY
 
   constructor(tools: EffectiveTools) {
     this.#tools = tools
@@ -15,19 +22,30 @@ export class EventFilter {
 
   /** What may go out now; null when an event is too long to be read. */
   push(chunk: Buffer, end: boolean): Buffer | null {
-    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
+    const recent = this.#tail.length === 0 ? chunk : Buffer.concat([this.#tail, chunk])
+    if (!end && eventEnd(recent, 0) < 0) return this.#hold(chunk, recent)
+    const bytes = this.#pieces.length === 0 ? chunk : Buffer.concat([...this.#pieces, chunk])
+    this.#pieces = []
+    this.#pieces_bytes = 0
     const out: Buffer[] = []
     let at = 0
     for (let next = eventEnd(bytes, at); next >= 0; next = eventEnd(bytes, at)) {
       out.push(this.#filter(bytes.subarray(at, next)))
       at = next
     }
-    this.#held = bytes.subarray(at)
-    if (end && this.#held.length > 0) {
-      out.push(this.#filter(this.#held))
-      this.#held = Buffer.alloc(0)
+    const rest = bytes.subarray(at)
+    if (end) {
+      if (rest.length > 0) out.push(this.#filter(rest))
+      return Buffer.concat(out)
     }
-    return this.#held.length > EVENT_MAX_BYTES ? null : Buffer.concat(out)
+    return this.#hold(rest, rest) === null ? null : Buffer.concat(out)
+  }
+
+  #hold(piece: Buffer, recent: Buffer): Buffer | null {
+    this.#pieces.push(piece)
+    this.#pieces_bytes += piece.length
+    this.#tail = recent.subarray(-(LONGEST_END_BYTES - 1))
+    return this.#pieces_bytes > EVENT_MAX_BYTES ? null : EMPTY
   }
 
   /** Rewrites `data` only when a tool is cut; an event of several data lines is then written as one. */
@@ -36,14 +54,16 @@ export class EventFilter {
       // An escaped key (`\u0074ools`) spells the same name.
       if (!event.includes('\\u')) return event
     }
-    const lines = event.toString('latin1').split(/\r\n|\n|\r/)
+    // Clients drop a byte order mark at the start of the stream.
+    const text = event.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '')
+    const lines = text.split(/\r\n|\n|\r/)
     const isData = (line: string): boolean => line === 'data' || line.startsWith('data:')
     const data = lines.filter(isData).map((line) => line.slice(5).replace(/^ /, ''))
     const filtered = filterTools(Buffer.from(data.join('\n'), 'latin1'), this.#tools)
     if (filtered === null) return event
     const others = lines.filter((line) => line !== '' && !isData(line))
-    const text = filtered.toString('latin1').replaceAll(/\r\n|\n|\r/g, ' ')
-    return Buffer.from([...others, `data: ${text}`, '', ''].join('\n'), 'latin1')
+    const kept = filtered.toString('latin1').replaceAll(/\r\n|\n|\r/g, ' ')
+    return Buffer.from([...others, `data: ${kept}`, '', ''].join('\n'), 'latin1')
   }
 }
 

@@ -9,7 +9,7 @@ import { compiledInjection, findingData } from '../call/scan-call.ts'
 import type { Denial } from '../call/write-error.ts'
 import { EventFilter } from './event-filter.ts'
 import { filterTools } from './filter-tools.ts'
-import { redactHeaders } from './redact-headers.ts'
+import { redactHeaders, taintedNames } from './redact-headers.ts'
 import {
   type BodyVerdict,
   headerOf,
@@ -67,7 +67,7 @@ class Inspector implements ResponseInspector {
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
     const type = this.#contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     this.#isEventStream = type === 'text/event-stream'
-    const isLooked = (this.#scans || this.#filters) && isText(type)
+    const isLooked = (this.#scans || this.#filters) && isText(this.#contentType)
     if (!isLooked) return { kind: 'pass', changes: redacted, body: 'unseen' }
     if (!this.#isEventStream) return { kind: 'pass', changes: redacted, body: 'whole' }
     if (this.#filters && this.#contentEncoding !== null) return { kind: 'deny', denial: UNREADABLE }
@@ -80,6 +80,11 @@ class Inspector implements ResponseInspector {
 
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict> {
     return this.#isEventStream ? this.#streamed(bytes, end) : this.#whole(bytes)
+  }
+
+  trailers(trailers: readonly Header[]): readonly string[] {
+    const { query_secret } = this.#order
+    return query_secret === null ? [] : taintedNames(trailers, query_secret)
   }
 
   close(): void {
@@ -167,10 +172,26 @@ const UNREADABLE: Denial = {
   },
 }
 
-/** Types whose bodies are text that a model may read; images, archives and the like pass. */
-const isText = (type: string): boolean =>
-  type === '' ||
-  type.startsWith('text/') ||
-  /^application\/(?:[a-z0-9.+-]*[+.-])?(?:json|xml|x-ndjson|jsonl|ndjson|yaml|x-yaml|javascript|graphql-response)(?:[+-]|$)/.test(
-    type,
-  )
+/**
+ * Types whose bodies are text that a model may read; images, archives and the like pass. Who names a charset says that
+ * it is text, and of two types nobody knows which one a client takes.
+ */
+const isText = (content_type: string): boolean => {
+  const type = content_type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  if (ENDLESS.test(type)) return false
+  return TEXT.test(type) || type.includes(',') || /;\s*charset\s*=/i.test(content_type)
+}
+
+/** Never whole, so it cannot be held. */
+const ENDLESS = /^multipart\/x-mixed-replace$/
+const TEXT = new RegExp(
+  [
+    '^$',
+    '^(?:text|message|multipart)/',
+    '^image/svg',
+    '^application/(?:x-www-form-urlencoded|http|rtf|toml|sql|typescript|x-(?:sh|tex|latex|python|php|httpd-php|perl|ruby))$',
+    // The formats that a vendor's API names in its own types, as those of files and diffs.
+    '^application/vnd\\..*[+.-](?:raw|text|html|markdown|diff|patch)$',
+    '^application/(?:[a-z0-9.+-]*[+.-])?(?:json|json5|xml|x-ndjson|jsonl|ndjson|yaml|x-yaml|javascript|ecmascript|graphql-response)(?:[+-]|$)',
+  ].join('|'),
+)

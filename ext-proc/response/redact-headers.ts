@@ -6,28 +6,52 @@ const REDACTED = '[redacted]'
 
 /**
  * A credential that travels in the query can come back in `Location`, `Link` or a header of the upstream's own
- * (threats.md 11). Answers the changes that hide it, in each form a server repeats it; null when it is nowhere.
+ * (threats.md 11). Answers the changes that hide it; null when it is nowhere.
  */
 export function redactHeaders(headers: readonly Header[], secret: Secret): HeaderChanges | null {
-  const text = secret.reveal()
-  const forms = [
-    ...new Set([text, encodeURIComponent(text), encodeURIComponent(text).replaceAll('%20', '+')]),
-  ]
-    .filter((form) => form !== '')
-    .map((form) => Buffer.from(form, 'utf8').toString('latin1'))
-  const tainted = new Set(
-    headers
-      .filter(({ value }) => forms.some((form) => value.includes(form)))
-      .map(({ name }) => name),
-  )
-  if (tainted.size === 0) return null
+  const forms = formsOf(secret)
+  const tainted = taintedNames(headers, secret)
+  if (forms === null || tainted.length === 0) return null
   // All values of a name are set as one, since ext_proc replaces a header as a whole.
-  const set = [...tainted].map((name) => ({
+  const set = tainted.map((name) => ({
     name,
     value: headers
       .filter((header) => header.name === name)
-      .map(({ value }) => forms.reduce((text_, form) => text_.replaceAll(form, REDACTED), value))
+      .map(({ value }) => value.replaceAll(forms, REDACTED))
       .join(', '),
   }))
   return { set, remove: [] }
+}
+
+/** The names of headers or trailers in which the secret stands. */
+export function taintedNames(headers: readonly Header[], secret: Secret): string[] {
+  const forms = formsOf(secret)
+  if (forms === null) return []
+  return [
+    ...new Set(headers.filter(({ value }) => value.search(forms) >= 0).map(({ name }) => name)),
+  ]
+}
+
+const known = new WeakMap<Secret, RegExp>()
+
+/**
+ * Every spelling of the secret in which each byte stands for itself or is percent-encoded, in either case and however
+ * often again, as in a `Location` that carries the address called as a parameter. Null for an empty secret.
+ */
+function formsOf(secret: Secret): RegExp | null {
+  const made = known.get(secret)
+  if (made !== undefined) return made
+  const bytes = Buffer.from(secret.reveal(), 'utf8')
+  if (bytes.length === 0) return null
+  const forms = new RegExp([...bytes].map(formsOfByte).join(''), 'g')
+  known.set(secret, forms)
+  return forms
+}
+
+function formsOfByte(byte: number): string {
+  const hex = byte.toString(16).padStart(2, '0')
+  const digits = [...hex].map((digit) => `[${digit}${digit.toUpperCase()}]`).join('')
+  const escaped = `%(?:25)*${digits}`
+  const plus = byte === 0x20 ? '|\\+|%(?:25)*2[bB]' : ''
+  return `(?:\\x${hex}|${escaped}${plus})`
 }

@@ -31,6 +31,8 @@ export type BodyVerdict =
 export interface ResponseInspector {
   headers(headers: readonly Header[]): HeadersVerdict
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict>
+  /** The names of trailers that must not go out. */
+  trailers(trailers: readonly Header[]): readonly string[]
   close(): void
 }
 

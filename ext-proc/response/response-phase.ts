@@ -1,6 +1,6 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from '../call/write-error.ts'
-import { BODY_MODE, HEADER_MODE, writePass } from '../envoy/write-response.ts'
+import { BODY_MODE, HEADER_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
 import type { ResponseInspector } from './response-inspector.ts'
 
 export interface ResponseIo {
@@ -31,6 +31,15 @@ export class ResponsePhase {
   }
 
   headers(headers: readonly Header[]): void {
+    try {
+      this.#headers(headers)
+    } catch (error) {
+      // Thrown on, it would end the process and all it holds.
+      this.#io.fail(error)
+    }
+  }
+
+  #headers(headers: readonly Header[]): void {
     const verdict = this.#inspector?.headers(headers) ?? {
       kind: 'pass',
       changes: null,
@@ -53,6 +62,17 @@ export class ResponsePhase {
   body(bytes: Buffer, end: boolean): void {
     this.#last = this.#last
       .then(() => this.#body(bytes, end))
+      .catch((error: unknown) => this.#io.fail(error))
+  }
+
+  /** Answered after the chunks before them. */
+  trailers(trailers: readonly Header[]): void {
+    this.#last = this.#last
+      .then(() =>
+        this.#io.write(
+          writeTrailers('response_trailers', this.#inspector?.trailers(trailers) ?? []),
+        ),
+      )
       .catch((error: unknown) => this.#io.fail(error))
   }
 
