@@ -30,7 +30,7 @@ export async function runActivity(
     stdout.write(options.output === 'json' ? `${JSON.stringify(entry)}\n` : lineOf(entry))
   }
   const query = new URLSearchParams([...filter, ['limit', String(options.limit ?? LIMIT)]])
-  const answer = await callAdmin(options, 'GET', `/admin/activity?${query}`)
+  const answer = await callAdmin(options, 'GET', `/admin/activity?${query.toString()}`)
   if (answer.status !== 200) {
     stderr.write(`${messageOf(answer)}\n`)
     return 1
@@ -46,7 +46,7 @@ async function follow(
   stderr: Writable,
 ): Promise<number> {
   for (let last = ''; ; ) {
-    const answer = await fetch(`${adminUrl(options)}/admin/activity/stream?${filter}`, {
+    const answer = await fetch(`${adminUrl(options)}/admin/activity/stream?${filter.toString()}`, {
       headers: {
         authorization: `Bearer ${options.token ?? process.env['AGW_TOKEN'] ?? ''}`,
         ...(last === '' ? {} : { 'last-event-id': last }),

@@ -106,7 +106,7 @@ function holds(value: unknown, text: string): boolean {
   if (typeof value === 'string') return value.toLowerCase().includes(text)
   if (typeof value === 'object' && value !== null)
     return Object.values(value).some((member) => holds(member, text))
-  return value !== null && value !== undefined && String(value).includes(text)
+  return (typeof value === 'number' || typeof value === 'boolean') && String(value).includes(text)
 }
 
 /** The same text as the script may look for in the stored JSON: one that JSON writes as it is. */

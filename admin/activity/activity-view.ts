@@ -26,7 +26,7 @@ export const ActivityView = Strict({
   request_id: Text,
   edge_id: Text,
   steps: Type.Array(
-    Strict({ step: Type.String(), outcome: Type.String(), took_us: Type.Number() }),
+    Type.Object({ step: Type.String(), outcome: Type.String(), took_us: Type.Number() }),
   ),
   duration_ms: Count,
   bytes_in: Count,

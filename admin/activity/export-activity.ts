@@ -44,6 +44,6 @@ const ndjsonOf = (entry: ActivityEntry): string => `${JSON.stringify(activityVie
 const csvOf = (entry: ActivityEntry): string =>
   csvLine(
     Object.values(activityView(entry)).map((value) =>
-      typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? ''),
+      typeof value === 'string' ? value : value === null ? '' : JSON.stringify(value),
     ),
   )

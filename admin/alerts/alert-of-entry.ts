@@ -3,17 +3,11 @@ import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
 
 /** The alert that follows from an entry of the log; null for most (contract §4, "An alert"). */
 export function alertOfEntry(entry: ActivityEntry): AlertCause | null {
-  switch (entry.event) {
-    case 'injection_blocked':
-    case 'injection_detected':
-      return ofFinding(entry)
-    case 'anomaly_detected':
-      return ofAnomaly(entry)
-    case 'agent_killed':
-      return entry.data['triggered_by'] === 'system' ? ofAutomaticKill(entry) : null
-    default:
-      return null
-  }
+  const { event, data } = entry
+  if (event === 'injection_blocked' || event === 'injection_detected') return ofFinding(entry)
+  if (event === 'anomaly_detected') return ofAnomaly(entry)
+  if (event === 'agent_killed' && data['triggered_by'] === 'system') return ofAutomaticKill(entry)
+  return null
 }
 
 /** Mode `log` only records, and a whitelisted finding is nobody's business. */

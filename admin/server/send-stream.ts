@@ -12,6 +12,7 @@ export function sendStream(
   reply.hijack()
   const gone = new AbortController()
   out.once('close', () => gone.abort())
+  if (out.destroyed || out.closed) gone.abort()
   out.on('error', () => gone.abort())
   // Small events must not wait for the next.
   out.socket?.setNoDelay(true)

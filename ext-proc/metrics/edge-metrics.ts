@@ -27,7 +27,7 @@ export class EdgeMetrics {
     for (const { step, took_us } of steps) {
       let histogram = this.#steps.get(step)
       if (histogram === undefined) {
-        histogram = { counts: new Array(BOUNDS_US.length + 1).fill(0) as number[], sum_us: 0 }
+        histogram = { counts: Array.from({ length: BOUNDS_US.length + 1 }, () => 0), sum_us: 0 }
         this.#steps.set(step, histogram)
       }
       let i = 0

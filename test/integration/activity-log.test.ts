@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { PassThrough } from 'node:stream'
+import { runActivity } from '../../cli/activity.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { recordEntries } from '../../core/activity/record-entries.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
@@ -175,6 +177,28 @@ test('the stream tells what comes, filtered, and goes on after the last event th
     entries,
   )
   assert.equal((await readEvents(url, { authorization, 'last-event-id': 'x' })).status, 400)
+})
+
+test('agw activity prints the newest entries, the oldest first, and nothing that steers a terminal', async () => {
+  const agent_id = 'agt_printed'
+  await record(
+    activityEntry('request_allowed', { agent_id, agent_name: 'one' }),
+    activityEntry('permission_denied', { agent_id, agent_name: 'two\u001b[2J' }),
+  )
+  const options = { url: `http://127.0.0.1:${admin.port}`, token: admin.token, agent: agent_id }
+  const print = async (more: object): Promise<string> => {
+    const stdout = new PassThrough()
+    assert.equal(await runActivity({ ...options, ...more }, stdout, new PassThrough()), 0)
+    return String(stdout.read())
+  }
+  const lines = (await print({})).trimEnd().split('\n')
+  assert.equal(lines.length, 2)
+  assert.match(lines[0] ?? '', /request_allowed +one/)
+  assert.match(lines[1] ?? '', /permission_denied +two\?\[2J/)
+  const json = (await print({ output: 'json', event: 'permission_denied' })).trimEnd()
+  assert.equal(JSON.parse(json).agent_id, agent_id)
+  const stderr = new PassThrough()
+  assert.equal(await runActivity({ ...options, event: 'none' }, new PassThrough(), stderr), 1)
 })
 
 test('the export holds what the list has, as NDJSON and as CSV, and is in the log itself', async () => {
