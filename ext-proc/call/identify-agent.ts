@@ -42,7 +42,11 @@ export async function identifyAgent(
     case 'known':
       break
   }
-  const { key } = own
+  const shown = own.key
+  const key =
+    shown.revoked_by === 'kill' && shown.agent_id !== null
+      ? await parts.policy.revokedByKill(shown, shown.agent_id)
+      : shown
   record.facts.key_id = key.key_id
   const refused = await checkKey(call, key)
   if (refused !== null) return refused

@@ -67,6 +67,23 @@ export class PolicyStore {
     return this.#agents.get(`${organization_id} ${agent_id}`)
   }
 
+  /**
+   * A key that a kill has revoked, as it is now. While a kill or a reactivation is on its way, the key may be cached
+   * from after it and the agent from before, or the other way round; then both are read anew.
+   */
+  async revokedByKill(key: ApiKey, agent_id: string): Promise<ApiKey> {
+    const { organization_id, hash } = key
+    const { agent } = await this.agent(organization_id, agent_id)
+    const isKilled =
+      agent?.status === 'killed' ||
+      this.#parts.killBoard.killedAt(organization_id, agent_id) !== null
+    if (agent === null || isKilled) return key
+    this.#agents.drop(`${organization_id} ${agent_id}`)
+    this.#keys.drop(hash)
+    const [again] = await Promise.all([this.key(hash), this.agent(organization_id, agent_id)])
+    return again.key ?? key
+  }
+
   drop(target: ControlTarget): void {
     switch (target.what) {
       case 'key':

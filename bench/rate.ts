@@ -1,0 +1,121 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { readFileSync } from 'node:fs'
+import { openCall } from '../test/kit/open-call.ts'
+import { startFleet } from '../test/kit/start-fleet.ts'
+import { distribution, endCalls } from './kill-fixture.ts'
+
+const LIMITS = (process.env['BENCH_LIMITS'] ?? '60,600,6000').split(',').map(Number)
+const EDGES = (process.env['BENCH_EDGES'] ?? '1,4').split(',').map(Number)
+/** A minute to fill the window, and another in which it slides. */
+const RUN_MS = Number(process.env['BENCH_RUN_MS'] ?? 130_000)
+/** How much more is asked for than the limit allows. */
+const EXCESS = 1.3
+const MINUTE_MS = 60_000
+
+/** Constant excess over a limit, spread over the edges: calls that reached the API in each sliding minute. */
+for (const edges of EDGES) {
+  const fleet = await startFleet({
+    envoys: 'each',
+    edges: Array.from({ length: edges }, () => ({})),
+  })
+  try {
+    const runs = LIMITS.map(async (limit) => {
+      const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/limit-${limit}`, {
+        scope: { rate_limiting: { requests_per_minute: limit } },
+      })
+      const interval_ms = MINUTE_MS / limit / EXCESS
+      const started_ms = performance.now()
+      let sent = 0
+      const underWay: Promise<unknown>[] = []
+      while (performance.now() - started_ms < RUN_MS) {
+        // As many as are due by now, so that a late timer costs nothing.
+        for (const due = (performance.now() - started_ms) / interval_ms; sent < due; sent++) {
+          const url = fleet.edges[sent % edges]?.url ?? ''
+          underWay.push(openCall(url, access.base_url, access.headers).ended)
+        }
+        await wait(Math.min(interval_ms, 20))
+      }
+      await Promise.all(underWay)
+      const at_ms = fleet.upstream.begun
+        .filter(
+          ({ path }) =>
+            path.startsWith(`/limit-${limit}`) && path.split('?')[0] === `/limit-${limit}`,
+        )
+        .map((one) => one.at_ms)
+      const { most, least } = slidingMinutes(at_ms, started_ms, started_ms + RUN_MS)
+      const percent = (count: number): string => `${((100 * count) / limit).toFixed(2)} %`
+      process.stdout.write(
+        `${edges} edges, ${limit} a minute, ${sent} sent: sliding minute at most ${most} (${percent(most)}), ` +
+          `at least ${least} (${percent(least)}), on average ${percent((at_ms.length * MINUTE_MS) / RUN_MS)}\n`,
+      )
+    })
+    await Promise.all(runs)
+    if (edges === EDGES[0]) await cost(fleet)
+  } finally {
+    endCalls()
+    await fleet.stop()
+  }
+}
+process.exit(0)
+
+/** Over all windows of a minute that lie within the run; they begin and end where the count changes. */
+function slidingMinutes(
+  at_ms: readonly number[],
+  from_ms: number,
+  to_ms: number,
+): { most: number; least: number } {
+  const sorted = [...at_ms].sort((a, b) => a - b)
+  let most = 0
+  let least = Number.POSITIVE_INFINITY
+  let first = 0
+  let last = 0
+  const starts = [from_ms, ...sorted.flatMap((at) => [at, at + 0.001])].filter(
+    (start) => start + MINUTE_MS <= to_ms,
+  )
+  for (const start of starts) {
+    while (first < sorted.length && (sorted[first] ?? 0) < start) first++
+    while (last < sorted.length && (sorted[last] ?? 0) < start + MINUTE_MS) last++
+    most = Math.max(most, last - first)
+    least = Math.min(least, last - first)
+  }
+  return { most, least }
+}
+
+/** What a limit adds to a call: CPU time of ext-proc and store, and the wait, which a body that is held hides in part. */
+async function cost(fleet: Awaited<ReturnType<typeof startFleet>>): Promise<void> {
+  const CALLS = 4000
+  const url = fleet.edges[0]?.url ?? ''
+  for (const requests_per_minute of [null, 1_000_000]) {
+    const access = await fleet.operator.makeAccess(
+      `${fleet.upstream.origin}/cost-${requests_per_minute}`,
+      { scope: { rate_limiting: { requests_per_minute } } },
+    )
+    const run = async (calls: number): Promise<number[]> => {
+      const took: number[] = []
+      const callers = Array.from({ length: 8 }, async () => {
+        for (let i = 0; i < calls / 8; i++) {
+          const asked_ms = performance.now()
+          await openCall(url, access.base_url, access.headers).ended
+          took.push(performance.now() - asked_ms)
+        }
+      })
+      await Promise.all(callers)
+      return took
+    }
+    await run(500)
+    const pids = [fleet.edges[0]?.pid() ?? 0, fleet.valkey.pid()]
+    const before = pids.map(cpuTicks)
+    const took = await run(CALLS)
+    const us = pids.map((pid, i) => ((cpuTicks(pid) - (before[i] ?? 0)) * 10_000) / CALLS)
+    process.stdout.write(
+      `limit ${requests_per_minute}: CPU per call ext-proc ${us[0]?.toFixed(1)} µs, store ${us[1]?.toFixed(1)} µs; ` +
+        `call ${distribution(took)}\n`,
+    )
+  }
+}
+
+/** User and system time of a process in hundredths of a second (Linux). */
+function cpuTicks(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  return Number(fields[11]) + Number(fields[12])
+}
