@@ -8,7 +8,7 @@ import { gate } from './gate.ts'
 export const LANGUAGE_WORDS = {
   // German
   de_ignore: `ignoriere, ignorieren, ignoriert, ignorier, missachte, missachten, vergiss, vergesst, vergessen, verwerfe, verwerfen, verwirf, umgehe, umgehen, ^beachte nicht, ubergehe, ubergehen, uberschreibe, missachtet, befolge ^nicht, halte dich ^nicht, setze dich uber`,
-  de_rules: `anweisung, anweisungen, instruktion, instruktionen, anordnungen, befehl, befehle, regel, regeln, vorgaben, vorgabe, richtlinien, aufgabe, aufgaben, vorherige, vorherigen, obige, obigen, bisherige, bisherigen, gesagte, sicherheitsregeln, einschrankungen, systemprompt, kontext`,
+  de_rules: `anweisung, anweisungen, instruktion, instruktionen, anordnungen, befehl, befehle, regel, regeln, vorgaben, vorgabe, richtlinien, aufgabe, aufgaben, vorherige, vorherigen, obige, obigen, bisherige, bisherigen, gesagte, sicherheitsregeln, einschrankungen, systemprompt, kontext, vorher, zuvor, bisher`,
   // French
   fr_ignore: `ignore, ignorez, ignorer, ignores, oublie, oubliez, oublier, neglige, negligez, contourne, contournez, desobeis, passe outre, meprise, ^tiens pas compte, ^tenez pas compte, efface, effacez, annule, annulez, ne suis ^pas, ne suivez ^pas, fais ^abstraction, faites ^abstraction`,
   fr_rules: `instructions, instruction, consignes, consigne, directives, directive, regles, regle, precedentes, precedente, precedents, ordres, politique, restrictions, dit, contraintes, prompt`,
