@@ -13,6 +13,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   addStart(program)
   addScan(program)
   addEnvoyConfig(program)
+  addSettings(program)
   addKill(program)
   addReactivate(program)
   addActivity(program)
@@ -143,4 +144,14 @@ function wholeNumber(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) < 1 || Number(text) > 200)
     throw new InvalidArgumentError('It is a whole number from 1 to 200.')
   return Number(text)
+}
+
+function addSettings(program: Command): void {
+  program
+    .command('settings')
+    .description('print the page of all settings')
+    .action(async () => {
+      const { settingsPage } = await import('./settings-page.ts')
+      process.stdout.write(settingsPage())
+    })
 }

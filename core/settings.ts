@@ -12,7 +12,7 @@ interface Row<T> {
   /** The text that stands in when the variable is unset or empty; null leaves the setting null. */
   readonly fallback: string | (() => string) | null
   /** The default as people read it, where it differs from the fallback. */
-  readonly shown_default?: string
+  readonly shown_default?: string | undefined
   readonly description: string
   /** False while nothing acts on the setting yet; the start log then says so. */
   readonly in_force: boolean

@@ -13,9 +13,11 @@ import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { connect } from 'node:tls'
 import { promisify } from 'node:util'
 import { fromRoot } from '../../core/root.ts'
 import { freePort } from '../kit/free-port.ts'
+import { makeCertificates } from '../kit/make-certificates.ts'
 import { type ChildRole, type Stack, startStack } from '../kit/start-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
@@ -52,15 +54,11 @@ function agw(args: readonly string[], env: Record<string, string> = {}): Promise
   const { PATH = '', HOME = '', ENVOY_BIN = '', VALKEY_BIN = '' } = process.env
   const cwd = tempFolder('agw')
   return new Promise((resolve) => {
-    const child = spawn(
-      process.execPath,
-      [fromRoot('dist', 'cli', 'bin.js'), ...args],
-      {
-        cwd,
-        env: { PATH, HOME, ENVOY_BIN, VALKEY_BIN, ...env },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    )
+    const child = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args], {
+      cwd,
+      env: { PATH, HOME, ENVOY_BIN, VALKEY_BIN, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
     let out = ''
     let err = ''
     child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
@@ -342,6 +340,32 @@ test('several workers share the calls, each an edge of its own', async () => {
   })
   const { data } = (await answer.json()) as { data: { edge_id: string }[] }
   assert.deepEqual(data.map(({ edge_id }) => edge_id).sort(), ['here-1', 'here-2'])
+  assert.equal(await end(stack), 0)
+})
+
+test('ext-proc over TCP demands a certificate of its CA from whoever calls it', async () => {
+  const port = await freePort()
+  const { ca_file, cert_file, key_file, ca } = await makeCertificates(['127.0.0.1'])
+  const stack = await begin({
+    AGW_EXT_PROC_ADDRESS: `127.0.0.1:${port}`,
+    AGW_EXT_PROC_TLS_CERT_FILE: cert_file,
+    AGW_EXT_PROC_TLS_KEY_FILE: key_file,
+    AGW_EXT_PROC_TLS_CA_FILE: ca_file,
+  })
+  assert.equal((await fetch(`${stack.apiUrl}/readyz`)).status, 200)
+  const dial = (own: object): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'], ...own })
+      socket.once('secureConnect', () => socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'))
+      // A server that lets us in sends its settings first.
+      socket.once('data', () => {
+        resolve('let in')
+        socket.destroy()
+      })
+      for (const event of ['error', 'end', 'close']) socket.once(event, () => resolve('refused'))
+    })
+  assert.equal(await dial({}), 'refused')
+  assert.equal(await dial({ cert: readFileSync(cert_file), key: readFileSync(key_file) }), 'let in')
   assert.equal(await end(stack), 0)
 })
 

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import ipaddr from 'ipaddr.js'
+import { REFUSED_RANGES } from '../../envoy/refused-ranges.ts'
+import { subtractRanges } from '../../envoy/subtract-ranges.ts'
+
+const covers = (ranges: readonly string[], address: string): boolean => {
+  const parsed = ipaddr.parse(address)
+  return ranges.some((range) => {
+    const [network, length] = ipaddr.parseCIDR(range)
+    return network.kind() === parsed.kind() && parsed.match([network, length] as never)
+  })
+}
+
+const v4 = fc
+  .tuple(fc.nat(255), fc.nat(255), fc.nat(255), fc.nat(255))
+  .map((bytes) => bytes.join('.'))
+const v6 = fc
+  .array(fc.nat(0xffff), { minLength: 8, maxLength: 8 })
+  .map((groups) => groups.map((group) => group.toString(16)).join(':'))
+const cidr = fc.oneof(
+  fc.tuple(v4, fc.nat(32)).map(([address, length]) => `${address}/${length}`),
+  fc.tuple(v6, fc.nat(128)).map(([address, length]) => `${address}/${length}`),
+)
+const ranges = fc.array(cidr, { maxLength: 5 })
+
+test('an address is refused exactly when a range has it and no hole does', () => {
+  fc.assert(
+    fc.property(ranges, ranges, fc.oneof(v4, v6), (denied, holes, address) => {
+      const rest = subtractRanges(denied, holes)
+      assert.equal(covers(rest, address), covers(denied, address) && !covers(holes, address))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test('a hole is cut out of the middle of a range and its edges stay', () => {
+  const rest = subtractRanges(['10.0.0.0/8'], ['10.1.2.0/24'])
+  for (const address of ['10.1.1.255', '10.1.3.0', '10.0.0.0', '10.255.255.255'])
+    assert.equal(covers(rest, address), true, address)
+  for (const address of ['10.1.2.0', '10.1.2.255', '11.0.0.0'])
+    assert.equal(covers(rest, address), false, address)
+  assert.deepEqual(subtractRanges(['10.0.0.0/8', '127.0.0.0/8'], ['0.0.0.0/0']), [])
+  assert.deepEqual(subtractRanges(['::/3'], ['10.0.0.0/8']), ['::/3'])
+})
+
+test('every special address is refused, and public ones are not', () => {
+  const refused =
+    '0.0.0.0 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.2.1 192.88.99.1 192.168.255.255 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::ffff:7f00:1 ::7f00:1 64:ff9b::7f00:1 64:ff9b:1::1 100::1 2001::1 2001:20::1 2001:db8::1 2002:7f00:1:: 3fff::1 fc00::1 fd00::1 fe80::1 fec0::1 ff02::1 5f00::1'
+  const open =
+    '1.1.1.1 8.8.8.8 100.63.255.255 100.128.0.1 172.15.255.255 172.32.0.1 168.63.129.17 192.169.0.1 198.17.255.255 198.20.0.1 223.255.255.255 2001:200::1 2606:4700::1111 2a00:1450::1 2003::1 3ffe::1'
+  for (const address of refused.split(' '))
+    assert.equal(covers(REFUSED_RANGES, address), true, address)
+  for (const address of open.split(' '))
+    assert.equal(covers(REFUSED_RANGES, address), false, address)
+})

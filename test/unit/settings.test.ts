@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { settingsPage } from '../../cli/settings-page.ts'
+import { fromRoot } from '../../core/root.ts'
+import { readSettings, type Settings, SETTINGS, settingsNotInForce } from '../../core/settings.ts'
+
+const faultsOf = (env: Record<string, string>): readonly string[] => {
+  const read = readSettings(env)
+  return read.ok ? [] : read.faults
+}
+
+const settingsOf = (env: Record<string, string>): Settings => {
+  const read = readSettings(env)
+  if (!read.ok) throw new Error(read.faults.join('\n'))
+  return read.settings
+}
+
+const file = fromRoot('package.json')
+
+test('an empty environment, and variables set to nothing, give the defaults of the contract', () => {
+  for (const env of [{}, { AGW_PROXY_PORT: '', REDIS_URL: ' ' }]) {
+    const settings = settingsOf(env)
+    assert.equal(settings.proxyHost, '127.0.0.1')
+    assert.equal(settings.proxyPort, 8080)
+    assert.equal(settings.apiPort, 8081)
+    assert.equal(settings.redisUrl, null)
+    assert.equal(settings.organizationId, 'org_default')
+    assert.equal(settings.maxBodyBytes, 8_388_608)
+    assert.equal(settings.upstreamIdleTimeout_ms, 900_000)
+    assert.deepEqual(settings.webhookDelays_ms, [0, 60_000, 300_000, 1_800_000, 7_200_000])
+    assert.equal(settings.killLease_ms, 3_000)
+    assert.equal(settings.proxyAdmin, true)
+    assert.ok(settings.extProcWorkers >= 1)
+  }
+})
+
+test('each faulty value is named by its variable, and all of them at once', () => {
+  const rows: Readonly<Record<string, string>> = {
+    AGW_PROXY_HOST: 'http://127.0.0.1',
+    AGW_PROXY_PORT: '65536',
+    AGW_API_PORT: '-1',
+    REDIS_URL: 'redis+sentinel://one:26379,two:26379',
+    ENVOY_BIN: '/nowhere/envoy',
+    AGW_ADMIN_TOKEN: 'has a space in it',
+    AGW_ADMIN_EMAIL: 'nobody',
+    AGW_ENCRYPTION_KEY: randomBytes(31).toString('base64'),
+    AGW_ORGANIZATION_ID: 'org/1',
+    AGW_EXT_PROC_WORKERS: '0',
+    AGW_MAX_BODY_BYTES: '8MB',
+    AGW_TRUSTED_HOPS: '1.5',
+    AGW_UPSTREAM_IDLE_TIMEOUT: '15',
+    AGW_EGRESS_ALLOW_CIDRS: '10.0.0.0/33',
+    AGW_UPSTREAM_CA_FILE: '/nowhere/ca.pem',
+    AGW_WEBHOOK_DELAYS: '0s,soon',
+    AGW_SMTP_URL: 'mail.example',
+    AGW_EDGE_ID: 'edge one',
+    AGW_PROXY_ADMIN: 'true',
+    AGW_EXT_PROC_ADDRESS: 'unix:relative.sock',
+    AGW_KILL_LEASE_MS: '10',
+    AGW_DNS_RESOLVERS: '127.0.0.1',
+  }
+  const faults = faultsOf(rows)
+  for (const name of Object.keys(rows))
+    assert.equal(faults.filter((fault) => fault.startsWith(`${name} `)).length >= 1, true, name)
+  for (const secret of ['AGW_ADMIN_TOKEN', 'AGW_ENCRYPTION_KEY'])
+    assert.ok(!faults.join('\n').includes(rows[secret] ?? ''), secret)
+})
+
+test('settings that contradict each other are faults', () => {
+  const rows: ReadonlyArray<readonly [Record<string, string>, RegExp]> = [
+    [{ AGW_TLS_CERT_FILE: file }, /AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE/],
+    [{ AGW_TLS_KEY_FILE: file }, /AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE/],
+    [{ AGW_EXT_PROC_ADDRESS: '10.0.0.1:9000' }, /AGW_EXT_PROC_TLS_CERT_FILE.*KEY.*CA/],
+    [
+      {
+        AGW_EXT_PROC_ADDRESS: '10.0.0.1:9000',
+        AGW_EXT_PROC_TLS_CERT_FILE: file,
+        AGW_EXT_PROC_TLS_KEY_FILE: file,
+      },
+      /AGW_EXT_PROC_TLS_CA_FILE missing/,
+    ],
+    [{ AGW_EXT_PROC_TLS_CA_FILE: file }, /must be set together/],
+    [{ AGW_PROXY_PORT: '9', AGW_API_PORT: '9' }, /same port/],
+    [{ AGW_SMTP_URL: 'smtp://mail.example' }, /AGW_ALERT_EMAIL_FROM/],
+    [{ AGW_WEBHOOK_DELAYS: ',' }, /no attempt/],
+  ]
+  for (const [env, fault] of rows) assert.match(faultsOf(env).join('\n'), fault)
+  assert.deepEqual(faultsOf({ AGW_PROXY_PORT: '0', AGW_API_PORT: '0' }), [])
+})
+
+test('every form of a store is accepted and no other', () => {
+  const good = [
+    'redis://localhost',
+    'rediss://user:pass@store.example:6380/2',
+    'unix:///run/agw/valkey.sock',
+    'redis+sentinel://one:26379,two:26379/main',
+    'redis+cluster://user:pass@one:6379,[::1]:6379',
+  ]
+  const bad = [
+    'http://x',
+    'redis://',
+    'unix://relative',
+    'redis+cluster://one',
+    'valkey',
+    'redis+sentinel://a:1',
+  ]
+  for (const url of good) assert.equal(settingsOf({ REDIS_URL: url }).redisUrl, url)
+  for (const url of bad) assert.equal(faultsOf({ REDIS_URL: url }).length, 1, url)
+})
+
+test('ranges are made canonical, and a bare address is a range of one', () => {
+  const { egressAllowCidrs } = settingsOf({
+    AGW_EGRESS_ALLOW_CIDRS: '10.1.2.3/8, 192.168.1.7 ,fd00:0:0::1/64',
+  })
+  assert.deepEqual(egressAllowCidrs, ['10.0.0.0/8', '192.168.1.7/32', 'fd00::/64'])
+})
+
+test('several encryption keys, the newest first, may be given for a rotation', () => {
+  const keys = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64url')].join(
+    ', ',
+  )
+  assert.equal(settingsOf({ AGW_ENCRYPTION_KEY: keys }).encryptionKey, keys)
+})
+
+test('the page of settings is the catalogue', () => {
+  const page = readFileSync(fromRoot('docs', 'settings.md'), 'utf8')
+  assert.equal(page, settingsPage(), 'node dist/cli/bin.js settings > docs/settings.md')
+})
+
+test('what is set and not in force yet, and what is no setting at all, is named', () => {
+  const later = Object.values(SETTINGS).filter((row) => !row.in_force)
+  for (const { name } of later)
+    assert.deepEqual(settingsNotInForce({ [name]: 'x' }), [`${name} is set but not yet in force.`])
+  assert.deepEqual(
+    settingsNotInForce({ AGW_PROXY_PROT: '1', AGW_URL: 'x', AGW_TOKEN: 'y', HOME: '/' }),
+    ['AGW_PROXY_PROT is not a setting of this gateway.'],
+  )
+})
