@@ -230,3 +230,8 @@ const median = (values: readonly number[]): number =>
   [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(0)} MB`
+
+if (import.meta.filename === process.argv[1]) {
+  await benchActivity((line) => process.stdout.write(`${line}\n`))
+  process.exit(0)
+}

@@ -23,8 +23,15 @@ export interface KitEnvoy {
   readonly stop: () => Promise<void>
 }
 
-/** The real Envoy on the product's own bootstrap; `env` are settings, `facts` what a launcher would decide. */
-export async function startEnvoy(env: Environment, facts: Partial<BootFacts>): Promise<KitEnvoy> {
+/**
+ * The real Envoy on the product's own bootstrap; `env` are settings, `facts` what a launcher would decide. `edit` makes
+ * of it the configuration of somebody else's Envoy.
+ */
+export async function startEnvoy(
+  env: Environment,
+  facts: Partial<BootFacts>,
+  edit: (yaml: string) => string = (yaml) => yaml,
+): Promise<KitEnvoy> {
   const folder = tempFolder('envoy')
   const port = await freePort()
   const read = readSettings({ AGW_PROXY_PORT: String(port), ...env })
@@ -40,7 +47,7 @@ export async function startEnvoy(env: Environment, facts: Partial<BootFacts>): P
     ...facts,
   }
   const config = join(folder, 'envoy.yaml')
-  writeFileSync(config, renderBootstrap(read.settings, boot), { mode: 0o600 })
+  writeFileSync(config, edit(renderBootstrap(read.settings, boot)), { mode: 0o600 })
   const binary = await findEnvoy(read.settings)
   const args = ['-c', config, '--use-dynamic-base-id', '--concurrency', '1', '-l', 'error']
   const child = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] })

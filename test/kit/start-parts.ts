@@ -30,10 +30,14 @@ export interface Parts {
   readonly stop: () => Promise<void>
 }
 
-/** @param nodeArgs options of Node for the ext-proc process */
+/**
+ * @param nodeArgs options of Node for the ext-proc process
+ * @param edit what is done to the configuration of Envoy
+ */
 export async function startParts(
   env: Environment,
   nodeArgs: readonly string[] = [],
+  edit?: (yaml: string) => string,
 ): Promise<Parts> {
   const folder = tempFolder('parts')
   const valkey = await startValkey()
@@ -48,6 +52,7 @@ export async function startParts(
         ? {}
         : { trusted_ca_file: env['AGW_UPSTREAM_CA_FILE'] }),
     },
+    edit,
   )
   const apiPort = await freePort()
   const adminToken = randomBytes(24).toString('hex')
