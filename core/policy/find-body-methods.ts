@@ -14,6 +14,8 @@ const VALUE_LIMIT_BYTES = 64
 const SHORTEST_PART_BYTES = 15
 const QUOTE = 0x22
 const PERCENT = 0x25
+const AMPERSAND = 0x26
+const SEMICOLON = 0x3b
 const UNDERSCORE = 0x5f
 const OPEN_OBJECT = 0x7b
 
@@ -38,28 +40,30 @@ const isMethodName = (name: string): boolean => name.trim().toLowerCase() === NA
 
 function formMethods(body: Buffer): readonly string[] {
   const found: string[] = []
-  let semicolon = -1
   for (let start = 0; start < body.length && found.length < METHODS_LIMIT; ) {
     start = skipFormSpaces(body, start)
-    const next = body.indexOf('&', start)
-    if (semicolon < start) semicolon = indexOrEnd(body, ';', start)
-    // Some frameworks separate at semicolons too.
-    const end = Math.min(next === -1 ? body.length : next, semicolon)
-    // The name is sought no further than it could reach, or pairs without `=` would cost a search to the end each.
+    const end = pairEnd(body, start)
     const isCandidate = body[start] === UNDERSCORE || body[start] === PERCENT
-    const bound = isCandidate ? Math.min(end, start + LONGEST_NAME_BYTES + 1) : start
-    const head = body.toString('latin1', start, bound)
-    const equals = head.indexOf('=')
-    if (equals !== -1 && isMethodName(decodeFormText(head.slice(0, equals))))
-      found.push(decodeFormText(shortText(body, start + equals + 1, end)))
+    const value = isCandidate && end - start > NAME.length ? methodPair(body, start, end) : null
+    if (value !== null) found.push(value)
     start = end + 1
   }
   return found
 }
 
-function indexOrEnd(body: Buffer, text: string, start: number): number {
-  const at = body.indexOf(text, start)
-  return at === -1 ? body.length : at
+/** Some frameworks separate at semicolons too. Byte by byte, since a search for either could run to the end each time. */
+function pairEnd(body: Buffer, start: number): number {
+  let i = start
+  while (i < body.length && body[i] !== AMPERSAND && body[i] !== SEMICOLON) i++
+  return i
+}
+
+function methodPair(body: Buffer, start: number, end: number): string | null {
+  const head = body.toString('latin1', start, Math.min(end, start + LONGEST_NAME_BYTES + 1))
+  const equals = head.indexOf('=')
+  return equals !== -1 && isMethodName(decodeFormText(head.slice(0, equals)))
+    ? decodeFormText(shortText(body, start + equals + 1, end))
+    : null
 }
 
 /** Some frameworks drop spaces before a name, however many there are. */
@@ -79,7 +83,8 @@ function skipFormSpaces(body: Buffer, start: number): number {
 function multipartMethods(body: Buffer): readonly string[] {
   const found: string[] = []
   for (let start = 0; start < body.length && found.length < METHODS_LIMIT; ) {
-    const end = indexOrEnd(body, '\n--', start)
+    const next = body.indexOf('\n--', start)
+    const end = next === -1 ? body.length : next
     const value = methodPart(body, start, end)
     if (value !== null) found.push(value)
     start = end + 3
