@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { readFileSync } from 'node:fs'
+import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { openCall } from '../test/kit/open-call.ts'
 import { startFleet } from '../test/kit/start-fleet.ts'
 import { distribution, endCalls } from './kill-fixture.ts'
@@ -27,6 +28,15 @@ for (const edges of EDGES) {
       const started_ms = performance.now()
       let sent = 0
       const underWay: Promise<unknown>[] = []
+      const decided_ms: number[] = []
+      // The log holds the calls of the last minute; it is read more often than that.
+      const readLog = async (): Promise<void> => {
+        const key = REDIS_KEYS.rateLog('org_default', access.agent.agent_id, access.scope_id)
+        const log = (await fleet.redis.lrange(key, 0, -1)).map(Number).reverse()
+        const last = decided_ms.at(-1) ?? 0
+        decided_ms.push(...log.filter((at) => at > last))
+      }
+      const reading = setInterval(() => void readLog().catch(() => undefined), MINUTE_MS / 3)
       while (performance.now() - started_ms < RUN_MS) {
         // As many as are due by now, so that a late timer costs nothing.
         for (const due = (performance.now() - started_ms) / interval_ms; sent < due; sent++) {
@@ -36,6 +46,8 @@ for (const edges of EDGES) {
         await wait(Math.min(interval_ms, 20))
       }
       await Promise.all(underWay)
+      clearInterval(reading)
+      await readLog()
       const at_ms = fleet.upstream.begun
         .filter(
           ({ path }) =>
@@ -43,10 +55,12 @@ for (const edges of EDGES) {
         )
         .map((one) => one.at_ms)
       const { most, least } = slidingMinutes(at_ms, started_ms, started_ms + RUN_MS)
+      const decided = slidingMinutes(decided_ms, decided_ms[0] ?? 0, decided_ms.at(-1) ?? 0)
       const percent = (count: number): string => `${((100 * count) / limit).toFixed(2)} %`
       process.stdout.write(
         `${edges} edges, ${limit} a minute, ${sent} sent: sliding minute at most ${most} (${percent(most)}), ` +
-          `at least ${least} (${percent(least)}), on average ${percent((at_ms.length * MINUTE_MS) / RUN_MS)}\n`,
+          `at least ${least} (${percent(least)}); ` +
+          `as decided in the store: at most ${percent(decided.most)}, at least ${percent(decided.least)}\n`,
       )
     })
     await Promise.all(runs)
