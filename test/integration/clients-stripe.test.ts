@@ -18,7 +18,7 @@ test('stripe posts a form through its httpClient, since it takes no base path', 
     maxNetworkRetries: 0,
     telemetry: false,
     httpClient: Stripe.createFetchHttpClient((url: string | URL | Request, init?: RequestInit) =>
-      fetch(`${stack.proxyUrl}/${String(url)}`, init),
+      fetch(`${stack.proxyUrl}/${url as string}`, init),
     ),
   })
   const sent = stack.api.mark()
