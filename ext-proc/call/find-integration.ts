@@ -7,8 +7,12 @@ import { hasOwnVia } from '../../core/policy/request-headers.ts'
 import type { OrganizationPolicy } from '../edge/policy-store.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 
+/** Envoy takes 200 headers and holds our changes to the same number; those of a pass and its own need the rest. */
+const HEADERS_LIMIT = 188
+
 /** Step 1. */
 export function findTarget({ head, headers, record }: Call, installation: string): Step<Target> {
+  if (headers.length > HEADERS_LIMIT) return refuse(record, 'target', 'headers_too_large')
   if (head.method === 'CONNECT') return refuse(record, 'target', 'upgrade_not_supported')
   const parsed = parseTarget(head.path)
   if (!parsed.ok) return refuse(record, 'target', 'invalid_target_url', { reason: parsed.reason })

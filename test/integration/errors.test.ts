@@ -321,6 +321,19 @@ const rows: Row[] = [
       }),
   },
   {
+    name: 'too many headers',
+    status: 431,
+    error: 'headers_too_large',
+    ask: () =>
+      ask({
+        path: `/${open.base_url}/x`,
+        headers: [
+          ['Authorization', open.headers.authorization],
+          ...Array.from({ length: 190 }, (_, i) => [`X-${i}`, '1'] as const),
+        ],
+      }),
+  },
+  {
     name: 'an upstream whose name does not exist',
     status: 502,
     error: 'upstream_unreachable',
