@@ -87,7 +87,8 @@ export class ResponsePhase {
       return
     }
     if (verdict.kind === 'deny') {
-      if (verdict.before !== null && verdict.before.length > 0)
+      // With the last chunk it would look like the whole answer.
+      if (!end && verdict.before !== null && verdict.before.length > 0)
         this.#io.write(
           writePass('response_body', { set: [], remove: [], body: verdict.before }, null),
         )

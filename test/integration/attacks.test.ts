@@ -152,6 +152,22 @@ test('threat 13: text in a response is looked at under whatever type it comes', 
   assert.equal((await post(access, '/x', 'hi', {})).status, 200)
 })
 
+test('an attack in the last piece of a stream does not leave an answer that looks whole', async () => {
+  const upstream = await startUpstream((_request, response) => {
+    response.setHeader('content-type', 'text/event-stream')
+    response.end(`data: one\n\ndata: ${ATTACK}\n\n`)
+  })
+  after(() => upstream.stop())
+  const access = await operator.makeAccess(`${upstream.origin}/last`, {
+    scope: { injection_detection: { scan_responses: true } },
+  })
+  const status = await post(access, '/x', 'hi', {}).then(
+    (answer) => answer.status,
+    () => 'cut',
+  )
+  assert.ok(status === 'cut' || status === 403, String(status))
+})
+
 test('a tool call behind other JSON, or behind white space of other grammars, is not let through', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl(), {
     scope: { mcp_tools: { allow: ['*'], deny: ['delete_*'] } },
