@@ -76,7 +76,7 @@ export async function startParts(
       output?.setEncoding('utf8').on('data', (text: string) => {
         log += text
       })
-    process.once('exit', () => child.kill('SIGKILL'))
+    process.prependOnceListener('exit', () => child.kill('SIGKILL'))
     return child
   }
   const admin = run([fromRoot('dist', 'admin', 'main.js')])

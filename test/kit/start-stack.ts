@@ -73,7 +73,7 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
     })
   })
   const killWithUs = (): void => void child.kill('SIGTERM')
-  process.once('exit', killWithUs)
+  process.prependOnceListener('exit', killWithUs)
   const apiUrl = `http://127.0.0.1:${api}`
   const ready = async (): Promise<void> => {
     await until(

@@ -8,7 +8,13 @@ const made: string[] = []
 export function tempFolder(name = 'test'): string {
   if (made.length === 0) {
     process.once('exit', () => {
-      for (const folder of made) rmSync(folder, { recursive: true, force: true })
+      for (const folder of made) {
+        try {
+          rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+        } catch {
+          // A process of the test that is just ending still writes there; what follows must run all the same.
+        }
+      }
     })
   }
   const folder = mkdtempSync(join(tmpdir(), `agw-${name}-`))
