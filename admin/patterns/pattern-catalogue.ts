@@ -1,4 +1,5 @@
 import { type Category, SEVERITY_OF, type Severity } from '../../core/scanner/pattern.ts'
+import { LEARNED_NAME } from '../../core/scanner/scan-source.ts'
 import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 
 export interface PatternInfo {
@@ -19,6 +20,11 @@ const WITHOUT_EXPRESSION = [
     name: 'invisible_characters',
     category: 'invisible_characters',
     description: 'Characters that a reader does not see and a model reads',
+  },
+  {
+    name: LEARNED_NAME,
+    category: 'learned',
+    description: 'Wording that a model learned from labelled attacks weighs as one',
   },
 ] as const
 
