@@ -12,6 +12,7 @@ import { parseKeyRing } from '../core/seal.ts'
 import type { Settings } from '../core/settings.ts'
 import { ActivityFeed } from './activity/activity-feed.ts'
 import { startActivityWorker } from './activity/activity-worker.ts'
+import { analyseTraffic } from './anomaly/analyse-traffic.ts'
 import { startArchiver } from './audit/archiver.ts'
 import { bootstrapStore, readInstallation } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
@@ -103,6 +104,7 @@ export async function startAdmin(
       now: () => new Date(),
     }
     stops.push(startDeliveries(context, name), startActivity(context, name))
+    stops.push(analyseTraffic(context, name))
     const port = await listen(context, stops)
     // Streams that are followed end first, or closing the servers would wait for them.
     stops.push(() => feed.stop())

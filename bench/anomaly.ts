@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { AnomalyModel, scopeKey } from '../core/anomaly/anomaly-model.ts'
+import { AnomalyModel } from '../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../core/anomaly/anomaly-type.ts'
 import { type Incident, stepIncident } from '../core/anomaly/incident.ts'
 import type { ScopeModelState } from '../core/anomaly/scope-model.ts'
@@ -39,7 +39,9 @@ class Watch {
 
   constructor(state?: ScopeModelState) {
     this.model = new AnomalyModel({ onScore: (score) => this.#step(score) })
-    if (state !== undefined) this.model.restore(AGENT, SCOPE, state)
+    if (state === undefined) return
+    this.model.resumeAt(state.tick_ms)
+    this.model.restore(AGENT, SCOPE, state)
   }
 
   #step(score: ScopeScore): void {
@@ -50,7 +52,10 @@ class Watch {
   }
 
   feed(calls: readonly TimedCall[]): void {
-    for (const { call, at_ms } of calls) this.model.observe(call, at_ms)
+    for (const { call, at_ms } of calls) {
+      const placed = this.model.place(call)
+      if (placed !== null) this.model.observe(placed, at_ms)
+    }
   }
 }
 
@@ -247,7 +252,7 @@ function benchAttacks(
       const learned = new Traffic(chooseHabits(rhythm, chance), chance)
       const watch = new Watch()
       runUsual(learned, watch, learned.habits.first_ms + LEARNED_DAYS * DAY_MS)
-      const state = watch.model.takeChanges().saved.get(scopeKey(AGENT, SCOPE))
+      const state = watch.model.scope(AGENT, SCOPE)?.state
       if (state === undefined) continue
       for (const attack of ATTACKS) {
         const result = runAttack(attack, state, learned, seed + ATTACKS.indexOf(attack) * 13)
@@ -318,7 +323,7 @@ function burstTimes(rpm: number, seed: number): number[] {
   const learned = new Traffic(steady, chance)
   const watch = new Watch()
   runUsual(learned, watch, steady.first_ms + 8 * DAY_MS)
-  const state = watch.model.takeChanges().saved.get(scopeKey(AGENT, SCOPE))
+  const state = watch.model.scope(AGENT, SCOPE)?.state
   if (state === undefined) return []
   return Array.from({ length: BURST_STARTS }, (_, n) => {
     const traffic = new Traffic(steady, new Chance(seed + n), learned)
@@ -361,4 +366,5 @@ export function benchAnomaly(print: (line: string) => void, args: readonly strin
   if (values.nab !== undefined) benchNab(print, values.nab)
 }
 
-if (import.meta.filename === process.argv[1]) benchAnomaly(console.log, process.argv.slice(2))
+if (import.meta.filename === process.argv[1])
+  benchAnomaly((line) => void process.stdout.write(`${line}\n`), process.argv.slice(2))

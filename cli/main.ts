@@ -18,6 +18,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   addReactivate(program)
   addActivity(program)
   addAudit(program)
+  addAnomaly(program)
   try {
     await program.parseAsync([...argv])
   } catch (error) {
@@ -138,6 +139,41 @@ function addAudit(program: Command): void {
       const { runAuditVerify } = await import('./audit.ts')
       process.exitCode = await runAuditVerify(options, process.env, process.stdout, process.stderr)
     })
+}
+
+function addAnomaly(program: Command): void {
+  const anomaly = program.command('anomaly').description('how unusual the traffic of agents is')
+  asksAdmin(anomaly.command('replay'))
+    .description('score stored activity, and print what would have been told of and killed')
+    .option('--file <file>', 'NDJSON of activity entries, - for standard input')
+    .option('--agent <agent_id>', 'only this agent')
+    .option('--scope <scope_id>', 'only this scope')
+    .option('--from <time>', 'only entries from this time on', time)
+    .option('--to <time>', 'only entries before this time', time)
+    .option('--alert-threshold <score>', 'from which score on an anomaly is told of', share)
+    .option(
+      '--kill-threshold <score>',
+      'from which score on the agent is killed; 1 is never',
+      share,
+    )
+    .option('--learning-hours <hours>', 'how long is learned before the first verdict', wholeNumber)
+    .action(async (options: import('./anomaly.ts').AnomalyReplayOptions) => {
+      const { runAnomalyReplay } = await import('./anomaly.ts')
+      const { stdin, stdout, stderr } = process
+      process.exitCode = await runAnomalyReplay(options, stdin, stdout, stderr)
+    })
+}
+
+function time(text: string): string {
+  if (Number.isNaN(Date.parse(text))) throw new InvalidArgumentError('It is a time in ISO 8601.')
+  return text
+}
+
+function share(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 1))
+    throw new InvalidArgumentError('It is a number from 0 to 1.')
+  return value
 }
 
 function wholeNumber(text: string): number {

@@ -62,11 +62,7 @@ export const explainRoutes: readonly Route[] = [
       })
       const found = explanation.integration?.integration_id
       const integration = integrations.find(({ integration_id }) => integration_id === found)
-      const deciding = new Set(explanation.settings_from)
-      const not_yet_enforced = notYetEnforced(
-        scopes.filter(({ scope_id }) => deciding.has(scope_id)),
-        integration ? [integration] : [],
-      )
+      const not_yet_enforced = notYetEnforced(integration ? [integration] : [])
       const unusable =
         explanation.answer === 'allowed' && integration && openAuth(ring, integration) === null
       if (unusable)

@@ -72,6 +72,7 @@ const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.scopeOwners(org),
   REDIS_KEYS.scopeIndex(org),
   REDIS_KEYS.activity(org),
+  REDIS_KEYS.anomalyState(org),
 ]
 
 async function readTraces(redis: RedisClient, org: string): Promise<Traces> {

@@ -1,6 +1,7 @@
 import { activityRoutes } from '../activity/activity-routes.ts'
 import { agentRoutes } from '../agents/agent-routes.ts'
 import { alertRoutes } from '../alerts/alert-routes.ts'
+import { anomalyRoutes } from '../anomaly/anomaly-routes.ts'
 import { auditRoutes } from '../audit/audit-routes.ts'
 import { edgeRoutes } from '../edges/edge-routes.ts'
 import { explainRoutes } from '../explain/explain-routes.ts'
@@ -27,5 +28,6 @@ export const ROUTES: readonly Route[] = [
   ...edgeRoutes,
   ...activityRoutes,
   ...alertRoutes,
+  ...anomalyRoutes,
   ...auditRoutes,
 ]

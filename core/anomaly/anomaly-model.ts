@@ -3,7 +3,7 @@ import type { ObservedCall } from './observed-call.ts'
 import { TICK_MS } from './rate-signs.ts'
 import { ScopeModel, type ScopeModelState } from './scope-model.ts'
 
-/** Scopes that are learned at a time; beyond, the one silent for longest is forgotten. */
+/** Scopes of an organization that are learned; beyond, the one silent for longest is forgotten. */
 const SCOPES_MAX = 5000
 /** A scope with at least this score is scored on, also when no call comes. */
 const WATCHED_SCORE = 0.2
@@ -16,6 +16,11 @@ export interface AnomalyModelOptions {
   /** Whether someone wants to know about the scope; decides which one a refusal without scope counts to. */
   readonly isWatched?: (agent_id: string, scope_id: string) => boolean
   readonly onScore?: (score: ScopeScore) => void
+}
+
+/** The scope that a call counts to. */
+export interface CountedCall extends ObservedCall {
+  readonly scope_id: string
 }
 
 export type ScopeKey = `${string} ${string}`
@@ -59,12 +64,23 @@ export class AnomalyModel {
     yield* this.#scopes.values()
   }
 
+  get tick_ms(): number {
+    return this.#tick_ms
+  }
+
+  /** Gives a refusal that no scope governs to one of the agent; null where none is known. */
+  place(call: ObservedCall): CountedCall | null {
+    const scope_id = call.scope_id ?? this.#homeOf(call)?.scope_id
+    return scope_id === undefined ? null : { ...call, scope_id }
+  }
+
   /** Takes a call. Times before the present are counted where they belong, as far as windows reach back. */
-  observe(call: ObservedCall, at_ms: number): void {
+  observe(call: CountedCall, at_ms: number): void {
     this.advance(at_ms)
-    const entry = this.#entryOf(call, at_ms)
-    if (entry === null) return
-    const key = scopeKey(entry.agent_id, entry.scope_id)
+    const key = scopeKey(call.agent_id, call.scope_id)
+    const entry =
+      this.#scopes.get(key) ??
+      this.#add(call.agent_id, call.scope_id, new ScopeModel(at_ms, this.#learning_ms))
     if (!this.#active.has(key)) {
       entry.model.advance(this.#tick_ms)
       this.#active.set(key, entry)
@@ -92,38 +108,36 @@ export class AnomalyModel {
     }
   }
 
-  /** What is to be stored since the last time it was asked for. */
-  takeChanges(): {
-    readonly saved: ReadonlyMap<ScopeKey, ScopeModelState>
-    readonly removed: readonly ScopeKey[]
-  } {
-    const saved = new Map<ScopeKey, ScopeModelState>()
-    for (const key of this.#changed) {
-      const entry = this.#scopes.get(key)
-      if (entry !== undefined) saved.set(key, entry.model.state)
-    }
-    const removed = [...this.#removed]
+  /** The scopes that changed and that were dropped since the last time this was asked. */
+  takeChanges(): { readonly saved: readonly ScopeKey[]; readonly removed: readonly ScopeKey[] } {
+    const changes = { saved: [...this.#changed], removed: [...this.#removed] }
     this.#changed = new Set()
     this.#removed = new Set()
-    return { saved, removed }
+    return changes
+  }
+
+  /** Goes on from a stored time; scopes that were stored later wait until it comes to theirs. */
+  resumeAt(tick_ms: number): void {
+    this.#tick_ms = tick_ms
   }
 
   /** Takes a stored scope back. */
   restore(agent_id: string, scope_id: string, state: ScopeModelState): void {
-    const entry = this.#add(
-      agent_id,
-      scope_id,
-      new ScopeModel(state.first_ms, this.#learning_ms, state),
-    )
-    this.#tick_ms = Math.max(this.#tick_ms, state.tick_ms)
-    const { model } = entry
+    const model = new ScopeModel(state.first_ms, this.#learning_ms, state)
+    const entry = this.#add(agent_id, scope_id, model)
     if (model.has_news || model.score >= WATCHED_SCORE)
       this.#active.set(scopeKey(agent_id, scope_id), entry)
+  }
+
+  forget(agent_id: string, scope_id: string): void {
+    const entry = this.#scopes.get(scopeKey(agent_id, scope_id))
+    if (entry !== undefined) this.#drop(entry)
   }
 
   #tick(): void {
     for (const [key, entry] of this.#active) {
       const { model, agent_id, scope_id } = entry
+      if (model.tick_ms > this.#tick_ms) continue
       model.advance(this.#tick_ms)
       const score = model.evaluate()
       this.#changed.add(key)
@@ -139,14 +153,6 @@ export class AnomalyModel {
         current_rpm: model.current_rpm,
       })
     }
-  }
-
-  #entryOf(call: ObservedCall, at_ms: number): Entry | null {
-    if (call.scope_id === null) return this.#homeOf(call)
-    const known = this.#scopes.get(scopeKey(call.agent_id, call.scope_id))
-    return (
-      known ?? this.#add(call.agent_id, call.scope_id, new ScopeModel(at_ms, this.#learning_ms))
-    )
   }
 
   /** The scope that a refusal counts to which none governs: a watched one, of the same integration, the busiest. */
@@ -179,14 +185,17 @@ export class AnomalyModel {
     let silent: Entry | null = null
     for (const entry of this.#scopes.values())
       if (silent === null || entry.model.tick_ms < silent.model.tick_ms) silent = entry
-    if (silent === null) return
-    const key = scopeKey(silent.agent_id, silent.scope_id)
+    if (silent !== null) this.#drop(silent)
+  }
+
+  #drop({ agent_id, scope_id }: Entry): void {
+    const key = scopeKey(agent_id, scope_id)
     this.#scopes.delete(key)
     this.#active.delete(key)
     this.#changed.delete(key)
     this.#removed.add(key)
-    const scopes = this.#agents.get(silent.agent_id)
-    scopes?.delete(silent.scope_id)
-    if (scopes?.size === 0) this.#agents.delete(silent.agent_id)
+    const scopes = this.#agents.get(agent_id)
+    scopes?.delete(scope_id)
+    if (scopes?.size === 0) this.#agents.delete(agent_id)
   }
 }

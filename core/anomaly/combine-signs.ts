@@ -2,8 +2,8 @@ import { ANOMALY_TYPES, type AnomalyType } from './anomaly-type.ts'
 
 /** A sign that is seen about once in ten days by chance scores 1 − 2^(−1/DECADES_HALF) = 0.33. */
 const DECADES_HALF = 1.73
-/** Beyond a million days a number says nothing any more. */
-const DECADES_MAX = 6
+/** More than any tail that is estimated can say. */
+const DECADES_MAX = 12
 /** A sign is named when it is seen less often than every third day by chance. */
 const NAMED_FROM_DECADES = 0.5
 const SCORE_MAX = 0.999

@@ -16,6 +16,14 @@ interface Tail {
   readonly width: number
 }
 
+/** What is assumed of a tail. */
+export interface TailPrior {
+  /** Mean excess over the beginning of the tail, before peaks were seen. */
+  readonly width: number
+  /** The lower, the heavier than exponential: a width that is estimated from n peaks predicts a tail of shape n. */
+  readonly shape: number
+}
+
 /** [decayed hours, peak in steps, hour, peak in steps, hour, …], highest peak first. */
 export type ExtremesState = readonly number[]
 
@@ -26,11 +34,11 @@ export type ExtremesState = readonly number[]
 export class Extremes {
   #hours: number
   readonly #peaks: { readonly steps: number; readonly hour: number }[]
-  readonly #assumed_width: number
+  readonly #prior: TailPrior
   #tail: Tail | null = null
 
-  constructor(assumed_width: number, state: ExtremesState = [0]) {
-    this.#assumed_width = assumed_width
+  constructor(prior: TailPrior, state: ExtremesState = [0]) {
+    this.#prior = prior
     this.#hours = state[0] ?? 0
     this.#peaks = []
     for (let at = 1; at + 1 < state.length; at += 2)
@@ -60,7 +68,8 @@ export class Extremes {
   returnHours(value: number): number {
     this.#tail ??= this.#fitTail()
     const { start, per_hour, width } = this.#tail
-    if (value > start) return Math.exp(Math.min((value - start) / width, 60)) / per_hour
+    const { shape } = this.#prior
+    if (value > start) return (1 + (value - start) / (width * shape)) ** shape / per_hour
     let above = 0
     for (const { steps } of this.#peaks) if (steps * PEAK_STEP >= value) above++
     return (this.#hours + 1) / (above + 0.7)
@@ -70,7 +79,7 @@ export class Extremes {
     const peaks = this.#peaks.slice(0, TAIL_PEAKS).map(({ steps }) => steps * PEAK_STEP)
     const start = peaks.length === TAIL_PEAKS ? (peaks[TAIL_PEAKS - 1] as number) : 0
     const highest = peaks[Math.min(OUTLIERS_MAX, peaks.length - 1)] ?? 0
-    let excess = PRIOR_PEAKS * this.#assumed_width
+    let excess = PRIOR_PEAKS * this.#prior.width
     for (const peak of peaks) excess += Math.min(peak, highest) - start
     return {
       start,

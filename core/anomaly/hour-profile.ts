@@ -6,10 +6,9 @@ const HOURS_KEPT = WEEKS_KEPT * WEEK_HOURS
 const DAYS_COMPARED = 14
 /** An hour is kept as one byte, in tenths of a doubling; 0 is an hour that is not known. */
 const STEPS_PER_DOUBLING = 10
-/** Weights of an hour of the same weekday, of all days together, and of the week as a whole. */
+/** Weights of an hour of the same weekday and of all days of its kind together. */
 const SAME_WEEKDAY_WEIGHT = 1.5
 const ALL_DAYS_WEIGHT = 2
-const WHOLE_WEEK_WEIGHT = 0.25
 /** How far recent hours may move the expectation, in doublings: growth is followed, a quiet day is not. */
 const TREND_HOURS = 72
 const TREND_MIN = -0.3
@@ -17,10 +16,10 @@ const TREND_MAX = 1.5
 /** Hours with fewer doublings than this (ten calls) are too small to show a trend. */
 const TREND_FLOOR = 3.5
 /**
- * On the first weekend and the first working day, of which nothing is known, this many doublings over the
- * busiest hour are expected.
+ * On a weekend, while none was seen, as much is expected as in the busiest hour of the working days. Working days may be
+ * anything beside a weekend: while none was seen, so many doublings over its busiest hour are expected.
  */
-const UNKNOWN_DAY_MARGIN = 3
+const UNKNOWN_WORKDAY_MARGIN = 6
 /** An hour is quiet when calls came in at most this share of the days; so many such days must be known. */
 const QUIET_SHARE = 0.08
 const QUIET_DAYS_MIN = 3
@@ -79,7 +78,7 @@ export class HourProfile {
   /** Calls that are usual in the hour, or null before anything is known. */
   usualCalls(hour: number): number | null {
     const doublings = this.#expectedDoublings(hour)
-    return doublings === null ? null : 2 ** doublings - 1
+    return doublings === null ? null : Math.max(2 ** doublings - 1, 0)
   }
 
   /**
@@ -93,12 +92,8 @@ export class HourProfile {
     const hour = Math.floor(at_ms / HOUR_MS)
     if (this.#isKindOfDayKnown(hour)) return Math.max(2 ** highest - 1, 0)
     const week = this.#samples(hour, 1, WEEK_HOURS, () => true)
-    return 2 ** (Math.max(highest, ...week) + UNKNOWN_DAY_MARGIN) - 1
-  }
-
-  /** Calls of the busiest hour of the last week. */
-  busiestCalls(): number {
-    return 2 ** Math.max(0, ...this.#samples(this.#hour + 1, 1, WEEK_HOURS, () => true)) - 1
+    const margin = isWeekend(hour) ? 0 : UNKNOWN_WORKDAY_MARGIN
+    return 2 ** (Math.max(highest, ...week) + margin) - 1
   }
 
   /** Whether calls have hardly ever come at this hour; false while too few days are known. */
@@ -145,7 +140,7 @@ export class HourProfile {
     const days =
       alike.length > 0 ? alike : this.#samples(hour, DAY_HOURS, DAYS_COMPARED, () => true)
     const weekdays = this.#samples(hour, WEEK_HOURS, WEEKS_KEPT, () => true)
-    const of_day = mix(days, 1, median(week), WHOLE_WEEK_WEIGHT)
+    const of_day = median(days.length > 0 ? days : week)
     return mix(weekdays, SAME_WEEKDAY_WEIGHT, of_day, ALL_DAYS_WEIGHT) + this.#trendNow()
   }
 

@@ -15,14 +15,14 @@ const SPANS = FINE.windows.length + COARSE.windows.length
 const SPAN_MINUTES = [1 / 6, 1, 15, 65, 365]
 
 /**
- * The signs that are counts against an expectation. The assumed width of a tail says how cautious a verdict is
- * before peaks were seen: widest for failures, since the upstream may be their cause.
+ * The signs that are counts against an expectation. Their tails are assumed to be wider where harmless causes are
+ * many, as for failures, of which the upstream may be one; harmless rates have the heaviest.
  */
 export const RATE_SIGNS = [
-  { type: 'frequency', column: COLUMN.calls, assumed_width: 0.35 },
-  { type: 'error_rate', column: COLUMN.failed, assumed_width: 1.2 },
-  { type: 'denied_rate', column: COLUMN.denied, assumed_width: 0.6 },
-  { type: 'payload_size', column: COLUMN.oversize, assumed_width: 0.7 },
+  { type: 'frequency', column: COLUMN.calls, tail: { width: 0.25, shape: 12 } },
+  { type: 'error_rate', column: COLUMN.failed, tail: { width: 0.9, shape: 20 } },
+  { type: 'denied_rate', column: COLUMN.denied, tail: { width: 0.55, shape: 60 } },
+  { type: 'payload_size', column: COLUMN.oversize, tail: { width: 0.7, shape: 60 } },
 ] as const
 
 /** Fewer calls a minute than this are never too many. */
@@ -48,9 +48,10 @@ export class RateSigns {
   constructor(at_ms: number, state?: RateSignsState) {
     this.#fine = new CountRing(FINE, at_ms, state?.fine)
     this.#coarse = new CountRing(COARSE, at_ms, state?.coarse)
-    this.#peaks = Float64Array.from(state?.peaks ?? new Array(RATE_SIGNS.length * SPANS).fill(0))
-    this.#tails = RATE_SIGNS.flatMap(({ assumed_width }, sign) =>
-      SPAN_MINUTES.map((_, span) => new Extremes(assumed_width, state?.tails[sign * SPANS + span])),
+    this.#peaks = new Float64Array(RATE_SIGNS.length * SPANS)
+    this.#peaks.set(state?.peaks ?? [])
+    this.#tails = RATE_SIGNS.flatMap(({ tail }, sign) =>
+      SPAN_MINUTES.map((_, span) => new Extremes(tail, state?.tails[sign * SPANS + span])),
     )
   }
 

@@ -63,6 +63,10 @@ export const REDIS_KEYS = {
   activityBudget: key('activity-budget'),
   /** String with a time to live: the process that digests the logs. */
   activityLeader: key('activity-leader'),
+  /** String with a time to live: the process that scores the traffic of all scopes. */
+  anomalyLeader: key('anomaly-leader'),
+  /** Hash `<agent_id> <scope_id>` → StoredScope, and `position` → StoredPosition: what the anomaly analyser has learned. */
+  anomalyState: (org: string) => key('anomaly-state', org),
   /** String with a time to live: the process that writes to one archive. */
   archiveWriter: (archive_id: string) => key('archive-writer', archive_id),
   /** Hash organization_id → `<number> <mac>` of the last line of an archive. */

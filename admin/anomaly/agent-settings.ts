@@ -1,0 +1,59 @@
+import type { Agent, Scope } from '../../core/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** A change of a threshold counts after this time at the latest. */
+const KEPT_MS = 5000
+/** Agents that are remembered between two reads; beyond, all are read again. */
+const AGENTS_MAX = 10_000
+
+interface Known {
+  readonly agent: Agent | null
+  readonly scopes: ReadonlyMap<string, Scope>
+}
+
+/** What operators have set for the agents that are analysed, read when it is needed. */
+export class AgentSettings {
+  readonly #redis: RedisClient
+  readonly #organization_id: string
+  readonly #known = new Map<string, Known>()
+  #read_ms = Number.NEGATIVE_INFINITY
+
+  constructor(redis: RedisClient, organization_id: string) {
+    this.#redis = redis
+    this.#organization_id = organization_id
+  }
+
+  /** After this `of` answers for these agents. */
+  async load(agent_ids: Iterable<string>, now_ms: number): Promise<void> {
+    if (now_ms - this.#read_ms > KEPT_MS || this.#known.size > AGENTS_MAX) {
+      this.#known.clear()
+      this.#read_ms = now_ms
+    }
+    const missing = [...new Set(agent_ids)].filter((agent_id) => !this.#known.has(agent_id))
+    await Promise.all(missing.map(async (id) => this.#known.set(id, await this.#read(id))))
+  }
+
+  of(agent_id: string): Known {
+    return this.#known.get(agent_id) ?? NOBODY
+  }
+
+  async #read(agent_id: string): Promise<Known> {
+    const org = this.#organization_id
+    const [agent, scopes] = await Promise.all([
+      this.#redis.hget(REDIS_KEYS.agents(org), agent_id),
+      this.#redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)),
+    ])
+    return {
+      agent: agent === null ? null : (JSON.parse(agent) as Agent),
+      scopes: new Map(
+        scopes.map((text) => {
+          const scope = JSON.parse(text) as Scope
+          return [scope.scope_id, scope]
+        }),
+      ),
+    }
+  }
+}
+
+const NOBODY: Known = { agent: null, scopes: new Map() }

@@ -1,0 +1,26 @@
+import { killAgent } from '../../core/kill/kill-agent.ts'
+import type { AdminContext } from '../server/admin-context.ts'
+import { startAnomalyAnalyser } from './start-anomaly-analyser.ts'
+
+/** The analyser of this admin process, which leads or waits. Answers the function that stops it. */
+export function analyseTraffic(context: AdminContext, name: string): () => Promise<void> {
+  const { redis, log, now, settings } = context
+  const parts = { ...context, lease_ms: settings.killLease_ms }
+  return startAnomalyAnalyser({
+    redis,
+    name,
+    log,
+    now,
+    killAgent: async ({ organization_id, agent_id, reason }) => {
+      const actor = {
+        email: 'system',
+        token_id: null,
+        source_ip: null,
+        request_id: null,
+        edge_id: null,
+      }
+      const order = { organization_id, agent_id, reason, actor, notify: [] }
+      return (await killAgent(parts, { ...order, kill_method: 'auto_anomaly' })) !== null
+    },
+  })
+}

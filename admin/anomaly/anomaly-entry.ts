@@ -1,0 +1,35 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
+import { agentEntry } from '../../core/kill/kill-entries.ts'
+import type { Agent, Scope } from '../../core/model.ts'
+
+export type ActionTaken = 'alert' | 'killed'
+
+/** The entry, and the event, of an anomaly (contract §7). */
+export const anomalyEntry = (
+  agent: Agent,
+  scope: Scope,
+  { score, types, normal_rpm, current_rpm }: ScopeScore,
+  action_taken: ActionTaken,
+  now: Date,
+): ActivityEntry => ({
+  ...agentEntry({
+    event: 'anomaly_detected',
+    organization_id: agent.organization_id,
+    agent_id: agent.agent_id,
+    agent_name: agent.agent_name,
+    timestamp: now.toISOString(),
+    actor: { source_ip: null, request_id: null, edge_id: null },
+    data: {
+      anomaly_score: score,
+      anomaly_types: types,
+      baseline_deviation: { normal_rpm: round(normal_rpm), current_rpm: round(current_rpm) },
+      action_taken,
+      scope_name: scope.name,
+    },
+  }),
+  integration_id: scope.integration_id,
+  scope_id: scope.scope_id,
+})
+
+const round = (rpm: number): number => Math.round(rpm * 100) / 100

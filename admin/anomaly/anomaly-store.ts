@@ -1,0 +1,98 @@
+import { lineOfEntry } from '../../core/activity/record-entries.ts'
+import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { ScopeKey } from '../../core/anomaly/anomaly-model.ts'
+import { outboxKeys } from '../../core/outbox/outbox-keys.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import {
+  POSITION_FIELD,
+  readStored,
+  type StoredPosition,
+  type StoredScope,
+} from './stored-scope.ts'
+
+/** Scopes that one script stores or one read brings: about 8 kB each, so the store is not held up. */
+export const SCOPES_AT_ONCE = 50
+/** Without renewal the lease is over after this time, and another process goes on from what is stored. */
+export const LEASE_MS = 10_000
+
+export interface Saving {
+  readonly fields: readonly (readonly [field: ScopeKey | typeof POSITION_FIELD, value: object])[]
+  readonly removed?: readonly ScopeKey[]
+  readonly entries?: readonly ActivityEntry[]
+}
+
+export type Saved = 'saved' | 'lease_lost' | 'organization_gone'
+
+/** What the analyser keeps in Redis, and its lease. */
+export class AnomalyStore {
+  readonly #redis: RedisClient
+  readonly #holder: string
+
+  constructor(redis: RedisClient, holder: string) {
+    this.#redis = redis
+    this.#holder = holder
+  }
+
+  /** Whether this process is the one that analyses, from now on for LEASE_MS. */
+  async hold(): Promise<boolean> {
+    return (await this.#lease(LEASE_MS)) === 1
+  }
+
+  async giveBack(): Promise<void> {
+    await this.#lease(0)
+  }
+
+  async readPosition(organization_id: string): Promise<StoredPosition | null> {
+    const key = REDIS_KEYS.anomalyState(organization_id)
+    return readStored<StoredPosition>(await this.#redis.hget(key, POSITION_FIELD))
+  }
+
+  /** Every stored scope, a few at a time. */
+  async *readScopes(organization_id: string): AsyncGenerator<readonly [ScopeKey, StoredScope]> {
+    const key = REDIS_KEYS.anomalyState(organization_id)
+    const fields = (await this.#redis.hkeys(key)).filter((field) => field !== POSITION_FIELD)
+    for (let at = 0; at < fields.length; at += SCOPES_AT_ONCE) {
+      const names = fields.slice(at, at + SCOPES_AT_ONCE)
+      const texts = await this.#redis.hmget(key, ...names)
+      for (const [n, name] of names.entries()) {
+        const stored = readStored<StoredScope>(texts[n] ?? null)
+        if (stored !== null) yield [name as ScopeKey, stored]
+      }
+    }
+  }
+
+  async save(
+    organization_id: string,
+    { fields, removed = [], entries = [] }: Saving,
+  ): Promise<Saved> {
+    const keys = [
+      REDIS_KEYS.anomalyLeader,
+      REDIS_KEYS.organizations,
+      REDIS_KEYS.anomalyState(organization_id),
+      REDIS_KEYS.activity(organization_id),
+      ...outboxKeys(organization_id),
+    ]
+    const args = [
+      this.#holder,
+      organization_id,
+      ACTIVITY_MAX_ENTRIES,
+      entries.map(lineOfEntry).join(''),
+      removed.length,
+      ...removed,
+      ...fields.flatMap(([field, value]) => [field, JSON.stringify(value)]),
+    ]
+    const answer = await runScript(this.#redis, 'save-anomalies', keys, args)
+    if (answer === 1) return 'saved'
+    return answer === 0 ? 'lease_lost' : 'organization_gone'
+  }
+
+  async #lease(lasts_ms: number): Promise<unknown> {
+    return await runScript(
+      this.#redis,
+      'hold-lease',
+      [REDIS_KEYS.anomalyLeader],
+      [this.#holder, lasts_ms],
+    )
+  }
+}

@@ -1,0 +1,123 @@
+import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { AnomalyModel, type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
+import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
+import type { Incident } from '../../core/anomaly/incident.ts'
+import { type ObservedCall, observedCall } from '../../core/anomaly/observed-call.ts'
+import { isAfter, STATE_FORM, type StoredPosition, type StoredScope } from './stored-scope.ts'
+
+/** The clock of an edge may be ahead of the store's by so much; what claims to be later is of that time. */
+const AHEAD_MAX_MS = 5000
+
+export interface StreamEntry {
+  readonly position: string
+  readonly entry: ActivityEntry
+}
+
+/** The model of one organization with the place in its log up to which it has learned. */
+export class OrganizationAnalysis {
+  readonly model: AnomalyModel
+  readonly incidents = new Map<ScopeKey, Incident>()
+  #position: string
+  /** Scopes that were stored after the rest: their calls up to that place are in the model already. */
+  readonly #ahead = new Map<ScopeKey, string>()
+  #scores: ScopeScore[] = []
+
+  constructor(
+    stored: StoredPosition | null,
+    begin: string,
+    isWatched: (agent_id: string, scope_id: string) => boolean,
+  ) {
+    this.#position = stored?.position ?? begin
+    this.model = new AnomalyModel({ isWatched, onScore: (score) => this.#keep(score) })
+    this.model.resumeAt(stored?.tick_ms ?? 0)
+  }
+
+  get position(): string {
+    return this.#position
+  }
+
+  restore(key: ScopeKey, stored: StoredScope): void {
+    const [agent_id = '', scope_id = ''] = key.split(' ')
+    this.model.restore(agent_id, scope_id, stored.model)
+    if (stored.incident !== null) this.incidents.set(key, stored.incident)
+    if (isAfter(stored.position, this.#position)) this.#ahead.set(key, stored.position)
+  }
+
+  /** Learns the next piece of the log. */
+  take(entries: readonly StreamEntry[]): void {
+    for (const { position, entry } of entries) {
+      this.#take(position, entry)
+      this.#position = position
+    }
+  }
+
+  /** What was scored above nothing since this was last asked, in order. */
+  takeScores(): readonly ScopeScore[] {
+    const scores = this.#scores
+    this.#scores = []
+    return scores
+  }
+
+  stored(key: ScopeKey): StoredScope | null {
+    const [agent_id = '', scope_id = ''] = key.split(' ')
+    const model = this.model.scope(agent_id, scope_id)?.state
+    if (model === undefined) return null
+    const ahead = this.#ahead.get(key)
+    const position = ahead !== undefined && isAfter(ahead, this.#position) ? ahead : this.#position
+    return { form: STATE_FORM, position, model, incident: this.incidents.get(key) ?? null }
+  }
+
+  storedPosition(): StoredPosition {
+    return { form: STATE_FORM, position: this.#position, tick_ms: this.model.tick_ms }
+  }
+
+  #take(position: string, entry: ActivityEntry): void {
+    if (entry.event === 'agent_reactivated' && entry.agent_id !== null)
+      this.#calmDown(entry.agent_id)
+    const call = observedCall(entry)
+    const placed = call === null ? null : this.model.place(call)
+    if (placed === null) return
+    const key = scopeKey(placed.agent_id, placed.scope_id)
+    const ahead = this.#ahead.get(key)
+    if (ahead !== undefined) {
+      if (!isAfter(position, ahead)) return
+      this.#ahead.delete(key)
+    }
+    this.model.observe(placed, timeOf(position, entry))
+  }
+
+  #calmDown(agent_id: string): void {
+    this.model.calmDown(agent_id)
+    for (const key of this.incidents.keys())
+      if (key.startsWith(`${agent_id} `)) this.incidents.delete(key)
+  }
+
+  /** A score of nothing matters only where there is an incident that it may end, which time does as well. */
+  #keep(score: ScopeScore): void {
+    if (score.score > 0) this.#scores.push(score)
+  }
+}
+
+/** The entry's own time, which spreads what an edge wrote late; never ahead of the store's clock. */
+function timeOf(position: string, entry: ActivityEntry): number {
+  const stored_ms = Number(position.split('-')[0])
+  const made_ms = Date.parse(entry.timestamp)
+  return Number.isNaN(made_ms) ? stored_ms : Math.min(made_ms, stored_ms + AHEAD_MAX_MS)
+}
+
+/** An entry of the stream as the analyser takes it; null for what is none. */
+export function readStreamEntry(position: string, fields: readonly string[]): StreamEntry | null {
+  try {
+    const entry = JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '') as ActivityEntry
+    return { position, entry }
+  } catch {
+    return null
+  }
+}
+
+/** Agents of refusals that no scope governs: their settings decide where those count. */
+export const agentsWithoutScope = (entries: readonly StreamEntry[]): string[] =>
+  entries.flatMap(({ entry }) => {
+    const call: ObservedCall | null = entry.scope_id === null ? observedCall(entry) : null
+    return call === null ? [] : [call.agent_id]
+  })

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto'
+import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
+import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
+import { stepIncident } from '../../core/anomaly/incident.ts'
+import type { Agent, Scope } from '../../core/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { AgentSettings } from './agent-settings.ts'
+import { type ActionTaken, anomalyEntry } from './anomaly-entry.ts'
+import { AnomalyStore, LEASE_MS, SCOPES_AT_ONCE } from './anomaly-store.ts'
+import {
+  agentsWithoutScope,
+  OrganizationAnalysis,
+  readStreamEntry,
+} from './organization-analysis.ts'
+import { BEGINNING, POSITION_FIELD } from './stored-scope.ts'
+
+/** Entries of one read; parsing them takes a few milliseconds. */
+const READ_MAX = 500
+const POLL_MS = 500
+/** Between two rounds of storing all that changed. */
+const SAVE_INTERVAL_MS = 15_000
+/** Edges write in batches, so the present is scored this much later. */
+const ARRIVAL_MS = 1000
+/** Of what is older only the store is told: it was read late, after a restart or at the first start. */
+const ALERT_AGE_MAX_MS = 3_600_000
+/** An agent is switched off only for what it does now. */
+const KILL_AGE_MAX_MS = 120_000
+
+export interface AnomalyParts {
+  readonly redis: RedisClient
+  /** Of this process, for the log and the lease. */
+  readonly name: string
+  readonly log: Logger
+  readonly now: () => Date
+  /** Switches an agent off; false when there is none. */
+  readonly killAgent: (order: {
+    readonly organization_id: string
+    readonly agent_id: string
+    readonly reason: string
+  }) => Promise<boolean>
+}
+
+/**
+ * Scores the traffic of all scopes in one admin process at a time, tells of anomalies, and switches agents off where a
+ * scope says so. What was learned outlives the process. Answers the function that stops it.
+ */
+export function startAnomalyAnalyser(parts: AnomalyParts): () => Promise<void> {
+  const stopped = new AbortController()
+  const running = new Analyser(parts).run(stopped.signal)
+  return async () => {
+    stopped.abort()
+    await running
+  }
+}
+
+const TAKEN_OVER = 'another process has taken over the analysis'
+
+interface Analysed {
+  readonly analysis: OrganizationAnalysis
+  readonly settings: AgentSettings
+}
+
+class Analyser {
+  readonly #parts: AnomalyParts
+  readonly #store: AnomalyStore
+  #organizations = new Map<string, Analysed>()
+  #save_ms = 0
+
+  constructor(parts: AnomalyParts) {
+    this.#parts = parts
+    this.#store = new AnomalyStore(parts.redis, `${parts.name}-${randomUUID()}`)
+  }
+
+  async run(stopped: AbortSignal): Promise<void> {
+    let isWell = true
+    while (!stopped.aborted) {
+      let pause_ms = POLL_MS
+      try {
+        if (await this.#store.hold()) pause_ms = (await this.#round(stopped)) ? 0 : POLL_MS
+        else {
+          this.#organizations.clear()
+          pause_ms = LEASE_MS / 5
+        }
+        isWell = true
+      } catch (error) {
+        // What was learned since the last storing is read again, by this process or another.
+        this.#organizations.clear()
+        if (isWell && !stopped.aborted)
+          this.#parts.log.warn({ err: error }, 'traffic cannot be analysed at the moment')
+        isWell = false
+        pause_ms = LEASE_MS / 5
+      }
+      await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)
+    }
+    await this.#end().catch(() => undefined)
+  }
+
+  /** Reads on in every log, scores, and stores now and then. Answers whether some log has more already. */
+  async #round(stopped: AbortSignal): Promise<boolean> {
+    const organization_ids = await this.#parts.redis.hkeys(REDIS_KEYS.organizations)
+    for (const known of this.#organizations.keys())
+      if (!organization_ids.includes(known)) this.#organizations.delete(known)
+    let has_more = false
+    for (const organization_id of organization_ids) {
+      if (stopped.aborted) return false
+      has_more = (await this.#readOn(organization_id)) || has_more
+    }
+    const now_ms = this.#parts.now().getTime()
+    if (now_ms - this.#save_ms >= SAVE_INTERVAL_MS) {
+      this.#save_ms = now_ms
+      await this.#saveAll()
+    }
+    return has_more
+  }
+
+  async #readOn(organization_id: string): Promise<boolean> {
+    const { redis } = this.#parts
+    const { analysis, settings } = await this.#open(organization_id)
+    const key = REDIS_KEYS.activity(organization_id)
+    const rows = await redis.xrange(key, `(${analysis.position}`, '+', 'COUNT', READ_MAX)
+    const entries = rows.flatMap(([position, fields]) => readStreamEntry(position, fields) ?? [])
+    // The store's clock is the one that numbers the log.
+    const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number)
+    const now_ms = seconds * 1000 + microseconds / 1000
+    await settings.load(agentsWithoutScope(entries), now_ms)
+    analysis.take(entries)
+    if (rows.length < READ_MAX) analysis.model.advance(now_ms - ARRIVAL_MS)
+    const scores = analysis.takeScores()
+    await settings.load(
+      scores.map(({ agent_id }) => agent_id),
+      now_ms,
+    )
+    for (const score of scores) await this.#judge(organization_id, score, now_ms - score.at_ms)
+    return rows.length === READ_MAX
+  }
+
+  async #open(organization_id: string): Promise<Analysed> {
+    const known = this.#organizations.get(organization_id)
+    if (known !== undefined) return known
+    const settings = new AgentSettings(this.#parts.redis, organization_id)
+    const isWatched = (agent_id: string, scope_id: string): boolean =>
+      settings.of(agent_id).scopes.get(scope_id)?.anomaly_detection.enabled === true
+    const stored = await this.#store.readPosition(organization_id)
+    const analysis = new OrganizationAnalysis(stored, BEGINNING, isWatched)
+    for await (const [key, scope] of this.#store.readScopes(organization_id))
+      analysis.restore(key, scope)
+    const opened = { analysis, settings }
+    this.#organizations.set(organization_id, opened)
+    return opened
+  }
+
+  /** What a score means for the agent. */
+  async #judge(organization_id: string, score: ScopeScore, age_ms: number): Promise<void> {
+    const { analysis, settings } = await this.#open(organization_id)
+    const key = scopeKey(score.agent_id, score.scope_id)
+    const { agent, scopes } = settings.of(score.agent_id)
+    const scope = scopes.get(score.scope_id)
+    if (agent === null || scope === undefined) {
+      analysis.model.forget(score.agent_id, score.scope_id)
+      analysis.incidents.delete(key)
+      return
+    }
+    if (!scope.anomaly_detection.enabled) return
+    const before = analysis.incidents.get(key) ?? null
+    const step = stepIncident(before, score.score, score.at_ms, scope.anomaly_detection)
+    if (step.incident === null) {
+      analysis.incidents.delete(key)
+      return
+    }
+    analysis.incidents.set(key, step.incident)
+    if (step.action === null || age_ms > ALERT_AGE_MAX_MS || agent.status === 'killed') return
+    const kills = step.action === 'kill' && age_ms <= KILL_AGE_MAX_MS
+    const killed = kills && (await this.#kill(organization_id, score))
+    if (step.action === 'kill' && !killed)
+      analysis.incidents.set(key, { ...step.incident, killed: false })
+    if (!killed && before !== null && step.incident.opened_ms === before.opened_ms) return
+    await this.#tell(organization_id, key, {
+      agent,
+      scope,
+      score,
+      action: killed ? 'killed' : 'alert',
+    })
+  }
+
+  async #kill(organization_id: string, { agent_id, score, types }: ScopeScore): Promise<boolean> {
+    const { killAgent, log } = this.#parts
+    // A kill waits for the edges, and there may be several in one round.
+    if (!(await this.#store.hold())) throw new Error(TAKEN_OVER)
+    const reason = `Anomaly score ${score}: ${types.join(', ')}`
+    try {
+      return await killAgent({ organization_id, agent_id, reason })
+    } catch (error) {
+      log.error(
+        { err: error, organization_id, agent_id },
+        'an automatic kill failed; it is tried again',
+      )
+      return false
+    }
+  }
+
+  /** The event is written with the state that remembers it. */
+  async #tell(
+    organization_id: string,
+    key: ScopeKey,
+    {
+      agent,
+      scope,
+      score,
+      action,
+    }: { agent: Agent; scope: Scope; score: ScopeScore; action: ActionTaken },
+  ): Promise<void> {
+    const { analysis } = await this.#open(organization_id)
+    const stored = analysis.stored(key)
+    if (stored === null) return
+    const entries = [anomalyEntry(agent, scope, score, action, this.#parts.now())]
+    const saved = await this.#store.save(organization_id, { fields: [[key, stored]], entries })
+    if (saved === 'lease_lost') throw new Error(TAKEN_OVER)
+  }
+
+  async #saveAll(): Promise<void> {
+    for (const [organization_id, { analysis }] of this.#organizations) {
+      const { saved, removed } = analysis.model.takeChanges()
+      for (let at = 0; at < saved.length; at += SCOPES_AT_ONCE) {
+        const fields: [ScopeKey, object][] = []
+        for (const key of saved.slice(at, at + SCOPES_AT_ONCE)) {
+          const stored = analysis.stored(key)
+          if (stored !== null) fields.push([key, stored])
+        }
+        await this.#save(organization_id, { fields })
+        // Requests of operators are answered in between.
+        await turn()
+      }
+      const fields = [[POSITION_FIELD, analysis.storedPosition()]] as const
+      await this.#save(organization_id, { fields, removed })
+    }
+  }
+
+  async #save(organization_id: string, saving: Parameters<AnomalyStore['save']>[1]): Promise<void> {
+    const saved = await this.#store.save(organization_id, saving)
+    if (saved === 'lease_lost') throw new Error(TAKEN_OVER)
+  }
+
+  async #end(): Promise<void> {
+    await this.#saveAll()
+    await this.#store.giveBack()
+  }
+}

@@ -1,0 +1,13 @@
+-- Purpose: takes a lease that is free, or renews the one that is held.
+-- Guarantee: one holder at a time; a holder whose time was over and whose lease another took is told so.
+-- KEYS[1] lease
+-- ARGV[1] name of the holder · ARGV[2] ms it lasts, 0 gives it back
+-- Answer: 1 when it is held now, else 0
+local holder = redis.call('GET', KEYS[1])
+if holder and holder ~= ARGV[1] then return 0 end
+if ARGV[2] == '0' then
+  redis.call('DEL', KEYS[1])
+  return 0
+end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return 1
