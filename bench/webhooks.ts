@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { performance } from 'node:perf_hooks'
 import { pino } from 'pino'
-import { AddressPolicy } from '../admin/webhooks/address-policy.ts'
+import { AddressPolicy } from '../core/egress/address-policy.ts'
 import { startWebhooks } from '../admin/webhooks/start-webhooks.ts'
 import { recordEntries } from '../core/activity/record-entries.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'

@@ -1,4 +1,4 @@
-import type { AddressPolicy } from './address-policy.ts'
+import type { AddressPolicy } from '../../core/egress/address-policy.ts'
 
 export const URL_LENGTH_LIMIT = 2048
 

@@ -1,7 +1,7 @@
 import { errors } from 'undici'
 import type { AttemptError } from './attempt-outcome.ts'
-import { AddressRefused } from './pinned-connector.ts'
-import { HostNotFound } from './resolve-host.ts'
+import { AddressRefused } from '../../core/egress/allowed-addresses.ts'
+import { HostNotFound } from '../../core/egress/resolve-host.ts'
 
 const BY_CODE: ReadonlyArray<readonly [RegExp, AttemptError]> = [
   [/^ECONNREFUSED$/, 'connection_refused'],

@@ -1,8 +1,7 @@
 import { buildConnector } from 'undici'
-import { type AddressPolicy, literalAddress } from './address-policy.ts'
-import type { ResolveHost } from './resolve-host.ts'
-
-export class AddressRefused extends Error {}
+import { type AddressPolicy, literalAddress } from '../../core/egress/address-policy.ts'
+import { allowedAddresses } from '../../core/egress/allowed-addresses.ts'
+import type { ResolveHost } from '../../core/egress/resolve-host.ts'
 
 /** A receiver with several addresses is tried at so many of them, one after the other. */
 const ADDRESSES_TRIED = 3
@@ -52,21 +51,4 @@ export function pinnedConnector(
     const connectAndCall = async (): Promise<void> => callback(...(await openFirst(options)))
     void connectAndCall()
   }
-}
-
-/** @throws AddressRefused when the host has no address that is allowed, HostNotFound when it has none at all */
-async function allowedAddresses(
-  hostname: string,
-  policy: AddressPolicy,
-  resolve: ResolveHost,
-): Promise<readonly string[]> {
-  const literal = literalAddress(hostname)
-  const found = literal === null ? await resolve(hostname) : [literal]
-  const refusals = found.map(
-    (address) => policy.refusalOfHost(hostname) ?? policy.refusalOfAddress(address),
-  )
-  const allowed = found.filter((_, i) => refusals[i] === null)
-  if (allowed.length > 0) return allowed
-  const why = found.map((address, i) => `${address} (${refusals[i]})`).join(', ')
-  throw new AddressRefused(`${hostname} is at ${why}`)
 }

@@ -1,5 +1,5 @@
 import type { AdminContext } from '../server/admin-context.ts'
-import { AddressPolicy } from './address-policy.ts'
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
 import type { Sender } from './send-delivery.ts'
 import { createSender } from './start-webhooks.ts'

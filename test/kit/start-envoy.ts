@@ -8,7 +8,7 @@ import { readSettings } from '../../core/settings.ts'
 import type { Environment } from '../../core/settings.ts'
 import { renderBootstrap } from '../../envoy/render-bootstrap.ts'
 import type { BootFacts } from '../../envoy/render-bootstrap.ts'
-import { systemCaFile } from '../../envoy/trusted-ca.ts'
+import { trustedCaFile } from '../../envoy/trusted-ca.ts'
 import { freePort } from './free-port.ts'
 import { tempFolder } from './temp-folder.ts'
 import { until } from './until.ts'
@@ -42,7 +42,7 @@ export async function startEnvoy(
     admin_socket: null,
     verdict_secret: randomBytes(32).toString('hex'),
     echo_origin: null,
-    trusted_ca_file: systemCaFile(folder),
+    trusted_ca_file: trustedCaFile(folder, null),
     heap_limit_bytes: 1024 ** 3,
     ...facts,
   }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { REFUSED_RANGES } from '../../envoy/refused-ranges.ts'
 import { subtractRanges } from '../../envoy/subtract-ranges.ts'
 
@@ -54,4 +55,14 @@ test('every special address is refused, and public ones are not', () => {
     assert.equal(covers(REFUSED_RANGES, address), true, address)
   for (const address of open.split(' '))
     assert.equal(covers(REFUSED_RANGES, address), false, address)
+})
+
+test('where Envoy may not go, this gateway does not go by itself either, whatever is allowed', () => {
+  fc.assert(
+    fc.property(ranges, fc.oneof(v4, v6), (allowed, address) => {
+      if (covers(subtractRanges(REFUSED_RANGES, allowed), address))
+        assert.notEqual(new AddressPolicy(allowed).refusalOfAddress(address), null)
+    }),
+    { numRuns: 2000 },
+  )
 })

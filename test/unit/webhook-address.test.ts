@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { AddressPolicy } from '../../admin/webhooks/address-policy.ts'
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
 
 const strict = new AddressPolicy([])

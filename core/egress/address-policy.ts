@@ -36,7 +36,10 @@ const REFUSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(
   ipaddr.parseCIDR(text),
 )
 
-/** Where a webhook may be sent: public unicast addresses, and the ranges an operator allows (threats.md, SSRF). */
+/**
+ * Where this gateway itself may connect to, for a webhook or for a token: public unicast addresses, and the ranges that
+ * an operator allows for the purpose (threats.md, SSRF).
+ */
 export class AddressPolicy {
   readonly #allowed: readonly Range[]
 

@@ -16,7 +16,7 @@ const ADDRESSES_MAX = 64
 
 /**
  * Asks the hosts file, then DNS. Not `getaddrinfo`: its lookups share four threads with the rest of the process, so
- * four names whose servers are silent would hold up every other webhook.
+ * four names whose servers are silent would hold up every other one.
  * @param servers `address:port` of DNS servers; the system's where there are none
  */
 export function createHostResolver(servers: readonly string[]): ResolveHost {

@@ -1,0 +1,25 @@
+import { type AddressPolicy, literalAddress } from './address-policy.ts'
+import type { ResolveHost } from './resolve-host.ts'
+
+export class AddressRefused extends Error {}
+
+/**
+ * The addresses of a URL's host that may be connected to, at least one. Whoever asks connects to one of them by number,
+ * so that a second resolution cannot differ from the one that was judged.
+ * @throws AddressRefused when the host has no address that is allowed, HostNotFound when it has none at all
+ */
+export async function allowedAddresses(
+  hostname: string,
+  policy: AddressPolicy,
+  resolve: ResolveHost,
+): Promise<readonly string[]> {
+  const literal = literalAddress(hostname)
+  const found = literal === null ? await resolve(hostname) : [literal]
+  const refusals = found.map(
+    (address) => policy.refusalOfHost(hostname) ?? policy.refusalOfAddress(address),
+  )
+  const allowed = found.filter((_, i) => refusals[i] === null)
+  if (allowed.length > 0) return allowed
+  const why = found.map((address, i) => `${address} (${refusals[i]})`).join(', ')
+  throw new AddressRefused(`${hostname} is at ${why}`)
+}
