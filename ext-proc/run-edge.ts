@@ -11,6 +11,8 @@ import { AgentUses } from './activity/agent-uses.ts'
 import { beginRecord } from './call/begin-record.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
 import { makeDecider } from './call/decide-call.ts'
+import { openTokenCache } from './credential/open-token-cache.ts'
+import type { TokenCache } from './credential/token-cache.ts'
 import { connectEdge, type EdgeConnections } from './edge/connect-edge.ts'
 import type { HeldCalls } from './edge/held-calls.ts'
 import { joinFleet, type Membership } from './edge/join-fleet.ts'
@@ -39,6 +41,7 @@ interface Edge {
   readonly fleet: Membership
   readonly recorder: ActivityRecorder
   readonly uses: AgentUses
+  readonly tokens: TokenCache
   readonly log: Logger
 }
 
@@ -58,7 +61,8 @@ export async function runEdge(env: Environment): Promise<void> {
   const fleet = await joinFleet({ settings, connections, uses, log })
   const { held, lease } = fleet
   const metrics = new EdgeMetrics()
-  const edge = { settings, connections, fleet, recorder, uses, log }
+  const tokens = openTokenCache(settings, log)
+  const edge = { settings, connections, fleet, recorder, uses, tokens, log }
   const streamParts = await callParts(edge, metrics)
   const accessLog = new AccessLog({ recorder, log, nowMs: Date.now })
   const address = settings.extProcAddress
@@ -77,6 +81,8 @@ export async function runEdge(env: Environment): Promise<void> {
       agw_activity_waiting_entries: waiting,
       agw_activity_lost_total: lost,
       agw_refusals_counted_total: counted,
+      agw_token_fetches_total: tokens.counters.fetched,
+      agw_token_fetch_failures_total: tokens.counters.failed,
     }
   })
   log.info({ address, region }, 'serving')
@@ -111,7 +117,7 @@ export async function runEdge(env: Environment): Promise<void> {
 
 /** What every call is decided by and counted in. */
 async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamParts> {
-  const { settings, connections, fleet, recorder, uses, log } = edge
+  const { settings, connections, fleet, recorder, uses, tokens, log } = edge
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
   const { held, killBoard, policy, lease, stall } = fleet
@@ -134,6 +140,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
       killBoard,
       recorder,
       uses,
+      tokens,
       mayServe: () => lease.isHeld,
       settled: () => stall.settled(),
       pool,

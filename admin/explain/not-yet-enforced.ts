@@ -1,10 +1,7 @@
 import type { Integration } from '../../core/model.ts'
 
 /** Ways to sign in upstream that are validated and stored, and that nothing acts on yet. */
-const AUTH_TYPES: readonly Integration['auth']['type'][] = [
-  'oauth2_client_credentials',
-  'aws_sigv4',
-]
+const AUTH_TYPES: readonly Integration['auth']['type'][] = ['aws_sigv4']
 
 /** All settings of that kind, for the start log. */
 export const NOT_YET_ENFORCED: readonly string[] = AUTH_TYPES.map((type) => `auth.${type}`)

@@ -50,6 +50,18 @@ export const METRICS = {
     labels: ['edge'],
     source: 'edge',
   },
+  agw_token_fetches_total: {
+    type: 'counter',
+    help: 'Access tokens that were asked for at the token endpoints of integrations.',
+    labels: ['edge'],
+    source: 'edge',
+  },
+  agw_token_fetch_failures_total: {
+    type: 'counter',
+    help: 'Those of them that did not come; the log of the edge says why.',
+    labels: ['edge'],
+    source: 'edge',
+  },
   agw_edges: {
     type: 'gauge',
     help: 'Edges whose lease may run.',

@@ -2,6 +2,12 @@ import type { OpenedAuth } from '../store/credential-binding.ts'
 import type { Header } from './header.ts'
 import { replaceQueryParameter } from './query-parameter.ts'
 
+/** A credential that is put in as it is stored. */
+export type PlainCredential = Exclude<
+  OpenedAuth,
+  { readonly type: 'oauth2_client_credentials' | 'aws_sigv4' }
+>
+
 /** What the upstream gets besides the caller's own: from here on the credential is in the clear. */
 export type CredentialEffect =
   | {
@@ -10,14 +16,13 @@ export type CredentialEffect =
       readonly headers: readonly Header[]
       readonly raw_query: string | null
     }
-  /** Both answer `credential_unavailable`. */
-  | { readonly kind: 'unsupported'; readonly type: OpenedAuth['type'] }
+  /** Answers `credential_unavailable`. */
   | { readonly kind: 'unusable' }
 
 const UNUSABLE: CredentialEffect = { kind: 'unusable' }
 
 /** @param raw_query the caller's query, which a query credential is put into. */
-export function applyCredential(auth: OpenedAuth, raw_query: string | null): CredentialEffect {
+export function applyCredential(auth: PlainCredential, raw_query: string | null): CredentialEffect {
   switch (auth.type) {
     case 'bearer':
       return withHeader('authorization', `Bearer ${auth.token.reveal()}`, raw_query)
@@ -35,9 +40,6 @@ export function applyCredential(auth: OpenedAuth, raw_query: string | null): Cre
       }
     case 'none':
       return { kind: 'applied', headers: [], raw_query }
-    case 'oauth2_client_credentials':
-    case 'aws_sigv4':
-      return { kind: 'unsupported', type: auth.type }
   }
 }
 

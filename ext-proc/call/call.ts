@@ -6,6 +6,7 @@ import type { AgentUses } from '../activity/agent-uses.ts'
 import type { AutoKiller } from '../edge/make-auto-killer.ts'
 import type { KillBoard } from '../edge/kill-board.ts'
 import type { PolicyStore } from '../edge/policy-store.ts'
+import type { TokenCache } from '../credential/token-cache.ts'
 import type { RateCounter, RateTaken } from '../rate/take-rate.ts'
 import type { CallRecord } from './call-record.ts'
 import type { Answer, CallIo } from './call-stream.ts'
@@ -30,6 +31,7 @@ export interface DeciderParts {
   /** Kills an agent by the gateway's own decision; the call that caused it has let go of its hold. */
   readonly autoKill: AutoKiller
   readonly takeRate: (counter: RateCounter) => Promise<RateTaken>
+  readonly tokens: TokenCache
   readonly uses: AgentUses
   /** The name in `Via`; empty while the store has none. */
   readonly installation: () => Promise<string>

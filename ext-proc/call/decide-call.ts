@@ -9,6 +9,7 @@ import { findIntegration, findTarget } from './find-integration.ts'
 import { findPresentedKey } from './find-presented-key.ts'
 import { forwardCall } from './forward-call.ts'
 import { identifyAgent } from './identify-agent.ts'
+import { askForToken, readyCredential } from './ready-credential.ts'
 import { readHead } from './read-head.ts'
 import { askForBody, readNeededBody } from './read-needed-body.ts'
 import { scanCall } from './scan-call.ts'
@@ -54,6 +55,7 @@ async function decide(call: Call): Promise<Answer> {
     if (refused !== null) return refused
   }
 
+  askForToken(call, asked)
   const read = await readNeededBody(call, asked, scoped.value)
   if (!read.ok) return read.answer
   const { body, facts, identity_in_body } = read.value
@@ -64,11 +66,15 @@ async function decide(call: Call): Promise<Answer> {
   if (!tooled.ok) return tooled.answer
   const blocked = await scanCall(call, asked, scoped.value, facts)
   if (blocked !== null) return blocked
+  const readying = readyCredential(call, asked)
+  const credential = readying instanceof Promise ? await readying : readying
+  if (!credential.ok) return credential.answer
   const settled = parts.settled()
   if (settled !== null) await settled
   return forwardCall(call, asked, {
     body,
     identity_in_body,
+    credential: credential.value,
     installation,
     settings: scoped.value.settings,
     lists_tools: tooled.value.lists_tools,

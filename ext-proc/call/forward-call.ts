@@ -6,13 +6,15 @@ import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
 import { type Call, deny } from './call.ts'
+import { denyCredential, type ReadyCredential } from './ready-credential.ts'
 import type { Answer } from './call-stream.ts'
 import type { AskedCall } from './check-scope.ts'
 import type { BodyIdentity } from '../../core/policy/read-body-identity.ts'
 
-export interface ReadBody {
+export interface PassedSteps {
   readonly body: Buffer | null
   readonly identity_in_body: BodyIdentity | null
+  readonly credential: ReadyCredential
   readonly installation: string
   readonly settings: EffectiveSettings
   readonly lists_tools: boolean
@@ -22,16 +24,13 @@ export interface ReadBody {
 export function forwardCall(
   call: Call,
   asked: AskedCall,
-  { body, identity_in_body, installation, settings, lists_tools }: ReadBody,
+  { body, identity_in_body, credential, installation, settings, lists_tools }: PassedSteps,
 ): Answer {
   const { parts, headers, head, record } = call
-  const { identity, integration, organization, target } = asked
-  const auth = organization.auth.get(integration.integration.integration_id) ?? null
-  const effect = auth === null ? null : applyCredential(auth, target.raw_query)
-  if (effect?.kind !== 'applied')
-    return deny(record, 'credential', 'credential_unavailable', {
-      base_url: integration.base.base_url,
-    })
+  const { identity, integration, target } = asked
+  const { auth } = credential
+  const effect = applyCredential(auth, target.raw_query)
+  if (effect.kind !== 'applied') return denyCredential(call, asked, { cause: 'not_a_header' })
   // The last look before the verdict: nothing is awaited between here and the answer.
   const { agent } = identity
   const killed_at = parts.killBoard.killedAt(agent.organization_id, agent.agent_id)
@@ -43,7 +42,8 @@ export function forwardCall(
     settings,
     pool: parts.pool,
     limit_bytes: parts.settings.max_body_bytes,
-    query_secret: auth?.type === 'query' ? auth.value : null,
+    query_secret: auth.type === 'query' ? auth.value : null,
+    onUnauthorized: credential.onUnauthorized,
     lists_tools,
     onFinding: (data) => record.foundInResponse(data),
   })
@@ -66,7 +66,7 @@ export function forwardCall(
         { name: 'x-agw-pass', value: parts.settings.verdict_secret },
         { name: 'x-agw-base-url', value: integration.base.base_url },
         ...effect.headers,
-        ...(inspector === null ? [] : readableEncodings(headers, lists_tools)),
+        ...(inspector?.may_read_body ? readableEncodings(headers, lists_tools) : []),
         ...(installation === '' ? [] : [{ name: 'via', value: appendVia(headers, installation) }]),
         ...(cut === null || head.content_length === null
           ? []

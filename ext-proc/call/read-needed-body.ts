@@ -115,4 +115,7 @@ function pathBelowBase(raw_path: string, base_segments: number): string {
 
 /** Whether the response may have to be looked at; known before the body is, which alone tells whether tools are listed. */
 const mayInspect = ({ injection, tools }: EffectiveSettings, { auth }: Integration): boolean =>
-  (injection.enabled && injection.scan_responses) || !tools.is_unrestricted || auth.type === 'query'
+  (injection.enabled && injection.scan_responses) ||
+  !tools.is_unrestricted ||
+  auth.type === 'query' ||
+  auth.type === 'oauth2_client_credentials'

@@ -25,6 +25,8 @@ export interface InspectionOrder {
   readonly limit_bytes: number
   /** A credential that travels in the query, and may come back in a header. */
   readonly query_secret: Secret | null
+  /** Is told when the API does not take the credential, where that can be helped; else null. */
+  readonly onUnauthorized: (() => void) | null
   /** The call asks for a list of tools, or opens a stream in which one may come. */
   readonly lists_tools: boolean
   /** Is told of what was found and let through. */
@@ -36,7 +38,7 @@ export function inspectResponse(order: InspectionOrder): ResponseInspector | nul
   const { injection, tools } = order.settings
   const scans = injection.enabled && injection.scan_responses
   const filters = order.lists_tools && !tools.is_unrestricted
-  return scans || filters || order.query_secret !== null
+  return scans || filters || order.query_secret !== null || order.onUnauthorized !== null
     ? new Inspector(order, scans, filters)
     : null
 }
@@ -60,15 +62,20 @@ class Inspector implements ResponseInspector {
     this.#filters = filters
   }
 
+  get may_read_body(): boolean {
+    return this.#scans || this.#filters
+  }
+
   headers(headers: readonly Header[]): HeadersVerdict {
-    const { query_secret, settings } = this.#order
+    const { query_secret, settings, onUnauthorized } = this.#order
+    if (onUnauthorized !== null && headerOf(headers, ':status') === '401') onUnauthorized()
     const redacted = query_secret === null ? null : redactHeaders(headers, query_secret)
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
     const type = this.#contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     this.#isEventStream = type === 'text/event-stream'
-    const isLooked = (this.#scans || this.#filters) && isText(this.#contentType)
+    const isLooked = this.may_read_body && isText(this.#contentType)
     if (!isLooked) return { kind: 'pass', changes: redacted, body: 'unseen' }
     if (!this.#isEventStream) return { kind: 'pass', changes: redacted, body: 'whole' }
     if (this.#filters && this.#contentEncoding !== null) return { kind: 'deny', denial: UNREADABLE }

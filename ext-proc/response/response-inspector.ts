@@ -29,6 +29,8 @@ export type BodyVerdict =
 
 /** Looks at one response as it passes; its calls follow one another. */
 export interface ResponseInspector {
+  /** Whether the body may have to be read, and so must come in an encoding that can be undone. */
+  readonly may_read_body: boolean
   headers(headers: readonly Header[]): HeadersVerdict
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict>
   /** The names of trailers that must not go out. */

@@ -47,7 +47,14 @@ export interface Access {
 /** The credential that an upstream sees where a test does not say otherwise. */
 export const STORED_CREDENTIAL = 'stored-credential-1'
 
-const SECRET_MEMBERS = ['token', 'value', 'password', 'client_secret', 'secret_access_key']
+const SECRET_MEMBERS = [
+  'token',
+  'value',
+  'password',
+  'client_secret',
+  'secret_access_key',
+  'session_token',
+]
 
 let count = 0
 

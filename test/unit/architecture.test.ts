@@ -89,6 +89,8 @@ const REVEALERS = [
   'admin/integrations/reseal-all.ts',
   'admin/webhooks/sign-delivery.ts',
   'core/policy/apply-credential.ts',
+  // The client secret, for its own token endpoint.
+  'ext-proc/credential/fetch-token.ts',
   'ext-proc/response/redact-headers.ts',
 ]
 

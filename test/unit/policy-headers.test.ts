@@ -313,29 +313,6 @@ test('a credential that would break out of its header is not used', () => {
     })
 })
 
-test('the types that need more than a stored text are named as not supported', () => {
-  const oauth2 = applyCredential(
-    {
-      type: 'oauth2_client_credentials',
-      token_url: 'https://x',
-      client_id: 'c',
-      client_secret: new Secret('s'),
-    },
-    null,
-  )
-  const sigv4 = applyCredential(
-    {
-      type: 'aws_sigv4',
-      access_key_id: 'a',
-      secret_access_key: new Secret('s'),
-      region: 'r',
-      service: 's',
-    },
-    null,
-  )
-  assert.deepEqual([oauth2.kind, sigv4.kind], ['unsupported', 'unsupported'])
-})
-
 test('an opened credential shows nothing when it is printed', () => {
   const auth = { type: 'bearer', token: new Secret('hunter2') } as const
   for (const shown of [

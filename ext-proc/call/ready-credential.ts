@@ -1,0 +1,83 @@
+import type { PlainCredential } from '../../core/policy/apply-credential.ts'
+import type { OauthClient } from '../credential/fetch-token.ts'
+import type { TokenOrder, TokenResult } from '../credential/token-cache.ts'
+import { type Call, given, type Step } from './call.ts'
+import type { Answer } from './call-stream.ts'
+import type { AskedCall } from './check-scope.ts'
+
+/** The credential with all that had to be waited for. */
+export interface ReadyCredential {
+  readonly auth: PlainCredential
+  /** To be told when the API answers 401; null where a next call could not do better. */
+  readonly onUnauthorized: (() => void) | null
+}
+
+/** A token that has to be fetched is on its way while the body arrives and is scanned. */
+export function askForToken({ parts }: Call, asked: AskedCall): void {
+  const { integration } = asked.integration
+  if (integration.auth.type !== 'oauth2_client_credentials') return
+  const auth = asked.organization.auth.get(integration.integration_id)
+  if (auth?.type === 'oauth2_client_credentials') void parts.tokens.get(orderOf(asked, auth))
+}
+
+/** Waits for a token where the integration needs one that is not at hand. */
+export function readyCredential(
+  call: Call,
+  asked: AskedCall,
+): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
+  const { organization, integration } = asked
+  const auth = organization.auth.get(integration.integration.integration_id) ?? null
+  if (auth === null)
+    return { ok: false, answer: denyCredential(call, asked, { cause: 'not_opened' }) }
+  switch (auth.type) {
+    case 'oauth2_client_credentials': {
+      const order = orderOf(asked, auth)
+      const found = call.parts.tokens.get(order)
+      return found instanceof Promise
+        ? found.then((result) => withToken(call, asked, order, result))
+        : withToken(call, asked, order, found)
+    }
+    case 'aws_sigv4':
+      return { ok: false, answer: denyCredential(call, asked, {}) }
+    case 'bearer':
+    case 'header':
+    case 'basic':
+    case 'query':
+    case 'none':
+      return given({ auth, onUnauthorized: null })
+  }
+}
+
+/** What the caller is told; `data` is for the operator. */
+export const denyCredential = (
+  { record }: Call,
+  { integration }: AskedCall,
+  data: Readonly<Record<string, unknown>>,
+): Answer => {
+  const details = { base_url: integration.base.base_url }
+  record.mark('credential', 'deny')
+  return {
+    kind: 'deny',
+    denial: { reason: 'credential_unavailable', details, data: { ...details, ...data } },
+  }
+}
+
+function withToken(
+  call: Call,
+  asked: AskedCall,
+  order: TokenOrder,
+  result: TokenResult,
+): Step<ReadyCredential> {
+  if (result.kind === 'failed')
+    return { ok: false, answer: denyCredential(call, asked, { ...result.failure }) }
+  const { token } = result
+  return given({
+    auth: { type: 'bearer', token },
+    onUnauthorized: () => call.parts.tokens.rejected(order, token),
+  })
+}
+
+function orderOf({ integration: { integration } }: AskedCall, client: OauthClient): TokenOrder {
+  const { organization_id, integration_id } = integration
+  return { organization_id, integration_id, revision: JSON.stringify(integration), client }
+}

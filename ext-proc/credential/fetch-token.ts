@@ -1,0 +1,74 @@
+import type { OpenedAuth } from '../../core/store/credential-binding.ts'
+import { type Egress, postForm } from './post-form.ts'
+import { readTokenAnswer, type TokenAnswer } from './read-token-answer.ts'
+import { tokenFailure } from './token-failure.ts'
+
+export type OauthClient = Extract<OpenedAuth, { readonly type: 'oauth2_client_credentials' }>
+
+/** How a client names itself to a token endpoint (RFC 6749 §2.3.1). */
+export type ClientStyle = 'basic' | 'post'
+
+export interface FetchOutcome {
+  readonly answer: TokenAnswer
+  /** The style that the endpoint took, or was last tried. */
+  readonly style: ClientStyle
+}
+
+/** For everything from the name to the last byte; a call may be waiting. */
+export const FETCH_LIMIT_MS = 5_000
+
+/**
+ * Fetches an access token by the client credentials grant (RFC 6749 §4.4). Every endpoint must take the client's
+ * credentials in `Authorization: Basic`; some take them in the form alone, so a client that is not recognised tries the
+ * other style once. Never rejects.
+ */
+export async function fetchToken(
+  egress: Egress,
+  client: OauthClient,
+  style: ClientStyle,
+): Promise<FetchOutcome> {
+  const deadline = AbortSignal.timeout(FETCH_LIMIT_MS)
+  const first = await ask(egress, client, style, deadline)
+  if (!isUnrecognised(first) || deadline.aborted) return { answer: first, style }
+  const other = style === 'basic' ? 'post' : 'basic'
+  const second = await ask(egress, client, other, deadline)
+  // What the first answer said is nearer to the trouble than that the second style is not known either.
+  return second.kind === 'token' ? { answer: second, style: other } : { answer: first, style }
+}
+
+/** The endpoint did not take the client for who it is, rather than refusing what it asks for. */
+const isUnrecognised = (answer: TokenAnswer): boolean => {
+  if (answer.kind === 'token' || answer.failure.cause !== 'refused') return false
+  const { token_status, token_error } = answer.failure
+  if (token_status !== 400 && token_status !== 401) return false
+  return (
+    token_error === null || token_error === 'invalid_client' || token_error === 'invalid_request'
+  )
+}
+
+async function ask(
+  egress: Egress,
+  client: OauthClient,
+  style: ClientStyle,
+  deadline: AbortSignal,
+): Promise<TokenAnswer> {
+  const { client_id, client_secret, scope } = client
+  const form = new URLSearchParams({ grant_type: 'client_credentials' })
+  if (scope !== undefined) form.set('scope', scope)
+  const headers: Record<string, string> = {}
+  if (style === 'basic') {
+    const pair = `${formEncode(client_id)}:${formEncode(client_secret.reveal())}`
+    headers['authorization'] = `Basic ${Buffer.from(pair).toString('base64')}`
+  } else {
+    form.set('client_id', client_id)
+    form.set('client_secret', client_secret.reveal())
+  }
+  const body = form.toString()
+  const posted = await postForm(egress, client.token_url, { headers, body }, deadline)
+  return posted.kind === 'failed'
+    ? { kind: 'failed', failure: tokenFailure(posted.cause) }
+    : readTokenAnswer(posted.status, posted.body)
+}
+
+/** As in a form; the text alone, without a name. */
+const formEncode = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1)

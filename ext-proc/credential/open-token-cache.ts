@@ -1,0 +1,29 @@
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { createHostResolver } from '../../core/egress/resolve-host.ts'
+import type { Settings } from '../../core/settings.ts'
+import { fetchToken } from './fetch-token.ts'
+import type { Egress } from './post-form.ts'
+import { TokenCache } from './token-cache.ts'
+
+/** The token cache of a process, which reaches token endpoints under the rules that Envoy has for calls. */
+export function openTokenCache(
+  settings: Pick<Settings, 'egressAllowCidrs' | 'dnsResolvers' | 'upstreamCaFile'>,
+  log: { warn(data: object, message: string): void },
+): TokenCache {
+  const egress: Egress = {
+    policy: new AddressPolicy(settings.egressAllowCidrs),
+    resolve: createHostResolver(settings.dnsResolvers),
+    extra_ca_file: settings.upstreamCaFile,
+  }
+  return new TokenCache({
+    fetch: (client, style) => fetchToken(egress, client, style),
+    nowMs: () => performance.now(),
+    onFailure: ({ organization_id, integration_id, client }, failure) => {
+      const token_origin = new URL(client.token_url).origin
+      log.warn(
+        { organization_id, integration_id, token_origin, ...failure },
+        'no access token could be fetched for an integration',
+      )
+    },
+  })
+}

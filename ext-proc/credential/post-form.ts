@@ -1,0 +1,168 @@
+import { request } from 'node:http'
+import { connect as connectTcp, type Socket } from 'node:net'
+import { connect as connectTls, createSecureContext, type SecureContext } from 'node:tls'
+import { type AddressPolicy, literalAddress } from '../../core/egress/address-policy.ts'
+import { AddressRefused, allowedAddresses } from '../../core/egress/allowed-addresses.ts'
+import { HostNotFound, type ResolveHost } from '../../core/egress/resolve-host.ts'
+import { trustedCas } from '../../core/egress/system-ca.ts'
+import type { TokenFailure } from './token-failure.ts'
+
+/** Where this process may connect to by itself, and whom it believes there: the same as Envoy for calls. */
+export interface Egress {
+  readonly policy: AddressPolicy
+  readonly resolve: ResolveHost
+  readonly extra_ca_file: string | null
+}
+
+export type FormAnswer =
+  | { readonly kind: 'answered'; readonly status: number; readonly body: Buffer }
+  | { readonly kind: 'failed'; readonly cause: TokenFailure['cause'] }
+
+/** An answer with a token is a few kilobytes. */
+const BODY_LIMIT_BYTES = 65_536
+const HEADERS_LIMIT_BYTES = 16_384
+/** A host with several addresses is tried at so many of them, one after the other. */
+const ADDRESSES_TRIED = 3
+const CONNECT_TIMEOUT_MS = 2_000
+const USER_AGENT = 'agent-access-gateway'
+
+/**
+ * Posts a form to a URL that an operator has given, on a connection of its own, to an address that was judged. No
+ * redirect is followed, nothing is decompressed. Never rejects.
+ */
+export async function postForm(
+  egress: Egress,
+  token_url: string,
+  form: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  deadline: AbortSignal,
+): Promise<FormAnswer> {
+  let socket: Socket | null = null
+  try {
+    const url = new URL(token_url)
+    socket = await inTime(openSocket(egress, url, deadline), deadline)
+    return await exchange(socket, url, form, deadline)
+  } catch (error) {
+    return { kind: 'failed', cause: deadline.aborted ? 'timeout' : causeOf(error) }
+  } finally {
+    socket?.destroy()
+  }
+}
+
+class TlsFailed extends Error {}
+
+function causeOf(error: unknown): TokenFailure['cause'] {
+  if (error instanceof AddressRefused) return 'address_refused'
+  if (error instanceof HostNotFound) return 'dns_failed'
+  return error instanceof TlsFailed ? 'tls_failed' : 'connection_failed'
+}
+
+async function openSocket(egress: Egress, url: URL, deadline: AbortSignal): Promise<Socket> {
+  const addresses = await allowedAddresses(url.hostname, egress.policy, egress.resolve)
+  let failure: unknown = null
+  for (const address of addresses.slice(0, ADDRESSES_TRIED)) {
+    deadline.throwIfAborted()
+    try {
+      return await connectTo(egress, url, address, deadline)
+    } catch (error) {
+      failure = error
+    }
+  }
+  throw failure
+}
+
+function connectTo(
+  egress: Egress,
+  url: URL,
+  address: string,
+  deadline: AbortSignal,
+): Promise<Socket> {
+  const isSecure = url.protocol === 'https:'
+  const place = { host: address, port: Number(url.port || (isSecure ? 443 : 80)) }
+  const socket = isSecure
+    ? connectTls({
+        ...place,
+        // An address literal has no server name; its certificate must name the address.
+        servername: literalAddress(url.hostname) === null ? url.hostname.replace(/\.$/, '') : '',
+        secureContext: secureContext(egress.extra_ca_file),
+        ALPNProtocols: ['http/1.1'],
+      })
+    : connectTcp(place)
+  return new Promise((resolve, reject) => {
+    let isConnected = false
+    const fail = (error: Error): void => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(isSecure && isConnected ? new TlsFailed(error.message) : error)
+    }
+    const giveUp = (): void => fail(new Error('not connected in time'))
+    const timer = setTimeout(giveUp, CONNECT_TIMEOUT_MS)
+    deadline.addEventListener('abort', giveUp, { once: true })
+    socket.once('connect', () => {
+      isConnected = true
+    })
+    socket.on('error', fail)
+    socket.once('close', () => fail(new Error('closed before it was connected')))
+    socket.once(isSecure ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer)
+      deadline.removeEventListener('abort', giveUp)
+      resolve(socket)
+    })
+  })
+}
+
+/** Reading all CAs takes 25 ms of this process's time, so it is done once, when the first token is fetched. */
+let context: SecureContext | null = null
+const secureContext = (extra_ca_file: string | null): SecureContext =>
+  (context ??= createSecureContext({ ca: trustedCas(extra_ca_file) }))
+
+function exchange(
+  socket: Socket,
+  url: URL,
+  { headers, body }: { readonly headers: Readonly<Record<string, string>>; readonly body: string },
+  deadline: AbortSignal,
+): Promise<FormAnswer> {
+  return new Promise((resolve, reject) => {
+    const sent = request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: {
+        host: url.host,
+        'user-agent': USER_AGENT,
+        accept: 'application/json',
+        'accept-encoding': 'identity',
+        'content-type': 'application/x-www-form-urlencoded',
+        'content-length': Buffer.byteLength(body),
+        connection: 'close',
+        ...headers,
+      },
+      createConnection: () => socket,
+      maxHeaderSize: HEADERS_LIMIT_BYTES,
+      signal: deadline,
+    })
+    sent.on('error', reject)
+    sent.once('response', (answer) => {
+      const status = answer.statusCode ?? 0
+      const parts: Buffer[] = []
+      let size_bytes = 0
+      answer.on('data', (part: Buffer) => {
+        size_bytes += part.length
+        if (size_bytes > BODY_LIMIT_BYTES) {
+          answer.destroy()
+          resolve({ kind: 'failed', cause: 'answer_too_large' })
+        } else parts.push(part)
+      })
+      answer.on('error', reject)
+      answer.once('end', () => resolve({ kind: 'answered', status, body: Buffer.concat(parts) }))
+      answer.once('close', () => reject(new Error('the answer was cut')))
+    })
+    sent.end(body)
+  })
+}
+
+/** A name whose servers are silent is not waited for any longer than the rest. */
+function inTime(opening: Promise<Socket>, deadline: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    deadline.addEventListener('abort', () => reject(new Error('not in time')), { once: true })
+    opening.then((socket) => (deadline.aborted ? socket.destroy() : resolve(socket)), reject)
+  })
+}

@@ -1,0 +1,77 @@
+import { Secret } from '../../core/secret.ts'
+import { type TokenFailure, tokenFailure } from './token-failure.ts'
+
+export interface FetchedToken {
+  readonly token: Secret
+  /** How long the token is good for, counted from the request. */
+  readonly lifetime_s: number
+}
+
+export type TokenAnswer =
+  | ({ readonly kind: 'token' } & FetchedToken)
+  | { readonly kind: 'failed'; readonly failure: TokenFailure }
+
+/** Where the endpoint does not say (RFC 6749 only recommends that it does). */
+const DEFAULT_LIFETIME_S = 300
+/** A longer-lived token is fetched anew after a day, so that no answer makes one stay for ever. */
+const LIFETIME_LIMIT_S = 86_400
+/** As long as the other credentials that go into a header may be. */
+const TOKEN_LENGTH_LIMIT = 8192
+/** Visible ASCII: a line break would begin a header of the token's own making, a space a second word. */
+const USABLE = /^[\x21-\x7e]+$/
+
+/** Error codes of RFC 6749 §5.2 and §4.1.2.1. Any other text could hold what was sent, and is not repeated. */
+const ERROR_CODES: ReadonlySet<unknown> = new Set([
+  'invalid_request',
+  'invalid_client',
+  'invalid_grant',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'access_denied',
+  'server_error',
+  'temporarily_unavailable',
+])
+
+/** Reads what a token endpoint has answered (RFC 6749 §5). */
+export function readTokenAnswer(status: number, body: Buffer): TokenAnswer {
+  if (status >= 300 && status < 400) return failed('redirect_refused', status)
+  const answer = readObject(body)
+  if (status !== 200) {
+    const code = answer?.['error']
+    return failed('refused', status, ERROR_CODES.has(code) ? String(code) : null)
+  }
+  const text = answer?.['access_token']
+  if (typeof text !== 'string') return failed('unreadable_answer', status)
+  const type = answer?.['token_type']
+  if (typeof type !== 'string' || type.toLowerCase() !== 'bearer')
+    return failed('other_token_type', status)
+  if (!USABLE.test(text) || text.length > TOKEN_LENGTH_LIMIT)
+    return failed('unusable_token', status)
+  const lifetime_s = readLifetime(answer?.['expires_in'])
+  if (lifetime_s <= 0) return failed('expired_token', status)
+  return { kind: 'token', token: new Secret(text), lifetime_s }
+}
+
+/** Some endpoints write the number as text. */
+function readLifetime(expires_in: unknown): number {
+  const isGiven =
+    typeof expires_in === 'number' || (typeof expires_in === 'string' && expires_in.trim() !== '')
+  const lifetime_s = isGiven ? Number(expires_in) : DEFAULT_LIFETIME_S
+  return Number.isNaN(lifetime_s) ? DEFAULT_LIFETIME_S : Math.min(lifetime_s, LIFETIME_LIMIT_S)
+}
+
+function readObject(body: Buffer): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'))
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : null
+  } catch {
+    return null
+  }
+}
+
+const failed = (
+  cause: TokenFailure['cause'],
+  status: number,
+  code: string | null = null,
+): TokenAnswer => ({ kind: 'failed', failure: tokenFailure(cause, status, code) })

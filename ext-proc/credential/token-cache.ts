@@ -1,0 +1,163 @@
+import type { Secret } from '../../core/secret.ts'
+import type { ClientStyle, FetchOutcome, OauthClient } from './fetch-token.ts'
+import { type TokenFailure, tokenFailure } from './token-failure.ts'
+
+/** Whose token is wanted. */
+export interface TokenOrder {
+  readonly organization_id: string
+  readonly integration_id: string
+  /** Everything that is stored of the integration: a token is for these settings and no others. */
+  readonly revision: string
+  readonly client: OauthClient
+}
+
+export type TokenResult =
+  | { readonly kind: 'token'; readonly token: Secret }
+  | { readonly kind: 'failed'; readonly failure: TokenFailure }
+
+interface TokenCacheParts {
+  /** Never rejects. */
+  readonly fetch: (client: OauthClient, style: ClientStyle) => Promise<FetchOutcome>
+  /** Monotonic. */
+  readonly nowMs: () => number
+  /** Is told of every fetch that brought nothing. */
+  readonly onFailure: (order: TokenOrder, failure: TokenFailure) => void
+}
+
+interface HeldToken {
+  readonly token: Secret
+  readonly since_ms: number
+  /** From here on the next call has another one fetched, and does not wait for it. */
+  readonly refresh_from_ms: number
+  readonly usable_until_ms: number
+}
+
+interface Entry {
+  readonly revision: string
+  style: ClientStyle
+  held: HeldToken | null
+  fetching: Promise<TokenResult> | null
+  failure: { readonly failure: TokenFailure; readonly until_ms: number } | null
+  failures: number
+}
+
+/** Far more OAuth integrations than one process serves; about 3 kB each. The least recently used goes first. */
+export const TOKENS_MAX = 2_000
+/** Fetches under way at a time, each for another integration. */
+export const FETCHES_MAX = 100
+/** A token is not used when it may expire on its way: the last tenth of its life, at most this long. */
+const MARGIN_LIMIT_MS = 30_000
+const MARGIN_SHARE = 0.1
+/** A token is fetched ahead in the last quarter of its life, at most this long before its end. */
+const AHEAD_LIMIT_MS = 300_000
+const AHEAD_SHARE = 0.25
+/** After a failure calls are refused without asking again: a second, doubled with each failure in a row. */
+const PAUSE_MS = 1_000
+const PAUSE_LIMIT_MS = 30_000
+/** An upstream that refuses even a new token has another reason, and does not make us ask for one with every call. */
+const REJECTED_MIN_AGE_MS = 5_000
+
+/**
+ * The access tokens of this process: one fetch at a time for each integration, however many calls wait for it. A token
+ * is used for the very integration, as it is stored, that it was fetched for; any change of that makes it forgotten.
+ */
+export class TokenCache {
+  readonly #entries = new Map<string, Entry>()
+  readonly #parts: TokenCacheParts
+  #under_way = 0
+  #fetched = 0
+  #failed = 0
+
+  constructor(parts: TokenCacheParts) {
+    this.#parts = parts
+  }
+
+  get counters(): { readonly fetched: number; readonly failed: number } {
+    return { fetched: this.#fetched, failed: this.#failed }
+  }
+
+  get(order: TokenOrder): TokenResult | Promise<TokenResult> {
+    const entry = this.#entryOf(order)
+    const now_ms = this.#parts.nowMs()
+    const { held } = entry
+    if (held !== null && now_ms < held.usable_until_ms) {
+      if (now_ms >= held.refresh_from_ms) void this.#refresh(entry, order, now_ms)
+      return { kind: 'token', token: held.token }
+    }
+    return this.#refresh(entry, order, now_ms)
+  }
+
+  /** The upstream answered 401 to this token: the next call has another one, unless this one is new. */
+  rejected(order: TokenOrder, token: Secret): void {
+    const entry = this.#entries.get(ownerOf(order))
+    if (entry?.revision !== order.revision || entry.held?.token !== token) return
+    if (this.#parts.nowMs() - entry.held.since_ms >= REJECTED_MIN_AGE_MS) entry.held = null
+  }
+
+  #entryOf(order: TokenOrder): Entry {
+    const owner = ownerOf(order)
+    const { revision } = order
+    const known = this.#entries.get(owner)
+    if (known?.revision === revision) {
+      if (this.#entries.size >= TOKENS_MAX) {
+        this.#entries.delete(owner)
+        this.#entries.set(owner, known)
+      }
+      return known
+    }
+    this.#entries.delete(owner)
+    const [oldest] = this.#entries.keys()
+    if (oldest !== undefined && this.#entries.size >= TOKENS_MAX) this.#entries.delete(oldest)
+    const entry: Entry = {
+      revision,
+      style: 'basic',
+      held: null,
+      fetching: null,
+      failure: null,
+      failures: 0,
+    }
+    this.#entries.set(owner, entry)
+    return entry
+  }
+
+  #refresh(entry: Entry, order: TokenOrder, now_ms: number): TokenResult | Promise<TokenResult> {
+    if (entry.fetching !== null) return entry.fetching
+    if (entry.failure !== null && now_ms < entry.failure.until_ms)
+      return { kind: 'failed', failure: entry.failure.failure }
+    if (this.#under_way >= FETCHES_MAX) return { kind: 'failed', failure: tokenFailure('busy') }
+    this.#under_way++
+    entry.fetching = this.#fetch(entry, order, now_ms)
+    return entry.fetching
+  }
+
+  async #fetch(entry: Entry, order: TokenOrder, started_ms: number): Promise<TokenResult> {
+    const { answer, style } = await this.#parts.fetch(order.client, entry.style)
+    this.#under_way--
+    this.#fetched++
+    entry.fetching = null
+    if (answer.kind === 'failed') {
+      this.#failed++
+      const pause_ms = Math.min(PAUSE_MS * 2 ** entry.failures, PAUSE_LIMIT_MS)
+      entry.failures++
+      entry.failure = { failure: answer.failure, until_ms: this.#parts.nowMs() + pause_ms }
+      this.#parts.onFailure(order, answer.failure)
+      return answer
+    }
+    const { token, lifetime_s } = answer
+    const life_ms = lifetime_s * 1000
+    const end_ms = started_ms + life_ms
+    entry.style = style
+    entry.failure = null
+    entry.failures = 0
+    entry.held = {
+      token,
+      since_ms: this.#parts.nowMs(),
+      refresh_from_ms: end_ms - Math.min(life_ms * AHEAD_SHARE, AHEAD_LIMIT_MS),
+      usable_until_ms: end_ms - Math.min(life_ms * MARGIN_SHARE, MARGIN_LIMIT_MS),
+    }
+    return { kind: 'token', token }
+  }
+}
+
+const ownerOf = ({ organization_id, integration_id }: TokenOrder): string =>
+  `${organization_id} ${integration_id}`
