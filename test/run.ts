@@ -38,6 +38,8 @@ const files = [
   ...(together.shared.length > 0 ? [join(import.meta.dirname, 'all-shared.js')] : []),
   ...integration.filter((file) => !sharesStack(file)),
 ]
+const nameOf = (path: string): string => basename(path).replace(/\.[jt]s$/, '')
+
 /** Runs files and prints what happens; answers how many tests passed, and which files hold one that did not. */
 async function runFiles(chosen: readonly string[], concurrency: number) {
   let passed = 0
@@ -47,11 +49,15 @@ async function runFiles(chosen: readonly string[], concurrency: number) {
     passed += 1
   })
   events.on('test:fail', ({ file }) => {
-    // A test of one of the two groups names its own file; the group is what can be run. Where neither is known, all is.
-    const group = together.shared.includes(file ?? '') ? 'all-shared.js' : 'all-unit.js'
-    const places = [file ?? '', join(import.meta.dirname, group)].filter((path) =>
-      chosen.includes(path),
-    )
+    // A test of one of the two groups names its own file, by its source; the group is what can be run. Where neither is
+    // known, all is.
+    const isOf = (path: string): boolean => nameOf(path) === nameOf(file ?? '')
+    const group = together.shared.some(isOf)
+      ? 'all-shared.js'
+      : together.unit.some(isOf)
+        ? 'all-unit.js'
+        : ''
+    const places = chosen.filter((path) => isOf(path) || basename(path) === group)
     for (const path of places.length > 0 ? places.slice(0, 1) : chosen) failed.add(path)
   })
   const ended = new Promise((resolve) => events.once('end', resolve))
