@@ -1,5 +1,4 @@
 import { readSettings, type Settings, settingsNotInForce } from '../core/settings.ts'
-import { NOT_YET_ENFORCED } from './explain/not-yet-enforced.ts'
 import { makeLog } from './server/make-log.ts'
 import { type RunningAdmin, startAdmin } from './start-admin.ts'
 
@@ -25,7 +24,6 @@ try {
   // The launcher says this once for all its children.
   if (process.send === undefined)
     for (const notice of settingsNotInForce(process.env)) log.warn(notice)
-  log.warn({ settings: NOT_YET_ENFORCED }, 'these settings are stored and not yet enforced')
   log.info({ host: settings.apiHost, port: admin.port }, 'the admin service listens')
   stopOnSignal(admin)
   process.send?.({ kind: 'ready', port: admin.port })

@@ -9,7 +9,6 @@ import { readRecord } from '../lists/records.ts'
 import { Nullable, Strict } from '../server/common-schemas.ts'
 import { defineRoute, type Route } from '../server/define-route.ts'
 import { answer } from '../server/outcome.ts'
-import { notYetEnforced } from './not-yet-enforced.ts'
 
 const Question = Strict({
   agent_id: Type.String({ minLength: 1, maxLength: 128 }),
@@ -28,10 +27,6 @@ const Explanation = Strict({
   rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
   settings_from: Type.Array(Type.String(), {
     description: 'Every scope whose security settings are in force for the call',
-  }),
-  not_yet_enforced: Type.Array(Type.String(), {
-    description:
-      'Settings that are stored and would concern this call, but that nothing acts on yet',
   }),
 })
 
@@ -62,7 +57,6 @@ export const explainRoutes: readonly Route[] = [
       })
       const found = explanation.integration?.integration_id
       const integration = integrations.find(({ integration_id }) => integration_id === found)
-      const not_yet_enforced = notYetEnforced(integration ? [integration] : [])
       const unusable =
         explanation.answer === 'allowed' && integration && openAuth(ring, integration) === null
       if (unusable)
@@ -71,9 +65,8 @@ export const explainRoutes: readonly Route[] = [
           answer: 'refused',
           error: 'credential_unavailable',
           details: { base_url: integration.base_url },
-          not_yet_enforced,
         })
-      return answer(200, { ...explanation, not_yet_enforced })
+      return answer(200, explanation)
     },
   }),
 ]

@@ -1,5 +1,6 @@
 import type { OpenedAuth } from '../store/credential-binding.ts'
 import type { Header } from './header.ts'
+import { isHeaderValue } from './is-header-value.ts'
 import { replaceQueryParameter } from './query-parameter.ts'
 
 /** A credential that is put in as it is stored. */
@@ -50,12 +51,3 @@ function withHeader(name: string, text: string, raw_query: string | null): Crede
 }
 
 const isHeaderName = (name: string): boolean => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)
-
-/** A line break would begin a header, or a request, of the credential's own making. */
-function isHeaderValue(value: string): boolean {
-  for (let i = 0; i < value.length; i++) {
-    const c = value.charCodeAt(i)
-    if ((c < 0x20 && c !== 0x09) || c === 0x7f) return false
-  }
-  return true
-}

@@ -6,13 +6,23 @@ export interface OwnedName {
   readonly kind: 'header' | 'query'
   /** A header's in its plain form (`plainHeaderName`), a parameter's decoded. */
   readonly name: string
+  /** Further headers that it fills, in which no key of ours is looked for. */
+  readonly further?: readonly string[]
 }
 
-/** Bearer and Basic fill `Authorization`, which is always ours; the other types own nothing a caller could send. */
+/**
+ * Bearer, Basic and tokens fill `Authorization`, which is always ours. A signature fills more, and one of these a client
+ * of AWS can be given our key for: the session token.
+ */
 export function ownedName(auth: Pick<SealedAuth, 'type'> & { readonly name?: string }): OwnedName {
   if (auth.type === 'header') return { kind: 'header', name: plainHeaderName(auth.name ?? '') }
   if (auth.type === 'query') return { kind: 'query', name: auth.name ?? '' }
-  return AUTHORIZATION
+  return auth.type === 'aws_sigv4' ? SIGNATURE : AUTHORIZATION
 }
 
 const AUTHORIZATION: OwnedName = { kind: 'header', name: 'authorization' }
+const SIGNATURE: OwnedName = {
+  kind: 'header',
+  name: 'x-amz-security-token',
+  further: ['x-amz-content-sha256', 'x-amz-date'],
+}

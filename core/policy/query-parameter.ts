@@ -24,6 +24,29 @@ export function removeQueryParameter(raw_query: string | null, name: string): st
   return kept.length === 0 ? null : kept.join('&')
 }
 
+/** By which a request can be signed in its query, in lower case; a signature of ours goes into the headers. */
+const PRESIGNED: ReadonlySet<string> = new Set([
+  'x-amz-algorithm',
+  'x-amz-content-sha256',
+  'x-amz-credential',
+  'x-amz-date',
+  'x-amz-expires',
+  'x-amz-security-token',
+  'x-amz-signature',
+  'x-amz-signedheaders',
+])
+
+/** Takes out what a client of AWS has signed in the query; every other byte stays. Null when nothing is left. */
+export function removePresigned(raw_query: string | null): string | null {
+  if (raw_query === null) return null
+  const pairs = raw_query.split('&')
+  const kept = pairs.filter(
+    (pair) => !namesOf(pair).some((name) => PRESIGNED.has(name.toLowerCase())),
+  )
+  if (kept.length === pairs.length) return raw_query
+  return kept.length === 0 ? null : kept.join('&')
+}
+
 /** Takes the caller's own out and appends ours, encoded. */
 export function replaceQueryParameter(
   raw_query: string | null,
@@ -35,9 +58,12 @@ export function replaceQueryParameter(
   return kept === null || kept === '' ? ours : `${kept}&${ours}`
 }
 
-function isNamed(pair: string, name: string): boolean {
+const isNamed = (pair: string, name: string): boolean => namesOf(pair).includes(name)
+
+/** Decoded once and twice. */
+function namesOf(pair: string): readonly string[] {
   const equals = pair.indexOf('=')
   const written = equals === -1 ? pair : pair.slice(0, equals)
   const once = decodeFormText(written)
-  return once === name || (once.includes('%') && decodeFormText(once) === name)
+  return once.includes('%') ? [once, decodeFormText(once)] : [once]
 }

@@ -29,8 +29,8 @@ export function readKey(
 ): PresentedKey {
   const lines = headers.filter(({ name }) => name === 'authorization')
   const authorization = lines[0]?.value ?? ''
-  // Envoy joins several lines by a comma; no scheme that carries our key has one.
-  if (lines.length > 1 || authorization.includes(','))
+  // Envoy joins several lines by a comma; of the schemes that carry our key one alone has any.
+  if (lines.length > 1 || (authorization.includes(',') && !AWS_SIGNATURE.test(authorization)))
     return { kind: 'ambiguous', reason: 'authorization' }
   const spoken = readAuthorization(authorization)
   let found: PresentedKey = NONE
@@ -51,7 +51,11 @@ export function readKey(
 
 const isOurs = (text: string): boolean => text.startsWith(KEY_PREFIX) && isWellFormedKey(text)
 
-/** What `Bearer` and `token` carry, or the password of `Basic`; null for any other scheme. */
+/** One whole header of AWS Signature Version 4 and nothing behind it; the group is the access key id. */
+const AWS_SIGNATURE =
+  /^AWS4-[A-Z0-9-]+ Credential=([^\s,/]+)\/[^\s,]*, ?SignedHeaders=[^\s,]+, ?Signature=[0-9a-f]+$/
+
+/** What `Bearer` and `token` carry, the password of `Basic`, the access key id of AWS; null for any other scheme. */
 function readAuthorization(value: string): string | null {
   const text = value.trim()
   const space = text.indexOf(' ')
@@ -67,7 +71,7 @@ function readAuthorization(value: string): string | null {
       return colon === -1 || colon === pair.length - 1 ? null : pair.slice(colon + 1)
     }
     default:
-      return null
+      return AWS_SIGNATURE.exec(text)?.[1] ?? null
   }
 }
 

@@ -50,7 +50,7 @@ export function headersToRemove(
     const plain = plainHeaderName(name)
     const goes =
       REMOVED.has(plain) ||
-      (owned.kind === 'header' && plain === owned.name) ||
+      (owned.kind === 'header' && (plain === owned.name || owned.further?.includes(plain))) ||
       plain === keyHeader ||
       (plain !== name && FRAMING.has(plain)) ||
       (plain.charCodeAt(0) === 0x78 &&

@@ -1,4 +1,6 @@
+import { cutRanges } from '../../core/policy/cut-ranges.ts'
 import { findOverrides } from '../../core/policy/find-overrides.ts'
+import type { BodyIdentity } from '../../core/policy/read-body-identity.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
 import { type Call, type DeciderParts, deny } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
@@ -66,17 +68,23 @@ async function decide(call: Call): Promise<Answer> {
   if (!tooled.ok) return tooled.answer
   const blocked = await scanCall(call, asked, scoped.value, facts)
   if (blocked !== null) return blocked
-  const readying = readyCredential(call, asked)
+  const cut = cutBody(body, identity_in_body)
+  const readying = readyCredential(call, asked, cut ?? body)
   const credential = readying instanceof Promise ? await readying : readying
   if (!credential.ok) return credential.answer
   const settled = parts.settled()
   if (settled !== null) await settled
   return forwardCall(call, asked, {
-    body,
-    identity_in_body,
+    cut,
     credential: credential.value,
     installation,
     settings: scoped.value.settings,
     lists_tools: tooled.value.lists_tools,
   })
+}
+
+/** Without the agent's name; null when the body stays as it is. */
+function cutBody(body: Buffer | null, identity: BodyIdentity | null): Buffer | null {
+  const isCut = body !== null && identity?.kind === 'named' && identity.cut !== null
+  return isCut ? cutRanges(body, identity.cut) : null
 }

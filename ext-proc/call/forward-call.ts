@@ -1,19 +1,19 @@
-import { applyCredential } from '../../core/policy/apply-credential.ts'
+import { applyCredential, type CredentialEffect } from '../../core/policy/apply-credential.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
-import { cutRanges } from '../../core/policy/cut-ranges.ts'
+import { removePresigned } from '../../core/policy/query-parameter.ts'
 import { appendVia, headersToRemove } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
+import { signRequest } from '../credential/sign-request.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
 import { type Call, deny } from './call.ts'
 import { denyCredential, type ReadyCredential } from './ready-credential.ts'
 import type { Answer } from './call-stream.ts'
 import type { AskedCall } from './check-scope.ts'
-import type { BodyIdentity } from '../../core/policy/read-body-identity.ts'
 
 export interface PassedSteps {
-  readonly body: Buffer | null
-  readonly identity_in_body: BodyIdentity | null
+  /** The body in place of the caller's; null when that stays as it is. */
+  readonly cut: Buffer | null
   readonly credential: ReadyCredential
   readonly installation: string
   readonly settings: EffectiveSettings
@@ -24,12 +24,15 @@ export interface PassedSteps {
 export function forwardCall(
   call: Call,
   asked: AskedCall,
-  { body, identity_in_body, credential, installation, settings, lists_tools }: PassedSteps,
+  { cut, credential, installation, settings, lists_tools }: PassedSteps,
 ): Answer {
   const { parts, headers, head, record } = call
   const { identity, integration, target } = asked
-  const { auth } = credential
-  const effect = applyCredential(auth, target.raw_query)
+  const remove = headersToRemove(headers, integration.owned)
+  const effect =
+    credential.kind === 'plain'
+      ? applyCredential(credential.auth, target.raw_query)
+      : signCall(call, asked, credential, remove)
   if (effect.kind !== 'applied') return denyCredential(call, asked, { cause: 'not_a_header' })
   // The last look before the verdict: nothing is awaited between here and the answer.
   const { agent } = identity
@@ -38,16 +41,16 @@ export function forwardCall(
     return { kind: 'deny', denial: { reason: 'agent_killed', details: { killed_at }, status: 503 } }
   if (!parts.mayServe()) return deny(record, 'lease', 'gateway_unavailable')
   record.mark('credential', 'pass')
+  const plain = credential.kind === 'plain' ? credential : null
   const inspector = inspectResponse({
     settings,
     pool: parts.pool,
     limit_bytes: parts.settings.max_body_bytes,
-    query_secret: auth.type === 'query' ? auth.value : null,
-    onUnauthorized: credential.onUnauthorized,
+    query_secret: plain?.auth.type === 'query' ? plain.auth.value : null,
+    onUnauthorized: plain?.onUnauthorized ?? null,
     lists_tools,
     onFinding: (data) => record.foundInResponse(data),
   })
-  const cut = body === null ? null : cutBody(body, identity_in_body)
   return {
     kind: 'pass',
     inspector,
@@ -72,15 +75,36 @@ export function forwardCall(
           ? []
           : [{ name: 'content-length', value: String(cut.length) }]),
       ],
-      remove: headersToRemove(headers, integration.owned).filter(isOursToRemove),
+      remove: remove.filter(isOursToRemove),
       body: cut,
     },
   }
 }
 
-/** Null when the body stays as it is. */
-function cutBody(body: Buffer, identity: BodyIdentity | null): Buffer | null {
-  return identity?.kind === 'named' && identity.cut !== null ? cutRanges(body, identity.cut) : null
+/** What AWS demands to be signed of the caller's headers; all others may change on their way. */
+const isSigned = (name: string): boolean => name.startsWith('x-amz-') || name === 'content-type'
+
+/** Signs the request as the API will see it. */
+function signCall(
+  { parts, headers, head }: Call,
+  { integration, target }: AskedCall,
+  { auth, payload }: Extract<ReadyCredential, { readonly kind: 'signature' }>,
+  removed: readonly string[],
+): CredentialEffect {
+  const raw_query = removePresigned(target.raw_query)
+  const kept = headers.filter(({ name }) => isSigned(name) && !removed.includes(name))
+  const signed = signRequest(
+    auth,
+    {
+      method: head.method,
+      raw_path: target.raw_path,
+      raw_query,
+      headers: [{ name: 'host', value: authorityOf(integration) }, ...kept],
+      payload,
+    },
+    parts.nowMs(),
+  )
+  return signed === null ? { kind: 'unusable' } : { kind: 'applied', headers: signed, raw_query }
 }
 
 /**

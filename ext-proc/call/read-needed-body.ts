@@ -1,6 +1,7 @@
 import type { BodyFacts, BodyQuestions } from '../../core/body/read-body.ts'
 import type { Integration } from '../../core/model.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
+import { needsHash } from '../credential/payload-of.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 import { deferredSettings } from './deferred-settings.ts'
@@ -15,14 +16,16 @@ interface Need {
 /** Null where nothing has to look at the body. */
 function needOf(
   { parts, head }: Call,
-  { identity, integration: { integration } }: AskedCall,
+  { identity, integration: { integration, base } }: AskedCall,
   { settings }: AllowedScope,
 ): Need | null {
+  const { auth } = integration
   const isNeeded =
     identity.body !== null ||
     settings.injection.enabled ||
     !settings.tools.is_unrestricted ||
-    isForm(head.content_type)
+    isForm(head.content_type) ||
+    (auth.type === 'aws_sigv4' && needsHash(auth.service, base.scheme))
   if (!isNeeded) return null
   const limit_bytes = Math.min(
     parts.settings.max_body_bytes,

@@ -1,16 +1,26 @@
 import type { PlainCredential } from '../../core/policy/apply-credential.ts'
 import type { OauthClient } from '../credential/fetch-token.ts'
 import type { TokenOrder, TokenResult } from '../credential/token-cache.ts'
-import { type Call, given, type Step } from './call.ts'
+import { payloadOf } from '../credential/payload-of.ts'
+import type { AwsCredential } from '../credential/sign-request.ts'
+import { type Call, given, refuse, type Step } from './call.ts'
 import type { Answer } from './call-stream.ts'
 import type { AskedCall } from './check-scope.ts'
 
 /** The credential with all that had to be waited for. */
-export interface ReadyCredential {
-  readonly auth: PlainCredential
-  /** To be told when the API answers 401; null where a next call could not do better. */
-  readonly onUnauthorized: (() => void) | null
-}
+export type ReadyCredential =
+  | {
+      readonly kind: 'plain'
+      readonly auth: PlainCredential
+      /** To be told when the API answers 401; null where a next call could not do better. */
+      readonly onUnauthorized: (() => void) | null
+    }
+  | {
+      readonly kind: 'signature'
+      readonly auth: AwsCredential
+      /** What is signed of the body. */
+      readonly payload: string
+    }
 
 /** A token that has to be fetched is on its way while the body arrives and is scanned. */
 export function askForToken({ parts }: Call, asked: AskedCall): void {
@@ -20,10 +30,14 @@ export function askForToken({ parts }: Call, asked: AskedCall): void {
   if (auth?.type === 'oauth2_client_credentials') void parts.tokens.get(orderOf(asked, auth))
 }
 
-/** Waits for a token where the integration needs one that is not at hand. */
+/**
+ * Waits for a token where the integration needs one that is not at hand, or for the hash of a large body.
+ * @param body as it goes to the API; null where it was not held.
+ */
 export function readyCredential(
   call: Call,
   asked: AskedCall,
+  body: Buffer | null,
 ): Step<ReadyCredential> | Promise<Step<ReadyCredential>> {
   const { organization, integration } = asked
   const auth = organization.auth.get(integration.integration.integration_id) ?? null
@@ -38,13 +52,13 @@ export function readyCredential(
         : withToken(call, asked, order, found)
     }
     case 'aws_sigv4':
-      return { ok: false, answer: denyCredential(call, asked, {}) }
+      return readySignature(call, asked, auth, body)
     case 'bearer':
     case 'header':
     case 'basic':
     case 'query':
     case 'none':
-      return given({ auth, onUnauthorized: null })
+      return given({ kind: 'plain', auth, onUnauthorized: null })
   }
 }
 
@@ -72,9 +86,25 @@ function withToken(
     return { ok: false, answer: denyCredential(call, asked, { ...result.failure }) }
   const { token } = result
   return given({
+    kind: 'plain',
     auth: { type: 'bearer', token },
     onUnauthorized: () => call.parts.tokens.rejected(order, token),
   })
+}
+
+async function readySignature(
+  { headers, record }: Call,
+  { integration }: AskedCall,
+  auth: AwsCredential,
+  body: Buffer | null,
+): Promise<Step<ReadyCredential>> {
+  const payload = await payloadOf(auth.service, integration.base.scheme, headers, body)
+  return payload.kind === 'payload'
+    ? given({ kind: 'signature', auth, payload: payload.text })
+    : refuse(record, 'credential', 'unsupported_content_encoding', {
+        content_encoding: 'aws-chunked',
+        reason: payload.kind,
+      })
 }
 
 function orderOf({ integration: { integration } }: AskedCall, client: OauthClient): TokenOrder {

@@ -298,7 +298,7 @@ describe('threat 4: seals', () => {
 })
 
 describe('explain', () => {
-  test('it names integration, scope and rule, what a caller would get, and what is not enforced yet', async () => {
+  test('it names integration, scope and rule, and what a caller would get', async () => {
     const { agent_id } = await make('/admin/agents', { agent_name: 'asked' })
     const integration = await make('/admin/integrations', integrationBody())
     const { integration_id, base_url } = integration
@@ -320,19 +320,6 @@ describe('explain', () => {
       [allowed.integration.integration_id, allowed.scope.scope_id, allowed.rule],
       [integration_id, scope.scope_id, 1],
     )
-    assert.deepEqual(allowed.not_yet_enforced, [])
-    const signed = await make(
-      '/admin/integrations',
-      integrationBody({
-        type: 'aws_sigv4',
-        access_key_id: 'AKIDEXAMPLE0000',
-        secret_access_key: 'secret-access-key-0000',
-        region: 'eu-central-1',
-        service: 's3',
-      }),
-    )
-    const unsigned = await ask('GET', `${signed.base_url}/models/a`)
-    assert.deepEqual(unsigned.not_yet_enforced, ['auth.aws_sigv4'])
     const refused = await ask('DELETE', `${base_url}/chat`)
     assert.equal(refused.error, 'permission_denied')
     assert.equal(refused.details.reason, 'method_not_allowed')

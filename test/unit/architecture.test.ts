@@ -91,6 +91,8 @@ const REVEALERS = [
   'core/policy/apply-credential.ts',
   // The client secret, for its own token endpoint.
   'ext-proc/credential/fetch-token.ts',
+  // The key of a signature, and the session token beside it.
+  'ext-proc/credential/sign-request.ts',
   'ext-proc/response/redact-headers.ts',
 ]
 

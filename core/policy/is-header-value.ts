@@ -1,0 +1,11 @@
+/**
+ * Whether a text can stand in a header: a line break would begin a header, or a request, of its own making.
+ * @param text one character a byte (latin1).
+ */
+export function isHeaderValue(text: string): boolean {
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i)
+    if ((c < 0x20 && c !== 0x09) || c === 0x7f) return false
+  }
+  return true
+}
