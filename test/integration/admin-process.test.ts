@@ -76,7 +76,7 @@ for (const [how, end] of [
     assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
     end(service.child)
     assert.equal(await service.exited, 0)
-    assert.match(service.output(), /not yet enforced/)
+    assert.match(service.output(), /the admin service listens/)
   })
 
 test('run alone without a token it makes one, and shows it once', async () => {
