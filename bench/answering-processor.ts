@@ -8,7 +8,7 @@ import {
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../core/root.ts'
 import { readRequest } from '../ext-proc/envoy/read-request.ts'
-import { startServer } from '../ext-proc/envoy/start-server.ts'
+import { type EnvoyStream, startServer } from '../ext-proc/envoy/start-server.ts'
 import { writePass, writeTrailers } from '../ext-proc/envoy/write-response.ts'
 
 /**
@@ -39,19 +39,24 @@ const changesFor = (path: string) => {
 }
 
 async function serveByHand(): Promise<void> {
-  await startServer({ address, tls: null, message_limit_bytes: 8 << 20 }, (stream) => {
-    stream.on('data', (bytes: Buffer) => {
-      const message = readRequest(bytes)
-      if (message.kind === 'request_headers') {
-        const path = message.headers.find(({ name }) => name === ':path')?.value ?? ''
-        stream.write(writePass('request_headers', { ...changesFor(path), body: null }, null))
-      } else if (message.kind === 'request_trailers' || message.kind === 'response_trailers') {
-        stream.write(writeTrailers(message.kind, []))
-      }
-    })
-    stream.on('end', () => stream.end())
-    stream.on('error', () => undefined)
+  await startServer(
+    { address, tls: null, message_limit_bytes: 8 << 20 },
+    { ext_proc: (stream) => answerByHand(stream) },
+  )
+}
+
+function answerByHand(stream: EnvoyStream): void {
+  stream.on('data', (bytes: Buffer) => {
+    const message = readRequest(bytes)
+    if (message.kind === 'request_headers') {
+      const path = message.headers.find(({ name }) => name === ':path')?.value ?? ''
+      stream.write(writePass('request_headers', { ...changesFor(path), body: null }, null))
+    } else if (message.kind === 'request_trailers' || message.kind === 'response_trailers') {
+      stream.write(writeTrailers(message.kind, []))
+    }
   })
+  stream.on('end', () => stream.end())
+  stream.on('error', () => undefined)
 }
 
 interface ReflectedHeader {

@@ -28,6 +28,7 @@ export function runEnvoyConfig(env: Environment, options: Options): void {
   const bootstrap = renderBootstrap(settings, {
     envoy_admin_socket: options.envoyAdminSocket,
     ext_proc_addresses: extProcAddresses(settings, ''),
+    access_log_address: settings.accessLogAddress,
     admin_socket: adminSocket,
     verdict_secret: verdictSecret,
     echo_origin: echoOrigin,

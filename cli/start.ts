@@ -12,6 +12,7 @@ import { renderBootstrap } from '../envoy/render-bootstrap.ts'
 import { trustedCaFile } from '../envoy/trusted-ca.ts'
 import { findEnvoy, findValkey } from './binaries.ts'
 import {
+  accessLogSpec,
   adminServiceSocket,
   adminSpec,
   type Boot,
@@ -96,6 +97,8 @@ async function prepareBoot(
     verdict_secret: randomBytes(32).toString('hex'),
     echo_origin: `http://127.0.0.1:${ports.echoPort}`,
     ext_proc_addresses: extProcAddresses(settings, dataDir.sockets),
+    access_log_address:
+      settings.accessLogAddress ?? `unix:${join(dataDir.sockets, 'access-log.sock')}`,
     binaries: { envoy, valkey },
     wrap: await endsWithParent(),
   }
@@ -105,6 +108,7 @@ async function prepareBoot(
   const bootstrap = renderBootstrap(boot.settings, {
     envoy_admin_socket: envoyAdminSocket(dataDir),
     ext_proc_addresses: boot.ext_proc_addresses,
+    access_log_address: boot.access_log_address,
     admin_socket: adminServiceSocket(dataDir),
     verdict_secret: boot.verdict_secret,
     echo_origin: boot.echo_origin,
@@ -153,8 +157,14 @@ async function startChildren(boot: Boot, supervisor: Supervisor): Promise<void> 
     await supervisor.start(valkeySpec(boot, boot.binaries.valkey))
     note()
   }
-  say('Starting the admin service, ext-proc, the echo API and Envoy …')
-  const services = [adminSpec(boot), ...extProcSpecs(boot), echoSpec(boot), envoySpec(boot)]
+  say('Starting the admin service, ext-proc, the access log receiver, the echo API and Envoy …')
+  const services = [
+    adminSpec(boot),
+    ...extProcSpecs(boot),
+    accessLogSpec(boot),
+    echoSpec(boot),
+    envoySpec(boot),
+  ]
   const started = Promise.all(services.map((spec) => supervisor.start(spec)))
   note()
   await started

@@ -227,6 +227,12 @@ export const SETTINGS = {
     'Where ext-proc listens; further processes take the next port, or the socket name with -2, -3 before its extension. host:port needs the three TLS files.',
     { shown_default: 'sockets in the data directory' },
   ),
+  accessLogAddress: optional(
+    'AGW_ACCESS_LOG_ADDRESS',
+    kinds.extProcAddress,
+    "Where the receiver of Envoy's access log listens; ext-proc takes the log itself where there is none. host:port needs the three TLS files.",
+    { shown_default: 'a socket in the data directory' },
+  ),
   extProcTlsCertFile: optional(
     'AGW_EXT_PROC_TLS_CERT_FILE',
     kinds.readableFile,
@@ -342,13 +348,15 @@ function conflicts(values: Partial<Record<keyof Settings, unknown>>, env: Enviro
 
   const tlsFiles = ['extProcTlsCertFile', 'extProcTlsKeyFile', 'extProcTlsCaFile'] as const
   const missing = tlsFiles.filter((field) => !isSet(field))
-  const overTcp =
-    typeof values.extProcAddress === 'string' && !values.extProcAddress.startsWith('unix:')
-  if (missing.length > 0 && (overTcp || missing.length < tlsFiles.length)) {
+  const overTcp = (['extProcAddress', 'accessLogAddress'] as const).find((field) => {
+    const address = values[field]
+    return typeof address === 'string' && !address.startsWith('unix:')
+  })
+  if (missing.length > 0 && (overTcp !== undefined || missing.length < tlsFiles.length)) {
     const names = missing.map((field) => SETTINGS[field].name).join(', ')
     faults.push(
-      overTcp
-        ? `AGW_EXT_PROC_ADDRESS is a TCP address, which demands mutual TLS: ${names} missing.`
+      overTcp !== undefined
+        ? `${SETTINGS[overTcp].name} is a TCP address, which demands mutual TLS: ${names} missing.`
         : `The AGW_EXT_PROC_TLS_ files must be set together: ${names} missing.`,
     )
   }

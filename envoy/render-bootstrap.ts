@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { isMap, parseDocument, visit } from 'yaml'
+import { isAlias, isMap, parseDocument, visit } from 'yaml'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
 import { localReplies } from './local-replies.ts'
@@ -12,6 +12,8 @@ export interface BootFacts {
   readonly envoy_admin_socket: string
   /** `unix:/path` or `host:port`, one for each ext-proc process. */
   readonly ext_proc_addresses: readonly string[]
+  /** The same for the receiver of the access log; null where the processors take it themselves. */
+  readonly access_log_address: string | null
   /** The admin service's Unix socket; /admin is routed to it when the settings say so. */
   readonly admin_socket: string | null
   readonly verdict_secret: string
@@ -66,8 +68,11 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
 export function renderBootstrap(settings: Settings, facts: BootFacts): string {
   const document = parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
   const values = new Map(Object.entries(placeholders(settings, facts)))
+  /** Whether what it repeats has been left out. */
+  const isGone = (node: unknown): boolean => isAlias(node) && node.resolve(document) === undefined
   visit(document, {
-    Pair: (_key, pair) => (isLeftOut(pair.value, values) ? visit.REMOVE : undefined),
+    Pair: (_key, pair) =>
+      isLeftOut(pair.value, values) || isGone(pair.value) ? visit.REMOVE : undefined,
     Map: (_key, map) => {
       if (isLeftOut(map, values)) return visit.REMOVE
       map.delete(WHEN)
@@ -97,6 +102,8 @@ function known(values: ReadonlyMap<string, unknown>, name: string): unknown {
 /** Null leaves out the blocks that need the value. */
 function placeholders(settings: Settings, facts: BootFacts): Record<string, unknown> {
   const echo = facts.echo_origin === null ? null : new URL(facts.echo_origin)
+  const receiver = facts.access_log_address === null ? [] : [facts.access_log_address]
+  const everyOne = [...receiver, ...facts.ext_proc_addresses]
   return {
     envoy_admin_socket: facts.envoy_admin_socket,
     heap_limit_bytes: facts.heap_limit_bytes,
@@ -128,10 +135,11 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     refused_ranges: subtractRanges(REFUSED_RANGES, settings.egressAllowCidrs).map(cidrRange),
     dns_resolvers:
       settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
-    ext_proc_discovery: facts.ext_proc_addresses.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
-    ext_proc_endpoints: facts.ext_proc_addresses.map((address) => ({
-      endpoint: { address: endpointAddress(address) },
-    })),
+    ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
+    ext_proc_endpoints: endpoints(facts.ext_proc_addresses),
+    access_log_endpoints: [receiver, facts.ext_proc_addresses]
+      .filter((addresses) => addresses.length > 0)
+      .map((addresses, priority) => ({ priority, lb_endpoints: endpoints(addresses) })),
     ext_proc_tls_cert_file: settings.extProcTlsCertFile,
     ext_proc_tls_key_file: settings.extProcTlsKeyFile,
     ext_proc_tls_ca_file: settings.extProcTlsCaFile,
@@ -151,6 +159,9 @@ function cidrRange(range: string): object {
 }
 
 const UNIX = 'unix:'
+
+const endpoints = (addresses: readonly string[]): readonly object[] =>
+  addresses.map((address) => ({ endpoint: { address: endpointAddress(address) } }))
 
 const endpointAddress = (address: string): object =>
   address.startsWith(UNIX) ? { pipe: { path: address.slice(UNIX.length) } } : socketAddress(address)

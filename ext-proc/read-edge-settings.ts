@@ -32,7 +32,7 @@ export function readEdgeSettings(env: Environment): EdgeSettings {
   return { ...settings, redisUrl, encryptionKey, verdictSecret, extProcAddress }
 }
 
-export function tlsOf(settings: EdgeSettings): ServerTls | null {
+export function tlsOf(settings: Settings): ServerTls | null {
   const { extProcTlsCertFile, extProcTlsKeyFile, extProcTlsCaFile } = settings
   if (extProcTlsCertFile === null || extProcTlsKeyFile === null || extProcTlsCaFile === null)
     return null

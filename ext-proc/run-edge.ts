@@ -5,7 +5,7 @@ import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { openScanPool } from '../core/scanner/scan-pool.ts'
 import { warmScanner } from '../core/scanner/warm-scanner.ts'
 import type { Environment } from '../core/settings.ts'
-import { AccessLog } from './access-log/access-log.ts'
+import { AccessLog, LAST_WORDS_MS } from './access-log/access-log.ts'
 import { ActivityRecorder } from './activity/activity-recorder.ts'
 import { AgentUses } from './activity/agent-uses.ts'
 import { beginRecord } from './call/begin-record.ts'
@@ -22,8 +22,6 @@ import { EdgeMetrics } from './metrics/edge-metrics.ts'
 import { takeRate } from './rate/take-rate.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './read-edge-settings.ts'
 
-/** Longer than envoy/bootstrap.yaml lets the access log wait for its batch. */
-const LAST_WORDS_MS = 250
 /** How long a graceful stop waits for calls in flight before it cuts them (threats.md 17). */
 const DRAIN_LIMIT_MS = 5_000
 
@@ -64,27 +62,29 @@ export async function runEdge(env: Environment): Promise<void> {
   const tokens = openTokenCache(settings, log)
   const edge = { settings, connections, fleet, recorder, uses, tokens, log }
   const streamParts = await callParts(edge, metrics)
-  const accessLog = new AccessLog({ recorder, log, nowMs: Date.now })
+  const accessLog = new AccessLog({
+    recorder,
+    is_stand_in: settings.accessLogAddress !== null,
+    log,
+    nowMs: Date.now,
+  })
   const address = settings.extProcAddress
   const server = await startServer(
     { address, tls: tlsOf(settings), message_limit_bytes: settings.maxBodyBytes },
-    (stream) => {
-      new CallStream(stream, streamParts)
+    {
+      ext_proc: (stream) => {
+        new CallStream(stream, streamParts)
+      },
+      access_log: accessLog.handler,
     },
-    accessLog.handler,
   )
-  const stopMetrics = metrics.publish(commands, edge_id, () => {
-    const { waiting, lost, counted } = recorder.counters
-    return {
-      agw_calls_in_flight: held.size,
-      agw_lease_held: lease.isHeld ? 1 : 0,
-      agw_activity_waiting_entries: waiting,
-      agw_activity_lost_total: lost,
-      agw_refusals_counted_total: counted,
-      agw_token_fetches_total: tokens.counters.fetched,
-      agw_token_fetch_failures_total: tokens.counters.failed,
-    }
-  })
+  const stopMetrics = metrics.publish(commands, edge_id, () => ({
+    agw_calls_in_flight: held.size,
+    agw_lease_held: lease.isHeld ? 1 : 0,
+    ...recorder.metrics,
+    agw_token_fetches_total: tokens.counters.fetched,
+    agw_token_fetch_failures_total: tokens.counters.failed,
+  }))
   log.info({ address, region }, 'serving')
   process.send?.({ kind: 'ready' })
 

@@ -19,6 +19,7 @@ export interface Boot {
   readonly verdict_secret: string
   readonly echo_origin: string
   readonly ext_proc_addresses: readonly string[]
+  readonly access_log_address: string
   readonly binaries: { readonly envoy: string; readonly valkey: string | null }
   readonly wrap: Wrap
 }
@@ -96,14 +97,35 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
     args: [...EXT_PROC_NODE_ARGS, built('ext-proc', 'main.js')],
     env: ownEnv(boot, {
       AGW_EXT_PROC_ADDRESS: address,
-      AGW_EDGE_ID: `${boot.settings.edgeId.slice(0, EDGE_NAME_LIMIT)}-${index + 1}`,
+      AGW_ACCESS_LOG_ADDRESS: boot.access_log_address,
+      AGW_EDGE_ID: `${edgeName(boot)}-${index + 1}`,
       AGW_VERDICT_SECRET: boot.verdict_secret,
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),
     ready: 'ipc',
-    sockets: address.startsWith('unix:') ? [address.slice('unix:'.length)] : [],
+    sockets: socketFile(address),
   }))
 }
+
+export function accessLogSpec(boot: Boot): ChildSpec {
+  const address = boot.access_log_address
+  return {
+    name: 'access-log',
+    command: process.execPath,
+    args: [built('ext-proc', 'access-log', 'main.js')],
+    env: ownEnv(boot, {
+      AGW_ACCESS_LOG_ADDRESS: address,
+      AGW_EDGE_ID: `${edgeName(boot)}-log`,
+    }),
+    ready: 'ipc',
+    sockets: socketFile(address),
+  }
+}
+
+const edgeName = ({ settings }: Boot): string => settings.edgeId.slice(0, EDGE_NAME_LIMIT)
+
+const socketFile = (address: string): readonly string[] =>
+  address.startsWith('unix:') ? [address.slice('unix:'.length)] : []
 
 export function adminSpec(boot: Boot): ChildSpec {
   const socket = adminServiceSocket(boot.dataDir)

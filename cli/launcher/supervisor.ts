@@ -16,15 +16,16 @@ export interface ChildSpec {
 
 export interface SupervisorParts {
   readonly write: (line: string) => void
-  /** Called once, when a child has died too often; the sentence names it and holds its last words. */
+  /** Called once, when a child does not come up; the sentence names it and holds its last words. */
   readonly giveUp: (why: string) => void
 }
 
-/** Five deaths of one child within a minute mean that another restart would not help. */
-const DEATHS_LIMIT = 5
+/** A child that died so often in a row before it was ready will not be ready the next time either. */
+const FAILED_STARTS_LIMIT = 5
+/** The pause before a restart grows with the deaths of so long. */
 const DEATHS_WINDOW_MS = 60_000
 const BACK_OFF_MIN_MS = 100
-const BACK_OFF_MAX_MS = 5_000
+const BACK_OFF_MAX_MS = 2_000
 const READY_POLL_MS = 50
 const LAST_WORDS_LIMIT = 8
 
@@ -32,6 +33,8 @@ interface Child {
   readonly spec: ChildSpec
   process: ChildProcess | null
   deaths_ms: number[]
+  isUp: boolean
+  failedStarts: number
   lastWords: string[]
   restart: NodeJS.Timeout | null
   exited: Promise<void>
@@ -39,7 +42,7 @@ interface Child {
 }
 
 /**
- * Keeps children running: what dies is started again after a growing pause, until it dies too often.
+ * Keeps children running: what dies is started again after a growing pause, for ever if it has worked before.
  * Children have process groups of their own, so that Ctrl-C reaches the launcher alone and it decides the order.
  */
 export class Supervisor {
@@ -58,10 +61,15 @@ export class Supervisor {
         spec,
         process: null,
         deaths_ms: [],
+        isUp: false,
+        failedStarts: 0,
         lastWords: [],
         restart: null,
         exited: Promise.resolve(),
-        isReady: resolve,
+        isReady: () => {
+          child.isUp = true
+          resolve()
+        },
       }
       this.#children.set(spec.name, child)
       this.#spawn(child)
@@ -115,6 +123,7 @@ export class Supervisor {
       stdio: spec.ready === 'ipc' ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
     })
     child.process = started
+    child.isUp = false
     for (const output of [started.stdout, started.stderr]) if (output) this.#listen(child, output)
     started.on('message', (message) => {
       if ((message as { kind?: unknown }).kind === 'ready') child.isReady()
@@ -149,12 +158,14 @@ export class Supervisor {
     if (this.#stopping) return
     const now = Date.now()
     child.deaths_ms = [...child.deaths_ms.filter((at) => now - at < DEATHS_WINDOW_MS), now]
-    const deaths = child.deaths_ms.length
-    if (deaths >= DEATHS_LIMIT) {
+    child.failedStarts = child.isUp ? 0 : child.failedStarts + 1
+    if (child.failedStarts >= FAILED_STARTS_LIMIT) {
       const words = child.lastWords.map((line) => `\n  ${line}`).join('')
-      this.#parts.giveUp(`${child.spec.name} ${how}, ${deaths} times within a minute.${words}`)
+      const times = `${child.failedStarts} times before it was ready`
+      this.#parts.giveUp(`${child.spec.name} ${how}, ${times}.${words}`)
       return
     }
+    const deaths = child.deaths_ms.length
     const pause_ms = Math.min(BACK_OFF_MIN_MS * 2 ** (deaths - 1), BACK_OFF_MAX_MS)
     this.#parts.write(`${child.spec.name} ${how} and is started again in ${pause_ms} ms`)
     child.restart = setTimeout(() => this.#spawn(child), pause_ms)

@@ -1,5 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { lineOfEntry, recordEntries, recordLines } from '../../core/activity/record-entries.ts'
+import type { MetricName } from '../../core/metrics/metric-catalogue.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -51,8 +52,12 @@ export class ActivityRecorder {
     this.#timers = [setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)]
   }
 
-  get counters(): { readonly waiting: number; readonly lost: number; readonly counted: number } {
-    return { waiting: this.#queue.length, lost: this.#lost, counted: this.#counted }
+  get metrics(): Readonly<Partial<Record<MetricName, number>>> {
+    return {
+      agw_activity_waiting_entries: this.#queue.length,
+      agw_activity_lost_total: this.#lost,
+      agw_refusals_counted_total: this.#counted,
+    }
   }
 
   /** Takes the entry of a call that went on; it is written with the next batch. */

@@ -48,24 +48,29 @@ const WITH_ACCESS_LOG = 'agw-with-access-log'
 
 export const hasAccessLog = (stream: EnvoyStream): boolean => stream.getHost() === WITH_ACCESS_LOG
 
+export interface Handlers {
+  readonly ext_proc?: StreamHandler
+  readonly access_log?: AccessLogHandler
+}
+
 /**
- * Serves ext_proc, and Envoy's access log beside it. The services come from proto/; their (de)serialisers hand Buffers
+ * Serves ext_proc, Envoy's access log, or both. The services come from proto/; their (de)serialisers hand Buffers
  * through, since the messages are read and written by hand. The test `codec` holds both to the definition.
  * @throws when the address cannot be bound
  */
 export async function startServer(
   options: ServerOptions,
-  handler: StreamHandler,
-  accessLog: AccessLogHandler | null = null,
+  { ext_proc, access_log }: Handlers,
 ): Promise<Server> {
   const server = new Server({
     'grpc.max_receive_message_length': options.message_limit_bytes + HEADROOM_BYTES,
     'grpc.max_send_message_length': options.message_limit_bytes + HEADROOM_BYTES,
     'grpc.enable_channelz': 0,
   })
-  server.addService(rawService(SERVICES.ext_proc), { Process: handler })
-  if (accessLog !== null)
-    server.addService(rawService(SERVICES.access_log), { StreamAccessLogs: accessLog })
+  if (ext_proc !== undefined)
+    server.addService(rawService(SERVICES.ext_proc), { Process: ext_proc })
+  if (access_log !== undefined)
+    server.addService(rawService(SERVICES.access_log), { StreamAccessLogs: access_log })
   const path = options.address.startsWith('unix:') ? options.address.slice('unix:'.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
   await new Promise<void>((resolve, reject) => {

@@ -74,6 +74,7 @@ test('the file fits the schema of compose, and what it lacks is named', () => {
 
 test('no container runs as root, has a secret in its command line, or lacks a health check', () => {
   assert.deepEqual(Object.keys(services).sort(), [
+    'access-log',
     'admin',
     'envoy',
     'envoy-config',
@@ -90,7 +91,7 @@ test('no container runs as root, has a secret in its command line, or lacks a he
     // Reachable from this machine alone until somebody decides otherwise.
     for (const port of service.ports ?? []) assert.match(port, /^127\.0\.0\.1:/, name)
   }
-  for (const name of ['valkey', 'ext-proc', 'envoy-config'])
+  for (const name of ['valkey', 'ext-proc', 'access-log', 'envoy-config'])
     assert.equal(services[name]?.ports, undefined, name)
   assert.equal(services['envoy']?.environment, undefined)
   assert.equal(services['valkey']?.environment, undefined)
@@ -137,7 +138,7 @@ test('the commands of the file, run as they are, make a gateway that is ready', 
   const rendered = begin('envoy-config')
   await until('the configuration is rendered', () => rendered.exitCode !== null)
   assert.equal(rendered.exitCode, 0, log)
-  for (const name of ['valkey', 'ext-proc', 'admin', 'envoy']) {
+  for (const name of ['valkey', 'ext-proc', 'access-log', 'admin', 'envoy']) {
     begin(name)
     await until(`${name} runs`, () => isThere(name, folder, apiPort))
   }
@@ -154,7 +155,7 @@ test('the commands of the file, run as they are, make a gateway that is ready', 
 /** What the health check of a service asks, of the program on this machine. */
 async function isThere(name: string, folder: string, apiPort: number): Promise<boolean> {
   if (name === 'valkey') return existsSync(join(folder, 'valkey.sock'))
-  if (name === 'ext-proc') return existsSync(join(folder, 'ext-proc.sock'))
+  if (name === 'ext-proc' || name === 'access-log') return existsSync(join(folder, `${name}.sock`))
   if (name === 'envoy') return existsSync(join(folder, 'e.sock'))
   const answer = await fetch(`http://127.0.0.1:${apiPort}/healthz`).catch(() => null)
   return answer?.ok ?? false

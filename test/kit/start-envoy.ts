@@ -39,6 +39,7 @@ export async function startEnvoy(
   const boot: BootFacts = {
     envoy_admin_socket: join(folder, 'admin.sock'),
     ext_proc_addresses: [],
+    access_log_address: null,
     admin_socket: null,
     verdict_secret: randomBytes(32).toString('hex'),
     echo_origin: null,

@@ -14,7 +14,7 @@ import { until } from './until.ts'
 
 const run = promisify(execFile)
 
-export type ChildRole = 'ext-proc' | 'admin' | 'envoy' | 'valkey' | 'echo'
+export type ChildRole = 'ext-proc' | 'access-log' | 'admin' | 'envoy' | 'valkey' | 'echo'
 
 export interface Stack {
   readonly proxyUrl: string
@@ -127,6 +127,7 @@ const withoutSettings = (env: Environment): Environment =>
 
 const LOOKS: Readonly<Record<ChildRole, RegExp>> = {
   'ext-proc': /ext-proc\/main\.js/,
+  'access-log': /access-log\/main\.js/,
   admin: /admin\/main\.js/,
   envoy: /envoy\.yaml/,
   valkey: /valkey\.conf|(valkey|redis)-server/,

@@ -1,0 +1,11 @@
+import { runReceiver } from './run-receiver.ts'
+
+// Sockets of this process are for its own user alone.
+process.umask(0o077)
+
+runReceiver(process.env).catch((error: unknown) => {
+  process.stderr.write(
+    `the access log receiver cannot start: ${error instanceof Error ? error.message : String(error)}\n`,
+  )
+  process.exit(1)
+})

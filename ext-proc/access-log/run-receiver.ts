@@ -1,0 +1,59 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { pino } from 'pino'
+import { HIDDEN_MEMBERS } from '../../core/hidden-members.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { type Environment, readSettings } from '../../core/settings.ts'
+import { ActivityRecorder } from '../activity/activity-recorder.ts'
+import { startServer } from '../envoy/start-server.ts'
+import { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import { tlsOf } from '../read-edge-settings.ts'
+import { AccessLog, LAST_WORDS_MS } from './access-log.ts'
+
+/** Envoy sends what it has at 64 KiB; its description of itself comes with the first batch. */
+const MESSAGE_LIMIT_BYTES = 1 << 20
+const STOP_LIMIT_MS = 2_000
+
+/**
+ * Runs the process that takes Envoy's access log and writes it to the activity log. It decides nothing and holds no call,
+ * so that the death of a processor, which cuts calls, leaves somebody to be told of them.
+ * @throws with a message for the operator when a setting is wrong or the address cannot be bound
+ */
+export async function runReceiver(env: Environment): Promise<void> {
+  const read = readSettings(env)
+  if (!read.ok) throw new Error(read.faults.join('\n'))
+  const { settings } = read
+  const { redisUrl, accessLogAddress: address, edgeId: edge_id } = settings
+  if (redisUrl === null || address === null)
+    throw new Error('it needs REDIS_URL and AGW_ACCESS_LOG_ADDRESS; "agw start" sets them')
+  const log = pino({ base: { service: 'access-log', edge_id }, redact: HIDDEN_MEMBERS })
+  const redis = connectRedis(redisUrl, { name: `access-log-${edge_id}`, role: 'commands' })
+  const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
+  const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
+  const server = await startServer(
+    { address, tls: tlsOf(settings), message_limit_bytes: MESSAGE_LIMIT_BYTES },
+    { access_log: accessLog.handler },
+  )
+  const stopMetrics = new EdgeMetrics().publish(redis, edge_id, () => recorder.metrics)
+  log.info({ address }, 'serving')
+  process.send?.({ kind: 'ready' })
+
+  const stop = async (): Promise<void> => {
+    await wait(LAST_WORDS_MS)
+    const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+    accessLog.stop()
+    const force = setTimeout(() => server.forceShutdown(), STOP_LIMIT_MS)
+    await ended
+    clearTimeout(force)
+    await Promise.allSettled([recorder.stop(), stopMetrics()])
+    redis.disconnect()
+    process.exit(0)
+  }
+  let stopping: Promise<void> | null = null
+  const stopOnce = (): void => {
+    stopping ??= stop()
+  }
+  process.on('SIGTERM', stopOnce)
+  process.on('SIGINT', stopOnce)
+  // The launcher is gone: nobody would end this process.
+  process.on('disconnect', stopOnce)
+}
