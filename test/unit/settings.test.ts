@@ -73,6 +73,7 @@ test('settings that contradict each other are faults', () => {
     [{ AGW_TLS_CERT_FILE: file }, /AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE/],
     [{ AGW_TLS_KEY_FILE: file }, /AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE/],
     [{ AGW_EXT_PROC_ADDRESS: '10.0.0.1:9000' }, /AGW_EXT_PROC_TLS_CERT_FILE.*KEY.*CA/],
+    [{ AGW_ACCESS_LOG_ADDRESS: '10.0.0.1:9001' }, /AGW_ACCESS_LOG_ADDRESS is a TCP address/],
     [
       {
         AGW_EXT_PROC_ADDRESS: '10.0.0.1:9000',
