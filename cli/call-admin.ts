@@ -13,6 +13,8 @@ export interface AdminAnswer {
   readonly status: number
   /** Parsed JSON; null where there is none. */
   readonly body: unknown
+  /** Of the resource that was read; null where there is none. */
+  readonly etag: string | null
 }
 
 /** Without a slash at its end. */
@@ -28,6 +30,7 @@ export async function callAdmin(
   method: string,
   path: string,
   body?: object,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<AdminAnswer> {
   const token = options.token ?? process.env['AGW_TOKEN']
   if (!token) throw new Error('An admin token is needed: give --token, or set AGW_TOKEN.')
@@ -40,6 +43,7 @@ export async function callAdmin(
       authorization: `Bearer ${token}`,
       'x-agw-client': 'cli',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...headers,
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
@@ -47,7 +51,11 @@ export async function callAdmin(
     throw new Error(`${url} does not answer: ${cause ?? (error as Error).message}`)
   })
   const text = await answer.text()
-  return { status: answer.status, body: text === '' ? null : parse(text, url) }
+  return {
+    status: answer.status,
+    body: text === '' ? null : parse(text, url),
+    etag: answer.headers.get('etag'),
+  }
 }
 
 function parse(text: string, url: string): unknown {
@@ -59,7 +67,7 @@ function parse(text: string, url: string): unknown {
 }
 
 /** The sentence of a refusal, and what it finds fault with. */
-export function messageOf({ status, body }: AdminAnswer): string {
+export function messageOf({ status, body }: Omit<AdminAnswer, 'etag'>): string {
   const { message, details } = (body ?? {}) as Refused
   if (typeof message !== 'string') return `the admin API answered ${status}`
   const issues = Array.isArray(details?.issues) ? (details.issues as readonly Issue[]) : []

@@ -18,6 +18,9 @@ export async function main(argv: readonly string[]): Promise<void> {
   addKill(program)
   addReactivate(program)
   addActivity(program)
+  addApply(program)
+  addDiff(program)
+  addDump(program)
   addAudit(program)
   addAnomaly(program)
   try {
@@ -85,13 +88,17 @@ function addEnvoyConfig(program: Command): void {
 }
 
 /** The options of every command that asks the admin API. */
-const asksAdmin = (command: Command): Command =>
+const asksAdminAs = (command: Command, output: Option): Command =>
   command
     .option('--url <url>', 'where the admin API is (AGW_URL)', webAddress)
     .option('--token <token>', 'an admin token (AGW_TOKEN)')
-    .addOption(
-      new Option('-o, --output <form>', 'how to print').choices(['table', 'json']).default('table'),
-    )
+    .addOption(output)
+
+const asksAdmin = (command: Command): Command =>
+  asksAdminAs(
+    command,
+    new Option('-o, --output <form>', 'how to print').choices(['table', 'json']).default('table'),
+  )
 
 function addKill(program: Command): void {
   asksAdmin(program.command('kill'))
@@ -130,6 +137,44 @@ function addActivity(program: Command): void {
         process.exitCode = await runActivity(options, process.stdout, process.stderr)
       },
     )
+}
+
+/** What `apply` and `diff` have in common: a file that is compared with an installation. */
+const comparesFile = (command: Command): Command =>
+  asksAdmin(command)
+    .requiredOption('-f, --file <file>', 'the configuration in YAML or JSON, - for standard input')
+    .option('--prune', 'delete what the file does not name, in the sections that it has')
+    .option('--with-secrets', 'write all secrets anew, also those that seem to be the same')
+
+function addApply(program: Command): void {
+  comparesFile(program.command('apply'))
+    .description('make integrations, agents, scopes and webhooks what a file says')
+    .option('--keys-out <file>', 'where the keys of new agents go, - for standard output')
+    .action(async (options: import('./apply.ts').ApplyOptions) => {
+      const { runApply } = await import('./apply.ts')
+      process.exitCode = await runApply(options, process.env, process.stdout, process.stderr)
+    })
+}
+
+function addDiff(program: Command): void {
+  comparesFile(program.command('diff'))
+    .description('print what apply would do with a file')
+    .option('--exit-code', 'exit with 1 where there are differences')
+    .action(async (options: import('./diff.ts').DiffOptions) => {
+      const { runDiff } = await import('./diff.ts')
+      process.exitCode = await runDiff(options, process.env, process.stdout, process.stderr)
+    })
+}
+
+function addDump(program: Command): void {
+  const form = new Option('-o, --output <form>', 'how to write').choices(['yaml', 'json'])
+  asksAdminAs(program.command('dump'), form.default('yaml'))
+    .description('write what is there as a file for apply, without any secret')
+    .option('-f, --file <file>', 'the file to write, - for standard output', '-')
+    .action(async (options: import('./dump.ts').DumpOptions) => {
+      const { runDump } = await import('./dump.ts')
+      process.exitCode = await runDump(options, process.stdout)
+    })
 }
 
 function addAudit(program: Command): void {

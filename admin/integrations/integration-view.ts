@@ -29,12 +29,11 @@ function authView(ring: KeyRing, integration: Integration): Record<string, unkno
     if (!Object.hasOwn(auth, member)) continue
     delete view[member]
     const secret = opened?.[member]
-    view[`${member}_last4`] = secret instanceof Secret ? lastFourOf(secret) : null
+    view[`${member}_last4`] = secret instanceof Secret ? shownOf(secret.reveal()) : null
   }
   return view
 }
 
-function lastFourOf(secret: Secret): string | null {
-  const text = secret.reveal()
-  return text.length < SHOWN_FROM_LENGTH ? null : text.slice(-4)
-}
+/** What a read shows of a secret. */
+export const shownOf = (secret: string): string | null =>
+  secret.length < SHOWN_FROM_LENGTH ? null : secret.slice(-4)

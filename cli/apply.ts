@@ -1,0 +1,91 @@
+import type { Writable } from 'node:stream'
+import type { Environment } from '../core/settings.ts'
+import type { AdminAnswer } from './call-admin.ts'
+import { carryOutChanges, type CreateAgent, NotMade } from './config/carry-out-changes.ts'
+import { createWithKeyShown } from './config/create-with-key-shown.ts'
+import { changeLines, changeObject } from './config/describe-change.ts'
+import { KeyBook, type NewKey } from './config/key-book.ts'
+import { faultLine, loadPlan, type PlanFileOptions } from './config/load-plan.ts'
+import type { Change } from './config/plan-changes.ts'
+import type { Config } from './config/read-config.ts'
+import { summaryOf } from './config/summary-of.ts'
+
+export interface ApplyOptions extends PlanFileOptions {
+  /** Where the keys of new agents go; `-` is standard output. */
+  readonly keysOut?: string
+}
+
+/**
+ * `agw apply`: makes the installation what the file says, and prints each change when it is in force.
+ * @returns the exit code: 0 all is as the file says, 1 it is not
+ * @throws with a sentence for the operator when the file, the file of keys or the admin API cannot be used
+ */
+export async function runApply(
+  options: ApplyOptions,
+  env: Environment,
+  stdout: Writable,
+  stderr: Writable,
+): Promise<number> {
+  const { keysOut, output } = options
+  const book = keysOut === undefined || keysOut === '-' ? null : new KeyBook(options, keysOut)
+  const recovered = (await book?.recover()) ?? null
+  if (recovered !== null)
+    stderr.write(`An earlier run had begun ${recovered.agent_name}; its key is in ${keysOut}.\n`)
+  const loaded = await loadPlan(options, env, stderr)
+  if (loaded === null) return 1
+  const { config, plan } = loaded
+  const news = plan.changes.filter(
+    (change) => change.action === 'create' && change.entry.kind === 'agents',
+  )
+  if (news.length > 0 && keysOut === undefined) {
+    stderr.write(
+      `New agents: ${news.length}. The key of each is shown only once. Say where the keys go: --keys-out FILE, or --keys-out - for standard output. Nothing was changed.\n`,
+    )
+    return 1
+  }
+  const showKey = (key: NewKey): void =>
+    void stdout.write(
+      output === 'json'
+        ? `${JSON.stringify(key)}\n`
+        : `  key of ${key.agent_id}, shown this once: ${key.api_key}\n`,
+    )
+  const createAgent: CreateAgent =
+    book === null
+      ? (wanted) => createWithKeyShown(options, wanted, showKey)
+      : (wanted) => book.createAgent(wanted)
+  const made: Change[] = []
+  try {
+    for await (const change of carryOutChanges(plan, options, createAgent)) {
+      made.push(change)
+      stdout.write(
+        output === 'json' ? `${JSON.stringify(changeObject(change))}\n` : changeLines(change),
+      )
+    }
+  } catch (error) {
+    stderr.write(`${made.length} of ${plan.changes.length} changes were made. `)
+    if (!(error instanceof NotMade)) throw error
+    stderr.write(`Not made:\n${changeLines(error.change)}`)
+    for (const line of whyNot(error, options.file, config)) stderr.write(line)
+    return 1
+  }
+  stderr.write(summaryOf(plan, made, ''))
+  if (news.length > 0 && book !== null)
+    stderr.write(`The keys of the new agents are in ${keysOut}.\n`)
+  return 0
+}
+
+/** What the gateway finds fault with has a place in the file as well. */
+function whyNot({ change, answer, message }: NotMade, file: string, config: Config): string[] {
+  const issues = issuesOf(answer)
+  if (change.action === 'delete' || issues.length === 0) return [`    ${message}\n`]
+  return issues.map((issue) =>
+    faultLine(file, config.text.faultAt(change.entry.at + issue.path, issue.message)),
+  )
+}
+
+function issuesOf(
+  answer: AdminAnswer | null,
+): readonly { readonly path: string; readonly message: string }[] {
+  const { details } = (answer?.body ?? {}) as { readonly details?: { readonly issues?: unknown } }
+  return Array.isArray(details?.issues) ? details.issues : []
+}

@@ -1,0 +1,138 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type AdminAnswer, type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
+import { comparable } from './differences.ts'
+import { isEntry, type Owner } from './owner-index.ts'
+import type { Change, Plan } from './plan-changes.ts'
+import type { Entry } from './read-config.ts'
+import { isObject, type Json, type Kind, RESOURCE_KINDS } from './resource-kinds.ts'
+
+/** Creates an agent, keeps its key, and answers its id. */
+export type CreateAgent = (wanted: Json) => Promise<{ readonly agent_id: string }>
+
+/** Why a change was not made; those before it are, and the next run makes the rest. */
+export class NotMade extends Error {
+  readonly change: Change
+  /** The answer of the gateway that says why, where it is one. */
+  readonly answer: AdminAnswer | null
+
+  constructor(change: Change, why: string, answer: AdminAnswer | null = null) {
+    super(why)
+    this.change = change
+    this.answer = answer
+  }
+}
+
+/**
+ * Makes the changes of a plan one after the other, each in force on every edge before the next.
+ * @throws NotMade at the first that cannot be made
+ */
+export async function* carryOutChanges(
+  plan: Plan,
+  options: AdminOptions,
+  createAgent: CreateAgent,
+): AsyncGenerator<Change> {
+  const created = new Map<Entry, string>()
+  for (const change of plan.changes) {
+    if (change.action === 'create')
+      created.set(change.entry, await create(change, plan, created, options, createAgent))
+    else if (change.action === 'update') await update(change, options)
+    else await remove(change, options)
+    yield change
+  }
+}
+
+async function create(
+  change: Change & { action: 'create' },
+  plan: Plan,
+  created: ReadonlyMap<Entry, string>,
+  options: AdminOptions,
+  createAgent: CreateAgent,
+): Promise<string> {
+  const { kind, wanted } = change.entry
+  if (kind === 'agents')
+    return await createAgent(wanted).then(
+      ({ agent_id }) => agent_id,
+      (error: Error) => {
+        throw new NotMade(change, error.message)
+      },
+    )
+  const { path, id } = RESOURCE_KINDS[kind]
+  const body = kind === 'scopes' ? withIds(wanted, plan, created) : wanted
+  const answer = await callAdmin(options, 'POST', path, body)
+  if (answer.status !== 201) throw new NotMade(change, messageOf(answer), answer)
+  return String((answer.body as Json)[id])
+}
+
+/** A scope of the file names its agent and its integration; the gateway wants their ids. */
+function withIds(wanted: Json, { match }: Plan, created: ReadonlyMap<Entry, string>): Json {
+  const { agent: _agent, integration: _integration, ...settings } = wanted
+  const idOf = (kind: Owner): unknown => {
+    const found = match.target(kind, wanted)
+    if (found === null || !isEntry(found)) return found?.[RESOURCE_KINDS[kind].id]
+    return created.get(found) ?? match.shownOf(found)?.[RESOURCE_KINDS[kind].id]
+  }
+  return { ...settings, agent_id: idOf('agents'), integration_id: idOf('integrations') }
+}
+
+async function update(change: Change & { action: 'update' }, options: AdminOptions): Promise<void> {
+  const { entry, shown } = change
+  const { method } = RESOURCE_KINDS[entry.kind]
+  const { path, etag } = await readUnchanged(change, entry.kind, shown, options)
+  const answer = await callAdmin(options, method, path, patchOf(change), { 'if-match': etag })
+  if (answer.status !== 200) throw new NotMade(change, messageOf(answer), answer)
+}
+
+async function remove(change: Change & { action: 'delete' }, options: AdminOptions): Promise<void> {
+  const { path, etag } = await readUnchanged(change, change.kind, change.shown, options)
+  const answer = await callAdmin(options, 'DELETE', path, undefined, { 'if-match': etag })
+  if (answer.status !== 204) throw new NotMade(change, messageOf(answer), answer)
+}
+
+/** Lists have no entity tags, so a resource is read once more, and must be what the plan was made on. */
+async function readUnchanged(
+  change: Change,
+  kind: Kind,
+  shown: Json,
+  options: AdminOptions,
+): Promise<{ readonly path: string; readonly etag: string }> {
+  const { path: all, id } = RESOURCE_KINDS[kind]
+  const path = `${all}/${encodeURIComponent(String(shown[id]))}`
+  const answer = await callAdmin(options, 'GET', path)
+  const isSame =
+    answer.status === 200 &&
+    isDeepStrictEqual(comparable(kind, answer.body as Json), comparable(kind, shown))
+  if (isSame && answer.etag !== null) return { path, etag: answer.etag }
+  const isThere = answer.status === 200 || answer.status === 404
+  throw new NotMade(
+    change,
+    isThere ? 'others changed it meanwhile; look at it, then run this again' : messageOf(answer),
+  )
+}
+
+/** The merge patch of an update: all members, but a credential or a secret only where it changes. */
+function patchOf({ entry, shown, members }: Change & { action: 'update' }): Json {
+  const { kind, wanted } = entry
+  const { agent: _agent, integration: _integration, agent_id: _id, auth, secret, ...plain } = wanted
+  const isNew = (name: string): boolean =>
+    members.some(({ member }) => member.split('.')[0] === name)
+  if (kind === 'agents')
+    return {
+      ...plain,
+      metadata: replacing(comparable(kind, shown)['metadata'] as Json, wanted['metadata'] as Json),
+    }
+  return {
+    ...plain,
+    ...(kind === 'integrations' && isNew('auth') ? { auth } : {}),
+    ...(kind === 'webhooks' && isNew('secret') ? { secret } : {}),
+  }
+}
+
+/** A merge patch keeps what it does not name, so what is to go is named as null. */
+function replacing(current: Json, wanted: Json): Json {
+  const gone = Object.keys(current).filter((name) => !Object.hasOwn(wanted, name))
+  const kept = Object.entries(wanted).map(([name, value]) => {
+    const before = Object.hasOwn(current, name) ? current[name] : undefined
+    return [name, isObject(value) && isObject(before) ? replacing(before, value) : value]
+  })
+  return Object.fromEntries([...gone.map((name) => [name, null]), ...kept])
+}

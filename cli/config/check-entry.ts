@@ -1,0 +1,151 @@
+import { Type } from 'typebox'
+import type { TSchema } from 'typebox'
+import { NewAgent } from '../../admin/agents/agent-schemas.ts'
+import { checkMetadata } from '../../admin/agents/check-metadata.ts'
+import { mergePatch } from '../../admin/changes/merge-patch.ts'
+import { checkAuth } from '../../admin/integrations/check-auth.ts'
+import { NewIntegration } from '../../admin/integrations/integration-schemas.ts'
+import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
+import { canonicalScope } from '../../admin/scopes/canonical-scope.ts'
+import { checkScopeSettings } from '../../admin/scopes/check-scope-settings.ts'
+import {
+  EditableScope,
+  NewScope,
+  SCOPE_NULLABLE,
+  SCOPE_WHOLE,
+} from '../../admin/scopes/scope-schemas.ts'
+import { checkInput } from '../../admin/server/check-input.ts'
+import { Strict } from '../../admin/server/common-schemas.ts'
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
+import { NewWebhook } from '../../admin/webhooks/webhook-schemas.ts'
+import { type AuthType, SECRET_MEMBERS } from '../../core/model.ts'
+import type { Environment } from '../../core/settings.ts'
+import { fillReferences } from './fill-references.ts'
+import { memberHint } from './member-hint.ts'
+import { isObject, type Json, type Kind, RESOURCE_KINDS } from './resource-kinds.ts'
+import { withoutNulls } from './without-nulls.ts'
+
+/** `path` is a JSON pointer into the entry. */
+export interface EntryIssue {
+  readonly path: string
+  readonly message: string
+}
+
+interface Checked {
+  /** Null when there is an issue. */
+  readonly wanted: Json | null
+  readonly issues: readonly EntryIssue[]
+}
+
+const { agent_id: _agent, integration_id: _integration, ...scopeMembers } = NewScope.properties
+/** By name or id, and by name or base URL. */
+const Reference = Type.String({ minLength: 1, maxLength: 2048 })
+
+/** An entry of the file is what the admin API takes, but for the ids that a scope would name. */
+const SCHEMAS: Readonly<Record<Kind, TSchema>> = {
+  integrations: NewIntegration,
+  agents: NewAgent,
+  scopes: Strict({ ...scopeMembers, agent: Reference, integration: Reference }),
+  webhooks: NewWebhook,
+}
+
+/** Checks one entry by the schemas and rules of the admin API, and completes it. */
+export function checkEntry(kind: Kind, item: unknown, env: Environment): Checked {
+  if (!isObject(item)) return { wanted: null, issues: [{ path: '', message: 'must be an object' }] }
+  const filled = fillSecrets(kind, item, env)
+  const checked = checkInput(SCHEMAS[kind], filled.item)
+  const schemaIssues = checked.ok
+    ? []
+    : checked.issues.map(({ path, message }) => ({
+        path,
+        message: message + memberHint(kind, SCHEMAS[kind], filled.item, path),
+      }))
+  const issues = [...filled.issues, ...schemaIssues]
+  const faulty = new Set(issues.map(({ path }) => path.split('/')[1]))
+  // What is wrong with one member hides nothing that is wrong with another.
+  const sound = Object.fromEntries(
+    Object.entries(filled.item).filter(([name]) => !faulty.has(name)),
+  )
+  const completed = COMPLETE[kind](sound)
+  issues.push(...completed.issues)
+  return { wanted: issues.length === 0 ? completed.wanted : null, issues }
+}
+
+/** A secret that is missing has its fault already; it must not have another for what stands in for it. */
+const STAND_IN = 'secret'
+
+function fillSecrets(
+  kind: Kind,
+  item: Json,
+  env: Environment,
+): { readonly item: Json; readonly issues: EntryIssue[] } {
+  const issues: EntryIssue[] = []
+  const fill = (holder: Json, members: readonly string[], at: string): Json => {
+    const filled: Record<string, unknown> = { ...holder }
+    for (const member of members) {
+      if (holder[member] === undefined) continue
+      const result = fillReferences(holder[member], env)
+      if (!result.ok) issues.push({ path: `${at}/${member}`, message: result.message })
+      filled[member] = result.ok ? result.text : STAND_IN
+    }
+    return filled
+  }
+  if (kind === 'webhooks' && item['secret'] !== null)
+    return { item: fill(item, ['secret'], ''), issues }
+  const { auth } = item
+  if (kind !== 'integrations' || !isObject(auth)) return { item, issues }
+  return { item: { ...item, auth: fill(auth, secretMembers(auth), '/auth') }, issues }
+}
+
+const secretMembers = ({ type }: Json): readonly string[] =>
+  typeof type === 'string' && Object.hasOwn(SECRET_MEMBERS, type)
+    ? SECRET_MEMBERS[type as AuthType]
+    : []
+
+/** The gateway has a limit of its own, which only it knows. */
+const ANY_BODY_BYTES = Number.POSITIVE_INFINITY
+/** Which private ranges a webhook may reach is the gateway's to say. */
+const ANY_ADDRESS = new AddressPolicy(['0.0.0.0/0', '::/0'])
+
+/** What the schemas cannot say, and the form in which the gateway keeps an entry. Members with faults are not there. */
+const COMPLETE: Readonly<
+  Record<Kind, (sound: Json) => { readonly wanted: Json; readonly issues: readonly EntryIssue[] }>
+> = {
+  integrations: (sound) => {
+    const { base_url, auth } = sound
+    const read = typeof base_url === 'string' ? readBaseUrl(base_url) : null
+    const issues = isObject(auth) ? checkAuth(auth as Parameters<typeof checkAuth>[0]) : []
+    if (read?.ok === false) issues.unshift(read.issue)
+    const canonical = read?.ok ? { base_url: read.base.base_url } : {}
+    return { wanted: { ...RESOURCE_KINDS.integrations.defaults, ...sound, ...canonical }, issues }
+  },
+  agents: (sound) => {
+    const metadata = withoutNulls(sound['metadata'] ?? {})
+    return { wanted: { ...sound, metadata }, issues: checkMetadata(metadata) }
+  },
+  scopes: (sound) => {
+    const { agent, integration, ...given } = sound
+    const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
+    const merged = mergePatch(RESOURCE_KINDS.scopes.defaults, given, special)
+    const checked = checkInput(EditableScope, { name: 'none', rules: [], ...merged })
+    if (!checked.ok) return { wanted: {}, issues: checked.issues }
+    const settings = canonicalScope(checked.value)
+    return {
+      wanted: { ...settings, agent, integration },
+      issues: checkScopeSettings(settings, ANY_BODY_BYTES),
+    }
+  },
+  webhooks: (sound) => {
+    const { url, events } = sound
+    const fault = typeof url === 'string' ? checkWebhookUrl(url, ANY_ADDRESS) : null
+    return {
+      wanted: {
+        ...RESOURCE_KINDS.webhooks.defaults,
+        ...sound,
+        events: Array.isArray(events) ? [...(events as string[])].sort() : [],
+      },
+      issues: fault === null ? [] : [{ path: '/url', message: fault }],
+    }
+  },
+}

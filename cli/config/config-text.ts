@@ -1,0 +1,100 @@
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  type Pair,
+  parseDocument,
+} from 'yaml'
+
+/** A fault of the file: where it is, and what is wrong there in words that follow the member's name. */
+export interface FileFault {
+  readonly line: number
+  /** As `scopes[0].rules[1].paths[0]`; empty for the file as a whole. */
+  readonly member: string
+  readonly message: string
+}
+
+/** Far beyond any configuration; a file of another kind is told from one before it is read. */
+const FILE_LIMIT_CHARACTERS = 64 * 1024 * 1024
+/** A file of a few lines can name itself over and over. */
+const ALIASES_LIMIT = 1000
+
+/** The text of a file in YAML or JSON, with the line of each of its members. */
+export class ConfigText {
+  readonly value: unknown
+  readonly faults: readonly FileFault[]
+  readonly #root: Node | null
+  readonly #resolve: (node: unknown) => unknown
+  readonly #lines = new LineCounter()
+
+  constructor(text: string) {
+    const isTooLong = text.length > FILE_LIMIT_CHARACTERS
+    const doc = parseDocument(isTooLong ? '' : text, {
+      lineCounter: this.#lines,
+      prettyErrors: false,
+      stringKeys: true,
+    })
+    this.#root = doc.contents
+    this.#resolve = (node) => (isAlias(node) ? node.resolve(doc) : node)
+    const faults: FileFault[] = [...doc.errors, ...doc.warnings].map(({ pos, message }) => ({
+      line: this.#lineAt(pos[0]),
+      member: '',
+      message: `is not readable: ${message}`,
+    }))
+    if (isTooLong) faults.push({ line: 1, member: '', message: 'is too long for a configuration' })
+    this.value = null
+    if (faults.length === 0) {
+      try {
+        this.value = doc.toJS({ maxAliasCount: ALIASES_LIMIT })
+      } catch (error) {
+        faults.push({ line: 1, member: '', message: (error as Error).message })
+      }
+    }
+    this.faults = faults
+  }
+
+  /** @param pointer a JSON pointer; of a member that is not there, the line of what should hold it counts */
+  faultAt(pointer: string, message: string): FileFault {
+    const segments = pointer.split('/').slice(1)
+    const member = segments
+      .map((segment, i) =>
+        /^\d+$/.test(segment) ? `[${segment}]` : `${i > 0 ? '.' : ''}${segment}`,
+      )
+      .join('')
+    return { line: this.#lineAt(this.#offsetOf(segments)), member, message }
+  }
+
+  #offsetOf(segments: readonly string[]): number {
+    let node: unknown = this.#resolve(this.#root)
+    let offset = this.#root?.range?.[0] ?? 0
+    for (const segment of segments) {
+      const found = childOf(node, segment)
+      if (found === null) break
+      offset = found.offset ?? offset
+      node = this.#resolve(found.node)
+    }
+    return offset
+  }
+
+  #lineAt(offset: number): number {
+    return Math.max(1, this.#lines.linePos(offset).line)
+  }
+}
+
+function childOf(
+  node: unknown,
+  segment: string,
+): { readonly node: unknown; readonly offset: number | undefined } | null {
+  if (isMap(node)) {
+    const pair = (node.items as Pair[]).find(
+      ({ key }) => isScalar(key) && String(key.value) === segment,
+    )
+    return pair === undefined ? null : { node: pair.value, offset: (pair.key as Node).range?.[0] }
+  }
+  if (!isSeq(node)) return null
+  const item = node.items[Number(segment)]
+  return item === undefined ? null : { node: item, offset: (item as Node).range?.[0] }
+}

@@ -1,0 +1,20 @@
+import { type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
+import type { NewKey } from './key-book.ts'
+import type { Json } from './resource-kinds.ts'
+
+/**
+ * Creates an agent and shows its key before anything else is done.
+ * @throws with the sentence of the gateway when it refuses
+ */
+export async function createWithKeyShown(
+  options: AdminOptions,
+  wanted: Json,
+  show: (key: NewKey) => void,
+): Promise<NewKey> {
+  const answer = await callAdmin(options, 'POST', '/admin/agents', wanted)
+  if (answer.status !== 201) throw new Error(messageOf(answer))
+  const { agent_name, agent_id, api_key, api_key_id } = answer.body as NewKey
+  const key = { agent_name, agent_id, api_key, api_key_id }
+  show(key)
+  return key
+}

@@ -1,0 +1,39 @@
+import type { MemberChange } from './differences.ts'
+import type { Change } from './plan-changes.ts'
+import { RESOURCE_KINDS } from './resource-kinds.ts'
+
+/** Longer values are cut; `-o json` has them whole. */
+const VALUE_LIMIT = 60
+const SIGN = { create: '+', update: '~', delete: '-' } as const
+
+const kindOf = (change: Change) => (change.action === 'delete' ? change.kind : change.entry.kind)
+
+/** A change for people: a line, and one for each member that changes. */
+export function changeLines(change: Change): string {
+  const head = `${SIGN[change.action]} ${RESOURCE_KINDS[kindOf(change)].noun} ${visible(change.title)}\n`
+  return change.action === 'update' ? head + change.members.map(memberLine).join('') : head
+}
+
+const memberLine = ({ member, before, after, secret }: MemberChange): string =>
+  `    ${visible(member)}: ${secret ? 'written anew' : `${short(before)} → ${short(after)}`}\n`
+
+/** A change for programs: one JSON object. Secrets are in none. */
+export function changeObject(change: Change): object {
+  const kind = kindOf(change)
+  return {
+    action: change.action,
+    kind: RESOURCE_KINDS[kind].noun,
+    name: change.title,
+    ...(change.action === 'create' ? {} : { id: change.shown[RESOURCE_KINDS[kind].id] }),
+    ...(change.action === 'update' ? { members: change.members } : {}),
+  }
+}
+
+function short(value: unknown): string {
+  if (value === undefined) return '(none)'
+  const text = JSON.stringify(value)
+  return visible(text.length > VALUE_LIMIT ? `${text.slice(0, VALUE_LIMIT)}…` : text)
+}
+
+/** What a name holds must not steer the terminal. */
+const visible = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')

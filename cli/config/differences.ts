@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util'
+import { EditableAgent } from '../../admin/agents/agent-schemas.ts'
+import { EditableIntegration } from '../../admin/integrations/integration-schemas.ts'
+import { shownOf } from '../../admin/integrations/integration-view.ts'
+import { EditableScope } from '../../admin/scopes/scope-schemas.ts'
+import { EditableWebhook } from '../../admin/webhooks/webhook-schemas.ts'
+import { type AuthType, SECRET_MEMBERS } from '../../core/model.ts'
+import { isObject, type Json, type Kind } from './resource-kinds.ts'
+import { withoutNulls } from './without-nulls.ts'
+
+/** A member that a change writes. Of a secret neither value is told. */
+export interface MemberChange {
+  readonly member: string
+  readonly before?: unknown
+  readonly after?: unknown
+  readonly secret?: true
+}
+
+const EDITABLE: Readonly<Record<Kind, readonly string[]>> = {
+  integrations: Object.keys(EditableIntegration.properties),
+  agents: Object.keys(EditableAgent.properties),
+  scopes: Object.keys(EditableScope.properties),
+  webhooks: Object.keys(EditableWebhook.properties),
+}
+
+/** Of what the admin API shows of a resource, that which a configuration can say, in the form that it would have there. */
+export function comparable(kind: Kind, shown: Json): Json {
+  const members = Object.fromEntries(
+    EDITABLE[kind].filter((name) => Object.hasOwn(shown, name)).map((name) => [name, shown[name]]),
+  )
+  if (kind === 'agents') return { ...members, metadata: withoutNulls(shown['metadata']) }
+  if (kind === 'webhooks')
+    return {
+      ...members,
+      events: [...(shown['events'] as string[])].sort(),
+      has_secret: shown['has_secret'],
+    }
+  return members
+}
+
+/** @param all_secrets whether secrets that may be the same are written all the same */
+export function differences(
+  kind: Kind,
+  wanted: Json,
+  shown: Json,
+  all_secrets: boolean,
+): MemberChange[] {
+  const { auth, secret, ...plain } = pick(wanted, EDITABLE[kind])
+  const { auth: auth_shown, has_secret, ...current } = comparable(kind, shown)
+  const changes = below('', plain, current)
+  if (kind === 'integrations') {
+    const secrets = authDifferences(auth as Json, auth_shown as Json, all_secrets)
+    // With another base URL the credential is given anew, or the gateway would keep it back.
+    const moved = plain['base_url'] !== current['base_url'] && secrets.length === 0
+    changes.push(...(moved ? [{ member: 'auth', secret: true as const }] : secrets))
+  }
+  if (kind === 'webhooks' && ((secret !== null) !== has_secret || (secret !== null && all_secrets)))
+    changes.push({ member: 'secret', secret: true })
+  return changes
+}
+
+const pick = (from: Json, names: readonly string[]): Json =>
+  Object.fromEntries(
+    names.filter((name) => Object.hasOwn(from, name)).map((name) => [name, from[name]]),
+  )
+
+function below(prefix: string, wanted: Json, current: Json): MemberChange[] {
+  const names = [...new Set([...Object.keys(wanted), ...Object.keys(current)])]
+  return names.flatMap((name): MemberChange[] => {
+    const [after, before] = [own(wanted, name), own(current, name)]
+    if (isDeepStrictEqual(after, before)) return []
+    const member = prefix + name
+    if (isObject(after) && isObject(before)) return below(`${member}.`, after, before)
+    return [{ member, before, after }]
+  })
+}
+
+const own = (from: Json, name: string): unknown =>
+  Object.hasOwn(from, name) ? from[name] : undefined
+
+/** A read shows the last four characters of a secret that is long enough, so only these can tell it from another. */
+function authDifferences(wanted: Json, shown: Json, all_secrets: boolean): MemberChange[] {
+  const secrets = SECRET_MEMBERS[wanted['type'] as AuthType]
+  const plain = Object.entries(wanted).filter(([name]) => !secrets.includes(name))
+  const rest = Object.fromEntries(
+    Object.entries(shown).filter(([name]) => !isShownSecret(name, shown)),
+  )
+  const changes = below('auth.', Object.fromEntries(plain), rest)
+  for (const name of secrets) {
+    const value = wanted[name] as string | undefined
+    const before = own(shown, `${name}_last4`)
+    const after = value === undefined ? undefined : shownOf(value)
+    if (before !== after || (all_secrets && value !== undefined))
+      changes.push({ member: `auth.${name}`, secret: true })
+  }
+  return changes
+}
+
+const isShownSecret = (name: string, { type }: Json): boolean =>
+  SECRET_MEMBERS[type as AuthType].some((member) => name === `${member}_last4`)

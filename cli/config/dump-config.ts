@@ -1,0 +1,160 @@
+import { isDeepStrictEqual } from 'node:util'
+import { Document, isCollection, isPair, isScalar, visit } from 'yaml'
+import { type AuthType, SECRET_MEMBERS } from '../../core/model.ts'
+import { comparable } from './differences.ts'
+import { groupBy, uniqueOf } from './owner-index.ts'
+import type { Installation } from './read-installation.ts'
+import { isObject, type Json, type Kind, RESOURCE_KINDS } from './resource-kinds.ts'
+
+/** Ids that the gateway makes say nothing in a file; those that somebody chose do. */
+const MADE_ID = /^agt_[0-9A-Za-z]{20}$/
+
+/**
+ * What is there, as a configuration: defaults left out, secrets as references to environment variables, in an order
+ * that depends on nothing but the content (and, among scopes and webhooks that are alike, on their age, as their
+ * precedence does).
+ */
+export function dumpConfig(installation: Installation): Readonly<Record<Kind, readonly Json[]>> {
+  const variables = new VariableNames()
+  const { agents, integrations } = installation
+  const agentNames = referencesOf('agents', agents, 'agent_name', 'agent_id')
+  const integrationNames = referencesOf('integrations', integrations, 'name', 'base_url')
+  return {
+    integrations: sorted(integrations, ({ name, base_url }) => [name, base_url]).map((shown) =>
+      integrationEntry(shown, variables),
+    ),
+    agents: sorted(agents, ({ agent_name, agent_id }) => [agent_name, agent_id]).map((shown) => {
+      const { agent_id, agent_name } = shown
+      const isNamed = MADE_ID.test(String(agent_id)) && agentNames.get(agent_id) === agent_name
+      const { metadata } = comparable('agents', shown)
+      return {
+        agent_name,
+        ...(isNamed ? {} : { agent_id }),
+        ...withoutDefaults({ metadata }, RESOURCE_KINDS.agents.defaults),
+      }
+    }),
+    scopes: sorted(
+      installation.scopes.map((shown) => scopeEntry(shown, agentNames, integrationNames)),
+      ({ agent, integration, priority = RESOURCE_KINDS.scopes.defaults['priority'] }) => [
+        agent,
+        integration,
+        String(priority).padStart(7, '0'),
+      ],
+    ),
+    webhooks: sorted(installation.webhooks, ({ name, url }) => [name, url]).map((shown) => {
+      const { name, url, events, has_secret } = comparable('webhooks', shown)
+      const secret =
+        has_secret === true ? variables.referenceFor(String(name), 'webhook_secret') : null
+      return { name, url, events, ...(secret === null ? {} : { secret }) }
+    }),
+  }
+}
+
+/** The file as people read and edit it. */
+export function configAsYaml(config: Readonly<Record<Kind, readonly Json[]>>): string {
+  const doc = new Document(config, { aliasDuplicateObjects: false })
+  doc.commentBefore = HEAD
+  visit(doc, {
+    Pair: (_, pair) => {
+      if (
+        isPair(pair) &&
+        isScalar(pair.key) &&
+        FLOW.includes(String(pair.key.value)) &&
+        isCollection(pair.value)
+      )
+        pair.value.flow = true
+    },
+  })
+  return doc.toString({ lineWidth: 0, flowCollectionPadding: false })
+}
+
+const FLOW = ['methods', 'events']
+const HEAD = ` Written by agw dump. Secrets are references to environment variables, to be set where agw apply runs.
+ What a member that is left out stands for is in docs/cli.md.`
+
+function integrationEntry(shown: Json, variables: VariableNames): Json {
+  const { name, base_url, auth, ...rest } = comparable('integrations', shown)
+  const members = auth as Json
+  const secrets = SECRET_MEMBERS[members['type'] as AuthType]
+  const entries = Object.entries(members).map(([member, value]) => {
+    const secret = secrets.find((one) => member === `${one}_last4`)
+    return secret === undefined
+      ? [member, value]
+      : [secret, variables.referenceFor(String(name), secret)]
+  })
+  return {
+    name,
+    base_url,
+    ...withoutDefaults(rest, RESOURCE_KINDS.integrations.defaults),
+    auth: Object.fromEntries(entries) as Json,
+  }
+}
+
+function scopeEntry(
+  shown: Json,
+  agents: ReadonlyMap<unknown, unknown>,
+  integrations: ReadonlyMap<unknown, unknown>,
+): Json {
+  const { name, rules, ...settings } = comparable('scopes', shown)
+  return {
+    name,
+    agent: agents.get(shown['agent_id']) ?? shown['agent_id'],
+    integration: integrations.get(shown['integration_id']) ?? shown['integration_id'],
+    rules,
+    ...withoutDefaults(settings, RESOURCE_KINDS.scopes.defaults),
+  }
+}
+
+/** How a scope refers to each: by its name where that means no other, else by what is unique. */
+function referencesOf(
+  kind: 'agents' | 'integrations',
+  all: readonly Json[],
+  name: string,
+  unique: string,
+): ReadonlyMap<unknown, unknown> {
+  const { id } = RESOURCE_KINDS[kind]
+  const called = groupBy(all, (shown) => shown[name])
+  const uniques = new Set(all.map((shown) => shown[unique]))
+  return new Map(
+    all.map((shown) => {
+      const its = String(shown[name])
+      const isAlone = called.get(its)?.length === 1 && !uniques.has(uniqueOf(kind, its))
+      return [shown[id], isAlone ? its : shown[unique]]
+    }),
+  )
+}
+
+function withoutDefaults(members: Json, defaults: Json): Json {
+  const kept = Object.entries(members).flatMap(([name, value]) => {
+    const usual = defaults[name]
+    if (isDeepStrictEqual(value, usual)) return []
+    if (name === 'metadata' || !isObject(value) || !isObject(usual)) return [[name, value] as const]
+    return [[name, withoutDefaults(value, usual)] as const]
+  })
+  return Object.fromEntries(kept)
+}
+
+/** By code units, so that no language of the machine changes the order; equal ones stay as they are. */
+function sorted(all: readonly Json[], keysOf: (one: Json) => readonly unknown[]): readonly Json[] {
+  const keyed = all.map((one) => ({ one, key: keysOf(one).map(String) }))
+  keyed.sort((a, b) => {
+    const i = a.key.findIndex((part, at) => part !== b.key[at])
+    if (i < 0) return 0
+    return (a.key[i] ?? '') < (b.key[i] ?? '') ? -1 : 1
+  })
+  return keyed.map(({ one }) => one)
+}
+
+/** Names for the variables that hold the secrets, each given once. */
+class VariableNames {
+  readonly #given = new Set<string>()
+
+  referenceFor(name: string, member: string): string {
+    const words = `${name}_${member}`.toUpperCase().replaceAll(/[^A-Z0-9]+/g, '_')
+    const base = words.replace(/^_+/, '').replace(/^(?=\d)/, '_')
+    let variable = base
+    for (let n = 2; this.#given.has(variable); n++) variable = `${base}_${n}`
+    this.#given.add(variable)
+    return `\${${variable}}`
+  }
+}

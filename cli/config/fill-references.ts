@@ -1,0 +1,26 @@
+import type { Environment } from '../../core/settings.ts'
+
+const REFERENCE = /\$\{([^}]*)\}/g
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+
+type Filled =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly message: string }
+
+/**
+ * The text of a secret with each `${NAME}` replaced by that variable of the environment. A secret without a reference
+ * would stand in the file in the clear, so it is a fault; what is empty is no secret.
+ */
+export function fillReferences(value: unknown, env: Environment): Filled {
+  const refuse = (message: string): Filled => ({ ok: false, message })
+  if (typeof value !== 'string' || (value !== '' && value.search(REFERENCE) < 0))
+    return refuse(
+      'is a secret, which is not written in the file: write ${NAME}, and set NAME in the environment',
+    )
+  const names = [...value.matchAll(REFERENCE)].map(([, name = '']) => name)
+  const wrong = names.filter((name) => !NAME.test(name))
+  if (wrong.length > 0) return refuse(`has \${${wrong[0]}}, which names no environment variable`)
+  const missing = [...new Set(names)].filter((name) => env[name] === undefined)
+  if (missing.length > 0) return refuse(`needs ${missing.join(', ')}, not set in the environment`)
+  return { ok: true, text: value.replace(REFERENCE, (_, name: string) => env[name] ?? '') }
+}

@@ -1,0 +1,156 @@
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import { mintId } from '../../core/api-key.ts'
+import {
+  type AdminAnswer,
+  type AdminOptions,
+  adminUrl,
+  callAdmin,
+  messageOf,
+} from '../call-admin.ts'
+import type { Json } from './resource-kinds.ts'
+
+/** The key of a new agent, as it is kept: one line of JSON. */
+export interface NewKey {
+  readonly agent_name: string
+  readonly agent_id: string
+  readonly api_key: string
+  readonly api_key_id: string
+}
+
+/** A creation that was begun: everything that is needed to ask for it again. */
+interface Pending {
+  readonly url: string
+  readonly idempotency_key: string
+  readonly body: Json & { readonly agent_id: string; readonly agent_name: string }
+}
+
+const GONE: readonly number[] = [404, 409]
+
+/**
+ * Creates agents and keeps their keys, which the gateway shows once. Before a creation, `FILE.pending` says what is
+ * asked for; it goes when the key is in the file and on the disk. So a crash in between loses no key: the next run asks
+ * again with the same Idempotency-Key, and where the gateway has forgotten its answer by then, makes another key.
+ */
+export class KeyBook {
+  readonly #options: AdminOptions
+  readonly #file: string
+
+  /** @throws when the file is not one that its owner alone can read */
+  constructor(options: AdminOptions, file: string) {
+    this.#options = options
+    this.#file = file
+    refuseOpenFile(file)
+    refuseOpenFile(this.#pendingFile)
+  }
+
+  get #pendingFile(): string {
+    return `${this.#file}.pending`
+  }
+
+  /** Ends what a run before had begun. @returns its key; null when nothing was begun */
+  async recover(): Promise<NewKey | null> {
+    if (!existsSync(this.#pendingFile)) return null
+    const pending = readPending(this.#pendingFile)
+    // It was cut off while it was written, so nothing had been asked for.
+    if (pending === null) {
+      rmSync(this.#pendingFile)
+      return null
+    }
+    if (pending.url !== adminUrl(this.#options))
+      throw new Error(
+        `${this.#pendingFile} is what a run against ${pending.url} had begun. Repeat that one first, or give another --keys-out.`,
+      )
+    return await this.#finish(pending, await this.#send(pending))
+  }
+
+  /** @throws with the sentence of the gateway when it refuses; nothing is created then */
+  async createAgent(wanted: Json): Promise<NewKey> {
+    const pending: Pending = {
+      url: adminUrl(this.#options),
+      idempotency_key: randomUUID(),
+      // With an id of its own, an agent that is asked for twice is never there twice.
+      body: { agent_id: mintId('agt'), agent_name: String(wanted['agent_name']), ...wanted },
+    }
+    writeDurably(this.#pendingFile, JSON.stringify(pending), 'w')
+    const answer = await this.#send(pending)
+    if (answer.status >= 400 && answer.status < 500) {
+      rmSync(this.#pendingFile)
+      throw new Error(messageOf(answer))
+    }
+    return await this.#finish(pending, answer)
+  }
+
+  async #finish({ body }: Pending, answer: AdminAnswer): Promise<NewKey> {
+    const { agent_id, agent_name } = body
+    const made = answer.status === 409 ? await this.#anotherKey(agent_id) : answer
+    if (made.status !== 201) {
+      // Deleted or killed since; asking again would not help.
+      if (made !== answer && GONE.includes(made.status)) rmSync(this.#pendingFile)
+      throw new Error(`There is no key of ${agent_name} (${agent_id}): ${messageOf(made)}`)
+    }
+    const { api_key, key, api_key_id, key_id } = made.body as Readonly<Record<string, string>>
+    const kept: NewKey = {
+      agent_name,
+      agent_id,
+      api_key: api_key ?? key ?? '',
+      api_key_id: api_key_id ?? key_id ?? '',
+    }
+    const there = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : ''
+    const line = `${JSON.stringify(kept)}\n`
+    if (!there.includes(line)) {
+      // A line that was cut off by a crash stays by itself.
+      const gap = there === '' || there.endsWith('\n') ? '' : '\n'
+      writeDurably(this.#file, gap + line, 'a')
+    }
+    rmSync(this.#pendingFile)
+    return kept
+  }
+
+  #send({ body, idempotency_key }: Pending): Promise<AdminAnswer> {
+    return callAdmin(this.#options, 'POST', '/admin/agents', body, {
+      'idempotency-key': idempotency_key,
+    })
+  }
+
+  #anotherKey(agent_id: string): Promise<AdminAnswer> {
+    const path = `/admin/agents/${encodeURIComponent(agent_id)}/keys`
+    return callAdmin(this.#options, 'POST', path, { name: 'first key, made again' })
+  }
+}
+
+function refuseOpenFile(file: string): void {
+  const found = lstatSync(file, { throwIfNoEntry: false })
+  if (found === undefined) return
+  if (!found.isFile() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0)
+    throw new Error(`${file} must be a file that you alone can read: chmod 600 ${file}`)
+}
+
+function readPending(file: string): Pending | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Pending
+  } catch {
+    return null
+  }
+}
+
+/** On the disk when it returns, its name included. */
+function writeDurably(file: string, text: string, flag: 'w' | 'a'): void {
+  const written = openSync(file, flag, 0o600)
+  writeSync(written, text)
+  fsyncSync(written)
+  closeSync(written)
+  const folder = openSync(dirname(file), 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+}

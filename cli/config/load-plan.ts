@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import type { Environment } from '../../core/settings.ts'
+import type { AdminOptions } from '../call-admin.ts'
+import type { FileFault } from './config-text.ts'
+import { type Plan, planChanges } from './plan-changes.ts'
+import { type Config, readConfig } from './read-config.ts'
+import { readInstallation } from './read-installation.ts'
+
+export interface PlanFileOptions extends AdminOptions {
+  readonly file: string
+  readonly prune?: boolean
+  readonly withSecrets?: boolean
+}
+
+/** More are not printed; who has so many corrects these first. */
+const FAULTS_SHOWN = 100
+
+/**
+ * Reads a file and the installation, and compares them. Every fault is printed, by file and line.
+ * @returns null when there is a fault
+ * @throws with a sentence for the operator when the file or the admin API cannot be read
+ */
+export async function loadPlan(
+  options: PlanFileOptions,
+  env: Environment,
+  stderr: Writable,
+): Promise<{ readonly config: Config; readonly plan: Plan } | null> {
+  const { file, prune = false, withSecrets = false } = options
+  const config = readConfig(readFileSync(file === '-' ? 0 : file, 'utf8'), env)
+  if (config.text.faults.length > 0) return printFaults(file, config.faults, stderr)
+  const installation = await readInstallation(options).catch((error: unknown) => {
+    printFaults(file, config.faults, stderr)
+    throw error
+  })
+  const plan = planChanges(config, installation, { prune, all_secrets: withSecrets })
+  if (plan.faults.length > 0) return printFaults(file, plan.faults, stderr)
+  for (const name of plan.killed)
+    stderr.write(`${name} is killed, and stays so: only agw reactivate ends a kill.\n`)
+  return { config, plan }
+}
+
+export function faultLine(file: string, { line, member, message }: FileFault): string {
+  return `${file === '-' ? 'standard input' : file}:${line}: ${[member, message].join(' ').trim()}\n`
+}
+
+function printFaults(file: string, faults: readonly FileFault[], stderr: Writable): null {
+  for (const fault of faults.slice(0, FAULTS_SHOWN)) stderr.write(faultLine(file, fault))
+  if (faults.length > FAULTS_SHOWN)
+    stderr.write(`and ${faults.length - FAULTS_SHOWN} more faults\n`)
+  return null
+}

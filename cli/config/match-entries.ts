@@ -1,0 +1,186 @@
+import type { FileFault } from './config-text.ts'
+import { differences } from './differences.ts'
+import { nearestName } from './nearest-name.ts'
+import {
+  groupBy,
+  isEntry,
+  type Owner,
+  OwnerIndex,
+  OWNERS,
+  REFERENCE,
+  type Target,
+  UNIQUE,
+} from './owner-index.ts'
+import type { Config, Entry } from './read-config.ts'
+import type { Installation } from './read-installation.ts'
+import { type Json, type Kind, KINDS, RESOURCE_KINDS } from './resource-kinds.ts'
+
+/** Which entry of the file is which resource of the installation. */
+export interface Match {
+  /** What the installation has of an entry; null: it is new. */
+  readonly shownOf: (entry: Entry) => Json | null
+  /** What a scope of the file refers to. */
+  readonly target: (kind: Owner, scope: Json) => Target | null
+  /** By kind, what no entry of the file is. */
+  readonly unnamed: Readonly<Record<Kind, readonly Json[]>>
+  readonly faults: readonly FileFault[]
+}
+
+/** @param prune whether what the file does not name will be gone */
+export function matchEntries(config: Config, installation: Installation, prune: boolean): Match {
+  const entries = Object.fromEntries(
+    KINDS.map((kind) => [kind, config.entries.filter((entry) => entry.kind === kind)]),
+  ) as Record<Kind, Entry[]>
+  const pairs: Pairs = new Map()
+  const faults: FileFault[] = []
+  const fault: AddFault = (at, message) => void faults.push(config.text.faultAt(at, message))
+  const rest = (kind: Kind): readonly Json[] => {
+    const taken = new Set(pairs.values())
+    return installation[kind].filter((shown) => !taken.has(shown))
+  }
+  matchIntegrations(entries.integrations, rest, pairs)
+  refuseTakenBaseUrls(entries.integrations, installation, pairs, fault)
+  matchAgents(entries.agents, rest, pairs, fault)
+
+  const indexes = {
+    agents: new OwnerIndex('agents', entries.agents, rest('agents')),
+    integrations: new OwnerIndex('integrations', entries.integrations, rest('integrations')),
+  }
+  const target = (kind: Owner, scope: Json): Target | null =>
+    indexes[kind].find(String(scope[REFERENCE[kind]]))[0] ?? null
+  for (const { kind, at, reference } of config.references) {
+    const message = refusalOf(kind, reference, config, indexes[kind], prune)
+    if (message !== null) fault(at, message)
+  }
+  const idOf = (kind: Owner, scope: Json): unknown => {
+    const found = target(kind, scope)
+    const shown = found !== null && isEntry(found) ? pairs.get(found) : found
+    return shown?.[RESOURCE_KINDS[kind].id]
+  }
+  matchByKey('scopes', entries.scopes, rest('scopes'), pairs, {
+    ofEntry: (scope) => {
+      const ids = OWNERS.map((kind) => idOf(kind, scope))
+      return ids.includes(undefined) ? null : JSON.stringify([...ids, scope['name']])
+    },
+    ofShown: ({ agent_id, integration_id, name }) =>
+      JSON.stringify([agent_id, integration_id, name]),
+  })
+  const byName = ({ name }: Json): string => String(name)
+  matchByKey('webhooks', entries.webhooks, rest('webhooks'), pairs, {
+    ofEntry: byName,
+    ofShown: byName,
+  })
+  const unnamed = Object.fromEntries(KINDS.map((kind) => [kind, rest(kind)])) as Match['unnamed']
+  return { shownOf: (entry) => pairs.get(entry) ?? null, target, unnamed, faults }
+}
+
+type Pairs = Map<Entry, Json>
+type Rest = (kind: Kind) => readonly Json[]
+type AddFault = (at: string, message: string) => void
+
+/** By name and base URL, then by base URL (renamed), then by name (moved), where it can be no other. */
+function matchIntegrations(entries: readonly Entry[], rest: Rest, pairs: Pairs): void {
+  for (const members of [['name', 'base_url'], ['base_url'], ['name']]) {
+    const keyOf = (one: Json): string => JSON.stringify(members.map((member) => one[member]))
+    const shown = groupBy(rest('integrations'), keyOf)
+    const open = entries.filter((entry) => !pairs.has(entry))
+    for (const [key, group] of groupBy(open, ({ wanted }) => keyOf(wanted))) {
+      const found = shown.get(key) ?? []
+      if (group[0] && found[0] && group.length === 1 && found.length === 1)
+        pairs.set(group[0], found[0])
+    }
+  }
+}
+
+/** The gateway refuses the base URL of another integration, also of one that would lose it in the same run. */
+function refuseTakenBaseUrls(
+  entries: readonly Entry[],
+  { integrations }: Installation,
+  pairs: Pairs,
+  fault: AddFault,
+): void {
+  const holders = new Map(integrations.map((shown) => [shown['base_url'], shown]))
+  for (const entry of entries) {
+    const holder = holders.get(entry.wanted['base_url'])
+    if (holder !== undefined && holder !== pairs.get(entry))
+      fault(
+        `${entry.at}/base_url`,
+        `is held by the integration "${String(holder['name'])}" of the installation; change that one first`,
+      )
+  }
+}
+
+/** By id where the file has one, else by a name that only one has. */
+function matchAgents(entries: readonly Entry[], rest: Rest, pairs: Pairs, fault: AddFault): void {
+  const byId = new Map(rest('agents').map((shown) => [shown['agent_id'], shown]))
+  for (const entry of entries) {
+    const found = byId.get(entry.wanted['agent_id'])
+    if (found !== undefined) pairs.set(entry, found)
+  }
+  const byName = groupBy(rest('agents'), ({ agent_name }) => agent_name)
+  for (const entry of entries) {
+    if (entry.wanted['agent_id'] !== undefined) continue
+    const found = byName.get(String(entry.wanted['agent_name'])) ?? []
+    const ids = found.map(({ agent_id }) => String(agent_id)).join(', ')
+    if (found.length > 1)
+      fault(
+        `${entry.at}/agent_name`,
+        `is the name of ${found.length} agents; an agent_id tells which: ${ids}`,
+      )
+    else if (found[0] !== undefined) pairs.set(entry, found[0])
+  }
+}
+
+/** Several may have one key: equal ones belong together, and then the first to the first. */
+function matchByKey(
+  kind: Kind,
+  entries: readonly Entry[],
+  shown: readonly Json[],
+  pairs: Pairs,
+  key: {
+    readonly ofEntry: (wanted: Json) => string | null
+    readonly ofShown: (shown: Json) => string
+  },
+): void {
+  const byKey = groupBy(shown, key.ofShown)
+  const takeFirst = (entry: Entry, fits: (one: Json) => boolean): void => {
+    const there = byKey.get(key.ofEntry(entry.wanted) ?? '') ?? []
+    const found = there.findIndex(fits)
+    if (found >= 0) pairs.set(entry, there.splice(found, 1)[0] as Json)
+  }
+  for (const entry of entries)
+    takeFirst(entry, (one) => differences(kind, entry.wanted, one, false).length === 0)
+  for (const entry of entries) if (!pairs.has(entry)) takeFirst(entry, () => true)
+}
+
+/** Why a reference of a scope leads nowhere; null when it leads to one agent or integration. */
+function refusalOf(
+  kind: Owner,
+  reference: string,
+  { sections, text }: Config,
+  index: OwnerIndex,
+  prune: boolean,
+): string | null {
+  const { noun } = RESOURCE_KINDS[kind]
+  const found = index.find(reference)
+  if (found.length > 1)
+    return `names ${found.length} ${kind}; give the ${UNIQUE[kind]} of the one that is meant`
+  const [only] = found
+  if (only !== undefined && !isEntry(only) && prune && sections.has(kind))
+    return `names an ${noun} that --prune deletes, since it is not in the file`
+  // An entry that has a fault of its own is in the file all the same; that fault is enough.
+  if (only !== undefined || isMentioned(kind, reference, text.value)) return null
+  const near = nearestName(reference, index.names)
+  const hint = near === null ? '' : `; did you mean ${near}?`
+  return `names no ${noun}, neither in the file nor in the installation${hint}`
+}
+
+function isMentioned(kind: Owner, reference: string, file: unknown): boolean {
+  const items = (file as Json)[kind]
+  return (
+    Array.isArray(items) &&
+    items.some((item: Json | null) =>
+      [RESOURCE_KINDS[kind].name, UNIQUE[kind]].some((member) => item?.[member] === reference),
+    )
+  )
+}

@@ -1,0 +1,61 @@
+import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
+import type { Entry } from './read-config.ts'
+import { type Json, RESOURCE_KINDS } from './resource-kinds.ts'
+
+/** What a scope refers to. */
+export const OWNERS = ['agents', 'integrations'] as const
+export type Owner = (typeof OWNERS)[number]
+/** An entry of the file, or a resource of the installation that the file does not name. */
+export type Target = Entry | Json
+
+/** The member of a scope that refers to one. */
+export const REFERENCE = { agents: 'agent', integrations: 'integration' } as const
+/** What no two have, while several may have one name. */
+export const UNIQUE = { agents: 'agent_id', integrations: 'base_url' } as const
+
+export const isEntry = (target: Target): target is Entry => 'wanted' in target
+export const membersOf = (target: Target): Json =>
+  isEntry(target) ? (target as Entry).wanted : (target as Json)
+
+/** Finds agents or integrations by what a scope says of them: those of the file before the others. */
+export class OwnerIndex {
+  readonly #kind: Owner
+  readonly #tiers: readonly ReadonlyMap<string, readonly Target[]>[]
+
+  constructor(kind: Owner, entries: readonly Entry[], unnamed: readonly Json[]) {
+    this.#kind = kind
+    this.#tiers = [entries, unnamed].flatMap((targets: readonly Target[]) => [
+      groupBy(targets, (target) => membersOf(target)[UNIQUE[kind]]),
+      groupBy(targets, (target) => membersOf(target)[RESOURCE_KINDS[kind].name]),
+    ])
+  }
+
+  /** @returns more than one where a name does not say which */
+  find(reference: string): readonly Target[] {
+    const exact = uniqueOf(this.#kind, reference)
+    const found = this.#tiers.map((tier, i) => tier.get(i % 2 === 0 ? exact : reference))
+    return found.find((targets) => targets !== undefined) ?? []
+  }
+
+  get names(): string[] {
+    return [...(this.#tiers[1]?.keys() ?? []), ...(this.#tiers[3]?.keys() ?? [])]
+  }
+}
+
+/** A reference as the unique member would be stored. */
+export function uniqueOf(kind: Owner, reference: string): string {
+  const read = kind === 'integrations' ? readBaseUrl(reference) : null
+  return read?.ok ? read.base.base_url : reference
+}
+
+export function groupBy<T>(all: readonly T[], keyOf: (one: T) => unknown): Map<string, T[]> {
+  const groups = new Map<string, T[]>()
+  for (const one of all) {
+    const key = keyOf(one)
+    if (typeof key !== 'string') continue
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [one])
+    else group.push(one)
+  }
+  return groups
+}

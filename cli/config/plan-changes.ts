@@ -1,0 +1,136 @@
+import type { FileFault } from './config-text.ts'
+import { differences, type MemberChange } from './differences.ts'
+import { type Match, matchEntries } from './match-entries.ts'
+import { membersOf, type Owner, REFERENCE } from './owner-index.ts'
+import type { Config, Entry } from './read-config.ts'
+import type { Installation } from './read-installation.ts'
+import { type Json, type Kind, KINDS, RESOURCE_KINDS } from './resource-kinds.ts'
+
+/** What `agw apply` does to one resource. */
+export type Change =
+  | { readonly action: 'create'; readonly entry: Entry; readonly title: string }
+  | {
+      readonly action: 'update'
+      readonly entry: Entry
+      readonly title: string
+      readonly shown: Json
+      readonly members: readonly MemberChange[]
+    }
+  | {
+      readonly action: 'delete'
+      readonly kind: Kind
+      readonly title: string
+      readonly shown: Json
+    }
+
+export interface Plan {
+  /** In an order that works: what others need first, deletions last and the other way round. */
+  readonly changes: readonly Change[]
+  readonly faults: readonly FileFault[]
+  readonly match: Match
+  readonly unchanged: number
+  /** Resources of sections in the file that the file does not name, and that stay without `--prune`. */
+  readonly unnamed: number
+  /** Agents of the file that are killed, and stay so. */
+  readonly killed: readonly string[]
+}
+
+export interface PlanOptions {
+  readonly prune: boolean
+  readonly all_secrets: boolean
+}
+
+/** Compares what the file wants with what is there. Nothing may be changed when the plan has faults. */
+export function planChanges(
+  config: Config,
+  installation: Installation,
+  options: PlanOptions,
+): Plan {
+  const match = matchEntries(config, installation, options.prune)
+  const changes: Change[] = []
+  let unchanged = 0
+  for (const kind of KINDS)
+    for (const entry of config.entries) {
+      if (entry.kind !== kind) continue
+      const shown = match.shownOf(entry)
+      const title = titleOf(entry, match)
+      const members =
+        shown === null ? [] : differences(kind, entry.wanted, shown, options.all_secrets)
+      if (shown === null) changes.push({ action: 'create', entry, title })
+      else if (members.length > 0) changes.push({ action: 'update', entry, title, shown, members })
+      else unchanged++
+    }
+  const unnamed = KINDS.filter((kind) => config.sections.has(kind)).flatMap((kind) =>
+    match.unnamed[kind].map((shown) => ({ kind, shown })),
+  )
+  if (options.prune) changes.push(...deletions(unnamed, installation))
+  return {
+    changes,
+    faults: [...config.faults, ...match.faults].sort((a, b) => a.line - b.line),
+    match,
+    unchanged,
+    unnamed: options.prune ? 0 : unnamed.length,
+    killed: config.entries.flatMap((entry) =>
+      match.shownOf(entry)?.['status'] === 'killed' ? [titleOf(entry, match)] : [],
+    ),
+  }
+}
+
+function titleOf({ kind, wanted }: Entry, match: Match): string {
+  const name = String(wanted[RESOURCE_KINDS[kind].name])
+  return kind === 'scopes'
+    ? scopeTitle(
+        name,
+        nameOfTarget(match, 'agents', wanted),
+        nameOfTarget(match, 'integrations', wanted),
+      )
+    : name
+}
+
+/** The name of what a scope of the file refers to. */
+function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
+  const found = match.target(kind, scope)
+  return found === null ? scope[REFERENCE[kind]] : membersOf(found)[RESOURCE_KINDS[kind].name]
+}
+
+const scopeTitle = (name: string, agent: unknown, integration: unknown): string =>
+  `${name} (${String(agent)} → ${String(integration)})`
+
+/** A scope goes with its agent and its integration, also where the file has no section of scopes. */
+function deletions(
+  unnamed: readonly { readonly kind: Kind; readonly shown: Json }[],
+  installation: Installation,
+): Change[] {
+  const gone = new Set(
+    unnamed.map(({ kind, shown }) => `${kind} ${String(shown[RESOURCE_KINDS[kind].id])}`),
+  )
+  const orphans = installation.scopes
+    .filter(
+      ({ scope_id, agent_id, integration_id }) =>
+        !gone.has(`scopes ${String(scope_id)}`) &&
+        (gone.has(`agents ${String(agent_id)}`) ||
+          gone.has(`integrations ${String(integration_id)}`)),
+    )
+    .map((shown) => ({ kind: 'scopes' as const, shown }))
+  const order = KINDS.toReversed()
+  return [...unnamed, ...orphans]
+    .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
+    .map(({ kind, shown }) => ({
+      action: 'delete',
+      kind,
+      shown,
+      title: titleOfShown(kind, shown, installation),
+    }))
+}
+
+function titleOfShown(kind: Kind, shown: Json, { agents, integrations }: Installation): string {
+  const name = String(shown[RESOURCE_KINDS[kind].name])
+  if (kind !== 'scopes') return name
+  const agent = agents.find(({ agent_id }) => agent_id === shown['agent_id'])
+  const integration = integrations.find((one) => one['integration_id'] === shown['integration_id'])
+  return scopeTitle(
+    name,
+    agent?.['agent_name'] ?? shown['agent_id'],
+    integration?.['name'] ?? shown['integration_id'],
+  )
+}

@@ -1,0 +1,111 @@
+import type { Environment } from '../../core/settings.ts'
+import { checkEntry, type EntryIssue } from './check-entry.ts'
+import { ConfigText, type FileFault } from './config-text.ts'
+import { nearestName } from './nearest-name.ts'
+import { type Owner, OWNERS, REFERENCE } from './owner-index.ts'
+import { isObject, type Json, type Kind, KINDS } from './resource-kinds.ts'
+
+/** One resource as the file wants it: complete, with the defaults of the contract, and in the form that is stored. */
+export interface Entry {
+  readonly kind: Kind
+  /** Where in the file, as a JSON pointer. */
+  readonly at: string
+  readonly wanted: Json
+}
+
+export interface Reference {
+  readonly kind: Owner
+  readonly at: string
+  readonly reference: string
+}
+
+export interface Config {
+  readonly text: ConfigText
+  /** What is free of faults. */
+  readonly entries: readonly Entry[]
+  /** What scopes refer to, those with faults included. */
+  readonly references: readonly Reference[]
+  /** Sections that the file has: what it leaves out altogether, it says nothing about. */
+  readonly sections: ReadonlySet<Kind>
+  readonly faults: readonly FileFault[]
+}
+
+/** Reads a configuration; every fault that the file has by itself is listed, in the order of the file. */
+export function readConfig(source: string, env: Environment): Config {
+  const text = new ConfigText(source)
+  const entries: Entry[] = []
+  const references: Reference[] = []
+  const issues: EntryIssue[] = []
+  const { value } = text
+  const sections = new Set<Kind>()
+  if (!isObject(value)) {
+    if (text.faults.length === 0)
+      issues.push({ path: '', message: `must have sections: ${KINDS.join(', ')}` })
+  } else
+    for (const [section, items] of Object.entries(value)) {
+      const kind = KINDS.find((known) => known === section)
+      if (kind === undefined) issues.push(unknownSection(section))
+      else if (!Array.isArray(items))
+        issues.push({ path: `/${kind}`, message: 'must be a list; [] says that there are none' })
+      else {
+        sections.add(kind)
+        for (const [i, item] of items.entries()) {
+          const at = `/${kind}/${i}`
+          const checked = checkEntry(kind, item, env)
+          for (const { path, message } of checked.issues) issues.push({ path: at + path, message })
+          if (checked.wanted !== null) entries.push({ kind, at, wanted: checked.wanted })
+          if (kind === 'scopes') references.push(...referencesOf(item, at))
+        }
+      }
+    }
+  issues.push(...findTwins(entries))
+  return {
+    text,
+    entries,
+    references,
+    sections,
+    faults: [...text.faults, ...issues.map(({ path, message }) => text.faultAt(path, message))],
+  }
+}
+
+function referencesOf(scope: unknown, at: string): Reference[] {
+  return OWNERS.flatMap((kind) => {
+    const reference = isObject(scope) ? scope[REFERENCE[kind]] : undefined
+    return typeof reference === 'string'
+      ? [{ kind, at: `${at}/${REFERENCE[kind]}`, reference }]
+      : []
+  })
+}
+
+function unknownSection(section: string): EntryIssue {
+  const near = nearestName(section, KINDS)
+  const hint = near === null ? `they are ${KINDS.join(', ')}` : `did you mean ${near}?`
+  return { path: `/${section}`, message: `is not a section that is known here; ${hint}` }
+}
+
+/** What tells two resources apart must not be there twice. */
+function findTwins(entries: readonly Entry[]): EntryIssue[] {
+  const issues: EntryIssue[] = []
+  const seen = new Set<string>()
+  for (const { kind, at, wanted } of entries) {
+    const member =
+      kind === 'integrations'
+        ? 'base_url'
+        : kind === 'agents'
+          ? wanted['agent_id'] === undefined
+            ? 'agent_name'
+            : 'agent_id'
+          : null
+    if (member === null) continue
+    const key = JSON.stringify([kind, member, wanted[member]])
+    if (seen.has(key)) issues.push({ path: `${at}/${member}`, message: TWIN[member] })
+    seen.add(key)
+  }
+  return issues
+}
+
+const TWIN = {
+  base_url: 'is that of an integration above',
+  agent_id: 'is that of an agent above',
+  agent_name: 'is that of an agent above; an agent_id of each tells them apart',
+} as const

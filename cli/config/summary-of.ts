@@ -1,0 +1,17 @@
+import type { Change, Plan } from './plan-changes.ts'
+
+/** The last line for people: how many changes of each sort, and what stays. */
+export function summaryOf(
+  { unchanged, unnamed }: Plan,
+  changes: readonly Change[],
+  tense: 'to ' | '',
+): string {
+  const d = tense === '' ? 'd' : ''
+  const counts = (['create', 'update', 'delete'] as const).flatMap((action) => {
+    const count = changes.filter((change) => change.action === action).length
+    return count === 0 ? [] : [`${count} ${tense}${action}${d}`]
+  })
+  const kept =
+    unnamed === 0 ? '' : ` ${unnamed} that the file does not name stay; --prune deletes them.`
+  return `${counts.length === 0 ? 'Nothing to do' : counts.join(', ')}; ${unchanged} unchanged.${kept}\n`
+}

@@ -1,0 +1,14 @@
+import { isObject } from './resource-kinds.ts'
+
+/**
+ * Metadata as a merge patch can make it: null in one takes a member away, so a member that is null counts as not there.
+ * Members come in the order of their names, and numbers as JSON has them.
+ */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => JSON.parse(JSON.stringify(item)) as unknown)
+  if (!isObject(value)) return value === undefined ? value : JSON.parse(JSON.stringify(value))
+  const kept = Object.entries(value)
+    .map(([name, member]) => [name, withoutNulls(member)] as const)
+    .filter(([, member]) => member !== null && member !== undefined)
+  return Object.fromEntries(kept.sort(([a], [b]) => (a < b ? -1 : 1)))
+}

@@ -1,0 +1,23 @@
+import { writeFileSync } from 'node:fs'
+import type { Writable } from 'node:stream'
+import type { AdminOptions } from './call-admin.ts'
+import { configAsYaml, dumpConfig } from './config/dump-config.ts'
+import { readInstallation } from './config/read-installation.ts'
+
+export interface DumpOptions extends AdminOptions {
+  readonly file: string
+}
+
+/**
+ * `agw dump`: writes the installation as a file that `agw apply` takes. No secret is in it, only references.
+ * @returns the exit code
+ * @throws with a sentence for the operator when the admin API cannot be asked or the file not be written
+ */
+export async function runDump(options: DumpOptions, stdout: Writable): Promise<number> {
+  const config = dumpConfig(await readInstallation(options))
+  const text =
+    options.output === 'json' ? `${JSON.stringify(config, null, 2)}\n` : configAsYaml(config)
+  if (options.file === '-') stdout.write(text)
+  else writeFileSync(options.file, text)
+  return 0
+}

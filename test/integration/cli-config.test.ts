@@ -1,0 +1,440 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { after, before, test, type TestContext } from 'node:test'
+import fc from 'fast-check'
+import { runApply, type ApplyOptions } from '../../cli/apply.ts'
+import { configAsYaml } from '../../cli/config/dump-config.ts'
+import type { NewKey } from '../../cli/config/key-book.ts'
+import { runDiff, type DiffOptions } from '../../cli/diff.ts'
+import { runDump } from '../../cli/dump.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { anyConfig, SECRETS } from '../kit/any-config.ts'
+import { type Operator, operatorAt } from '../kit/operator.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+
+let valkey: KitValkey
+let admin: AdminInProcess
+let url: string
+let root: Operator
+
+before(async () => {
+  valkey = await startValkey()
+  admin = await adminInProcess(valkey.url)
+  url = `http://127.0.0.1:${admin.port}`
+  root = operatorAt(url, admin.token)
+})
+
+after(async () => {
+  await admin.stop()
+  await valkey.stop()
+})
+
+const folder = tempFolder('config')
+let count = 0
+
+class Sink extends Writable {
+  text = ''
+  override _write(chunk: Buffer, _: string, done: () => void): void {
+    this.text += chunk.toString()
+    done()
+  }
+}
+
+interface Ran {
+  readonly code: number
+  readonly out: string
+  readonly err: string
+}
+
+/** An organization with nothing in it, and the commands as its operator gives them. */
+async function emptyOrganization() {
+  const { admin_token: token } = await root.send('POST', '/admin/organizations', { name: 'mine' })
+  const keysOut = join(folder, `keys-${++count}`)
+  const file = join(folder, `file-${count}.yaml`)
+  const run = async (
+    text: string,
+    command: (out: Writable, err: Writable) => Promise<number>,
+  ): Promise<Ran> => {
+    writeFileSync(file, text)
+    const [out, err] = [new Sink(), new Sink()]
+    const code = await command(out, err)
+    return { code, out: out.text, err: err.text }
+  }
+  const apply = (text: string, more: Partial<ApplyOptions> = {}, env = SECRETS): Promise<Ran> =>
+    run(text, (out, err) => runApply({ url, token, file, keysOut, ...more }, env, out, err))
+  const diff = (text: string, more: Partial<DiffOptions> = {}, env = SECRETS): Promise<Ran> =>
+    run(text, (out, err) => runDiff({ url, token, file, ...more }, env, out, err))
+  const dump = async (): Promise<string> =>
+    (await run('', (out) => runDump({ url, token, file: '-' }, out))).out
+  const keys = (): NewKey[] =>
+    existsSync(keysOut)
+      ? readFileSync(keysOut, 'utf8')
+          .split('\n')
+          .filter((line) => line.startsWith('{'))
+          .map((line) => JSON.parse(line) as NewKey)
+      : []
+  return { token, file, keysOut, apply, diff, dump, keys, operator: operatorAt(url, token) }
+}
+
+/** The variables that a dump refers to, with a secret each. */
+const variablesOf = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name = '']) => [
+      name,
+      `secret in ${name} of some length`,
+    ]),
+  )
+
+test('a dump that is applied to an empty installation is dumped as the same text, whatever is in it', async () => {
+  await fc.assert(
+    fc.asyncProperty(anyConfig, async (config) => {
+      const [one, other] = [await emptyOrganization(), await emptyOrganization()]
+      const applied = await one.apply(configAsYaml(config))
+      assert.equal(applied.code, 0, applied.err)
+      const again = await one.diff(JSON.stringify(config), { prune: true, exitCode: true })
+      assert.deepEqual(again, { ...again, code: 0, out: '' })
+      const text = await one.dump()
+      const env = variablesOf(text)
+      const restored = await other.apply(text, {}, env as typeof SECRETS)
+      assert.equal(restored.code, 0, restored.err)
+      assert.equal(await other.dump(), text)
+      const nothing = await other.diff(text, { prune: true, exitCode: true }, env as typeof SECRETS)
+      assert.equal(nothing.code, 0, nothing.out)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+const config = (change: object = {}): string =>
+  JSON.stringify({
+    integrations: [
+      {
+        name: 'openai',
+        base_url: 'https://api.openai.com/v1',
+        auth: { type: 'bearer', token: '${SECRET_A}' },
+      },
+    ],
+    agents: [
+      { agent_name: 'bot', metadata: { team: 'billing', old: { a: 1, b: 2 } } },
+      { agent_name: 'other' },
+    ],
+    scopes: [
+      {
+        name: 'chat',
+        agent: 'bot',
+        integration: 'openai',
+        rules: [{ methods: ['POST'], paths: ['/chat'] }],
+      },
+    ],
+    webhooks: [
+      {
+        name: 'pager',
+        url: 'https://hooks.example.com/a',
+        events: ['agent_killed'],
+        secret: '${SECRET_B}',
+      },
+    ],
+    ...change,
+  })
+
+test('a second apply has nothing to do; a changed file changes what it names and keeps ids and keys', async () => {
+  const { apply, diff, operator, keys } = await emptyOrganization()
+  assert.equal((await apply(config())).code, 0)
+  const second = await apply(config())
+  assert.deepEqual([second.code, second.out, second.err], [0, '', 'Nothing to do; 5 unchanged.\n'])
+  const changed = config({
+    agents: [{ agent_name: 'bot', metadata: { old: { b: 3 } } }, { agent_name: 'other' }],
+    integrations: [
+      {
+        name: 'chat api',
+        base_url: 'https://api.openai.com/v1',
+        auth: { type: 'bearer', token: '${SECRET_B}' },
+      },
+    ],
+    scopes: [
+      {
+        name: 'chat',
+        agent: 'bot',
+        integration: 'chat api',
+        rules: [],
+        mcp_tools: { deny: ['x'] },
+      },
+    ],
+  })
+  const before = await operator.send('GET', '/admin/scopes')
+  const told = await diff(changed)
+  assert.equal(
+    told.out,
+    [
+      '~ integration chat api',
+      '    name: "openai" → "chat api"',
+      '    auth.token: written anew',
+      '~ agent bot',
+      '    metadata.old.b: 2 → 3',
+      '    metadata.old.a: 1 → (none)',
+      '    metadata.team: "billing" → (none)',
+      '~ scope chat (bot → chat api)',
+      '    rules: [{"methods":["POST"],"paths":["/chat"]}] → []',
+      '    mcp_tools.deny: [] → ["x"]',
+      '',
+    ].join('\n'),
+  )
+  assert.equal((await diff(changed, { exitCode: true })).code, 1)
+  assert.equal((await apply(changed)).out, told.out)
+  assert.equal((await diff(changed, { exitCode: true })).code, 0)
+  const [scope] = (await operator.send('GET', '/admin/scopes')).data
+  assert.equal(scope.scope_id, before.data[0].scope_id)
+  assert.deepEqual(scope.rules, [])
+  assert.equal(keys().length, 2)
+})
+
+test('a killed agent stays killed, whatever a file says of it', async () => {
+  const { apply, operator, keys } = await emptyOrganization()
+  await apply(config())
+  const bot = keys().find(({ agent_name }) => agent_name === 'bot')
+  await operator.send('POST', `/admin/agents/${bot?.agent_id}/kill`)
+  const agents = [{ agent_name: 'bot', metadata: { now: 1 } }, { agent_name: 'other' }]
+  const applied = await apply(config({ agents }))
+  assert.equal(applied.code, 0, applied.err)
+  assert.match(applied.err, /^bot is killed, and stays so/)
+  const agent = await operator.send('GET', `/admin/agents/${bot?.agent_id}`)
+  assert.deepEqual([agent.status, agent.metadata], ['killed', { now: 1 }])
+  const revived = await apply(config({ agents: [{ agent_name: 'bot', status: 'active' }] }))
+  assert.equal(revived.code, 1)
+  assert.match(revived.err, /agents\[0\]\.status .*agw reactivate/)
+})
+
+test('only --prune deletes, only in sections that the file has, and scopes before what they need', async () => {
+  const { apply, diff, operator } = await emptyOrganization()
+  await apply(config())
+  const rest = JSON.stringify({ integrations: [], agents: [{ agent_name: 'other' }] })
+  const kept = await apply(rest)
+  assert.match(
+    kept.err,
+    /^Nothing to do; 1 unchanged\. 2 that the file does not name stay; --prune/,
+  )
+  const told = await diff(rest, { prune: true })
+  assert.equal(told.out, '- scope chat (bot → openai)\n- agent bot\n- integration openai\n')
+  assert.equal((await apply(rest, { prune: true })).out, told.out)
+  assert.equal((await operator.send('GET', '/admin/agents')).data.length, 1)
+  assert.equal((await operator.send('GET', '/webhooks')).data.length, 1)
+})
+
+test('scopes may refer to what the installation has and the file does not, unless it is pruned', async () => {
+  const { apply } = await emptyOrganization()
+  await apply(config())
+  const scopes = [
+    { name: 'more', agent: 'bot', integration: 'https://api.openai.com/v1', rules: [] },
+  ]
+  assert.equal((await apply(JSON.stringify({ scopes }))).out, '+ scope more (bot → openai)\n')
+  const pruned = await apply(JSON.stringify({ agents: [], scopes }), { prune: true })
+  assert.match(pruned.err, /scopes\[0\]\.agent names an agent that --prune deletes/)
+  const wrong = await apply(JSON.stringify({ scopes: [{ ...scopes[0], agent: 'bott' }] }))
+  assert.match(wrong.err, /scopes\[0\]\.agent names no agent, .* did you mean bot\?/)
+})
+
+test('nothing is written when the file has a fault, a variable is missing, or keys have no place to go', async () => {
+  const { apply, keysOut, dump } = await emptyOrganization()
+  const empty = await dump()
+  const missing = await apply(config(), {}, { SECRET_A: 'a' } as typeof SECRETS)
+  assert.deepEqual([missing.code, missing.out], [1, ''])
+  assert.match(
+    missing.err,
+    /^\S+:1: webhooks\[0\]\.secret needs SECRET_B, not set in the environment\n$/,
+  )
+  const twoFaults = await apply(config({ agents: [{ agent_name: 'bott' }], webhooks: [{}] }))
+  assert.match(twoFaults.err, /scopes\[0\]\.agent names no agent/)
+  assert.match(twoFaults.err, /webhooks\[0\]\.url is missing/)
+  const nowhere = await apply(config(), { keysOut: undefined as never })
+  assert.match(nowhere.err, /New agents: 2\. .* --keys-out FILE/)
+  writeFileSync(keysOut, '')
+  chmodSync(keysOut, 0o644)
+  await assert.rejects(apply(config()), /must be a file that you alone can read/)
+  assert.equal(await dump(), empty)
+})
+
+test('what only the gateway can find fault with is told with its place in the file', async () => {
+  const { apply } = await emptyOrganization()
+  const scopes = [
+    { name: 'chat', agent: 'bot', integration: 'openai', max_body_bytes: 1e9, rules: [] },
+  ]
+  const { code, out, err } = await apply(config({ scopes }))
+  assert.equal(code, 1)
+  assert.equal(out, '+ integration openai\n+ agent bot\n+ agent other\n')
+  assert.match(err, /^3 of 5 changes were made\. Not made:\n\+ scope chat \(bot → openai\)\n/)
+  assert.match(err, /:1: scopes\[0\]\.max_body_bytes must be at most 8388608/)
+})
+
+test('a base URL that another integration holds is told before anything is written', async () => {
+  const { apply } = await emptyOrganization()
+  const integration = (name: string, n: number): object => ({
+    name,
+    base_url: `https://api${n}.example.com`,
+    auth: { type: 'none' },
+  })
+  const two = (a: number, b: number): string =>
+    JSON.stringify({ integrations: [integration('a', a), integration('b', b)] })
+  await apply(two(1, 2))
+  // Each is found by its base URL, so an exchange of the two is one of the names.
+  assert.match((await apply(two(2, 1))).out, /name: "b" → "a"[^]*name: "a" → "b"/)
+  const moved = JSON.stringify({ integrations: [integration('a', 3), integration('c', 1)] })
+  assert.equal((await apply(moved)).code, 0)
+})
+
+test('secrets that end alike are written by --with-secrets, and no command prints one', async () => {
+  const { apply, diff, dump } = await emptyOrganization()
+  await apply(config())
+  const alike = { ...SECRETS, SECRET_A: SECRETS.SECRET_A.replace('a-', 'b-') }
+  assert.equal((await diff(config(), {}, alike)).out, '')
+  const written = await apply(config(), { withSecrets: true, output: 'json' }, alike)
+  assert.deepEqual(
+    written.out
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { members: unknown }).members),
+    [[{ member: 'auth.token', secret: true }], [{ member: 'secret', secret: true }]],
+  )
+  const all = written.out + written.err + (await dump())
+  for (const secret of Object.values(alike)) assert.equal(all.includes(secret), false)
+})
+
+interface Passing {
+  readonly n: number
+  readonly method: string
+  readonly path: string
+}
+
+/**
+ * Stands between the commands and the gateway: `rule` says of each request whether the gateway gets it, and whether its
+ * answer comes back.
+ */
+async function startBetween(t: TestContext) {
+  let n = 0
+  const passAll = async (_: Passing): Promise<Fate> => 'answer'
+  let rule: (call: Passing) => Promise<Fate> = passAll
+  const server = createServer((incoming, outgoing) => {
+    void answer(incoming, outgoing).catch(() => outgoing.destroy())
+  })
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    const body = Buffer.concat(await incoming.toArray())
+    const { method = '', url: path = '', headers } = incoming
+    const fate = await rule({ n: n++, method, path })
+    if (fate === 'nothing') return void outgoing.destroy()
+    const onward = request({ port: admin.port, method, path, headers, agent: false })
+    onward.end(body)
+    const [answered] = (await once(onward, 'response')) as [IncomingMessage]
+    const text = Buffer.concat(await answered.toArray())
+    if (fate === 'no answer') return void outgoing.destroy()
+    outgoing.writeHead(answered.statusCode ?? 0, answered.headers).end(text)
+  }
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    setRule: (next: typeof rule | null): void => {
+      n = 0
+      rule = next ?? passAll
+    },
+  }
+}
+type Fate = 'answer' | 'no answer' | 'nothing'
+
+test('an apply that is cut off at any request, before or after it, is completed by the next, and no key is lost', async (t) => {
+  const between = await startBetween(t)
+  let cuts = 0
+  for (const last of ['nothing', 'no answer'] as const) {
+    for (let cutAt = 0, wasCut = true; wasCut; cutAt++) {
+      const { apply, diff, keys, keysOut, operator } = await emptyOrganization()
+      wasCut = false
+      between.setRule(async ({ n }) => {
+        wasCut ||= n >= cutAt
+        return n < cutAt ? 'answer' : n === cutAt ? last : 'nothing'
+      })
+      const first = await apply(config(), { url: between.url }).then(
+        ({ code }) => code,
+        () => 1,
+      )
+      assert.equal(first === 0, !wasCut)
+      cuts += wasCut ? 1 : 0
+      between.setRule(null)
+      const second = await apply(config(), { url: between.url })
+      assert.equal(second.code, 0, second.err)
+      const same = await diff(config(), { prune: true, exitCode: true })
+      assert.equal(same.code, 0, `cut at ${cutAt}, ${last}: ${same.out}`)
+      await everyAgentHasAKey(operator, keys())
+      assert.equal(existsSync(`${keysOut}.pending`), false)
+      assert.equal(statSync(keysOut).mode & 0o777, 0o600)
+    }
+  }
+  // Four lists are read and five resources made.
+  assert.ok(cuts >= 2 * 9, String(cuts))
+})
+
+async function everyAgentHasAKey(operator: Operator, keys: readonly NewKey[]): Promise<void> {
+  const { data } = await operator.send('GET', '/admin/agents')
+  assert.equal(data.length, 2)
+  for (const { agent_id } of data) {
+    const there = await operator.send('GET', `/admin/agents/${agent_id}/keys`)
+    const kept = keys.filter((key) => key.agent_id === agent_id)
+    const usable = there.data.filter(({ key_id, last4 }: { key_id: string; last4: string }) =>
+      kept.some(({ api_key_id, api_key }) => api_key_id === key_id && api_key.endsWith(last4)),
+    )
+    assert.ok(usable.length > 0, `no key of ${agent_id} is kept`)
+  }
+}
+
+test('a key whose answer was lost, and that the gateway has forgotten as well, is made again', async (t) => {
+  const between = await startBetween(t)
+  const { apply, keys, operator } = await emptyOrganization()
+  let isLost = false
+  between.setRule(async ({ method, path }) => {
+    if (isLost) return 'nothing'
+    isLost = method === 'POST' && path === '/admin/agents'
+    return isLost ? 'no answer' : 'answer'
+  })
+  await apply(config(), { url: between.url })
+  assert.ok(isLost)
+  const redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+  const kept = await redis.keys('*idempotency*')
+  assert.ok(kept.length > 0)
+  await redis.del(...kept)
+  redis.disconnect()
+  between.setRule(null)
+  assert.equal((await apply(config(), { url: between.url })).code, 0)
+  await everyAgentHasAKey(operator, keys())
+})
+
+test('what others change while an apply runs is not overwritten', async (t) => {
+  const between = await startBetween(t)
+  const wanted = config({
+    scopes: [{ name: 'chat', agent: 'bot', integration: 'openai', priority: 5, rules: [] }],
+  })
+  // Between the list and the reading of the one, and between that and its write.
+  for (const moment of ['GET', 'PUT']) {
+    const { apply, operator } = await emptyOrganization()
+    await apply(config())
+    between.setRule(async ({ method, path }) => {
+      if (method === moment && path.startsWith('/admin/scopes/')) {
+        between.setRule(null)
+        await operator.send('PUT', path, { priority: 77 })
+      }
+      return 'answer'
+    })
+    const { code, err } = await apply(wanted, { url: between.url })
+    assert.equal(code, 1)
+    assert.match(err, /Not made:\n~ scope chat[^]*changed/)
+    assert.equal((await operator.send('GET', '/admin/scopes')).data[0].priority, 77)
+    assert.equal((await apply(wanted, { url: between.url })).code, 0)
+    assert.equal((await operator.send('GET', '/admin/scopes')).data[0].priority, 5)
+  }
+})

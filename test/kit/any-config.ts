@@ -1,0 +1,119 @@
+import fc from 'fast-check'
+import { SUBSCRIBABLE_EVENTS } from '../../core/outbox/subscribable-events.ts'
+
+/** Every secret of a generated configuration is one of these variables. */
+export const SECRETS = {
+  SECRET_A: 'a-secret-of-more-than-16-characters',
+  SECRET_B: 'another-secret-of-some-length',
+  SECRET_C: 'short',
+}
+
+const name = fc
+  .string({ unit: 'binary', minLength: 1, maxLength: 10 })
+  .filter((text) => /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/su.test(text))
+/** Few, so that some are there twice. */
+const fewNames = fc.oneof(fc.constantFrom('a', 'b', 'No', '1', 'null', '# x', 'é: ü'), name)
+const secret = fc.constantFrom(...Object.keys(SECRETS)).map((variable) => `\${${variable}}`)
+const segment = fc.constantFrom('*', '**', 'v1', 'a b'.replace(' ', '%20'), 'Z', '~', 'x:y')
+const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((all) => `/${all.join('/')}`)
+const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
+  fc.array(value, { minLength: 1, maxLength: 3 })
+
+const auth = fc.oneof(
+  fc.record({ type: fc.constant('bearer'), token: secret }),
+  fc.record({
+    type: fc.constant('header'),
+    name: fc.constantFrom('x-key', 'X-Api-Key'),
+    value: secret,
+  }),
+  fc.record({
+    type: fc.constant('basic'),
+    username: fc.constantFrom('', 'yes', '012'),
+    password: secret,
+  }),
+  fc.record({ type: fc.constant('query'), name: fc.constant('key'), value: secret }),
+  fc.record({ type: fc.constant('none') }),
+)
+
+const settings = fc.record(
+  {
+    priority: fc.constantFrom(0, 99, 100, 1000),
+    max_body_bytes: fc.constantFrom(null, 0, 1000),
+    mcp_tools: fc.record({ allow: some(name), deny: some(name) }, { requiredKeys: [] }),
+    injection_detection: fc.record(
+      {
+        enabled: fc.boolean(),
+        mode: fc.constantFrom('block', 'alert', 'log'),
+        sensitivity: fc.constantFrom('low', 'medium', 'high'),
+        custom_patterns: some(fc.constantFrom('foo\\d+', '\\$\\{jndi:', "it's", '# no comment')),
+        scan_responses: fc.boolean(),
+      },
+      { requiredKeys: [] },
+    ),
+    anomaly_detection: fc.record(
+      { enabled: fc.boolean(), alert_threshold: fc.constantFrom(0, 0.1, 0.7, 1) },
+      { requiredKeys: [] },
+    ),
+    rate_limiting: fc.record(
+      { requests_per_minute: fc.constantFrom(null, 1, 600) },
+      { requiredKeys: [] },
+    ),
+  },
+  { requiredKeys: [] },
+)
+
+const rule = fc.record({ methods: some(fc.constantFrom('*', 'GET', 'post')), paths: some(path) })
+
+/** Any configuration that the gateway takes. Scopes refer to agents and integrations by what tells them apart. */
+export const anyConfig = fc
+  .record({
+    integrations: fc.array(fc.tuple(fewNames, auth, fc.boolean()), { maxLength: 3 }),
+    agents: fc.array(
+      fc.tuple(fewNames, fc.dictionary(name, fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 })),
+      { maxLength: 3 },
+    ),
+    scopes: fc.array(
+      fc.tuple(fewNames, fc.nat(), fc.nat(), fc.array(rule, { maxLength: 2 }), settings),
+      {
+        maxLength: 4,
+      },
+    ),
+    webhooks: fc.array(
+      fc.tuple(
+        fewNames,
+        fc.webPath(),
+        fc.subarray([...SUBSCRIBABLE_EVENTS], { minLength: 1 }),
+        fc.option(secret),
+      ),
+      { maxLength: 3 },
+    ),
+  })
+  .map(({ integrations, agents, scopes, webhooks }) => ({
+    integrations: integrations.map(([called, credential, strip_agent_id], i) => ({
+      name: called,
+      base_url: `https://api${i}.example.com/v1`,
+      strip_agent_id,
+      auth: credential,
+    })),
+    agents: agents.map(([agent_name, metadata], i) => ({
+      agent_name,
+      agent_id: `chosen-${i}`,
+      metadata,
+    })),
+    scopes:
+      agents.length === 0 || integrations.length === 0
+        ? []
+        : scopes.map(([called, agent, integration, rules, more]) => ({
+            name: called,
+            agent: `chosen-${agent % agents.length}`,
+            integration: `https://api${integration % integrations.length}.example.com/v1`,
+            rules,
+            ...more,
+          })),
+    webhooks: webhooks.map(([called, at, events, key]) => ({
+      name: called,
+      url: `https://hooks.example.com${at}`,
+      events,
+      ...(key === null ? {} : { secret: key }),
+    })),
+  }))

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { configAsYaml } from '../../cli/config/dump-config.ts'
+import { nearestName } from '../../cli/config/nearest-name.ts'
+import { readConfig } from '../../cli/config/read-config.ts'
+import { anyConfig, SECRETS } from '../kit/any-config.ts'
+
+const faultsOf = (source: string, env = {}) =>
+  readConfig(source, env).faults.map(({ line, member, message }) => `${line} ${member} ${message}`)
+
+test('what is written as YAML is read as what the same JSON says', () => {
+  fc.assert(
+    fc.property(anyConfig, (config) => {
+      const fromYaml = readConfig(configAsYaml(config), SECRETS)
+      const fromJson = readConfig(JSON.stringify(config), SECRETS)
+      assert.deepEqual(fromJson.faults, [])
+      assert.deepEqual(fromYaml.faults, [])
+      assert.deepEqual(fromYaml.entries, fromJson.entries)
+    }),
+    { numRuns: 100 },
+  )
+})
+
+test('an unknown member is named with its line, wherever it is, and hides no other fault', () => {
+  fc.assert(
+    fc.property(anyConfig, fc.nat(), (config, at) => {
+      const entries = Object.values(config).flat() as Record<string, unknown>[]
+      const entry = entries[at % entries.length]
+      fc.pre(entry !== undefined)
+      entry['zz_odd'] = 1
+      const text = configAsYaml({ ...config, agents: [...config.agents, {}] })
+      const lines = text.split('\n')
+      const found = readConfig(text, SECRETS).faults.map(({ line, message }) => ({ line, message }))
+      assert.deepEqual(
+        found.filter(({ message }) => message.startsWith('is not a member')),
+        [
+          {
+            line: lines.findIndex((line) => line.includes('zz_odd')) + 1,
+            message: 'is not a member that is known here',
+          },
+        ],
+      )
+      assert.equal(found.filter(({ message }) => message === 'is missing').length, 1)
+    }),
+    { numRuns: 50 },
+  )
+})
+
+test('all faults of a file are told at once, each with its line, its member and a hint', () => {
+  const source = `
+integrations:
+  - name: openai
+    base_url: https://api.openai.com/v1?x=1
+    auth: {type: bearer, tokn: "\${KEY}"}
+  - {name: stripe, base_url: https://api.stripe.com/v1, auth: {type: basic, username: u, password: sk_live_1}}
+agents:
+  - agent_name: bot
+    status: active
+  - agent_name: bot
+  - agent_name: bot
+scops: []
+scopes:
+  - name: chat
+    agent: bot
+    integration: openai
+    rules: [{methods: [POST], paths: [chat]}]
+    rate_limiting: {requests_per_minut: 60}
+    injection_detection: {custom_patterns: ["("]}
+webhooks:
+  - {name: pager, url: "http://hooks.example.com/", events: [agent_kiled], secret: "\${1A}"}
+  - 3
+`
+  const expected: readonly [line: number, member: string, message: RegExp][] = [
+    [4, 'integrations[0].base_url', /no base URL that can be used: query/],
+    [5, 'integrations[0].auth.token', /is missing/],
+    [5, 'integrations[0].auth.tokn', /did you mean token\?/],
+    [6, 'integrations[1].auth.password', /is a secret, which is not written in the file/],
+    [9, 'agents[0].status', /use agw kill and agw reactivate/],
+    [12, 'scops', /did you mean scopes\?/],
+    [11, 'agents[2].agent_name', /is that of an agent above/],
+    [17, 'scopes[0].rules[0].paths[0]', /must begin with "\/"/],
+    [18, 'scopes[0].rate_limiting.requests_per_minut', /did you mean requests_per_minute\?/],
+    [19, 'scopes[0].injection_detection.custom_patterns[0]', /not an RE2 expression/],
+    [21, 'webhooks[0].url', /must begin with https/],
+    [21, 'webhooks[0].events[0]', /must be one of /],
+    [21, 'webhooks[0].secret', /which names no environment variable/],
+    [22, 'webhooks[1]', /must be an object/],
+  ]
+  const { faults } = readConfig(source, {})
+  for (const [line, member, message] of expected) {
+    const found = faults.filter((fault) => fault.line === line && fault.member === member)
+    assert.equal(found.length, 1, `${line} ${member}\n${faultsOf(source).join('\n')}`)
+    assert.match(found[0]?.message ?? '', message)
+  }
+  assert.equal(faults.length, expected.length, faultsOf(source).join('\n'))
+})
+
+const odd: readonly [what: string, source: string, says: RegExp][] = [
+  ['no YAML', 'agents: [', /^1  is not readable: Flow sequence in block collection/],
+  ['a member twice', 'agents: []\nagents: []', /^2  is not readable: Map keys must be unique/],
+  ['a text', 'hello', /^1  must have sections: integrations, agents, scopes, webhooks/],
+  ['nothing', '', /^1  must have sections/],
+  ['a section without a list', 'agents:\nscopes: []', /^1 agents must be a list; \[\]/],
+  [
+    'aliases without end',
+    `a: &a [1]\n${Array.from('bcdefgh')
+      .map((c, i) => `${c}: &${c} [${`*${'abcdefg'[i]},`.repeat(9)}]`)
+      .join('\n')}`,
+    /Excessive alias count/,
+  ],
+]
+for (const [what, source, says] of odd)
+  test(`a file that holds ${what} is refused with a sentence`, () => {
+    assert.match(faultsOf(source)[0] ?? '', says)
+  })
+
+test('a reference to a variable that is not set is a fault, a text around references stays', () => {
+  const source = (value: string): string =>
+    JSON.stringify({
+      integrations: [
+        {
+          name: 'a',
+          base_url: 'https://a.example.com',
+          auth: { type: 'header', name: 'authorization', value },
+        },
+      ],
+    })
+  const env = { A: 'one', B: 'two' }
+  assert.match(faultsOf(source('${A} ${C}'), env)[0] ?? '', /needs C, not set in the environment/)
+  const { entries } = readConfig(source('Token ${A}:${B}'), env)
+  assert.deepEqual(
+    entries.map(({ wanted }) => wanted['auth']),
+    [{ type: 'header', name: 'authorization', value: 'Token one:two' }],
+  )
+})
+
+test('a name that is near is the hint, one that is far is none', () => {
+  assert.equal(nearestName('integratons', ['agents', 'integrations']), 'integrations')
+  assert.equal(nearestName('name', ['agent_name', 'metadata']), 'agent_name')
+  assert.equal(nearestName('colour', ['agent_name', 'metadata']), null)
+})
