@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test']
+const PROJECTS = ['.', join('admin', 'dashboard')]
 const NEEDED_NODE = [20, 19]
 const stamp = join(root, 'dist', '.built-from')
 
@@ -28,7 +29,13 @@ export async function prepare() {
   const sources = hashSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   say('Building …')
-  run(process.execPath, [join('node_modules', 'typescript', 'bin', 'tsc')], 'The build failed')
+  // The pages run in a browser, so they are checked against other types than the rest.
+  for (const project of PROJECTS)
+    run(
+      process.execPath,
+      [join('node_modules', 'typescript', 'bin', 'tsc'), '-p', project],
+      'The build failed',
+    )
   removeOrphans()
   writeFileSync(stamp, sources)
 }
@@ -53,7 +60,11 @@ function readPackages(file) {
 
 function hashSources() {
   const hash = createHash('sha256')
-  for (const file of ['package-lock.json', 'tsconfig.json', ...SOURCES.flatMap(filesBelow)])
+  for (const file of [
+    'package-lock.json',
+    ...PROJECTS.map(configOf),
+    ...SOURCES.flatMap(filesBelow),
+  ])
     hash
       .update(file)
       .update('\0')
@@ -62,10 +73,12 @@ function hashSources() {
   return hash.digest('hex')
 }
 
+const configOf = (project) => join(project, 'tsconfig.json')
+
 function filesBelow(folder) {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder), { recursive: true })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .sort((a, b) => (a < b ? -1 : 1))
     .map((name) => join(folder, name))
 }
@@ -77,7 +90,8 @@ function removeOrphans() {
     if (!existsSync(built)) continue
     for (const name of readdirSync(built, { recursive: true })) {
       const source = join(root, folder, name.replace(/\.js(\.map)?$/, '.ts'))
-      if (/\.js(\.map)?$/.test(name) && !existsSync(source)) rmSync(join(built, name))
+      const isOrphan = !existsSync(source) && !existsSync(`${source}x`)
+      if (/\.js(\.map)?$/.test(name) && isOrphan) rmSync(join(built, name))
     }
   }
 }

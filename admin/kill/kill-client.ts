@@ -1,11 +1,13 @@
 import type { KillMethod } from '../../core/kill/kill-record.ts'
+import type { Actor } from '../server/admin-context.ts'
 
-/** The header by which the command line and the dashboard say who they are; without it a kill came by the API. */
+/** The header by which the command line says who it is; the dashboard is known by its session. */
 const CLIENT_HEADER = 'x-agw-client'
 
 export function killMethodOf(
+  actor: Actor,
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
 ): KillMethod {
-  const client = headers[CLIENT_HEADER]
-  return client === 'cli' || client === 'dashboard' ? client : 'api'
+  if (actor.session !== undefined) return 'dashboard'
+  return headers[CLIENT_HEADER] === 'cli' ? 'cli' : 'api'
 }

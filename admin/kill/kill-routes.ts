@@ -93,7 +93,7 @@ export const killRoutes: readonly Route[] = [
           agent_id: params.agent_id,
           ...wishes,
           notify: wanted.filter((channel) => !notify_unavailable.includes(channel)),
-          kill_method: killMethodOf(headers),
+          kill_method: killMethodOf(actor, headers),
           actor: killActor(actor, request_id),
         },
       )

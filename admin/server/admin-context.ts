@@ -40,4 +40,6 @@ export interface Actor {
   readonly email: string
   readonly role: AdminRole
   readonly source_ip: string | null
+  /** Hash of the dashboard's session that the request came by; absent where a token or key did. */
+  readonly session?: string
 }

@@ -7,11 +7,13 @@ import {
   fastify,
 } from 'fastify'
 import { mintId } from '../../core/api-key.ts'
+import { dashboardRoutes } from '../assets/dashboard-routes.ts'
 import { KeptAnswers } from '../changes/kept-answers.ts'
 import { healthRoutes } from '../health/health-routes.ts'
 import { metricsRoutes } from '../metrics/metrics-routes.ts'
 import { docsRoutes } from '../openapi/docs-routes.ts'
 import { OPENAPI } from '../openapi/openapi-document.ts'
+import { sessionRoutes } from '../sessions/session-routes.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
 import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { answerClientError } from './answer-client-error.ts'
@@ -92,6 +94,8 @@ export async function buildServer(
       healthRoutes(routes, context)
       metricsRoutes(routes, context)
       docsRoutes(routes)
+      sessionRoutes(routes, context, refuse)
+      dashboardRoutes(routes, context.log)
     }
     addOtherMethods()
   })

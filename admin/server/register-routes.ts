@@ -2,6 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { type Request, carryOut } from '../changes/carry-out.ts'
 import { type KeptAnswers, requestIdentity } from '../changes/kept-answers.ts'
+import { signInWithSession } from '../sessions/sign-in-with-session.ts'
+import { whileInForce } from '../sessions/while-in-force.ts'
 import { checkRole, signIn } from '../sign-in/sign-in.ts'
 import { signInWithKey } from '../sign-in/sign-in-with-key.ts'
 import { type ListenerKind, sourceAddress } from '../sign-in/source-address.ts'
@@ -52,7 +54,8 @@ export function registerRoutes(
         const actor = actors.get(request)
         if (actor === undefined) throw new Error('a route ran without sign-in')
         const outcome = await run(context, kept, route, request, actor)
-        if (outcome.kind === 'streamed') return sendStream(reply, outcome, context.log)
+        if (outcome.kind === 'streamed')
+          return sendStream(reply, whileInForce(context, actor, outcome), context.log)
         return send(reply, checked(route, outcome), request.id)
       },
     })
@@ -81,15 +84,18 @@ async function admit(
   request: FastifyRequest,
   listener: ListenerKind,
 ): Promise<Actor | Refusal> {
-  const { authorization } = request.headers
+  const { method, headers } = request
+  const { authorization } = headers
   const source_ip = sourceAddress(request.raw, listener)
-  const withKey = route.organization_key
-    ? await signInWithKey(context, { authorization, source_ip })
-    : null
+  const known =
+    (listener === 'api'
+      ? await signInWithSession(context, { method, headers, source_ip })
+      : null) ??
+    (route.organization_key ? await signInWithKey(context, { authorization, source_ip }) : null)
   const actor =
-    withKey ?? (await signIn(context, { authorization, source_ip, request_id: request.id }))
+    known ?? (await signIn(context, { authorization, source_ip, request_id: request.id }))
   if ('kind' in actor)
-    return route.organization_key && actor.error === 'unauthorized'
+    return known === null && route.organization_key && actor.error === 'unauthorized'
       ? { ...actor, message: KEY_OR_TOKEN }
       : actor
   return checkRole(actor, route, context.settings.organizationId) ?? actor

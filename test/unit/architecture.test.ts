@@ -96,6 +96,26 @@ const REVEALERS = [
   'ext-proc/response/redact-headers.ts',
 ]
 
+test('the dashboard is made for a browser: it imports itself and Preact alone, and never writes markup', () => {
+  const folder = join(root, 'admin', 'dashboard')
+  const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.tsx?$/.test(path),
+  )
+  assert.ok(pages.length > 30)
+  for (const path of pages) {
+    const text = readFileSync(join(folder, path), 'utf8')
+    for (const [, specifier = ''] of text.matchAll(/^(?:import\b[^']*|\} from )'([^']+)'/gm)) {
+      const file = fileOf(`admin/dashboard/${path}`, specifier)
+      const isOurs = file?.startsWith('admin/dashboard/') ?? specifier.startsWith('preact')
+      assert.ok(isOurs, `${path} may not import ${specifier}`)
+    }
+    // What callers wrote is text, never markup (threats.md 25); nothing outlives the page but the cookie.
+    const writes =
+      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacent|(local|session)Storage/
+    assert.doesNotMatch(text, writes, path)
+  }
+})
+
 test('every Redis key is spelled in one file', () => {
   const spelling = sources.filter(({ text }) => text.includes('{agw}:')).map(({ path }) => path)
   assert.deepEqual(spelling, ['core/redis/redis-keys.ts'])

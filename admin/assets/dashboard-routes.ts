@@ -1,0 +1,25 @@
+import type { FastifyInstance } from 'fastify'
+import type { Logger } from 'pino'
+import { dashboardFiles } from './dashboard-files.ts'
+
+/** `/`, the operators' page, and the files that it consists of. A browser asks each time whether its copy still holds. */
+export function dashboardRoutes(app: FastifyInstance, log: Logger): void {
+  const dashboard = dashboardFiles()
+  if (dashboard === null) {
+    log.warn('the dashboard is not built; run `node cli/prepare.mjs build`')
+    return
+  }
+  const headers = {
+    'content-security-policy': dashboard.policy,
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'cache-control': 'no-cache',
+  }
+  for (const { path, type, text, etag } of dashboard.files)
+    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+      reply.headers(headers).header('etag', etag)
+      if (request.headers['if-none-match'] === etag) return reply.code(304).send()
+      return reply.type(type).send(text)
+    })
+}

@@ -1,0 +1,96 @@
+import { connection } from './connection.ts'
+
+export interface Problem {
+  /** 0 when the service could not be reached. */
+  readonly status: number
+  readonly error: string
+  readonly message: string
+  readonly details: Readonly<Record<string, unknown>>
+  /** What was answered, for an answer that is no error of ours. */
+  readonly body?: unknown
+}
+
+export type Answer<T> =
+  | { readonly ok: true; readonly value: T; readonly etag: string | null }
+  | { readonly ok: false; readonly problem: Problem }
+
+export interface AskOptions {
+  readonly body?: object
+  readonly headers?: Readonly<Record<string, string>>
+  /** What the page asks for by itself does not keep the session alive. */
+  readonly isBackground?: boolean
+}
+
+const LIMIT_MS = 30_000
+
+export const dashboardHeaders = (isBackground: boolean): Record<string, string> => ({
+  'x-agw-client': 'dashboard',
+  ...(isBackground ? { 'x-agw-background': '1' } : {}),
+})
+
+/** Asks the admin API; an answer that says no is a value. The session's cookie goes with it. */
+export async function ask<T>(
+  method: string,
+  path: string,
+  { body, headers = {}, isBackground = false }: AskOptions = {},
+): Promise<Answer<T>> {
+  let answer: Response
+  let text: string
+  try {
+    answer = await fetch(path, {
+      method,
+      headers: {
+        ...dashboardHeaders(isBackground),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(LIMIT_MS),
+    })
+    text = await answer.text()
+  } catch {
+    connection.lost()
+    return { ok: false, problem: UNREACHABLE }
+  }
+  connection.found()
+  const value = parse(text)
+  if (answer.ok) return { ok: true, value: value as T, etag: answer.headers.get('etag') }
+  const problem = problemOf(answer.status, value)
+  if (problem.status === 401 && path !== '/session') connection.sessionOver()
+  return { ok: false, problem }
+}
+
+export const withQuery = (
+  path: string,
+  query: Readonly<Record<string, string | undefined>>,
+): string => {
+  const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
+  const text = new URLSearchParams(set as [string, string][]).toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+function problemOf(status: number, value: unknown): Problem {
+  const { error, message, details } = (value ?? {}) as Partial<Problem>
+  return {
+    status,
+    error: error ?? 'unknown',
+    message: message ?? `The service answered ${status}.`,
+    details: details ?? {},
+    body: value,
+  }
+}
+
+const UNREACHABLE: Problem = {
+  status: 0,
+  error: 'unreachable',
+  message: 'The admin service cannot be reached.',
+  details: {},
+}

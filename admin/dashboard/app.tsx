@@ -1,0 +1,196 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { ask } from './api.ts'
+import type { Role, Who } from './api-types.ts'
+import { connection, type Reach } from './connection.ts'
+import { linkTo, type Place, usePlace } from './place.ts'
+import { AccessPage } from './pages/access.tsx'
+import { ActivityPage } from './pages/activity.tsx'
+import { AgentPage } from './pages/agent.tsx'
+import { AgentsPage } from './pages/agents.tsx'
+import { AlertsPage } from './pages/alerts.tsx'
+import { EntryPage } from './pages/entry.tsx'
+import { IntegrationsPage } from './pages/integrations.tsx'
+import { OverviewPage } from './pages/overview.tsx'
+import { ScopePage } from './pages/scope.tsx'
+import { ScopesPage } from './pages/scopes.tsx'
+import { SignInPage } from './pages/sign-in.tsx'
+import { TryPage } from './pages/try.tsx'
+import { WebhookPage } from './pages/webhook.tsx'
+import { WebhooksPage } from './pages/webhooks.tsx'
+import { SessionContext } from './session.ts'
+
+const PAGES: readonly (readonly [path: string, title: string])[] = [
+  ['', 'Overview'],
+  ['agents', 'Agents'],
+  ['integrations', 'Integrations'],
+  ['scopes', 'Scopes'],
+  ['activity', 'Activity'],
+  ['alerts', 'Alerts'],
+  ['webhooks', 'Webhooks'],
+  ['access', 'Tokens and keys'],
+  ['try', 'Try'],
+]
+
+/** How often it is looked whether a service that was away is back. */
+const RETRY_MS = 3000
+
+export function App() {
+  const [who, setWho] = useState<Who | null | 'unknown'>('unknown')
+  const [reach, setReach] = useState<Reach>(connection.reach)
+  useEffect(() => connection.listen(setReach), [])
+  const look = async (): Promise<void> => {
+    const answer = await ask<Who | null>('GET', '/session', { isBackground: true })
+    if (answer.ok) setWho(answer.value)
+  }
+  useEffect(() => void look(), [])
+  useEffect(() => {
+    if (reach !== 'unreachable') return
+    const timer = setInterval(
+      () => void (who === 'unknown' ? look() : ask('GET', '/healthz')),
+      RETRY_MS,
+    )
+    return () => clearInterval(timer)
+  }, [reach, who])
+  if (who === 'unknown')
+    return reach === 'unreachable' ? <Unreachable /> : <p role="status">Loading …</p>
+  if (who === null || reach === 'session_over')
+    return (
+      <SignInPage
+        isOver={who !== null}
+        onSignedIn={(signedIn) => {
+          setWho(signedIn)
+          connection.signedIn()
+        }}
+      />
+    )
+  return (
+    <SessionContext.Provider value={who}>
+      <Frame who={who} isReached={reach === 'reached'} onSignedOut={() => setWho(null)} />
+    </SessionContext.Provider>
+  )
+}
+
+const Unreachable = () => (
+  <div class="banner" role="alert">
+    The admin service cannot be reached. What you see may be old; trying again every few seconds.
+  </div>
+)
+
+function Frame({
+  who,
+  isReached,
+  onSignedOut,
+}: {
+  who: Who
+  isReached: boolean
+  onSignedOut: () => void
+}) {
+  const place = usePlace()
+  const main = useRef<HTMLElement>(null)
+  const path = place.parts.join('/')
+  const isFirst = useRef(true)
+  const [, title = 'Not found'] = PAGES.find(([page]) => page === (place.parts[0] ?? '')) ?? []
+  useEffect(() => {
+    document.title = `${title} · Agent Access Gateway`
+    // A reader by ear hears that the page has changed; at the first one it begins at the top anyway.
+    if (!isFirst.current) main.current?.focus()
+    isFirst.current = false
+  }, [path, title])
+  const signOut = async (): Promise<void> => {
+    const answer = await ask('DELETE', '/session')
+    if (answer.ok) onSignedOut()
+  }
+  return (
+    <>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => (event.preventDefault(), main.current?.focus())}
+      >
+        Skip to the content
+      </a>
+      {!isReached && <Unreachable />}
+      <div class="frame">
+        <header>
+          <p class="brand">
+            <img src="/dashboard/icon.svg" alt="" width="24" height="24" /> Agent Access Gateway
+          </p>
+          <nav aria-label="Pages">
+            <ul>
+              {PAGES.map(([page, text]) => (
+                <li key={page}>
+                  <a
+                    href={linkTo(page === '' ? [] : [page])}
+                    aria-current={page === (place.parts[0] ?? '') ? 'page' : undefined}
+                  >
+                    {text}
+                  </a>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <SignedIn who={who} onSignOut={() => void signOut()} />
+        </header>
+        <main id="main" tabIndex={-1} ref={main}>
+          <PageOf place={place} />
+        </main>
+      </div>
+    </>
+  )
+}
+
+const ROLE_TEXTS: Readonly<Record<Role, string>> = {
+  viewer: 'viewer: may look',
+  operator: 'operator: may look, kill, acknowledge, test',
+  admin: 'admin: may do all',
+}
+
+const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
+  <div class="signed-in">
+    <span title={ROLE_TEXTS[who.role]}>
+      {who.email} <span class="muted">({who.role})</span>
+    </span>
+    <button type="button" onClick={onSignOut}>
+      Sign out
+    </button>
+  </div>
+)
+
+function PageOf({ place }: { place: Place }) {
+  const { parts, query } = place
+  const [page = '', id] = parts
+  // The key makes a page anew where it is about another thing.
+  switch (page) {
+    case '':
+      return <OverviewPage />
+    case 'agents':
+      return id === undefined ? <AgentsPage query={query} /> : <AgentPage key={id} agent_id={id} />
+    case 'integrations':
+      return <IntegrationsPage query={query} />
+    case 'scopes':
+      return id === undefined ? (
+        <ScopesPage query={query} />
+      ) : (
+        <ScopePage key={id} scope_id={id} query={query} />
+      )
+    case 'activity':
+      return id === undefined ? <ActivityPage query={query} /> : <EntryPage key={id} id={id} />
+    case 'alerts':
+      return <AlertsPage query={query} />
+    case 'webhooks':
+      return id === undefined ? <WebhooksPage /> : <WebhookPage key={id} webhook_id={id} />
+    case 'access':
+      return <AccessPage />
+    case 'try':
+      return <TryPage query={query} />
+    default:
+      return (
+        <>
+          <h1>Not found</h1>
+          <p>
+            There is no such page. <a href="#/">Go to the overview.</a>
+          </p>
+        </>
+      )
+  }
+}

@@ -1,0 +1,76 @@
+import { dashboardHeaders } from './api.ts'
+import type { Entry } from './api-types.ts'
+import { connection } from './connection.ts'
+
+const RETRY_MS = 2000
+
+/**
+ * Follows the activity log until it is told to stop, and goes on after the last event when the stream breaks. The
+ * browser's own EventSource would give up for good on the first answer that is no stream, such as one of a restart.
+ */
+export function followActivity(
+  path: string,
+  told: { readonly onEntry: (entry: Entry) => void; readonly onState: (isLive: boolean) => void },
+): () => void {
+  const stopped = new AbortController()
+  void follow(path, told, stopped.signal)
+  return () => stopped.abort()
+}
+
+async function follow(
+  path: string,
+  { onEntry, onState }: Parameters<typeof followActivity>[1],
+  stopped: AbortSignal,
+): Promise<void> {
+  for (let last = ''; !stopped.aborted; ) {
+    try {
+      const answer = await fetch(path, {
+        headers: { ...dashboardHeaders(true), ...(last === '' ? {} : { 'last-event-id': last }) },
+        signal: stopped,
+      })
+      if (answer.status === 401) return connection.sessionOver()
+      if (answer.ok && answer.body !== null) {
+        onState(true)
+        for await (const event of eventsOf(answer.body)) {
+          last = event.id ?? last
+          if (event.data !== null) onEntry(JSON.parse(event.data) as Entry)
+        }
+      }
+    } catch {
+      // Told by the state; the next turn tries again.
+    }
+    if (stopped.aborted) return
+    onState(false)
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+  }
+}
+
+interface StreamEvent {
+  readonly id: string | null
+  readonly data: string | null
+}
+
+/** The events of a text/event-stream; our service ends lines with a line feed and sends one line of data each. */
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (let text = ''; ; ) {
+      const { done, value } = await reader.read()
+      if (done) return
+      text += decoder.decode(value, { stream: true })
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const member = (name: string): string | null =>
+          block
+            .split('\n')
+            .find((line) => line.startsWith(`${name}: `))
+            ?.slice(name.length + 2) ?? null
+        yield { id: member('id'), data: member('data') }
+      }
+    }
+  } finally {
+    await reader.cancel().catch(() => undefined)
+  }
+}

@@ -1,0 +1,169 @@
+import { useEffect, useState } from 'preact/hooks'
+import { withQuery } from '../api.ts'
+import { type Entry, EVENTS } from '../api-types.ts'
+import { followActivity } from '../follow-activity.ts'
+import { EntryTable } from '../parts/entry-table.tsx'
+import { SelectField, TextField, utcOf } from '../parts/fields.tsx'
+import { Loaded } from '../parts/notices.tsx'
+import { Picker } from '../parts/picker.tsx'
+import { goTo, linkTo } from '../place.ts'
+import { usePages } from '../use-load.ts'
+
+type Query = Readonly<Record<string, string>>
+const FILTERS = ['event', 'decision', 'agent_id', 'integration_id', 'q', 'from', 'to'] as const
+/** Rows that the live view keeps; older ones are found by a search. */
+const LIVE_LIMIT = 300
+const DECISIONS = ['allowed', 'blocked', 'terminated']
+
+export function ActivityPage({ query }: { query: Query }) {
+  const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]))
+  const isLive = query['live'] === '1'
+  const text = withQuery('', filter)
+  return (
+    <>
+      <h1>Activity</h1>
+      <Filter key={text} query={query} />
+      <p class="buttons">
+        <a
+          class="button"
+          href={linkTo(['activity'], { ...filter, live: isLive ? undefined : '1' })}
+          role="button"
+          aria-pressed={isLive}
+        >
+          {isLive ? 'Stop following' : 'Follow live'}
+        </a>
+        <a href={withQuery('/admin/activity/export', { format: 'ndjson', ...filter })} download>
+          Export NDJSON
+        </a>
+        <a href={withQuery('/admin/activity/export', { format: 'csv', ...filter })} download>
+          Export CSV
+        </a>
+      </p>
+      {isLive ? <Live key={text} filter={filter} /> : <Found filter={filter} />}
+    </>
+  )
+}
+
+function Filter({ query }: { query: Query }) {
+  const [wanted, setWanted] = useState<Query>({
+    ...query,
+    from: localOf(query['from']),
+    to: localOf(query['to']),
+  })
+  const set = (name: string) => (value: string) => setWanted({ ...wanted, [name]: value })
+  const valueOf = (name: string): string => wanted[name] ?? ''
+  return (
+    <form
+      class="filter"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const { from = '', to = '' } = wanted
+        goTo(['activity'], { ...wanted, from: utcOf(from), to: utcOf(to) })
+      }}
+    >
+      <SelectField
+        label="Event"
+        value={valueOf('event')}
+        onValue={set('event')}
+        options={[['', 'any'], ...EVENTS.map((event) => [event, event] as const)]}
+      />
+      <SelectField
+        label="Decision"
+        value={valueOf('decision')}
+        onValue={set('decision')}
+        options={[['', 'any'], ...DECISIONS.map((name) => [name, name] as const)]}
+      />
+      <Picker kind="agents" value={valueOf('agent_id')} onValue={set('agent_id')} />
+      <Picker
+        kind="integrations"
+        value={valueOf('integration_id')}
+        onValue={set('integration_id')}
+      />
+      <TextField
+        label="Any text"
+        type="search"
+        value={valueOf('q')}
+        onValue={set('q')}
+        maxLength={200}
+      />
+      <TextField
+        label="From"
+        type="datetime-local"
+        value={valueOf('from')}
+        onValue={set('from')}
+        step={1}
+      />
+      <TextField
+        label="Before"
+        type="datetime-local"
+        value={valueOf('to')}
+        onValue={set('to')}
+        step={1}
+      />
+      <button type="submit">Search</button>
+      <a href={linkTo(['activity'])}>Clear</a>
+    </form>
+  )
+}
+
+function Found({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
+  const entries = usePages<Entry>(withQuery('/admin/activity', filter))
+  return (
+    <Loaded from={entries}>
+      {(found) => (
+        <>
+          <EntryTable
+            entries={found}
+            empty={
+              entries.more === null
+                ? 'Nothing fits.'
+                : 'Nothing that fits was found so far; older entries were not looked at yet.'
+            }
+          />
+          <p class="buttons">
+            {entries.more !== null && (
+              <button type="button" onClick={entries.more}>
+                Show older
+              </button>
+            )}
+            <button type="button" onClick={entries.reload}>
+              Read again
+            </button>
+          </p>
+        </>
+      )}
+    </Loaded>
+  )
+}
+
+function Live({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
+  const [entries, setEntries] = useState<readonly Entry[]>([])
+  const [isLive, setLive] = useState(false)
+  const path = withQuery('/admin/activity/stream', filter)
+  useEffect(
+    () =>
+      followActivity(path, {
+        onEntry: (entry) => setEntries((before) => [entry, ...before].slice(0, LIVE_LIMIT)),
+        onState: setLive,
+      }),
+    [path],
+  )
+  return (
+    <>
+      <p role="status">
+        {isLive
+          ? `Following: what happens from now on appears here, the last ${LIVE_LIMIT} at most.`
+          : 'Connecting … Nothing is missed: it goes on after the last entry.'}
+      </p>
+      <EntryTable entries={entries} empty="Nothing has happened yet." />
+    </>
+  )
+}
+
+/** A time of the API as `datetime-local` takes it: local, to the second. */
+function localOf(utc: string | undefined): string {
+  const date = new Date(utc ?? '')
+  if (Number.isNaN(date.getTime())) return ''
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}

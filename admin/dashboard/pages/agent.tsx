@@ -1,0 +1,264 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { ask, withQuery } from '../api.ts'
+import type { Agent, Baseline, Entry, Page, Receipt, Scope } from '../api-types.ts'
+import { Facts, Json, Tag } from '../parts/bits.tsx'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { DialogForm } from '../parts/dialog.tsx'
+import { EntryTable } from '../parts/entry-table.tsx'
+import { TextField } from '../parts/fields.tsx'
+import { Keys } from '../parts/keys.tsx'
+import { KillDialog, KillReceipt } from '../parts/kill.tsx'
+import { Loaded } from '../parts/notices.tsx'
+import { Reactivate } from '../parts/reactivate.tsx'
+import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { goTo, linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { useLoad } from '../use-load.ts'
+
+const ENTRIES_SHOWN = 20
+const EVERY_MS = 5000
+
+export function AgentPage({ agent_id }: { agent_id: string }) {
+  const path = `/admin/agents/${encodeURIComponent(agent_id)}`
+  const agent = useLoad<Agent>(path, EVERY_MS)
+  const [receipt, setReceipt] = useState<Receipt | null>(null)
+  return (
+    <>
+      <p>
+        <a href={linkTo(['agents'])}>All agents</a>
+      </p>
+      <Loaded from={agent}>
+        {(value) => (
+          <>
+            <div class="head">
+              <h1>
+                {value.agent_name} <Tag text={value.status} />
+              </h1>
+              <Deeds agent={value} path={path} onKilled={setReceipt} onChanged={agent.reload} />
+            </div>
+            {receipt !== null && <KillReceipt receipt={receipt} />}
+            <AgentFacts agent={value} />
+            <Scopes agent_id={agent_id} />
+            <section>
+              <h2>Keys</h2>
+              <Keys
+                key={value.status}
+                path={`${path}/keys`}
+                mayHaveMore={value.status === 'active'}
+              />
+            </section>
+            <Learned path={`${path}/baseline`} />
+            <Recent agent_id={agent_id} />
+          </>
+        )}
+      </Loaded>
+    </>
+  )
+}
+
+function Deeds({
+  agent,
+  path,
+  onKilled,
+  onChanged,
+}: {
+  agent: Agent
+  path: string
+  onKilled: (receipt: Receipt | null) => void
+  onChanged: () => void
+}) {
+  const [isKilling, setKilling] = useState(false)
+  const mayKill = useMay('operator')
+  const mayChange = useMay('admin')
+  return (
+    <div class="buttons">
+      {mayKill && (
+        <button type="button" class="danger" onClick={() => setKilling(true)}>
+          {agent.status === 'active' ? 'Kill' : 'Kill again'}
+        </button>
+      )}
+      {mayChange && agent.status === 'killed' && (
+        <Reactivate path={path} onDone={() => (onKilled(null), onChanged())} />
+      )}
+      {mayChange && <Rename agent={agent} path={path} onDone={onChanged} />}
+      {mayChange && (
+        <ConfirmButton
+          label="Delete"
+          title={`Delete ${agent.agent_name}?`}
+          work={() => ask('DELETE', `${path}?cascade=true`)}
+          onDone={() => goTo(['agents'])}
+        >
+          <p>Its keys and scopes go with it, and its id is never given again. The log stays.</p>
+        </ConfirmButton>
+      )}
+      {isKilling && (
+        <KillDialog
+          agent={agent}
+          path={path}
+          onClose={() => setKilling(false)}
+          onDone={(receipt) => {
+            setKilling(false)
+            onKilled(receipt)
+            onChanged()
+          }}
+        />
+      )}
+    </div>
+  )
+}
+
+function Rename({ agent, path, onDone }: { agent: Agent; path: string; onDone: () => void }) {
+  const [name, setName] = useState<string | null>(null)
+  const rename = useAction(
+    () => ask('PATCH', path, { body: { agent_name: name } }),
+    () => {
+      setName(null)
+      onDone()
+    },
+  )
+  return (
+    <>
+      <button type="button" onClick={() => setName(agent.agent_name)}>
+        Rename
+      </button>
+      {name !== null && (
+        <DialogForm
+          title="Rename the agent"
+          submit="Rename"
+          {...rename}
+          onSubmit={rename.run}
+          onClose={() => setName(null)}
+        >
+          <TextField label="Name" value={name} onValue={setName} required maxLength={200} />
+        </DialogForm>
+      )}
+    </>
+  )
+}
+
+function AgentFacts({ agent }: { agent: Agent }) {
+  const killed: [string, ComponentChildren][] =
+    agent.killed_at === null
+      ? []
+      : [
+          ['killed', <Time key="at" at={agent.killed_at} />],
+          ['reason', agent.kill_reason ?? <span class="muted">none given</span>],
+        ]
+  const hasMetadata = Object.keys(agent.metadata).length > 0
+  return (
+    <Facts
+      facts={[
+        ['id', <code key="id">{agent.agent_id}</code>],
+        ...killed,
+        ['last call', <Time key="seen" at={agent.last_seen_at} />],
+        ['created', <Time key="made" at={agent.created_at} />],
+        ...(hasMetadata ? [['metadata', <Json key="m" value={agent.metadata} />] as const] : []),
+      ]}
+    />
+  )
+}
+
+function Scopes({ agent_id }: { agent_id: string }) {
+  const scopes = useLoad<Page<Scope>>(withQuery('/admin/scopes', { agent_id, limit: '100' }))
+  const mayChange = useMay('admin')
+  return (
+    <section>
+      <h2>Scopes</h2>
+      <Loaded from={scopes}>
+        {({ data }) => (
+          <Table
+            caption="Scopes of this agent"
+            rows={data}
+            keyOf={({ scope_id }) => scope_id}
+            empty="It has no scope, so it may call nothing."
+            columns={[
+              {
+                head: 'Name',
+                cell: ({ scope_id, name }) => <a href={linkTo(['scopes', scope_id])}>{name}</a>,
+              },
+              {
+                head: 'Integration',
+                cell: ({ integration_id: id }) => (
+                  <a href={linkTo(['integrations'], { q: id })}>
+                    <code>{id}</code>
+                  </a>
+                ),
+              },
+              { head: 'Priority', isNumber: true, cell: ({ priority }) => priority },
+            ]}
+          />
+        )}
+      </Loaded>
+      {mayChange && (
+        <p>
+          <a href={linkTo(['scopes', 'new'], { agent_id })}>Add a scope</a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+function Learned({ path }: { path: string }) {
+  const baseline = useLoad<Baseline>(path)
+  return (
+    <section>
+      <h2>What is usual</h2>
+      <Loaded from={baseline}>
+        {({ scopes }) => (
+          <Table
+            caption="What anomaly detection has learned, scope by scope"
+            rows={scopes}
+            keyOf={({ scope_id }) => scope_id}
+            empty="Nothing is learned without a scope."
+            columns={[
+              { head: 'Scope', cell: ({ name }) => name },
+              {
+                head: 'State',
+                cell: (scope) =>
+                  !scope.enabled
+                    ? 'detection is off'
+                    : scope.learning
+                      ? `learning: ${scope.learned_hours} of ${scope.needed_hours} hours, ${scope.learned_calls} of ${scope.needed_calls} calls`
+                      : 'judged',
+              },
+              { head: 'Score', isNumber: true, cell: ({ score }) => score.toFixed(2) },
+              { head: 'Signs', cell: ({ anomaly_types: types }) => types.join(', ') || 'none' },
+              {
+                head: 'Calls a minute',
+                isNumber: true,
+                cell: ({ current_rpm, normal_rpm }) =>
+                  `${current_rpm.toFixed(1)}, usually ${normal_rpm.toFixed(1)}`,
+              },
+              {
+                head: 'Refused',
+                isNumber: true,
+                cell: ({ denied_share }) => `${(denied_share * 100).toFixed(1)} %`,
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+function Recent({ agent_id }: { agent_id: string }) {
+  const entries = useLoad<Page<Entry>>(
+    withQuery('/admin/activity', { agent_id, limit: String(ENTRIES_SHOWN) }),
+    EVERY_MS,
+  )
+  return (
+    <section>
+      <h2>Recent activity</h2>
+      <Loaded from={entries}>
+        {({ data }) => <EntryTable entries={data} empty="Nothing was recorded of it." ofOneAgent />}
+      </Loaded>
+      <p>
+        <a href={linkTo(['activity'], { agent_id })}>All of its activity</a>
+      </p>
+    </section>
+  )
+}

@@ -1,0 +1,125 @@
+import { useState } from 'preact/hooks'
+import { ask, withQuery } from '../api.ts'
+import type { Agent } from '../api-types.ts'
+import { AgentLink, SecretOnce, Tag } from '../parts/bits.tsx'
+import { DialogForm } from '../parts/dialog.tsx'
+import { SelectField, TextField } from '../parts/fields.tsx'
+import { PagedTable } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { goTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { usePages } from '../use-load.ts'
+
+type Query = Readonly<Record<string, string>>
+type Created = Agent & { readonly api_key: string }
+
+export function AgentsPage({ query }: { query: Query }) {
+  const { q, status } = query
+  const agents = usePages<Agent>(withQuery('/admin/agents', { q, status }))
+  const mayChange = useMay('admin')
+  const [isCreating, setCreating] = useState(false)
+  const [created, setCreated] = useState<Created | null>(null)
+  return (
+    <>
+      <div class="head">
+        <h1>Agents</h1>
+        {mayChange && (
+          <button type="button" class="main" onClick={() => setCreating(true)}>
+            Create an agent
+          </button>
+        )}
+      </div>
+      {created !== null && (
+        <SecretOnce label={`The key of ${created.agent_name}.`} secret={created.api_key} />
+      )}
+      <AgentFilter q={q ?? ''} status={status ?? ''} />
+      <PagedTable
+        pages={agents}
+        caption="Agents"
+        keyOf={({ agent_id }) => agent_id}
+        empty={q || status ? 'No agent fits.' : 'There is no agent yet.'}
+        columns={[
+          {
+            head: 'Name',
+            cell: ({ agent_id, agent_name }) => <AgentLink id={agent_id} name={agent_name} />,
+          },
+          { head: 'Status', cell: (agent) => <Tag text={agent.status} /> },
+          { head: 'Last call', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+          { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
+          { head: 'Id', cell: ({ agent_id }) => <code>{agent_id}</code> },
+        ]}
+      />
+      {isCreating && (
+        <CreateAgent
+          onClose={() => setCreating(false)}
+          onDone={(agent) => {
+            setCreating(false)
+            setCreated(agent)
+            agents.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function AgentFilter({ q, status }: { q: string; status: string }) {
+  const [text, setText] = useState(q)
+  return (
+    <form
+      class="filter"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        goTo(['agents'], { q: text.trim(), status })
+      }}
+    >
+      <TextField label="Name or id" type="search" value={text} onValue={setText} />
+      <SelectField
+        label="Status"
+        value={status}
+        onValue={(value) => goTo(['agents'], { q: text.trim(), status: value })}
+        options={[
+          ['', 'any'],
+          ['active', 'active'],
+          ['killed', 'killed'],
+        ]}
+      />
+      <button type="submit">Search</button>
+    </form>
+  )
+}
+
+function CreateAgent({
+  onClose,
+  onDone,
+}: {
+  onClose: () => void
+  onDone: (created: Created) => void
+}) {
+  const [agent_name, setName] = useState('')
+  const create = useAction(
+    () => ask<Created>('POST', '/admin/agents', { body: { agent_name } }),
+    onDone,
+  )
+  return (
+    <DialogForm
+      title="Create an agent"
+      submit="Create"
+      {...create}
+      onSubmit={create.run}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        value={agent_name}
+        onValue={setName}
+        required
+        autoFocus
+        maxLength={200}
+      />
+      <p class="muted">It gets a key of its own, and may call nothing until it has a scope.</p>
+    </DialogForm>
+  )
+}

@@ -1,0 +1,106 @@
+import { ask, withQuery } from '../api.ts'
+import type { Alert } from '../api-types.ts'
+import { AgentLink, Json, Tag } from '../parts/bits.tsx'
+import { SelectField } from '../parts/fields.tsx'
+import { ProblemNotice } from '../parts/notices.tsx'
+import { PagedTable } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { goTo, linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { usePages } from '../use-load.ts'
+
+export function AlertsPage({ query }: { query: Readonly<Record<string, string>> }) {
+  const status = query['status'] ?? 'open'
+  const alerts = usePages<Alert>(
+    withQuery('/admin/alerts', { status: status === 'any' ? undefined : status }),
+  )
+  const mayAcknowledge = useMay('operator')
+  const acknowledge = useAction(
+    (alert_id: string) => ask('POST', `/admin/alerts/${alert_id}/acknowledge`),
+    alerts.reload,
+  )
+  return (
+    <>
+      <h1>Alerts</h1>
+      <p class="muted">
+        An alert stays open, and counts what happens again, until somebody acknowledges it.
+      </p>
+      <div class="filter">
+        <SelectField
+          label="Status"
+          value={status}
+          onValue={(value) => goTo(['alerts'], { status: value })}
+          options={[
+            ['open', 'open'],
+            ['acknowledged', 'acknowledged'],
+            ['any', 'any'],
+          ]}
+        />
+      </div>
+      <ProblemNotice problem={acknowledge.problem} />
+      <PagedTable
+        pages={alerts}
+        caption="Alerts"
+        keyOf={({ alert_id }) => alert_id}
+        empty={status === 'open' ? 'No alert is open.' : 'There is no alert.'}
+        columns={[
+          { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
+          {
+            head: 'What',
+            cell: ({ title, last }) => (
+              <>
+                {title}
+                <LastTime last={last} />
+              </>
+            ),
+          },
+          { head: 'Times', isNumber: true, cell: ({ count }) => count },
+          { head: 'First', cell: ({ first_at }) => <Time at={first_at} /> },
+          { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
+          {
+            head: 'Status',
+            cell: ({ alert_id, status: is, acknowledged_at, acknowledged_by }) =>
+              is === 'acknowledged' ? (
+                <>
+                  by {acknowledged_by} <Time at={acknowledged_at} />
+                </>
+              ) : mayAcknowledge ? (
+                <button
+                  type="button"
+                  disabled={acknowledge.isBusy}
+                  onClick={() => acknowledge.run(alert_id)}
+                >
+                  Acknowledge
+                </button>
+              ) : (
+                <Tag text="open" />
+              ),
+          },
+        ]}
+      />
+    </>
+  )
+}
+
+/** Where to look further, and what else is known of the last time. */
+function LastTime({ last }: { last: Alert['last'] }) {
+  const id = (name: string): string | null => {
+    const value = last[name]
+    return typeof value === 'string' ? value : null
+  }
+  const activity_id = id('activity_id')
+  const agent_id = id('agent_id')
+  return (
+    <details>
+      <summary>The last time</summary>
+      <p class="buttons">
+        {activity_id !== null && (
+          <a href={linkTo(['activity', activity_id])}>Its entry in the log</a>
+        )}
+        {agent_id !== null && <AgentLink id={agent_id} name={id('agent_name')} />}
+      </p>
+      <Json value={last} />
+    </details>
+  )
+}

@@ -1,0 +1,166 @@
+import { useState } from 'preact/hooks'
+import { ask, withQuery } from '../api.ts'
+import type { Integration } from '../api-types.ts'
+import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fields.tsx'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { DialogForm } from '../parts/dialog.tsx'
+import { CheckField, TextField } from '../parts/fields.tsx'
+import { PagedTable } from '../parts/table.tsx'
+import { goTo, linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { usePages } from '../use-load.ts'
+
+const pathOf = ({ integration_id }: Integration): string => `/admin/integrations/${integration_id}`
+
+export function IntegrationsPage({ query }: { query: Readonly<Record<string, string>> }) {
+  const { q } = query
+  const integrations = usePages<Integration>(withQuery('/admin/integrations', { q }))
+  const mayChange = useMay('admin')
+  const [edited, setEdited] = useState<Integration | 'new' | null>(null)
+  return (
+    <>
+      <div class="head">
+        <h1>Integrations</h1>
+        {mayChange && (
+          <button type="button" class="main" onClick={() => setEdited('new')}>
+            Add an integration
+          </button>
+        )}
+      </div>
+      <Search key={q} q={q ?? ''} />
+      <PagedTable
+        pages={integrations}
+        caption="Integrations"
+        keyOf={({ integration_id }) => integration_id}
+        empty={q ? 'No integration fits.' : 'There is no integration yet, so no call can pass.'}
+        columns={[
+          { head: 'Name', cell: ({ name }) => name },
+          { head: 'Base URL', cell: ({ base_url }) => <code>{base_url}</code> },
+          { head: 'Credential', cell: ({ auth }) => describeAuth(auth) },
+          {
+            head: 'Scopes',
+            cell: ({ integration_id }) => (
+              <a href={linkTo(['scopes'], { integration_id })}>its scopes</a>
+            ),
+          },
+          ...(mayChange
+            ? [
+                {
+                  head: 'Do',
+                  cell: (one: Integration) => (
+                    <div class="buttons">
+                      <button type="button" onClick={() => setEdited(one)}>
+                        Edit
+                      </button>
+                      <ConfirmButton
+                        label="Delete"
+                        title={`Delete ${one.name}?`}
+                        work={() => ask('DELETE', `${pathOf(one)}?cascade=true`)}
+                        onDone={integrations.reload}
+                      >
+                        <p>Its credential and every scope for it go with it.</p>
+                      </ConfirmButton>
+                    </div>
+                  ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {edited !== null && (
+        <IntegrationForm
+          of={edited === 'new' ? null : edited}
+          onClose={() => setEdited(null)}
+          onDone={() => {
+            setEdited(null)
+            integrations.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function Search({ q }: { q: string }) {
+  const [text, setText] = useState(q)
+  return (
+    <form
+      class="filter"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        goTo(['integrations'], { q: text.trim() })
+      }}
+    >
+      <TextField label="Name, URL or id" type="search" value={text} onValue={setText} />
+      <button type="submit">Search</button>
+    </form>
+  )
+}
+
+function IntegrationForm({
+  of,
+  onClose,
+  onDone,
+}: {
+  of: Integration | null
+  onClose: () => void
+  onDone: () => void
+}) {
+  const [name, setName] = useState(of?.name ?? '')
+  const [base_url, setUrl] = useState(of?.base_url ?? '')
+  const [strip_agent_id, setStrip] = useState(of?.strip_agent_id ?? true)
+  const [allow_empty_segments, setAllowEmpty] = useState(of?.allow_empty_segments ?? false)
+  const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
+  const save = useAction(() => {
+    const body = {
+      name,
+      base_url,
+      strip_agent_id,
+      allow_empty_segments,
+      ...(auth === null ? {} : { auth: givenAuth(auth) }),
+    }
+    return of === null
+      ? ask('POST', '/admin/integrations', { body })
+      : ask('PUT', pathOf(of), { body })
+  }, onDone)
+  return (
+    <DialogForm
+      title={of === null ? 'Add an integration' : `Edit ${of.name}`}
+      submit="Save"
+      {...save}
+      onSubmit={save.run}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} onValue={setName} required autoFocus maxLength={200} />
+      <TextField
+        label="Base URL"
+        type="url"
+        hint="Up to and including the version, such as https://api.example.com/v1"
+        value={base_url}
+        onValue={setUrl}
+        required
+      />
+      {of !== null && (
+        <CheckField
+          label="Replace the credential"
+          hint={`Stored: ${describeAuth(of.auth)}. Another scheme, host or port needs it anew.`}
+          value={auth !== null}
+          onValue={(isReplaced) => setAuth(isReplaced ? { type: of.auth.type } : null)}
+        />
+      )}
+      {auth !== null && <AuthFields auth={auth} onAuth={setAuth} />}
+      <CheckField
+        label="Cut the agent_id that identified the agent out of bodies"
+        value={strip_agent_id}
+        onValue={setStrip}
+      />
+      <CheckField
+        label="Allow empty path segments"
+        value={allow_empty_segments}
+        onValue={setAllowEmpty}
+      />
+    </DialogForm>
+  )
+}

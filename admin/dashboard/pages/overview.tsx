@@ -1,0 +1,171 @@
+import type { Alert, Edge, Page, Readiness, Stats } from '../api-types.ts'
+import { Facts, Tag } from '../parts/bits.tsx'
+import { Loaded } from '../parts/notices.tsx'
+import { Table } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { linkTo } from '../place.ts'
+import { useLoad } from '../use-load.ts'
+
+const EVERY_MS = 5000
+const ALERTS_SHOWN = 5
+
+export function OverviewPage() {
+  const stats = useLoad<Stats>('/admin/stats', EVERY_MS)
+  return (
+    <>
+      <h1>Overview</h1>
+      <ReadinessLine />
+      <Loaded from={stats}>{(value) => <Counts stats={value} />}</Loaded>
+      <OpenAlerts />
+      <Edges />
+      <Loaded from={stats}>{(value) => <Events stats={value} />}</Loaded>
+    </>
+  )
+}
+
+function ReadinessLine() {
+  const { value, problem } = useLoad<Readiness>('/readyz', EVERY_MS)
+  // A service that is not ready says so with a 503 and the same body.
+  const readiness = problem === null ? value : (problem.body as Readiness | null | undefined)
+  if (!readiness?.parts) return null
+  if (readiness.ready)
+    return (
+      <p>
+        <Tag text="ok" /> Ready: the store, an edge and the proxy answer.
+      </p>
+    )
+  const missing = Object.entries(readiness.parts).filter(([, state]) => state !== 'ok')
+  return (
+    <div class="notice bad" role="alert">
+      <p>
+        <strong>Not ready, so calls are refused.</strong>
+      </p>
+      <ul>
+        {missing.map(([part, state]) => (
+          <li key={part}>
+            {part}: {state}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+function Counts({ stats }: { stats: Stats }) {
+  const { agents, integrations, scopes, webhooks, alerts, edges } = stats
+  const counts: readonly (readonly [string, number, string, boolean?])[] = [
+    ['Open alerts', alerts.open, linkTo(['alerts']), alerts.open > 0],
+    ['Calls in flight', edges.in_flight, '#/'],
+    ['Live edges', edges.live, '#/', edges.live === 0],
+    ['Active agents', agents.active, linkTo(['agents'], { status: 'active' })],
+    ['Killed agents', agents.killed, linkTo(['agents'], { status: 'killed' })],
+    ['Integrations', integrations, linkTo(['integrations'])],
+    ['Scopes', scopes, linkTo(['scopes'])],
+    ['Webhooks', webhooks.active + webhooks.failing, linkTo(['webhooks'])],
+    ['Failing webhooks', webhooks.failing, linkTo(['webhooks']), webhooks.failing > 0],
+  ]
+  return (
+    <ul class="counts">
+      {counts.map(([name, count, href, isBad]) => (
+        <li key={name} class={isBad ? 'bad' : ''}>
+          <a href={href}>
+            <strong>{count.toLocaleString()}</strong> {name}
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function OpenAlerts() {
+  const alerts = useLoad<Page<Alert>>(`/admin/alerts?status=open&limit=${ALERTS_SHOWN}`, EVERY_MS)
+  return (
+    <section>
+      <h2>Open alerts</h2>
+      <Loaded from={alerts}>
+        {({ data, next_cursor }) => (
+          <>
+            <Table
+              caption="Open alerts"
+              rows={data}
+              keyOf={({ alert_id }) => alert_id}
+              empty="No alert is open."
+              columns={[
+                { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
+                { head: 'What', cell: ({ title }) => title },
+                { head: 'Times', isNumber: true, cell: ({ count }) => count },
+                { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
+              ]}
+            />
+            {data.length > 0 && (
+              <p>
+                <a href={linkTo(['alerts'])}>
+                  {next_cursor === null ? 'Look at them' : 'Look at all of them'}
+                </a>
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+function Edges() {
+  const edges = useLoad<Page<Edge>>('/admin/edges', EVERY_MS)
+  return (
+    <section>
+      <h2>Edges</h2>
+      <Loaded from={edges}>
+        {({ data }) => (
+          <Table
+            caption="Live edges"
+            rows={data}
+            keyOf={({ edge_id }) => edge_id}
+            empty="No edge is alive, so every call is refused. Start an ext-proc."
+            columns={[
+              { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
+              { head: 'Region', cell: ({ region }) => region },
+              {
+                head: 'State',
+                cell: ({ draining }) => <Tag text={draining ? 'draining' : 'active'} />,
+              },
+              { head: 'In flight', isNumber: true, cell: ({ in_flight }) => in_flight },
+              {
+                head: 'Heard',
+                isNumber: true,
+                cell: ({ beat_age_ms }) => `${Math.round(beat_age_ms)} ms ago`,
+              },
+              { head: 'Started', cell: ({ started_at }) => <Time at={started_at} /> },
+            ]}
+          />
+        )}
+      </Loaded>
+    </section>
+  )
+}
+
+function Events({ stats: { activity } }: { stats: Stats }) {
+  const { entries, by_event } = activity
+  return (
+    <section>
+      <h2>In the activity log</h2>
+      <Facts
+        facts={[
+          ['all entries', entries.toLocaleString()] as const,
+          ...Object.entries(by_event)
+            .filter(([, count]) => count > 0)
+            .map(
+              ([event, count]) =>
+                [
+                  event,
+                  <a key={event} href={linkTo(['activity'], { event })}>
+                    {count.toLocaleString()}
+                  </a>,
+                ] as const,
+            ),
+        ]}
+      />
+    </section>
+  )
+}

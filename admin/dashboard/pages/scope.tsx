@@ -1,0 +1,226 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../api.ts'
+import type { Scope, ScopeSettings } from '../api-types.ts'
+import { AgentLink } from '../parts/bits.tsx'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { TextField } from '../parts/fields.tsx'
+import { Loaded, ProblemNotice } from '../parts/notices.tsx'
+import { Picker } from '../parts/picker.tsx'
+import { RulesFields } from '../parts/rules-fields.tsx'
+import { AnomalyFields, InjectionFields, RateFields, ToolFields } from '../parts/scope-fields.tsx'
+import { goTo, linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { useLoad } from '../use-load.ts'
+
+type Query = Readonly<Record<string, string>>
+
+export function ScopePage({ scope_id, query }: { scope_id: string; query: Query }) {
+  return (
+    <>
+      <p>
+        <a href={linkTo(['scopes'])}>All scopes</a>
+      </p>
+      {scope_id === 'new' ? <NewScope query={query} /> : <StoredScope scope_id={scope_id} />}
+    </>
+  )
+}
+
+/** The defaults of the API for what is left out, so that a new scope is what it would be without this page. */
+const NEW: ScopeSettings = {
+  name: '',
+  priority: 100,
+  max_body_bytes: null,
+  rules: [{ methods: ['GET'], paths: ['/**'] }],
+  mcp_tools: { allow: ['*'], deny: [] },
+  injection_detection: {
+    enabled: true,
+    mode: 'block',
+    sensitivity: 'medium',
+    custom_patterns: [],
+    whitelist_patterns: [],
+    whitelist_scope: 'text',
+    disabled_patterns: [],
+    auto_kill_on_critical: false,
+    scan_responses: false,
+  },
+  anomaly_detection: { enabled: false, alert_threshold: 0.7, auto_kill_threshold: 1 },
+  rate_limiting: {
+    requests_per_minute: 600,
+    auto_kill_on_sustained_violation: false,
+    violation_window_minutes: 5,
+  },
+}
+
+function NewScope({ query }: { query: Query }) {
+  const [agent_id, setAgent] = useState(query['agent_id'] ?? '')
+  const [integration_id, setIntegration] = useState(query['integration_id'] ?? '')
+  const [settings, setSettings] = useState(NEW)
+  const create = useAction(
+    () => ask<Scope>('POST', '/admin/scopes', { body: { agent_id, integration_id, ...settings } }),
+    () => goTo(['agents', agent_id]),
+  )
+  return (
+    <>
+      <h1>Add a scope</h1>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          create.run()
+        }}
+      >
+        <fieldset>
+          <legend>Who may call what</legend>
+          <Picker kind="agents" value={agent_id} onValue={setAgent} required />
+          <Picker kind="integrations" value={integration_id} onValue={setIntegration} required />
+        </fieldset>
+        <ScopeFields settings={settings} onSettings={setSettings} />
+        <ProblemNotice problem={create.problem} />
+        <button type="submit" class="main" disabled={create.isBusy}>
+          {create.isBusy ? 'Saving …' : 'Save'}
+        </button>
+      </form>
+    </>
+  )
+}
+
+function StoredScope({ scope_id }: { scope_id: string }) {
+  const path = `/admin/scopes/${encodeURIComponent(scope_id)}`
+  const scope = useLoad<Scope>(path)
+  return (
+    <Loaded from={scope}>
+      {(value) => (
+        <EditScope
+          key={scope.etag}
+          scope={value}
+          etag={scope.etag}
+          path={path}
+          onSaved={scope.reload}
+        />
+      )}
+    </Loaded>
+  )
+}
+
+function EditScope({
+  scope,
+  etag,
+  path,
+  onSaved,
+}: {
+  scope: Scope
+  etag: string | null
+  path: string
+  onSaved: () => void
+}) {
+  const { scope_id: _, agent_id, integration_id, created_at: __, ...stored } = scope
+  const [settings, setSettings] = useState<ScopeSettings>(stored)
+  const [isSaved, setSaved] = useState(false)
+  const mayChange = useMay('admin')
+  // Whoever saved in between is not overwritten: the service says so, by the tag of what was read.
+  const headers = etag === null ? {} : { 'if-match': etag }
+  const save = useAction(
+    () => ask('PUT', path, { body: settings, headers }),
+    () => {
+      setSaved(true)
+      onSaved()
+    },
+  )
+  return (
+    <>
+      <div class="head">
+        <h1>{scope.name}</h1>
+        {mayChange && (
+          <ConfirmButton
+            label="Delete"
+            title={`Delete ${scope.name}?`}
+            work={() => ask('DELETE', path)}
+            onDone={() => goTo(['agents', agent_id])}
+          >
+            <p>The agent may no longer do what this scope alone allows.</p>
+          </ConfirmButton>
+        )}
+      </div>
+      <p>
+        Agent <AgentLink id={agent_id} /> may call integration{' '}
+        <a href={linkTo(['integrations'], { q: integration_id })}>
+          <code>{integration_id}</code>
+        </a>
+        .
+      </p>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          setSaved(false)
+          save.run()
+        }}
+      >
+        <fieldset class="bare" disabled={!mayChange} aria-label="Settings of the scope">
+          <ScopeFields settings={settings} onSettings={setSettings} />
+        </fieldset>
+        <ProblemNotice problem={save.problem} />
+        {isSaved && (
+          <p class="notice good" role="status">
+            Saved, and in force on every edge.
+          </p>
+        )}
+        {mayChange && (
+          <button type="submit" class="main" disabled={save.isBusy}>
+            {save.isBusy ? 'Saving …' : 'Save'}
+          </button>
+        )}
+      </form>
+    </>
+  )
+}
+
+function ScopeFields({
+  settings,
+  onSettings,
+}: {
+  settings: ScopeSettings
+  onSettings: (settings: ScopeSettings) => void
+}) {
+  const set =
+    <N extends keyof ScopeSettings>(name: N) =>
+    (value: ScopeSettings[N]): void =>
+      onSettings({ ...settings, [name]: value })
+  const { max_body_bytes } = settings
+  return (
+    <>
+      <fieldset>
+        <legend>Scope</legend>
+        <TextField
+          label="Name"
+          value={settings.name}
+          onValue={set('name')}
+          required
+          maxLength={200}
+        />
+        <TextField
+          label="Priority"
+          type="number"
+          hint="Of several scopes that allow a call, the lowest governs it."
+          value={String(settings.priority)}
+          onValue={(text) => set('priority')(Number(text))}
+        />
+        <TextField
+          label="Largest body, in bytes"
+          type="number"
+          min={0}
+          hint="Nothing for the limit of the installation."
+          value={max_body_bytes === null ? '' : String(max_body_bytes)}
+          onValue={(text) => set('max_body_bytes')(text === '' ? null : Number(text))}
+        />
+      </fieldset>
+      <RulesFields rules={settings.rules} onRules={set('rules')} />
+      <ToolFields tools={settings.mcp_tools} onTools={set('mcp_tools')} />
+      <InjectionFields
+        injection={settings.injection_detection}
+        onInjection={set('injection_detection')}
+      />
+      <RateFields rate={settings.rate_limiting} onRate={set('rate_limiting')} />
+      <AnomalyFields anomaly={settings.anomaly_detection} onAnomaly={set('anomaly_detection')} />
+    </>
+  )
+}

@@ -1,0 +1,108 @@
+import { useState } from 'preact/hooks'
+import { withQuery } from '../api.ts'
+import type { Scope } from '../api-types.ts'
+import { TextField } from '../parts/fields.tsx'
+import { Picker } from '../parts/picker.tsx'
+import { PagedTable } from '../parts/table.tsx'
+import { goTo, linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { usePages } from '../use-load.ts'
+
+type Query = Readonly<Record<string, string>>
+
+export function ScopesPage({ query }: { query: Query }) {
+  const { agent_id, integration_id, q } = query
+  const path = withQuery('/admin/scopes', { agent_id, integration_id, q })
+  const scopes = usePages<Scope>(path)
+  const mayChange = useMay('admin')
+  return (
+    <>
+      <div class="head">
+        <h1>Scopes</h1>
+        {mayChange && (
+          <a class="button main" href={linkTo(['scopes', 'new'], { agent_id, integration_id })}>
+            Add a scope
+          </a>
+        )}
+      </div>
+      <Filter key={path} query={query} />
+      <PagedTable
+        pages={scopes}
+        caption="Scopes"
+        keyOf={({ scope_id }) => scope_id}
+        empty={agent_id || integration_id || q ? 'No scope fits.' : 'There is no scope yet.'}
+        columns={[
+          {
+            head: 'Name',
+            cell: ({ scope_id, name }) => <a href={linkTo(['scopes', scope_id])}>{name}</a>,
+          },
+          {
+            head: 'Agent',
+            cell: ({ agent_id: id }) => (
+              <a href={linkTo(['agents', id])}>
+                <code>{id}</code>
+              </a>
+            ),
+          },
+          {
+            head: 'Integration',
+            cell: ({ integration_id: id }) => (
+              <a href={linkTo(['integrations'], { q: id })}>
+                <code>{id}</code>
+              </a>
+            ),
+          },
+          { head: 'Allows', cell: ({ rules }) => <Rules rules={rules} /> },
+          {
+            head: 'Injection',
+            cell: ({ injection_detection: { enabled, mode, sensitivity } }) =>
+              enabled ? `${mode}, ${sensitivity}` : 'off',
+          },
+          {
+            head: 'A minute',
+            isNumber: true,
+            cell: ({ rate_limiting: { requests_per_minute: limit } }) => limit ?? 'no limit',
+          },
+          { head: 'Priority', isNumber: true, cell: ({ priority }) => priority },
+        ]}
+      />
+    </>
+  )
+}
+
+const Rules = ({ rules }: { rules: Scope['rules'] }) => (
+  <ul class="plain">
+    {rules.map(({ methods, paths }, i) => (
+      <li key={`${i}`}>
+        <code>
+          {methods.join(', ')} {paths.join(', ')}
+        </code>
+      </li>
+    ))}
+  </ul>
+)
+
+function Filter({ query }: { query: Query }) {
+  const [wanted, setWanted] = useState<Query>(query)
+  const set = (name: string) => (value: string) => setWanted({ ...wanted, [name]: value })
+  return (
+    <form
+      class="filter"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault()
+        goTo(['scopes'], wanted)
+      }}
+    >
+      <Picker kind="agents" value={wanted['agent_id'] ?? ''} onValue={set('agent_id')} />
+      <Picker
+        kind="integrations"
+        value={wanted['integration_id'] ?? ''}
+        onValue={set('integration_id')}
+      />
+      <TextField label="Name" type="search" value={wanted['q'] ?? ''} onValue={set('q')} />
+      <button type="submit">Search</button>
+      <a href={linkTo(['scopes'])}>Clear</a>
+    </form>
+  )
+}

@@ -1,0 +1,68 @@
+import { useState } from 'preact/hooks'
+import { ask, type Answer } from '../api.ts'
+import type { Who } from '../api-types.ts'
+import { TextField } from '../parts/fields.tsx'
+import { ProblemNotice } from '../parts/notices.tsx'
+import { useAction } from '../use-action.ts'
+
+/** The token goes to the server in a header, once, and is kept nowhere; from then on a cookie says who it is. */
+export function SignInPage({
+  isOver,
+  onSignedIn,
+}: {
+  isOver: boolean
+  onSignedIn: (who: Who) => void
+}) {
+  const [token, setToken] = useState('')
+  const { isBusy, problem, run } = useAction(async (): Promise<Answer<Who>> => {
+    const text = token.trim()
+    if (!/^[\x21-\x7e]+$/.test(text)) return NO_TOKEN
+    const answer = await ask<Who>('POST', '/session', {
+      headers: { authorization: `Bearer ${text}` },
+    })
+    return answer.ok || answer.problem.status !== 401 ? answer : UNKNOWN_TOKEN
+  }, onSignedIn)
+  return (
+    <main class="sign-in">
+      <h1>
+        <img src="/dashboard/icon.svg" alt="" width="32" height="32" /> Agent Access Gateway
+      </h1>
+      {isOver && (
+        <div class="notice warn" role="alert">
+          <p>
+            Your session is over: it was not used for an hour, is twelve hours old, or its token no
+            longer exists. Sign in again to go on where you were.
+          </p>
+        </div>
+      )}
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          run()
+        }}
+      >
+        <TextField
+          label="Admin token"
+          type="password"
+          autocomplete="current-password"
+          value={token}
+          onValue={setToken}
+          required
+          autoFocus
+          hint="The first one is in the file admin-token of the data directory (.agw)."
+        />
+        <ProblemNotice problem={problem} />
+        <button type="submit" class="main" disabled={isBusy}>
+          {isBusy ? 'Signing in …' : 'Sign in'}
+        </button>
+      </form>
+    </main>
+  )
+}
+
+const refusal = (message: string): Answer<Who> => ({
+  ok: false,
+  problem: { status: 401, error: 'unauthorized', message, details: {} },
+})
+const NO_TOKEN = refusal('This is no token: it has spaces or letters that no token has.')
+const UNKNOWN_TOKEN = refusal('This token is not known, or it has expired.')

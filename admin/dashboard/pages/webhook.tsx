@@ -1,0 +1,166 @@
+import { useState } from 'preact/hooks'
+import { ask, withQuery } from '../api.ts'
+import type { Delivery, Webhook } from '../api-types.ts'
+import { Facts, SecretOnce, Tag } from '../parts/bits.tsx'
+import { ConfirmButton } from '../parts/confirm-button.tsx'
+import { Attempts, DeliveryTable } from '../parts/deliveries.tsx'
+import { SelectField } from '../parts/fields.tsx'
+import { Loaded, ProblemNotice } from '../parts/notices.tsx'
+import { Replay } from '../parts/replay.tsx'
+import { Time } from '../parts/time.tsx'
+import { WebhookForm } from '../parts/webhook-form.tsx'
+import { goTo, linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { useLoad, usePages } from '../use-load.ts'
+
+export function WebhookPage({ webhook_id }: { webhook_id: string }) {
+  const path = `/webhooks/${encodeURIComponent(webhook_id)}`
+  const webhook = useLoad<Webhook>(path)
+  const [status, setStatus] = useState('')
+  const deliveries = usePages<Delivery>(withQuery(`${path}/deliveries`, { status }))
+  const reload = (): void => {
+    webhook.reload()
+    deliveries.reload()
+  }
+  return (
+    <>
+      <p>
+        <a href={linkTo(['webhooks'])}>All webhooks</a>
+      </p>
+      <Loaded from={webhook}>
+        {(value) => (
+          <>
+            <h1>
+              {value.name} <Tag text={value.status} />
+            </h1>
+            <Deeds webhook={value} path={path} onChanged={reload} />
+            <WebhookFacts webhook={value} />
+          </>
+        )}
+      </Loaded>
+      <section>
+        <h2>Deliveries</h2>
+        <div class="filter">
+          <SelectField
+            label="Status"
+            value={status}
+            onValue={setStatus}
+            options={[
+              ['', 'any'],
+              ['pending', 'pending'],
+              ['delivered', 'delivered'],
+              ['failed', 'failed'],
+            ]}
+          />
+          <button type="button" onClick={reload}>
+            Read again
+          </button>
+        </div>
+        <DeliveryTable deliveries={deliveries} path={path} onChanged={reload} />
+      </section>
+    </>
+  )
+}
+
+function WebhookFacts({ webhook }: { webhook: Webhook }) {
+  const { failing_since: failing, previous_secret_until: previous } = webhook
+  return (
+    <Facts
+      facts={[
+        ['URL', <code key="url">{webhook.url}</code>],
+        ['events', webhook.events.join(', ')],
+        ['secret', webhook.has_secret ? 'stored' : 'none: receivers cannot tell who sends'],
+        ...(previous === null
+          ? []
+          : [['former secret signs too until', <Time key="p" at={previous} />] as const]),
+        ...(failing === null ? [] : [['failing since', <Time key="f" at={failing} />] as const]),
+        ['attempts', `${webhook.success_count} delivered, ${webhook.failure_count} failed`],
+        ['waiting', webhook.pending_count],
+        ['last attempt', <Time key="l" at={webhook.last_triggered_at} />],
+      ]}
+    />
+  )
+}
+
+function Deeds({
+  webhook,
+  path,
+  onChanged,
+}: {
+  webhook: Webhook
+  path: string
+  onChanged: () => void
+}) {
+  const mayTest = useMay('operator')
+  const mayChange = useMay('admin')
+  const [isEditing, setEditing] = useState(false)
+  const [secret, setSecret] = useState<string | null>(null)
+  const [tested, setTested] = useState<Delivery | null>(null)
+  const test = useAction(
+    () => ask<Delivery>('POST', `${path}/test`),
+    (delivery) => {
+      setTested(delivery)
+      onChanged()
+    },
+  )
+  return (
+    <>
+      <div class="buttons">
+        {mayTest && (
+          <button type="button" disabled={test.isBusy} onClick={() => test.run()}>
+            {test.isBusy ? 'Testing …' : 'Send a test'}
+          </button>
+        )}
+        {mayTest && <Replay path={path} onDone={onChanged} />}
+        {mayChange && (
+          <>
+            <button type="button" onClick={() => setEditing(true)}>
+              Edit
+            </button>
+            <ConfirmButton
+              label="Rotate the secret"
+              title="Make a new secret?"
+              isDanger={false}
+              work={() => ask<{ secret: string }>('POST', `${path}/rotate-secret`, { body: {} })}
+              onDone={(rotated) => {
+                setSecret(rotated.secret)
+                onChanged()
+              }}
+            >
+              <p>The former one signs beside it for another day.</p>
+            </ConfirmButton>
+            <ConfirmButton
+              label="Delete"
+              title={`Delete ${webhook.name}?`}
+              work={() => ask('DELETE', path)}
+              onDone={() => goTo(['webhooks'])}
+            >
+              <p>What waits to be delivered goes with it.</p>
+            </ConfirmButton>
+          </>
+        )}
+      </div>
+      <ProblemNotice problem={test.problem} />
+      {tested !== null && (
+        <section class={`notice ${tested.status === 'delivered' ? 'good' : 'bad'}`} role="status">
+          <p>
+            <strong>The test was {tested.status}.</strong>
+          </p>
+          <Attempts delivery={tested} />
+        </section>
+      )}
+      {secret !== null && <SecretOnce label="The new secret." secret={secret} />}
+      {isEditing && (
+        <WebhookForm
+          of={webhook}
+          onClose={() => setEditing(false)}
+          onDone={() => {
+            setEditing(false)
+            onChanged()
+          }}
+        />
+      )}
+    </>
+  )
+}

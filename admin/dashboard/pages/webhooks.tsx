@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks'
+import type { Webhook } from '../api-types.ts'
+import { Tag } from '../parts/bits.tsx'
+import { PagedTable } from '../parts/table.tsx'
+import { Time } from '../parts/time.tsx'
+import { WebhookForm } from '../parts/webhook-form.tsx'
+import { linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { usePages } from '../use-load.ts'
+
+export function WebhooksPage() {
+  const webhooks = usePages<Webhook>('/webhooks')
+  const mayChange = useMay('admin')
+  const [isCreating, setCreating] = useState(false)
+  return (
+    <>
+      <div class="head">
+        <h1>Webhooks</h1>
+        {mayChange && (
+          <button type="button" class="main" onClick={() => setCreating(true)}>
+            Add a webhook
+          </button>
+        )}
+      </div>
+      <PagedTable
+        pages={webhooks}
+        caption="Webhooks"
+        keyOf={({ webhook_id }) => webhook_id}
+        empty="There is no webhook, so nobody outside is told of kills and findings."
+        columns={[
+          {
+            head: 'Name',
+            cell: ({ webhook_id, name }) => <a href={linkTo(['webhooks', webhook_id])}>{name}</a>,
+          },
+          { head: 'Status', cell: ({ status }) => <Tag text={status} /> },
+          { head: 'URL', cell: ({ url }) => <code>{url}</code> },
+          { head: 'Events', cell: ({ events }) => events.join(', ') },
+          { head: 'Delivered', isNumber: true, cell: ({ success_count: count }) => count },
+          { head: 'Failed', isNumber: true, cell: ({ failure_count: count }) => count },
+          { head: 'Waiting', isNumber: true, cell: ({ pending_count: count }) => count },
+          { head: 'Last attempt', cell: ({ last_triggered_at: at }) => <Time at={at} /> },
+        ]}
+      />
+      {isCreating && (
+        <WebhookForm
+          of={null}
+          onClose={() => setCreating(false)}
+          onDone={() => {
+            setCreating(false)
+            webhooks.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}

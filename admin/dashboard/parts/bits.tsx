@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks'
+import { linkTo } from '../place.ts'
+
+const TONES: Readonly<Record<string, string>> = {
+  active: 'good',
+  allowed: 'good',
+  ok: 'good',
+  delivered: 'good',
+  pass: 'good',
+  killed: 'bad',
+  blocked: 'bad',
+  refused: 'bad',
+  terminated: 'bad',
+  failing: 'bad',
+  failed: 'bad',
+  deny: 'bad',
+  fault: 'bad',
+  critical: 'bad',
+  revoked: 'bad',
+  expired: 'bad',
+  high: 'warn',
+  medium: 'warn',
+  draining: 'warn',
+  pending: 'warn',
+  open: 'warn',
+}
+
+/** One word of state; its colour says nothing that the word does not. */
+export function Tag({ text }: { text: string }) {
+  return <span class={`tag ${TONES[text] ?? ''}`}>{text}</span>
+}
+
+export const AgentLink = ({ id, name }: { id: string | null; name?: string | null }) =>
+  id === null ? (
+    <span class="muted">none</span>
+  ) : (
+    <a href={linkTo(['agents', id])}>{name ?? <code>{id}</code>}</a>
+  )
+
+/** A key or secret that is shown this once. */
+export function SecretOnce({ label, secret }: { label: string; secret: string }) {
+  const [isCopied, setCopied] = useState(false)
+  const copy = (): void => {
+    // Only https and loopback addresses have a clipboard; elsewhere the text is selected by a click.
+    navigator.clipboard?.writeText(secret).then(
+      () => setCopied(true),
+      () => setCopied(false),
+    )
+  }
+  return (
+    <div class="notice good" role="status">
+      <p>
+        <strong>{label}</strong> It is shown this once and stored nowhere: copy it now.
+      </p>
+      <p class="secret">
+        <code>{secret}</code>{' '}
+        <button type="button" onClick={copy}>
+          {isCopied ? 'Copied' : 'Copy'}
+        </button>
+      </p>
+    </div>
+  )
+}
+
+export const Json = ({ value }: { value: unknown }) => (
+  <pre tabIndex={0}>{JSON.stringify(value, null, 2)}</pre>
+)
+
+/** Names and values of one thing. */
+export function Facts({
+  facts,
+}: {
+  facts: readonly (readonly [string, preact.ComponentChildren])[]
+}) {
+  return (
+    <dl>
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

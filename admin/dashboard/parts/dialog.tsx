@@ -1,0 +1,70 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import type { Problem } from '../api.ts'
+import { ProblemNotice } from './notices.tsx'
+
+/** A question in front of the page; the browser keeps the focus in it and gives it back, and Escape closes it. */
+export function Dialog({
+  title,
+  onClose,
+  children,
+}: {
+  title: string
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  const element = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => element.current?.showModal(), [])
+  return (
+    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+      <h2 id={id}>{title}</h2>
+      {children}
+    </dialog>
+  )
+}
+
+/** A form in a dialog: what is asked, what went wrong, and the two ways out. */
+export function DialogForm({
+  title,
+  submit,
+  isBusy,
+  isReady = true,
+  isDanger = false,
+  problem,
+  onSubmit,
+  onClose,
+  children,
+}: {
+  title: string
+  submit: string
+  isBusy: boolean
+  isReady?: boolean
+  isDanger?: boolean
+  problem: Problem | null
+  onSubmit: () => void
+  onClose: () => void
+  children: ComponentChildren
+}) {
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isReady) onSubmit()
+        }}
+      >
+        {children}
+        <ProblemNotice problem={problem} />
+        <p class="buttons">
+          <button type="submit" class={isDanger ? 'danger' : 'main'} disabled={isBusy || !isReady}>
+            {isBusy ? 'Working …' : submit}
+          </button>
+          <button type="button" onClick={onClose}>
+            Cancel
+          </button>
+        </p>
+      </form>
+    </Dialog>
+  )
+}

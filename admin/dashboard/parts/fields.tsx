@@ -1,0 +1,164 @@
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+
+interface Labelled {
+  readonly label: string
+  readonly hint?: string | undefined
+}
+
+/** A label, its control, and what helps to fill it in. */
+function Field({
+  label,
+  hint,
+  children,
+}: Labelled & {
+  children: (ids: { id: string; 'aria-describedby'?: string }) => ComponentChildren
+}) {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {children({ id, ...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` }) })}
+      {hint !== undefined && (
+        <small id={`${id}-hint`} class="muted">
+          {hint}
+        </small>
+      )}
+    </div>
+  )
+}
+
+export function TextField({
+  label,
+  hint,
+  value,
+  onValue,
+  type = 'text',
+  autocomplete,
+  ...more
+}: Labelled & {
+  value: string
+  onValue: (value: string) => void
+  type?: 'text' | 'password' | 'number' | 'url' | 'email' | 'search' | 'datetime-local'
+  autocomplete?: 'current-password'
+  required?: boolean
+  autoFocus?: boolean
+  placeholder?: string
+  maxLength?: number
+  min?: number
+  max?: number
+  step?: number | 'any'
+  list?: string
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => {
+        // The types of Preact tell inputs apart by their kind, which is open here.
+        const kind = { type, ...more } as { type: 'text'; list?: string }
+        return (
+          <input
+            {...ids}
+            {...kind}
+            value={value}
+            autocomplete={autocomplete ?? (type === 'password' ? 'new-password' : 'off')}
+            spellcheck={false}
+            onInput={(event) => onValue(event.currentTarget.value)}
+          />
+        )
+      }}
+    </Field>
+  )
+}
+
+export function TextArea({
+  label,
+  hint,
+  value,
+  onValue,
+  rows = 3,
+  ...more
+}: Labelled & {
+  value: string
+  onValue: (value: string) => void
+  rows?: number
+  required?: boolean
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <textarea
+          {...ids}
+          {...more}
+          rows={rows}
+          spellcheck={false}
+          value={value}
+          onInput={(event) => onValue(event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+export function SelectField({
+  label,
+  hint,
+  value,
+  onValue,
+  options,
+}: Labelled & {
+  value: string
+  onValue: (value: string) => void
+  /** Value and what is shown of it. */
+  options: readonly (readonly [value: string, text: string])[]
+}) {
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <select {...ids} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+          {options.map(([option, text]) => (
+            <option key={option} value={option}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+export function CheckField({
+  label,
+  hint,
+  value,
+  onValue,
+}: Labelled & { value: boolean; onValue: (value: boolean) => void }) {
+  const id = useId()
+  return (
+    <div class="check">
+      <input
+        id={id}
+        type="checkbox"
+        checked={value}
+        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        onChange={(event) => onValue(event.currentTarget.checked)}
+      />
+      <label for={id}>{label}</label>
+      {hint !== undefined && (
+        <small id={`${id}-hint`} class="muted">
+          {hint}
+        </small>
+      )}
+    </div>
+  )
+}
+
+/** Entries of a list, one a line. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** What `datetime-local` holds, which is local time, as the API takes it; nothing for nothing. */
+export const utcOf = (local: string): string | undefined =>
+  local === '' ? undefined : new Date(local).toISOString()

@@ -1,0 +1,160 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../api.ts'
+import type { Key } from '../api-types.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { usePages } from '../use-load.ts'
+import { SecretOnce, Tag } from './bits.tsx'
+import { ConfirmButton } from './confirm-button.tsx'
+import { DialogForm } from './dialog.tsx'
+import { CheckField, TextField, utcOf } from './fields.tsx'
+import { PagedTable } from './table.tsx'
+import { Time } from './time.tsx'
+
+type Made = Key & { readonly key: string }
+
+/** The keys of an agent, or, with `ofOrganization`, of the organization. */
+export function Keys({
+  path,
+  mayHaveMore,
+  ofOrganization = false,
+}: {
+  path: string
+  mayHaveMore: boolean
+  ofOrganization?: boolean
+}) {
+  const keys = usePages<Key>(path)
+  const mayChange = useMay('admin')
+  const [isMaking, setMaking] = useState(false)
+  const [made, setMade] = useState<Made | null>(null)
+  return (
+    <>
+      {made !== null && <SecretOnce label={`The key “${made.name}”.`} secret={made.key} />}
+      <PagedTable
+        pages={keys}
+        caption="Keys"
+        keyOf={({ key_id }) => key_id}
+        empty="There is no key."
+        columns={[
+          { head: 'Name', cell: ({ name }) => name },
+          { head: 'Ends in', cell: ({ last4 }) => <code>…{last4}</code> },
+          { head: 'State', cell: (key) => <KeyState of={key} /> },
+          ...(ofOrganization
+            ? [
+                {
+                  head: 'Opens',
+                  cell: ({ uses, agent_ids }: Key) =>
+                    `${uses.join(', ')}${agent_ids === null ? '' : ` · ${agent_ids.length} agents`}`,
+                },
+              ]
+            : []),
+          { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+          { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+          ...(mayChange
+            ? [
+                {
+                  head: 'Do',
+                  cell: ({ key_id, name, revoked_at }: Key) =>
+                    revoked_at === null && (
+                      <ConfirmButton
+                        label="Revoke"
+                        title={`Revoke the key “${name}”?`}
+                        work={() => ask('DELETE', `${path}/${key_id}`)}
+                        onDone={keys.reload}
+                      >
+                        <p>It opens nothing from then on, and cannot be given back.</p>
+                      </ConfirmButton>
+                    ),
+                },
+              ]
+            : []),
+        ]}
+      />
+      {mayChange && mayHaveMore && (
+        <p>
+          <button type="button" onClick={() => setMaking(true)}>
+            Make a key
+          </button>
+        </p>
+      )}
+      {isMaking && (
+        <MakeKey
+          path={path}
+          ofOrganization={ofOrganization}
+          onClose={() => setMaking(false)}
+          onDone={(key) => {
+            setMaking(false)
+            setMade(key)
+            keys.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function KeyState({ of: { revoked_at, revoked_by, expires_at } }: { of: Key }) {
+  if (revoked_at !== null)
+    return (
+      <>
+        <Tag text="revoked" /> {revoked_by === 'kill' && 'by the kill '}
+        <Time at={revoked_at} />
+      </>
+    )
+  return (
+    <Tag text={expires_at !== null && Date.parse(expires_at) < Date.now() ? 'expired' : 'active'} />
+  )
+}
+
+function MakeKey({
+  path,
+  ofOrganization,
+  onClose,
+  onDone,
+}: {
+  path: string
+  ofOrganization: boolean
+  onClose: () => void
+  onDone: (made: Made) => void
+}) {
+  const [name, setName] = useState('')
+  const [expiry, setExpiry] = useState('')
+  const [forProxy, setForProxy] = useState(true)
+  const [forWebhooks, setForWebhooks] = useState(false)
+  const uses = [...(forProxy ? ['proxy'] : []), ...(forWebhooks ? ['webhooks'] : [])]
+  const make = useAction(
+    () =>
+      ask<Made>('POST', path, {
+        body: {
+          ...(name === '' ? {} : { name }),
+          ...(expiry === '' ? {} : { expires_at: utcOf(expiry) }),
+          ...(ofOrganization ? { uses } : {}),
+        },
+      }),
+    onDone,
+  )
+  return (
+    <DialogForm title="Make a key" submit="Make" {...make} onSubmit={make.run} onClose={onClose}>
+      <TextField label="Name" value={name} onValue={setName} autoFocus maxLength={200} />
+      <TextField
+        label="Expires"
+        hint="Your local time; nothing for never."
+        type="datetime-local"
+        value={expiry}
+        onValue={setExpiry}
+      />
+      {ofOrganization && (
+        <fieldset>
+          <legend>What it opens</legend>
+          <CheckField
+            label="The proxy, for any agent"
+            hint="It outlives the kill of an agent that uses it."
+            value={forProxy}
+            onValue={setForProxy}
+          />
+          <CheckField label="The webhooks API" value={forWebhooks} onValue={setForWebhooks} />
+        </fieldset>
+      )}
+    </DialogForm>
+  )
+}

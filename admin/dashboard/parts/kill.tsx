@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../api.ts'
+import type { Agent, Receipt } from '../api-types.ts'
+import { linkTo } from '../place.ts'
+import { useAction } from '../use-action.ts'
+import { DialogForm } from './dialog.tsx'
+import { TextField } from './fields.tsx'
+import { Table } from './table.tsx'
+import { Time } from './time.tsx'
+
+/** Short, since it may be typed in a hurry and can be undone by a reactivation. */
+const WORD = 'kill'
+
+export function KillDialog({
+  agent,
+  path,
+  onClose,
+  onDone,
+}: {
+  agent: Agent
+  path: string
+  onClose: () => void
+  onDone: (receipt: Receipt) => void
+}) {
+  const [reason, setReason] = useState('')
+  const [word, setWord] = useState('')
+  const kill = useAction(
+    () => ask<Receipt>('POST', `${path}/kill`, { body: { reason: reason.trim() } }),
+    onDone,
+  )
+  return (
+    <DialogForm
+      title={`Kill ${agent.agent_name}?`}
+      submit="Kill"
+      {...kill}
+      isReady={reason.trim() !== '' && word.trim().toLowerCase() === WORD}
+      isDanger
+      onSubmit={kill.run}
+      onClose={onClose}
+    >
+      <p>
+        Its calls in flight end now, on every edge, new ones are refused, and its keys are revoked,
+        until an admin reactivates it. Its id is <code>{agent.agent_id}</code>.
+      </p>
+      <TextField
+        label="Reason"
+        hint="For the log, the webhooks and whoever comes after you; the agent never sees it."
+        value={reason}
+        onValue={setReason}
+        required
+        autoFocus
+        maxLength={2000}
+      />
+      <TextField label={`Type “${WORD}” to confirm`} value={word} onValue={setWord} required />
+    </DialogForm>
+  )
+}
+
+/** What a kill did, edge by edge. */
+export function KillReceipt({ receipt }: { receipt: Receipt }) {
+  const { complete, edges, still_usable_keys: keys, notify_unavailable: unavailable } = receipt
+  return (
+    <section
+      class={`notice ${complete ? 'good' : 'warn'}`}
+      role="status"
+      aria-label="Receipt of the kill"
+    >
+      <p>
+        <strong>
+          {complete ? 'Killed, on every edge.' : 'Killed, but not every edge has confirmed it.'}
+        </strong>{' '}
+        {!complete &&
+          'One that is silent stops to serve by itself when its lease is over, seconds from now. Kill again to ask once more.'}
+      </p>
+      <p>
+        Calls in flight ended: {receipt.in_flight_requests_terminated} · keys revoked:{' '}
+        {receipt.credentials_revoked} · heard everywhere in {receipt.propagation_ms.toFixed(1)} ms ·
+        killed <Time at={receipt.killed_at} />
+      </p>
+      <Table
+        caption="Edges that were told"
+        rows={edges}
+        keyOf={({ edge_id }) => edge_id}
+        empty="No edge is alive."
+        columns={[
+          { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
+          { head: 'Region', cell: ({ region }) => region },
+          {
+            head: 'Confirmed',
+            isNumber: true,
+            cell: ({ acknowledged_ms: ms }) =>
+              ms === null ? 'not yet' : `after ${ms.toFixed(1)} ms`,
+          },
+          { head: 'Calls ended', isNumber: true, cell: ({ terminated }) => terminated },
+          { head: 'Unconfirmed', isNumber: true, cell: ({ unconfirmed }) => unconfirmed },
+        ]}
+      />
+      {keys.length > 0 && (
+        <p>
+          <strong>Keys of the organization that it used in the last day still work</strong> for
+          others: {keys.join(', ')}. <a href={linkTo(['access'])}>Look at them.</a>
+        </p>
+      )}
+      {unavailable.length > 0 && <p>Not set up here: {unavailable.join(', ')}.</p>}
+    </section>
+  )
+}

@@ -1,0 +1,34 @@
+import { useState } from 'preact/hooks'
+import { linesOf, TextArea } from './fields.tsx'
+
+/** A list, one entry a line. What is typed stays as it is typed while it is read as a list. */
+export function ListArea({
+  label,
+  hint,
+  list,
+  onList,
+  rows = 2,
+  required = false,
+}: {
+  label: string
+  hint?: string
+  list: readonly string[]
+  onList: (list: readonly string[]) => void
+  rows?: number
+  required?: boolean
+}) {
+  const [text, setText] = useState(list.join('\n'))
+  return (
+    <TextArea
+      label={label}
+      hint={hint}
+      rows={Math.max(rows, Math.min(list.length + 1, 12))}
+      required={required}
+      value={text}
+      onValue={(value) => {
+        setText(value)
+        onList(linesOf(value))
+      }}
+    />
+  )
+}

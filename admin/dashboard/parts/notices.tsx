@@ -1,0 +1,59 @@
+import type { ComponentChildren } from 'preact'
+import type { Problem } from '../api.ts'
+import type { Loading } from '../use-load.ts'
+
+interface Issue {
+  readonly path: string
+  readonly message: string
+}
+
+/** What went wrong, in the words of the service, with every fault of the input. */
+export function ProblemNotice({ problem }: { problem: Problem | null }) {
+  if (problem === null) return null
+  const issues = (problem.details['issues'] ?? []) as readonly Issue[]
+  return (
+    <div class="notice bad" role="alert">
+      <p>{problem.message}</p>
+      {issues.length > 0 && (
+        <ul>
+          {issues.map(({ path, message }) => (
+            <li key={path + message}>
+              {path !== '' && <code>{path}</code>} {message}
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+/** What was read, or that it is being read, or why it could not be. */
+export function Loaded<T>({
+  from,
+  children,
+}: {
+  from: Pick<Loading<T>, 'value' | 'problem' | 'reload'>
+  children: (value: T) => ComponentChildren
+}) {
+  const { value, problem, reload } = from
+  return (
+    <>
+      {problem !== null && (
+        <>
+          <ProblemNotice problem={problem} />
+          <p>
+            <button type="button" onClick={reload}>
+              Try again
+            </button>
+          </p>
+        </>
+      )}
+      {value === null && problem === null && (
+        <p class="muted" role="status">
+          Loading …
+        </p>
+      )}
+      {value !== null && children(value)}
+    </>
+  )
+}

@@ -1,0 +1,88 @@
+import { useState } from 'preact/hooks'
+import type { Rule } from '../api-types.ts'
+import { TextField } from './fields.tsx'
+import { ListArea } from './list-area.tsx'
+
+/** What the scope allows, rule by rule; the position of a rule is what the log calls it by. */
+export function RulesFields({
+  rules,
+  onRules,
+}: {
+  rules: readonly Rule[]
+  onRules: (rules: readonly Rule[]) => void
+}) {
+  // Rows keep their text when one before them goes.
+  const [names, setNames] = useState(() =>
+    rules.map(() => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0),
+  )
+  const change = (at: number, rule: Rule): void => onRules(rules.with(at, rule))
+  return (
+    <fieldset>
+      <legend>Rules</legend>
+      <p class="muted">
+        Paths begin below the base URL: <code>*</code> is one segment, <code>**</code> any number.
+      </p>
+      {rules.map((rule, at) => (
+        <div class="rule" key={names[at]} role="group" aria-label={`Rule ${at}`}>
+          <Methods
+            methods={rule.methods}
+            onMethods={(methods) => change(at, { ...rule, methods })}
+          />
+          <ListArea
+            label={`Paths of rule ${at}, one a line`}
+            list={rule.paths}
+            onList={(paths) => change(at, { ...rule, paths })}
+            required
+          />
+          <button
+            type="button"
+            class="danger quiet"
+            disabled={rules.length === 1}
+            onClick={() => {
+              setNames(names.toSpliced(at, 1))
+              onRules(rules.toSpliced(at, 1))
+            }}
+          >
+            Remove rule {at}
+          </button>
+        </div>
+      ))}
+      <button
+        type="button"
+        onClick={() => {
+          setNames([...names, Math.max(0, ...names) + 1])
+          onRules([...rules, { methods: ['GET'], paths: [] }])
+        }}
+      >
+        Add a rule
+      </button>
+    </fieldset>
+  )
+}
+
+function Methods({
+  methods,
+  onMethods,
+}: {
+  methods: readonly string[]
+  onMethods: (methods: readonly string[]) => void
+}) {
+  const [text, setText] = useState(methods.join(', '))
+  return (
+    <TextField
+      label="Methods"
+      hint="Such as GET, POST; * for all"
+      value={text}
+      required
+      onValue={(value) => {
+        setText(value)
+        onMethods(
+          value
+            .split(/[\s,]+/)
+            .filter((method) => method !== '')
+            .map((m) => m.toUpperCase()),
+        )
+      }}
+    />
+  )
+}

@@ -1,0 +1,172 @@
+import type { Injection, ScopeSettings } from '../api-types.ts'
+import { CheckField, SelectField, TextField } from './fields.tsx'
+import { ListArea } from './list-area.tsx'
+
+type Tools = ScopeSettings['mcp_tools']
+type Rate = ScopeSettings['rate_limiting']
+type Anomaly = ScopeSettings['anomaly_detection']
+
+export const ToolFields = ({
+  tools,
+  onTools,
+}: {
+  tools: Tools
+  onTools: (tools: Tools) => void
+}) => (
+  <fieldset>
+    <legend>MCP tools</legend>
+    <ListArea
+      label="Allowed, one a line"
+      hint="* stands for any text."
+      list={tools.allow}
+      onList={(allow) => onTools({ ...tools, allow })}
+    />
+    <ListArea
+      label="Denied, one a line"
+      hint="Stronger than what is allowed."
+      list={tools.deny}
+      onList={(deny) => onTools({ ...tools, deny })}
+    />
+  </fieldset>
+)
+
+export function InjectionFields({
+  injection,
+  onInjection,
+}: {
+  injection: Injection
+  onInjection: (injection: Injection) => void
+}) {
+  const set =
+    <N extends keyof Injection>(name: N) =>
+    (value: Injection[N]): void =>
+      onInjection({ ...injection, [name]: value })
+  return (
+    <fieldset>
+      <legend>Prompt injection</legend>
+      <CheckField label="Look for it" value={injection.enabled} onValue={set('enabled')} />
+      <SelectField
+        label="What is found is"
+        value={injection.mode}
+        onValue={(mode) => set('mode')(mode as Injection['mode'])}
+        options={[
+          ['block', 'blocked'],
+          ['alert', 'let through, with an alert'],
+          ['log', 'let through, logged'],
+        ]}
+      />
+      <SelectField
+        label="Sensitivity"
+        value={injection.sensitivity}
+        onValue={(sensitivity) => set('sensitivity')(sensitivity as Injection['sensitivity'])}
+        options={[
+          ['low', 'low: critical patterns'],
+          ['medium', 'medium: critical and high'],
+          ['high', 'high: all'],
+        ]}
+      />
+      <CheckField
+        label="Look at responses too"
+        value={injection.scan_responses}
+        onValue={set('scan_responses')}
+      />
+      <CheckField
+        label="Kill the agent on a critical finding"
+        hint="Only where findings are blocked."
+        value={injection.auto_kill_on_critical}
+        onValue={set('auto_kill_on_critical')}
+      />
+      <details>
+        <summary>Patterns</summary>
+        <ListArea
+          label="Custom patterns (RE2), one a line"
+          list={injection.custom_patterns}
+          onList={set('custom_patterns')}
+        />
+        <ListArea
+          label="Whitelist patterns (RE2), one a line"
+          list={injection.whitelist_patterns}
+          onList={set('whitelist_patterns')}
+        />
+        <SelectField
+          label="A whitelist pattern has to match"
+          value={injection.whitelist_scope}
+          onValue={(scope) => set('whitelist_scope')(scope as Injection['whitelist_scope'])}
+          options={[
+            ['text', 'the text with the finding'],
+            ['request', 'anywhere in the request, which an attacker can add to'],
+          ]}
+        />
+        <ListArea
+          label="Built-in patterns to leave out, one a line"
+          list={injection.disabled_patterns}
+          onList={set('disabled_patterns')}
+        />
+      </details>
+    </fieldset>
+  )
+}
+
+export const RateFields = ({ rate, onRate }: { rate: Rate; onRate: (rate: Rate) => void }) => (
+  <fieldset>
+    <legend>Rate limit</legend>
+    <TextField
+      label="Calls a minute"
+      type="number"
+      min={1}
+      hint="Nothing for no limit."
+      value={rate.requests_per_minute === null ? '' : String(rate.requests_per_minute)}
+      onValue={(text) =>
+        onRate({ ...rate, requests_per_minute: text === '' ? null : Number(text) })
+      }
+    />
+    <CheckField
+      label="Kill the agent when it keeps running into the limit"
+      value={rate.auto_kill_on_sustained_violation}
+      onValue={(is) => onRate({ ...rate, auto_kill_on_sustained_violation: is })}
+    />
+    <TextField
+      label="For so many minutes in a row"
+      type="number"
+      min={1}
+      value={String(rate.violation_window_minutes)}
+      onValue={(text) => onRate({ ...rate, violation_window_minutes: Number(text) })}
+    />
+  </fieldset>
+)
+
+export const AnomalyFields = ({
+  anomaly,
+  onAnomaly,
+}: {
+  anomaly: Anomaly
+  onAnomaly: (anomaly: Anomaly) => void
+}) => (
+  <fieldset>
+    <legend>Anomalies</legend>
+    <CheckField
+      label="Learn what is usual and tell what is not"
+      value={anomaly.enabled}
+      onValue={(enabled) => onAnomaly({ ...anomaly, enabled })}
+    />
+    <TextField
+      label="Alert from a score of"
+      type="number"
+      min={0}
+      max={1}
+      step="any"
+      value={String(anomaly.alert_threshold)}
+      onValue={(text) => onAnomaly({ ...anomaly, alert_threshold: Number(text) })}
+    />
+    <TextField
+      label="Kill from a score of"
+      type="number"
+      min={0}
+      max={1}
+      step="any"
+      hint="1 is never."
+      value={String(anomaly.auto_kill_threshold)}
+      onValue={(text) => onAnomaly({ ...anomaly, auto_kill_threshold: Number(text) })}
+    />
+  </fieldset>
+)

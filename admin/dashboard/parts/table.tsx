@@ -1,0 +1,75 @@
+import type { ComponentChildren } from 'preact'
+import type { Paged } from '../use-load.ts'
+import { Loaded } from './notices.tsx'
+
+export interface Column<T> {
+  readonly head: string
+  readonly cell: (row: T) => ComponentChildren
+  /** Numbers stand at the right. */
+  readonly isNumber?: boolean
+}
+
+/** Rows; on a narrow screen each becomes a card, for which the roles keep the table a table. */
+export function Table<T>({
+  caption,
+  rows,
+  columns,
+  keyOf,
+  empty,
+}: {
+  caption: string
+  rows: readonly T[]
+  columns: readonly Column<T>[]
+  keyOf: (row: T) => string
+  empty: ComponentChildren
+}) {
+  if (rows.length === 0) return <p class="empty">{empty}</p>
+  return (
+    <table role="table">
+      <caption class="unseen">{caption}</caption>
+      <thead role="rowgroup">
+        <tr role="row">
+          {columns.map(({ head, isNumber }) => (
+            <th key={head} role="columnheader" scope="col" class={isNumber ? 'number' : ''}>
+              {head}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody role="rowgroup">
+        {rows.map((row) => (
+          <tr key={keyOf(row)} role="row">
+            {columns.map(({ head, cell, isNumber }) => (
+              <td key={head} role="cell" data-head={head} class={isNumber ? 'number' : ''}>
+                <div>{cell(row)}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+/** A table of what comes page after page. */
+export function PagedTable<T>({
+  pages,
+  ...table
+}: { pages: Paged<T> } & Omit<Parameters<typeof Table<T>>[0], 'rows'>) {
+  return (
+    <Loaded from={pages}>
+      {(rows) => (
+        <>
+          <Table {...table} rows={rows} />
+          {pages.more !== null && (
+            <p>
+              <button type="button" onClick={pages.more}>
+                Show more
+              </button>
+            </p>
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}

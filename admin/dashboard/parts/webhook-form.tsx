@@ -1,0 +1,62 @@
+import { useState } from 'preact/hooks'
+import { ask } from '../api.ts'
+import { type Webhook, WEBHOOK_EVENTS } from '../api-types.ts'
+import { useAction } from '../use-action.ts'
+import { DialogForm } from './dialog.tsx'
+import { CheckField, TextField } from './fields.tsx'
+
+export function WebhookForm({
+  of,
+  onClose,
+  onDone,
+}: {
+  of: Webhook | null
+  onClose: () => void
+  onDone: () => void
+}) {
+  const [name, setName] = useState(of?.name ?? '')
+  const [url, setUrl] = useState(of?.url ?? '')
+  const [secret, setSecret] = useState('')
+  const [events, setEvents] = useState<readonly string[]>(of?.events ?? ['agent_killed'])
+  const save = useAction(() => {
+    const body = { name, url, events, ...(secret === '' ? {} : { secret }) }
+    return of === null
+      ? ask('POST', '/webhooks', { body })
+      : ask('PATCH', `/webhooks/${of.webhook_id}`, { body })
+  }, onDone)
+  return (
+    <DialogForm
+      title={of === null ? 'Add a webhook' : `Edit ${of.name}`}
+      submit="Save"
+      {...save}
+      isReady={events.length > 0}
+      onSubmit={save.run}
+      onClose={onClose}
+    >
+      <TextField label="Name" value={name} onValue={setName} required autoFocus maxLength={200} />
+      <TextField label="URL" type="url" value={url} onValue={setUrl} required />
+      {of === null && (
+        <TextField
+          label="Secret"
+          type="password"
+          hint="Signs what is delivered. Nothing for none; one can be made later."
+          value={secret}
+          onValue={setSecret}
+        />
+      )}
+      <fieldset>
+        <legend>Events</legend>
+        {WEBHOOK_EVENTS.map((event) => (
+          <CheckField
+            key={event}
+            label={event}
+            value={events.includes(event)}
+            onValue={(is) =>
+              setEvents(is ? [...events, event] : events.filter((other) => other !== event))
+            }
+          />
+        ))}
+      </fieldset>
+    </DialogForm>
+  )
+}

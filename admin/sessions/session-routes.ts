@@ -1,0 +1,69 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { hashKey } from '../../core/api-key.ts'
+import type { Actor, AdminContext } from '../server/admin-context.ts'
+import type { Refusal } from '../server/outcome.ts'
+import { signIn } from '../sign-in/sign-in.ts'
+import { sourceAddress } from '../sign-in/source-address.ts'
+import { isOfDashboard } from './is-of-dashboard.ts'
+import { NO_SESSION_COOKIE, readSessionCookie, sessionCookie } from './session-cookie.ts'
+import { endSession, findSession, openSession } from './sessions.ts'
+import { FROM_ELSEWHERE } from './sign-in-with-session.ts'
+
+type Refuse = (reply: FastifyReply, refusal: Refusal, request_id: string) => FastifyReply
+
+/** Sign-in with an admin token, who is signed in, and sign-out. For the dashboard; not on the proxy's listener. */
+export function sessionRoutes(app: FastifyInstance, context: AdminContext, refuse: Refuse): void {
+  const schema = { hide: true }
+
+  app.post('/session', { schema }, async (request, reply) => {
+    const { headers, method, id: request_id } = request
+    if (!isOfDashboard(method, headers)) return refuse(reply, FROM_ELSEWHERE, request_id)
+    const source_ip = sourceAddress(request.raw, 'api')
+    const { authorization } = headers
+    const actor = await signIn(context, { authorization, source_ip, request_id })
+    if ('kind' in actor) return refuse(reply, actor, request_id)
+    const secret = await openSession(context, actor, request_id)
+    if (secret === null) return refuse(reply, BUSY, request_id)
+    // What the browser itself says of the address that it shows; a proxy in front may end TLS.
+    const isHttps = headers.origin?.startsWith('https:') ?? false
+    const found = await findSession(context, { hash: hashKey(secret), source_ip, isUse: true })
+    return reply
+      .code(201)
+      .header('set-cookie', sessionCookie(secret, isHttps))
+      .send(view(context, actor, found?.ends_at ?? null))
+  })
+
+  app.get('/session', { schema }, async (request, reply) => {
+    const secret = readSessionCookie(request.headers.cookie)
+    if (secret === null || !isOfDashboard('GET', request.headers)) return reply.code(204).send()
+    const hash = hashKey(secret)
+    const found = await findSession(context, { hash, source_ip: null, isUse: false })
+    if (found === null) return reply.code(204).header('set-cookie', NO_SESSION_COOKIE).send()
+    return reply.send(view(context, found.actor, found.ends_at))
+  })
+
+  app.delete('/session', { schema }, async (request, reply) => {
+    if (!isOfDashboard('DELETE', request.headers)) return refuse(reply, FROM_ELSEWHERE, request.id)
+    const secret = readSessionCookie(request.headers.cookie)
+    const hash = hashKey(secret ?? '')
+    const found = await findSession(context, { hash, source_ip: null, isUse: false })
+    if (found !== null) await endSession(context, hash, found.actor)
+    return reply.code(204).header('set-cookie', NO_SESSION_COOKIE).send()
+  })
+}
+
+const view = ({ settings }: AdminContext, actor: Actor, ends_at: string | null): object => ({
+  email: actor.email,
+  role: actor.role,
+  token_id: actor.token_id,
+  organization_id: actor.organization_id,
+  is_default_organization: actor.organization_id === settings.organizationId,
+  ends_at,
+})
+
+const BUSY: Refusal = {
+  kind: 'refusal',
+  error: 'conflict',
+  message: 'The session could not be opened. Sign in again.',
+  details: { reason: 'changed_meanwhile' },
+}

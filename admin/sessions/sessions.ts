@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { hashKey } from '../../core/api-key.ts'
+import type { AdminToken } from '../../core/model.ts'
+import { commit } from '../../core/redis/commit.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { runScript } from '../../core/redis/run-script.ts'
+import { activityWrite } from '../changes/activity-write.ts'
+import { auditEntry } from '../changes/audit-entry.ts'
+import type { Actor, AdminContext } from '../server/admin-context.ts'
+
+/** However much it is used, a session ends after a long working day. */
+export const SESSION_LIMIT_MS = 12 * 3_600_000
+/** A session that nobody uses ends sooner. What a page asks for by itself is no use. */
+export const SESSION_IDLE_MS = 3_600_000
+/** Sessions of one token; a new one ends the oldest. */
+export const SESSIONS_LIMIT = 20
+const TRIES_LIMIT = 5
+
+export interface FoundSession {
+  readonly actor: Actor
+  readonly ends_at: string
+}
+
+type Needed = Pick<AdminContext, 'redis' | 'now'>
+
+/**
+ * Opens a session for whoever has signed in with a token, and answers its secret, of which the store keeps the hash.
+ * Null when the token was deleted meanwhile, or too many sign in with it at this moment.
+ */
+export async function openSession(
+  { redis, settings, now }: AdminContext,
+  actor: Actor,
+  request_id: string,
+): Promise<string | null> {
+  const { organization_id, token_id } = actor
+  const secret = randomBytes(32).toString('base64url')
+  const hash = hashKey(secret)
+  const index = REDIS_KEYS.sessionIndex(organization_id, token_id)
+  const audit = { action: 'sign_in.dashboard', target: token_id, before: null, after: null }
+  for (let tries = 0; tries < TRIES_LIMIT; tries++) {
+    const opened = await redis.zrange(index, '0', '-1')
+    const ended = opened.slice(0, Math.max(0, opened.length - SESSIONS_LIMIT + 1))
+    const at = now()
+    const committed = await commit(
+      redis,
+      {
+        guards: [
+          ['HGET', REDIS_KEYS.adminTokens(organization_id), token_id, true],
+          ['ZCARD', index, '', String(opened.length)],
+        ],
+        writes: [
+          ...ended.map((old) => ['DEL', REDIS_KEYS.session(old)] as const),
+          ...ended.map((old) => ['ZREM', index, old] as const),
+          ['HSET', REDIS_KEYS.session(hash), 'organization_id', organization_id],
+          ['HSET', REDIS_KEYS.session(hash), 'token_id', token_id],
+          ['HSET', REDIS_KEYS.session(hash), 'ends_ms', at.getTime() + SESSION_LIMIT_MS],
+          ['PEXPIRE', REDIS_KEYS.session(hash), SESSION_IDLE_MS],
+          ['ZADD', index, at.getTime(), hash],
+          ['PEXPIRE', index, SESSION_LIMIT_MS],
+          activityWrite(auditEntry(audit, { actor, request_id, now: at })),
+        ],
+        targets: [],
+      },
+      settings.killLease_ms,
+    )
+    if (committed.kind === 'committed') return secret
+  }
+  return null
+}
+
+/** Who a session stands for; null when it is over, or its token is deleted or expired. */
+export async function findSession(
+  { redis, now }: Needed,
+  session: { readonly hash: string; readonly source_ip: string | null; readonly isUse: boolean },
+): Promise<FoundSession | null> {
+  const { hash, source_ip, isUse } = session
+  const now_ms = now().getTime()
+  const found = (await runScript(
+    redis,
+    'find-session',
+    [REDIS_KEYS.session(hash)],
+    [REDIS_KEYS.adminTokens(''), now_ms, isUse ? SESSION_IDLE_MS : 0],
+  )) as [token: string, ends_ms: string] | null
+  if (found === null) return null
+  const token = JSON.parse(found[0]) as AdminToken
+  if (token.expires_at !== null && Date.parse(token.expires_at) <= now_ms) return null
+  const { token_id, organization_id, email, role } = token
+  return {
+    actor: { token_id, organization_id, email, role, source_ip, session: hash },
+    ends_at: new Date(Number(found[1])).toISOString(),
+  }
+}
+
+export async function endSession({ redis }: Needed, hash: string, actor: Actor): Promise<void> {
+  await redis.del(REDIS_KEYS.session(hash))
+  await redis.zrem(REDIS_KEYS.sessionIndex(actor.organization_id, actor.token_id), hash)
+}

@@ -1,0 +1,45 @@
+import type { IncomingHttpHeaders } from 'node:http'
+import { hashKey } from '../../core/api-key.ts'
+import type { Actor, AdminContext } from '../server/admin-context.ts'
+import type { Refusal } from '../server/outcome.ts'
+import { isOfDashboard } from './is-of-dashboard.ts'
+import { readSessionCookie } from './session-cookie.ts'
+import { findSession } from './sessions.ts'
+
+/** By this header the page says that it asks by itself, which keeps no session alive. */
+const BACKGROUND_HEADER = 'x-agw-background'
+
+/** Who makes a request by the dashboard's cookie; null where no session is named, or a token says who it is. */
+export async function signInWithSession(
+  context: AdminContext,
+  request: {
+    readonly method: string
+    readonly headers: IncomingHttpHeaders
+    readonly source_ip: string | null
+  },
+): Promise<Actor | Refusal | null> {
+  const { method, headers, source_ip } = request
+  const secret = headers.authorization === undefined ? readSessionCookie(headers.cookie) : null
+  if (secret === null) return null
+  if (!isOfDashboard(method, headers)) return FROM_ELSEWHERE
+  const isUse = headers[BACKGROUND_HEADER] === undefined
+  const found = await findSession(context, { hash: hashKey(secret), source_ip, isUse })
+  if (found === null) return OVER
+  if (isUse) context.tokenUses.note(found.actor.organization_id, found.actor.token_id)
+  return found.actor
+}
+
+export const FROM_ELSEWHERE: Refusal = {
+  kind: 'refusal',
+  error: 'forbidden',
+  message:
+    'A session opens this for the dashboard alone. Send "Authorization: Bearer <ADMIN_TOKEN>" from elsewhere.',
+  details: { reason: 'not_from_dashboard' },
+}
+
+const OVER: Refusal = {
+  kind: 'refusal',
+  error: 'unauthorized',
+  message: 'The session is over. Sign in again.',
+  headers: { 'www-authenticate': 'Bearer realm="agw admin"' },
+}

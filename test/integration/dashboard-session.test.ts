@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { SESSIONS_LIMIT, SESSION_IDLE_MS, SESSION_LIMIT_MS } from '../../admin/sessions/sessions.ts'
+import { FAILURES_LIMIT } from '../../admin/sign-in/sign-in-throttle.ts'
+import { hashKey } from '../../core/api-key.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { type AdminAnswer, type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+
+let valkey: KitValkey
+let redis: RedisClient
+let admin: AdminInProcess
+
+before(async () => {
+  valkey = await startValkey()
+  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+  admin = await adminInProcess(valkey.url, {
+    AGW_ADMIN_SOCKET: join(tempFolder('admin'), 'admin.sock'),
+  })
+})
+
+after(async () => {
+  redis.disconnect()
+  await admin.stop()
+  await valkey.stop()
+})
+
+const OURS = { 'sec-fetch-site': 'same-origin', 'x-agw-client': 'dashboard' }
+const ORG = 'org_default'
+
+const signIn = (token: string | null = admin.token, headers = {}): Promise<AdminAnswer> =>
+  admin.call('POST', '/session', { token, headers: { ...OURS, ...headers } })
+
+const cookieOf = (answer: AdminAnswer): string =>
+  String(answer.headers['set-cookie']).split(';')[0] ?? ''
+const hashOf = (cookie: string): string => hashKey(cookie.split('=')[1] ?? '')
+
+async function newSession(token = admin.token): Promise<string> {
+  const answer = await signIn(token)
+  assert.equal(answer.status, 201, answer.text)
+  return cookieOf(answer)
+}
+
+const get = (cookie: string, path = '/admin/agents', headers = {}): Promise<AdminAnswer> =>
+  admin.call('GET', path, { token: null, headers: { cookie, ...OURS, ...headers } })
+
+async function newToken(role: string): Promise<{ token: string; token_id: string }> {
+  const body = { email: `${role}@example.com`, role }
+  const answer = await admin.call('POST', '/admin/tokens', { body })
+  assert.equal(answer.status, 201, answer.text)
+  return answer.body
+}
+
+describe('sign-in', () => {
+  test('makes a session that opens both APIs with the role of its token', async () => {
+    const answer = await signIn()
+    assert.equal(answer.status, 201)
+    assert.equal(answer.body.email, 'admin@localhost')
+    assert.equal(answer.body.role, 'admin')
+    const [cookie = '', ...attributes] = String(answer.headers['set-cookie']).split('; ')
+    assert.match(cookie, /^agw_session=[\w-]{43}$/)
+    assert.deepEqual(attributes, ['Path=/', 'HttpOnly', 'SameSite=Strict'])
+    for (const path of ['/admin/agents', '/webhooks'])
+      assert.equal((await get(cookie, path)).status, 200)
+    const viewer = await newSession((await newToken('viewer')).token)
+    const headers = { cookie: viewer, ...OURS }
+    for (const path of ['/admin/agents', '/admin/agents/agt_1/kill', '/webhooks/whk_1/test']) {
+      const refused = await admin.call('POST', path, { token: null, headers, body: {} })
+      assert.equal(refused.status, 403)
+      assert.match(refused.body.message, /role viewer/)
+    }
+  })
+
+  test('over https the cookie belongs to this host alone and goes over https alone', async () => {
+    const answer = await signIn(admin.token, { origin: 'https://gateway.example' })
+    const text = String(answer.headers['set-cookie'])
+    assert.match(text, /^__Host-agw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
+    assert.equal((await get(cookieOf(answer))).status, 200)
+  })
+
+  test('keeps the hash of the secret alone, is in the log, and has no place for a token in a URL', async () => {
+    const cookie = await newSession()
+    const [, secret = ''] = cookie.split('=')
+    for (const key of await redis.keys('*')) {
+      assert.equal(key.includes(secret), false)
+      if ((await redis.type(key)) === 'hash')
+        assert.equal(JSON.stringify(await redis.hgetall(key)).includes(secret), false, key)
+    }
+    const found = await admin.call('GET', '/admin/activity?q=sign_in.dashboard&limit=1')
+    assert.equal(found.body.data[0].data.actor, 'admin@localhost')
+    assert.equal(admin.log().includes(secret), false)
+    assert.equal((await signIn(null)).status, 401)
+    const inUrl = await admin.call('POST', `/session?token=${admin.token}`, {
+      token: null,
+      headers: OURS,
+    })
+    assert.equal(inUrl.status, 401)
+  })
+
+  test('that fails is recorded and throttled as everywhere', async () => {
+    const own = await adminInProcess(valkey.url, { AGW_ADMIN_TOKEN: admin.token })
+    try {
+      for (let i = 0; i < FAILURES_LIMIT; i++)
+        assert.equal(
+          (await own.call('POST', '/session', { token: 'guessed', headers: OURS })).status,
+          401,
+        )
+      const late = await own.call('POST', '/session', { token: 'guessed', headers: OURS })
+      assert.equal(late.status, 429)
+      assert.ok(Number(late.headers['retry-after']) > 0)
+      assert.equal(late.headers['set-cookie'], undefined)
+      const found = await own.call('GET', '/admin/activity?q=sign_in.failed&limit=1')
+      assert.equal(found.body.data[0].data.after.throttled, true)
+    } finally {
+      await own.stop()
+    }
+  })
+
+  test('of one token more often than the bound ends its oldest sessions', async () => {
+    const { token, token_id } = await newToken('viewer')
+    const cookies: string[] = []
+    for (let i = 0; i <= SESSIONS_LIMIT; i++) cookies.push(await newSession(token))
+    const statuses = await Promise.all(cookies.map(async (cookie) => (await get(cookie)).status))
+    assert.deepEqual(statuses, [401, ...Array.from({ length: SESSIONS_LIMIT }, () => 200)])
+    assert.equal(await redis.zcard(REDIS_KEYS.sessionIndex(ORG, token_id)), SESSIONS_LIMIT)
+  })
+})
+
+describe('a session is over at once', () => {
+  const isOver = async (cookie: string): Promise<void> => {
+    const answer = await get(cookie)
+    assert.equal(answer.status, 401)
+    assert.match(answer.body.message, /session is over/)
+    const who = await get(cookie, '/session')
+    assert.equal(who.status, 204)
+  }
+
+  test('by sign-out', async () => {
+    const cookie = await newSession()
+    const answer = await admin.call('DELETE', '/session', {
+      token: null,
+      headers: { cookie, ...OURS },
+    })
+    assert.equal(answer.status, 204)
+    assert.match(String(answer.headers['set-cookie']), /agw_session=; .*Max-Age=0/)
+    await isOver(cookie)
+    assert.equal(await redis.exists(REDIS_KEYS.session(hashOf(cookie))), 0)
+  })
+
+  test('by the deletion of its token', async () => {
+    const { token, token_id } = await newToken('admin')
+    const cookie = await newSession(token)
+    assert.equal((await get(cookie)).status, 200)
+    assert.equal((await admin.call('DELETE', `/admin/tokens/${token_id}`)).status, 204)
+    await isOver(cookie)
+  })
+
+  test('by the expiry of its token', async () => {
+    const { token, token_id } = await newToken('admin')
+    const cookie = await newSession(token)
+    const tokens = REDIS_KEYS.adminTokens(ORG)
+    const record = JSON.parse((await redis.hget(tokens, token_id)) ?? '{}')
+    const expires_at = new Date(Date.now() - 1).toISOString()
+    await redis.hset(tokens, token_id, JSON.stringify({ ...record, expires_at }))
+    await isOver(cookie)
+  })
+
+  test('after its longest life, however much it is used', async () => {
+    const cookie = await newSession()
+    const key = REDIS_KEYS.session(hashOf(cookie))
+    const ends_ms = Number(await redis.hget(key, 'ends_ms'))
+    assert.ok(ends_ms <= Date.now() + SESSION_LIMIT_MS)
+    await redis.hset(key, 'ends_ms', Date.now() + 60_000)
+    assert.equal((await get(cookie)).status, 200)
+    assert.ok((await redis.pttl(key)) <= 60_000)
+    await redis.hset(key, 'ends_ms', Date.now() - 1)
+    await isOver(cookie)
+  })
+
+  test('when nobody uses it: what a page asks for by itself is no use', async () => {
+    const cookie = await newSession()
+    const key = REDIS_KEYS.session(hashOf(cookie))
+    assert.ok((await redis.pttl(key)) <= SESSION_IDLE_MS)
+    await redis.pexpire(key, 60_000)
+    assert.equal((await get(cookie, '/admin/stats', { 'x-agw-background': '1' })).status, 200)
+    assert.ok((await redis.pttl(key)) <= 60_000)
+    await get(cookie)
+    assert.ok((await redis.pttl(key)) > 60_000)
+  })
+
+  test('with the streams that it or its token has opened', async () => {
+    const { token, token_id } = await newToken('viewer')
+    const cookie = await newSession(token)
+    const ends = [
+      follow({ cookie, ...OURS }),
+      follow({ authorization: `Bearer ${token}` }),
+      follow({ cookie: await newSession(), ...OURS }),
+    ]
+    const streams = await Promise.all(ends)
+    await admin.call('DELETE', `/admin/tokens/${token_id}`)
+    await Promise.all(streams.slice(0, 2).map(({ ended }) => ended))
+    assert.equal(streams[2]?.isOpen(), true)
+    streams[2]?.abort()
+  })
+
+  const follow = (
+    headers: Record<string, string>,
+  ): Promise<{ ended: Promise<unknown>; isOpen: () => boolean; abort: () => void }> =>
+    new Promise((resolve, reject) => {
+      const path = '/admin/activity/stream'
+      const sent = request({ host: '127.0.0.1', port: admin.port, path, headers, agent: false })
+      sent.once('error', reject)
+      sent.once('response', (answer) => {
+        assert.equal(answer.statusCode, 200)
+        let isOpen = true
+        const ended = new Promise((done) => answer.once('close', () => done((isOpen = false))))
+        answer.on('error', () => undefined).resume()
+        resolve({ ended, isOpen: () => isOpen, abort: () => sent.destroy() })
+      })
+      sent.end()
+    })
+})
+
+describe('a session opens nothing', () => {
+  test('threat 6: behind the proxy, where there is not even a sign-in', async () => {
+    const cookie = await newSession()
+    const headers = { cookie, ...OURS }
+    for (const path of ['/admin/agents', '/admin/stats', '/webhooks', '/session', '/']) {
+      const answer = await admin.call('GET', path, { token: null, headers, socket: true })
+      assert.equal(answer.status, path.startsWith('/admin/') ? 401 : 404)
+    }
+    const made = await admin.call('POST', '/session', { headers: OURS, socket: true })
+    assert.equal(made.status, 404)
+  })
+
+  const HOST = 'gateway.example:8081'
+  const CHANGES: [string, Record<string, string>, number][] = [
+    ['the page itself', { ...OURS }, 201],
+    [
+      'the page itself, at an address without Sec-Fetch-Site',
+      { 'x-agw-client': 'dashboard', host: HOST, origin: `http://${HOST}` },
+      201,
+    ],
+    ['a form of another port of this host', { 'sec-fetch-site': 'same-site' }, 403],
+    ['a page of another port with our header', { ...OURS, 'sec-fetch-site': 'same-site' }, 403],
+    ['another site', { ...OURS, 'sec-fetch-site': 'cross-site' }, 403],
+    ['an address typed in', { ...OURS, 'sec-fetch-site': 'none' }, 403],
+    ['a form of our own origin, without our header', { 'sec-fetch-site': 'same-origin' }, 403],
+    [
+      'another port, without Sec-Fetch-Site',
+      { 'x-agw-client': 'dashboard', host: HOST, origin: 'http://gateway.example:3000' },
+      403,
+    ],
+    ['an opaque origin', { 'x-agw-client': 'dashboard', host: HOST, origin: 'null' }, 403],
+    ['no origin at all', { 'x-agw-client': 'dashboard' }, 403],
+    [
+      'the header of another client',
+      { 'sec-fetch-site': 'same-origin', 'x-agw-client': 'cli' },
+      403,
+    ],
+  ]
+  for (const [who, headers, status] of CHANGES)
+    test(`${status === 201 ? 'but' : 'threat 6:'} to ${who}: a change is answered ${status}`, async () => {
+      const cookie = await newSession()
+      const agent_id = `csrf-${Math.random().toString(36).slice(2)}`
+      const body = { agent_name: 'made by a page', agent_id }
+      const sent = { ...headers, cookie }
+      const answer = await admin.call('POST', '/admin/agents', { token: null, headers: sent, body })
+      assert.equal(answer.status, status, answer.text)
+      const made = await admin.call('GET', `/admin/agents/${agent_id}`)
+      assert.equal(made.status, status === 201 ? 200 : 404)
+      const out = await admin.call('DELETE', '/session', { token: null, headers: sent })
+      assert.equal(out.status, status === 201 ? 204 : 403)
+      assert.equal((await get(cookie)).status, status === 201 ? 401 : 200)
+      const again = await admin.call('POST', '/session', { headers })
+      assert.equal(again.status, status)
+    })
+
+  test('a read by another site is refused too, one by an address typed in is not', async () => {
+    const cookie = await newSession()
+    for (const [site, status] of [
+      ['same-site', 403],
+      ['cross-site', 403],
+      ['none', 200],
+    ] as const)
+      assert.equal((await get(cookie, '/admin/agents', { 'sec-fetch-site': site })).status, status)
+  })
+
+  test('beside a token: the token alone says who it is', async () => {
+    const cookie = await newSession()
+    const headers = { cookie, ...OURS }
+    const answer = await admin.call('GET', '/admin/agents', { token: 'wrong', headers })
+    assert.equal(answer.status, 401)
+  })
+
+  test('with a secret that is none', async () => {
+    for (const value of ['', 'x', 'a'.repeat(43), `${'a'.repeat(43)}; agw_session=b`])
+      assert.equal((await get(`agw_session=${value}`)).status, 401)
+  })
+})
+
+describe('the files of the dashboard', () => {
+  test('run nothing but themselves, are in no frame, and are sent again only when they have changed', async () => {
+    const page = await admin.call('GET', '/', { token: null })
+    assert.equal(page.status, 200)
+    const policy = String(page.headers['content-security-policy'])
+    assert.match(
+      policy,
+      /^default-src 'none'; script-src 'self' 'sha256-[\w+/=]+'; style-src 'self'; /,
+    )
+    assert.match(policy, /frame-ancestors 'none'/)
+    assert.equal(page.headers['x-content-type-options'], 'nosniff')
+    assert.equal(page.headers['referrer-policy'], 'no-referrer')
+    const paths = [...page.text.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path = '']) => path)
+    assert.ok(paths.length > 30)
+    for (const path of ['/', ...new Set(paths)]) {
+      const file = await admin.call('GET', path, { token: null })
+      assert.equal(file.status, 200, path)
+      const headers = { 'if-none-match': String(file.headers['etag']) }
+      assert.equal((await admin.call('GET', path, { token: null, headers })).status, 304, path)
+    }
+    const data = await admin.call('GET', '/admin/agents')
+    assert.equal(data.headers['cache-control'], 'no-store')
+  })
+})

@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs'
+import { type BrowserContext, type Page, chromium } from 'playwright-core'
+import { tempFolder } from './temp-folder.ts'
+
+export interface KitBrowser {
+  /** A page in a session of its own: nothing of the other pages' cookies. */
+  readonly open: (url: string, wide?: boolean) => Promise<Page>
+  /** What pages have complained of so far: errors of the console, exceptions, breaches of the content policy. */
+  readonly complaints: () => readonly string[]
+  readonly close: () => Promise<void>
+}
+
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+const WAIT_LIMIT_MS = 15_000
+const WIDE = { width: 1440, height: 900 }
+const NARROW = { width: 360, height: 740 }
+
+/** A real Chromium, as Debian and others package it. */
+export async function openBrowser(): Promise<KitBrowser> {
+  const executablePath = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium'
+  if (!existsSync(executablePath))
+    throw new Error(
+      `The tests of the dashboard need Chromium, and there is none at ${executablePath}. Install it (Debian: apt-get install chromium) or set CHROMIUM_BIN.`,
+    )
+  const complaints: string[] = []
+  const contexts: BrowserContext[] = []
+  return {
+    open: async (url, wide = true) => {
+      const context = await chromium.launchPersistentContext(tempFolder('chromium'), {
+        executablePath,
+        headless: true,
+        args: FLAGS,
+        viewport: wide ? WIDE : NARROW,
+      })
+      contexts.push(context)
+      context.setDefaultTimeout(WAIT_LIMIT_MS)
+      const page = await context.newPage()
+      page.on('pageerror', (error) => complaints.push(error.message))
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+      })
+      await page.goto(url)
+      return page
+    },
+    complaints: () => complaints,
+    close: async () => {
+      await Promise.all(contexts.map((context) => context.close()))
+    },
+  }
+}
