@@ -8,11 +8,11 @@ const KINDS: Readonly<Record<string, { text: string; members: readonly string[] 
   query: { text: 'A query parameter', members: ['name', 'value'] },
   none: { text: 'None', members: [] },
   oauth2_client_credentials: {
-    text: 'OAuth 2 client credentials (stored, not used yet)',
+    text: 'OAuth 2 client credentials',
     members: ['token_url', 'client_id', 'client_secret', 'scope'],
   },
   aws_sigv4: {
-    text: 'AWS Signature 4 (stored, not used yet)',
+    text: 'AWS Signature 4',
     members: ['access_key_id', 'secret_access_key', 'session_token', 'region', 'service'],
   },
 }

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Rule } from '../api-types.ts'
+import { useMay } from '../session.ts'
 import { TextField } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 
@@ -12,9 +13,8 @@ export function RulesFields({
   onRules: (rules: readonly Rule[]) => void
 }) {
   // Rows keep their text when one before them goes.
-  const [names, setNames] = useState(() =>
-    rules.map(() => crypto.getRandomValues(new Uint32Array(1))[0] ?? 0),
-  )
+  const [names, setNames] = useState(() => rules.map((_, at) => at))
+  const mayChange = useMay('admin')
   const change = (at: number, rule: Rule): void => onRules(rules.with(at, rule))
   return (
     <fieldset>
@@ -34,28 +34,32 @@ export function RulesFields({
             onList={(paths) => change(at, { ...rule, paths })}
             required
           />
-          <button
-            type="button"
-            class="danger quiet"
-            disabled={rules.length === 1}
-            onClick={() => {
-              setNames(names.toSpliced(at, 1))
-              onRules(rules.toSpliced(at, 1))
-            }}
-          >
-            Remove rule {at}
-          </button>
+          {mayChange && (
+            <button
+              type="button"
+              class="danger quiet"
+              disabled={rules.length === 1}
+              onClick={() => {
+                setNames(names.toSpliced(at, 1))
+                onRules(rules.toSpliced(at, 1))
+              }}
+            >
+              Remove rule {at}
+            </button>
+          )}
         </div>
       ))}
-      <button
-        type="button"
-        onClick={() => {
-          setNames([...names, Math.max(0, ...names) + 1])
-          onRules([...rules, { methods: ['GET'], paths: [] }])
-        }}
-      >
-        Add a rule
-      </button>
+      {mayChange && (
+        <button
+          type="button"
+          onClick={() => {
+            setNames([...names, Math.max(0, ...names) + 1])
+            onRules([...rules, { methods: ['GET'], paths: [] }])
+          }}
+        >
+          Add a rule
+        </button>
+      )}
     </fieldset>
   )
 }
