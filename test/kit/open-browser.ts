@@ -5,8 +5,11 @@ import { tempFolder } from './temp-folder.ts'
 export interface KitBrowser {
   /** A page in a session of its own: nothing of the other pages' cookies. */
   readonly open: (url: string, wide?: boolean) => Promise<Page>
-  /** What pages have complained of so far: errors of the console, exceptions, breaches of the content policy. */
-  readonly complaints: () => readonly string[]
+  /**
+   * What pages have complained of since this was last asked: errors of the console, exceptions, breaches of the content
+   * policy. With an expression only those that fit it.
+   */
+  readonly complaints: (expected?: RegExp) => readonly string[]
   readonly close: () => Promise<void>
 }
 
@@ -50,7 +53,11 @@ export async function openBrowser(): Promise<KitBrowser> {
       await page.goto(url)
       return page
     },
-    complaints: () => complaints,
+    complaints: (expected = /^/) => {
+      const told = complaints.splice(0)
+      complaints.push(...told.filter((text) => !expected.test(text)))
+      return told.filter((text) => expected.test(text))
+    },
     close: async () => {
       await Promise.all(contexts.map((context) => context.close()))
     },

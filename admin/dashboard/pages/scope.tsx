@@ -87,16 +87,22 @@ function NewScope({ query }: { query: Query }) {
 function StoredScope({ scope_id }: { scope_id: string }) {
   const path = `/admin/scopes/${encodeURIComponent(scope_id)}`
   const scope = useLoad<Scope>(path)
+  const [isSaved, setSaved] = useState(false)
+  const saved = (is: boolean): void => {
+    setSaved(is)
+    if (is) scope.reload()
+  }
   return (
     <Loaded from={scope}>
       {(value) => (
-        <EditScope
-          key={scope.etag}
-          scope={value}
-          etag={scope.etag}
-          path={path}
-          onSaved={scope.reload}
-        />
+        <>
+          <EditScope key={scope.etag} scope={value} etag={scope.etag} path={path} onSaved={saved} />
+          {isSaved && (
+            <p class="notice good" role="status">
+              Saved, and in force on every edge.
+            </p>
+          )}
+        </>
       )}
     </Loaded>
   )
@@ -111,20 +117,16 @@ function EditScope({
   scope: Scope
   etag: string | null
   path: string
-  onSaved: () => void
+  onSaved: (isSaved: boolean) => void
 }) {
   const { scope_id: _, agent_id, integration_id, created_at: __, ...stored } = scope
   const [settings, setSettings] = useState<ScopeSettings>(stored)
-  const [isSaved, setSaved] = useState(false)
   const mayChange = useMay('admin')
   // Whoever saved in between is not overwritten: the service says so, by the tag of what was read.
   const headers = etag === null ? {} : { 'if-match': etag }
   const save = useAction(
     () => ask('PUT', path, { body: settings, headers }),
-    () => {
-      setSaved(true)
-      onSaved()
-    },
+    () => onSaved(true),
   )
   return (
     <>
@@ -151,7 +153,7 @@ function EditScope({
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          setSaved(false)
+          onSaved(false)
           save.run()
         }}
       >
@@ -159,11 +161,6 @@ function EditScope({
           <ScopeFields settings={settings} onSettings={setSettings} />
         </fieldset>
         <ProblemNotice problem={save.problem} />
-        {isSaved && (
-          <p class="notice good" role="status">
-            Saved, and in force on every edge.
-          </p>
-        )}
         {mayChange && (
           <button type="submit" class="main" disabled={save.isBusy}>
             {save.isBusy ? 'Saving …' : 'Save'}
