@@ -7,10 +7,15 @@ export const TICK_MS = 5000
 export const COLUMN = { calls: 0, failed: 1, denied: 2, oversize: 3, expected: 4 } as const
 const COLUMNS = 5
 
+/** The slots of the long spans. */
+export const COARSE_MS = 300_000
 /** 10 s and 1 min: bursts. */
 const FINE = { slot_ms: TICK_MS, columns: COLUMNS, windows: [2, 12], with_running: false }
 /** 10 min, 1 h and 6 h, and the slot that runs: slow misuse. */
-const COARSE = { slot_ms: 300_000, columns: COLUMNS, windows: [3, 13, 73], with_running: true }
+const COARSE = { slot_ms: COARSE_MS, columns: COLUMNS, windows: [3, 13, 73], with_running: true }
+/** What lies further back is in no window: the longest, and the slot that runs. */
+export const FINE_REACH_MS = (Math.max(...FINE.windows) + 1) * FINE.slot_ms
+export const COARSE_REACH_MS = (Math.max(...COARSE.windows) + 1) * COARSE.slot_ms
 const SPANS = FINE.windows.length + COARSE.windows.length
 const SPAN_MINUTES = [1 / 6, 1, 15, 65, 365]
 

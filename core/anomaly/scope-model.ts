@@ -4,11 +4,19 @@ import { EndpointBook } from './endpoint-book.ts'
 import { HourProfile, type HourProfileState } from './hour-profile.ts'
 import { Novelty, type NoveltyState } from './novelty.ts'
 import type { ObservedCall } from './observed-call.ts'
-import { COLUMN, RATE_SIGNS, RateSigns, type RateSignsState, TICK_MS } from './rate-signs.ts'
+import {
+  COARSE_MS,
+  COARSE_REACH_MS,
+  COLUMN,
+  FINE_REACH_MS,
+  RATE_SIGNS,
+  RateSigns,
+  type RateSignsState,
+  TICK_MS,
+} from './rate-signs.ts'
 import { SizeProfile, type SizeProfileState } from './size-profile.ts'
 
 const HOUR_MS = 3_600_000
-const COARSE_MS = 300_000
 /** Expectations are rounded to this, so that their sums are the same in whatever order they were made. */
 const EXPECTED_STEP = 2 ** -20
 /** After so long a silence the past says nothing about the present. */
@@ -225,12 +233,17 @@ export class ScopeModel {
     if (call.source_ip !== null) this.#addresses.see(networkOf(call.source_ip), at_ms, counts)
   }
 
-  /** Moves on to a tick. */
+  /** Moves on to a tick, through a silence in long steps; what is known in the end is the same as after short ones. */
   advance(tick_ms: number): void {
     if (tick_ms - this.#tick_ms > SILENCE_MAX_MS) this.#tick_ms = tick_ms - SILENCE_MAX_MS
     while (this.#tick_ms < tick_ms) {
-      this.#rates.add(this.#tick_ms, COLUMN.expected, this.#expectedPerTick())
-      this.#tick_ms += TICK_MS
+      const step_ms = stepOf(this.#tick_ms, tick_ms)
+      // What was expected in an hour that no window reaches back to does not matter.
+      if (step_ms < HOUR_MS) {
+        const expected = this.#expectedPerTick() * (step_ms / TICK_MS)
+        this.#rates.add(this.#tick_ms, COLUMN.expected, expected)
+      }
+      this.#tick_ms += step_ms
       this.#rates.advance(this.#tick_ms)
       if (this.#tick_ms % HOUR_MS === 0) this.#endHour(this.#tick_ms / HOUR_MS - 1)
     }
@@ -363,6 +376,13 @@ export class ScopeModel {
     const calls = (this.#learned[COLUMN.calls] as number) + SHARE_PRIOR_CALLS
     return this.#learned.map((count) => count / calls)
   }
+}
+
+/** The longest step through a silence after which the windows at its end hold what they would after single ticks. */
+function stepOf(tick_ms: number, end_ms: number): number {
+  if (tick_ms % HOUR_MS === 0 && end_ms - tick_ms >= HOUR_MS + COARSE_REACH_MS) return HOUR_MS
+  if (tick_ms % COARSE_MS === 0 && end_ms - tick_ms >= COARSE_MS + FINE_REACH_MS) return COARSE_MS
+  return TICK_MS
 }
 
 /** IPv6 hosts change their lower half at will, so the network stands for them. */

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { AnomalyModel, LEARNING_MS, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
-import type { ScopeModelState } from '../../core/anomaly/scope-model.ts'
+import { TICK_MS } from '../../core/anomaly/rate-signs.ts'
+import { ScopeModel, type ScopeModelState } from '../../core/anomaly/scope-model.ts'
 import {
   BEGIN_MS,
   callTimes,
@@ -185,6 +186,36 @@ test('a model that is stored and taken back anywhere scores exactly as one that 
       assert.deepEqual(scores, whole.scores)
     }),
     { numRuns: 10 },
+  )
+})
+
+test('a silence leaves the same behind, whether it is passed at once or tick by tick', () => {
+  const { model: first } = knowing()
+  const ticks = fc.integer({ min: 1, max: (12 * HOUR_MS) / TICK_MS })
+  const calls = fc.array(fc.tuple(ticks, fc.constantFrom('passed', 'failed', 'denied')), {
+    minLength: 1,
+    maxLength: 12,
+  })
+  const state = first.scope('agt_test', 'scp_test')?.state
+  assert.ok(state !== undefined)
+  fc.assert(
+    fc.property(calls, (seen) => {
+      const [atOnce, ticking] = [0, 1].map(
+        () => new ScopeModel(state.first_ms, LEARNING_MS, state),
+      ) as [ScopeModel, ScopeModel]
+      let now_ms = state.tick_ms
+      for (const [silence, outcome] of seen) {
+        const end_ms = now_ms + silence * TICK_MS
+        while (now_ms < end_ms) ticking.advance((now_ms += TICK_MS))
+        atOnce.advance(end_ms)
+        assert.deepEqual(atOnce.state, ticking.state)
+        for (const model of [atOnce, ticking]) {
+          model.observe(usualCall({ outcome }), now_ms)
+          model.evaluate()
+        }
+      }
+    }),
+    { numRuns: 25 },
   )
 })
 
