@@ -6,12 +6,14 @@ import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
 import type { RequestLoad } from '../server/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import { DIGEST_BATCH, digestLog, readPosition } from './digest-log.ts'
+import { digestLog, readPosition } from './digest-log.ts'
 import { keepWithinBudget, type Retention } from './log-budget.ts'
 
 /** One process digests; when it ends without a word, another takes over after this time. */
 const LEADERSHIP_MS = 5_000
 const IDLE_MS = 100
+/** A backlog is digested for so long before leadership and the other jobs are looked at. */
+const DIGEST_MS = 500
 /** An idle round asks the store once for each organization. */
 const IDLE_PER_ORGANIZATION_MS = 1
 const NOTICE_INTERVAL_MS = 2_000
@@ -68,15 +70,15 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       (await leads(parts)) ? redis.hkeys(REDIS_KEYS.organizations) : null,
     )
     if (organization_ids !== null) {
-      const counts = await Promise.all(
+      const has_more = await Promise.all(
         organization_ids.map((organization_id) =>
           attempt(`the digest of the activity log of ${organization_id}`, () =>
-            digestNext(parts, organization_id),
+            digestNext(parts, organization_id, stopped),
           ),
         ),
       )
       const idle_ms = IDLE_MS + organization_ids.length * IDLE_PER_ORGANIZATION_MS
-      pause_ms = counts.some((count) => count === DIGEST_BATCH) ? 0 : idle_ms
+      pause_ms = has_more.includes(true) ? 0 : idle_ms
       if (nowMs() >= due.budget) {
         due.budget = nowMs() + BUDGET_INTERVAL_MS
         await attempt('the retention of the activity log', () =>
@@ -110,11 +112,20 @@ async function leads({ redis, name }: ActivityWorkerParts): Promise<boolean> {
   return true
 }
 
+/** Digests what is new, for a while. Answers whether there is more. */
 async function digestNext(
-  { redis, metrics }: ActivityWorkerParts,
+  parts: ActivityWorkerParts,
   organization_id: string,
-): Promise<number> {
-  const position = await readPosition(redis, organization_id)
-  const digested = await digestLog(redis, organization_id, position, metrics)
-  return digested.kind === 'digested' ? digested.count : 0
+  stopped: AbortSignal,
+): Promise<boolean> {
+  const { redis, load, nowMs } = parts
+  const end_ms = nowMs() + DIGEST_MS
+  let position = await readPosition(redis, organization_id)
+  for (;;) {
+    const digested = await digestLog(parts, organization_id, position)
+    if (digested.kind === 'overtaken' || !digested.has_more) return false
+    if (stopped.aborted || nowMs() > end_ms) return true
+    position = digested.position
+    await load.quiet()
+  }
 }

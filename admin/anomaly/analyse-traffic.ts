@@ -11,7 +11,7 @@ export function analyseTraffic(context: AdminContext, name: string): () => Promi
     name,
     log,
     now,
-    quiet: () => load.quiet(),
+    load,
     killAgent: async ({ organization_id, agent_id, reason }) => {
       const actor = {
         email: 'system',

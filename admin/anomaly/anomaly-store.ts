@@ -34,9 +34,10 @@ export class AnomalyStore {
     this.#holder = holder
   }
 
-  /** Whether this process is the one that analyses, from now on for LEASE_MS. */
-  async hold(): Promise<boolean> {
-    return (await this.#lease(LEASE_MS)) === 1
+  /** Whether this process is the one that analyses, from now on for LEASE_MS, and was so without a break. */
+  async hold(): Promise<'renewed' | 'taken' | 'not ours'> {
+    const answer = await this.#lease(LEASE_MS)
+    return answer === 2 ? 'renewed' : answer === 1 ? 'taken' : 'not ours'
   }
 
   async giveBack(): Promise<void> {

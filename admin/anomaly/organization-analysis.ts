@@ -43,12 +43,10 @@ export class OrganizationAnalysis {
     if (isAfter(stored.position, this.#position)) this.#ahead.set(key, stored.position)
   }
 
-  /** Learns the next piece of the log. */
-  take(entries: readonly StreamEntry[]): void {
-    for (const { position, entry } of entries) {
-      this.#take(position, entry)
-      this.#position = position
-    }
+  /** Learns the next entry of the log. */
+  take({ position, entry }: StreamEntry): void {
+    this.#take(position, entry)
+    this.#position = position
   }
 
   /** What was scored above nothing since this was last asked, in order. */

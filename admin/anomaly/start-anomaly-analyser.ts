@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { setImmediate as turn, setTimeout as wait } from 'node:timers/promises'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
@@ -7,6 +7,7 @@ import { stepIncident } from '../../core/anomaly/incident.ts'
 import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { RequestLoad } from '../server/request-load.ts'
 import { AgentSettings } from './agent-settings.ts'
 import { type ActionTaken, anomalyEntry } from './anomaly-entry.ts'
 import { AnomalyStore, LEASE_MS, SCOPES_AT_ONCE } from './anomaly-store.ts'
@@ -17,8 +18,8 @@ import {
 } from './organization-analysis.ts'
 import { BEGINNING, POSITION_FIELD } from './stored-scope.ts'
 
-/** Entries of one read; parsing them takes a few milliseconds. */
-const READ_MAX = 500
+/** Entries of one read; the store and the parser take a millisecond for them. */
+const READ_MAX = 200
 const POLL_MS = 500
 /**
  * Between two rounds of storing all that changed, 8 kB a scope: rarely, since the log of a minute is soon read again. A
@@ -38,8 +39,7 @@ export interface AnomalyParts {
   readonly name: string
   readonly log: Logger
   readonly now: () => Date
-  /** Gives way to requests while there is a backlog. */
-  readonly quiet?: () => Promise<void>
+  readonly load: RequestLoad
   /** Switches an agent off; false when there is none. */
   readonly killAgent: (order: {
     readonly organization_id: string
@@ -79,6 +79,7 @@ class Analyser {
   readonly #parts: AnomalyParts
   readonly #store: AnomalyStore
   #organizations = new Map<string, Analysed>()
+  #held_ms = Number.NEGATIVE_INFINITY
   #save_ms = 0
   #is_behind = false
 
@@ -92,11 +93,12 @@ class Analyser {
     while (!stopped.aborted) {
       let pause_ms = POLL_MS
       try {
-        if (await this.#store.hold()) pause_ms = (await this.#round(stopped)) ? 0 : POLL_MS
-        else {
-          this.#organizations.clear()
-          pause_ms = LEASE_MS / 5
-        }
+        const lease = await this.#store.hold()
+        // Another may have stored what we have not read.
+        if (lease !== 'renewed') this.#organizations.clear()
+        this.#held_ms = performance.now()
+        if (lease === 'not ours') pause_ms = LEASE_MS / 5
+        else pause_ms = (await this.#round(stopped)) ? 0 : POLL_MS
         isWell = true
       } catch (error) {
         // What was learned since the last storing is read again, by this process or another.
@@ -107,7 +109,7 @@ class Analyser {
         pause_ms = LEASE_MS / 5
       }
       await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)
-      if (pause_ms === 0) await this.#parts.quiet?.()
+      if (pause_ms === 0) await this.#parts.load.quiet()
     }
     await this.#end().catch(() => undefined)
   }
@@ -132,17 +134,31 @@ class Analyser {
     return has_more
   }
 
+  /** Whoever gives way to many requests, or kills several agents in one round, may take longer than the lease lasts. */
+  async #keepLease(): Promise<void> {
+    if (performance.now() - this.#held_ms < LEASE_MS / 5) return
+    if ((await this.#store.hold()) !== 'renewed') throw new Error(TAKEN_OVER)
+    this.#held_ms = performance.now()
+  }
+
   async #readOn(organization_id: string): Promise<boolean> {
-    const { redis } = this.#parts
+    const { redis, load } = this.#parts
     const { analysis, settings } = await this.#open(organization_id)
     const key = REDIS_KEYS.activity(organization_id)
-    const rows = await redis.xrange(key, `(${analysis.position}`, '+', 'COUNT', READ_MAX)
+    const [time, rows] = await Promise.all([
+      redis.time(),
+      redis.xrange(key, `(${analysis.position}`, '+', 'COUNT', READ_MAX),
+    ])
     const entries = rows.flatMap(([position, fields]) => readStreamEntry(position, fields) ?? [])
     // The store's clock is the one that numbers the log.
-    const [seconds = 0, microseconds = 0] = (await redis.time()).map(Number)
+    const [seconds = 0, microseconds = 0] = time.map(Number)
     const now_ms = seconds * 1000 + microseconds / 1000
     await settings.load(agentsWithoutScope(entries), now_ms)
-    analysis.take(entries)
+    const giveWay = async (): Promise<void> => {
+      await load.quiet()
+      await this.#keepLease()
+    }
+    await load.each(entries, (entry) => analysis.take(entry), giveWay)
     if (rows.length < READ_MAX) analysis.model.advance(now_ms - ARRIVAL_MS)
     const scores = analysis.takeScores()
     await settings.load(
@@ -207,8 +223,8 @@ class Analyser {
 
   async #kill(organization_id: string, { agent_id, score, types }: ScopeScore): Promise<boolean> {
     const { killAgent, log } = this.#parts
-    // A kill waits for the edges, and there may be several in one round.
-    if (!(await this.#store.hold())) throw new Error(TAKEN_OVER)
+    // A kill waits for the edges.
+    await this.#keepLease()
     const reason = `${KILL_REASON} ${score}: ${types.join(', ')}`
     try {
       return await killAgent({ organization_id, agent_id, reason })
@@ -250,8 +266,7 @@ class Analyser {
           if (stored !== null) fields.push([key, stored])
         }
         await this.#save(organization_id, { fields })
-        // Requests of operators are answered in between.
-        await turn()
+        await this.#parts.load.quiet()
       }
       const fields = [[POSITION_FIELD, analysis.storedPosition()]] as const
       await this.#save(organization_id, { fields, removed })

@@ -1,7 +1,6 @@
 import {
   closeSync,
   fstatSync,
-  fsyncSync,
   ftruncateSync,
   mkdirSync,
   openSync,
@@ -11,9 +10,9 @@ import {
   renameSync,
   rmSync,
   writeFileSync,
-  writeSync,
   existsSync,
 } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import {
   type ArchiveHead,
@@ -84,26 +83,26 @@ export class ArchiveChain {
    * are written after the lines. Answers how many.
    * @param known_n as the store said before this chain was opened
    */
-  noteCut(known_n: number): number {
+  async noteCut(known_n: number): Promise<number> {
     const missing = Math.max(known_n, this.#sealed_n) - this.#head.n
     if (missing <= 0) return 0
     const entry_text = JSON.stringify({ cut: { missing } })
-    this.append([{ n: this.#head.n, place: this.#place, entry_text }])
+    await this.append([{ n: this.#head.n, place: this.#place, entry_text }])
     return missing
   }
 
   /**
-   * Appends lines and makes them last, then notes the new end.
-   * @throws when somebody else has written to the file meanwhile; the chain must be opened anew then
+   * Appends lines and makes them last, then notes the new end. One call at a time.
+   * @throws (rejects) when somebody else has written to the file meanwhile; the chain must be opened anew then
    */
-  append(lines: readonly NewLine[]): void {
+  async append(lines: readonly NewLine[]): Promise<void> {
     // Made with the first line: a folder without a head says that somebody has emptied it.
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     for (let from = 0; from < lines.length; ) {
       const file = fileOf(lines[from]?.place ?? '')
       let to = from
       while (to < lines.length && fileOf(lines[to]?.place ?? '') === file) to++
-      this.#appendTo(file, lines.slice(from, to))
+      await this.#appendTo(file, lines.slice(from, to))
       from = to
     }
     this.#writeHead()
@@ -124,7 +123,7 @@ export class ArchiveChain {
     for (const file of old) rmSync(join(this.#folder, file))
   }
 
-  #appendTo(file: string, lines: readonly NewLine[]): void {
+  async #appendTo(file: string, lines: readonly NewLine[]): Promise<void> {
     let { mac, n } = this.#head
     let text = ''
     let place = this.#place
@@ -136,15 +135,16 @@ export class ArchiveChain {
       place = line.place
     }
     const bytes = Buffer.from(text, 'utf8')
-    const fd = openSync(join(this.#folder, file), 'a', 0o600)
+    const handle = await open(join(this.#folder, file), 'a', 0o600)
     try {
-      const { size } = fstatSync(fd)
+      const { size } = await handle.stat()
       if (size !== (file === this.#file ? this.#size_bytes : 0))
         throw new Error(`${file} was written by somebody else`)
-      writeSync(fd, bytes)
-      fsyncSync(fd)
+      await handle.appendFile(bytes)
+      // The disk may take long; requests are answered meanwhile.
+      await handle.sync()
     } finally {
-      closeSync(fd)
+      await handle.close()
     }
     this.#size_bytes = (file === this.#file ? this.#size_bytes : 0) + bytes.length
     this.#file = file

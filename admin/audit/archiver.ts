@@ -9,9 +9,11 @@ import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
+import type { RequestLoad } from '../server/request-load.ts'
 import { ArchiveChain, type NewLine } from './archive-chain.ts'
 
-const BATCH = 500
+/** Entries of one read, one write and one step between two requests. */
+const BATCH = 200
 const IDLE_MS = 500
 const FAULT_PAUSE_MS = 5_000
 /** One process at a time writes to an archive; when it ends without a word, another goes on after this. */
@@ -25,6 +27,7 @@ export interface ArchiverParts {
   readonly redis: RedisClient
   readonly ring: KeyRing
   readonly name: string
+  readonly load: RequestLoad
   readonly log: Logger
   readonly nowMs: () => number
   readonly now: () => Date
@@ -59,7 +62,7 @@ class Archiver {
   }
 
   async run(): Promise<void> {
-    const { redis, log, name } = this.#parts
+    const { redis, log, name, load } = this.#parts
     const { signal } = this.#stopped
     let isWell = true
     while (!signal.aborted) {
@@ -79,6 +82,7 @@ class Archiver {
         isWell = false
       }
       await wait(pause_ms, undefined, { signal }).catch(() => undefined)
+      if (pause_ms === 0) await load.quiet()
     }
     const lock = REDIS_KEYS.archiveWriter(this.#archive_id)
     if ((await redis.get(lock).catch(() => null)) === name)
@@ -138,7 +142,7 @@ class Archiver {
     const info = answers?.[0]
     if (rows.length === 0 || !info || info[0] !== null) return 0
     const lines = linesOf(rows, chain.head.n, trimmedOf(info[1] as unknown[]))
-    chain.append(lines)
+    await chain.append(lines)
     const { n, mac } = chain.head
     await redis.hset(REDIS_KEYS.archiveHeads(this.#archive_id), organization_id, `${n} ${mac}`)
     return rows.length
@@ -151,7 +155,7 @@ class Archiver {
     const known_n = Number(stored?.split(' ')[0] ?? 0)
     const folder = join(this.#folder, organization_id)
     const chain = new ArchiveChain(folder, archiveKeys(ring, organization_id))
-    const missing = chain.noteCut(known_n)
+    const missing = await chain.noteCut(known_n)
     this.#chains.set(organization_id, chain)
     if (missing === 0) return chain
     const title = `${missing} entries that had been archived are gone from the archive.`

@@ -12,6 +12,7 @@ import { checkInput, prepareInput } from './check-input.ts'
 import type { Call, Route } from './define-route.ts'
 import { ErrorBody, errorReply } from './error-reply.ts'
 import { type Answer, type Issue, type Refusal, type Streamed, answer, invalid } from './outcome.ts'
+import type { RequestLoad } from './request-load.ts'
 import { readAnyBody } from './read-any-body.ts'
 import { readQuery } from './read-query.ts'
 import { sendStream } from './send-stream.ts'
@@ -65,16 +66,12 @@ export function registerRoutes(
     readAnyBody(forgiving)
     for (const route of routes) if (route.forgiving) add(forgiving, route)
   })
-  app.addHook('onListen', async () => prepareAhead(ahead))
+  app.addHook('onListen', async () => void prepareAhead(context.load, ahead))
 }
 
-/** One at a time, so that requests that come meanwhile are not held up by all of them. */
-function prepareAhead(schemas: TSchema[]): void {
-  const schema = schemas.shift()
-  if (schema === undefined) return
-  prepareInput(schema)
-  setImmediate(() => prepareAhead(schemas))
-}
+/** Requests that come meanwhile go first, and have compiled what they need. */
+const prepareAhead = (load: RequestLoad, schemas: readonly TSchema[]): Promise<void> =>
+  load.each(schemas, prepareInput)
 
 const actors = new WeakMap<FastifyRequest, Actor>()
 

@@ -1,12 +1,18 @@
+import { setImmediate as turn } from 'node:timers/promises'
+
 /** A request counts for so long at most, so that a stream, which has no end, does not count for ever. */
 const COUNTED_MS = 250
 /** Background work gives way for so long at most, so that it goes on however many requests come. */
-const GIVES_WAY_MS = 100
+const GIVES_WAY_MS = 200
+/** So much is done between two times of giving way. */
+const STEP_MS = 4
 
 /** The requests under way, for background work that would hold them up: it gives way between two of its steps. */
 export class RequestLoad {
   #open = 0
-  readonly #waiting = new Set<() => void>()
+  /** Of those that give way, one at a time waits for this. */
+  #go: (() => void) | null = null
+  #last: Promise<void> = Promise.resolve()
 
   /** Answers what is to be called when the request has its answer; more often does no harm. */
   enter(): () => void {
@@ -16,24 +22,54 @@ export class RequestLoad {
       if (!isOpen) return
       isOpen = false
       clearTimeout(timer)
-      if (--this.#open === 0) for (const go of this.#waiting) go()
+      if (--this.#open === 0) this.#go?.()
     }
     const timer = setTimeout(leave, COUNTED_MS)
     timer.unref()
     return leave
   }
 
-  /** Resolves when no request is under way, or after a while. */
+  /**
+   * Resolves when no request is under way, or after a while. Of several that wait one goes on in each turn of the event
+   * loop, so that a request which comes meanwhile waits for one step and not for one of each.
+   */
   quiet(): Promise<void> {
-    if (this.#open === 0) return Promise.resolve()
+    const deadline_ms = performance.now() + GIVES_WAY_MS
+    this.#last = this.#last.then(async () => {
+      await turn()
+      for (;;) {
+        const left_ms = deadline_ms - performance.now()
+        if (this.#open === 0 || left_ms <= 0) return
+        await this.#silence(left_ms)
+      }
+    })
+    return this.#last
+  }
+
+  /** Works through a list, and gives way after so much of it as makes a step. */
+  async each<T>(
+    list: readonly T[],
+    work: (one: T) => void,
+    giveWay: () => Promise<void> = () => this.quiet(),
+  ): Promise<void> {
+    let began_ms = performance.now()
+    for (const one of list) {
+      work(one)
+      if (performance.now() - began_ms < STEP_MS) continue
+      await giveWay()
+      began_ms = performance.now()
+    }
+  }
+
+  #silence(at_most_ms: number): Promise<void> {
     return new Promise((resolve) => {
       const go = (): void => {
         clearTimeout(timer)
-        this.#waiting.delete(go)
+        this.#go = null
         resolve()
       }
-      const timer = setTimeout(go, GIVES_WAY_MS)
-      this.#waiting.add(go)
+      const timer = setTimeout(go, at_most_ms)
+      this.#go = go
     })
   }
 }

@@ -1,8 +1,8 @@
 -- Purpose: takes a lease that is free, or renews the one that is held.
--- Guarantee: one holder at a time; a holder whose time was over and whose lease another took is told so.
+-- Guarantee: one holder at a time; a holder whose time was over is told so, since another may have held it meanwhile.
 -- KEYS[1] lease
 -- ARGV[1] name of the holder · ARGV[2] ms it lasts, 0 gives it back
--- Answer: 1 when it is held now, else 0
+-- Answer: 2 when it was held and is renewed, 1 when it was free, 0 when it is not held now
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 if ARGV[2] == '0' then
@@ -10,4 +10,4 @@ if ARGV[2] == '0' then
   return 0
 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-return 1
+return holder and 2 or 1

@@ -108,11 +108,11 @@ test('an organization that has no entry yet is no fault of the archive', async (
 })
 
 /** An archive of 30 lines in three files, of its own. */
-function smallArchive(): string {
+async function smallArchive(): Promise<string> {
   const own = tempFolder('small-archive')
   archiveIdOf(own)
   const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
-  chain.append(
+  await chain.append(
     Array.from({ length: 30 }, (_, i) => ({
       n: i + 1,
       place: `${Date.UTC(2026, 0, 1, 8 + Math.floor(i / 10))}-${i}`,
@@ -124,8 +124,8 @@ function smallArchive(): string {
 
 let own = ''
 const FILE = '2026-01-01T09.ndjson'
-beforeEach(() => {
-  own = smallArchive()
+beforeEach(async () => {
+  own = await smallArchive()
 })
 const linesOf = (file = FILE): string[] =>
   readFileSync(join(own, ORG, file), 'utf8')
@@ -184,7 +184,7 @@ test('an end that was cut off is named, also with its head put back to an earlie
   // An older head with a true seal, as a backup would have it.
   write(whole.slice(0, 7), last)
   const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
-  chain.append([])
+  await chain.append([])
   assert.deepEqual(await faults(), [])
   const heads = new Map([[ORG, { n: 30, mac: JSON.parse(whole[9] ?? '').mac as string }]])
   assert.deepEqual(await faults(heads), [

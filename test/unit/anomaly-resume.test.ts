@@ -45,23 +45,24 @@ const copy = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T
 
 test('scopes that were stored at different times go on without losing a call or taking one twice', () => {
   const whole = start()
-  whole.take(entries)
+  for (const entry of entries) whole.take(entry)
   const place = fc.integer({ min: 0, max: entries.length })
   fc.assert(
     fc.property(place, place, (a, b) => {
       const [early, late] = [Math.min(a, b), Math.max(a, b)]
       const first = start()
-      first.take(entries.slice(0, early))
+      for (const entry of entries.slice(0, early)) first.take(entry)
       const position = copy(first.storedPosition())
       const stored = new Map<(typeof keys)[number], StoredScope | null>()
       for (const key of keys) stored.set(key, copy(first.stored(key)))
       // Then the first scope alone is stored again, as it is when an event is written.
-      first.take(entries.slice(early, late))
+      for (const entry of entries.slice(early, late)) first.take(entry)
       stored.set(keys[0] ?? ' ', copy(first.stored(keys[0] ?? ' ')))
 
       const second = start(position)
       for (const [key, scope] of stored) if (scope !== null) second.restore(key, scope)
-      second.take(entries.filter((entry) => isAfter(entry.position, position.position)))
+      for (const entry of entries)
+        if (isAfter(entry.position, position.position)) second.take(entry)
       for (const key of keys) assert.deepEqual(second.stored(key), whole.stored(key))
     }),
     { numRuns: 20, examples: [[0, entries.length - 1]] },
