@@ -7,7 +7,6 @@ export interface Who {
   readonly role: Role
   readonly token_id: string
   readonly organization_id: string
-  readonly ends_at: string | null
 }
 
 export interface Page<T> {

@@ -1,8 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { ask } from './api.ts'
+import { ask, type Problem } from './api.ts'
 import type { Role, Who } from './api-types.ts'
 import { connection, type Reach } from './connection.ts'
 import { linkTo, type Place, usePlace } from './place.ts'
+import { ProblemNotice } from './parts/notices.tsx'
 import { AccessPage } from './pages/access.tsx'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
@@ -38,21 +39,21 @@ export function App() {
   const [who, setWho] = useState<Who | null | 'unknown'>('unknown')
   const [reach, setReach] = useState<Reach>(connection.reach)
   useEffect(() => connection.listen(setReach), [])
+  const [problem, setProblem] = useState<Problem | null>(null)
   const look = async (): Promise<void> => {
     const answer = await ask<Who | null>('GET', '/session', { isBackground: true })
     if (answer.ok) setWho(answer.value)
+    setProblem(answer.ok ? null : answer.problem)
   }
   useEffect(() => void look(), [])
   useEffect(() => {
-    if (reach !== 'unreachable') return
-    const timer = setInterval(
-      () => void (who === 'unknown' ? look() : ask('GET', '/healthz')),
-      RETRY_MS,
-    )
+    if (reach !== 'unreachable' && problem === null) return
+    const again = (): Promise<unknown> => (who === 'unknown' ? look() : ask('GET', '/healthz'))
+    const timer = setInterval(() => void again(), RETRY_MS)
     return () => clearInterval(timer)
-  }, [reach, who])
+  }, [reach, who, problem])
   if (who === 'unknown')
-    return reach === 'unreachable' ? <Unreachable /> : <p role="status">Loading …</p>
+    return problem === null ? <p role="status">Loading …</p> : <ProblemNotice problem={problem} />
   if (who === null || reach === 'session_over')
     return (
       <SignInPage
@@ -148,7 +149,10 @@ const ROLE_TEXTS: Readonly<Record<Role, string>> = {
 const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
   <div class="signed-in">
     <span title={ROLE_TEXTS[who.role]}>
-      {who.email} <span class="muted">({who.role})</span>
+      {who.email}{' '}
+      <span class="muted">
+        ({who.role}, {who.organization_id})
+      </span>
     </span>
     <button type="button" onClick={onSignOut}>
       Sign out

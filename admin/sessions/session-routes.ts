@@ -26,39 +26,33 @@ export function sessionRoutes(app: FastifyInstance, context: AdminContext, refus
     if (secret === null) return refuse(reply, BUSY, request_id)
     // What the browser itself says of the address that it shows; a proxy in front may end TLS.
     const isHttps = headers.origin?.startsWith('https:') ?? false
-    const found = await findSession(context, { hash: hashKey(secret), source_ip, isUse: true })
-    return reply
-      .code(201)
-      .header('set-cookie', sessionCookie(secret, isHttps))
-      .send(view(context, actor, found?.ends_at ?? null))
+    return reply.code(201).header('set-cookie', sessionCookie(secret, isHttps)).send(view(actor))
   })
 
   app.get('/session', { schema }, async (request, reply) => {
     const secret = readSessionCookie(request.headers.cookie)
     if (secret === null || !isOfDashboard('GET', request.headers)) return reply.code(204).send()
     const hash = hashKey(secret)
-    const found = await findSession(context, { hash, source_ip: null, isUse: false })
-    if (found === null) return reply.code(204).header('set-cookie', NO_SESSION_COOKIE).send()
-    return reply.send(view(context, found.actor, found.ends_at))
+    const actor = await findSession(context, { hash, source_ip: null, isUse: false })
+    if (actor === null) return reply.code(204).header('set-cookie', NO_SESSION_COOKIE).send()
+    return reply.send(view(actor))
   })
 
   app.delete('/session', { schema }, async (request, reply) => {
     if (!isOfDashboard('DELETE', request.headers)) return refuse(reply, FROM_ELSEWHERE, request.id)
     const secret = readSessionCookie(request.headers.cookie)
     const hash = hashKey(secret ?? '')
-    const found = await findSession(context, { hash, source_ip: null, isUse: false })
-    if (found !== null) await endSession(context, hash, found.actor)
+    const actor = await findSession(context, { hash, source_ip: null, isUse: false })
+    if (actor !== null) await endSession(context, hash, actor)
     return reply.code(204).header('set-cookie', NO_SESSION_COOKIE).send()
   })
 }
 
-const view = ({ settings }: AdminContext, actor: Actor, ends_at: string | null): object => ({
-  email: actor.email,
-  role: actor.role,
-  token_id: actor.token_id,
-  organization_id: actor.organization_id,
-  is_default_organization: actor.organization_id === settings.organizationId,
-  ends_at,
+const view = ({ email, role, token_id, organization_id }: Actor): object => ({
+  email,
+  role,
+  token_id,
+  organization_id,
 })
 
 const BUSY: Refusal = {

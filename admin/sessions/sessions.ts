@@ -16,11 +16,6 @@ export const SESSION_IDLE_MS = 3_600_000
 export const SESSIONS_LIMIT = 20
 const TRIES_LIMIT = 5
 
-export interface FoundSession {
-  readonly actor: Actor
-  readonly ends_at: string
-}
-
 type Needed = Pick<AdminContext, 'redis' | 'now'>
 
 /**
@@ -72,23 +67,20 @@ export async function openSession(
 export async function findSession(
   { redis, now }: Needed,
   session: { readonly hash: string; readonly source_ip: string | null; readonly isUse: boolean },
-): Promise<FoundSession | null> {
+): Promise<Actor | null> {
   const { hash, source_ip, isUse } = session
   const now_ms = now().getTime()
-  const found = (await runScript(
+  const text = await runScript(
     redis,
     'find-session',
     [REDIS_KEYS.session(hash)],
     [REDIS_KEYS.adminTokens(''), now_ms, isUse ? SESSION_IDLE_MS : 0],
-  )) as [token: string, ends_ms: string] | null
-  if (found === null) return null
-  const token = JSON.parse(found[0]) as AdminToken
+  )
+  if (typeof text !== 'string') return null
+  const token = JSON.parse(text) as AdminToken
   if (token.expires_at !== null && Date.parse(token.expires_at) <= now_ms) return null
   const { token_id, organization_id, email, role } = token
-  return {
-    actor: { token_id, organization_id, email, role, source_ip, session: hash },
-    ends_at: new Date(Number(found[1])).toISOString(),
-  }
+  return { token_id, organization_id, email, role, source_ip, session: hash }
 }
 
 export async function endSession({ redis }: Needed, hash: string, actor: Actor): Promise<void> {

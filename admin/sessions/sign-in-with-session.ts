@@ -23,10 +23,10 @@ export async function signInWithSession(
   if (secret === null) return null
   if (!isOfDashboard(method, headers)) return FROM_ELSEWHERE
   const isUse = headers[BACKGROUND_HEADER] === undefined
-  const found = await findSession(context, { hash: hashKey(secret), source_ip, isUse })
-  if (found === null) return OVER
-  if (isUse) context.tokenUses.note(found.actor.organization_id, found.actor.token_id)
-  return found.actor
+  const actor = await findSession(context, { hash: hashKey(secret), source_ip, isUse })
+  if (actor === null) return OVER
+  if (isUse) context.tokenUses.note(actor.organization_id, actor.token_id)
+  return actor
 }
 
 export const FROM_ELSEWHERE: Refusal = {

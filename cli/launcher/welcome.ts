@@ -18,7 +18,7 @@ export function welcome(parts: Welcome): string {
   return `
 The gateway is ready.
   agents call    ${parts.proxyUrl}/https://…
-  operators use  ${parts.apiUrl}
+  operators use  ${parts.apiUrl}  (the dashboard; the API is below it)
 ${token}
 Try it against the echo API that runs beside it (paste as it is):
 

@@ -3,7 +3,7 @@
 -- KEYS[1] session
 -- ARGV[1] prefix of the hashes that hold the tokens, the organization's id follows · ARGV[2] now in ms
 --   ARGV[3] ms that it lives on, 0 where this is no use of a person's
--- Answer: {token as JSON, end of the session in ms}, or nil
+-- Answer: the token as JSON, or nil
 local organization, token_id, ends_ms = unpack(redis.call('HMGET', KEYS[1], 'organization_id', 'token_id', 'ends_ms'))
 if not token_id then return nil end
 local token = redis.call('HGET', ARGV[1] .. organization, token_id)
@@ -13,4 +13,4 @@ if not token or left_ms <= 0 then
   return nil
 end
 if ARGV[3] ~= '0' then redis.call('PEXPIRE', KEYS[1], math.min(left_ms, tonumber(ARGV[3]))) end
-return { token, ends_ms }
+return token

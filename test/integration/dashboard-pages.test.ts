@@ -109,6 +109,17 @@ describe('the dashboard', () => {
     })
   })
 
+  test('threat 6: the cookie of the page opens the API and nothing at the proxy, which shares its host', async () => {
+    const [cookie] = await page.context().cookies(stack.apiUrl)
+    assert.equal(cookie?.name, 'agw_session')
+    assert.equal(cookie.httpOnly && cookie.sameSite === 'Strict', true)
+    const headers = { cookie: `${cookie.name}=${cookie.value}` }
+    const direct = await call({ to: stack.apiUrl, path: '/admin/agents', headers })
+    assert.equal(direct.status, 200)
+    const proxied = await call({ to: stack.proxyUrl, path: '/admin/agents', headers })
+    assert.equal(proxied.status, 401)
+  })
+
   test('a kill from the page cuts the agent’s stream, and shows what each edge did', async () => {
     const own = await stack.operator.makeAccess(stack.ownBaseUrl())
     const stream = openCall(
@@ -314,8 +325,8 @@ describe('the dashboard', () => {
         await goTo(on, hash(), heading())
         await on.getByText('Loading …').first().waitFor({ state: 'hidden' })
         assert.deepEqual(await faultsOf(on), [], `${hash()} ${colorScheme}`)
-        const over = await on.evaluate('document.documentElement.scrollWidth - innerWidth')
-        assert.ok(Number(over) <= 0, `${hash()} is ${over} px too wide`)
+        const over = Number(await on.evaluate('document.documentElement.scrollWidth - innerWidth'))
+        assert.ok(over <= 0, `${hash()} is ${over} px too wide`)
       }
     }
     await page.reload()

@@ -24,14 +24,13 @@ export function ActivityPage({ query }: { query: Query }) {
       <h1>Activity</h1>
       <Filter key={text} query={query} />
       <p class="buttons">
-        <a
-          class="button"
-          href={linkTo(['activity'], { ...filter, live: isLive ? undefined : '1' })}
-          role="button"
+        <button
+          type="button"
           aria-pressed={isLive}
+          onClick={() => goTo(['activity'], { ...filter, live: isLive ? undefined : '1' })}
         >
           {isLive ? 'Stop following' : 'Follow live'}
-        </a>
+        </button>
         <a href={withQuery('/admin/activity/export', { format: 'ndjson', ...filter })} download>
           Export NDJSON
         </a>

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { ask, withQuery } from '../api.ts'
 import type { Alert } from '../api-types.ts'
 import { AgentLink, Json, Tag } from '../parts/bits.tsx'
@@ -60,25 +61,37 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
           { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
           {
             head: 'Status',
-            cell: ({ alert_id, status: is, acknowledged_at, acknowledged_by }) =>
-              is === 'acknowledged' ? (
-                <>
-                  by {acknowledged_by} <Time at={acknowledged_at} />
-                </>
-              ) : mayAcknowledge ? (
-                <button
-                  type="button"
-                  disabled={acknowledge.isBusy}
-                  onClick={() => acknowledge.run(alert_id)}
-                >
-                  Acknowledge
-                </button>
-              ) : (
-                <Tag text="open" />
-              ),
+            cell: (alert) => (
+              <AlertState of={alert}>
+                {mayAcknowledge && (
+                  <button
+                    type="button"
+                    disabled={acknowledge.isBusy}
+                    onClick={() => acknowledge.run(alert.alert_id)}
+                  >
+                    Acknowledge
+                  </button>
+                )}
+              </AlertState>
+            ),
           },
         ]}
       />
+    </>
+  )
+}
+
+/** That it is open, with what may be done, or who has closed it. */
+function AlertState({ of, children }: { of: Alert; children: ComponentChildren }) {
+  if (of.status === 'open')
+    return (
+      <div class="buttons">
+        <Tag text="open" /> {children}
+      </div>
+    )
+  return (
+    <>
+      by {of.acknowledged_by} <Time at={of.acknowledged_at} />
     </>
   )
 }

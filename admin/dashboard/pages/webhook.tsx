@@ -130,26 +130,12 @@ function Deeds({
             >
               <p>The former one signs beside it for another day.</p>
             </ConfirmButton>
-            <ConfirmButton
-              label="Delete"
-              title={`Delete ${webhook.name}?`}
-              work={() => ask('DELETE', path)}
-              onDone={() => goTo(['webhooks'])}
-            >
-              <p>What waits to be delivered goes with it.</p>
-            </ConfirmButton>
+            <Delete webhook={webhook} path={path} />
           </>
         )}
       </div>
       <ProblemNotice problem={test.problem} />
-      {tested !== null && (
-        <section class={`notice ${tested.status === 'delivered' ? 'good' : 'bad'}`} role="status">
-          <p>
-            <strong>The test was {tested.status}.</strong>
-          </p>
-          <Attempts delivery={tested} />
-        </section>
-      )}
+      {tested !== null && <TestResult delivery={tested} />}
       {secret !== null && <SecretOnce label="The new secret." secret={secret} />}
       {isEditing && (
         <WebhookForm
@@ -164,3 +150,23 @@ function Deeds({
     </>
   )
 }
+
+const Delete = ({ webhook, path }: { webhook: Webhook; path: string }) => (
+  <ConfirmButton
+    label="Delete"
+    title={`Delete ${webhook.name}?`}
+    work={() => ask('DELETE', path)}
+    onDone={() => goTo(['webhooks'])}
+  >
+    <p>What waits to be delivered goes with it.</p>
+  </ConfirmButton>
+)
+
+const TestResult = ({ delivery }: { delivery: Delivery }) => (
+  <section class={`notice ${delivery.status === 'delivered' ? 'good' : 'bad'}`} role="status">
+    <p>
+      <strong>The test was {delivery.status}.</strong>
+    </p>
+    <Attempts delivery={delivery} />
+  </section>
+)

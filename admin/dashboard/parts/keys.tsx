@@ -8,7 +8,7 @@ import { SecretOnce, Tag } from './bits.tsx'
 import { ConfirmButton } from './confirm-button.tsx'
 import { DialogForm } from './dialog.tsx'
 import { CheckField, TextField, utcOf } from './fields.tsx'
-import { PagedTable } from './table.tsx'
+import { type Column, PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
 
 type Made = Key & { readonly key: string }
@@ -35,40 +35,7 @@ export function Keys({
         caption="Keys"
         keyOf={({ key_id }) => key_id}
         empty="There is no key."
-        columns={[
-          { head: 'Name', cell: ({ name }) => name },
-          { head: 'Ends in', cell: ({ last4 }) => <code>…{last4}</code> },
-          { head: 'State', cell: (key) => <KeyState of={key} /> },
-          ...(ofOrganization
-            ? [
-                {
-                  head: 'Opens',
-                  cell: ({ uses, agent_ids }: Key) =>
-                    `${uses.join(', ')}${agent_ids === null ? '' : ` · ${agent_ids.length} agents`}`,
-                },
-              ]
-            : []),
-          { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
-          { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
-          ...(mayChange
-            ? [
-                {
-                  head: 'Do',
-                  cell: ({ key_id, name, revoked_at }: Key) =>
-                    revoked_at === null && (
-                      <ConfirmButton
-                        label="Revoke"
-                        title={`Revoke the key “${name}”?`}
-                        work={() => ask('DELETE', `${path}/${key_id}`)}
-                        onDone={keys.reload}
-                      >
-                        <p>It opens nothing from then on, and cannot be given back.</p>
-                      </ConfirmButton>
-                    ),
-                },
-              ]
-            : []),
-        ]}
+        columns={columnsOf({ path, mayChange, ofOrganization, onChanged: keys.reload })}
       />
       {mayChange && mayHaveMore && (
         <p>
@@ -91,6 +58,47 @@ export function Keys({
       )}
     </>
   )
+}
+
+function columnsOf({
+  path,
+  mayChange,
+  ofOrganization,
+  onChanged,
+}: {
+  path: string
+  mayChange: boolean
+  ofOrganization: boolean
+  onChanged: () => void
+}): Column<Key>[] {
+  const opens: Column<Key> = {
+    head: 'Opens',
+    cell: ({ uses, agent_ids }) =>
+      `${uses.join(', ')}${agent_ids === null ? '' : ` · ${agent_ids.length} agents`}`,
+  }
+  const revoke: Column<Key> = {
+    head: 'Do',
+    cell: ({ key_id, name, revoked_at }) =>
+      revoked_at === null && (
+        <ConfirmButton
+          label="Revoke"
+          title={`Revoke the key “${name}”?`}
+          work={() => ask('DELETE', `${path}/${key_id}`)}
+          onDone={onChanged}
+        >
+          <p>It opens nothing from then on, and cannot be given back.</p>
+        </ConfirmButton>
+      ),
+  }
+  return [
+    { head: 'Name', cell: ({ name }) => name },
+    { head: 'Ends in', cell: ({ last4 }) => <code>…{last4}</code> },
+    { head: 'State', cell: (key) => <KeyState of={key} /> },
+    ...(ofOrganization ? [opens] : []),
+    { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+    { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} /> },
+    ...(mayChange ? [revoke] : []),
+  ]
 }
 
 function KeyState({ of: { revoked_at, revoked_by, expires_at } }: { of: Key }) {

@@ -30,6 +30,8 @@ export const ToolFields = ({
   </fieldset>
 )
 
+type SetInjection = <N extends keyof Injection>(name: N) => (value: Injection[N]) => void
+
 export function InjectionFields({
   injection,
   onInjection,
@@ -37,10 +39,7 @@ export function InjectionFields({
   injection: Injection
   onInjection: (injection: Injection) => void
 }) {
-  const set =
-    <N extends keyof Injection>(name: N) =>
-    (value: Injection[N]): void =>
-      onInjection({ ...injection, [name]: value })
+  const set: SetInjection = (name) => (value) => onInjection({ ...injection, [name]: value })
   return (
     <fieldset>
       <legend>Prompt injection</legend>
@@ -76,36 +75,40 @@ export function InjectionFields({
         value={injection.auto_kill_on_critical}
         onValue={set('auto_kill_on_critical')}
       />
-      <details>
-        <summary>Patterns</summary>
-        <ListArea
-          label="Custom patterns (RE2), one a line"
-          list={injection.custom_patterns}
-          onList={set('custom_patterns')}
-        />
-        <ListArea
-          label="Whitelist patterns (RE2), one a line"
-          list={injection.whitelist_patterns}
-          onList={set('whitelist_patterns')}
-        />
-        <SelectField
-          label="A whitelist pattern has to match"
-          value={injection.whitelist_scope}
-          onValue={(scope) => set('whitelist_scope')(scope as Injection['whitelist_scope'])}
-          options={[
-            ['text', 'the text with the finding'],
-            ['request', 'anywhere in the request, which an attacker can add to'],
-          ]}
-        />
-        <ListArea
-          label="Built-in patterns to leave out, one a line"
-          list={injection.disabled_patterns}
-          onList={set('disabled_patterns')}
-        />
-      </details>
+      <PatternFields injection={injection} set={set} />
     </fieldset>
   )
 }
+
+const PatternFields = ({ injection, set }: { injection: Injection; set: SetInjection }) => (
+  <details>
+    <summary>Patterns</summary>
+    <ListArea
+      label="Custom patterns (RE2), one a line"
+      list={injection.custom_patterns}
+      onList={set('custom_patterns')}
+    />
+    <ListArea
+      label="Whitelist patterns (RE2), one a line"
+      list={injection.whitelist_patterns}
+      onList={set('whitelist_patterns')}
+    />
+    <SelectField
+      label="A whitelist pattern has to match"
+      value={injection.whitelist_scope}
+      onValue={(scope) => set('whitelist_scope')(scope as Injection['whitelist_scope'])}
+      options={[
+        ['text', 'the text with the finding'],
+        ['request', 'anywhere in the request, which an attacker can add to'],
+      ]}
+    />
+    <ListArea
+      label="Built-in patterns to leave out, one a line"
+      list={injection.disabled_patterns}
+      onList={set('disabled_patterns')}
+    />
+  </details>
+)
 
 export const RateFields = ({ rate, onRate }: { rate: Rate; onRate: (rate: Rate) => void }) => (
   <fieldset>
