@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
+import { isFloodEntry } from '../core/activity/flood-entry.ts'
 import { agentsCalled } from './agents-called.ts'
 import { type AdminOptions, adminUrl, callAdmin, messageOf } from './call-admin.ts'
 
@@ -150,6 +151,7 @@ function whatOf({ event, method, endpoint, data }: ActivityEntry): string {
     return `${text(data['actor'])} ${text(data['action'])} ${text(data['target'])}`
   if (event === 'agent_killed' || event === 'agent_reactivated')
     return `${text(data['triggered_by'])}: ${text(data['reason'])}`
+  if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more were counted`
   return [method, endpoint].filter((part) => part !== null).join(' ')
 }
 

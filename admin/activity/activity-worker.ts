@@ -7,6 +7,7 @@ import type { Mailer } from '../email/mailer.ts'
 import type { RequestLoad } from '../server/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { digestLog, readPosition } from './digest-log.ts'
+import { tellFloods } from './tell-floods.ts'
 import { keepWithinBudget, type Retention } from './log-budget.ts'
 
 /** One process digests; when it ends without a word, another takes over after this time. */
@@ -17,6 +18,7 @@ const DIGEST_MS = 500
 /** An idle round asks the store once for each organization. */
 const IDLE_PER_ORGANIZATION_MS = 1
 const NOTICE_INTERVAL_MS = 2_000
+const FLOODS_INTERVAL_MS = 2_000
 const BUDGET_INTERVAL_MS = 30_000
 /** Jobs whose failure is remembered; beyond, a failure is told of each time. */
 const FAILING_MAX = 1_000
@@ -48,7 +50,7 @@ export function startActivityWorker(parts: ActivityWorkerParts): () => Promise<v
 
 async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<void> {
   const { redis, log, nowMs, now } = parts
-  const due = { notices: 0, budget: 0 }
+  const due = { notices: 0, budget: 0, floods: 0 }
   const failing = new Set<string>()
   let sending: Promise<unknown> | null = null
   /** One job that fails must not keep the others from being done; it is told of when it begins to fail. */
@@ -79,6 +81,10 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       )
       const idle_ms = IDLE_MS + organization_ids.length * IDLE_PER_ORGANIZATION_MS
       pause_ms = has_more.includes(true) ? 0 : idle_ms
+      if (nowMs() >= due.floods) {
+        due.floods = nowMs() + FLOODS_INTERVAL_MS
+        await attempt('telling the activity log of floods', () => tellFloods(redis, now()))
+      }
       if (nowMs() >= due.budget) {
         due.budget = nowMs() + BUDGET_INTERVAL_MS
         await attempt('the retention of the activity log', () =>

@@ -1,9 +1,12 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { isFloodEntry } from '../../core/activity/flood-entry.ts'
 import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
 
 /** The alert that follows from an entry of the log; null for most (contract §4, "An alert"). */
 export function alertOfEntry(entry: ActivityEntry): AlertCause | null {
   const { event, data } = entry
+  // Those that were recorded before it have raised the alert.
+  if (isFloodEntry(entry)) return null
   if (event === 'injection_blocked' || event === 'injection_detected') return ofFinding(entry)
   if (event === 'anomaly_detected') return ofAnomaly(entry)
   if (event === 'agent_killed' && data['triggered_by'] === 'system') return ofAutomaticKill(entry)

@@ -1,4 +1,5 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
+import { isFloodEntry } from '../activity/flood-entry.ts'
 
 /** What the anomaly model needs to know of one call. */
 export interface ObservedCall {
@@ -38,7 +39,7 @@ const FIRST_ERROR_STATUS = 400
 
 /** The call that an activity entry tells of, or null where the entry is no call of a known agent. */
 export function observedCall(entry: ActivityEntry): ObservedCall | null {
-  if (entry.agent_id === null || !CALL_EVENTS.has(entry.event)) return null
+  if (entry.agent_id === null || !CALL_EVENTS.has(entry.event) || isFloodEntry(entry)) return null
   if (entry.reason !== null && NOT_THE_AGENT.has(entry.reason)) return null
   return {
     agent_id: entry.agent_id,

@@ -84,6 +84,10 @@ export const REDIS_KEYS = {
   edgeMetrics: key('edge-metrics'),
   /** Hash `<agent_id> <reason>` → refusals of one minute that were counted instead of recorded one by one. */
   refusalCounts: (org: string, minute: number) => key('refusal-counts', org, String(minute)),
+  /** The same hash with what the log has told of them; and a sorted set `<organization_id> <minute>` of those it has not, by the ms at which they are due. */
+  refusalCountsTold: (org: string, minute: number) =>
+    key('refusal-counts-told', org, String(minute)),
+  refusalFloods: key('refusal-floods'),
   /** Hash reason → refused calls of one minute whose organization is not known. */
   unknownCalls: (minute: number) => key('unknown-calls', String(minute)),
   /** Stream of events that webhooks subscribe to, until they are handed to the queues: fields `o` organization_id, `e` ActivityEntry. */

@@ -1,8 +1,9 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { floodDueMs } from '../../core/activity/flood-entry.ts'
 import { lineOfEntry, recordEntries, recordLines } from '../../core/activity/record-entries.ts'
 import type { MetricName } from '../../core/metrics/metric-catalogue.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
 /** Allowed calls are written in batches: a crash costs at most this much of them, unless `strict`. */
 const FLUSH_INTERVAL_MS = 25
@@ -13,6 +14,8 @@ const QUEUE_MAX = 20_000
 const FULL_REFUSALS_PER_MINUTE = 120
 /** Agents times reasons that are told apart within a minute; beyond, refusals are counted at once. */
 const FLOOD_KINDS_MAX = 10_000
+/** Minutes that the log is still to tell of, while no admin process does so; of older ones it will not. */
+const FLOODS_MAX = 50_000
 const COUNTS_TTL_S = 30 * 24 * 3600
 const UNKNOWN_CALL_SAMPLES_PER_MINUTE = 20
 /** While the log cannot be written every flush fails; it is told of once in so long. */
@@ -86,10 +89,7 @@ export class ActivityRecorder {
     const { organization_id, agent_id, reason } = entry
     try {
       if (this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
-        await this.#count(
-          REDIS_KEYS.refusalCounts(organization_id, this.#minute),
-          `${agent_id ?? '-'} ${reason}`,
-        )
+        await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
       } else {
         await recordEntries(redis, organization_id, [entry])
       }
@@ -106,7 +106,12 @@ export class ActivityRecorder {
     this.#turnMinute()
     if (this.#unknownSamples++ < UNKNOWN_CALL_SAMPLES_PER_MINUTE)
       this.#parts.log.info({ reason, ...sample }, 'refused a call without a known organization')
-    await this.#count(REDIS_KEYS.unknownCalls(this.#minute), reason).catch(() => undefined)
+    this.#counted++
+    const { redis } = this.#parts
+    const key = REDIS_KEYS.unknownCalls(this.#minute)
+    await Promise.all([redis.hincrby(key, reason, 1), redis.expire(key, COUNTS_TTL_S)]).catch(
+      () => undefined,
+    )
   }
 
   /** Writes what waits; resolves when it is written. */
@@ -184,10 +189,14 @@ export class ActivityRecorder {
     this.#unknownSamples = 0
   }
 
-  async #count(key: string, field: string): Promise<void> {
+  /** The log tells of the count when the minute is over (admin/activity/tell-floods.ts). */
+  async #countRefusal(organization_id: string, field: string): Promise<void> {
     this.#counted++
-    const { redis } = this.#parts
-    await Promise.all([redis.hincrby(key, field, 1), redis.expire(key, COUNTS_TTL_S)])
+    const minute = this.#minute
+    const keys = [REDIS_KEYS.refusalCounts(organization_id, minute), REDIS_KEYS.refusalFloods]
+    const name = `${organization_id} ${minute}`
+    const args = [field, COUNTS_TTL_S, name, floodDueMs(minute), FLOODS_MAX]
+    await runScript(this.#parts.redis, 'count-refusal', keys, args)
   }
 }
 

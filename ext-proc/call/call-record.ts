@@ -1,5 +1,6 @@
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 import type { ActivityEntry, ActivityEvent, StepMark } from '../../core/activity/activity-entry.ts'
+import { eventOfReason } from '../../core/activity/event-of-reason.ts'
 import { isDelivered } from '../../core/outbox/subscribable-events.ts'
 import type { Reason } from '../../core/reasons.ts'
 import type { PassedCall } from '../access-log/call-facts.ts'
@@ -20,14 +21,6 @@ export interface CallFacts {
   request_id: string
   bytes_in: number | null
   data: Record<string, unknown>
-}
-
-/** Events of refusals that have one of their own (contract §7); every other refusal is `request_rejected`. */
-const EVENT_OF: Partial<Record<Reason, ActivityEvent>> = {
-  permission_denied: 'permission_denied',
-  rate_limit_exceeded: 'rate_limit_exceeded',
-  mcp_tool_blocked: 'mcp_tool_blocked',
-  security_block: 'injection_blocked',
 }
 
 /** Gathers what becomes one activity entry. `clockMs` is monotonic with fractions, `wallMs` the time of day. */
@@ -72,7 +65,7 @@ export class CallRecord {
     status: number,
     data: Readonly<Record<string, unknown>>,
   ): ActivityEntry | null {
-    return this.#entry(EVENT_OF[reason] ?? 'request_rejected', 'blocked', reason, status, data)
+    return this.#entry(eventOfReason(reason), 'blocked', reason, status, data)
   }
 
   /** Something was found in the request, and let through. */

@@ -4,6 +4,10 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
+import { floodEntry } from '../../core/activity/flood-entry.ts'
+import { observedCall } from '../../core/anomaly/observed-call.ts'
+import { tellFloods } from '../../admin/activity/tell-floods.ts'
 import { ActivityRecorder } from '../../ext-proc/activity/activity-recorder.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -90,4 +94,76 @@ test('what a store that stands still may have taken is told of as lost, and is n
   await connected()
   await recorder.stop()
   assert.ok((await written(entry)) <= 1)
+})
+
+const logged = async (agent_id: string | null): Promise<ActivityEntry[]> =>
+  (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+'))
+    .map(([, fields]) => JSON.parse(fields[1] ?? '') as ActivityEntry)
+    .filter((entry) => entry.agent_id === agent_id)
+
+const suppressedOf = (entries: readonly ActivityEntry[]): unknown[] =>
+  entries.map(({ data }) => data['suppressed']).filter((number) => number !== undefined)
+
+test('a flood is told of where it was: an entry of each agent, reason and minute says how many more there were', async () => {
+  await connected()
+  await redis.hset(REDIS_KEYS.organizations, ORG, '{}')
+  await redis.hset(REDIS_KEYS.agents(ORG), 'agt_flood', '{"agent_name":"flooding"}')
+  const minute = 29_000_000
+  now_ms = minute * 60_000
+  const refuse = (agent_id: string | null, reason: ActivityEntry['reason']): Promise<void> =>
+    recorder.refused(activityEntry('request_rejected', { agent_id, reason }))
+  const refuseOften = async (count: number, agent_id: string | null): Promise<void> => {
+    for (let i = 0; i < count; i++) await refuse(agent_id, 'rate_limit_exceeded')
+  }
+  await refuseOften(125, 'agt_flood')
+  await refuseOften(123, null)
+  await refuse('agt_flood', 'permission_denied')
+  const due = new Date((minute + 1) * 60_000 + 5_000)
+  assert.equal(await tellFloods(redis, new Date(due.getTime() - 1)), 0, 'the minute runs')
+  const tellers = await Promise.all([1, 2, 3].map(() => tellFloods(redis, due)))
+  assert.deepEqual(tellers.sort(), [0, 0, 2], 'once, however many processes there are')
+  const entries = await logged('agt_flood')
+  assert.equal(entries.length, 122, 'a reason of which all are recorded has no count')
+  const { id: _id, ...told } = entries.at(-1) ?? activityEntry('request_allowed')
+  assert.deepEqual(told, {
+    ...told,
+    event: 'rate_limit_exceeded',
+    timestamp: new Date((minute + 1) * 60_000 - 1).toISOString(),
+    agent_name: 'flooding',
+    reason: 'rate_limit_exceeded',
+    decision: 'blocked',
+    request_id: null,
+    data: { suppressed: 5 },
+  })
+  assert.deepEqual(suppressedOf(await logged(null)), [3])
+  // What an edge counts late is told of as well, and nothing twice.
+  await refuseOften(2, 'agt_flood')
+  assert.equal(await tellFloods(redis, due), 1)
+  assert.deepEqual(suppressedOf(await logged('agt_flood')), [5, 2])
+  assert.equal(await tellFloods(redis, due), 0)
+  assert.equal(await redis.zcard(REDIS_KEYS.refusalFloods), 0)
+})
+
+test('the entry of a flood is no call to learn from, and raises no alert', () => {
+  const flood = {
+    organization_id: ORG,
+    agent_id: 'agt_flood',
+    agent_name: null,
+    minute: 29_000_000,
+  }
+  for (const reason of ['security_block', 'permission_denied', 'key_not_allowed']) {
+    const entry = floodEntry({ ...flood, reason, suppressed: 7 }, 29_000_001 * 60_000)
+    assert.equal(observedCall(entry), null, reason)
+    assert.equal(alertOfEntry(entry), null, reason)
+  }
+})
+
+test('no log comes back for a flood of an organization that is gone', async () => {
+  await connected()
+  const name = 'org_gone 29000000'
+  await redis.hset(REDIS_KEYS.refusalCounts('org_gone', 29_000_000), 'agt_a permission_denied', 9)
+  await redis.zadd(REDIS_KEYS.refusalFloods, 1, name)
+  assert.equal(await tellFloods(redis, new Date()), 0)
+  assert.equal(await redis.exists(REDIS_KEYS.activity('org_gone')), 0)
+  assert.equal(await redis.zscore(REDIS_KEYS.refusalFloods, name), null)
 })

@@ -60,11 +60,14 @@ export const EntryTable = ({
 )
 
 /** The few words that tell an entry from others of its event. */
-function whyOf({ event, reason, data }: Entry): string {
+function whyOf({ event, method, reason, data }: Entry): string {
   const text = (name: string): string => {
     const value = data[name]
     return typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
   }
+  // What a flood was counted as (core/activity/flood-entry.ts).
+  if (method === null && typeof data['suppressed'] === 'number')
+    return `${reason}: ${data['suppressed']} more were counted`
   switch (event) {
     case 'injection_blocked':
     case 'injection_detected':

@@ -1,0 +1,55 @@
+import type { Reason } from '../reasons.ts'
+import type { ActivityEntry } from './activity-entry.ts'
+import { mintActivityId } from './activity-id.ts'
+import { eventOfReason } from './event-of-reason.ts'
+
+const MINUTE_MS = 60_000
+/** Clocks of edges differ, and a write may wait for the store. */
+const ARRIVAL_MS = 5_000
+
+/** When the log tells of what was counted in a minute since 1970. */
+export const floodDueMs = (minute: number): number => (minute + 1) * MINUTE_MS + ARRIVAL_MS
+
+/** What a flood was counted as: refusals of one minute, one reason and one agent, null where none is known. */
+export interface Flood {
+  readonly organization_id: string
+  readonly agent_id: string | null
+  readonly agent_name: string | null
+  readonly reason: string
+  readonly minute: number
+  readonly suppressed: number
+}
+
+/** The entry that stands for them, at the end of their minute. */
+export const floodEntry = (
+  { organization_id, agent_id, agent_name, reason, minute, suppressed }: Flood,
+  now_ms: number,
+): ActivityEntry => ({
+  id: mintActivityId(now_ms),
+  timestamp: new Date((minute + 1) * MINUTE_MS - 1).toISOString(),
+  event: eventOfReason(reason),
+  organization_id,
+  agent_id,
+  agent_name,
+  key_id: null,
+  integration_id: null,
+  scope_id: null,
+  rule: null,
+  method: null,
+  endpoint: null,
+  status: null,
+  decision: 'blocked',
+  reason: reason as Reason,
+  source_ip: null,
+  request_id: null,
+  edge_id: null,
+  steps: [],
+  duration_ms: null,
+  bytes_in: null,
+  bytes_out: null,
+  data: { suppressed },
+})
+
+/** Whether an entry stands for many calls and is none itself. */
+export const isFloodEntry = ({ method, data }: Pick<ActivityEntry, 'method' | 'data'>): boolean =>
+  method === null && typeof data['suppressed'] === 'number'
