@@ -193,7 +193,7 @@ describe('a session is over at once', () => {
     assert.ok((await redis.pttl(key)) > 60_000)
   })
 
-  test('with the streams that it or its token has opened', async () => {
+  test('with the streams that it or its token has opened', { timeout: 20_000 }, async () => {
     const { token, token_id } = await newToken('viewer')
     const cookie = await newSession(token)
     const ends = [

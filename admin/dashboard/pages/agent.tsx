@@ -17,6 +17,7 @@ import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { useLoad } from '../use-load.ts'
+import { useNames } from '../use-names.ts'
 
 const ENTRIES_SHOWN = 20
 const EVERY_MS = 5000
@@ -163,6 +164,7 @@ function AgentFacts({ agent }: { agent: Agent }) {
 
 function Scopes({ agent_id }: { agent_id: string }) {
   const scopes = useLoad<Page<Scope>>(withQuery('/admin/scopes', { agent_id, limit: '100' }))
+  const integrationName = useNames('integrations')
   const mayChange = useMay('admin')
   return (
     <section>
@@ -182,9 +184,7 @@ function Scopes({ agent_id }: { agent_id: string }) {
               {
                 head: 'Integration',
                 cell: ({ integration_id: id }) => (
-                  <a href={linkTo(['integrations'], { q: id })}>
-                    <code>{id}</code>
-                  </a>
+                  <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
                 ),
               },
               { head: 'Priority', isNumber: true, cell: ({ priority }) => priority },

@@ -53,10 +53,10 @@ function ReadinessLine() {
 
 function Counts({ stats }: { stats: Stats }) {
   const { agents, integrations, scopes, webhooks, alerts, edges } = stats
-  const counts: readonly (readonly [string, number, string, boolean?])[] = [
+  const counts: readonly (readonly [string, number, string | null, boolean?])[] = [
     ['Open alerts', alerts.open, linkTo(['alerts']), alerts.open > 0],
-    ['Calls in flight', edges.in_flight, '#/'],
-    ['Live edges', edges.live, '#/', edges.live === 0],
+    ['Calls in flight', edges.in_flight, null],
+    ['Live edges', edges.live, null, edges.live === 0],
     ['Active agents', agents.active, linkTo(['agents'], { status: 'active' })],
     ['Killed agents', agents.killed, linkTo(['agents'], { status: 'killed' })],
     ['Integrations', integrations, linkTo(['integrations'])],
@@ -68,14 +68,24 @@ function Counts({ stats }: { stats: Stats }) {
     <ul class="counts">
       {counts.map(([name, count, href, isBad]) => (
         <li key={name} class={isBad ? 'bad' : ''}>
-          <a href={href}>
-            <strong>{count.toLocaleString()}</strong> {name}
-          </a>
+          {href === null ? (
+            <Count of={count} name={name} />
+          ) : (
+            <a href={href}>
+              <Count of={count} name={name} />
+            </a>
+          )}
         </li>
       ))}
     </ul>
   )
 }
+
+const Count = ({ of, name }: { of: number; name: string }) => (
+  <span>
+    <strong>{of.toLocaleString()}</strong> {name}
+  </span>
+)
 
 function OpenAlerts() {
   const alerts = useLoad<Page<Alert>>(`/admin/alerts?status=open&limit=${ALERTS_SHOWN}`, EVERY_MS)

@@ -12,6 +12,7 @@ import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { useLoad } from '../use-load.ts'
+import { useNames } from '../use-names.ts'
 
 type Query = Readonly<Record<string, string>>
 
@@ -121,6 +122,8 @@ function EditScope({
 }) {
   const { scope_id: _, agent_id, integration_id, created_at: __, ...stored } = scope
   const [settings, setSettings] = useState<ScopeSettings>(stored)
+  const agentName = useNames('agents')
+  const integrationName = useNames('integrations')
   const mayChange = useMay('admin')
   // Whoever saved in between is not overwritten: the service says so, by the tag of what was read.
   const headers = etag === null ? {} : { 'if-match': etag }
@@ -144,9 +147,9 @@ function EditScope({
         )}
       </div>
       <p>
-        Agent <AgentLink id={agent_id} /> may call integration{' '}
+        Agent <AgentLink id={agent_id} name={agentName(agent_id)} /> may call integration{' '}
         <a href={linkTo(['integrations'], { q: integration_id })}>
-          <code>{integration_id}</code>
+          {integrationName(integration_id)}
         </a>
         .
       </p>

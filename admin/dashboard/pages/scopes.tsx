@@ -1,12 +1,14 @@
 import { useState } from 'preact/hooks'
 import { withQuery } from '../api.ts'
 import type { Scope } from '../api-types.ts'
+import { AgentLink } from '../parts/bits.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { usePages } from '../use-load.ts'
+import { useNames } from '../use-names.ts'
 
 type Query = Readonly<Record<string, string>>
 
@@ -14,6 +16,8 @@ export function ScopesPage({ query }: { query: Query }) {
   const { agent_id, integration_id, q } = query
   const path = withQuery('/admin/scopes', { agent_id, integration_id, q })
   const scopes = usePages<Scope>(path)
+  const agentName = useNames('agents')
+  const integrationName = useNames('integrations')
   const mayChange = useMay('admin')
   return (
     <>
@@ -38,18 +42,12 @@ export function ScopesPage({ query }: { query: Query }) {
           },
           {
             head: 'Agent',
-            cell: ({ agent_id: id }) => (
-              <a href={linkTo(['agents', id])}>
-                <code>{id}</code>
-              </a>
-            ),
+            cell: ({ agent_id: id }) => <AgentLink id={id} name={agentName(id)} />,
           },
           {
             head: 'Integration',
             cell: ({ integration_id: id }) => (
-              <a href={linkTo(['integrations'], { q: id })}>
-                <code>{id}</code>
-              </a>
+              <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
             ),
           },
           { head: 'Allows', cell: ({ rules }) => <Rules rules={rules} /> },
