@@ -252,6 +252,37 @@ describe('the dashboard', () => {
     assert.equal(await page.locator('main img').count(), 0)
   })
 
+  test('an alert is closed by whoever acknowledges it', async () => {
+    await goTo(page, 'alerts', 'Alerts')
+    const row = page.getByRole('row').filter({ hasText: access.agent.agent_name }).first()
+    const title = (await row.locator('[data-head=What]').innerText()).split('\n')[0] ?? ''
+    await row.getByRole('button', { name: 'Acknowledge' }).click()
+    await page.getByRole('row').filter({ hasText: title }).waitFor({ state: 'detached' })
+    await page.getByLabel('Status').selectOption('acknowledged')
+    await page.getByRole('row').filter({ hasText: title }).getByText('by admin@localhost').waitFor()
+  })
+
+  test('a webhook is refused with every fault named, made, tested, and given a new secret', async () => {
+    await goTo(page, 'webhooks', 'Webhooks')
+    await page.getByRole('button', { name: 'Add a webhook' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('pager')
+    await dialog.getByLabel('URL').fill('https://127.0.0.1/hook')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').getByText('is not public').waitFor()
+    forgive(/400/)
+    await dialog.getByLabel('URL').fill('https://nobody.invalid/hook')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('link', { name: 'pager' }).click()
+    await page.getByRole('button', { name: 'Send a test' }).click()
+    await page.getByText('The test was failed.').waitFor()
+    await page.getByRole('row').filter({ hasText: 'failed' }).waitFor()
+    await page.getByRole('button', { name: 'Rotate the secret' }).click()
+    await dialog.getByRole('button', { name: 'Rotate the secret' }).click()
+    assert.match(await page.locator('.secret code').innerText(), /^whsec_/)
+    await page.getByText('stored', { exact: true }).waitFor()
+  })
+
   test('the live view shows a call when it is made, and only what fits the filter', async () => {
     const { agent_id } = access.agent
     await goTo(page, `activity?live=1&agent_id=${agent_id}&event=request_allowed`, 'Activity')
