@@ -12,6 +12,8 @@ const HIDDEN = [
   'client_secret',
   'secret_access_key',
   'session_token',
+  'page_secret',
+  'x-agw-page-secret',
   'secret',
   'auth',
 ]

@@ -1,4 +1,5 @@
 import { connection } from './connection.ts'
+import { pageSecret } from './page-secret.ts'
 
 export interface Problem {
   /** 0 when the service could not be reached. */
@@ -25,10 +26,11 @@ const LIMIT_MS = 30_000
 
 export const dashboardHeaders = (isBackground: boolean): Record<string, string> => ({
   'x-agw-client': 'dashboard',
+  ...(pageSecret.value === '' ? {} : { 'x-agw-page-secret': pageSecret.value }),
   ...(isBackground ? { 'x-agw-background': '1' } : {}),
 })
 
-/** Asks the admin API; an answer that says no is a value. The session's cookie goes with it. */
+/** Asks the admin API; an answer that says no is a value. Both halves of the session go with it. */
 export async function ask<T>(
   method: string,
   path: string,
@@ -55,9 +57,13 @@ export async function ask<T>(
   connection.found()
   const value = parse(text)
   if (answer.ok) return { ok: true, value: value as T, etag: answer.headers.get('etag') }
-  const problem = problemOf(answer.status, value)
-  if (problem.status === 401 && path !== '/session') connection.sessionOver()
-  return { ok: false, problem }
+  return { ok: false, problem: refused(path, answer.status, value) }
+}
+
+/** What an answer that says no says; where it is that nobody is signed in, the sign-in comes up. */
+export function refused(path: string, status: number, value: unknown): Problem {
+  if (status === 401 && path !== '/session') connection.sessionOver()
+  return problemOf(status, value)
 }
 
 export const withQuery = (
@@ -69,7 +75,7 @@ export const withQuery = (
   return text === '' ? path : `${path}?${text}`
 }
 
-function parse(text: string): unknown {
+export function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -88,7 +94,7 @@ function problemOf(status: number, value: unknown): Problem {
   }
 }
 
-const UNREACHABLE: Problem = {
+export const UNREACHABLE: Problem = {
   status: 0,
   error: 'unreachable',
   message: 'The admin service cannot be reached.',

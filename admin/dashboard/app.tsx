@@ -4,6 +4,7 @@ import type { Role, Who } from './api-types.ts'
 import { connection, type Reach } from './connection.ts'
 import { linkTo, type Place, usePlace } from './place.ts'
 import { ProblemNotice } from './parts/notices.tsx'
+import { pageSecret } from './page-secret.ts'
 import { AccessPage } from './pages/access.tsx'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
@@ -99,7 +100,9 @@ function Frame({
   }, [path, title])
   const signOut = async (): Promise<void> => {
     const answer = await ask('DELETE', '/session')
-    if (answer.ok) onSignedOut()
+    if (!answer.ok) return
+    pageSecret.forget()
+    onSignedOut()
   }
   return (
     <>

@@ -7,7 +7,7 @@ const READS = ['GET', 'HEAD']
 /**
  * Whether a request that a session's cookie came with was made by our own page. SameSite=Strict alone is not enough:
  * to a browser every port of this host is the same site. `Sec-Fetch-Site` is sent to https and loopback addresses; at
- * others the origin has to be the host that was asked.
+ * others the origin, which a page's reads of its own origin do not name, has to be the host that was asked.
  */
 export function isOfDashboard(method: string, headers: IncomingHttpHeaders): boolean {
   const isRead = READS.includes(method)
@@ -15,8 +15,8 @@ export function isOfDashboard(method: string, headers: IncomingHttpHeaders): boo
   const isOurs =
     site === undefined
       ? hostOf(headers.origin) === (headers.origin === undefined && isRead ? null : headers.host)
-      : site === 'same-origin' || (site === 'none' && isRead)
-  return isOurs && (isRead || headers[CLIENT_HEADER] === 'dashboard')
+      : site === 'same-origin'
+  return isOurs && headers[CLIENT_HEADER] === 'dashboard'
 }
 
 function hostOf(origin: string | undefined): string | null {

@@ -7,6 +7,7 @@ import { runScript } from '../../core/redis/run-script.ts'
 import { activityWrite } from '../changes/activity-write.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import type { Actor, AdminContext } from '../server/admin-context.ts'
+import type { NamedSession } from './named-session.ts'
 
 /** However much it is used, a session ends after a long working day. */
 export const SESSION_LIMIT_MS = 12 * 3_600_000
@@ -15,20 +16,30 @@ export const SESSION_IDLE_MS = 3_600_000
 /** Sessions of one token; a new one ends the oldest. */
 export const SESSIONS_LIMIT = 20
 const TRIES_LIMIT = 5
+const SECRET_BYTES = 32
 
 type Needed = Pick<AdminContext, 'redis' | 'now'>
 
+/** The two halves of what opens a session; the store keeps their hashes. */
+export interface SessionSecrets {
+  /** For the cookie. */
+  readonly secret: string
+  /** For the page. */
+  readonly page_secret: string
+}
+
 /**
- * Opens a session for whoever has signed in with a token, and answers its secret, of which the store keeps the hash.
+ * Opens a session for whoever has signed in with a token.
  * Null when the token was deleted meanwhile, or too many sign in with it at this moment.
  */
 export async function openSession(
   { redis, settings, now }: AdminContext,
   actor: Actor,
   request_id: string,
-): Promise<string | null> {
+): Promise<SessionSecrets | null> {
   const { organization_id, token_id } = actor
-  const secret = randomBytes(32).toString('base64url')
+  const secret = randomBytes(SECRET_BYTES).toString('base64url')
+  const page_secret = randomBytes(SECRET_BYTES).toString('base64url')
   const hash = hashKey(secret)
   const index = REDIS_KEYS.sessionIndex(organization_id, token_id)
   const audit = { action: 'sign_in.dashboard', target: token_id, before: null, after: null }
@@ -48,6 +59,7 @@ export async function openSession(
           ...ended.map((old) => ['ZREM', index, old] as const),
           ['HSET', REDIS_KEYS.session(hash), 'organization_id', organization_id],
           ['HSET', REDIS_KEYS.session(hash), 'token_id', token_id],
+          ['HSET', REDIS_KEYS.session(hash), 'page_hash', hashKey(page_secret)],
           ['HSET', REDIS_KEYS.session(hash), 'ends_ms', at.getTime() + SESSION_LIMIT_MS],
           ['PEXPIRE', REDIS_KEYS.session(hash), SESSION_IDLE_MS],
           ['ZADD', index, at.getTime(), hash],
@@ -58,23 +70,23 @@ export async function openSession(
       },
       settings.killLease_ms,
     )
-    if (committed.kind === 'committed') return secret
+    if (committed.kind === 'committed') return { secret, page_secret }
   }
   return null
 }
 
-/** Who a session stands for; null when it is over, or its token is deleted or expired. */
+/** Who a session stands for; null when it is over, another page opened it, or its token is deleted or expired. */
 export async function findSession(
   { redis, now }: Needed,
-  session: { readonly hash: string; readonly source_ip: string | null; readonly isUse: boolean },
+  { hash, page_hash }: NamedSession,
+  { source_ip, isUse }: { readonly source_ip: string | null; readonly isUse: boolean },
 ): Promise<Actor | null> {
-  const { hash, source_ip, isUse } = session
   const now_ms = now().getTime()
   const text = await runScript(
     redis,
     'find-session',
     [REDIS_KEYS.session(hash)],
-    [REDIS_KEYS.adminTokens(''), now_ms, isUse ? SESSION_IDLE_MS : 0],
+    [REDIS_KEYS.adminTokens(''), page_hash, now_ms, isUse ? SESSION_IDLE_MS : 0],
   )
   if (typeof text !== 'string') return null
   const token = JSON.parse(text) as AdminToken

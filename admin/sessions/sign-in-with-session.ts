@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import { hashKey } from '../../core/api-key.ts'
 import type { Actor, AdminContext } from '../server/admin-context.ts'
 import type { Refusal } from '../server/outcome.ts'
 import { isOfDashboard } from './is-of-dashboard.ts'
-import { readSessionCookie } from './session-cookie.ts'
+import { namedSession } from './named-session.ts'
 import { findSession } from './sessions.ts'
 
 /** By this header the page says that it asks by itself, which keeps no session alive. */
@@ -19,11 +18,11 @@ export async function signInWithSession(
   },
 ): Promise<Actor | Refusal | null> {
   const { method, headers, source_ip } = request
-  const secret = headers.authorization === undefined ? readSessionCookie(headers.cookie) : null
-  if (secret === null) return null
+  const session = headers.authorization === undefined ? namedSession(headers) : null
+  if (session === null) return null
   if (!isOfDashboard(method, headers)) return FROM_ELSEWHERE
   const isUse = headers[BACKGROUND_HEADER] === undefined
-  const actor = await findSession(context, { hash: hashKey(secret), source_ip, isUse })
+  const actor = await findSession(context, session, { source_ip, isUse })
   if (actor === null) return OVER
   if (isUse) context.tokenUses.note(actor.organization_id, actor.token_id)
   return actor

@@ -49,7 +49,7 @@ export const REDIS_KEYS = {
   adminTokenLastUsed: (org: string) => key('admin-token-last-used', org),
   /** Hash SHA-256 of a token → `<organization_id> <token_id>`. */
   adminTokenHashes: key('admin-token-hashes'),
-  /** Hash `organization_id`, `token_id`, `ends_ms` of a session of the dashboard, named by the SHA-256 of its secret; and a sorted set of the sessions of one token by the ms of their start. */
+  /** Hash `organization_id`, `token_id`, `page_hash`, `ends_ms` of a session of the dashboard, named by the SHA-256 of its secret; and a sorted set of the sessions of one token by the ms of their start. */
   session: (hash: string) => key('session', hash),
   sessionIndex: (org: string, token_id: string) => key('session-index', org, token_id),
   /** String: a kept answer of a POST with an Idempotency-Key. */

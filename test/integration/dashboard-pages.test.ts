@@ -86,7 +86,6 @@ describe('the dashboard', () => {
         'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])',
       )
       assert.equal(String(kept).includes(token), false)
-      assert.match(String(kept), /^\["?\{\}|\[\{\}/)
       await own.getByRole('button', { name: 'Sign out' }).click()
       await own.getByLabel('Admin token').waitFor()
       await own.reload()
@@ -109,13 +108,14 @@ describe('the dashboard', () => {
     })
   })
 
-  test('threat 6: the cookie of the page opens the API and nothing at the proxy, which shares its host', async () => {
+  test('threat 6: the cookie of the page, which every port of its host is sent, opens nothing by itself', async () => {
     const [cookie] = await page.context().cookies(stack.apiUrl)
     assert.equal(cookie?.name, 'agw_session')
     assert.equal(cookie.httpOnly && cookie.sameSite === 'Strict', true)
     const headers = { cookie: `${cookie.name}=${cookie.value}` }
-    const direct = await call({ to: stack.apiUrl, path: '/admin/agents', headers })
-    assert.equal(direct.status, 200)
+    const claims = { ...headers, 'sec-fetch-site': 'same-origin', 'x-agw-client': 'dashboard' }
+    const direct = await call({ to: stack.apiUrl, path: '/admin/agents', headers: claims })
+    assert.equal(direct.status, 401)
     const proxied = await call({ to: stack.proxyUrl, path: '/admin/agents', headers })
     assert.equal(proxied.status, 401)
   })
@@ -329,7 +329,7 @@ describe('the dashboard', () => {
     const { token } = await newToken('viewer')
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
-    const harmless = /Sign out|Search|Follow|Read again|Explain|Scan|Show|Try again/
+    const harmless = /Sign out|Search|Follow|Read again|Explain|Scan|Show|Try again|Export/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)

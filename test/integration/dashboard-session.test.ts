@@ -38,16 +38,25 @@ const signIn = (token: string | null = admin.token, headers = {}): Promise<Admin
 
 const cookieOf = (answer: AdminAnswer): string =>
   String(answer.headers['set-cookie']).split(';')[0] ?? ''
-const hashOf = (cookie: string): string => hashKey(cookie.split('=')[1] ?? '')
+const secretOf = ({ cookie }: Session): string => cookie.split('=')[1] ?? ''
+const keyOf = (session: Session): string => REDIS_KEYS.session(hashKey(secretOf(session)))
 
-async function newSession(token = admin.token): Promise<string> {
-  const answer = await signIn(token)
+/** Both halves of a session, as the headers that they are sent in. */
+type Session = { readonly cookie: string; readonly 'x-agw-page-secret': string }
+
+const sessionOf = (answer: AdminAnswer): Session => ({
+  cookie: cookieOf(answer),
+  'x-agw-page-secret': answer.body.page_secret,
+})
+
+async function newSession(token = admin.token, headers = {}): Promise<Session> {
+  const answer = await signIn(token, headers)
   assert.equal(answer.status, 201, answer.text)
-  return cookieOf(answer)
+  return sessionOf(answer)
 }
 
-const get = (cookie: string, path = '/admin/agents', headers = {}): Promise<AdminAnswer> =>
-  admin.call('GET', path, { token: null, headers: { cookie, ...OURS, ...headers } })
+const get = (session: object, path = '/admin/agents', headers = {}): Promise<AdminAnswer> =>
+  admin.call('GET', path, { token: null, headers: { ...session, ...OURS, ...headers } })
 
 async function newToken(role: string): Promise<{ token: string; token_id: string }> {
   const body = { email: `${role}@example.com`, role }
@@ -66,9 +75,9 @@ describe('sign-in', () => {
     assert.match(cookie, /^agw_session=[\w-]{43}$/)
     assert.deepEqual(attributes, ['Path=/', 'HttpOnly', 'SameSite=Strict'])
     for (const path of ['/admin/agents', '/webhooks'])
-      assert.equal((await get(cookie, path)).status, 200)
+      assert.equal((await get(sessionOf(answer), path)).status, 200)
     const viewer = await newSession((await newToken('viewer')).token)
-    const headers = { cookie: viewer, ...OURS }
+    const headers = { ...viewer, ...OURS }
     for (const path of ['/admin/agents', '/admin/agents/agt_1/kill', '/webhooks/whk_1/test']) {
       const refused = await admin.call('POST', path, { token: null, headers, body: {} })
       assert.equal(refused.status, 403)
@@ -80,20 +89,20 @@ describe('sign-in', () => {
     const answer = await signIn(admin.token, { origin: 'https://gateway.example' })
     const text = String(answer.headers['set-cookie'])
     assert.match(text, /^__Host-agw_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/)
-    assert.equal((await get(cookieOf(answer))).status, 200)
+    assert.equal((await get(sessionOf(answer))).status, 200)
   })
 
   test('keeps the hash of the secret alone, is in the log, and has no place for a token in a URL', async () => {
-    const cookie = await newSession()
-    const [, secret = ''] = cookie.split('=')
+    const session = await newSession()
+    const secrets = [secretOf(session), session['x-agw-page-secret']]
     for (const key of await redis.keys('*')) {
-      assert.equal(key.includes(secret), false)
-      if ((await redis.type(key)) === 'hash')
-        assert.equal(JSON.stringify(await redis.hgetall(key)).includes(secret), false, key)
+      const isHash = (await redis.type(key)) === 'hash'
+      const kept = key + (isHash ? JSON.stringify(await redis.hgetall(key)) : '')
+      for (const secret of secrets) assert.equal(kept.includes(secret), false, key)
     }
     const found = await admin.call('GET', '/admin/activity?q=sign_in.dashboard&limit=1')
     assert.equal(found.body.data[0].data.actor, 'admin@localhost')
-    assert.equal(admin.log().includes(secret), false)
+    for (const secret of secrets) assert.equal(admin.log().includes(secret), false)
     assert.equal((await signIn(null)).status, 401)
     const inUrl = await admin.call('POST', `/session?token=${admin.token}`, {
       token: null,
@@ -123,83 +132,83 @@ describe('sign-in', () => {
 
   test('of one token more often than the bound ends its oldest sessions', async () => {
     const { token, token_id } = await newToken('viewer')
-    const cookies: string[] = []
-    for (let i = 0; i <= SESSIONS_LIMIT; i++) cookies.push(await newSession(token))
-    const statuses = await Promise.all(cookies.map(async (cookie) => (await get(cookie)).status))
+    const sessions: Session[] = []
+    for (let i = 0; i <= SESSIONS_LIMIT; i++) sessions.push(await newSession(token))
+    const statuses = await Promise.all(sessions.map(async (session) => (await get(session)).status))
     assert.deepEqual(statuses, [401, ...Array.from({ length: SESSIONS_LIMIT }, () => 200)])
     assert.equal(await redis.zcard(REDIS_KEYS.sessionIndex(ORG, token_id)), SESSIONS_LIMIT)
   })
 })
 
 describe('a session is over at once', () => {
-  const isOver = async (cookie: string): Promise<void> => {
-    const answer = await get(cookie)
+  const isOver = async (session: Session): Promise<void> => {
+    const answer = await get(session)
     assert.equal(answer.status, 401)
     assert.match(answer.body.message, /session is over/)
-    const who = await get(cookie, '/session')
+    const who = await get(session, '/session')
     assert.equal(who.status, 204)
   }
 
   test('by sign-out', async () => {
-    const cookie = await newSession()
+    const session = await newSession()
     const answer = await admin.call('DELETE', '/session', {
       token: null,
-      headers: { cookie, ...OURS },
+      headers: { ...session, ...OURS },
     })
     assert.equal(answer.status, 204)
     assert.match(String(answer.headers['set-cookie']), /agw_session=; .*Max-Age=0/)
-    await isOver(cookie)
-    assert.equal(await redis.exists(REDIS_KEYS.session(hashOf(cookie))), 0)
+    await isOver(session)
+    assert.equal(await redis.exists(keyOf(session)), 0)
   })
 
   test('by the deletion of its token', async () => {
     const { token, token_id } = await newToken('admin')
-    const cookie = await newSession(token)
-    assert.equal((await get(cookie)).status, 200)
+    const session = await newSession(token)
+    assert.equal((await get(session)).status, 200)
     assert.equal((await admin.call('DELETE', `/admin/tokens/${token_id}`)).status, 204)
-    await isOver(cookie)
+    await isOver(session)
   })
 
   test('by the expiry of its token', async () => {
     const { token, token_id } = await newToken('admin')
-    const cookie = await newSession(token)
+    const session = await newSession(token)
     const tokens = REDIS_KEYS.adminTokens(ORG)
     const record = JSON.parse((await redis.hget(tokens, token_id)) ?? '{}')
     const expires_at = new Date(Date.now() - 1).toISOString()
     await redis.hset(tokens, token_id, JSON.stringify({ ...record, expires_at }))
-    await isOver(cookie)
+    await isOver(session)
   })
 
   test('after its longest life, however much it is used', async () => {
-    const cookie = await newSession()
-    const key = REDIS_KEYS.session(hashOf(cookie))
+    const session = await newSession()
+    const key = keyOf(session)
     const ends_ms = Number(await redis.hget(key, 'ends_ms'))
     assert.ok(ends_ms <= Date.now() + SESSION_LIMIT_MS)
     await redis.hset(key, 'ends_ms', Date.now() + 60_000)
-    assert.equal((await get(cookie)).status, 200)
+    assert.equal((await get(session)).status, 200)
     assert.ok((await redis.pttl(key)) <= 60_000)
     await redis.hset(key, 'ends_ms', Date.now() - 1)
-    await isOver(cookie)
+    await isOver(session)
   })
 
   test('when nobody uses it: what a page asks for by itself is no use', async () => {
-    const cookie = await newSession()
-    const key = REDIS_KEYS.session(hashOf(cookie))
+    const session = await newSession()
+    const key = keyOf(session)
     assert.ok((await redis.pttl(key)) <= SESSION_IDLE_MS)
     await redis.pexpire(key, 60_000)
-    assert.equal((await get(cookie, '/admin/stats', { 'x-agw-background': '1' })).status, 200)
+    assert.equal((await get(session, '/admin/stats', { 'x-agw-background': '1' })).status, 200)
     assert.ok((await redis.pttl(key)) <= 60_000)
-    await get(cookie)
+    await get(session)
     assert.ok((await redis.pttl(key)) > 60_000)
   })
 
   test('with the streams that it or its token has opened', { timeout: 20_000 }, async () => {
     const { token, token_id } = await newToken('viewer')
-    const cookie = await newSession(token)
+    const session = await newSession(token)
     const ends = [
-      follow({ cookie, ...OURS }),
+      follow({ ...session, ...OURS }),
       follow({ authorization: `Bearer ${token}` }),
-      follow({ cookie: await newSession(), ...OURS }),
+      follow({ ...(await newSession()), ...OURS }),
     ]
     const streams = await Promise.all(ends)
     await admin.call('DELETE', `/admin/tokens/${token_id}`)
@@ -228,8 +237,8 @@ describe('a session is over at once', () => {
 
 describe('a session opens nothing', () => {
   test('threat 6: behind the proxy, where there is not even a sign-in', async () => {
-    const cookie = await newSession()
-    const headers = { cookie, ...OURS }
+    const session = await newSession()
+    const headers = { ...session, ...OURS }
     for (const path of ['/admin/agents', '/admin/stats', '/webhooks', '/session', '/']) {
       const answer = await admin.call('GET', path, { token: null, headers, socket: true })
       assert.equal(answer.status, path.startsWith('/admin/') ? 401 : 404)
@@ -266,42 +275,98 @@ describe('a session opens nothing', () => {
   ]
   for (const [who, headers, status] of CHANGES)
     test(`${status === 201 ? 'but' : 'threat 6:'} to ${who}: a change is answered ${status}`, async () => {
-      const cookie = await newSession()
+      const session = await newSession()
       const agent_id = `csrf-${Math.random().toString(36).slice(2)}`
       const body = { agent_name: 'made by a page', agent_id }
-      const sent = { ...headers, cookie }
+      const sent = { ...headers, ...session }
       const answer = await admin.call('POST', '/admin/agents', { token: null, headers: sent, body })
       assert.equal(answer.status, status, answer.text)
       const made = await admin.call('GET', `/admin/agents/${agent_id}`)
       assert.equal(made.status, status === 201 ? 200 : 404)
       const out = await admin.call('DELETE', '/session', { token: null, headers: sent })
       assert.equal(out.status, status === 201 ? 204 : 403)
-      assert.equal((await get(cookie)).status, status === 201 ? 401 : 200)
+      assert.equal((await get(session)).status, status === 201 ? 401 : 200)
       const again = await admin.call('POST', '/session', { headers })
       assert.equal(again.status, status)
     })
 
-  test('a read by another site is refused too, one by an address typed in is not', async () => {
-    const cookie = await newSession()
+  test('a read by another site is refused too, and one by an address typed in', async () => {
+    const session = await newSession()
     for (const [site, status] of [
       ['same-site', 403],
       ['cross-site', 403],
-      ['none', 200],
+      ['none', 403],
+      ['same-origin', 200],
     ] as const)
-      assert.equal((await get(cookie, '/admin/agents', { 'sec-fetch-site': site })).status, status)
+      assert.equal((await get(session, '/admin/agents', { 'sec-fetch-site': site })).status, status)
   })
 
   test('beside a token: the token alone says who it is', async () => {
-    const cookie = await newSession()
-    const headers = { cookie, ...OURS }
+    const session = await newSession()
+    const headers = { ...session, ...OURS }
     const answer = await admin.call('GET', '/admin/agents', { token: 'wrong', headers })
     assert.equal(answer.status, 401)
   })
 
   test('with a secret that is none', async () => {
     for (const value of ['', 'x', 'a'.repeat(43), `${'a'.repeat(43)}; agw_session=b`])
-      assert.equal((await get(`agw_session=${value}`)).status, 401)
+      assert.equal((await get({ cookie: `agw_session=${value}` })).status, 401)
   })
+})
+
+describe('threat 6: half a session opens nothing', () => {
+  test('where another port of the host has got the cookie, whatever it says of itself', async () => {
+    const session = await newSession()
+    const { cookie } = session
+    const other = await newSession((await newToken('viewer')).token)
+    for (const half of [
+      { cookie },
+      { cookie, 'x-agw-page-secret': '' },
+      { cookie, 'x-agw-page-secret': other['x-agw-page-secret'] },
+      { cookie, 'x-agw-page-secret': secretOf(session) },
+      { ...session, cookie: '' },
+    ]) {
+      for (const path of ['/admin/agents', '/webhooks', '/admin/activity/stream'])
+        assert.equal((await get(half, path)).status, 401)
+      assert.equal((await get(half, '/session')).status, 204)
+      const headers = { ...half, ...OURS }
+      assert.equal((await admin.call('DELETE', '/session', { token: null, headers })).status, 204)
+    }
+    assert.equal((await get(session)).status, 200, 'and ends nothing either')
+  })
+
+  test('where another port has planted a cookie of its own: nobody works in a session of somebody else', async () => {
+    const mine = await newSession()
+    const planted = await newSession((await newToken('admin')).token)
+    const answer = await get({ ...mine, cookie: planted.cookie })
+    assert.equal(answer.status, 401)
+    const both = await get({ ...mine, cookie: `${mine.cookie}; ${planted.cookie}` })
+    assert.equal(both.status, 401)
+  })
+
+  test('where the address bar, a link or an element of a page asks, which have the cookie alone', async () => {
+    const { cookie } = await newSession()
+    for (const site of ['none', 'same-origin', 'same-site'])
+      for (const path of ['/admin/activity/export?format=csv', '/admin/agents']) {
+        const headers = { cookie, 'sec-fetch-site': site }
+        const answer = await admin.call('GET', path, { token: null, headers })
+        assert.equal(answer.status, 403)
+      }
+    const bare = await admin.call('GET', '/admin/agents', { token: null, headers: { cookie } })
+    assert.equal(bare.status, 403)
+  })
+})
+
+test('a sign-in ends the session that the browser had before, and no other', async () => {
+  const [before, elsewhere] = [await newSession(), await newSession()]
+  const after = await newSession((await newToken('viewer')).token, before)
+  assert.deepEqual(
+    await Promise.all([before, elsewhere, after].map(async (one) => (await get(one)).status)),
+    [401, 200, 200],
+  )
+  const half = { cookie: elsewhere.cookie }
+  await newSession(admin.token, half)
+  assert.equal((await get(elsewhere)).status, 200)
 })
 
 describe('the files of the dashboard', () => {

@@ -1,12 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { withQuery } from '../api.ts'
 import { type Entry, EVENTS } from '../api-types.ts'
+import { download } from '../download.ts'
 import { followActivity } from '../follow-activity.ts'
 import { EntryTable } from '../parts/entry-table.tsx'
 import { SelectField, TextField, utcOf } from '../parts/fields.tsx'
-import { Loaded } from '../parts/notices.tsx'
+import { Loaded, ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { goTo, linkTo } from '../place.ts'
+import { useAction } from '../use-action.ts'
 import { usePages } from '../use-load.ts'
 
 type Query = Readonly<Record<string, string>>
@@ -19,6 +21,10 @@ export function ActivityPage({ query }: { query: Query }) {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]))
   const isLive = query['live'] === '1'
   const text = withQuery('', filter)
+  const exporting = useAction(
+    (format: string) => download(withQuery('/admin/activity/export', { format, ...filter })),
+    () => undefined,
+  )
   return (
     <>
       <h1>Activity</h1>
@@ -31,13 +37,15 @@ export function ActivityPage({ query }: { query: Query }) {
         >
           {isLive ? 'Stop following' : 'Follow live'}
         </button>
-        <a href={withQuery('/admin/activity/export', { format: 'ndjson', ...filter })} download>
+        <button type="button" disabled={exporting.isBusy} onClick={() => exporting.run('ndjson')}>
           Export NDJSON
-        </a>
-        <a href={withQuery('/admin/activity/export', { format: 'csv', ...filter })} download>
+        </button>
+        <button type="button" disabled={exporting.isBusy} onClick={() => exporting.run('csv')}>
           Export CSV
-        </a>
+        </button>
+        {exporting.isBusy && <span role="status">Exporting …</span>}
       </p>
+      <ProblemNotice problem={exporting.problem} />
       {isLive ? <Live key={text} filter={filter} /> : <Found filter={filter} />}
     </>
   )

@@ -1,11 +1,14 @@
 import { useState } from 'preact/hooks'
 import { ask, type Answer } from '../api.ts'
 import type { Who } from '../api-types.ts'
+import { pageSecret } from '../page-secret.ts'
 import { TextField } from '../parts/fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { useAction } from '../use-action.ts'
 
-/** The token goes to the server in a header, once, and is kept nowhere; from then on a cookie says who it is. */
+type Opened = Who & { readonly page_secret: string }
+
+/** The token goes to the server in a header, once, and is kept nowhere; from then on a cookie and the page's half say who it is. */
 export function SignInPage({
   isOver,
   onSignedIn,
@@ -14,14 +17,20 @@ export function SignInPage({
   onSignedIn: (who: Who) => void
 }) {
   const [token, setToken] = useState('')
-  const { isBusy, problem, run } = useAction(async (): Promise<Answer<Who>> => {
-    const text = token.trim()
-    if (!/^[\x21-\x7e]+$/.test(text)) return NO_TOKEN
-    const answer = await ask<Who>('POST', '/session', {
-      headers: { authorization: `Bearer ${text}` },
-    })
-    return answer.ok || answer.problem.status !== 401 ? answer : UNKNOWN_TOKEN
-  }, onSignedIn)
+  const { isBusy, problem, run } = useAction(
+    async (): Promise<Answer<Opened>> => {
+      const text = token.trim()
+      if (!/^[\x21-\x7e]+$/.test(text)) return NO_TOKEN
+      const answer = await ask<Opened>('POST', '/session', {
+        headers: { authorization: `Bearer ${text}` },
+      })
+      return answer.ok || answer.problem.status !== 401 ? answer : UNKNOWN_TOKEN
+    },
+    ({ page_secret, ...who }) => {
+      pageSecret.keep(page_secret)
+      onSignedIn(who)
+    },
+  )
   return (
     <main class="sign-in">
       <h1>
@@ -60,7 +69,7 @@ export function SignInPage({
   )
 }
 
-const refusal = (message: string): Answer<Who> => ({
+const refusal = (message: string): Answer<never> => ({
   ok: false,
   problem: { status: 401, error: 'unauthorized', message, details: {} },
 })

@@ -1,0 +1,26 @@
+import { type Answer, dashboardHeaders, parse, refused, UNREACHABLE } from './api.ts'
+
+const FILE_NAME = /filename="([^"]+)"/
+
+/** Asks for a file and gives it to the browser to keep: a plain link could not say by which page it is asked. */
+export async function download(path: string): Promise<Answer<null>> {
+  try {
+    const answer = await fetch(path, { headers: dashboardHeaders(false) })
+    if (!answer.ok)
+      return { ok: false, problem: refused(path, answer.status, parse(await answer.text())) }
+    const name = FILE_NAME.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? ''
+    save(await answer.blob(), name)
+    return { ok: true, value: null, etag: null }
+  } catch {
+    return { ok: false, problem: UNREACHABLE }
+  }
+}
+
+function save(content: Blob, name: string): void {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(content)
+  link.download = name
+  link.click()
+  // The browser has taken hold of it by then.
+  setTimeout(() => URL.revokeObjectURL(link.href))
+}
