@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as turn } from 'node:timers/promises'
+import { RequestLoad } from '../../admin/server/request-load.ts'
+
+/** Whether a promise is resolved after some turns of the event loop. */
+async function isResolved(promise: Promise<unknown>): Promise<boolean> {
+  let resolved = false
+  void promise.then(() => {
+    resolved = true
+  })
+  for (let i = 0; i < 5; i++) await turn()
+  return resolved
+}
+
+test('background work waits while a request is under way, and goes on after the last', async () => {
+  const load = new RequestLoad()
+  const [first, second] = [load.enter(), load.enter()]
+  const waiting = load.quiet()
+  first()
+  first()
+  assert.equal(await isResolved(waiting), false)
+  second()
+  assert.equal(await isResolved(waiting), true)
+})
+
+test('background work goes on after a while, however many requests come', async () => {
+  const load = new RequestLoad()
+  const leave = load.enter()
+  await load.quiet()
+  leave()
+})
+
+test('of several that gave way one goes on in each turn, so that a request comes in between', async () => {
+  const load = new RequestLoad()
+  const order: string[] = []
+  const leaves: (() => void)[] = []
+  const jobs = ['digest', 'archive', 'analysis'].map(async (name) => {
+    await load.quiet()
+    order.push(name)
+    // As a request does that arrives while this step runs.
+    if (name === 'digest') leaves.push(load.enter())
+  })
+  for (let i = 0; i < 5; i++) await turn()
+  assert.deepEqual(order, ['digest'])
+  for (const leave of leaves) leave()
+  await Promise.all(jobs)
+  assert.deepEqual(order, ['digest', 'archive', 'analysis'])
+})
+
+test('a list is worked through whole and in order, and way is given after as much of it as makes a step', async () => {
+  const load = new RequestLoad()
+  const done: number[] = []
+  let steps = 0
+  const giveWay = async (): Promise<void> => void steps++
+  const slow = (n: number): void => {
+    const began_ms = performance.now()
+    while (performance.now() - began_ms < 5);
+    done.push(n)
+  }
+  await load.each([1, 2, 3], slow, giveWay)
+  assert.deepEqual(done, [1, 2, 3])
+  assert.equal(steps, 3)
+  await load.each([], slow, giveWay)
+  assert.equal(steps, 3)
+})
