@@ -3,32 +3,18 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { waitForReader } from '../../admin/server/wait-for-reader.ts'
 import { recordEntries } from '../../core/activity/record-entries.ts'
-import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { adminOnStore } from '../kit/admin-on-store.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
-import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
-import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import type { Json } from '../kit/admin-in-process.ts'
 import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
-let valkey: KitValkey
-let admin: AdminInProcess
-let redis: RedisClient
-
-before(async () => {
-  valkey = await startValkey()
-  admin = await adminInProcess(valkey.url)
-  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
-})
-after(async () => {
-  redis.disconnect()
-  await admin.stop()
-  await valkey.stop()
-})
+const { admin, redis, stop } = await adminOnStore()
+after(stop)
 
 const finding = (agent_id: string, agent_name: string, more: object = {}) =>
   activityEntry('injection_blocked', {
@@ -84,27 +70,23 @@ test('a mail server that says nothing holds up neither the digest nor the alerts
   const silent = createServer((socket) => void sockets.push(socket.on('error', () => undefined)))
   silent.listen(0, '127.0.0.1')
   await once(silent, 'listening')
-  const own = await startValkey()
-  const service = await adminInProcess(own.url, {
+  const own = await adminOnStore({
     AGW_SMTP_URL: `smtp://127.0.0.1:${(silent.address() as AddressInfo).port}`,
     AGW_ALERT_EMAIL_FROM: 'a@example.test',
     AGW_ALERT_EMAIL_TO: 'b@example.test',
   })
-  const store = connectRedis(own.url, { name: 'test', role: 'queue' })
   try {
-    await recordEntries(store, ORG, [finding('agt_mailed', 'a')])
+    await recordEntries(own.redis, ORG, [finding('agt_mailed', 'a')])
     const [socket] = await until('the mail server is asked', () => sockets.length > 0 && sockets)
-    await recordEntries(store, ORG, [finding('agt_meanwhile', 'b')])
+    await recordEntries(own.redis, ORG, [finding('agt_meanwhile', 'b')])
     await until('the next alert is there', async () => {
-      const { body } = await service.call('GET', '/admin/alerts')
+      const { body } = await own.admin.call('GET', '/admin/alerts')
       return body.data.some((alert: Json) => alert.last.agent_id === 'agt_meanwhile')
     })
     assert.equal(socket?.closed, false, 'it is still waited for')
   } finally {
     for (const socket of sockets) socket.destroy()
     silent.close()
-    store.disconnect()
-    await service.stop()
     await own.stop()
   }
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
+import { after, test } from 'node:test'
 import { PassThrough } from 'node:stream'
 import { runActivity } from '../../cli/activity.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
@@ -7,29 +7,17 @@ import { recordEntries } from '../../core/activity/record-entries.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
 import { keepWithinBudget } from '../../admin/activity/log-budget.ts'
+import { adminOnStore } from '../kit/admin-on-store.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
-import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { adminInProcess } from '../kit/admin-in-process.ts'
 import { readEvents } from '../kit/read-events.ts'
-import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
-let valkey: KitValkey
-let admin: AdminInProcess
-let redis: RedisClient
-
-before(async () => {
-  valkey = await startValkey()
-  admin = await adminInProcess(valkey.url)
-  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
-})
-after(async () => {
-  redis.disconnect()
-  await admin.stop()
-  await valkey.stop()
-})
+const { admin, redis, valkey, stop } = await adminOnStore()
+after(stop)
 
 async function record(...entries: readonly ActivityEntry[]): Promise<void> {
   await recordEntries(redis, ORG, entries)

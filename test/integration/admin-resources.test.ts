@@ -1,36 +1,17 @@
 import assert from 'node:assert/strict'
-import { after, before, describe, test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
-import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { SEVERITY_OF } from '../../core/scanner/pattern.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
-import {
-  type CallOptions,
-  type AdminInProcess,
-  adminInProcess,
-  type Json,
-} from '../kit/admin-in-process.ts'
-import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { adminOnStore } from '../kit/admin-on-store.ts'
+import type { CallOptions, Json } from '../kit/admin-in-process.ts'
 import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
 const SECRET = 'sk-live-0123456789-abcdef-WXYZ'
 
-let valkey: KitValkey
-let admin: AdminInProcess
-let redis: RedisClient
-
-before(async () => {
-  valkey = await startValkey()
-  admin = await adminInProcess(valkey.url)
-  redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
-})
-after(async () => {
-  redis.disconnect()
-  await admin.stop()
-  await valkey.stop()
-})
+const { admin, redis, valkey, stop } = await adminOnStore()
+after(stop)
 
 const call = async (method: string, path: string, body?: unknown, options: CallOptions = {}) =>
   await admin.call(method, path, { ...(body === undefined ? {} : { body }), ...options })
