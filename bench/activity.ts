@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import type { ActivityEntry, ActivityEvent } from '../core/activity/activity-entry.ts'
@@ -12,6 +13,10 @@ import { until } from '../test/kit/until.ts'
 
 const ORG = 'org_default'
 const ENTRIES = Number(process.env['BENCH_ENTRIES'] ?? 1_000_000)
+/** So many processes beside it do nothing but use the processor. */
+const BUSY = Number(process.env['BENCH_BUSY'] ?? 0)
+/** They end by themselves, also where nobody ends them. */
+const BURN = 'for (const end = Date.now() + 600_000; Date.now() < end; );'
 const BATCH = 500
 const AGENTS = 1000
 const REPEATS = 30
@@ -23,6 +28,8 @@ const SPACING_MS = (7 * 24 * 3_600_000) / ENTRIES
  * and how an export behaves.
  */
 export async function benchActivity(print: (line: string) => void): Promise<void> {
+  const busy = Array.from({ length: BUSY }, () => spawn(process.execPath, ['-e', BURN]))
+  process.once('exit', () => busy.map((child) => child.kill('SIGKILL')))
   const valkey = await startValkey()
   const redis = connectRedis(valkey.url, { name: 'bench', role: 'queue' })
   const filled = await fill(redis)
@@ -31,8 +38,10 @@ export async function benchActivity(print: (line: string) => void): Promise<void
   const started = performance.now()
   const admin = await startAdmin(valkey.url, newAdminIdentity())
   const undigested = await ask(admin, 'event=mcp_tool_blocked')
+  const later: number[] = []
+  for (let i = 0; i < REPEATS; i++) later.push((await ask(admin, 'event=mcp_tool_blocked')).took_ms)
   print(
-    `a filter while nothing is digested: ${undigested.took_ms.toFixed(0)} ms, ${undigested.found} found, next_cursor ${undigested.next !== null}`,
+    `a filter while nothing is digested: first ${undigested.took_ms.toFixed(0)} ms, ${undigested.found} found, next_cursor ${undigested.next !== null}; ${REPEATS} more: ${show(later)}`,
   )
   await until('all is digested', () => isDigested(redis), 600_000)
   print(`digested in ${((performance.now() - started) / 1000).toFixed(1)} s`)
@@ -71,6 +80,7 @@ export async function benchActivity(print: (line: string) => void): Promise<void
       `  export ${format}: ${megabytes(bytes)} in ${(took_ms / 1000).toFixed(1)} s; memory of the process ${megabytes(before_rss)} before, ${megabytes(peak_rss)} at most`,
     )
   }
+  for (const child of busy) child.kill('SIGKILL')
   await admin.stop()
   redis.disconnect()
   await valkey.stop()
@@ -162,14 +172,15 @@ async function repeat(admin: KitAdmin, query: string): Promise<string> {
     found += page.found
     cursor = page.next
   }
-  const show = (times: readonly number[]): string =>
-    times.length === 0
-      ? '—'
-      : `${median(times).toFixed(1).padStart(6)} ms, ${Math.max(...times)
-          .toFixed(0)
-          .padStart(4)} ms`
   return `first ${show(firsts)}; following ${show(others)}; ${found} on ${pages} pages`
 }
+
+const show = (times: readonly number[]): string =>
+  times.length === 0
+    ? '—'
+    : `${median(times).toFixed(1).padStart(6)} ms, ${Math.max(...times)
+        .toFixed(0)
+        .padStart(4)} ms`
 
 interface Page {
   readonly took_ms: number
