@@ -1,6 +1,7 @@
-const NAME = 'agw_session'
-/** A browser takes this name only over https, only for this very host, and from nobody else (RFC 6265bis). */
-const SECURE_NAME = `__Host-${NAME}`
+import { SESSION_COOKIES } from '../../core/policy/drop-session-cookie.ts'
+
+/** A browser takes the second name only over https, only for this very host, and from nobody else (RFC 6265bis). */
+const [NAME, SECURE_NAME] = SESSION_COOKIES
 const FORM = /^[\w-]{43}$/
 
 /** The secret of the session that a Cookie header carries; null when there is none that could be one. */

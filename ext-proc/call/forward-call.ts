@@ -1,3 +1,4 @@
+import { dropSessionCookie } from '../../core/policy/drop-session-cookie.ts'
 import { applyCredential, type CredentialEffect } from '../../core/policy/apply-credential.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { removePresigned } from '../../core/policy/query-parameter.ts'
@@ -29,6 +30,7 @@ export function forwardCall(
   const { parts, headers, head, record } = call
   const { identity, integration, target } = asked
   const remove = headersToRemove(headers, integration.owned)
+  const cookie = dropSessionCookie(headers)
   const effect =
     credential.kind === 'plain'
       ? applyCredential(credential.auth, target.raw_query)
@@ -68,6 +70,8 @@ export function forwardCall(
         },
         { name: 'x-agw-pass', value: parts.settings.verdict_secret },
         { name: 'x-agw-base-url', value: integration.base.base_url },
+        // Before the credential, which may be a cookie of its own.
+        ...(cookie && !remove.includes('cookie') ? [{ name: 'cookie', value: cookie }] : []),
         ...effect.headers,
         ...(inspector?.may_read_body ? readableEncodings(headers, lists_tools) : []),
         ...(installation === '' ? [] : [{ name: 'via', value: appendVia(headers, installation) }]),
@@ -75,7 +79,7 @@ export function forwardCall(
           ? []
           : [{ name: 'content-length', value: String(cut.length) }]),
       ],
-      remove: remove.filter(isOursToRemove),
+      remove: [...remove.filter(isOursToRemove), ...(cookie === null ? [] : ['cookie'])],
       body: cut,
     },
   }

@@ -266,6 +266,35 @@ test('threat 6: a cookie opens nothing at the proxy, in neither direction', asyn
   }
 })
 
+test('threat 6: the session of the dashboard, which a browser sends to every port of the host, reaches no API', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl())
+  const owner = await operator.makeAccess(stack.ownBaseUrl(), {
+    auth: { type: 'header', name: 'Cookie', value: STORED_CREDENTIAL },
+  })
+  const session = `agw_session=${'s'.repeat(43)}`
+  const rows = [
+    [access, [`a=1; ${session}; b=2`], 'a=1; b=2'],
+    [access, ['a=1', `__Host-${session}`, 'b=2'], 'a=1; b=2'],
+    [access, [session], undefined],
+    [owner, [`a=1; ${session}`], STORED_CREDENTIAL],
+  ] as const
+  for (const [{ base_url, headers }, cookies, expected] of rows)
+    for (const http_version of ['1.1', '2'] as const) {
+      const sent = stack.api.mark()
+      const lines = cookies.map((value) => ['cookie', value] as const)
+      const answer = await call({
+        to: stack.proxyUrl,
+        path: `/${base_url}/x`,
+        http_version,
+        headers: [['authorization', headers.authorization], ...lines],
+      })
+      assert.equal(answer.status, 200)
+      const [received] = sent()
+      assert.equal(received?.header('cookie'), expected)
+      assert.equal(JSON.stringify(received?.headers).includes('agw_session'), false)
+    }
+})
+
 test('threat 6: an address that a caller claims is not believed', async () => {
   const name = `claims an address ${Date.now()}`
   const claimed = '203.0.113.77'

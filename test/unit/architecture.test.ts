@@ -109,10 +109,10 @@ test('the dashboard is made for a browser: it imports itself and Preact alone, a
       const isOurs = file?.startsWith('admin/dashboard/') ?? specifier.startsWith('preact')
       assert.ok(isOurs, `${path} may not import ${specifier}`)
     }
-    // What callers wrote is text, never markup (threats.md 25); nothing outlives the page but the cookie.
-    const writes =
-      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacent|(local|session)Storage/
-    assert.doesNotMatch(text, writes, path)
+    // What callers wrote is text, never markup (threats.md 25); nothing outlives the page but the session's halves.
+    assert.doesNotMatch(text, /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacent/, path)
+    const stores = /(local|session)Storage|indexedDB|document\.cookie/.test(text)
+    assert.equal(stores, path === 'page-secret.ts', `${path} may not keep anything`)
   }
 })
 

@@ -13,6 +13,7 @@ import {
   replaceQueryParameter,
 } from '../../core/policy/query-parameter.ts'
 import { readKey } from '../../core/policy/read-key.ts'
+import { dropSessionCookie } from '../../core/policy/drop-session-cookie.ts'
 import { appendVia, hasOwnVia, headersToRemove } from '../../core/policy/request-headers.ts'
 import { Secret } from '../../core/secret.ts'
 
@@ -79,6 +80,23 @@ test('a header that no credential owns stays, and a key is removed from where it
   assert.deepEqual(headersToRemove(named('x_api-key', 'a'), OWN_AUTHORIZATION, 'x-api-key'), [
     'x_api-key',
   ])
+})
+
+test('threat 6: of a Cookie the session of the dashboard is dropped, and nothing else is touched', () => {
+  const rows: readonly (readonly [cookies: readonly string[], sent: string | null])[] = [
+    [[], null],
+    [['a=1; b=2'], null],
+    [['a=agw; my_session=x'], null],
+    [['agw_session=s'], ''],
+    [['__Host-agw_session=s'], ''],
+    [['a=1;agw_session=s;  b="2"; __Host-agw_session=t;'], 'a=1; b="2"'],
+    [['agw_session=s', 'a=1', 'agw_session=t; b=agw_session'], 'a=1; b=agw_session'],
+    [['agw_session; agw_session =s; x_agw_session=1'], 'x_agw_session=1'],
+  ]
+  for (const [cookies, sent] of rows) {
+    const headers = cookies.map((value) => ({ name: 'cookie', value }))
+    assert.equal(dropSessionCookie([...named('x-a'), ...headers]), sent)
+  }
 })
 
 test('headers that Connection nominates are removed, those that make the request what it is stay', () => {
