@@ -22,7 +22,7 @@ export type ParsedTarget =
  */
 export function parseTarget(raw: string): ParsedTarget {
   if (raw.charCodeAt(0) !== 0x2f) return { ok: false, reason: 'not_absolute' }
-  const url = readUrl(raw, 1, 1)
+  const url = readUrl(withColons(raw), 1, 1)
   if (typeof url === 'string') return { ok: false, reason: url }
   const path = decodePath(url.raw_path)
   if (typeof path === 'string') return { ok: false, reason: path }
@@ -40,4 +40,15 @@ export function parseTarget(raw: string): ParsedTarget {
       trailing_slash: path.trailing_slash,
     },
   }
+}
+
+const ESCAPED_COLON = /^\/(https?)%3A(\/{1,2}[^/?]*)/i
+
+/** A client that escapes the path of its base URL, as one of AWS's does for S3, writes two colons of ours as `%3A`. */
+function withColons(raw: string): string {
+  if (raw.charCodeAt(5) !== 0x25 && raw.charCodeAt(6) !== 0x25) return raw
+  return raw.replace(
+    ESCAPED_COLON,
+    (_, scheme: string, authority: string) => `/${scheme}:${authority.replace(/%3A/gi, ':')}`,
+  )
 }
