@@ -148,7 +148,7 @@ export const SETTINGS = {
     'AGW_EGRESS_ALLOW_CIDRS',
     kinds.listOf(kinds.cidr, CIDRS_LIMIT),
     '',
-    'Private ranges that an integration may reach all the same.',
+    'Private ranges that an integration, or its token endpoint, may reach all the same.',
     { shown_default: 'none' },
   ),
   upstreamCaFile: optional(
@@ -258,7 +258,7 @@ export const SETTINGS = {
     'AGW_DNS_RESOLVERS',
     kinds.listOf(kinds.hostPort, 8),
     '',
-    'DNS servers that Envoy asks for the hosts of integrations, as IP address and port.',
+    'DNS servers that are asked for the hosts of integrations, token endpoints and webhooks, as IP address and port.',
     { shown_default: "the system's" },
   ),
   echoPort: optional(

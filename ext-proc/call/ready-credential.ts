@@ -1,5 +1,6 @@
 import type { PlainCredential } from '../../core/policy/apply-credential.ts'
 import type { OauthClient } from '../credential/fetch-token.ts'
+import type { TokenFailure } from '../credential/credential-cause.ts'
 import type { TokenOrder, TokenResult } from '../credential/token-cache.ts'
 import { payloadOf } from '../credential/payload-of.ts'
 import type { AwsCredential } from '../credential/sign-request.ts'
@@ -66,7 +67,7 @@ export function readyCredential(
 export const denyCredential = (
   { record }: Call,
   { integration }: AskedCall,
-  data: Readonly<Record<string, unknown>>,
+  data: Partial<TokenFailure> & Pick<TokenFailure, 'cause'>,
 ): Answer => {
   const details = { base_url: integration.base.base_url }
   record.mark('credential', 'deny')
@@ -83,7 +84,7 @@ function withToken(
   result: TokenResult,
 ): Step<ReadyCredential> {
   if (result.kind === 'failed')
-    return { ok: false, answer: denyCredential(call, asked, { ...result.failure }) }
+    return { ok: false, answer: denyCredential(call, asked, result.failure) }
   const { token } = result
   return given({
     kind: 'plain',

@@ -1,7 +1,7 @@
 import type { OpenedAuth } from '../../core/store/credential-binding.ts'
 import { type Egress, postForm } from './post-form.ts'
 import { readTokenAnswer, type TokenAnswer } from './read-token-answer.ts'
-import { tokenFailure } from './token-failure.ts'
+import { tokenFailure } from './credential-cause.ts'
 
 export type OauthClient = Extract<OpenedAuth, { readonly type: 'oauth2_client_credentials' }>
 

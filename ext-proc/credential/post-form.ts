@@ -5,7 +5,7 @@ import { type AddressPolicy, literalAddress } from '../../core/egress/address-po
 import { AddressRefused, allowedAddresses } from '../../core/egress/allowed-addresses.ts'
 import { HostNotFound, type ResolveHost } from '../../core/egress/resolve-host.ts'
 import { trustedCas } from '../../core/egress/system-ca.ts'
-import type { TokenFailure } from './token-failure.ts'
+import type { TokenFailure } from './credential-cause.ts'
 
 /** Where this process may connect to by itself, and whom it believes there: the same as Envoy for calls. */
 export interface Egress {
@@ -85,6 +85,8 @@ function connectTo(
         servername: literalAddress(url.hostname) === null ? url.hostname.replace(/\.$/, '') : '',
         secureContext: secureContext(egress.extra_ca_file),
         ALPNProtocols: ['http/1.1'],
+        // Also where the environment of the process says otherwise.
+        rejectUnauthorized: true,
       })
     : connectTcp(place)
   return new Promise((resolve, reject) => {

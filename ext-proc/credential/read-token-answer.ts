@@ -1,5 +1,5 @@
 import { Secret } from '../../core/secret.ts'
-import { type TokenFailure, tokenFailure } from './token-failure.ts'
+import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 
 export interface FetchedToken {
   readonly token: Secret

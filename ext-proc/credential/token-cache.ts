@@ -1,6 +1,6 @@
 import type { Secret } from '../../core/secret.ts'
 import type { ClientStyle, FetchOutcome, OauthClient } from './fetch-token.ts'
-import { type TokenFailure, tokenFailure } from './token-failure.ts'
+import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 
 /** Whose token is wanted. */
 export interface TokenOrder {
@@ -44,7 +44,7 @@ interface Entry {
 /** Far more OAuth integrations than one process serves; about 3 kB each. The least recently used goes first. */
 export const TOKENS_MAX = 2_000
 /** Fetches under way at a time, each for another integration. */
-export const FETCHES_MAX = 100
+export const FETCHES_MAX = 500
 /** A token is not used when it may expire on its way: the last tenth of its life, at most this long. */
 const MARGIN_LIMIT_MS = 30_000
 const MARGIN_SHARE = 0.1

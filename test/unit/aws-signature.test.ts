@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { Secret } from '../../core/secret.ts'
 import { canonicalPath, canonicalQuery } from '../../ext-proc/credential/canonical-request.ts'
 import { payloadOf } from '../../ext-proc/credential/payload-of.ts'
+import { signElsewhere } from '../kit/check-signature.ts'
 import { type AwsCredential, signRequest } from '../../ext-proc/credential/sign-request.ts'
 
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
@@ -77,6 +79,44 @@ test('a query is signed sorted by name and value, with one spelling of every esc
     ['a-b=1&a=2', 'a=2&a-b=1'],
   ]
   for (const [raw_query, canonical] of rows) assert.equal(canonicalQuery(raw_query), canonical)
+})
+
+test('whatever the path, the query and the service, the signature is the one that another program makes', () => {
+  const text = fc.string({ unit: fc.constantFrom(...'aZ09-._~ /:+=&%ü'), maxLength: 6 })
+  const segment = text.map(encodeURIComponent).filter((written) => !/^\.{0,2}$/.test(written))
+  const pair = fc.tuple(text, text)
+  const query = fc.uniqueArray(pair, { selector: ([name]) => name, maxLength: 5 })
+  fc.assert(
+    fc.property(
+      fc.array(segment, { maxLength: 4 }),
+      fc.boolean(),
+      query,
+      fc.constantFrom('s3', 'sqs'),
+      fc.option(fc.constant('token'), { nil: undefined }),
+      (segments, slash, pairs, service, session_token) => {
+        const raw_path = `/${segments.join('/')}${slash && segments.length > 0 ? '/' : ''}`
+        const raw_query = pairs
+          .filter(([name]) => name !== '')
+          .map((both) => both.map(encodeURIComponent).join('='))
+          .join('&')
+        const { access_key_id, region } = EXAMPLE
+        const secret_access_key = EXAMPLE.secret_access_key.reveal()
+        const given = { access_key_id, secret_access_key, region, service }
+        const client = session_token === undefined ? given : { ...given, session_token }
+        const auth = { ...EXAMPLE, service }
+        const opened =
+          session_token === undefined ? auth : { ...auth, session_token: new Secret(session_token) }
+        const request = { method: 'PUT', raw_path, raw_query, headers: [HOST], payload: EMPTY }
+        const [authorization, ...own] = signRequest(opened, request, AT_MS) ?? []
+        const elsewhere = signElsewhere(
+          { method: 'PUT', path: `${raw_path}?${raw_query}` },
+          Object.fromEntries([HOST, ...own].map(({ name, value }) => [name, value])),
+          client,
+        )
+        assert.equal(authorization?.value, elsewhere)
+      },
+    ),
+  )
 })
 
 test('a credential that would break out of its header signs nothing', () => {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { fromRoot } from '../../core/root.ts'
 import { Secret } from '../../core/secret.ts'
 import { readTokenAnswer } from '../../ext-proc/credential/read-token-answer.ts'
 import type { ClientStyle, FetchOutcome } from '../../ext-proc/credential/fetch-token.ts'
@@ -10,7 +12,11 @@ import {
   type TokenOrder,
   TOKENS_MAX,
 } from '../../ext-proc/credential/token-cache.ts'
-import { type TokenFailure, tokenFailure } from '../../ext-proc/credential/token-failure.ts'
+import {
+  CREDENTIAL_CAUSES,
+  type TokenFailure,
+  tokenFailure,
+} from '../../ext-proc/credential/credential-cause.ts'
 
 const GOOD = { access_token: 'abc.DEF-1~_+/=', token_type: 'Bearer', expires_in: 60 }
 const read = (answer: unknown, status = 200) =>
@@ -243,4 +249,20 @@ test('fetches and tokens have bounds', async () => {
   }
   assert.notEqual(askNow(order('kept 1')), null)
   assert.equal(askNow(order('kept 0')), null)
+})
+
+const PAGE = fromRoot('docs', 'credentials.md')
+const PLACE = /(<!-- causes: [^\n]*-->\n)[^]*?(<!-- \/causes -->)/
+
+test('docs/credentials.md lists every cause', () => {
+  const rows = Object.entries(CREDENTIAL_CAUSES).map(
+    ([cause, text]) => `| \`${cause}\` | ${text} |`,
+  )
+  const table = ['| `cause` | |', '|---|---|', ...rows].join('\n')
+  const fresh = readFileSync(PAGE, 'utf8').replace(
+    PLACE,
+    (_, begin: string, end: string) => `${begin}\n${table}\n\n${end}`,
+  )
+  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(PAGE, fresh)
+  assert.equal(readFileSync(PAGE, 'utf8'), fresh)
 })

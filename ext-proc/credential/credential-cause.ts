@@ -1,5 +1,7 @@
-/** Why there is no access token; `cause` in the log and in the activity entry. The catalogue of docs/credentials.md. */
-export const TOKEN_FAILURES = {
+/** Why a credential cannot be used; `cause` in the activity entry. The catalogue of docs/credentials.md. */
+export const CREDENTIAL_CAUSES = {
+  not_opened: 'The stored secret cannot be opened with the present encryption key.',
+  not_a_header: 'The stored credential holds what cannot stand in a header.',
   address_refused: 'The host of token_url is, or resolves to, an address that is not public.',
   dns_failed: 'The host of token_url has no address.',
   connection_failed: 'The token endpoint cannot be reached, or closed the connection.',
@@ -15,8 +17,11 @@ export const TOKEN_FAILURES = {
   busy: 'Too many tokens are being fetched by this process.',
 } as const satisfies Record<string, string>
 
+export type CredentialCause = keyof typeof CREDENTIAL_CAUSES
+
+/** Why there is no access token. */
 export interface TokenFailure {
-  readonly cause: keyof typeof TOKEN_FAILURES
+  readonly cause: CredentialCause
   /** Of the answer; null where none came. */
   readonly token_status: number | null
   /** The error code of RFC 6749 that the endpoint gave; null for any other text. */
@@ -24,7 +29,7 @@ export interface TokenFailure {
 }
 
 export const tokenFailure = (
-  cause: TokenFailure['cause'],
+  cause: CredentialCause,
   token_status: number | null = null,
   token_error: string | null = null,
 ): TokenFailure => ({ cause, token_status, token_error })
