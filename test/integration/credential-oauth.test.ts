@@ -191,8 +191,10 @@ test('a token that does not come refuses the call, says why to the operator alon
       assert.equal(found.data[0]?.data.cause, cause, token_url)
       assert.equal(found.data[0]?.steps.at(-1).step, 'credential')
       const { integration_id } = access.integration
-      const lines = stack.log().split('\n')
-      assert.ok(lines.some((line) => line.includes(integration_id) && line.includes(cause)))
+      await until('the log of the edge says so', () => {
+        const lines = stack.log().split('\n')
+        return lines.some((line) => line.includes(integration_id) && line.includes(cause))
+      })
     }),
   )
   assert.equal(sent().length, 0)

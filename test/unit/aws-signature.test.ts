@@ -82,7 +82,7 @@ test('a query is signed sorted by name and value, with one spelling of every esc
 })
 
 test('whatever the path, the query and the service, the signature is the one that another program makes', () => {
-  const text = fc.string({ unit: fc.constantFrom(...'aZ09-._~ /:+=&%ü'), maxLength: 6 })
+  const text = fc.string({ unit: fc.constantFrom(...Array.from('aZ09-._~ /:+=&%ü')), maxLength: 6 })
   const segment = text.map(encodeURIComponent).filter((written) => !/^\.{0,2}$/.test(written))
   const pair = fc.tuple(text, text)
   const query = fc.uniqueArray(pair, { selector: ([name]) => name, maxLength: 5 })
