@@ -143,9 +143,10 @@ test('a token that the API has revoked is replaced with the call after the refus
   assert.deepEqual(arrivedWith(sent), [`Bearer ${tokens.given(name)[1]}`])
 })
 
-test('a token that does not come refuses the call, says why to the operator alone, and nothing is forwarded', async () => {
+test('a token that does not come refuses the call, says why to the operator alone, and nothing is forwarded', async (t) => {
   const elsewhere = createServer((_, response) => void response.end('{}'))
   await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve))
+  t.after(() => elsewhere.close())
   let followed = 0
   elsewhere.on('request', () => followed++)
   const { port } = elsewhere.address() as AddressInfo
@@ -200,7 +201,6 @@ test('a token that does not come refuses the call, says why to the operator alon
   assert.equal(sent().length, 0)
   assert.equal(followed, 0)
   assert.equal(tokens.asked('timeout').length, 1)
-  await new Promise((resolve) => elsewhere.close(resolve))
 })
 
 test('a failure is not asked about again by every call', async () => {
