@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
 /** A request counts for so long at most, so that a stream, which has no end, does not count for ever. */
-const COUNTED_MS = 250
+const COUNTED_MS = 2_000
 /** Background work gives way for so long at most, so that it goes on however many requests come. */
 const GIVES_WAY_MS = 200
 /** So much is done between two times of giving way. */
