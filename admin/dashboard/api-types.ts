@@ -194,7 +194,6 @@ export interface Stats {
   readonly activity: {
     readonly entries: number
     readonly by_event: Readonly<Record<string, number>>
-    readonly by_decision: Readonly<Record<string, number>>
   }
 }
 
@@ -262,7 +261,6 @@ export interface Explanation {
   } | null
   readonly scope: { readonly scope_id: string; readonly name: string } | null
   readonly rule: number | null
-  readonly settings_from: readonly string[]
 }
 
 export interface ScanResult {

@@ -6,19 +6,18 @@ const READS = ['GET', 'HEAD']
 
 /**
  * Whether a request that a session's cookie came with was made by our own page. SameSite=Strict alone is not enough:
- * to a browser every port of this host is the same site. `Sec-Fetch-Site` is sent to https and loopback addresses; at
- * others the origin, which a page's reads of its own origin do not name, has to be the host that was asked.
+ * to a browser every port of this host is the same site.
  */
-export function isOfDashboard(method: string, headers: IncomingHttpHeaders): boolean {
-  const isRead = READS.includes(method)
-  const site = headers['sec-fetch-site']
-  const isOurs =
-    site === undefined
-      ? hostOf(headers.origin) === (headers.origin === undefined && isRead ? null : headers.host)
-      : site === 'same-origin'
-  return isOurs && headers[CLIENT_HEADER] === 'dashboard'
-}
+export const isOfDashboard = (method: string, headers: IncomingHttpHeaders): boolean =>
+  headers[CLIENT_HEADER] === 'dashboard' && isSameOrigin(method, headers)
 
-function hostOf(origin: string | undefined): string | null {
-  return origin === undefined ? null : (/^https?:\/\/([^/]+)$/i.exec(origin)?.[1] ?? '')
+/**
+ * Browsers send `Sec-Fetch-Site` to https and loopback addresses; at others the origin, which a page's reads of its own
+ * origin do not name, has to be the host that was asked.
+ */
+function isSameOrigin(method: string, headers: IncomingHttpHeaders): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers
+  if (site !== undefined) return site === 'same-origin'
+  if (origin === undefined) return READS.includes(method)
+  return host !== undefined && [`http://${host}`, `https://${host}`].includes(origin)
 }

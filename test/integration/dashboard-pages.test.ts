@@ -129,8 +129,13 @@ describe('the dashboard', () => {
     )
     assert.equal(await stream.answered, 200)
     await goTo(page, `agents/${own.agent.agent_id}`, own.agent.agent_name)
-    await page.getByRole('button', { name: 'Kill' }).click()
+    const opener = page.getByRole('button', { name: 'Kill' })
     const dialog = page.getByRole('dialog')
+    await opener.press('Enter')
+    await dialog.getByLabel('Reason').press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    assert.equal(await page.evaluate('document.activeElement.textContent'), 'Kill')
+    await opener.press('Enter')
     const confirm = dialog.getByRole('button', { name: 'Kill' })
     await dialog.getByLabel('Reason').fill('it behaves oddly')
     assert.equal(await confirm.isDisabled(), true)
@@ -156,12 +161,15 @@ describe('the dashboard', () => {
     assert.equal(entry.data.reason, 'it behaves oddly')
     await page.getByRole('button', { name: 'Reactivate' }).click()
     await dialog.getByLabel('Reason').fill('it was the clock')
+    await dialog.getByLabel('Give it a new key').check()
     await dialog.getByRole('button', { name: 'Reactivate' }).click()
+    const key = await dialog.locator('.secret code').innerText()
+    await dialog.getByRole('button', { name: 'Close' }).click()
     await page.getByRole('button', { name: 'Kill', exact: true }).waitFor()
     const passed = await call({
       to: stack.proxyUrl,
       path: `/${own.base_url}/x`,
-      headers: own.headers,
+      headers: { authorization: `Bearer ${key}` },
     })
     assert.equal(passed.status, 200)
   })

@@ -233,9 +233,21 @@ function Learned({ path }: { path: string }) {
                   `${current_rpm.toFixed(1)}, usually ${normal_rpm.toFixed(1)}`,
               },
               {
-                head: 'Refused',
+                head: 'Refused, failed',
                 isNumber: true,
-                cell: ({ denied_share }) => `${(denied_share * 100).toFixed(1)} %`,
+                cell: ({ denied_share, failed_share }) =>
+                  `${(denied_share * 100).toFixed(1)} %, ${(failed_share * 100).toFixed(1)} %`,
+              },
+              {
+                head: 'Known',
+                cell: ({ endpoints, source_ips }) => (
+                  <details>
+                    <summary>
+                      {endpoints.length} endpoints, {source_ips.length} addresses
+                    </summary>
+                    <Json value={{ endpoints, source_ips }} />
+                  </details>
+                ),
               },
             ]}
           />

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Problem } from '../api.ts'
 import { ProblemNotice } from './notices.tsx'
 
-/** A question in front of the page; the browser keeps the focus in it and gives it back, and Escape closes it. */
+/** A question in front of the page: the browser keeps the focus in it, Escape closes it, and the focus goes back. */
 export function Dialog({
   title,
   onClose,
@@ -14,10 +14,21 @@ export function Dialog({
   children: ComponentChildren
 }) {
   const element = useRef<HTMLDialogElement>(null)
+  const isShown = useRef(true)
   const id = useId()
-  useEffect(() => element.current?.showModal(), [])
+  useEffect(() => {
+    const dialog = element.current
+    const opener = document.activeElement
+    dialog?.showModal()
+    return () => {
+      // Behind an open one nothing takes the focus. That it closes is no answer of a person's any more.
+      isShown.current = false
+      dialog?.close()
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={onClose}>
+    <dialog ref={element} aria-labelledby={id} onClose={() => isShown.current && onClose()}>
       <h2 id={id}>{title}</h2>
       {children}
     </dialog>

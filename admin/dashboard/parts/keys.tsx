@@ -8,6 +8,7 @@ import { SecretOnce, Tag } from './bits.tsx'
 import { ConfirmButton } from './confirm-button.tsx'
 import { DialogForm } from './dialog.tsx'
 import { CheckField, TextField, utcOf } from './fields.tsx'
+import { ListArea } from './list-area.tsx'
 import { type Column, PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
 
@@ -129,6 +130,7 @@ function MakeKey({
   const [expiry, setExpiry] = useState('')
   const [forProxy, setForProxy] = useState(true)
   const [forWebhooks, setForWebhooks] = useState(false)
+  const [agent_ids, setAgents] = useState<readonly string[]>([])
   const uses = [...(forProxy ? ['proxy'] : []), ...(forWebhooks ? ['webhooks'] : [])]
   const make = useAction(
     () =>
@@ -137,6 +139,7 @@ function MakeKey({
           ...(name === '' ? {} : { name }),
           ...(expiry === '' ? {} : { expires_at: utcOf(expiry) }),
           ...(ofOrganization ? { uses } : {}),
+          ...(agent_ids.length > 0 ? { agent_ids } : {}),
         },
       }),
     onDone,
@@ -155,12 +158,17 @@ function MakeKey({
         <fieldset>
           <legend>What it opens</legend>
           <CheckField
-            label="The proxy, for any agent"
+            label="The proxy"
             hint="It outlives the kill of an agent that uses it."
             value={forProxy}
             onValue={setForProxy}
           />
           <CheckField label="The webhooks API" value={forWebhooks} onValue={setForWebhooks} />
+          <ListArea
+            label="For these agents alone, an id a line"
+            list={agent_ids}
+            onList={setAgents}
+          />
         </fieldset>
       )}
     </DialogForm>
