@@ -344,7 +344,9 @@ describe('the dashboard', () => {
     }
     const path = `/admin/agents/${access.agent.agent_id}/kill`
     const status = await own.evaluate(
-      `fetch('${path}', { method: 'POST', headers: { 'x-agw-client': 'dashboard' } }).then((answer) => answer.status)`,
+      `fetch('${path}', { method: 'POST', headers: {
+        'x-agw-client': 'dashboard', 'x-agw-page-secret': localStorage.getItem('agw_page_secret'),
+      } }).then((answer) => answer.status)`,
     )
     assert.equal(status, 403)
     forgive(/403/)
