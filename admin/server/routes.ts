@@ -13,6 +13,7 @@ import { patternRoutes } from '../patterns/pattern-routes.ts'
 import { scanRoutes } from '../scan/scan-routes.ts'
 import { scopeRoutes } from '../scopes/scope-routes.ts'
 import { statsRoutes } from '../stats/stats-routes.ts'
+import { whoamiRoutes } from '../sign-in/whoami-routes.ts'
 import { tokenRoutes } from '../tokens/token-routes.ts'
 import type { Route } from './define-route.ts'
 
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...scopeRoutes,
   ...organizationRoutes,
   ...tokenRoutes,
+  ...whoamiRoutes,
   ...patternRoutes,
   ...scanRoutes,
   ...explainRoutes,

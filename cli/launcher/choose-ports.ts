@@ -53,7 +53,8 @@ const CAUSES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the host name is unknown',
 }
 
-function tryPort(host: string, port: number): Promise<number | string> {
+/** A port that can be listened on, or why there is none. */
+export function tryPort(host: string, port: number): Promise<number | string> {
   return new Promise((resolve) => {
     const server = createServer()
     server.once('error', (error: NodeJS.ErrnoException) =>

@@ -19,17 +19,19 @@ const SOCKET_FOLDER_LIMIT_BYTES = 80
  * @throws a sentence for the operator when they cannot be made or belong to another user
  */
 export function openDataDir(setting: string): DataDir {
+  const dataDir = dataDirAt(setting)
+  ownFolder(dataDir.path)
+  ownFolder(dataDir.sockets)
+  return dataDir
+}
+
+/** Where the folders are or would be. */
+export function dataDirAt(setting: string): DataDir {
   const path = resolve(setting)
-  ownFolder(path)
   const inside = join(path, 'run')
-  if (Buffer.byteLength(inside) <= SOCKET_FOLDER_LIMIT_BYTES) {
-    ownFolder(inside)
-    return { path, sockets: inside }
-  }
+  if (Buffer.byteLength(inside) <= SOCKET_FOLDER_LIMIT_BYTES) return { path, sockets: inside }
   const digest = createHash('sha256').update(path).digest('hex').slice(0, 16)
-  const outside = join(tmpdir(), `agw-${digest}`)
-  ownFolder(outside)
-  return { path, sockets: outside }
+  return { path, sockets: join(tmpdir(), `agw-${digest}`) }
 }
 
 function ownFolder(folder: string): void {

@@ -45,6 +45,8 @@ export interface EdgeRecord {
   readonly edge_id: string
   readonly region: string
   readonly started_at: string
+  /** Of the program; an edge from before there was one does not say. */
+  readonly version?: string
   readonly in_flight: number
   readonly draining: boolean
 }

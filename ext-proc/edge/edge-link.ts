@@ -23,7 +23,7 @@ export interface EdgeLinkParts {
   readonly subscription: RedisClient
   /** Where acknowledgements go, so that they wait for nothing. */
   readonly urgent: RedisClient
-  readonly edge: { readonly edge_id: string; readonly region: string; readonly started_at: string }
+  readonly edge: Omit<EdgeRecord, 'in_flight' | 'draining'>
   readonly lease_ms: number
   readonly lease: HearingLease
   readonly held: HeldCalls

@@ -1,5 +1,6 @@
 import { startBeacon } from '../../core/control/beacon.ts'
 import { parseKeyRing } from '../../core/seal.ts'
+import { version } from '../../core/version.ts'
 import type { AgentUses } from '../activity/agent-uses.ts'
 import type { EdgeSettings } from '../read-edge-settings.ts'
 import type { EdgeConnections } from './connect-edge.ts'
@@ -74,7 +75,7 @@ export async function joinFleet({
     held,
     nowMs,
     log,
-    edge: { edge_id, region, started_at: new Date().toISOString() },
+    edge: { edge_id, region, started_at: new Date().toISOString(), version },
     drop: (target) => policy.drop(target),
     enforce: (target) => {
       // Before the acknowledgement, on the same connection: who hears that reads what the agent's last calls used.

@@ -1,0 +1,26 @@
+import { Type } from 'typebox'
+import { version } from '../../core/version.ts'
+import { Strict } from '../server/common-schemas.ts'
+import { defineRoute, type Route } from '../server/define-route.ts'
+import { answer } from '../server/outcome.ts'
+
+const Whoami = Strict({
+  token_id: Type.String(),
+  organization_id: Type.String(),
+  email: Type.String(),
+  role: Type.Enum(['viewer', 'operator', 'admin']),
+  gateway_version: Type.String({ description: 'Of the admin service that answers' }),
+})
+
+export const whoamiRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/admin/whoami',
+    role: 'viewer',
+    tag: 'tokens',
+    summary: 'Whose the token of this request is, and what it may do',
+    answers: { 200: Whoami },
+    handle: async ({ actor: { token_id, organization_id, email, role } }) =>
+      answer(200, { token_id, organization_id, email, role, gateway_version: version }),
+  }),
+]

@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import {
+  type Environment,
+  readSettings,
+  type Settings,
+  settingsNotInForce,
+} from '../core/settings.ts'
+import { type AdminOptions, adminUrl } from './call-admin.ts'
+import { ask } from './doctor/ask.ts'
+import { checkGateway } from './doctor/check-gateway.ts'
+import {
+  checkBinaries,
+  checkCertificates,
+  checkDataDir,
+  checkDisk,
+  checkNode,
+  checkPorts,
+} from './doctor/check-machine.ts'
+import { checkStore } from './doctor/check-store.ts'
+import { failed, type Finding, ok, warning } from './doctor/finding.ts'
+import { dataDirAt } from './launcher/data-dir.ts'
+import { urlOf } from './launcher/url-of.ts'
+import { valkeySocket } from './launcher/valkey-config.ts'
+
+/**
+ * `agw doctor`: looks at this machine and at what runs on it or, with a URL, at an installation elsewhere, and says of
+ * each point whether it is well and what to do. It changes nothing and installs nothing.
+ * @returns the exit code: 0 nothing has failed, 1 something has
+ */
+export async function runDoctor(
+  options: AdminOptions,
+  env: Environment,
+  stdout: Writable,
+): Promise<number> {
+  const isElsewhere = (options.url ?? env['AGW_URL'] ?? '') !== ''
+  const token = options.token ?? (env['AGW_TOKEN'] || null)
+  const findings = [
+    checkNode(),
+    ...(isElsewhere ? await checkGateway(adminUrl(options), token) : await checkHere(token, env)),
+  ]
+  const hasFailed = findings.some(({ state }) => state === 'failed')
+  if (options.output === 'json')
+    stdout.write(`${JSON.stringify({ ok: !hasFailed, checks: findings })}\n`)
+  else stdout.write(asTable(findings))
+  return hasFailed ? 1 : 0
+}
+
+async function checkHere(token: string | null, env: Environment): Promise<Finding[]> {
+  const read = readSettings(env)
+  const notices = settingsNotInForce(env).map((notice) =>
+    warning('settings', notice, 'docs/settings.md has the table of all settings.'),
+  )
+  // Where things are is only known from settings that can be read.
+  if (!read.ok)
+    return [
+      ...read.faults.map((fault) =>
+        failed('settings', fault, 'Correct it; nothing else was looked at.'),
+      ),
+      ...notices,
+    ]
+  const { settings } = read
+  const dataDir = dataDirAt(settings.dataDir)
+  return [
+    ...(notices.length > 0 ? notices : [ok('settings', 'can be read')]),
+    ...checkDataDir(dataDir.path, settings),
+    await checkDisk(settings.dataDir),
+    ...(await checkBinaries(settings)),
+    ...(await checkPorts(settings)),
+    ...checkCertificates(settings, new Date()),
+    ...(await checkRunning(settings, token)),
+  ]
+}
+
+/** A gateway that does not run is no fault of the machine. */
+async function checkRunning(settings: Settings, token: string | null): Promise<Finding[]> {
+  const dataDir = dataDirAt(settings.dataDir)
+  const socket = valkeySocket(dataDir)
+  const storeUrl = settings.redisUrl ?? ((await isListenedOn(socket)) ? `unix://${socket}` : null)
+  const url = urlOf('http', settings.apiHost, settings.apiPort)
+  const isRunning = (await ask(url, '/healthz', null)).status === 200
+  return [
+    ...(storeUrl === null ? [] : await checkStore(storeUrl)),
+    ...(isRunning
+      ? await checkGateway(url, token ?? settings.adminToken ?? keptToken(dataDir.path))
+      : [
+          warning(
+            'gateway',
+            `does not run here (${url})`,
+            'agw start runs it; --url looks at another one.',
+          ),
+        ]),
+  ]
+}
+
+function isListenedOn(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}
+
+function keptToken(dataDir: string): string | null {
+  const file = join(dataDir, 'admin-token')
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
+}
+
+function asTable(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ check }) => check.length))
+  const lines = findings.map(({ check, state, says, advice }) => {
+    const head = `${state.padEnd('warning'.length)}  ${check.padEnd(width)}  ${says}`
+    return advice === undefined ? head : `${head}\n${' '.repeat(width + 11)}→ ${advice}`
+  })
+  const count = (state: Finding['state']): number =>
+    findings.filter((finding) => finding.state === state).length
+  const warnings = count('warning')
+  lines.push(
+    `${count('ok')} ok, ${warnings} warning${warnings === 1 ? '' : 's'}, ${count('failed')} failed`,
+  )
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,39 @@
+/** Long enough for a service that is busy. */
+const ASK_LIMIT_MS = 5_000
+
+export interface Asked {
+  /** 0: there was no answer. */
+  readonly status: number
+  readonly text: string
+  /** Parsed JSON; null where it is none. */
+  readonly body: unknown
+  /** Why there was no answer. */
+  readonly fault: string | null
+}
+
+/** Asks a service that may not be there. */
+export async function ask(url: string, path: string, token: string | null): Promise<Asked> {
+  try {
+    const answer = await fetch(url + path, {
+      redirect: 'error',
+      signal: AbortSignal.timeout(ASK_LIMIT_MS),
+      headers: {
+        'x-agw-client': 'cli',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
+    })
+    const text = await answer.text()
+    return { status: answer.status, text, body: parse(text), fault: null }
+  } catch (error) {
+    const { cause, message } = error as Error & { readonly cause?: { readonly message?: string } }
+    return { status: 0, text: '', body: null, fault: cause?.message || message }
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}

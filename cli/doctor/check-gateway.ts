@@ -1,0 +1,194 @@
+import { connect } from 'node:tls'
+import { version } from '../../core/version.ts'
+import { ask } from './ask.ts'
+import { certificateFinding } from './check-machine.ts'
+import { failed, type Finding, ok, warning } from './finding.ts'
+
+/** A kill that is complete takes milliseconds; the API waits for edges a second at most. */
+const KILL_NOTICE_MS = 1_000
+const CONNECT_LIMIT_MS = 5_000
+/** Pages of the list of webhooks; an organization has no more. */
+const WEBHOOKS = '/webhooks?limit=200'
+
+interface Edge {
+  readonly edge_id: string
+  readonly region: string
+  readonly version?: string | null
+  readonly in_flight: number
+  readonly draining: boolean
+  readonly beat_age_ms: number
+}
+
+/** What a running installation says of itself, as far as the token opens it. */
+export async function checkGateway(url: string, token: string | null): Promise<Finding[]> {
+  const health = await ask(url, '/healthz', null)
+  const me = await ask(url, '/admin/whoami', token)
+  const isDirect = health.status === 200
+  // The proxy listener passes /admin on, and nothing else of the admin service.
+  if (!isDirect && me.status !== 200 && me.status !== 401) {
+    const says = health.fault ? `does not answer: ${health.fault}` : `answers ${health.status}`
+    return [failed('admin', `${url} ${says}`, 'Correct --url, or start the admin service.')]
+  }
+  const findings = isDirect
+    ? [ok('admin', `${url} answers`), ...(await checkReadiness(url))]
+    : [ok('admin', `answers through the proxy at ${url}, which does not tell whether all is ready`)]
+  findings.push(...(await checkCertificate(url)))
+  findings.push(tokenFinding(me.status, me.body, token))
+  if (token === null || (me.status !== 200 && me.status !== 404)) return findings
+  const edges = await ask(url, '/admin/edges', token)
+  const live = (edges.body as { readonly data?: readonly Edge[] } | null)?.data ?? []
+  findings.push(...(await checkEdges(url, live)))
+  findings.push(versionsFinding(me.body, live))
+  findings.push(await lastKillFinding(url, token))
+  findings.push(await webhooksFinding(url, token))
+  return findings
+}
+
+function tokenFinding(status: number, body: unknown, token: string | null): Finding {
+  const check = 'token'
+  if (token === null)
+    return warning(
+      check,
+      'none is given, so what needs one is not looked at',
+      'Give --token, or set AGW_TOKEN.',
+    )
+  if (status === 401)
+    return failed(check, 'is not accepted', 'Give the token of this installation.')
+  if (status === 404)
+    return warning(
+      check,
+      'is accepted by a gateway that does not tell its role',
+      'Bring the gateway to this version.',
+    )
+  if (status !== 200)
+    return failed(check, `the answer is ${status}`, 'Look into the log of the admin service.')
+  const { email, role, organization_id } = body as Readonly<Record<string, string>>
+  return ok(check, `${email}, role ${role}, ${organization_id}`)
+}
+
+async function checkReadiness(url: string): Promise<Finding[]> {
+  const { body } = await ask(url, '/readyz', null)
+  const parts = (body as { readonly parts?: Readonly<Record<string, string>> } | null)?.parts
+  if (parts === undefined)
+    return [
+      failed('ready', `${url}/readyz has no answer`, 'Look into the log of the admin service.'),
+    ]
+  return Object.entries(parts).map(([part, says]) =>
+    says === 'ok'
+      ? ok(`ready: ${part}`, 'ok')
+      : failed(`ready: ${part}`, says, READY_ADVICE[part] ?? 'Look into its log.'),
+  )
+}
+
+const READY_ADVICE: Readonly<Record<string, string>> = {
+  redis: 'Start the store; until then every call is refused.',
+  edges: 'Start an ext-proc, or look into its log why it hears no beacon.',
+  proxy: 'Look whether Envoy runs and reaches its ext-proc.',
+}
+
+async function checkEdges(url: string, edges: readonly Edge[]): Promise<Finding[]> {
+  if (edges.length === 0)
+    return [failed('edge', 'none is alive', 'Start an ext-proc; until then every call is refused.')]
+  const metrics = await ask(url, '/metrics', null)
+  return edges.map(({ edge_id, region, in_flight, draining, beat_age_ms }) => {
+    const check = `edge ${edge_id}`
+    const lease = leaseOf(metrics.text, edge_id)
+    const says = [
+      region,
+      lease === null ? '' : lease ? 'holds its lease' : 'does not hold its lease',
+      `${in_flight} calls in flight`,
+      `last beat ${beat_age_ms} ms ago`,
+    ]
+    const told = says.filter(Boolean).join(', ')
+    if (lease === false)
+      return failed(check, told, 'It refuses all calls: look whether it reaches the store.')
+    return draining
+      ? warning(check, `${told}, draining`, 'It leaves with its last call; another one must serve.')
+      : ok(check, told)
+  })
+}
+
+/** Null where the metrics do not tell. */
+function leaseOf(metrics: string, edge_id: string): boolean | null {
+  const head = `agw_lease_held{edge="${edge_id}"} `
+  const line = metrics.split('\n').find((one) => one.startsWith(head))
+  return line === undefined ? null : line.slice(head.length).trim() === '1'
+}
+
+function versionsFinding(me: unknown, edges: readonly Edge[]): Finding {
+  const { gateway_version = 'unknown' } = (me ?? {}) as { readonly gateway_version?: string }
+  const all = new Map([
+    ['this command', version],
+    ['admin', gateway_version],
+    ...edges.map(({ edge_id, version: its }) => [`edge ${edge_id}`, its ?? 'unknown'] as const),
+  ])
+  const says = [...all].map(([who, its]) => `${who} ${its}`).join(', ')
+  return new Set(all.values()).size === 1
+    ? ok('versions', `all are ${version}`)
+    : warning('versions', says, 'Bring all to one version; edges first, then admin.')
+}
+
+async function lastKillFinding(url: string, token: string | null): Promise<Finding> {
+  const { body } = await ask(url, '/admin/activity?event=agent_killed&limit=1', token)
+  const [last] = (body as { data?: readonly Killed[] } | null)?.data ?? []
+  if (last === undefined) return ok('last kill', 'none in the log')
+  const { propagation_ms } = last.data
+  const says = `${last.timestamp}, ${propagation_ms == null ? 'not acknowledged by every edge' : `in force everywhere after ${propagation_ms} ms`}`
+  return propagation_ms == null || propagation_ms > KILL_NOTICE_MS
+    ? warning(
+        'last kill',
+        says,
+        'Look at the edges in its receipt, and at their connection to the store.',
+      )
+    : ok('last kill', says)
+}
+
+interface Killed {
+  readonly timestamp: string
+  readonly data: { readonly propagation_ms?: number | null }
+}
+
+async function webhooksFinding(url: string, token: string | null): Promise<Finding> {
+  const { status, body } = await ask(url, WEBHOOKS, token)
+  const check = 'webhooks'
+  if (status !== 200)
+    return warning(
+      check,
+      `the answer is ${status}`,
+      'Give --url of the admin service itself, which alone has /webhooks.',
+    )
+  const { data } = body as {
+    readonly data: readonly { readonly name: string; readonly status: string }[]
+  }
+  const failing = data.filter((webhook) => webhook.status === 'failing').map(({ name }) => name)
+  return failing.length > 0
+    ? warning(
+        check,
+        `${failing.length} of ${data.length} fail: ${failing.join(', ')}`,
+        'GET /webhooks/{webhook_id}/deliveries says why.',
+      )
+    : ok(check, `${data.length}, none fails`)
+}
+
+/** Of an admin service behind TLS. */
+async function checkCertificate(url: string): Promise<Finding[]> {
+  const { protocol, hostname, port } = new URL(url)
+  if (protocol !== 'https:') return []
+  const valid_to = await new Promise<string | null>((resolve) => {
+    // The requests have verified it; here only its date is read.
+    const socket = connect({
+      host: hostname,
+      port: Number(port || 443),
+      servername: hostname,
+      rejectUnauthorized: false,
+    })
+    socket.setTimeout(CONNECT_LIMIT_MS, () => socket.destroy())
+    socket.once('secureConnect', () => {
+      resolve(socket.getPeerCertificate().valid_to)
+      socket.destroy()
+    })
+    socket.once('error', () => resolve(null))
+    socket.once('close', () => resolve(null))
+  })
+  return valid_to === null ? [] : [certificateFinding('certificate of admin', valid_to, new Date())]
+}

@@ -1,0 +1,165 @@
+import { X509Certificate } from 'node:crypto'
+import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { probeProxy } from '../../admin/health/probe-proxy.ts'
+import { fromRoot } from '../../core/root.ts'
+import { type Settings, SETTINGS } from '../../core/settings.ts'
+import { type FoundBinary, lookForEnvoy, lookForValkey } from '../binaries.ts'
+import { tryPort } from '../launcher/choose-ports.ts'
+import { urlOf } from '../launcher/url-of.ts'
+import { ask } from './ask.ts'
+import { failed, type Finding, ok, warning } from './finding.ts'
+
+/** The store appends for ever and the archive grows; with less than these, writes will soon fail. */
+const DISK_LOW_BYTES = 2 * 1024 ** 3
+const DISK_FULL_BYTES = 200 * 1024 ** 2
+/** Time enough to have a certificate renewed. */
+const CERTIFICATE_NOTICE_DAYS = 21
+const DAY_MS = 24 * 3600 * 1000
+
+export function checkNode(): Finding {
+  const { engines } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as {
+    readonly engines: { readonly node: string }
+  }
+  const [major = 0, minor = 0] = numbersOf(engines.node)
+  const [ours = 0, oursMinor = 0] = numbersOf(process.versions.node)
+  const isNew = ours > major || (ours === major && oursMinor >= minor)
+  return isNew
+    ? ok('node', `Node.js ${process.versions.node}`)
+    : failed('node', `Node.js ${process.versions.node}`, `Install Node.js ${engines.node}.`)
+}
+
+const numbersOf = (version: string): number[] => version.split(/\D+/).filter(Boolean).map(Number)
+
+export async function checkBinaries(settings: Settings): Promise<Finding[]> {
+  const look = async (
+    check: string,
+    find: (where: Settings) => Promise<FoundBinary | null>,
+  ): Promise<Finding> => {
+    try {
+      const found = await find(settings)
+      return found === null
+        ? warning(
+            check,
+            'is not there yet',
+            'agw start installs it, for which it needs Python 3.11 with pip.',
+          )
+        : ok(check, `${found.version}, ${found.file}`)
+    } catch (error) {
+      return failed(
+        check,
+        (error as Error).message,
+        `Correct ${check.toUpperCase()}_BIN, or unset it.`,
+      )
+    }
+  }
+  const envoy = await look('envoy', lookForEnvoy)
+  return settings.redisUrl === null ? [envoy, await look('valkey', lookForValkey)] : [envoy]
+}
+
+/** Who may read what is in the data directory; the folder need not be there before the first start. */
+export function checkDataDir(path: string, settings: Settings): Finding[] {
+  const check = 'data directory'
+  if (!existsSync(path)) return [ok(check, `${path} is not there yet; agw start makes it`)]
+  const own = [path, ...['admin-token', 'encryption-key'].map((name) => join(path, name))]
+  const findings = own.flatMap((file): Finding[] => {
+    const found = lstatSync(file, { throwIfNoEntry: false })
+    if (found === undefined) return []
+    const mode = found.isDirectory() ? '700' : '600'
+    if (found.uid !== process.getuid?.())
+      return [
+        failed(check, `${file} is another user's`, `Run this as that user, or chown ${file}.`),
+      ]
+    if ((found.mode & 0o077) !== 0)
+      return [failed(check, `others may read ${file}`, `chmod ${mode} ${file}`)]
+    if (found.isFile() && found.size === 0)
+      return [failed(check, `${file} is empty`, 'Put its content back from a backup.')]
+    return []
+  })
+  // Without its key, nothing that is stored can be opened.
+  const isKeyLost =
+    !existsSync(join(path, 'encryption-key')) &&
+    settings.encryptionKey === null &&
+    existsSync(join(path, 'valkey')) &&
+    readdirSync(join(path, 'valkey')).length > 0
+  if (isKeyLost)
+    findings.push(
+      failed(
+        check,
+        'there is a store and no encryption-key',
+        'Put encryption-key back from a backup, or set AGW_ENCRYPTION_KEY.',
+      ),
+    )
+  return findings.length > 0 ? findings : [ok(check, `${path}, for its owner alone`)]
+}
+
+export async function checkDisk(path: string): Promise<Finding> {
+  let folder = resolve(path)
+  while (!existsSync(folder)) folder = dirname(folder)
+  const { bavail, bsize } = await statfs(folder)
+  const free_bytes = bavail * bsize
+  const says = `${(free_bytes / 1024 ** 3).toFixed(1)} GiB free for ${path}`
+  const advice = 'Make room, or set AGW_DATA_DIR and AGW_ARCHIVE_DIR to a larger disk.'
+  if (free_bytes < DISK_FULL_BYTES) return failed('disk', says, advice)
+  return free_bytes < DISK_LOW_BYTES ? warning('disk', says, advice) : ok('disk', says)
+}
+
+export function checkCertificates(settings: Settings, now: Date): Finding[] {
+  const files = ['tlsCertFile', 'extProcTlsCertFile', 'extProcTlsCaFile'] as const
+  return files.flatMap((setting): Finding[] => {
+    const file = settings[setting]
+    if (file === null) return []
+    const check = `certificate ${SETTINGS[setting].name}`
+    try {
+      return [certificateFinding(check, new X509Certificate(readFileSync(file)).validTo, now)]
+    } catch {
+      return [
+        failed(
+          check,
+          `${file} holds no certificate`,
+          `Set ${SETTINGS[setting].name} to a PEM file.`,
+        ),
+      ]
+    }
+  })
+}
+
+export function certificateFinding(check: string, valid_to: string, now: Date): Finding {
+  const days = Math.floor((Date.parse(valid_to) - now.getTime()) / DAY_MS)
+  const until = new Date(valid_to).toISOString().slice(0, 10)
+  if (days < 0) return failed(check, `has expired on ${until}`, 'Put a new certificate there.')
+  return days < CERTIFICATE_NOTICE_DAYS
+    ? warning(check, `expires in ${days} days, on ${until}`, 'Have it renewed.')
+    : ok(check, `valid until ${until}`)
+}
+
+/** Ports are ours when what answers there is this gateway. */
+export async function checkPorts(settings: Settings): Promise<Finding[]> {
+  const { proxyHost, proxyPort, apiHost, apiPort } = settings
+  // With a reason, it is a refusal of ours: it is there, and is not ready.
+  const isProxy = async (): Promise<boolean> =>
+    /^$|^the proxy answered \d+ \w/.test((await probeProxy(settings)) ?? '')
+  const isAdmin = async (): Promise<boolean> => {
+    const answer = await ask(urlOf('http', apiHost, apiPort), '/healthz', null)
+    return (answer.body as { status?: unknown } | null)?.status === 'ok'
+  }
+  return [
+    await portFinding('proxy port', 'AGW_PROXY_PORT', proxyHost, proxyPort, isProxy),
+    await portFinding('admin port', 'AGW_API_PORT', apiHost, apiPort, isAdmin),
+  ]
+}
+
+async function portFinding(
+  check: string,
+  setting: string,
+  host: string,
+  port: number,
+  isOurs: () => Promise<boolean>,
+): Promise<Finding> {
+  const place = `${host}:${port}`
+  const free = await tryPort(host, port)
+  if (typeof free === 'number') return ok(check, `${place} is free`)
+  if (await isOurs()) return ok(check, `${place} is this gateway's`)
+  return failed(check, `${place} cannot be had: ${free}`, `End what uses it, or set ${setting}.`)
+}

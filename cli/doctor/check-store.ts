@@ -1,0 +1,58 @@
+import { checkDurability } from '../../admin/bootstrap/check-durability.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { failed, type Finding, ok, warning } from './finding.ts'
+
+const ANSWER_LIMIT_MS = 3_000
+/** Expiries and windows are counted on the clock of the store. */
+const SKEW_NOTICE_MS = 1_000
+/** Receivers of webhooks refuse signatures that are five minutes off. */
+const SKEW_LIMIT_MS = 60_000
+
+/** Whether the store answers, keeps what it is given, and has the same clock. */
+export async function checkStore(url: string): Promise<Finding[]> {
+  const redis = connectRedis(url, { name: 'agw-doctor', role: 'queue' })
+  let why = `no answer within ${ANSWER_LIMIT_MS / 1000} s`
+  redis.on('error', (error: Error) => {
+    why = error.message
+  })
+  try {
+    const asked_ms = Date.now()
+    const time = await Promise.race([redis.time(), after(ANSWER_LIMIT_MS)])
+    if (time === null)
+      return [
+        failed(
+          'store',
+          `does not answer: ${why}`,
+          'Start it, or correct REDIS_URL. Until then every call is refused.',
+        ),
+      ]
+    const answered_ms = Date.now()
+    const { faults, warnings } = await checkDurability(redis)
+    const findings = [
+      ...faults.map((fault) => failed('store', fault, 'The admin service does not start with it.')),
+      ...warnings.map((text) => warning('store', text, 'Ask who runs the store.')),
+    ]
+    const store_ms = Number(time[0]) * 1000 + Number(time[1]) / 1000
+    return [
+      ...(findings.length > 0
+        ? findings
+        : [ok('store', 'answers, evicts nothing, writes an append-only file')]),
+      skewFinding(store_ms - (asked_ms + answered_ms) / 2),
+    ]
+  } finally {
+    redis.disconnect()
+  }
+}
+
+function skewFinding(skew_ms: number): Finding {
+  const size_ms = Math.abs(Math.round(skew_ms))
+  const says = `the store is ${size_ms} ms ${skew_ms < 0 ? 'behind' : 'ahead of'} this machine`
+  const advice = 'Keep both in time with NTP.'
+  if (size_ms >= SKEW_LIMIT_MS) return failed('clock', says, advice)
+  return size_ms >= SKEW_NOTICE_MS ? warning('clock', says, advice) : ok('clock', says)
+}
+
+const after = (limit_ms: number): Promise<null> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, limit_ms, null).unref()
+  })

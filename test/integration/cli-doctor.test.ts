@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { test } from 'node:test'
+import { checkCertificates } from '../../cli/doctor/check-machine.ts'
+import type { Finding } from '../../cli/doctor/finding.ts'
+import { runDoctor } from '../../cli/doctor.ts'
+import type { AdminOptions } from '../../cli/call-admin.ts'
+import { type Environment, readSettings } from '../../core/settings.ts'
+import { version } from '../../core/version.ts'
+import { adminInProcess } from '../kit/admin-in-process.ts'
+import { freePort } from '../kit/free-port.ts'
+import { makeCertificates } from '../kit/make-certificates.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { startValkey } from '../kit/start-valkey.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { startTestEdge, type TestEdge } from '../kit/test-edge.ts'
+
+const BINARIES = ['ENVOY_BIN', 'VALKEY_BIN', 'AGW_CACHE_DIR', 'PATH', 'HOME']
+
+const stack = await sharedStack()
+
+/** Of a machine on which nothing was ever started. */
+const nowhere = (proxyPort: number, apiPort: number): Environment => ({
+  ...Object.fromEntries(BINARIES.map((name) => [name, process.env[name]])),
+  AGW_DATA_DIR: join(tempFolder('doctor'), 'data'),
+  AGW_PROXY_PORT: String(proxyPort),
+  AGW_API_PORT: String(apiPort),
+})
+const aNewMachine = async (more: Environment = {}): Promise<Environment> => ({
+  ...nowhere(await freePort(), await freePort()),
+  ...more,
+})
+
+/** Of a machine on which the shared stack runs. */
+const here: Environment = {
+  ...nowhere(Number(new URL(stack.proxyUrl).port), Number(new URL(stack.apiUrl).port)),
+  AGW_DATA_DIR: stack.dataDir,
+}
+
+async function doctor(options: AdminOptions, env: Environment) {
+  let text = ''
+  const out = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      text += chunk.toString()
+      done()
+    },
+  })
+  const code = await runDoctor({ output: 'json', ...options }, env, out)
+  const { checks } = JSON.parse(text) as { checks: readonly Finding[] }
+  const of = (check: string): Finding[] => checks.filter((finding) => finding.check === check)
+  const failures = checks.filter(({ state }) => state === 'failed')
+  return { code, checks, of, failures }
+}
+
+test('on the machine of a gateway that runs, every point is looked at and none has failed', async () => {
+  const agent = await stack.operator.makeAgent()
+  await stack.operator.send('POST', `/admin/agents/${agent.agent_id}/kill`)
+  const { code, checks, of, failures } = await doctor({}, here)
+  assert.deepEqual(failures, [])
+  assert.equal(code, 0)
+  for (const check of ['node', 'settings', 'data directory', 'disk', 'envoy', 'valkey', 'store'])
+    assert.equal(of(check)[0]?.state, 'ok', check)
+  for (const check of ['clock', 'admin', 'ready: redis', 'ready: edges', 'ready: proxy'])
+    assert.equal(of(check)[0]?.state, 'ok', check)
+  assert.match(of('proxy port')[0]?.says ?? '', /is this gateway's$/)
+  assert.match(of('admin port')[0]?.says ?? '', /is this gateway's$/)
+  assert.match(of('token')[0]?.says ?? '', /^admin@localhost, role admin, org_default$/)
+  assert.equal(of('versions')[0]?.says, `all are ${version}`)
+  assert.match(of('last kill')[0]?.says ?? '', /in force everywhere after [\d.]+ ms$/)
+  assert.ok(
+    checks.some(({ check, says }) => check.startsWith('edge ') && says.startsWith('local, ')),
+  )
+  assert.equal(of('webhooks').length, 1)
+})
+
+test('an installation elsewhere is looked at by its URL, also through its proxy, and with any role', async () => {
+  const { token } = await stack.operator.send('POST', '/admin/tokens', {
+    email: 'viewer@example.com',
+    role: 'viewer',
+    name: 'doctor',
+  })
+  const direct = await doctor({ url: stack.apiUrl, token }, {})
+  assert.deepEqual(direct.failures, [])
+  assert.match(direct.of('token')[0]?.says ?? '', /^viewer@example.com, role viewer/)
+  assert.equal(direct.of('data directory').length, 0)
+  const proxied = await doctor({ url: stack.proxyUrl, token }, {})
+  assert.deepEqual(proxied.failures, [])
+  assert.match(proxied.of('admin')[0]?.says ?? '', /through the proxy/)
+  assert.equal(proxied.of('webhooks')[0]?.state, 'warning')
+})
+
+test('a machine on which nothing runs is said to be one, and is no failure', async () => {
+  const { code, of, failures } = await doctor({}, await aNewMachine())
+  assert.deepEqual([code, failures], [0, []])
+  assert.match(of('gateway')[0]?.says ?? '', /^does not run here/)
+  assert.match(of('data directory')[0]?.says ?? '', /is not there yet/)
+  assert.match(of('proxy port')[0]?.says ?? '', /is free$/)
+})
+
+/** A data directory as a first start leaves it, with one thing changed. */
+function dataDirWith(change: (folder: string) => void): Environment {
+  const folder = tempFolder('doctor')
+  mkdirSync(join(folder, 'valkey'))
+  for (const name of ['admin-token', 'encryption-key', 'valkey/aof'])
+    writeFileSync(join(folder, name), 'x', { mode: 0o600 })
+  change(folder)
+  return { AGW_DATA_DIR: folder }
+}
+
+const faulty: readonly [what: string, env: () => Environment, check: string, says: RegExp][] = [
+  [
+    'a folder that others may enter',
+    () => dataDirWith((folder) => chmodSync(folder, 0o755)),
+    'data directory',
+    /^others may read/,
+  ],
+  [
+    'a key that others may read',
+    () => dataDirWith((folder) => chmodSync(join(folder, 'encryption-key'), 0o640)),
+    'data directory',
+    /^others may read .*encryption-key/,
+  ],
+  [
+    'an empty token',
+    () => dataDirWith((folder) => writeFileSync(join(folder, 'admin-token'), '')),
+    'data directory',
+    /admin-token is empty/,
+  ],
+  [
+    'a setting that cannot be read',
+    () => ({ AGW_KILL_LEASE_MS: 'x' }),
+    'settings',
+    /^AGW_KILL_LEASE_MS is not/,
+  ],
+  [
+    'a program that is no Envoy',
+    () => ({ ENVOY_BIN: process.execPath }),
+    'envoy',
+    /Envoy 1\.40 is needed/,
+  ],
+  [
+    'a store that does not answer',
+    () => ({ REDIS_URL: 'redis://127.0.0.1:1' }),
+    'store',
+    /ECONNREFUSED/,
+  ],
+]
+for (const [what, env, check, says] of faulty)
+  test(`the doctor finds ${what}, and says what to do`, async () => {
+    const { code, failures } = await doctor({}, await aNewMachine(env()))
+    assert.equal(code, 1)
+    assert.deepEqual(
+      failures.map((finding) => finding.check),
+      [check],
+    )
+    assert.match(failures[0]?.says ?? '', says)
+    assert.ok(failures[0]?.advice)
+  })
+
+test('a port that something else has is told from one that is ours', async (t) => {
+  const other = createServer((_, answer) => answer.end('hello'))
+  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+  t.after(() => {
+    other.closeAllConnections()
+    other.close()
+  })
+  const port = String((other.address() as AddressInfo).port)
+  const { failures } = await doctor({}, await aNewMachine({ AGW_PROXY_PORT: port }))
+  assert.deepEqual(
+    failures.map(({ check, says }) => [check, says]),
+    [['proxy port', `127.0.0.1:${port} cannot be had: the port is in use`]],
+  )
+})
+
+test('an admin service without edges, or with older ones, is found, and so is a wrong token', async (t) => {
+  const valkey = await startValkey()
+  const admin = await adminInProcess(valkey.url)
+  let edge: TestEdge | null = null
+  t.after(async () => {
+    await edge?.stop()
+    await admin.stop()
+    await valkey.stop()
+  })
+  const url = `http://127.0.0.1:${admin.port}`
+  const none = await doctor({ url, token: admin.token }, {})
+  assert.equal(none.of('edge')[0]?.says, 'none is alive')
+  assert.equal(none.of('ready: edges')[0]?.state, 'failed')
+  edge = await startTestEdge(valkey.url, 'old')
+  const old = await doctor({ url, token: admin.token }, {})
+  assert.match(old.of('edge old')[0]?.says ?? '', /^test, 0 calls in flight/)
+  assert.match(old.of('versions')[0]?.says ?? '', /edge old unknown/)
+  const wrong = await doctor({ url, token: `${admin.token}x` }, {})
+  assert.equal(wrong.of('token')[0]?.state, 'failed')
+})
+
+test('a store that evicts is found', async (t) => {
+  const store = await startValkey(['--maxmemory-policy', 'allkeys-lru'])
+  t.after(() => store.stop())
+  const { failures } = await doctor({}, await aNewMachine({ REDIS_URL: store.url }))
+  assert.deepEqual(
+    failures.map(({ check }) => check),
+    ['store'],
+  )
+  assert.match(failures[0]?.says ?? '', /^The store evicts keys/)
+})
+
+test('a certificate is told of three weeks before it expires, and fails when it has', async () => {
+  const { cert_file, key_file, ca_file } = await makeCertificates(['gateway.example.com'])
+  const read = readSettings({ AGW_TLS_CERT_FILE: cert_file, AGW_TLS_KEY_FILE: key_file })
+  assert.ok(read.ok)
+  const at = (days: number): string | undefined =>
+    checkCertificates(read.settings, new Date(Date.now() + days * 24 * 3600 * 1000))[0]?.state
+  assert.deepEqual([at(-30), at(0), at(3)], ['ok', 'warning', 'failed'])
+  const noCertificate = { ...read.settings, tlsCertFile: key_file, extProcTlsCaFile: ca_file }
+  assert.deepEqual(
+    checkCertificates(noCertificate, new Date()).map(({ state }) => state),
+    ['failed', 'warning'],
+  )
+})
