@@ -260,6 +260,19 @@ describe('the dashboard', () => {
     assert.equal(await page.locator('main img').count(), 0)
   })
 
+  test('an export holds what the filter of the page finds', async () => {
+    const { agent_id } = access.agent
+    await goTo(page, `activity?agent_id=${agent_id}&event=injection_blocked`, 'Activity')
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export NDJSON' }).click()
+    const download = await downloading
+    assert.equal(download.suggestedFilename(), 'activity.ndjson')
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\n')
+    for (const line of lines) assert.equal(JSON.parse(line).agent_id, agent_id)
+  })
+
   test('an alert is closed by whoever acknowledges it', async () => {
     await goTo(page, 'alerts', 'Alerts')
     const row = page.getByRole('row').filter({ hasText: access.agent.agent_name }).first()

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import type { Entry } from '../api-types.ts'
 import { AgentLink, Facts, Json, Tag } from '../parts/bits.tsx'
 import { Loaded } from '../parts/notices.tsx'
@@ -56,9 +57,9 @@ function EntryDetail({ entry }: { entry: Entry }) {
 }
 
 /** What is known of a call and of where it went; what is null says nothing. */
-function callFacts(entry: Entry): [string, preact.ComponentChildren][] {
+function callFacts(entry: Entry): [string, ComponentChildren][] {
   const { integration_id, scope_id, rule } = entry
-  const all: [string, preact.ComponentChildren | null][] = [
+  const all: [string, ComponentChildren | null][] = [
     ['call', entry.method && <code>{`${entry.method} ${entry.endpoint}`}</code>],
     ['status', entry.status],
     ['reason', entry.reason],

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { linkTo } from '../place.ts'
 
@@ -67,11 +68,7 @@ export const Json = ({ value }: { value: unknown }) => (
 )
 
 /** Names and values of one thing. */
-export function Facts({
-  facts,
-}: {
-  facts: readonly (readonly [string, preact.ComponentChildren])[]
-}) {
+export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl>
       {facts.map(([name, value]) => (
