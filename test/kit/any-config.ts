@@ -33,6 +33,27 @@ const auth = fc.oneof(
   }),
   fc.record({ type: fc.constant('query'), name: fc.constant('key'), value: secret }),
   fc.record({ type: fc.constant('none') }),
+  fc.record(
+    {
+      type: fc.constant('oauth2_client_credentials'),
+      token_url: fc.constant('https://auth.example.com/token'),
+      client_id: fc.constantFrom('me', '007'),
+      client_secret: secret,
+      scope: fc.constant('read write'),
+    },
+    { requiredKeys: ['type', 'token_url', 'client_id', 'client_secret'] },
+  ),
+  fc.record(
+    {
+      type: fc.constant('aws_sigv4'),
+      access_key_id: fc.constant('AKIDEXAMPLE'),
+      secret_access_key: secret,
+      session_token: secret,
+      region: fc.constant('eu-west-1'),
+      service: fc.constantFrom('s3', 'execute-api'),
+    },
+    { requiredKeys: ['type', 'access_key_id', 'secret_access_key', 'region', 'service'] },
+  ),
 )
 
 const settings = fc.record(

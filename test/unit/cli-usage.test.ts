@@ -14,6 +14,8 @@ const wrong: readonly [args: readonly string[], says: RegExp][] = [
   [['activity', '--url', 'localhost:8081'], /It begins with http:\/\/ or https:\/\//],
   [['scan', '-o', 'table'], /Allowed choices are json/],
   [['kill'], /missing required argument 'agent'/],
+  [['apply', '--keys-out', 'keys'], /required option '-f, --file <file>'/],
+  [['dump', '-o', 'table'], /Allowed choices are yaml, json/],
   [['reactivate', 'agt_1'], /required option '--reason <text>'/],
 ]
 for (const [args, says] of wrong)

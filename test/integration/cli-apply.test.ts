@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fromRoot } from '../../core/root.ts'
+import { call } from '../kit/call.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+
+const stack = await sharedStack()
+const keysOut = join(tempFolder('apply'), 'keys')
+const env = {
+  PATH: process.env['PATH'],
+  AGW_URL: stack.apiUrl,
+  AGW_TOKEN: stack.adminToken,
+  APPLIED_TOKEN: 'a-token-that-was-applied',
+}
+
+/** The command as an operator gives it, with a text on its standard input. */
+function agw(input: string, ...args: readonly string[]) {
+  return new Promise<{ code: unknown; out: string; err: string }>((resolve) => {
+    const child = execFile(
+      process.execPath,
+      [fromRoot('dist', 'cli', 'bin.js'), ...args],
+      { env },
+      (error, out, err) => resolve({ code: error === null ? 0 : error.code, out, err }),
+    )
+    child.stdin?.end(input)
+  })
+}
+
+test('what is applied is in force at the proxy, and a kill outlives every further apply', async () => {
+  const base_url = stack.ownBaseUrl()
+  const file = (metadata: object): string =>
+    JSON.stringify({
+      integrations: [
+        { name: 'applied api', base_url, auth: { type: 'bearer', token: '${APPLIED_TOKEN}' } },
+      ],
+      agents: [{ agent_name: 'applied', metadata }],
+      scopes: [
+        {
+          name: 'all',
+          agent: 'applied',
+          integration: 'applied api',
+          rules: [{ methods: ['GET'], paths: ['/**'] }],
+        },
+      ],
+    })
+  const applied = await agw(file({}), 'apply', '-f', '-', '--keys-out', keysOut)
+  assert.deepEqual([applied.code, applied.err.split('\n')[0]], [0, '3 created; 0 unchanged.'])
+  const { api_key } = JSON.parse(readFileSync(keysOut, 'utf8')) as { api_key: string }
+  const ask = () =>
+    call({
+      to: stack.proxyUrl,
+      path: `/${base_url}/hello`,
+      headers: { authorization: `Bearer ${api_key}` },
+    })
+  const since = stack.api.mark()
+  assert.equal((await ask()).status, 200)
+  assert.match(JSON.stringify(since()), /"Bearer a-token-that-was-applied"/)
+  assert.equal((await agw('', 'kill', 'applied', '--reason', 'a test')).code, 0)
+  const again = await agw(file({ since: 1 }), 'apply', '-f', '-')
+  assert.equal(again.out, '~ agent applied\n    metadata.since: (none) → 1\n')
+  assert.equal((await ask()).status, 403)
+  const same = await agw(file({ since: 1 }), 'diff', '-f', '-', '--exit-code', '-o', 'json')
+  assert.deepEqual([same.code, same.out], [0, ''])
+  const different = await agw(file({}), 'diff', '-f', '-', '--exit-code', '-o', 'json')
+  assert.equal(different.code, 1)
+  assert.deepEqual(JSON.parse(different.out).members, [{ member: 'metadata.since', before: 1 }])
+  const dumped = JSON.parse((await agw('', 'dump', '-o', 'json')).out)
+  assert.deepEqual(
+    dumped.agents.filter(({ agent_name }: { agent_name: string }) => agent_name === 'applied'),
+    [{ agent_name: 'applied', metadata: { since: 1 } }],
+  )
+})
