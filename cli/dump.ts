@@ -13,8 +13,18 @@ export interface DumpOptions extends AdminOptions {
  * @returns the exit code
  * @throws with a sentence for the operator when the admin API cannot be asked or the file not be written
  */
-export async function runDump(options: DumpOptions, stdout: Writable): Promise<number> {
-  const config = dumpConfig(await readInstallation(options))
+export async function runDump(
+  options: DumpOptions,
+  stdout: Writable,
+  stderr: Writable,
+): Promise<number> {
+  const installation = await readInstallation(options)
+  for (const { agent_name, status } of installation.agents)
+    if (status === 'killed')
+      stderr.write(
+        `${String(agent_name)} is killed, which no file says: applied to another installation, it is a new agent there.\n`,
+      )
+  const config = dumpConfig(installation)
   const text =
     options.output === 'json' ? `${JSON.stringify(config, null, 2)}\n` : configAsYaml(config)
   if (options.file === '-') stdout.write(text)

@@ -174,7 +174,7 @@ function addDump(program: Command): void {
     .option('-f, --file <file>', 'the file to write, - for standard output', '-')
     .action(async (options: import('./dump.ts').DumpOptions) => {
       const { runDump } = await import('./dump.ts')
-      process.exitCode = await runDump(options, process.stdout)
+      process.exitCode = await runDump(options, process.stdout, process.stderr)
     })
 }
 

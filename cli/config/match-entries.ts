@@ -166,10 +166,12 @@ function refusalOf(
   if (found.length > 1)
     return `names ${found.length} ${kind}; give the ${UNIQUE[kind]} of the one that is meant`
   const [only] = found
-  if (only !== undefined && !isEntry(only) && prune && sections.has(kind))
-    return `names an ${noun} that --prune deletes, since it is not in the file`
   // An entry that has a fault of its own is in the file all the same; that fault is enough.
-  if (only !== undefined || isMentioned(kind, reference, text.value)) return null
+  if ((only !== undefined && isEntry(only)) || isMentioned(kind, reference, text.value)) return null
+  if (only !== undefined)
+    return prune && sections.has(kind)
+      ? `names an ${noun} that --prune deletes, since it is not in the file`
+      : null
   const near = nearestName(reference, index.names)
   const hint = near === null ? '' : `; did you mean ${near}?`
   return `names no ${noun}, neither in the file nor in the installation${hint}`

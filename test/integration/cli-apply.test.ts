@@ -68,7 +68,9 @@ test('what is applied is in force at the proxy, and a kill outlives every furthe
   const different = await agw(file({}), 'diff', '-f', '-', '--exit-code', '-o', 'json')
   assert.equal(different.code, 1)
   assert.deepEqual(JSON.parse(different.out).members, [{ member: 'metadata.since', before: 1 }])
-  const dumped = JSON.parse((await agw('', 'dump', '-o', 'json')).out)
+  const { out, err } = await agw('', 'dump', '-o', 'json')
+  assert.match(err, /^applied is killed, which no file says/m)
+  const dumped = JSON.parse(out)
   assert.deepEqual(
     dumped.agents.filter(({ agent_name }: { agent_name: string }) => agent_name === 'applied'),
     [{ agent_name: 'applied', metadata: { since: 1 } }],

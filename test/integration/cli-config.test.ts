@@ -72,7 +72,7 @@ async function emptyOrganization() {
   const diff = (text: string, more: Partial<DiffOptions> = {}, env = SECRETS): Promise<Ran> =>
     run(text, (out, err) => runDiff({ url, token, file, ...more }, env, out, err))
   const dump = async (): Promise<string> =>
-    (await run('', (out) => runDump({ url, token, file: '-' }, out))).out
+    (await run('', (out, err) => runDump({ url, token, file: '-' }, out, err))).out
   const keys = (): NewKey[] =>
     existsSync(keysOut)
       ? readFileSync(keysOut, 'utf8')
