@@ -3,6 +3,8 @@ import { ask, type Problem } from './api.ts'
 import type { Role, Who } from './api-types.ts'
 import { connection, type Reach } from './connection.ts'
 import { linkTo, type Place, usePlace } from './place.ts'
+import { isId } from './is-id.ts'
+import { Guard } from './parts/guard.tsx'
 import { ProblemNotice } from './parts/notices.tsx'
 import { pageSecret } from './page-secret.ts'
 import { AccessPage } from './pages/access.tsx'
@@ -136,7 +138,9 @@ function Frame({
           <SignedIn who={who} onSignOut={() => void signOut()} />
         </header>
         <main id="main" tabIndex={-1} ref={main}>
-          <PageOf place={place} />
+          <Guard place={JSON.stringify(place)}>
+            <PageOf place={place} />
+          </Guard>
         </main>
       </div>
     </>
@@ -166,6 +170,7 @@ const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
 function PageOf({ place }: { place: Place }) {
   const { parts, query } = place
   const [page = '', id] = parts
+  if (id !== undefined && !isId(page, id)) return <NotFound />
   // The key makes a page anew where it is about another thing.
   switch (page) {
     case '':
@@ -191,13 +196,15 @@ function PageOf({ place }: { place: Place }) {
     case 'try':
       return <TryPage query={query} />
     default:
-      return (
-        <>
-          <h1>Not found</h1>
-          <p>
-            There is no such page. <a href="#/">Go to the overview.</a>
-          </p>
-        </>
-      )
+      return <NotFound />
   }
 }
+
+const NotFound = () => (
+  <>
+    <h1>Not found</h1>
+    <p>
+      There is no such page. <a href="#/">Go to the overview.</a>
+    </p>
+  </>
+)

@@ -31,6 +31,7 @@ export const BODY_LIMIT_BYTES = 2_097_152
 /** The longest id is 128 characters, each at most nine when percent-encoded. */
 const PARAMETER_LENGTH_LIMIT = 1200
 const REQUEST_TIMEOUT_MS = 30_000
+const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** One listener of the service: the API in full, or, for Envoy's socket, `/admin/...` alone. */
 export async function buildServer(
@@ -55,8 +56,7 @@ export async function buildServer(
     reply.raw.once('close', context.load.enter())
     // The dashboard's session belongs to the other listener, and a cookie does not know ports (threats.md 6).
     if (listener === 'envoy') delete request.raw.headers.cookie
-    reply.header('x-agw-request-id', request.id).header('cache-control', 'no-store')
-    reply.header('x-content-type-options', 'nosniff')
+    reply.headers({ ...EVERY_ANSWER, 'x-agw-request-id': request.id })
   })
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, id } = request
@@ -107,6 +107,7 @@ const INTERNAL: Refusal = { kind: 'refusal', error: 'internal_error' }
 
 function refuse(reply: FastifyReply, refusal: Refusal, request_id: string): FastifyReply {
   const { status, headers, body } = errorReply(refusal, request_id)
-  reply.headers({ ...headers, 'x-agw-request-id': request_id })
+  // What is refused before it is routed has not had them yet.
+  reply.headers({ ...EVERY_ANSWER, ...headers, 'x-agw-request-id': request_id })
   return reply.code(status).type('application/json').send(JSON.stringify(body))
 }

@@ -229,6 +229,44 @@ describe('of several tabs', () => {
   })
 })
 
+test('a link can make the page ask for nothing but the thing whose page it names', async () => {
+  const page = await browser.open(`${stack.apiUrl}/`)
+  await signIn(page, stack.adminToken)
+  const asked: string[] = []
+  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+  for (const hash of [
+    'activity/export',
+    'activity/stream',
+    'activity/counts',
+    'activity/..',
+    'webhooks/..',
+    'agents/..',
+    'agents/%2e%2e%2ftokens',
+    'scopes/.',
+    'scopes/..',
+  ]) {
+    await page.goto(`${stack.apiUrl}/#/${hash}`)
+    await page.getByRole('heading', { name: 'Not found' }).waitFor()
+    await page.goto(`${stack.apiUrl}/#/try`)
+    await page.getByRole('heading', { name: 'Try' }).waitFor()
+  }
+  const paths = asked.filter((path) => !['/admin/stats', '/readyz'].includes(path))
+  for (const path of paths) assert.match(path, /^\/admin\/(agents|alerts|edges)$/)
+  assert.deepEqual(browser.complaints(), [])
+})
+
+test('an answer that a page cannot show leaves the way to the other pages', async () => {
+  const page = await browser.open(`${stack.apiUrl}/`)
+  await signIn(page, stack.adminToken)
+  await page.route('**/admin/alerts?*', (route) => route.fulfill({ json: { data: null } }))
+  await page.goto(`${stack.apiUrl}/#/alerts`)
+  await page.getByRole('alert').filter({ hasText: 'could not be shown' }).waitFor()
+  await page.getByRole('link', { name: 'Agents', exact: true }).click()
+  await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
+  assert.equal(await page.getByText('could not be shown').count(), 0)
+  assert.equal(browser.complaints().length, 1)
+})
+
 test('the live view stays small and quick while thousands of entries come', async () => {
   const page = await browser.open(`${stack.apiUrl}/`)
   await signIn(page, stack.adminToken)

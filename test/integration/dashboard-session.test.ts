@@ -389,7 +389,12 @@ describe('the files of the dashboard', () => {
       const headers = { 'if-none-match': String(file.headers['etag']) }
       assert.equal((await admin.call('GET', path, { token: null, headers })).status, 304, path)
     }
-    const data = await admin.call('GET', '/admin/agents')
-    assert.equal(data.headers['cache-control'], 'no-store')
+    for (const path of ['/admin/agents', '/nowhere', '/%ff', '/dashboard/..%2f..%2fpackage.json']) {
+      const { headers, status, text } = await admin.call('GET', path)
+      assert.equal(status === 200, path === '/admin/agents', text)
+      assert.equal(headers['cache-control'], 'no-store', path)
+      assert.equal(headers['x-content-type-options'], 'nosniff', path)
+      assert.match(String(headers['content-type']), /^application\/json/)
+    }
   })
 })

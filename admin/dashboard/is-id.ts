@@ -1,0 +1,12 @@
+const IDS: Readonly<Record<string, RegExp>> = {
+  agents: /^[A-Za-z0-9][\w.:-]*$/,
+  scopes: /^(new|scp_[\w-]+)$/,
+  activity: /^act_[\w-]+$/,
+  webhooks: /^whk_[\w-]+$/,
+}
+
+/**
+ * Whether what stands in a link can be the id of such a thing. All else, `..` and `export` for example, would make the
+ * page ask another path of the API, in the name of the operator who follows the link.
+ */
+export const isId = (page: string, id: string): boolean => IDS[page]?.test(id) ?? true

@@ -1,0 +1,20 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useErrorBoundary } from 'preact/hooks'
+
+/** A fault of one page leaves the way to the others; `place` says where one is, and another one is tried again. */
+export function Guard({ place, children }: { place: string; children: ComponentChildren }) {
+  const [fault, again] = useErrorBoundary((error) => console.error(error))
+  useEffect(() => {
+    if (fault !== undefined) again()
+  }, [place])
+  if (fault === undefined) return <>{children}</>
+  return (
+    <div class="notice bad" role="alert">
+      <p>
+        This page could not be shown: the service answered something that it does not know, or it
+        has a fault. Load it again, and say so to whoever looks after the gateway if that does not
+        help.
+      </p>
+    </div>
+  )
+}
