@@ -100,9 +100,10 @@ function Frame({
     if (!isFirst.current) main.current?.focus()
     isFirst.current = false
   }, [path, title])
+  const [problem, setProblem] = useState<Problem | null>(null)
   const signOut = async (): Promise<void> => {
     const answer = await ask('DELETE', '/session')
-    if (!answer.ok) return
+    if (!answer.ok) return setProblem(answer.problem)
     pageSecret.forget()
     onSignedOut()
   }
@@ -138,6 +139,7 @@ function Frame({
           <SignedIn who={who} onSignOut={() => void signOut()} />
         </header>
         <main id="main" tabIndex={-1} ref={main}>
+          <ProblemNotice problem={problem} />
           <Guard place={JSON.stringify(place)}>
             <PageOf place={place} />
           </Guard>

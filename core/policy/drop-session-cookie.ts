@@ -11,9 +11,9 @@ const PART = SESSION_COOKIES[0]
  * host, and no API may see it (threats.md 6). Null where there is nothing to drop, empty where nothing is left.
  */
 export function dropSessionCookie(headers: readonly Header[]): string | null {
-  const lines = headers.filter(({ name }) => name === 'cookie')
-  if (!lines.some(({ value }) => value.includes(PART))) return null
-  return lines
+  if (!headers.some(({ name, value }) => name === 'cookie' && value.includes(PART))) return null
+  return headers
+    .filter(({ name }) => name === 'cookie')
     .flatMap(({ value }) => value.split(';'))
     .map((pair) => pair.trim())
     .filter((pair) => pair !== '' && !isOfSession(pair.split('=', 1)[0]?.trim() ?? ''))

@@ -369,6 +369,46 @@ test('a sign-in ends the session that the browser had before, and no other', asy
   assert.equal((await get(elsewhere)).status, 200)
 })
 
+test('threat 21: one signs in, kills, reactivates and signs out while the store is full', async () => {
+  const agent = await admin.call('POST', '/admin/agents', { body: { agent_name: 'flooding' } })
+  const used = /used_memory:(\d+)/.exec(await redis.info('memory'))?.[1]
+  await redis.config('SET', 'maxmemory', String(Number(used) - 1000))
+  try {
+    await assert.rejects(redis.set('more', 'x'), /OOM/)
+    const session = await newSession()
+    const headers = { ...session, ...OURS }
+    for (const [deed, status] of [
+      ['kill', 'killed'],
+      ['reactivate', 'active'],
+    ] as const) {
+      const path = `/admin/agents/${agent.body.agent_id}`
+      const body = { reason: 'a flood' }
+      const done = await admin.call('POST', `${path}/${deed}`, { token: null, headers, body })
+      assert.equal(done.status, 200, done.text)
+      assert.equal((await get(session, path)).body.status, status)
+    }
+    assert.equal((await admin.call('DELETE', '/session', { token: null, headers })).status, 204)
+    assert.equal((await get(session)).status, 401)
+  } finally {
+    await redis.config('SET', 'maxmemory', '0')
+  }
+})
+
+test('a session is one on every process of the service, and over on all of them at once', async () => {
+  const other = await adminInProcess(valkey.url, { AGW_ADMIN_TOKEN: admin.token })
+  try {
+    const session = await newSession()
+    const headers = { ...session, ...OURS }
+    const there = await other.call('GET', '/admin/agents', { token: null, headers })
+    assert.equal(there.status, 200)
+    const out = await other.call('DELETE', '/session', { token: null, headers })
+    assert.equal(out.status, 204)
+    assert.equal((await get(session)).status, 401)
+  } finally {
+    await other.stop()
+  }
+})
+
 describe('the files of the dashboard', () => {
   test('run nothing but themselves, are in no frame, and are sent again only when they have changed', async () => {
     const page = await admin.call('GET', '/', { token: null })
