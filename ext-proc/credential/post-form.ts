@@ -40,7 +40,7 @@ export async function postForm(
   try {
     const url = new URL(token_url)
     socket = await inTime(openSocket(egress, url, deadline), deadline)
-    return await exchange(socket, url, form, deadline)
+    return await inTime(exchange(socket, url, form, deadline), deadline)
   } catch (error) {
     return { kind: 'failed', cause: deadline.aborted ? 'timeout' : causeOf(error) }
   } finally {
@@ -142,6 +142,8 @@ function exchange(
       signal: deadline,
     })
     sent.on('error', reject)
+    // Node says no more of a request whose connection has become something else (101).
+    sent.once('upgrade', () => reject(new Error('the connection was upgraded')))
     sent.once('response', (answer) => {
       const status = answer.statusCode ?? 0
       const parts: Buffer[] = []
@@ -161,10 +163,10 @@ function exchange(
   })
 }
 
-/** A name whose servers are silent is not waited for any longer than the rest. */
-function inTime(opening: Promise<Socket>, deadline: AbortSignal): Promise<Socket> {
+/** Nothing is waited for any longer than that: neither a name whose servers are silent, nor what Node does not end. */
+function inTime<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     deadline.addEventListener('abort', () => reject(new Error('not in time')), { once: true })
-    opening.then((socket) => (deadline.aborted ? socket.destroy() : resolve(socket)), reject)
+    work.then(resolve, reject)
   })
 }
