@@ -75,11 +75,15 @@ export function canonicalQuery(raw_query: string | null): string {
     .join('&')
 }
 
+/** Of HTTP. JavaScript's own would take the last byte of `à` in UTF-8 for one. */
+const BLANKS = /[ \t]+/g
+const OUTER_BLANKS = /^ | $/g
+
 /** Lines of one name are one line, outer blanks go, inner ones become one. */
 function canonicalHeaders(headers: readonly Header[]): (readonly [string, string])[] {
   const lines = new Map<string, string>()
   for (const { name, value } of headers) {
-    const text = value.trim().replace(/\s+/g, ' ')
+    const text = value.replace(BLANKS, ' ').replace(OUTER_BLANKS, '')
     const before = lines.get(name)
     lines.set(name, before === undefined ? text : `${before},${text}`)
   }

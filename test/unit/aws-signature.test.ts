@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Secret } from '../../core/secret.ts'
-import { canonicalPath, canonicalQuery } from '../../ext-proc/credential/canonical-request.ts'
+import {
+  canonicalPath,
+  canonicalQuery,
+  canonicalRequest,
+} from '../../ext-proc/credential/canonical-request.ts'
 import { payloadOf } from '../../ext-proc/credential/payload-of.ts'
 import { signElsewhere } from '../kit/check-signature.ts'
 import { type AwsCredential, signRequest } from '../../ext-proc/credential/sign-request.ts'
@@ -117,6 +121,22 @@ test('whatever the path, the query and the service, the signature is the one tha
       },
     ),
   )
+})
+
+test('a header is signed with the blanks of HTTP made one, and no byte of a letter taken for one', () => {
+  const rows: ReadonlyArray<readonly [string, string]> = [
+    ['  two \t  blanks ', 'two blanks'],
+    ['', ''],
+    [latin1('à'), latin1('à')],
+    [latin1(' à à '), latin1('à à')],
+    ['\xa0\x85', '\xa0\x85'],
+  ]
+  for (const [value, signed] of rows) {
+    const request = { method: 'GET', raw_path: '/', raw_query: null, payload: EMPTY }
+    const headers = [HOST, { name: 'x-amz-meta-a', value }]
+    const { text } = canonicalRequest({ ...request, headers }, 's3')
+    assert.equal(text.split('\n')[4], `x-amz-meta-a:${signed}`)
+  }
 })
 
 test('a credential that would break out of its header signs nothing', () => {
