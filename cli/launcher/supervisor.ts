@@ -20,7 +20,10 @@ export interface SupervisorParts {
   readonly giveUp: (why: string) => void
 }
 
-/** A child that died so often in a row before it was ready will not be ready the next time either. */
+/**
+ * A child that died so often before it was ready for the first time will not be ready the next time either. One that
+ * has worked lacks something that may come back, such as the store, and the others serve on meanwhile.
+ */
 const FAILED_STARTS_LIMIT = 5
 /** The pause before a restart grows with the deaths of so long. */
 const DEATHS_WINDOW_MS = 60_000
@@ -33,7 +36,7 @@ interface Child {
   readonly spec: ChildSpec
   process: ChildProcess | null
   deaths_ms: number[]
-  isUp: boolean
+  hasWorked: boolean
   failedStarts: number
   lastWords: string[]
   restart: NodeJS.Timeout | null
@@ -61,13 +64,13 @@ export class Supervisor {
         spec,
         process: null,
         deaths_ms: [],
-        isUp: false,
+        hasWorked: false,
         failedStarts: 0,
         lastWords: [],
         restart: null,
         exited: Promise.resolve(),
         isReady: () => {
-          child.isUp = true
+          child.hasWorked = true
           resolve()
         },
       }
@@ -123,7 +126,6 @@ export class Supervisor {
       stdio: spec.ready === 'ipc' ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
     })
     child.process = started
-    child.isUp = false
     for (const output of [started.stdout, started.stderr]) if (output) this.#listen(child, output)
     started.on('message', (message) => {
       if ((message as { kind?: unknown }).kind === 'ready') child.isReady()
@@ -158,7 +160,7 @@ export class Supervisor {
     if (this.#stopping) return
     const now = Date.now()
     child.deaths_ms = [...child.deaths_ms.filter((at) => now - at < DEATHS_WINDOW_MS), now]
-    child.failedStarts = child.isUp ? 0 : child.failedStarts + 1
+    if (!child.hasWorked) child.failedStarts++
     if (child.failedStarts >= FAILED_STARTS_LIMIT) {
       const words = child.lastWords.map((line) => `\n  ${line}`).join('')
       const times = `${child.failedStarts} times before it was ready`
