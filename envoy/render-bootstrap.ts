@@ -137,9 +137,9 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
       settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
     ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',
     ext_proc_endpoints: endpoints(facts.ext_proc_addresses),
-    access_log_endpoints: [receiver, facts.ext_proc_addresses]
-      .filter((addresses) => addresses.length > 0)
-      .map((addresses, priority) => ({ priority, lb_endpoints: endpoints(addresses) })),
+    access_log_endpoints: [endpoints(receiver), endpoints(facts.ext_proc_addresses, UNCHECKED)]
+      .filter((list) => list.length > 0)
+      .map((lb_endpoints, priority) => ({ priority, lb_endpoints })),
     ext_proc_tls_cert_file: settings.extProcTlsCertFile,
     ext_proc_tls_key_file: settings.extProcTlsKeyFile,
     ext_proc_tls_ca_file: settings.extProcTlsCaFile,
@@ -160,8 +160,10 @@ function cidrRange(range: string): object {
 
 const UNIX = 'unix:'
 
-const endpoints = (addresses: readonly string[]): readonly object[] =>
-  addresses.map((address) => ({ endpoint: { address: endpointAddress(address) } }))
+const UNCHECKED = { health_check_config: { disable_active_health_check: true } }
+
+const endpoints = (addresses: readonly string[], more: object = {}): readonly object[] =>
+  addresses.map((address) => ({ endpoint: { address: endpointAddress(address), ...more } }))
 
 const endpointAddress = (address: string): object =>
   address.startsWith(UNIX) ? { pipe: { path: address.slice(UNIX.length) } } : socketAddress(address)

@@ -174,5 +174,5 @@ async function endAccessLog(accessLog: AccessLog, held: HeldCalls): Promise<void
   const deadline_ms = nowMs() + DRAIN_LIMIT_MS
   while (held.size > 0 && nowMs() < deadline_ms) await wait(LAST_WORDS_MS / 10)
   await wait(LAST_WORDS_MS)
-  accessLog.stop()
+  await accessLog.stop()
 }

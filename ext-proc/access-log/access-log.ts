@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ServerReadableStream } from '@grpc/grpc-js'
 import type { ActivityRecorder } from '../activity/activity-recorder.ts'
 import { lineOfCall } from './call-facts.ts'
@@ -38,6 +39,7 @@ const STATUS_REASONS: Readonly<Record<number, string>> = {
 export class AccessLog {
   readonly #parts: AccessLogParts
   readonly #open = new Set<() => void>()
+  #isStopping = false
 
   constructor(parts: AccessLogParts) {
     this.#parts = parts
@@ -53,15 +55,21 @@ export class AccessLog {
     stream.on('data', (bytes: Buffer) => {
       this.#receive(bytes)
       // Right after a batch: the next one is a tenth of a second away, and goes to a new stream.
-      if (nowMs() >= leave_ms) end()
+      if (this.#isStopping || nowMs() >= leave_ms) end()
     })
     stream.on('end', end)
     stream.on('error', () => this.#open.delete(end))
     stream.on('cancelled', () => this.#open.delete(end))
   }
 
-  /** Envoy opens its streams anew elsewhere. */
-  stop(): void {
+  get hasStreams(): boolean {
+    return this.#open.size > 0
+  }
+
+  /** Ends each stream right after its next batch, or when none comes; Envoy opens its streams anew elsewhere. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    if (this.hasStreams) await wait(LAST_WORDS_MS)
     for (const end of this.#open) end()
   }
 

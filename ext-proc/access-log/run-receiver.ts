@@ -7,11 +7,13 @@ import { ActivityRecorder } from '../activity/activity-recorder.ts'
 import { startServer } from '../envoy/start-server.ts'
 import { EdgeMetrics } from '../metrics/edge-metrics.ts'
 import { tlsOf } from '../read-edge-settings.ts'
-import { AccessLog, LAST_WORDS_MS } from './access-log.ts'
+import { AccessLog } from './access-log.ts'
 
 /** Envoy sends what it has at 64 KiB; its description of itself comes with the first batch. */
 const MESSAGE_LIMIT_BYTES = 1 << 20
 const STOP_LIMIT_MS = 2_000
+/** Longer than envoy/bootstrap.yaml lets a health check wait: by then Envoy opens no stream here any more. */
+const FOUND_OUT_MS = 600
 
 /**
  * Runs the process that takes Envoy's access log and writes it to the activity log. It decides nothing and holds no call,
@@ -29,18 +31,19 @@ export async function runReceiver(env: Environment): Promise<void> {
   const redis = connectRedis(redisUrl, { name: `access-log-${edge_id}`, role: 'commands' })
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
+  let stopping: Promise<void> | null = null
   const server = await startServer(
     { address, tls: tlsOf(settings), message_limit_bytes: MESSAGE_LIMIT_BYTES },
-    { access_log: accessLog.handler },
+    { access_log: accessLog.handler, is_serving: () => stopping === null },
   )
   const stopMetrics = new EdgeMetrics().publish(redis, edge_id, () => recorder.metrics)
   log.info({ address }, 'serving')
   process.send?.({ kind: 'ready' })
 
   const stop = async (): Promise<void> => {
-    await wait(LAST_WORDS_MS)
+    if (accessLog.hasStreams) await wait(FOUND_OUT_MS)
+    await accessLog.stop()
     const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-    accessLog.stop()
     const force = setTimeout(() => server.forceShutdown(), STOP_LIMIT_MS)
     await ended
     clearTimeout(force)
@@ -48,7 +51,6 @@ export async function runReceiver(env: Environment): Promise<void> {
     redis.disconnect()
     process.exit(0)
   }
-  let stopping: Promise<void> | null = null
   const stopOnce = (): void => {
     stopping ??= stop()
   }

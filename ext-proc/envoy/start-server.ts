@@ -51,7 +51,13 @@ export const hasAccessLog = (stream: EnvoyStream): boolean => stream.getHost() =
 export interface Handlers {
   readonly ext_proc?: StreamHandler
   readonly access_log?: AccessLogHandler
+  /** What Envoy's health checks are told; without it none is answered. */
+  readonly is_serving?: () => boolean
 }
+
+/** grpc.health.v1.HealthCheckResponse, whose one field is 1 for SERVING and 2 for NOT_SERVING. */
+const SERVING = Buffer.from([8, 1])
+const NOT_SERVING = Buffer.from([8, 2])
 
 /**
  * Serves ext_proc, Envoy's access log, or both. The services come from proto/; their (de)serialisers hand Buffers
@@ -60,7 +66,7 @@ export interface Handlers {
  */
 export async function startServer(
   options: ServerOptions,
-  { ext_proc, access_log }: Handlers,
+  { ext_proc, access_log, is_serving }: Handlers,
 ): Promise<Server> {
   const server = new Server({
     'grpc.max_receive_message_length': options.message_limit_bytes + HEADROOM_BYTES,
@@ -71,6 +77,11 @@ export async function startServer(
     server.addService(rawService(SERVICES.ext_proc), { Process: ext_proc })
   if (access_log !== undefined)
     server.addService(rawService(SERVICES.access_log), { StreamAccessLogs: access_log })
+  if (is_serving !== undefined)
+    server.addService(HEALTH, {
+      Check: (_call: unknown, answer: (error: null, message: Buffer) => void) =>
+        answer(null, is_serving() ? SERVING : NOT_SERVING),
+    })
   const path = options.address.startsWith('unix:') ? options.address.slice('unix:'.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
   await new Promise<void>((resolve, reject) => {
@@ -82,6 +93,23 @@ export async function startServer(
   return server
 }
 
+const same = (bytes: Buffer): Buffer => bytes
+const RAW = {
+  requestDeserialize: same,
+  requestSerialize: same,
+  responseDeserialize: same,
+  responseSerialize: same,
+}
+
+const HEALTH: ServiceDefinition = {
+  Check: {
+    path: '/grpc.health.v1.Health/Check',
+    requestStream: false,
+    responseStream: false,
+    ...RAW,
+  },
+}
+
 function rawService({ file, name }: (typeof SERVICES)[keyof typeof SERVICES]): ServiceDefinition {
   const definition = loadSync(file, {
     includeDirs: [fromRoot('proto')],
@@ -91,17 +119,10 @@ function rawService({ file, name }: (typeof SERVICES)[keyof typeof SERVICES]): S
   const service = definition[name]
   if (service === undefined || loaded['envoy'] === undefined)
     throw new Error(`proto/ does not define ${name}`)
-  const same = (bytes: Buffer): Buffer => bytes
   return Object.fromEntries(
     Object.entries(service as ServiceDefinition).map(([method_name, method]) => [
       method_name,
-      {
-        ...method,
-        requestDeserialize: same,
-        requestSerialize: same,
-        responseDeserialize: same,
-        responseSerialize: same,
-      },
+      { ...method, ...RAW },
     ]),
   )
 }

@@ -147,6 +147,51 @@ test('calls that the death of the only processor cuts are each in the log, once'
   assert.equal(entries.length, calls)
 })
 
+/** Whether Envoy has a stream to the receiver, and not to one who stands in. */
+async function receiverIsAsked(): Promise<boolean> {
+  const { cluster_statuses } = JSON.parse(await stack.envoyAdmin('/clusters?format=json'))
+  const [host] = cluster_statuses.find(({ name }: any) => name === 'access_log').host_statuses
+  return host.stats.some(({ name, value }: any) => name === 'rq_active' && Number(value) > 0)
+}
+
+test('a receiver that is stopped under load, and one who stands in for it while it is away, lose no entry', async () => {
+  const access = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+    scope: { rate_limiting: { requests_per_minute: null } },
+  })
+  const one = { to: stack.proxyUrl, path: `/${access.base_url}/x`, headers: access.headers }
+  const ids: string[] = []
+  let calling = true
+  const caller = async (): Promise<void> => {
+    while (calling) {
+      const answer = await call(one)
+      if (answer.status === 200) ids.push(answer.header('x-agw-request-id') ?? '')
+      await wait(5)
+    }
+  }
+  await until('a processor decides', async () => (await call(one)).status === 200)
+  const callers = Array.from({ length: 8 }, caller)
+  for (let round = 0; round < 2; round++) {
+    await until('the receiver is asked', receiverIsAsked)
+    const [receiver = 0] = await stack.pids('access-log')
+    process.kill(receiver, 'SIGTERM')
+    await until('it is gone', async () => !(await stack.pids('access-log')).includes(receiver))
+  }
+  await until('the receiver is asked', receiverIsAsked)
+  calling = false
+  await Promise.all(callers)
+  const entries = await until('the last call is in the log', async () => {
+    const found = await entriesOf(access.agent.agent_id)
+    const last = new Set(ids.slice(-8))
+    return found.filter(({ request_id }) => last.has(request_id)).length === last.size && found
+  })
+  const logged = new Set(entries.map(({ request_id }) => request_id))
+  assert.deepEqual(
+    ids.filter((id) => !logged.has(id)),
+    [],
+  )
+  assert.equal(entries.length, logged.size)
+})
+
 test('processors take the access log while its receiver is away, and Envoy goes back to it', async () => {
   const access = await stack.operator.makeAccess(stack.ownBaseUrl())
   const [receiver = 0] = await stack.pids('access-log')
@@ -162,9 +207,7 @@ test('processors take the access log while its receiver is away, and Envoy goes 
   process.kill(receiver, 'SIGKILL')
   await until('another receiver is asked again', async () => {
     assert.equal((await call(one)).status, 200)
-    const { cluster_statuses } = JSON.parse(await stack.envoyAdmin('/clusters?format=json'))
-    const [host] = cluster_statuses.find(({ name }: any) => name === 'access_log').host_statuses
-    return host.stats.some(({ name, value }: any) => name === 'rq_active' && Number(value) > 0)
+    return receiverIsAsked()
   })
   const { ended } = await holdCalls(access, 20)
   for (const pid of await stack.pids('ext-proc')) process.kill(pid, 'SIGKILL')
