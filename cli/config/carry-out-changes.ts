@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type AdminAnswer, type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
 import { comparable } from './differences.ts'
-import { isEntry, type Owner } from './owner-index.ts'
+import { isEntry } from './owner-index.ts'
 import type { Change, Plan } from './plan-changes.ts'
 import type { Entry } from './read-config.ts'
-import { isObject, type Json, type Kind, RESOURCE_KINDS } from './resource-kinds.ts'
+import { isObject, type Json, type Kind, type Owner, RESOURCE_KINDS } from './resource-kinds.ts'
 
 /** Creates an agent, keeps its key, and answers its id. */
 export type CreateAgent = (wanted: Json) => Promise<{ readonly agent_id: string }>

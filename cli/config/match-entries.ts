@@ -1,19 +1,18 @@
 import type { FileFault } from './config-text.ts'
 import { differences } from './differences.ts'
 import { nearestName } from './nearest-name.ts'
-import {
-  groupBy,
-  isEntry,
-  type Owner,
-  OwnerIndex,
-  OWNERS,
-  REFERENCE,
-  type Target,
-  UNIQUE,
-} from './owner-index.ts'
+import { groupBy, isEntry, OwnerIndex, type Target, UNIQUE } from './owner-index.ts'
 import type { Config, Entry } from './read-config.ts'
 import type { Installation } from './read-installation.ts'
-import { type Json, type Kind, KINDS, RESOURCE_KINDS } from './resource-kinds.ts'
+import {
+  type Json,
+  type Kind,
+  KINDS,
+  type Owner,
+  OWNERS,
+  REFERENCE,
+  RESOURCE_KINDS,
+} from './resource-kinds.ts'
 
 /** Which entry of the file is which resource of the installation. */
 export interface Match {

@@ -1,15 +1,9 @@
 import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
 import type { Entry } from './read-config.ts'
-import { type Json, RESOURCE_KINDS } from './resource-kinds.ts'
+import { type Json, type Owner, RESOURCE_KINDS } from './resource-kinds.ts'
 
-/** What a scope refers to. */
-export const OWNERS = ['agents', 'integrations'] as const
-export type Owner = (typeof OWNERS)[number]
 /** An entry of the file, or a resource of the installation that the file does not name. */
 export type Target = Entry | Json
-
-/** The member of a scope that refers to one. */
-export const REFERENCE = { agents: 'agent', integrations: 'integration' } as const
 /** What no two have, while several may have one name. */
 export const UNIQUE = { agents: 'agent_id', integrations: 'base_url' } as const
 

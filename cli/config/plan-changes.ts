@@ -1,10 +1,17 @@
 import type { FileFault } from './config-text.ts'
 import { differences, type MemberChange } from './differences.ts'
 import { type Match, matchEntries } from './match-entries.ts'
-import { membersOf, type Owner, REFERENCE } from './owner-index.ts'
+import { membersOf } from './owner-index.ts'
 import type { Config, Entry } from './read-config.ts'
 import type { Installation } from './read-installation.ts'
-import { type Json, type Kind, KINDS, RESOURCE_KINDS } from './resource-kinds.ts'
+import {
+  type Json,
+  type Kind,
+  KINDS,
+  type Owner,
+  REFERENCE,
+  RESOURCE_KINDS,
+} from './resource-kinds.ts'
 
 /** What `agw apply` does to one resource. */
 export type Change =

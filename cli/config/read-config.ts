@@ -2,8 +2,15 @@ import type { Environment } from '../../core/settings.ts'
 import { checkEntry, type EntryIssue } from './check-entry.ts'
 import { ConfigText, type FileFault } from './config-text.ts'
 import { nearestName } from './nearest-name.ts'
-import { type Owner, OWNERS, REFERENCE } from './owner-index.ts'
-import { isObject, type Json, type Kind, KINDS } from './resource-kinds.ts'
+import {
+  isObject,
+  type Json,
+  type Kind,
+  KINDS,
+  type Owner,
+  OWNERS,
+  REFERENCE,
+} from './resource-kinds.ts'
 
 /** One resource as the file wants it: complete, with the defaults of the contract, and in the form that is stored. */
 export interface Entry {

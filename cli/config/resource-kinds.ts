@@ -5,6 +5,12 @@ import { SCOPE_DEFAULTS } from '../../core/model.ts'
 export const KINDS = ['integrations', 'agents', 'scopes', 'webhooks'] as const
 export type Kind = (typeof KINDS)[number]
 
+/** What a scope refers to. */
+export const OWNERS = ['agents', 'integrations'] as const satisfies readonly Kind[]
+export type Owner = (typeof OWNERS)[number]
+/** The member of a scope that refers to one. */
+export const REFERENCE = { agents: 'agent', integrations: 'integration' } as const
+
 /** What the admin API calls a resource of a kind, where it is, and how it is changed. */
 export interface ResourceKind {
   readonly noun: string

@@ -1,26 +1,7 @@
 import { mintActivityId } from '../../core/activity/activity-id.ts'
-import type { StepMark } from '../../core/activity/activity-entry.ts'
-import type { CallFacts } from '../call/call-record.ts'
+import type { PassedCall } from '../call/passed-call.ts'
 import type { Outcome } from './outcome-of-call.ts'
 import type { FinishedCall } from './read-access-log.ts'
-
-/** Where Envoy keeps what the processor notes of a call: a namespace and two members of its dynamic metadata. */
-export const METADATA_NAMESPACE = 'agw'
-export const CALL_FACTS = 'f'
-/** Set on what is in the log already, as every refusal is, so that the access log leaves it out. */
-export const CALL_LOGGED = 'r'
-
-/** What is known of a passed call: what the end of the call does not change. */
-export interface PassedCall {
-  readonly event: 'request_allowed' | 'injection_detected'
-  /** Whether webhooks hear of it. */
-  readonly is_delivered: boolean
-  readonly organization_id: string
-  readonly facts: CallFacts
-  readonly timestamp: string
-  readonly edge_id: string
-  readonly steps: readonly StepMark[]
-}
 
 /**
  * The text that goes with the pass and comes back with the access log: organization, event, whether webhooks hear of

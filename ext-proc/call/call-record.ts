@@ -3,25 +3,8 @@ import type { ActivityEntry, ActivityEvent, StepMark } from '../../core/activity
 import { eventOfReason } from '../../core/activity/event-of-reason.ts'
 import { isDelivered } from '../../core/outbox/subscribable-events.ts'
 import type { Reason } from '../../core/reasons.ts'
-import type { PassedCall } from '../access-log/call-facts.ts'
 import { mergeFindings } from './merge-findings.ts'
-
-/** What is known of a call so far; the decision fills it in, step by step. */
-export interface CallFacts {
-  organization_id: string | null
-  agent_id: string | null
-  agent_name: string | null
-  key_id: string | null
-  integration_id: string | null
-  scope_id: string | null
-  rule: number | null
-  method: string
-  endpoint: string | null
-  source_ip: string | null
-  request_id: string
-  bytes_in: number | null
-  data: Record<string, unknown>
-}
+import type { CallFacts, PassedCall } from './passed-call.ts'
 
 /** Gathers what becomes one activity entry. `clockMs` is monotonic with fractions, `wallMs` the time of day. */
 export class CallRecord {
