@@ -121,7 +121,11 @@ test('a flood is told of where it was: an entry of each agent, reason and minute
   const due = new Date((minute + 1) * 60_000 + 5_000)
   assert.equal(await tellFloods(redis, new Date(due.getTime() - 1)), 0, 'the minute runs')
   const tellers = await Promise.all([1, 2, 3].map(() => tellFloods(redis, due)))
-  assert.deepEqual(tellers.toSorted((a, b) => a - b), [0, 0, 2], 'once, however many processes there are')
+  assert.deepEqual(
+    tellers.toSorted((a, b) => a - b),
+    [0, 0, 2],
+    'once, however many processes there are',
+  )
   const entries = await logged('agt_flood')
   assert.equal(entries.length, 122, 'a reason of which all are recorded has no count')
   const { id: _id, ...told } = entries.at(-1) ?? activityEntry('request_allowed')
