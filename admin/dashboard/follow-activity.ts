@@ -23,10 +23,14 @@ async function follow(
   stopped: AbortSignal,
 ): Promise<void> {
   for (let last = ''; !stopped.aborted; ) {
+    await untilSeen(stopped)
+    const unseen = new AbortController()
+    const look = (): void => void (isSeen() || unseen.abort())
+    document.addEventListener('visibilitychange', look)
     try {
       const answer = await fetch(path, {
         headers: { ...dashboardHeaders(true), ...(last === '' ? {} : { 'last-event-id': last }) },
-        signal: stopped,
+        signal: AbortSignal.any([stopped, unseen.signal]),
       })
       if (answer.status === 401) return connection.sessionOver()
       if (answer.ok && answer.body !== null) {
@@ -38,11 +42,34 @@ async function follow(
       }
     } catch {
       // Told by the state; the next turn tries again.
+    } finally {
+      document.removeEventListener('visibilitychange', look)
     }
     if (stopped.aborted) return
     onState(false)
+    if (unseen.signal.aborted) continue
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
   }
+}
+
+const isSeen = (): boolean => document.visibilityState === 'visible'
+
+/**
+ * A tab that nobody looks at follows nothing: of HTTP/1.1 a browser opens six connections to a host, for all its tabs,
+ * and six streams would leave none for a kill.
+ */
+function untilSeen(stopped: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const look = (): void => {
+      if (!isSeen() && !stopped.aborted) return
+      document.removeEventListener('visibilitychange', look)
+      stopped.removeEventListener('abort', look)
+      resolve()
+    }
+    document.addEventListener('visibilitychange', look)
+    stopped.addEventListener('abort', look)
+    look()
+  })
 }
 
 interface StreamEvent {

@@ -267,6 +267,38 @@ test('an answer that a page cannot show leaves the way to the other pages', asyn
   assert.equal(browser.complaints().length, 1)
 })
 
+test('tabs that follow the log and that nobody looks at leave the connections to the one in front', async () => {
+  const BROWSER_CONNECTIONS = 6
+  const show = (tab: Page, state: string): Promise<unknown> =>
+    tab.evaluate(
+      `Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' }), document.dispatchEvent(new Event('visibilitychange'))`,
+    )
+  const { agent_id, agent_name } = await stack.operator.makeAgent()
+  const front = await browser.open(`${stack.apiUrl}/`)
+  await signIn(front, stack.adminToken)
+  await front.goto(`${stack.apiUrl}/#/agents`)
+  const tabs: Page[] = []
+  for (let i = 0; i < BROWSER_CONNECTIONS; i++) {
+    const tab = await newTab(
+      front.context(),
+      `${stack.apiUrl}/#/activity?live=1&agent_id=${agent_id}&event=agent_killed`,
+    )
+    await tab.getByText('Following:').waitFor()
+    await show(tab, 'hidden')
+    await tab.getByText('Connecting').waitFor()
+    tabs.push(tab)
+  }
+  await front.goto(`${stack.apiUrl}/#/agents/${agent_id}`)
+  await front.getByRole('heading', { name: agent_name }).waitFor()
+  await stack.operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'unseen' })
+  const [last] = tabs.slice(-1)
+  assert.ok(last !== undefined)
+  await show(last, 'visible')
+  await last.getByText('Following:').waitFor()
+  await last.getByRole('row').filter({ hasText: 'unseen' }).waitFor()
+  assert.deepEqual(browser.complaints(), [])
+})
+
 test('the live view stays small and quick while thousands of entries come', async () => {
   const page = await browser.open(`${stack.apiUrl}/`)
   await signIn(page, stack.adminToken)
