@@ -3,7 +3,7 @@ import { useEffect, useErrorBoundary } from 'preact/hooks'
 
 /** A fault of one page leaves the way to the others; `place` says where one is, and another one is tried again. */
 export function Guard({ place, children }: { place: string; children: ComponentChildren }) {
-  const [fault, again] = useErrorBoundary(reportError)
+  const [fault, again] = useErrorBoundary((error) => reportError(error))
   useEffect(() => {
     if (fault !== undefined) again()
   }, [place])
