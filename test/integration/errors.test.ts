@@ -121,10 +121,10 @@ const rows: Row[] = [
     ask: () => ask({ path: '/https://nobody.test/api/v2/things?x=1', headers: open.headers }),
   },
   {
-    name: 'a base URL that is covered in another version only',
+    name: 'a base URL that only begins like one that is covered',
     status: 404,
     error: 'integration_not_found',
-    ask: () => ask({ path: `/${open.base_url}0/x`, headers: open.headers }),
+    ask: () => ask({ path: `/${open.base_url}x/x`, headers: open.headers }),
   },
   { name: 'no key', status: 401, error: 'authentication_required', ask: unauthorized({}) },
   {
