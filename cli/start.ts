@@ -24,6 +24,7 @@ import {
   valkeyConfigFile,
   valkeySpec,
 } from './launcher/child-specs.ts'
+import { drainEnvoy } from './launcher/drain-envoy.ts'
 import { choosePorts, type Ports } from './launcher/choose-ports.ts'
 import { type DataDir, openDataDir, ownSecrets, writeOwnFile } from './launcher/data-dir.ts'
 import { endLeftovers, noteChildren } from './launcher/end-leftovers.ts'
@@ -40,6 +41,8 @@ const FAILED = 1
 const READY_LIMIT_MS = 60_000
 const READY_POLL_MS = 100
 /** How long each kind of child has to end: Envoy at once, our services until they have drained, the store last. */
+/** Longer than envoy/bootstrap.yaml lets the access log wait for its batch. */
+const LAST_BATCH_MS = 250
 const STOP_LIMITS_MS = { envoy: 5_000, services: 9_000, valkey: 10_000 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -143,6 +146,10 @@ async function runChildren(boot: Boot): Promise<number> {
   const code = await ended
   supervisor.beginStop()
   say('Stopping …')
+  await drainEnvoy(envoyAdminSocket(boot.dataDir))
+  // Envoy keeps what the access log is to hear of the last calls until its batch is full or old; it dies with them.
+  await supervisor.stop((name) => name.startsWith('ext-proc'), STOP_LIMITS_MS.services)
+  await wait(LAST_BATCH_MS)
   await supervisor.stop((name) => name === 'envoy', STOP_LIMITS_MS.envoy)
   await supervisor.stop((name) => name !== 'valkey', STOP_LIMITS_MS.services)
   await supervisor.stop(() => true, STOP_LIMITS_MS.valkey)

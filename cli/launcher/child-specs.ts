@@ -79,6 +79,9 @@ export function envoySpec(boot: Boot): ChildSpec {
     // At each start it says of the address ranges that their protobuf message is marked work in progress.
     '--component-log-level',
     'misc:error',
+    // At a stop each connection ends with its next answer, and not some of them (drain-envoy.ts).
+    '--drain-strategy',
+    'immediate',
   ])
   return {
     name: 'envoy',

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { call } from '../kit/call.ts'
+import { type Operator, operatorAt } from '../kit/operator.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
+import { startStack } from '../kit/start-stack.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
 const stack = await startAll({ AGW_EXT_PROC_WORKERS: '1', AGW_UPSTREAM_IDLE_TIMEOUT: '2s' })
@@ -13,11 +16,15 @@ const ROUNDS = 6
 const CALLERS = 4
 
 /** Every entry of an agent that is a call. */
-async function entriesOf(agent_id: string, filter = ''): Promise<any[]> {
+async function entriesOf(
+  agent_id: string,
+  filter = '',
+  operator: Pick<Operator, 'send'> = stack.operator,
+): Promise<any[]> {
   const entries: any[] = []
   for (let cursor: string | null = ''; cursor !== null; ) {
     const query: string = `agent_id=${agent_id}&limit=200${filter}`
-    const page: any = await stack.operator.send(
+    const page: any = await operator.send(
       'GET',
       `/admin/activity?${query}${cursor ? `&cursor=${cursor}` : ''}`,
     )
@@ -248,4 +255,48 @@ test('strict: an allowed call is in the log before it goes on, and once', async 
   assert.equal((await call(short)).status, 404)
   assert.equal((await mine()).length, 3)
   await stopAll(strict)
+})
+
+test('a stop of everything under load loses no entry, neither of a call in flight nor of one that has just ended', async () => {
+  const env = { AGW_DATA_DIR: tempFolder('stopped') }
+  const first = await startAll(env)
+  const access = await first.operator.makeAccess(first.ownBaseUrl(), {
+    scope: { rate_limiting: { requests_per_minute: null } },
+  })
+  const { agent_id } = access.agent
+  const one = { to: first.proxyUrl, headers: access.headers }
+  let longEnded: Promise<void> | null = null
+  await new Promise<void>((begun) => {
+    const path = `/${access.base_url}/sse?ticks=100000&interval_ms=50`
+    longEnded = assert.rejects(call({ ...one, path, onData: () => begun() }))
+  })
+  const ids: string[] = []
+  // Each goes on until the gateway takes no connection any more.
+  const caller = async (): Promise<void> => {
+    for (;;) {
+      const answer = await call({ ...one, path: `/${access.base_url}/x` }).catch(() => null)
+      if (answer === null) return
+      // What comes while the gateway stops is refused, as it would be without a processor.
+      if (answer.status === 200) ids.push(answer.header('x-agw-request-id') ?? '')
+    }
+  }
+  const callers = Array.from({ length: 8 }, caller)
+  await until('calls pass', () => ids.length > 200)
+  assert.equal(await first.stop(), 0)
+  await Promise.all([...callers, longEnded])
+  await stopAll(first)
+  const again = await startStack(env)
+  const operator = operatorAt(again.proxyUrl, again.adminToken)
+  const entries = await entriesOf(agent_id, '', operator)
+  const logged = new Set(entries.map(({ request_id }) => request_id))
+  assert.deepEqual(
+    ids.filter((id) => !logged.has(id)),
+    [],
+  )
+  assert.equal(entries.length, logged.size)
+  assert.deepEqual(
+    entries.filter(({ decision }) => decision === 'terminated').map(({ endpoint }) => endpoint),
+    [new URL(`${access.base_url}/sse`).pathname],
+  )
+  await again.stop()
 })
