@@ -299,6 +299,25 @@ test('tabs that follow the log and that nobody looks at leave the connections to
   assert.deepEqual(browser.complaints(), [])
 })
 
+test('a name that is typed is searched for when it is typed, not letter by letter', async () => {
+  const { agent_id } = await stack.operator.makeAgent({ agent_name: 'quickly typed' })
+  const page = await browser.open(`${stack.apiUrl}/`)
+  await signIn(page, stack.adminToken)
+  await page.clock.install()
+  await page.goto(`${stack.apiUrl}/#/try`)
+  await page.clock.pauseAt(Date.now() + 3_600_000)
+  const searched: (string | null)[] = []
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url())
+    if (pathname === '/admin/agents') searched.push(searchParams.get('q'))
+  })
+  await page.getByLabel('Agent', { exact: true }).pressSequentially('quickly typed')
+  await page.clock.runFor(1_000)
+  await page.locator(`datalist option[value="${agent_id}"]`).waitFor({ state: 'attached' })
+  assert.deepEqual(searched.slice(-1), ['quickly typed'])
+  assert.ok(searched.length <= 2, `searched for ${searched.join(', ')}`)
+})
+
 test('the live view stays small and quick while thousands of entries come', async () => {
   const page = await browser.open(`${stack.apiUrl}/`)
   await signIn(page, stack.adminToken)

@@ -2,6 +2,7 @@ import { useId } from 'preact/hooks'
 import { withQuery } from '../api.ts'
 import type { Agent, Integration, Page } from '../api-types.ts'
 import { useLoad } from '../use-load.ts'
+import { useSettled } from '../use-settled.ts'
 import { TextField } from './fields.tsx'
 
 const SHOWN = '20'
@@ -21,7 +22,7 @@ export function Picker({
 }) {
   const list = useId()
   const { value: page } = useLoad<Page<Partial<Agent & Integration>>>(
-    withQuery(`/admin/${kind}`, { q: value.trim(), limit: SHOWN }),
+    withQuery(`/admin/${kind}`, { q: useSettled(value.trim()), limit: SHOWN }),
   )
   return (
     <>
