@@ -14,7 +14,7 @@ export const CREDENTIAL_CAUSES = {
   unusable_token: 'The access token holds what cannot stand in a header, is empty or too long.',
   other_token_type: 'The token type is missing, or another than Bearer.',
   expired_token: 'The access token had expired when it came.',
-  busy: 'Too many tokens are being fetched by this process.',
+  busy: 'Too many tokens are being fetched by this process, or for this organization.',
 } as const satisfies Record<string, string>
 
 export type CredentialCause = keyof typeof CREDENTIAL_CAUSES

@@ -45,6 +45,8 @@ interface Entry {
 export const TOKENS_MAX = 2_000
 /** Fetches under way at a time, each for another integration. */
 export const FETCHES_MAX = 500
+/** Of them for one organization: endpoints of its own that are silent must not keep the others from theirs. */
+export const FETCHES_OF_ORGANIZATION_MAX = 250
 /** A token is not used when it may expire on its way: the last tenth of its life, at most this long. */
 const MARGIN_LIMIT_MS = 30_000
 const MARGIN_SHARE = 0.1
@@ -65,6 +67,7 @@ export class TokenCache {
   readonly #entries = new Map<string, Entry>()
   readonly #parts: TokenCacheParts
   #under_way = 0
+  readonly #under_way_of = new Map<string, number>()
   #fetched = 0
   #failed = 0
 
@@ -124,15 +127,24 @@ export class TokenCache {
     if (entry.fetching !== null) return entry.fetching
     if (entry.failure !== null && now_ms < entry.failure.until_ms)
       return { kind: 'failed', failure: entry.failure.failure }
-    if (this.#under_way >= FETCHES_MAX) return { kind: 'failed', failure: tokenFailure('busy') }
-    this.#under_way++
+    const ofOrganization = this.#under_way_of.get(order.organization_id) ?? 0
+    if (this.#under_way >= FETCHES_MAX || ofOrganization >= FETCHES_OF_ORGANIZATION_MAX)
+      return { kind: 'failed', failure: tokenFailure('busy') }
+    this.#count(order, 1)
     entry.fetching = this.#fetch(entry, order, now_ms)
     return entry.fetching
   }
 
+  #count({ organization_id }: TokenOrder, change: 1 | -1): void {
+    this.#under_way += change
+    const left = (this.#under_way_of.get(organization_id) ?? 0) + change
+    if (left === 0) this.#under_way_of.delete(organization_id)
+    else this.#under_way_of.set(organization_id, left)
+  }
+
   async #fetch(entry: Entry, order: TokenOrder, started_ms: number): Promise<TokenResult> {
     const { answer, style } = await this.#parts.fetch(order.client, entry.style)
-    this.#under_way--
+    this.#count(order, -1)
     this.#fetched++
     entry.fetching = null
     if (answer.kind === 'failed') {

@@ -8,6 +8,7 @@ import { readTokenAnswer } from '../../ext-proc/credential/read-token-answer.ts'
 import type { ClientStyle, FetchOutcome } from '../../ext-proc/credential/fetch-token.ts'
 import {
   FETCHES_MAX,
+  FETCHES_OF_ORGANIZATION_MAX,
   TokenCache,
   type TokenOrder,
   TOKENS_MAX,
@@ -238,10 +239,17 @@ test('the style that an endpoint took is the one it is asked in next', async () 
 
 test('fetches and tokens have bounds', async () => {
   const { fetches, token, failed, ask, askNow } = makeCache()
-  for (let i = 0; i < FETCHES_MAX; i++) assert.equal(askNow(order(`busy ${i}`)), null)
-  assert.equal(askNow(order('one more')), 'busy')
-  for (const { end } of fetches) end(failed())
-  await new Promise(setImmediate)
+  const of = (organization_id: string, id: string) => ({ ...order(id), organization_id })
+  for (let round = 0; round < 2; round++) {
+    for (let i = 0; i < FETCHES_OF_ORGANIZATION_MAX; i++)
+      assert.equal(askNow(of('first', `${round} busy ${i}`)), null)
+    assert.equal(askNow(of('first', 'one more')), 'busy')
+    for (let i = FETCHES_OF_ORGANIZATION_MAX; i < FETCHES_MAX; i++)
+      assert.equal(askNow(of('second', `${round} busy ${i}`)), null)
+    assert.equal(askNow(of('third', 'one more')), 'busy')
+    for (const { end } of fetches.splice(0)) end(failed())
+    await new Promise(setImmediate)
+  }
   for (let i = 0; i <= TOKENS_MAX; i++) {
     const waiting = ask(order(`kept ${i}`))
     fetches.at(-1)?.end(token())
