@@ -33,18 +33,22 @@ interface Setup {
   readonly envoy_pid: number
   /** Null where Envoy works alone. */
   readonly processor_pid: number | null
+  /** Of Envoy's access log. */
+  readonly receiver_pid: number | null
   readonly headers: string
 }
 
 interface Sample {
   readonly envoy_us: number
   readonly processor_us: number
+  readonly receiver_us: number
   readonly calls_per_s: number
 }
 
 /**
  * CPU time per call, as the operating system counts it, of plain Envoy, of Envoy with a processor that only answers, and
- * of the whole product (scan off, no rate limit, decision records on), in interleaved rounds of one run.
+ * of the whole product (scan off, no rate limit, decision records on; as `agw start` runs it, with a receiver of the access
+ * log), in interleaved rounds of one run.
  */
 async function benchGateway(print: (line: string) => void): Promise<void> {
   const children: ChildProcess[] = []
@@ -79,6 +83,7 @@ async function benchGateway(print: (line: string) => void): Promise<void> {
       path: '/v1/x',
       envoy_pid: direct.pid,
       processor_pid: null,
+      receiver_pid: null,
       headers: '',
     },
   ]
@@ -103,6 +108,7 @@ async function benchGateway(print: (line: string) => void): Promise<void> {
       path: `/http://127.0.0.1:${port}/v1/x`,
       envoy_pid: envoy.pid,
       processor_pid: child.pid ?? 0,
+      receiver_pid: null,
       headers: '',
     })
   }
@@ -129,6 +135,7 @@ async function startProduct(
   const encryption_key = randomBytes(32).toString('base64')
   const secret = randomBytes(24).toString('hex')
   const address = `unix:${join(folder, 'product.sock')}`
+  const access_log_address = `unix:${join(folder, 'access-log.sock')}`
   const key = mintKey('live')
   const redis = connectRedis(redis_url, { name: 'bench', role: 'queue' })
   await storePolicy(redis, encryption_key, key, port)
@@ -140,13 +147,19 @@ async function startProduct(
       AGW_ENCRYPTION_KEY: encryption_key,
       AGW_VERDICT_SECRET: secret,
       AGW_EXT_PROC_ADDRESS: address,
+      AGW_ACCESS_LOG_ADDRESS: access_log_address,
       AGW_EDGE_ID: 'bench',
     },
     [...EXT_PROC_NODE_ARGS],
   )
+  const [receiver] = await startChild('ext-proc/access-log/main.js', {
+    REDIS_URL: redis_url,
+    AGW_ACCESS_LOG_ADDRESS: access_log_address,
+    AGW_EDGE_ID: 'bench-log',
+  })
   const envoy = await startEnvoy(
     { AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' },
-    { ext_proc_addresses: [address], verdict_secret: secret },
+    { ext_proc_addresses: [address], access_log_address, verdict_secret: secret },
   )
   return {
     setup: {
@@ -155,6 +168,7 @@ async function startProduct(
       path: `/http://127.0.0.1:${port}/v1/x`,
       envoy_pid: envoy.pid,
       processor_pid: child.pid ?? 0,
+      receiver_pid: receiver.pid ?? 0,
       headers: `authorization: Bearer ${key}\r\n`,
     },
     stop: envoy.stop,
@@ -250,16 +264,15 @@ async function measure(
   for (let round = 0; round < ROUNDS; round++) {
     for (const setup of setups) {
       const envoy_s = cpuSeconds(setup.envoy_pid)
-      const processor_s = setup.processor_pid === null ? 0 : cpuSeconds(setup.processor_pid)
+      const processor_s = cpuSeconds(setup.processor_pid)
+      const receiver_s = cpuSeconds(setup.receiver_pid)
       const { took_ms, failed } = await runLoad(load, setup, body_bytes, CALLS)
       if (failed > 0)
         throw new Error(`${setup.name}: ${failed} of ${CALLS} calls were not answered with 200`)
       samples.get(setup.name)?.push({
         envoy_us: ((cpuSeconds(setup.envoy_pid) - envoy_s) / CALLS) * 1e6,
-        processor_us:
-          setup.processor_pid === null
-            ? 0
-            : ((cpuSeconds(setup.processor_pid) - processor_s) / CALLS) * 1e6,
+        processor_us: ((cpuSeconds(setup.processor_pid) - processor_s) / CALLS) * 1e6,
+        receiver_us: ((cpuSeconds(setup.receiver_pid) - receiver_s) / CALLS) * 1e6,
         calls_per_s: (CALLS / took_ms) * 1000,
       })
     }
@@ -285,7 +298,8 @@ async function runLoad(
 }
 
 /** User and system time of a process so far; the fields after the name, which may hold spaces, of /proc/PID/stat. */
-function cpuSeconds(pid: number): number {
+function cpuSeconds(pid: number | null): number {
+  if (pid === null) return 0
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]?.split(' ') ?? []
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_S
 }
@@ -302,16 +316,23 @@ function report(
     name,
     envoy_us: median(all.map((sample) => sample.envoy_us)),
     processor_us: median(all.map((sample) => sample.processor_us)),
+    receiver_us: median(all.map((sample) => sample.receiver_us)),
     calls_per_s: median(all.map((sample) => sample.calls_per_s)),
   }))
-  for (const { name, envoy_us, processor_us, calls_per_s } of rows)
+  const micros = (us: number): string => `${us.toFixed(0).padStart(4)} µs`
+  for (const { name, envoy_us, processor_us, receiver_us, calls_per_s } of rows)
     print(
-      `  ${name.padEnd(22)} Envoy ${envoy_us.toFixed(0).padStart(4)} µs   processor ${processor_us.toFixed(0).padStart(4)} µs   ${calls_per_s.toFixed(0).padStart(6)} calls/s`,
+      `  ${name.padEnd(22)} Envoy ${micros(envoy_us)}   processor ${micros(processor_us)}   access log ${micros(receiver_us)}   ${calls_per_s.toFixed(0).padStart(6)} calls/s`,
     )
-  const product = rows.find(({ name }) => name === 'the product')?.processor_us ?? Number.NaN
+  const product = rows.find(({ name }) => name === 'the product')
+  const processor = product?.processor_us ?? Number.NaN
+  const both = processor + (product?.receiver_us ?? 0)
   for (const name of ['answering processor', 'answering, our codec']) {
     const baseline = rows.find((row) => row.name === name)?.processor_us ?? Number.NaN
-    print(`  the product's processor costs ${(product / baseline).toFixed(2)} × the ${name}`)
+    const times = (us: number): string => (us / baseline).toFixed(2)
+    print(
+      `  the product's processor costs ${times(processor)} × the ${name}, with the access log ${times(both)} ×`,
+    )
   }
 }
 
