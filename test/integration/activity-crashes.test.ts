@@ -265,11 +265,13 @@ test('a stop of everything under load loses no entry, neither of a call in fligh
   })
   const { agent_id } = access.agent
   const one = { to: first.proxyUrl, headers: access.headers }
-  let longEnded: Promise<void> | null = null
-  await new Promise<void>((begun) => {
-    const path = `/${access.base_url}/sse?ticks=100000&interval_ms=50`
-    longEnded = assert.rejects(call({ ...one, path, onData: () => begun() }))
+  let hasBegun = (): void => undefined
+  const begun = new Promise<void>((resolve) => {
+    hasBegun = resolve
   })
+  const path = `/${access.base_url}/sse?ticks=100000&interval_ms=50`
+  const longEnded = assert.rejects(call({ ...one, path, onData: () => hasBegun() }))
+  await begun
   const ids: string[] = []
   // Each goes on until the gateway takes no connection any more.
   const caller = async (): Promise<void> => {
