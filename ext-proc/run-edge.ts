@@ -19,6 +19,7 @@ import { joinFleet, type Membership } from './edge/join-fleet.ts'
 import { makeAutoKiller } from './edge/make-auto-killer.ts'
 import { startServer } from './envoy/start-server.ts'
 import { EdgeMetrics } from './metrics/edge-metrics.ts'
+import { onStop } from './on-stop.ts'
 import { takeRate } from './rate/take-rate.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './read-edge-settings.ts'
 
@@ -105,14 +106,7 @@ export async function runEdge(env: Environment): Promise<void> {
     connections.disconnect()
     process.exit(0)
   }
-  let stopping: Promise<void> | null = null
-  const stopOnce = (): void => {
-    stopping ??= stop()
-  }
-  process.on('SIGTERM', stopOnce)
-  process.on('SIGINT', stopOnce)
-  // The launcher is gone: nobody would end this process.
-  process.on('disconnect', stopOnce)
+  onStop(stop)
 }
 
 /** What every call is decided by and counted in. */

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { commit } from '../../core/redis/commit.ts'
-import { activityWrite } from '../changes/activity-write.ts'
+import { activityWrite } from '../../core/activity/activity-write.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import { Id, ListOf, PageQuery, Strict, Timestamp } from '../server/common-schemas.ts'
 import { type Call, defineRoute, type Route } from '../server/define-route.ts'

@@ -1,6 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
-import { agentEntry } from '../../core/kill/kill-entries.ts'
+import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
 import type { Agent, Scope } from '../../core/model.ts'
 
 export type ActionTaken = 'alert' | 'killed'
@@ -13,7 +13,7 @@ export const anomalyEntry = (
   action_taken: ActionTaken,
   now: Date,
 ): ActivityEntry => ({
-  ...agentEntry({
+  ...entryOfNoCall({
     event: 'anomaly_detected',
     organization_id: agent.organization_id,
     agent_id: agent.agent_id,

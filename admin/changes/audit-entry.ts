@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { mintActivityId } from '../../core/activity/activity-id.ts'
+import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
 import type { Actor } from '../server/admin-context.ts'
 import type { Audit } from '../server/outcome.ts'
 
@@ -14,36 +14,25 @@ export function auditEntry(
   const { actor, request_id, now } = by
   const { before, after } = onlyDifferent(audit.before, audit.after)
   return {
-    id: mintActivityId(now.getTime()),
-    timestamp: now.toISOString(),
-    event: 'admin_action',
-    organization_id: actor.organization_id,
-    agent_id: audit.agent_id ?? null,
-    agent_name: audit.agent_name ?? null,
+    ...entryOfNoCall({
+      event: 'admin_action',
+      organization_id: actor.organization_id,
+      agent_id: audit.agent_id ?? null,
+      agent_name: audit.agent_name ?? null,
+      timestamp: now.toISOString(),
+      actor: { source_ip: actor.source_ip, request_id, edge_id: null },
+      data: {
+        actor: actor.email,
+        actor_token_id: actor.token_id,
+        action: audit.action,
+        target: audit.target,
+        before: bounded(before),
+        after: bounded(after),
+      },
+    }),
     key_id: audit.key_id ?? null,
     integration_id: audit.integration_id ?? null,
     scope_id: audit.scope_id ?? null,
-    rule: null,
-    method: null,
-    endpoint: null,
-    status: null,
-    decision: null,
-    reason: null,
-    source_ip: actor.source_ip,
-    request_id,
-    edge_id: null,
-    steps: [],
-    duration_ms: null,
-    bytes_in: null,
-    bytes_out: null,
-    data: {
-      actor: actor.email,
-      actor_token_id: actor.token_id,
-      action: audit.action,
-      target: audit.target,
-      before: bounded(before),
-      after: bounded(after),
-    },
   }
 }
 

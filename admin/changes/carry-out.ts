@@ -9,7 +9,7 @@ import {
   type Streamed,
   conflict,
 } from '../server/outcome.ts'
-import { activityWrite } from './activity-write.ts'
+import { activityWrite } from '../../core/activity/activity-write.ts'
 import { auditEntry } from './audit-entry.ts'
 import { type KeptAnswers, type RequestIdentity } from './kept-answers.ts'
 import { waitForEdges } from './wait-for-edges.ts'

@@ -1,6 +1,7 @@
 import type { Reason } from '../reasons.ts'
 import type { ActivityEntry } from './activity-entry.ts'
 import { mintActivityId } from './activity-id.ts'
+import { entryOfNoCall } from './entry-of-no-call.ts'
 import { eventOfReason } from './event-of-reason.ts'
 
 const MINUTE_MS = 60_000
@@ -25,29 +26,18 @@ export const floodEntry = (
   { organization_id, agent_id, agent_name, reason, minute, suppressed }: Flood,
   now_ms: number,
 ): ActivityEntry => ({
-  id: mintActivityId(now_ms),
-  timestamp: new Date((minute + 1) * MINUTE_MS - 1).toISOString(),
-  event: eventOfReason(reason),
-  organization_id,
-  agent_id,
-  agent_name,
-  key_id: null,
-  integration_id: null,
-  scope_id: null,
-  rule: null,
-  method: null,
-  endpoint: null,
-  status: null,
+  ...entryOfNoCall({
+    id: mintActivityId(now_ms),
+    event: eventOfReason(reason),
+    organization_id,
+    agent_id,
+    agent_name,
+    timestamp: new Date((minute + 1) * MINUTE_MS - 1).toISOString(),
+    actor: { source_ip: null, request_id: null, edge_id: null },
+    data: { suppressed },
+  }),
   decision: 'blocked',
   reason: reason as Reason,
-  source_ip: null,
-  request_id: null,
-  edge_id: null,
-  steps: [],
-  duration_ms: null,
-  bytes_in: null,
-  bytes_out: null,
-  data: { suppressed },
 })
 
 /** Whether an entry stands for many calls and is none itself. */

@@ -1,8 +1,5 @@
-import { ACTIVITY_FIELD, ACTIVITY_MAX_ENTRIES } from '../activity/activity-entry.ts'
-import type { ActivityEntry, ActivityEvent } from '../activity/activity-entry.ts'
-import { mintActivityId } from '../activity/activity-id.ts'
-import type { Write } from '../redis/commit.ts'
-import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { ActivityEntry } from '../activity/activity-entry.ts'
+import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
 import type { KillEvent, KillRecord } from './kill-record.ts'
 
 /** Who makes a kill or a reactivation, and by which request. */
@@ -28,55 +25,13 @@ export interface KillCounts {
   }
 }
 
-interface About {
-  readonly event: ActivityEvent
-  readonly organization_id: string
-  readonly agent_id: string
-  /** Null where it is lost with the agent. */
-  readonly agent_name: string | null
-  readonly timestamp: string
-  readonly actor: Pick<KillActor, 'source_ip' | 'request_id' | 'edge_id'>
-  readonly data: Readonly<Record<string, unknown>>
-  readonly id?: string
-}
-
-/** An activity entry that is about an agent and not about a call. */
-export function agentEntry(about: About): ActivityEntry {
-  const { event, organization_id, agent_id, agent_name, timestamp, actor, data } = about
-  return {
-    id: about.id ?? mintActivityId(Date.parse(timestamp)),
-    timestamp,
-    event,
-    organization_id,
-    agent_id,
-    agent_name,
-    key_id: null,
-    integration_id: null,
-    scope_id: null,
-    rule: null,
-    method: null,
-    endpoint: null,
-    status: null,
-    decision: null,
-    reason: null,
-    source_ip: actor.source_ip,
-    request_id: actor.request_id,
-    edge_id: actor.edge_id,
-    steps: [],
-    duration_ms: null,
-    bytes_in: null,
-    bytes_out: null,
-    data,
-  }
-}
-
 /** The entry, and the event, of a kill whose counts are known. */
 export const killedEntry = (
   { organization_id, agent_id, killed_at }: KillRecord,
   event: KillEvent,
   counts: KillCounts,
 ): ActivityEntry =>
-  agentEntry({
+  entryOfNoCall({
     event: 'agent_killed',
     organization_id,
     agent_id,
@@ -97,14 +52,3 @@ export const killedEntry = (
       notify: event.notify,
     },
   })
-
-export const activityWrite = (entry: ActivityEntry): Write => [
-  'XADD',
-  REDIS_KEYS.activity(entry.organization_id),
-  'MAXLEN',
-  '~',
-  ACTIVITY_MAX_ENTRIES,
-  '*',
-  ACTIVITY_FIELD,
-  JSON.stringify(entry),
-]

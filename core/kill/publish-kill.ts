@@ -5,7 +5,9 @@ import { EPOCH, type Write, commit } from '../redis/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { readAgentWithKeys } from './agent-with-keys.ts'
-import { type KillActor, activityWrite, agentEntry } from './kill-entries.ts'
+import { activityWrite } from '../activity/activity-write.ts'
+import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
+import type { KillActor } from './kill-entries.ts'
 import type { KillEvent, KillMethod, KillRecord, NotifyChannel } from './kill-record.ts'
 import { killWrites, nextRevision } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
@@ -120,7 +122,7 @@ function killAudit(
   { agent_name, credentials_revoked }: KillEvent,
   timestamp: string,
 ): ActivityEntry {
-  return agentEntry({
+  return entryOfNoCall({
     event: 'admin_action',
     organization_id,
     agent_id,

@@ -5,7 +5,9 @@ import type { Agent } from '../model.ts'
 import { type Write, commit } from '../redis/commit.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { readAgentWithKeys } from './agent-with-keys.ts'
-import { type KillActor, activityWrite, agentEntry } from './kill-entries.ts'
+import { activityWrite } from '../activity/activity-write.ts'
+import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
+import type { KillActor } from './kill-entries.ts'
 import { nextRevision, reactivateWrites } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 
@@ -94,12 +96,12 @@ function reactivationEntries(
   const about = { organization_id, agent_id, agent_name, timestamp, actor }
   const outcome = { credentials_restored, rotated: replacement !== null }
   return {
-    event: agentEntry({
+    event: entryOfNoCall({
       ...about,
       event: 'agent_reactivated',
       data: { reason, triggered_by: actor.email, killed_at, kill_reason, ...outcome },
     }),
-    audit: agentEntry({
+    audit: entryOfNoCall({
       ...about,
       event: 'admin_action',
       data: {

@@ -3,7 +3,8 @@ import { type Guard, type Write, commit } from '../redis/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { readAgentWithKeys } from './agent-with-keys.ts'
-import { activityWrite, agentEntry } from './kill-entries.ts'
+import { activityWrite } from '../activity/activity-write.ts'
+import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
 import { killWrites, reactivateWrites } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 
@@ -42,7 +43,7 @@ export async function restoreState(
         reactivateWrites(found, revision, keys_replaced ? 'replaced' : 'restored')
       : killWrites(found, { revision, killed_at, reason: kill_reason })
   const state = ({ status, revision: number }: Agent) => ({ status, revision: number })
-  const warning = agentEntry({
+  const warning = entryOfNoCall({
     event: 'admin_action',
     organization_id,
     agent_id,
@@ -86,7 +87,7 @@ export async function tellLostAgent(
     // One that was deleted has left its id behind.
     ['HGET', REDIS_KEYS.agentTombstones(organization_id), agent_id, false],
   ]
-  const entry = agentEntry({
+  const entry = entryOfNoCall({
     event: 'admin_action',
     organization_id,
     agent_id,

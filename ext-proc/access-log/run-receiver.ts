@@ -6,6 +6,7 @@ import { type Environment, readSettings } from '../../core/settings.ts'
 import { ActivityRecorder } from '../activity/activity-recorder.ts'
 import { startServer } from '../envoy/start-server.ts'
 import { EdgeMetrics } from '../metrics/edge-metrics.ts'
+import { onStop } from '../on-stop.ts'
 import { tlsOf } from '../read-edge-settings.ts'
 import { AccessLog } from './access-log.ts'
 
@@ -31,16 +32,17 @@ export async function runReceiver(env: Environment): Promise<void> {
   const redis = connectRedis(redisUrl, { name: `access-log-${edge_id}`, role: 'commands' })
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
-  let stopping: Promise<void> | null = null
+  let isStopping = false
   const server = await startServer(
     { address, tls: tlsOf(settings), message_limit_bytes: MESSAGE_LIMIT_BYTES },
-    { access_log: accessLog.handler, is_serving: () => stopping === null },
+    { access_log: accessLog.handler, is_serving: () => !isStopping },
   )
   const stopMetrics = new EdgeMetrics().publish(redis, edge_id, () => recorder.metrics)
   log.info({ address }, 'serving')
   process.send?.({ kind: 'ready' })
 
   const stop = async (): Promise<void> => {
+    isStopping = true
     if (accessLog.hasStreams) await wait(FOUND_OUT_MS)
     await accessLog.stop()
     const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
@@ -51,11 +53,5 @@ export async function runReceiver(env: Environment): Promise<void> {
     redis.disconnect()
     process.exit(0)
   }
-  const stopOnce = (): void => {
-    stopping ??= stop()
-  }
-  process.on('SIGTERM', stopOnce)
-  process.on('SIGINT', stopOnce)
-  // The launcher is gone: nobody would end this process.
-  process.on('disconnect', stopOnce)
+  onStop(stop)
 }

@@ -4,7 +4,7 @@ import type { Role, Token } from '../api-types.ts'
 import { SecretOnce, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
-import { SelectField, TextField, utcOf } from '../parts/fields.tsx'
+import { ExpiryField, SelectField, TextField, utcOf } from '../parts/fields.tsx'
 import { Keys } from '../parts/keys.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
@@ -136,13 +136,7 @@ function MakeToken({ onClose, onDone }: { onClose: () => void; onDone: (made: Ma
         ]}
       />
       <TextField label="Name" value={name} onValue={setName} maxLength={200} />
-      <TextField
-        label="Expires"
-        hint="Your local time; nothing for never."
-        type="datetime-local"
-        value={expiry}
-        onValue={setExpiry}
-      />
+      <ExpiryField value={expiry} onValue={setExpiry} />
     </DialogForm>
   )
 }

@@ -159,6 +159,16 @@ export const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
+/** When a key or a token is to end, in local time. */
+export const ExpiryField = (field: { value: string; onValue: (value: string) => void }) => (
+  <TextField
+    label="Expires"
+    hint="Your local time; nothing for never."
+    type="datetime-local"
+    {...field}
+  />
+)
+
 /** What `datetime-local` holds, which is local time, as the API takes it; nothing for nothing. */
 export const utcOf = (local: string): string | undefined =>
   local === '' ? undefined : new Date(local).toISOString()

@@ -7,7 +7,7 @@ import { usePages } from '../use-load.ts'
 import { SecretOnce, Tag } from './bits.tsx'
 import { ConfirmButton } from './confirm-button.tsx'
 import { DialogForm } from './dialog.tsx'
-import { CheckField, TextField, utcOf } from './fields.tsx'
+import { CheckField, ExpiryField, TextField, utcOf } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 import { type Column, PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
@@ -147,13 +147,7 @@ function MakeKey({
   return (
     <DialogForm title="Make a key" submit="Make" {...make} onSubmit={make.run} onClose={onClose}>
       <TextField label="Name" value={name} onValue={setName} autoFocus maxLength={200} />
-      <TextField
-        label="Expires"
-        hint="Your local time; nothing for never."
-        type="datetime-local"
-        value={expiry}
-        onValue={setExpiry}
-      />
+      <ExpiryField value={expiry} onValue={setExpiry} />
       {ofOrganization && (
         <fieldset>
           <legend>What it opens</legend>

@@ -1,10 +1,6 @@
-import {
-  ACTIVITY_FIELD,
-  ACTIVITY_MAX_ENTRIES,
-  type ActivityEntry,
-} from '../../core/activity/activity-entry.ts'
-import type { Write } from '../../core/redis/commit.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { ACTIVITY_FIELD, ACTIVITY_MAX_ENTRIES, type ActivityEntry } from './activity-entry.ts'
+import type { Write } from '../redis/commit.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
 
 /** The write that puts an entry into the log of its organization, for the script that makes what it reports. */
 export const activityWrite = (entry: ActivityEntry): Write => [
