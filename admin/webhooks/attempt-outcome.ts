@@ -1,4 +1,4 @@
-/** Why an attempt failed, other than by the status of the answer. The catalogue of docs/webhooks.md. */
+/** Why an attempt failed, other than by the status of the answer. The catalogue of docs/guides/webhooks.md. */
 export const ATTEMPT_ERRORS = {
   http_status: 'The receiver answered with another status than 2xx.',
   redirect_refused: 'The receiver answered with a redirect, which is never followed.',

@@ -65,7 +65,7 @@ const AttemptView = Strict({
   is_success: Type.Boolean(),
   status: Nullable(Type.Integer()),
   error: Nullable(
-    Type.String({ description: 'Why it failed; the classes are in docs/webhooks.md' }),
+    Type.String({ description: 'Why it failed; the classes are in docs/guides/webhooks.md' }),
   ),
   duration_ms: Type.Integer(),
   response_excerpt: Nullable(Type.String()),

@@ -1,4 +1,4 @@
-/** Why a credential cannot be used; `cause` in the activity entry. The catalogue of docs/credentials.md. */
+/** Why a credential cannot be used; `cause` in the activity entry. The catalogue of docs/guides/credentials.md. */
 export const CREDENTIAL_CAUSES = {
   not_opened: 'The stored secret cannot be opened with the present encryption key.',
   not_a_header: 'The stored credential holds what cannot stand in a header.',

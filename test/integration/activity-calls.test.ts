@@ -162,7 +162,7 @@ test('the log goes on after every processor was killed -9, and a call that this 
   const later = await operator.makeAccess(stack.ownBaseUrl())
   await send(later, '/later')
   await until('a later call is in the log', async () => (await entriesOf(later)).length > 0)
-  // What Envoy was writing to the processor that died is lost with it (docs/activity.md); nothing is written twice.
+  // What Envoy was writing to the processor that died is lost with it (docs/guides/activity.md); nothing is written twice.
   const entries = await entriesOf(access)
   assert.ok(entries.length <= 1, JSON.stringify(entries))
   for (const entry of entries) {

@@ -113,7 +113,7 @@ const asked = fc.record({
 })
 
 /**
- * What a call through the gateway may not have in common with a direct one (docs/transparency.md): the credential,
+ * What a call through the gateway may not have in common with a direct one (docs/guides/transparency.md): the credential,
  * Via, hop-by-hop headers and the framing of the body, the case of header names.
  */
 const DIFFERENT = new Set([

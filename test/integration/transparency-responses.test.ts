@@ -35,7 +35,7 @@ const through = (asked: Asked, access = overTls.access): Promise<Answer> =>
     headers: access.headers,
   })
 
-/** What may differ (docs/transparency.md): our id, hop-by-hop headers and framing, the case of names, Date. */
+/** What may differ (docs/guides/transparency.md): our id, hop-by-hop headers and framing, the case of names, Date. */
 const DIFFERENT = new Set([
   'x-agw-request-id',
   'connection',

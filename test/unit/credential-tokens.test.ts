@@ -259,10 +259,10 @@ test('fetches and tokens have bounds', async () => {
   assert.equal(askNow(order('kept 0')), null)
 })
 
-const PAGE = fromRoot('docs', 'credentials.md')
+const PAGE = fromRoot('docs', 'guides', 'credentials.md')
 const PLACE = /(<!-- causes: [^\n]*-->\n)[^]*?(<!-- \/causes -->)/
 
-test('docs/credentials.md lists every cause', () => {
+test('docs/guides/credentials.md lists every cause', () => {
   const rows = Object.entries(CREDENTIAL_CAUSES).map(
     ([cause, text]) => `| \`${cause}\` | ${text} |`,
   )

@@ -223,7 +223,7 @@ const LIMITS: Readonly<Record<string, (text: string) => string>> = {
 test('what is not seen through is named in the documentation, and nothing else', () => {
   const carry = CARRIERS['JSON string']
   assert.ok(carry !== undefined)
-  const docs = readFileSync(fromRoot('docs/scanner.md'), 'utf8')
+  const docs = readFileSync(fromRoot('docs/guides/injection.md'), 'utf8')
   const limits = docs.slice(docs.indexOf('## What it does not see'), docs.indexOf('## Measuring'))
   for (const [name, transform] of Object.entries(LIMITS)) {
     const result = scanRequest(input(carry(transform(ATTACK))), settings)

@@ -5,8 +5,8 @@ import { ATTEMPT_ERRORS } from '../../admin/webhooks/attempt-outcome.ts'
 import { QUEUE_KEYS } from '../../admin/webhooks/queue-keys.ts'
 import { fromRoot } from '../../core/root.ts'
 
-test('docs/webhooks.md lists every error class of an attempt with its sentence', () => {
-  const text = readFileSync(fromRoot('docs', 'webhooks.md'), 'utf8')
+test('docs/guides/webhooks.md lists every error class of an attempt with its sentence', () => {
+  const text = readFileSync(fromRoot('docs', 'guides', 'webhooks.md'), 'utf8')
   const rows = [...text.matchAll(/^\| `(\w+)` \| (.+) \|$/gm)].map(([, name, why]) => [name, why])
   assert.deepEqual(Object.fromEntries(rows), ATTEMPT_ERRORS)
 })
