@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
 import { type ActivityEntry, EVENTS } from '../../core/activity/activity-entry.ts'
 import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
-import { TimeText } from '../server/common-schemas.ts'
-import type { Issue } from '../server/outcome.ts'
-import { readTime, TIME_MESSAGE } from '../server/read-time.ts'
+import { TimeText } from '../http/common-schemas.ts'
+import type { Issue } from '../http/outcome.ts'
+import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 
 const ID_LENGTH_LIMIT = 128
 const QUERY_LENGTH_LIMIT = 200

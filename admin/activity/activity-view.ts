@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { type ActivityEntry, EVENTS } from '../../core/activity/activity-entry.ts'
-import { Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
 const Text = Nullable(Type.String())
 const Count = Nullable(Type.Number())

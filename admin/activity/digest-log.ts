@@ -6,8 +6,8 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { alertOfEntry } from '../alerts/alert-of-entry.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import type { RequestLoad } from '../server/request-load.ts'
-import { msOfPlace } from './search-activity.ts'
+import type { RequestLoad } from '../context/request-load.ts'
+import { msOfPlace } from '../../core/activity/log-place.ts'
 
 /**
  * Entries of one script: it takes the store about two milliseconds. So many are digested between two requests at least,

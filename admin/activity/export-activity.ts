@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { waitForReader } from '../server/wait-for-reader.ts'
+import { waitForReader } from '../http/wait-for-reader.ts'
 import type { ActivityFilter } from './activity-filter.ts'
 import { ACTIVITY_MEMBERS, activityView } from './activity-view.ts'
 import { csvLine } from './csv-line.ts'

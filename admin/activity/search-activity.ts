@@ -1,5 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { indexName } from '../../core/activity/activity-index.ts'
+import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import {
@@ -77,27 +78,8 @@ export async function searchActivity(
   }
 }
 
-export const msOfPlace = (place: string): number => Number(place.slice(0, place.indexOf('-')))
-
-const PLACE = /^\d{1,15}-\d{1,15}$/
-export const isPlace = (text: string): boolean => PLACE.test(text)
-
-/** The first place that an entry after this one can have. */
-export const placeAfter = (place: string): string => {
-  const dash = place.indexOf('-')
-  return `${place.slice(0, dash)}-${Number(place.slice(dash + 1)) + 1}`
-}
-
 /** The older of two places; null is newer than all. */
 function earlier(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return a ?? b
   return comparePlaces(a, b) < 0 ? a : b
-}
-
-/** Negative when `a` is older. */
-export function comparePlaces(a: string, b: string): number {
-  const byMs = msOfPlace(a) - msOfPlace(b)
-  return byMs !== 0
-    ? byMs
-    : Number(a.slice(a.indexOf('-') + 1)) - Number(b.slice(b.indexOf('-') + 1))
 }

@@ -2,11 +2,11 @@ import type { Writable } from 'node:stream'
 import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { waitForReader } from '../server/wait-for-reader.ts'
-import type { ActivityFeed } from './activity-feed.ts'
+import { waitForReader } from '../http/wait-for-reader.ts'
+import type { ActivityFeed } from '../context/activity-feed.ts'
 import { type ActivityFilter, matchesFilter } from './activity-filter.ts'
 import { activityView } from './activity-view.ts'
-import { msOfPlace } from './search-activity.ts'
+import { msOfPlace } from '../../core/activity/log-place.ts'
 
 const READ_MAX = 200
 /** A comment now and then keeps proxies from closing a silent stream, and tells us of a caller that is gone. */

@@ -1,5 +1,5 @@
-import type { AdminContext } from '../server/admin-context.ts'
-import { checkInput } from '../server/check-input.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { checkInput } from '../http/check-input.ts'
 import { activityRoutes } from './activity-routes.ts'
 
 const ROUNDS = 5

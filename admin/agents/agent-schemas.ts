@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, Name, Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
 /** An edge keeps the agents that call through it in a bounded cache; the store holds all of them. */
 export const AGENTS_LIMIT = 100_000
@@ -41,5 +41,3 @@ export const CreatedAgent = Strict({
   api_key: Type.String({ description: 'A key of the agent. It is shown this once.' }),
   api_key_id: Type.String(),
 })
-
-export const AgentParams = Strict({ agent_id: Id('agent_id') })

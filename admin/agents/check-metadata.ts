@@ -1,4 +1,4 @@
-import type { Issue } from '../server/outcome.ts'
+import type { Issue } from '../http/outcome.ts'
 import { METADATA_LIMIT_BYTES } from './agent-schemas.ts'
 
 export const checkMetadata = (metadata: unknown): Issue[] =>

@@ -3,9 +3,9 @@ import type { Guard, Write } from '../../core/redis/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { readRecord, readRecords } from '../lists/records.ts'
-import type { Call } from '../server/define-route.ts'
-import { checkPrecondition } from '../server/entity-tag.ts'
-import { NO_CONTENT, type Outcome, conflict, notFound } from '../server/outcome.ts'
+import type { Call } from '../http/define-route.ts'
+import { checkPrecondition } from '../http/entity-tag.ts'
+import { NO_CONTENT, type Outcome, conflict, notFound } from '../http/outcome.ts'
 import { agentView } from './agent-view.ts'
 
 /** The agent goes with its keys and its calls in flight, and with ?cascade=true its scopes; the id stays taken for ever (threats.md 22). */

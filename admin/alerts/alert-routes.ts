@@ -4,9 +4,9 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import { listPage } from '../lists/list-page.ts'
-import { Id, ListOf, PageQuery, Strict } from '../server/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../server/define-route.ts'
-import { type Outcome, answer, notFound } from '../server/outcome.ts'
+import { Id, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
+import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type Outcome, answer, notFound } from '../http/outcome.ts'
 import { AlertView, type StoredAlert, alertView, readAlerts } from './alert-view.ts'
 
 const AlertQuery = Strict({

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { ALERT_KINDS, ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
 export const AlertView = Strict({
   alert_id: Type.String(),

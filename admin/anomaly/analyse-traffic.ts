@@ -1,5 +1,5 @@
 import { killAgent } from '../../core/kill/kill-agent.ts'
-import type { AdminContext } from '../server/admin-context.ts'
+import type { AdminContext } from '../context/admin-context.ts'
 import { startAnomalyAnalyser } from './start-anomaly-analyser.ts'
 
 /** The analyser of this admin process, which leads or waits. Answers the function that stops it. */

@@ -9,7 +9,7 @@ import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
-import type { RequestLoad } from '../server/request-load.ts'
+import type { RequestLoad } from '../context/request-load.ts'
 import { ArchiveChain, type NewLine } from './archive-chain.ts'
 
 /** Entries of one read, one write and one step between two requests. */

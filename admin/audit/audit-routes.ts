@@ -2,9 +2,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Type } from 'typebox'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { Nullable, Strict } from '../server/common-schemas.ts'
-import { defineRoute, type Route } from '../server/define-route.ts'
-import { answer } from '../server/outcome.ts'
+import { Nullable, Strict } from '../http/common-schemas.ts'
+import { defineRoute, type Route } from '../http/define-route.ts'
+import { answer } from '../http/outcome.ts'
 
 const HeadView = Strict({
   organization_id: Type.String(),

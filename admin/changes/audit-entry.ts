@@ -1,7 +1,7 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
-import type { Actor } from '../server/admin-context.ts'
-import type { Audit } from '../server/outcome.ts'
+import type { Actor } from '../context/admin-context.ts'
+import type { Audit } from '../http/outcome.ts'
 
 /** A larger state is left out of the log, which holds a million entries, and only measured there. */
 const STATE_LIMIT_BYTES = 16_384

@@ -1,6 +1,6 @@
 import { EPOCH, commit, type Guard, type Write } from '../../core/redis/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Actor, AdminContext } from '../server/admin-context.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
 import {
   type Answer,
   type Outcome,
@@ -8,7 +8,7 @@ import {
   type Refusal,
   type Streamed,
   conflict,
-} from '../server/outcome.ts'
+} from '../http/outcome.ts'
 import { activityWrite } from '../../core/activity/activity-write.ts'
 import { auditEntry } from './audit-entry.ts'
 import { type KeptAnswers, type RequestIdentity } from './kept-answers.ts'

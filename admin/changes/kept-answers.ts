@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import type { Guard, Write } from '../../core/redis/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type SealBinding, seal, unseal } from '../../core/seal.ts'
-import { liveEdges } from '../edges/live-edges.ts'
-import type { AdminContext } from '../server/admin-context.ts'
-import { type Answer, type Refusal, conflict } from '../server/outcome.ts'
+import { liveEdges } from '../../core/control/live-edges.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { type Answer, type Refusal, conflict } from '../http/outcome.ts'
 import { waitForEdges } from './wait-for-edges.ts'
 
 /** Answers can hold a key that is shown once, so they are sealed and kept no longer than a retry needs. */

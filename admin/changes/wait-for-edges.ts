@@ -1,7 +1,5 @@
-import type { AdminContext } from '../server/admin-context.ts'
-
-/** Redis, an edge and this process each count the lease on a clock of their own; this is for what lies between. */
-export const LEASE_MARGIN_MS = 200
+import { LEASE_MARGIN_MS } from '../../core/kill/lease-margin.ts'
+import type { AdminContext } from '../context/admin-context.ts'
 
 /** Returns when every edge has the change in force, or its lease is surely over (invariant 5). */
 export async function waitForEdges(

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { ListOf, Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
-import { defineRoute, type Route } from '../server/define-route.ts'
-import { answer } from '../server/outcome.ts'
-import { liveEdges } from './live-edges.ts'
+import { ListOf, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
+import { defineRoute, type Route } from '../http/define-route.ts'
+import { answer } from '../http/outcome.ts'
+import { liveEdges } from '../../core/control/live-edges.ts'
 
 const EdgeView = Strict({
   edge_id: Type.String(),

@@ -6,9 +6,9 @@ import { explain } from '../../core/policy/explain.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { readRecord } from '../lists/records.ts'
-import { Nullable, Strict } from '../server/common-schemas.ts'
-import { defineRoute, type Route } from '../server/define-route.ts'
-import { answer } from '../server/outcome.ts'
+import { Nullable, Strict } from '../http/common-schemas.ts'
+import { defineRoute, type Route } from '../http/define-route.ts'
+import { answer } from '../http/outcome.ts'
 
 const Question = Strict({
   agent_id: Type.String({ minLength: 1, maxLength: 128 }),

@@ -1,5 +1,5 @@
-import { liveEdges } from '../edges/live-edges.ts'
-import type { AdminContext } from '../server/admin-context.ts'
+import { liveEdges } from '../../core/control/live-edges.ts'
+import type { AdminContext } from '../context/admin-context.ts'
 import { probeProxy } from './probe-proxy.ts'
 
 export interface Readiness {

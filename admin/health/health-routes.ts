@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { AdminContext } from '../server/admin-context.ts'
-import { Strict } from '../server/common-schemas.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { Strict } from '../http/common-schemas.ts'
 import { checkReadiness, type Readiness } from './check-readiness.ts'
 
 /** A check is shared by those who ask within this time, so that asking cannot load the proxy. */

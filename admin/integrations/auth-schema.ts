@@ -1,6 +1,6 @@
 import { type TProperties, Type } from 'typebox'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
-import { Strict, UNCLEAN } from '../server/common-schemas.ts'
+import { Strict, UNCLEAN } from '../http/common-schemas.ts'
 
 /** Header values of upstreams end well below this. */
 const SECRET_LENGTH_LIMIT = 8192

@@ -1,6 +1,6 @@
 import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
-import type { Issue } from '../server/outcome.ts'
+import type { Issue } from '../http/outcome.ts'
 
 /** Headers that frame the message, name its route, or belong to this gateway or a proxy. */
 const REFUSED_HEADER =

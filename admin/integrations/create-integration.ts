@@ -4,8 +4,8 @@ import type { Integration } from '../../core/model.ts'
 import { EPOCH } from '../../core/redis/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
-import type { Call } from '../server/define-route.ts'
-import { type Outcome, type Refusal, answer, conflict, invalid } from '../server/outcome.ts'
+import type { Call } from '../http/define-route.ts'
+import { type Outcome, type Refusal, answer, conflict, invalid } from '../http/outcome.ts'
 import { checkAuth } from './check-auth.ts'
 import {
   INTEGRATIONS_LIMIT,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, Name, Strict, Timestamp } from '../server/common-schemas.ts'
+import { Id, Name, Strict, Timestamp } from '../http/common-schemas.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
 /** An edge holds all integrations of an organization, compiled. */

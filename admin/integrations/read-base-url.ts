@@ -1,5 +1,5 @@
 import { type BaseUrl, parseBaseUrl } from '../../core/policy/parse-base-url.ts'
-import type { Issue } from '../server/outcome.ts'
+import type { Issue } from '../http/outcome.ts'
 
 /** The canonical base URL, or what is wrong with the text. */
 export function readBaseUrl(

@@ -1,11 +1,10 @@
 import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { AgentParams } from '../agents/agent-schemas.ts'
 import { type PageQuery as Page, listPage } from '../lists/list-page.ts'
 import { readRecord, readRecords } from '../lists/records.ts'
-import { Empty, ListOf, PageQuery, Strict } from '../server/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../server/define-route.ts'
-import { type Outcome, answer, notFound } from '../server/outcome.ts'
+import { AgentParams, Empty, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
+import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type Outcome, answer, notFound } from '../http/outcome.ts'
 import { createAgentKey, createOrganizationKey } from './create-key.ts'
 import {
   AgentKeyParams,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { FutureTime, Id, Name, Nullable, Strict, Timestamp } from '../server/common-schemas.ts'
+import { FutureTime, Id, Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
 /** A deletion of an agent removes its keys in one script, and nobody rotates through more. */
 export const AGENT_KEYS_LIMIT = 50

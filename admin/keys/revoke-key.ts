@@ -1,8 +1,8 @@
 import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../lists/records.ts'
-import type { Call } from '../server/define-route.ts'
-import { NO_CONTENT, type Outcome, notFound } from '../server/outcome.ts'
+import type { Call } from '../http/define-route.ts'
+import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
 import { keyView } from './key-view.ts'
 
 /**

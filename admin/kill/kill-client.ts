@@ -1,5 +1,5 @@
 import type { KillMethod } from '../../core/kill/kill-record.ts'
-import type { Actor } from '../server/admin-context.ts'
+import type { Actor } from '../context/admin-context.ts'
 
 /** The header by which the command line says who it is; the dashboard is known by its session. */
 const CLIENT_HEADER = 'x-agw-client'

@@ -1,5 +1,6 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { type Answer, type Refusal, answer, invalid } from '../server/outcome.ts'
+import { LIST_DEFAULT } from '../http/common-schemas.ts'
+import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'
 import { type Place, readCursor, writeCursor } from './cursor.ts'
 
 /** So many records are read at a time while a filter looks for those it wants. */
@@ -9,9 +10,6 @@ export interface PageQuery {
   readonly cursor?: string
   readonly limit?: number
 }
-
-export const LIST_DEFAULT = 50
-export const LIST_LIMIT = 200
 
 export interface ListSource<T> {
   readonly redis: RedisClient

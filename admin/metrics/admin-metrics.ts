@@ -5,9 +5,10 @@ import {
   type MetricName,
   PROPAGATION_BUCKETS_S,
 } from '../../core/metrics/metric-catalogue.ts'
+import { msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { liveEdges } from '../edges/live-edges.ts'
+import { liveEdges } from '../../core/control/live-edges.ts'
 import { renderEdges } from './render-edges.ts'
 
 interface MetricsParts {
@@ -80,7 +81,7 @@ export class AdminMetrics {
     return {
       agw_edges: live.size,
       agw_outbox_events: outbox,
-      agw_outbox_age_seconds: ageOf(oldest[0] === undefined ? null : msOf(oldest[0][0])),
+      agw_outbox_age_seconds: ageOf(oldest[0] === undefined ? null : msOfPlace(oldest[0][0])),
       agw_deliveries_overdue_seconds: ageOf(due[1] === undefined ? null : Number(due[1])),
       agw_alerts_open: open.reduce((sum, count) => sum + count, 0),
       agw_activity_undigested_seconds: Math.max(0, ...lags.map(ageOf)),
@@ -94,7 +95,7 @@ export class AdminMetrics {
     const position = (await redis.hget(digest, 'position')) ?? '0-0'
     const key = REDIS_KEYS.activity(organization_id)
     const [next] = await redis.xrange(key, `(${position}`, '+', 'COUNT', 1)
-    return next === undefined ? null : msOf(next[0])
+    return next === undefined ? null : msOfPlace(next[0])
   }
 
   async #edges(): Promise<Map<string, EdgeSnapshot>> {
@@ -111,5 +112,3 @@ export class AdminMetrics {
     return edges
   }
 }
-
-const msOf = (place: string): number => Number(place.slice(0, place.indexOf('-')))

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { AdminContext } from '../server/admin-context.ts'
+import type { AdminMetrics } from './admin-metrics.ts'
 
 /** `/metrics`, without a token as Prometheus asks; no label names an organization, an agent or a secret. */
-export function metricsRoutes(app: FastifyInstance, { metrics }: AdminContext): void {
+export function metricsRoutes(app: FastifyInstance, metrics: AdminMetrics): void {
   app.get(
     '/metrics',
     {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, Name, Strict, Timestamp } from '../server/common-schemas.ts'
+import { Id, Name, Strict, Timestamp } from '../http/common-schemas.ts'
 import { Email } from '../tokens/token-schemas.ts'
 
 export const ORGANIZATIONS_LIMIT = 10_000

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
-import { ListOf, Strict } from '../server/common-schemas.ts'
-import { defineRoute, type Route } from '../server/define-route.ts'
-import { answer } from '../server/outcome.ts'
+import { ListOf, Strict } from '../http/common-schemas.ts'
+import { defineRoute, type Route } from '../http/define-route.ts'
+import { answer } from '../http/outcome.ts'
 import { PATTERN_CATALOGUE } from './pattern-catalogue.ts'
 
 const PatternView = Strict({

@@ -5,9 +5,9 @@ import { DeferredSettings } from '../../core/scanner/deferred-settings.ts'
 import { detectionsOf } from '../../core/scanner/detections-of.ts'
 import { checkPatterns } from '../scopes/check-patterns.ts'
 import { NewScope } from '../scopes/scope-schemas.ts'
-import { Nullable, Strict } from '../server/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../server/define-route.ts'
-import { type Outcome, answer, invalid } from '../server/outcome.ts'
+import { Nullable, Strict } from '../http/common-schemas.ts'
+import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type Outcome, answer, invalid } from '../http/outcome.ts'
 
 const Question = Strict({
   body: Type.String({ description: 'A request body as text' }),

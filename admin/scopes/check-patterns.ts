@@ -1,7 +1,7 @@
 import type { InjectionSettings } from '../../core/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { PATTERN_CATALOGUE } from '../patterns/pattern-catalogue.ts'
-import type { Issue } from '../server/outcome.ts'
+import type { Issue } from '../http/outcome.ts'
 
 const LISTS = ['custom_patterns', 'whitelist_patterns'] as const
 const NONE = { custom_patterns: [], whitelist_patterns: [] }

@@ -1,6 +1,6 @@
 import { parsePathPattern, type PatternFault } from '../../core/policy/path-pattern.ts'
 import type { Scope } from '../../core/model.ts'
-import type { Issue } from '../server/outcome.ts'
+import type { Issue } from '../http/outcome.ts'
 import { checkPatterns } from './check-patterns.ts'
 import { SCOPE_LIMIT_BYTES } from './scope-schemas.ts'
 

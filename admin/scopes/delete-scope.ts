@@ -1,7 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../server/define-route.ts'
-import { checkPrecondition } from '../server/entity-tag.ts'
-import { NO_CONTENT, type Outcome, notFound } from '../server/outcome.ts'
+import type { Call } from '../http/define-route.ts'
+import { checkPrecondition } from '../http/entity-tag.ts'
+import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
 import { findScope } from './find-scope.ts'
 import { scopeView } from './scope-view.ts'
 

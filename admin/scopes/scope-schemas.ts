@@ -1,6 +1,6 @@
 import { type TObject, type TProperties, Type } from 'typebox'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
-import { Id, Name, Nullable, Strict, Timestamp, UNCLEAN } from '../server/common-schemas.ts'
+import { Id, Name, Nullable, Strict, Timestamp, UNCLEAN } from '../http/common-schemas.ts'
 
 /** An edge holds all scopes of an agent that calls, compiled, and looks through those of the integration. */
 export const AGENT_SCOPES_LIMIT = 200

@@ -16,13 +16,13 @@ import { OPENAPI } from '../openapi/openapi-document.ts'
 import { sessionRoutes } from '../sessions/session-routes.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
 import { webhookRoutes } from '../webhooks/webhook-routes.ts'
-import { answerClientError } from './answer-client-error.ts'
+import { answerClientError } from '../http/answer-client-error.ts'
 import { answerOtherMethods } from './answer-other-methods.ts'
-import type { AdminContext } from './admin-context.ts'
-import { errorReply } from './error-reply.ts'
-import type { Refusal } from './outcome.ts'
-import { readJson } from './read-json.ts'
-import { refusalOfError } from './refusal-of-error.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { errorReply } from '../http/error-reply.ts'
+import type { Refusal } from '../http/outcome.ts'
+import { readJson } from '../http/read-json.ts'
+import { refusalOfError } from '../http/refusal-of-error.ts'
 import { registerRoutes } from './register-routes.ts'
 import { ROUTES } from './routes.ts'
 
@@ -92,7 +92,7 @@ export async function buildServer(
     registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
     if (listener === 'api') {
       healthRoutes(routes, context)
-      metricsRoutes(routes, context)
+      metricsRoutes(routes, context.metrics)
       docsRoutes(routes)
       sessionRoutes(routes, context, refuse)
       dashboardRoutes(routes, context.log)

@@ -7,15 +7,22 @@ import { whileInForce } from '../sessions/while-in-force.ts'
 import { checkRole, signIn } from '../sign-in/sign-in.ts'
 import { signInWithKey } from '../sign-in/sign-in-with-key.ts'
 import { type ListenerKind, sourceAddress } from '../sign-in/source-address.ts'
-import type { Actor, AdminContext } from './admin-context.ts'
-import { checkInput, prepareInput } from './check-input.ts'
-import type { Call, Route } from './define-route.ts'
-import { ErrorBody, errorReply } from './error-reply.ts'
-import { type Answer, type Issue, type Refusal, type Streamed, answer, invalid } from './outcome.ts'
-import type { RequestLoad } from './request-load.ts'
-import { readAnyBody } from './read-any-body.ts'
-import { readQuery } from './read-query.ts'
-import { sendStream } from './send-stream.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
+import { checkInput, prepareInput } from '../http/check-input.ts'
+import type { Call, Route } from '../http/define-route.ts'
+import { ErrorBody, errorReply } from '../http/error-reply.ts'
+import {
+  type Answer,
+  type Issue,
+  type Refusal,
+  type Streamed,
+  answer,
+  invalid,
+} from '../http/outcome.ts'
+import type { RequestLoad } from '../context/request-load.ts'
+import { readAnyBody } from '../http/read-any-body.ts'
+import { readQuery } from '../http/read-query.ts'
+import { sendStream } from '../http/send-stream.ts'
 
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const IdempotencyHeader = Type.Object({

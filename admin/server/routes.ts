@@ -15,7 +15,7 @@ import { scopeRoutes } from '../scopes/scope-routes.ts'
 import { statsRoutes } from '../stats/stats-routes.ts'
 import { whoamiRoutes } from '../sign-in/whoami-routes.ts'
 import { tokenRoutes } from '../tokens/token-routes.ts'
-import type { Route } from './define-route.ts'
+import type { Route } from '../http/define-route.ts'
 
 /** Every call of the admin API. */
 export const ROUTES: readonly Route[] = [

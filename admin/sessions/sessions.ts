@@ -6,7 +6,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import { activityWrite } from '../../core/activity/activity-write.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
-import type { Actor, AdminContext } from '../server/admin-context.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { NamedSession } from './named-session.ts'
 
 /** However much it is used, a session ends after a long working day. */

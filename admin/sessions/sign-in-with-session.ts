@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Actor, AdminContext } from '../server/admin-context.ts'
-import type { Refusal } from '../server/outcome.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
+import type { Refusal } from '../http/outcome.ts'
 import { isOfDashboard } from './is-of-dashboard.ts'
 import { namedSession } from './named-session.ts'
 import { findSession } from './sessions.ts'

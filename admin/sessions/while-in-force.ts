@@ -1,7 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminToken } from '../../core/model.ts'
-import type { Actor, AdminContext } from '../server/admin-context.ts'
-import type { Streamed } from '../server/outcome.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
+import type { Streamed } from '../http/outcome.ts'
 
 const LOOK_INTERVAL_MS = 1_000
 

@@ -2,8 +2,8 @@ import type { AdminToken } from '../../core/model.ts'
 import { commit } from '../../core/redis/commit.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import { activityWrite } from '../../core/activity/activity-write.ts'
-import type { AdminContext } from '../server/admin-context.ts'
-import { FAILURES_LIMIT } from './sign-in-throttle.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import { FAILURES_LIMIT } from '../context/sign-in-throttle.ts'
 
 /**
  * A wrong token goes into the log of the organization that it belonged to, else of the default one. Of one address

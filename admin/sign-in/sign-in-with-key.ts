@@ -2,8 +2,8 @@ import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
 import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
-import type { Actor, AdminContext } from '../server/admin-context.ts'
-import type { Refusal } from '../server/outcome.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
+import type { Refusal } from '../http/outcome.ts'
 import { readBearer } from './read-bearer.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { Type } from 'typebox'
 import { version } from '../../core/version.ts'
-import { Strict } from '../server/common-schemas.ts'
-import { defineRoute, type Route } from '../server/define-route.ts'
-import { answer } from '../server/outcome.ts'
+import { Strict } from '../http/common-schemas.ts'
+import { defineRoute, type Route } from '../http/define-route.ts'
+import { answer } from '../http/outcome.ts'
 
 const Whoami = Strict({
   token_id: Type.String(),

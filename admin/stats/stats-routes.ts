@@ -5,10 +5,10 @@ import type { EdgeRecord } from '../../core/control/control-message.ts'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { liveEdges } from '../edges/live-edges.ts'
-import { Strict } from '../server/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../server/define-route.ts'
-import { type Outcome, answer } from '../server/outcome.ts'
+import { liveEdges } from '../../core/control/live-edges.ts'
+import { Strict } from '../http/common-schemas.ts'
+import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type Outcome, answer } from '../http/outcome.ts'
 
 const DECISIONS = ['allowed', 'blocked', 'terminated'] as const
 /** Agents that one round trip reads. */

@@ -3,8 +3,8 @@ import type { AdminToken } from '../../core/model.ts'
 import type { Write } from '../../core/redis/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../lists/records.ts'
-import type { Call } from '../server/define-route.ts'
-import { NO_CONTENT, type Outcome, conflict, notFound } from '../server/outcome.ts'
+import type { Call } from '../http/define-route.ts'
+import { NO_CONTENT, type Outcome, conflict, notFound } from '../http/outcome.ts'
 import { tokenView } from './token-view.ts'
 
 /** The token opens nothing from here on; the last one of role admin stays, or nobody could make another. */

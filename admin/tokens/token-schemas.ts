@@ -7,7 +7,7 @@ import {
   Strict,
   Timestamp,
   UNCLEAN,
-} from '../server/common-schemas.ts'
+} from '../http/common-schemas.ts'
 
 /** One for each operator and each program of theirs. */
 export const TOKENS_LIMIT = 1000

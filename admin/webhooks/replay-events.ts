@@ -1,8 +1,8 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../lists/records.ts'
-import type { Call } from '../server/define-route.ts'
-import { type Issue, type Outcome, answer, invalid, notFound } from '../server/outcome.ts'
-import { readTime, TIME_MESSAGE } from '../server/read-time.ts'
+import type { Call } from '../http/define-route.ts'
+import { type Issue, type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
+import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import type { WebhookDesk } from './webhook-desk.ts'
 import type { Webhook } from './webhook.ts'
 

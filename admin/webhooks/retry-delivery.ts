@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../server/define-route.ts'
-import { type Outcome, answer, conflict, notFound } from '../server/outcome.ts'
+import type { Call } from '../http/define-route.ts'
+import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { deliveryView } from './delivery-view.ts'
 import type { WebhookDesk } from './webhook-desk.ts'
 

@@ -2,19 +2,12 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Write } from '../../core/redis/commit.ts'
 import { mergePatch } from '../changes/merge-patch.ts'
 import { readRecord } from '../lists/records.ts'
-import { checkInput } from '../server/check-input.ts'
-import { checkReadOnly } from '../server/check-read-only.ts'
-import type { AdminContext } from '../server/admin-context.ts'
-import type { Call } from '../server/define-route.ts'
-import { checkPrecondition } from '../server/entity-tag.ts'
-import {
-  type Answer,
-  type Outcome,
-  type Plan,
-  answer,
-  invalid,
-  notFound,
-} from '../server/outcome.ts'
+import { checkInput } from '../http/check-input.ts'
+import { checkReadOnly } from '../http/check-read-only.ts'
+import type { AdminContext } from '../context/admin-context.ts'
+import type { Call } from '../http/define-route.ts'
+import { checkPrecondition } from '../http/entity-tag.ts'
+import { type Answer, type Outcome, type Plan, answer, invalid, notFound } from '../http/outcome.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
 import type { WebhookDesk } from './webhook-desk.ts'
 import { EditableWebhook } from './webhook-schemas.ts'

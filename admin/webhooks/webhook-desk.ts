@@ -1,4 +1,4 @@
-import type { AdminContext } from '../server/admin-context.ts'
+import type { AdminContext } from '../context/admin-context.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
 import type { Sender } from './send-delivery.ts'

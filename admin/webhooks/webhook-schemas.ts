@@ -9,7 +9,7 @@ import {
   TimeText,
   Timestamp,
   UNCLEAN,
-} from '../server/common-schemas.ts'
+} from '../http/common-schemas.ts'
 import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
 
 const Url = Type.String({

@@ -14,8 +14,8 @@ import {
   SCOPE_NULLABLE,
   SCOPE_WHOLE,
 } from '../../admin/scopes/scope-schemas.ts'
-import { checkInput } from '../../admin/server/check-input.ts'
-import { Strict } from '../../admin/server/common-schemas.ts'
+import { checkInput } from '../../admin/http/check-input.ts'
+import { Strict } from '../../admin/http/common-schemas.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
 import { NewWebhook } from '../../admin/webhooks/webhook-schemas.ts'

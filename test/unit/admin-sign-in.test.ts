@@ -8,7 +8,7 @@ import {
   FAILURES_LIMIT,
   SignInThrottle,
   WINDOW_MS,
-} from '../../admin/sign-in/sign-in-throttle.ts'
+} from '../../admin/context/sign-in-throttle.ts'
 
 test('an address waits once it has failed too often, until its window is over', () => {
   let now_ms = 5

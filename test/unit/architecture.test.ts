@@ -62,6 +62,67 @@ test('imports point one way: core knows nobody, ext-proc and admin never meet', 
   }
 })
 
+/**
+ * Where the folders directly below form no circle, however long. A file that stands at the root itself counts as a folder
+ * of its own.
+ */
+const NO_CIRCLES_BELOW = ['admin']
+
+for (const area of NO_CIRCLES_BELOW)
+  test(`the folders of ${area} import each other in no circle`, () => {
+    const graph = folderGraph(area)
+    assert.ok(graph.size > 5)
+    const circles = [...graph.keys()].flatMap((folder) => {
+      const way = wayBack(graph, folder)
+      return way === null ? [] : [way.join(' -> ')]
+    })
+    assert.deepEqual(circles, [])
+  })
+
+test('a circle of folders is found, also a long one', () => {
+  const graph = new Map([
+    ['a', new Set(['b'])],
+    ['b', new Set(['c', 'd'])],
+    ['c', new Set<string>()],
+    ['d', new Set(['a'])],
+  ])
+  assert.deepEqual(wayBack(graph, 'a'), ['a', 'b', 'd', 'a'])
+  assert.deepEqual(wayBack(graph, 'd'), ['d', 'a', 'b', 'd'])
+  assert.equal(wayBack(graph, 'c'), null)
+})
+
+/** Which folder below an area imports which others there. */
+function folderGraph(area: string): Map<string, Set<string>> {
+  const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/')
+  const graph = new Map<string, Set<string>>()
+  for (const { path, text } of sources.filter((source) => source.path.startsWith(`${area}/`))) {
+    const from = folderOf(path)
+    const used = graph.get(from) ?? new Set()
+    graph.set(from, used)
+    for (const specifier of importsOf(text)) {
+      const file = fileOf(path, specifier)
+      if (file?.startsWith(`${area}/`) && folderOf(file) !== from) used.add(folderOf(file))
+    }
+  }
+  return graph
+}
+
+/** The shortest way from a folder back to itself; null when there is none. */
+function wayBack(
+  graph: ReadonlyMap<string, ReadonlySet<string>>,
+  start: string,
+): readonly string[] | null {
+  const ways: (readonly string[])[] = [[start]]
+  const seen = new Set<string>()
+  for (const way of ways)
+    for (const next of graph.get(way.at(-1) ?? '') ?? []) {
+      if (next === start) return [...way, start]
+      if (!seen.has(next)) ways.push([...way, next])
+      seen.add(next)
+    }
+  return null
+}
+
 test('a decision uses nothing that speaks to anybody', () => {
   for (const { path, text } of sources.filter((source) => source.path.startsWith('core/policy/'))) {
     for (const specifier of importsOf(text)) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { RequestLoad } from '../../admin/server/request-load.ts'
+import { RequestLoad } from '../../admin/context/request-load.ts'
 
 /** Whether a promise is resolved after some turns of the event loop. */
 async function isResolved(promise: Promise<unknown>): Promise<boolean> {

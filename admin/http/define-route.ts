@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox'
 import type { AdminRole } from '../../core/model.ts'
-import type { Actor, AdminContext } from './admin-context.ts'
+import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Outcome } from './outcome.ts'
 
 /** A request that is signed in, allowed by its role, and valid. */

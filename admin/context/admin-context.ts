@@ -5,12 +5,12 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { ScanPool } from '../../core/scanner/scan-pool.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
-import type { ActivityFeed } from '../activity/activity-feed.ts'
+import type { ActivityFeed } from './activity-feed.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import type { LastUses } from '../tokens/last-uses.ts'
+import type { LastUses } from './last-uses.ts'
 import type { RequestLoad } from './request-load.ts'
 import type { Slots } from './slots.ts'
-import type { SignInThrottle } from '../sign-in/sign-in-throttle.ts'
+import type { SignInThrottle } from './sign-in-throttle.ts'
 
 /** What every request of the admin service has at hand. */
 export interface AdminContext {

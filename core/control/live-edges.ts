@@ -1,5 +1,5 @@
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
 
 /** The edges whose last beat is within the lease, by the clock of Redis, with the age of that beat in ms. */
 export async function liveEdges(

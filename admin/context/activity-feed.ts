@@ -1,7 +1,7 @@
+import { comparePlaces } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { Slots } from '../server/slots.ts'
-import { comparePlaces } from './search-activity.ts'
+import { Slots } from './slots.ts'
 
 /** How often the newest place of a log that somebody follows is looked at. */
 const LOOK_INTERVAL_MS = 100

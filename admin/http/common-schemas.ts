@@ -1,5 +1,4 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
-import { LIST_DEFAULT, LIST_LIMIT } from '../lists/list-page.ts'
 import { TIME_PATTERN } from './read-time.ts'
 
 /** Control characters and half surrogate pairs, as a class of a pattern that other languages read too. */
@@ -21,6 +20,9 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const Strict = <P extends TProperties>(properties: P) =>
   Type.Object(properties, { additionalProperties: false })
 
+/** The path of an agent and of what belongs to it. */
+export const AgentParams = Strict({ agent_id: Id('agent_id') })
+
 /** A time as a caller gives it; `readTime` reads it. */
 export const TimeText = (description: string) =>
   Type.String({
@@ -31,6 +33,10 @@ export const TimeText = (description: string) =>
 
 /** `readFutureTime` judges whether it is to come. */
 export const FutureTime = TimeText('A time to come')
+
+/** Items of a page. */
+export const LIST_DEFAULT = 50
+export const LIST_LIMIT = 200
 
 export const PageQuery = {
   cursor: Type.Optional(

@@ -1,0 +1,20 @@
+/** A place in an activity log is the id of its entry in the stream: milliseconds and a number, `1700000000000-0`. */
+const PLACE = /^\d{1,15}-\d{1,15}$/
+
+export const isPlace = (text: string): boolean => PLACE.test(text)
+
+export const msOfPlace = (place: string): number => Number(place.slice(0, place.indexOf('-')))
+
+/** The first place that an entry after this one can have. */
+export const placeAfter = (place: string): string => {
+  const dash = place.indexOf('-')
+  return `${place.slice(0, dash)}-${Number(place.slice(dash + 1)) + 1}`
+}
+
+/** Negative when `a` is older. */
+export function comparePlaces(a: string, b: string): number {
+  const byMs = msOfPlace(a) - msOfPlace(b)
+  return byMs !== 0
+    ? byMs
+    : Number(a.slice(a.indexOf('-') + 1)) - Number(b.slice(b.indexOf('-') + 1))
+}
