@@ -3,15 +3,19 @@ import { availableParallelism } from 'node:os'
 import { basename, join } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { parseArgs } from 'node:util'
 import { findEnvoy, findValkey } from '../cli/binaries.ts'
 import { fromRoot } from '../core/root.ts'
 import { readSettings } from '../core/settings.ts'
 
 /**
  * `npm test`: the unit tests in one process, the integration tests that share a stack in another, and each of the
- * others in its own. Words behind `npm test --` choose files by their names.
+ * others in its own. `npm run test:unit`: the unit tests alone. Words after `--` choose files by their names.
  */
-const words = process.argv.slice(2)
+const { values, positionals: words } = parseArgs({
+  options: { unit: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
 const FILE_LIMIT_MS = 6 * 60_000
 
 const testsIn = (folder: string): string[] =>
@@ -26,8 +30,8 @@ const sharesStack = (file: string): boolean =>
   readFileSync(file, 'utf8').includes('shared-stack.js') &&
   readFileSync(file, 'utf8').includes('sharedStack()')
 
-await installBinaries()
-const integration = testsIn('integration')
+if (!values.unit) await installBinaries()
+const integration = values.unit ? [] : testsIn('integration')
 const together = { unit: testsIn('unit'), shared: integration.filter(sharesStack) }
 process.env['AGW_TEST_UNIT'] = together.unit.join('\n')
 process.env['AGW_TEST_SHARED'] = together.shared.join('\n')

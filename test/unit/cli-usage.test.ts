@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
-import { test } from 'node:test'
+import { execFile } from 'node:child_process'
+import { describe, test } from 'node:test'
 import { fromRoot } from '../../core/root.ts'
 
 const agw = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args], {
-    encoding: 'utf8',
-    env: { ...process.env, AGW_TOKEN: 'agw_admin_none', AGW_URL: '' },
+  new Promise<{ status: unknown; stderr: string }>((resolve) => {
+    execFile(
+      process.execPath,
+      [fromRoot('dist', 'cli', 'bin.js'), ...args],
+      { env: { ...process.env, AGW_TOKEN: 'agw_admin_none', AGW_URL: '' } },
+      (error, _stdout, stderr) => resolve({ status: error?.code ?? 0, stderr }),
+    )
   })
 
 const wrong: readonly [args: readonly string[], says: RegExp][] = [
@@ -18,9 +22,12 @@ const wrong: readonly [args: readonly string[], says: RegExp][] = [
   [['dump', '-o', 'table'], /Allowed choices are yaml, json/],
   [['reactivate', 'agt_1'], /required option '--reason <text>'/],
 ]
-for (const [args, says] of wrong)
-  test(`wrong usage says what is wrong and exits with 2: agw ${args.join(' ')}`, () => {
-    const { status, stderr } = agw(...args)
-    assert.equal(status, 2, stderr)
-    assert.match(stderr, says)
-  })
+// Each starts a process of its own.
+describe('wrong usage says what is wrong and exits with 2', { concurrency: 4 }, () => {
+  for (const [args, says] of wrong)
+    test(`agw ${args.join(' ')}`, async () => {
+      const { status, stderr } = await agw(...args)
+      assert.equal(status, 2, stderr)
+      assert.match(stderr, says)
+    })
+})

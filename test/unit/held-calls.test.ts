@@ -38,12 +38,18 @@ test('threat 19: a cut is told of only when Envoy has ended every stream of the 
   assert.deepEqual(await cutting, { terminated: 2, unconfirmed: 0 })
 })
 
-test('threat 19: a stream that Envoy does not end in time is told of as unconfirmed, never as ended', async () => {
+test('threat 19: a stream that Envoy does not end in time is told of as unconfirmed, never as ended', async ({
+  mock,
+}) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
   const held = new HeldCalls()
   const [ends, hangs] = [heldCall('a'), heldCall('a')]
   for (const { call } of [ends, hangs]) held.add(call)
   ends.end()
-  assert.deepEqual(await held.cutAgent('o', 'a', KILLED), { terminated: 1, unconfirmed: 1 })
+  const cutting = held.cutAgent('o', 'a', KILLED)
+  await new Promise((resolve) => setImmediate(resolve))
+  mock.timers.tick(400)
+  assert.deepEqual(await cutting, { terminated: 1, unconfirmed: 1 })
   // Who cuts again waits for the same call and does not count it twice.
   const again = held.cutAgent('o', 'a', KILLED)
   hangs.end()

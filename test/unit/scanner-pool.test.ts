@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, describe, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type BodyQuestions, readBody } from '../../core/body/read-body.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
@@ -38,6 +38,10 @@ const QUESTIONS: BodyQuestions = {
   scan: { path: '/', query: '', headers: [] },
 }
 
+/** One worker takes 250 ms to build its tables, so tests that need no limits of their own share one. */
+const shared = openScanPool({ workers: 1, queue_limit: 16 })
+after(() => shared.close())
+
 const failing = (limits: { timeout_ms?: number; heap_mb?: number }): ScanPool =>
   openScanPool({
     workers: 1,
@@ -47,16 +51,13 @@ const failing = (limits: { timeout_ms?: number; heap_mb?: number }): ScanPool =>
   })
 
 test('a large body has the same result in a worker as on the event loop', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 4 })
   const large = input(INLINE_BYTES * 2)
-  const result = pool.scanRequest(large, fresh())
+  const result = shared.scanRequest(large, fresh())
   assert.ok(result instanceof Promise)
   assert.deepEqual(await result, scanRequest(large, settings))
-  await pool.close()
 })
 
 test('all that is asked of a body has the same answer in a worker, and the body comes back', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 4 })
   const bodies = [
     `{"agent_id":"agt_1","_method":"PUT","jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"},"q":"${'lorem '.repeat(40_000)}${TEXT}"}`,
     `[${'{"jsonrpc":"2.0","id":1,"method":"x"},'.repeat(20_000)}{}]`,
@@ -65,17 +66,15 @@ test('all that is asked of a body has the same answer in a worker, and the body 
   for (const text of bodies) {
     const body = Buffer.from(text)
     const expected = readBody(Buffer.from(text), QUESTIONS, settings, new SearchBudget())
-    const read = await pool.readBody(body, QUESTIONS, fresh())
+    const read = await shared.readBody(body, QUESTIONS, fresh())
     assert.ok(read.kind === 'read')
     assert.deepEqual({ ...read.facts, scan_ms: 0 }, { ...expected, scan_ms: 0 })
     assert.equal(read.body?.toString(), text)
     assert.equal(body.length, 0, 'the memory was handed over')
   }
-  await pool.close()
 })
 
 test('what stands beside the content of a compressed body is scanned in a worker as well', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 4 })
   const zipped = gzipSync('{"q": "hello"}')
   const body = Buffer.concat([
     zipped.subarray(0, 3),
@@ -84,54 +83,46 @@ test('what stands beside the content of a compressed body is scanned in a worker
     Buffer.from(`${TEXT}\0`),
     zipped.subarray(10),
   ])
-  const read = await pool.readBody(body, { ...QUESTIONS, content_encoding: 'gzip' }, plain)
+  const read = await shared.readBody(body, { ...QUESTIONS, content_encoding: 'gzip' }, plain)
   assert.ok(read.kind === 'read' && read.facts.scan?.kind === 'scanned')
   assert.equal(read.facts.scan.decision.outcome, 'blocked')
-  await pool.close()
 })
 
 test('a body in a larger buffer is copied, and its neighbours stay', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 4 })
   const whole = Buffer.alloc(1 << 20, 'a')
   const body = whole.subarray(10_000, 1_000_000)
-  const read = await pool.readBody(body, QUESTIONS, plain)
+  const read = await shared.readBody(body, QUESTIONS, plain)
   assert.ok(read.kind === 'read' && read.body?.length === 990_000)
   assert.equal(whole.length, 1 << 20)
-  await pool.close()
 })
 
 test('a small body is answered at once, a compressed one never', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 1 })
-  const result = pool.scanRequest(input(100), plain)
+  const result = shared.scanRequest(input(100), plain)
   assert.ok(!(result instanceof Promise))
   assert.equal(result.kind, 'scanned')
   const compressed = { ...input(100), content_encoding: 'gzip' }
-  assert.deepEqual(await pool.scanRequest(compressed, plain), {
+  assert.deepEqual(await shared.scanRequest(compressed, plain), {
     kind: 'unsupported_encoding',
     content_encoding: 'gzip',
   })
-  await pool.close()
 })
 
 test('custom patterns are compiled in a worker; then a small text without their literals is answered at once', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 4 })
   const deferred = fresh()
   const clean = input(100, 'nothing of the kind')
-  const first = pool.scanRequest(clean, deferred)
+  const first = shared.scanRequest(clean, deferred)
   assert.ok(first instanceof Promise, 'nobody knows the patterns yet')
   assert.deepEqual(await first, scanRequest(clean, settings))
-  const second = pool.scanRequest(clean, deferred)
+  const second = shared.scanRequest(clean, deferred)
   assert.ok(!(second instanceof Promise))
   assert.deepEqual(second, scanRequest(clean, settings))
   const hit = input(100)
-  const third = pool.scanRequest(hit, deferred)
+  const third = shared.scanRequest(hit, deferred)
   assert.ok(third instanceof Promise, 'the patterns may match')
   assert.deepEqual(await third, scanRequest(hit, settings))
-  await pool.close()
 })
 
 test('patterns without literals, and whitelists where something is found, are for a worker', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 4 })
   const rows = [
     { custom_patterns: ['\\d{3}-\\d{2}'], whitelist_patterns: [] },
     { custom_patterns: [], whitelist_patterns: ['disregard'] },
@@ -141,16 +132,14 @@ test('patterns without literals, and whitelists where something is found, are fo
     assert.ok(made.ok)
     const deferred = new DeferredSettings(made.compiled.source)
     for (let round = 0; round < 2; round += 1) {
-      const result = pool.scanRequest(input(100), deferred)
+      const result = shared.scanRequest(input(100), deferred)
       assert.ok(result instanceof Promise)
       assert.deepEqual(await result, scanRequest(input(100), made.compiled))
     }
   }
-  await pool.close()
 })
 
 test('a small body that takes long is left to a worker', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 4 })
   const words = 'prompt rules message of it a xy context guide to'.split(' ')
   let text = ''
   for (let i = 7; text.length < 6_000; i = (Math.imul(i, 1_103_515_245) + 12_345) & 0x7fffffff)
@@ -159,66 +148,76 @@ test('a small body that takes long is left to a worker', async () => {
         ? 'one of the many things that stands between here and the other place of the day is verbatim '
         : `${words[(i >> 8) % 10]} `
   const dear = input(0, text)
-  const result = pool.scanRequest(dear, plain)
+  const result = shared.scanRequest(dear, plain)
   assert.ok(result instanceof Promise)
   assert.equal((await result).kind, 'scanned')
-  await pool.close()
 })
 
-test('a full queue answers busy, and every accepted body is scanned', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 2 })
-  const deferred = fresh()
-  const results = await Promise.all(
-    Array.from({ length: 6 }, async () => pool.scanRequest(input(INLINE_BYTES * 2), deferred)),
-  )
-  assert.deepEqual(results.map((result) => result.kind).sort(), [
-    'busy',
-    'busy',
-    'busy',
-    'scanned',
-    'scanned',
-    'scanned',
-  ])
-  await pool.close()
-  assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), deferred)).kind, 'busy')
-})
-
-test('bodies that wait have a bound in bytes, and what is refused keeps its body', async () => {
-  const pool = openScanPool({ workers: 1, queue_limit: 9, queue_bytes: 250_000 })
-  const bodies = Array.from({ length: 4 }, () => Buffer.from(`"${'a '.repeat(50_000)}"`))
-  const results = await Promise.all(
-    bodies.map(async (body) => pool.readBody(body, QUESTIONS, plain)),
-  )
-  assert.deepEqual(
-    results.map(({ kind }) => kind),
-    ['read', 'read', 'read', 'busy'],
-  )
-  assert.equal(bodies[3]?.length, 100_002)
-  await pool.close()
-})
-
-test('large bodies leave one of two workers free', async () => {
-  const pool = openScanPool({ workers: 2, queue_limit: 9 })
-  const order: string[] = []
-  const large = Array.from({ length: 3 }, async (_, index) => {
-    await pool.scanRequest(input(3_000_000), plain)
-    order.push(`large ${index}`)
+// Each has a pool of its own, and most of its time is the start of workers.
+describe('limits of a pool', { concurrency: true }, () => {
+  test('a full queue answers busy, and every accepted body is scanned', async () => {
+    const pool = openScanPool({ workers: 1, queue_limit: 2 })
+    const deferred = fresh()
+    const results = await Promise.all(
+      Array.from({ length: 6 }, async () => pool.scanRequest(input(INLINE_BYTES * 2), deferred)),
+    )
+    assert.deepEqual(results.map((result) => result.kind).sort(), [
+      'busy',
+      'busy',
+      'busy',
+      'scanned',
+      'scanned',
+      'scanned',
+    ])
+    await pool.close()
+    assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), deferred)).kind, 'busy')
   })
-  await pool.scanRequest(input(INLINE_BYTES * 2), plain)
-  order.push('small')
-  await Promise.all(large)
-  assert.ok(order.indexOf('small') < 2, order.join())
-  await pool.close()
+
+  test('bodies that wait have a bound in bytes, and what is refused keeps its body', async () => {
+    const pool = openScanPool({ workers: 1, queue_limit: 9, queue_bytes: 250_000 })
+    const bodies = Array.from({ length: 4 }, () => Buffer.from(`"${'a '.repeat(50_000)}"`))
+    const results = await Promise.all(
+      bodies.map(async (body) => pool.readBody(body, QUESTIONS, plain)),
+    )
+    assert.deepEqual(
+      results.map(({ kind }) => kind),
+      ['read', 'read', 'read', 'busy'],
+    )
+    assert.equal(bodies[3]?.length, 100_002)
+    await pool.close()
+  })
+
+  test('large bodies leave one of two workers free', async () => {
+    const pool = openScanPool({ workers: 2, queue_limit: 9 })
+    await pool.warm()
+    const order: string[] = []
+    const large = Array.from({ length: 3 }, async (_, index) => {
+      await pool.scanRequest(input(1_000_000), plain)
+      order.push(`large ${index}`)
+    })
+    await pool.scanRequest(input(INLINE_BYTES * 2), plain)
+    order.push('small')
+    await Promise.all(large)
+    assert.ok(order.indexOf('small') < 2, order.join())
+    await pool.close()
+  })
+
+  test('a worker that needs too much memory fails its job alone and is replaced', async () => {
+    const pool = failing({ heap_mb: 48 })
+    const body = Buffer.from(`grow${' '.repeat(INLINE_BYTES)}`)
+    await assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), /memory/)
+    assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), plain)).kind, 'scanned')
+    await pool.close()
+  })
 })
 
 const FAILURES: [order: string, expected: RegExp][] = [
   ['crash', /ended/],
   ['throw', /thrown on purpose/],
-  ['hang', /took more than/],
 ]
 
-test('a worker that crashes, throws or hangs fails its job alone and is replaced', async () => {
-  const pool = failing({ timeout_ms: 1_500 })
+test('a worker that crashes or throws fails its job alone and is replaced', async () => {
+  const pool = failing({})
   for (const [order, expected] of FAILURES) {
     const body = Buffer.from(order + ' '.repeat(INLINE_BYTES))
     const failed = assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), expected)
@@ -229,10 +228,15 @@ test('a worker that crashes, throws or hangs fails its job alone and is replaced
   await pool.close()
 })
 
-test('a worker that needs too much memory fails its job alone and is replaced', async () => {
-  const pool = failing({ heap_mb: 48 })
-  const body = Buffer.from(`grow${' '.repeat(INLINE_BYTES)}`)
-  await assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), /memory/)
-  assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), plain)).kind, 'scanned')
+test('a worker that hangs fails its job alone and is replaced', async ({ mock }) => {
+  const pool = failing({ timeout_ms: 60_000 })
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const body = Buffer.from(`hang${' '.repeat(INLINE_BYTES)}`)
+  const failed = assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), /took more than/)
+  const next = pool.scanRequest(input(INLINE_BYTES * 2), fresh())
+  mock.timers.tick(60_000)
+  await failed
+  mock.timers.reset()
+  assert.equal((await next).kind, 'scanned')
   await pool.close()
 })
