@@ -4,8 +4,8 @@ import {
   type CompiledInjectionSettings,
   compileInjectionSettings,
 } from '../core/scanner/compile-settings.ts'
-import { DeferredSettings } from '../core/scanner/deferred-settings.ts'
-import { openScanPool } from '../core/scanner/scan-pool.ts'
+import { DeferredSettings } from '../core/inspection/deferred-settings.ts'
+import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { type ScanInput, scanRequest } from '../core/scanner/scan-request.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import type { Agent } from '../../core/model.ts'
-import { EPOCH } from '../../core/redis/commit.ts'
+import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { newKey } from '../keys/new-key.ts'
 import type { Call } from '../http/define-route.ts'

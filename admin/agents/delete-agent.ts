@@ -1,5 +1,5 @@
 import type { Agent, ApiKey, Scope } from '../../core/model.ts'
-import type { Guard, Write } from '../../core/redis/commit.ts'
+import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { readRecord, readRecords } from '../lists/records.ts'

@@ -1,4 +1,4 @@
-import { lineOfEntry } from '../../core/activity/record-entries.ts'
+import { lineOfEntry } from '../../core/change/record-entries.ts'
 import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { ScopeKey } from '../../core/anomaly/anomaly-model.ts'
 import { outboxKeys } from '../../core/outbox/outbox-keys.ts'

@@ -1,6 +1,6 @@
 import { hashKey, mintId } from '../../core/api-key.ts'
 import { type AdminToken, type Organization } from '../../core/model.ts'
-import { commit, EPOCH, type Guard, type Write } from '../../core/redis/commit.ts'
+import { commit, EPOCH, type Guard, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Settings } from '../../core/settings.ts'

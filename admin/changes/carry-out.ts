@@ -1,4 +1,4 @@
-import { EPOCH, commit, type Guard, type Write } from '../../core/redis/commit.ts'
+import { EPOCH, commit, type Guard, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import {
@@ -9,7 +9,7 @@ import {
   type Streamed,
   conflict,
 } from '../http/outcome.ts'
-import { activityWrite } from '../../core/activity/activity-write.ts'
+import { activityWrite } from '../../core/change/activity-write.ts'
 import { auditEntry } from './audit-entry.ts'
 import { type KeptAnswers, type RequestIdentity } from './kept-answers.ts'
 import { waitForEdges } from './wait-for-edges.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Guard, Write } from '../../core/redis/commit.ts'
+import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type SealBinding, seal, unseal } from '../../core/seal.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'

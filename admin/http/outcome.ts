@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import type { Guard, Write } from '../../core/redis/commit.ts'
+import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { AdminErrorCode } from './admin-errors.ts'
 

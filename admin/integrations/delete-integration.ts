@@ -1,6 +1,6 @@
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { Integration } from '../../core/model.ts'
-import type { Guard, Write } from '../../core/redis/commit.ts'
+import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../lists/records.ts'
 import type { Call } from '../http/define-route.ts'

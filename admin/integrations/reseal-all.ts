@@ -1,5 +1,5 @@
 import { type Integration, SECRET_MEMBERS } from '../../core/model.ts'
-import { commit } from '../../core/redis/commit.ts'
+import { commit } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type KeyRing, sealedUnder } from '../../core/seal.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Integration } from '../../core/model.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
-import type { Guard, Write } from '../../core/redis/commit.ts'
+import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type PlainAuth, sealAuth } from '../../core/store/credential-binding.ts'
 import { mergePatch } from '../changes/merge-patch.ts'

@@ -1,5 +1,5 @@
 import type { Agent, ApiKey, KeyUse } from '../../core/model.ts'
-import type { Guard, Write } from '../../core/redis/commit.ts'
+import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord, readRecords, type Stored } from '../lists/records.ts'

@@ -1,7 +1,7 @@
 import { hashKey, lastFour, mintId, mintKey } from '../../core/api-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { ApiKey } from '../../core/model.ts'
-import { EPOCH, type Write } from '../../core/redis/commit.ts'
+import { EPOCH, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 
 export interface NewKey {

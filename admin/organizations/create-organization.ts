@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import type { Organization } from '../../core/model.ts'
-import { EPOCH } from '../../core/redis/commit.ts'
+import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Call } from '../http/define-route.ts'
 import { type Outcome, answer, conflict } from '../http/outcome.ts'

@@ -1,5 +1,5 @@
 import type { ApiKey, AdminToken, Organization } from '../../core/model.ts'
-import type { Write } from '../../core/redis/commit.ts'
+import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../lists/records.ts'

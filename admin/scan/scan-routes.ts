@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { SCOPE_DEFAULTS, type InjectionSettings } from '../../core/model.ts'
 import { patternSettings } from '../../core/scanner/compile-settings.ts'
-import { DeferredSettings } from '../../core/scanner/deferred-settings.ts'
+import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 import { detectionsOf } from '../../core/scanner/detections-of.ts'
 import { checkPatterns } from '../scopes/check-patterns.ts'
 import { NewScope } from '../scopes/scope-schemas.ts'

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import { type Agent, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
-import { EPOCH } from '../../core/redis/commit.ts'
+import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { mergePatch } from '../changes/merge-patch.ts'
 import { readRecord } from '../lists/records.ts'

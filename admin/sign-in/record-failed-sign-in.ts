@@ -1,7 +1,7 @@
 import type { AdminToken } from '../../core/model.ts'
-import { commit } from '../../core/redis/commit.ts'
+import { commit } from '../../core/change/commit.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
-import { activityWrite } from '../../core/activity/activity-write.ts'
+import { activityWrite } from '../../core/change/activity-write.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { FAILURES_LIMIT } from '../context/sign-in-throttle.ts'
 

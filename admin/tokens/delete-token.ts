@@ -1,6 +1,6 @@
 import { hashKey } from '../../core/api-key.ts'
 import type { AdminToken } from '../../core/model.ts'
-import type { Write } from '../../core/redis/commit.ts'
+import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../lists/records.ts'
 import type { Call } from '../http/define-route.ts'

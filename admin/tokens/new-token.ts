@@ -1,6 +1,6 @@
 import { hashKey, lastFour, mintId, mintKey } from '../../core/api-key.ts'
 import type { AdminToken } from '../../core/model.ts'
-import { EPOCH, type Write } from '../../core/redis/commit.ts'
+import { EPOCH, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 
 export interface NewToken {

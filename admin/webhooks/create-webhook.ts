@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
-import { EPOCH } from '../../core/redis/commit.ts'
+import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Call } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, invalid } from '../http/outcome.ts'

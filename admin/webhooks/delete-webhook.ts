@@ -1,4 +1,4 @@
-import type { Write } from '../../core/redis/commit.ts'
+import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../lists/records.ts'
 import type { Call } from '../http/define-route.ts'

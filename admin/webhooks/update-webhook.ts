@@ -1,5 +1,5 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Write } from '../../core/redis/commit.ts'
+import type { Write } from '../../core/change/commit.ts'
 import { mergePatch } from '../changes/merge-patch.ts'
 import { readRecord } from '../lists/records.ts'
 import { checkInput } from '../http/check-input.ts'

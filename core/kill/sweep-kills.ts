@@ -1,6 +1,6 @@
 import type { Acknowledgement } from '../control/control-message.ts'
 import type { Agent } from '../model.ts'
-import { commit } from '../redis/commit.ts'
+import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { finishKill } from './finish-kill.ts'

@@ -1,16 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ServerReadableStream } from '@grpc/grpc-js'
-import type { ActivityRecorder } from '../activity/activity-recorder.ts'
-import { lineOfCall } from './call-facts.ts'
+import type { AccessLogHandler } from '../envoy/start-server.ts'
+import type { ActivityRecorder } from '../record/activity-recorder.ts'
+import { lineOfCall } from './line-of-call.ts'
 import { outcomeOfCall } from './outcome-of-call.ts'
 import { type FinishedCall, readAccessLog } from './read-access-log.ts'
-
-/** One of Envoy's threads, for as long as it likes; it is answered when this process ends. */
-export type AccessLogStream = ServerReadableStream<Buffer, Buffer>
-export type AccessLogHandler = (
-  stream: AccessLogStream,
-  answer: (error: null, message: Buffer) => void,
-) => void
 
 interface AccessLogParts {
   readonly recorder: ActivityRecorder

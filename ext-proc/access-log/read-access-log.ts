@@ -1,5 +1,5 @@
 import { ProtobufReader } from '../envoy/protobuf-reader.ts'
-import { CALL_FACTS, METADATA_NAMESPACE } from './call-metadata.ts'
+import { CALL_FACTS, METADATA_NAMESPACE } from '../envoy/call-metadata.ts'
 
 /** What Envoy says of one finished call. */
 export interface FinishedCall {

@@ -1,8 +1,8 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Header } from '../../core/policy/header.ts'
-import { writeCallFacts } from '../access-log/call-facts.ts'
-import type { ActivityRecorder } from '../activity/activity-recorder.ts'
-import type { Cut, HeldCall, HeldCalls } from '../edge/held-calls.ts'
+import { writeCallFacts } from '../record/write-call-facts.ts'
+import type { ActivityRecorder } from '../record/activity-recorder.ts'
+import type { Cut, HeldCall, HeldCalls } from '../kill/held-calls.ts'
 import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
@@ -15,10 +15,10 @@ import {
   writeRefusal,
   writeTrailers,
 } from '../envoy/write-response.ts'
-import type { EdgeMetrics } from '../metrics/edge-metrics.ts'
-import type { CallRecord } from './call-record.ts'
-import { type Denial, writeError } from './write-error.ts'
-import type { ResponseInspector } from '../response/response-inspector.ts'
+import type { EdgeMetrics } from '../record/edge-metrics.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import { type Denial, writeError } from '../verdict/write-error.ts'
+import type { ResponseInspector } from '../verdict/response-inspector.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
 
 export type Answer =

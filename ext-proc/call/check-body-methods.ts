@@ -1,4 +1,4 @@
-import type { BodyFacts } from '../../core/body/read-body.ts'
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import type { Overrides } from '../../core/policy/find-overrides.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import { type AllowedScope, type AskedCall, checkScope } from './check-scope.ts'

@@ -2,7 +2,7 @@ import type { CompiledIntegration } from '../../core/policy/compile-integrations
 import { decideScope, type ScopeDecision } from '../../core/policy/decide-scope.ts'
 import type { Overrides } from '../../core/policy/find-overrides.ts'
 import type { Target } from '../../core/policy/parse-target.ts'
-import type { OrganizationPolicy } from '../edge/policy-store.ts'
+import type { OrganizationPolicy } from '../policy/policy-store.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { Identity } from './identify-agent.ts'
 

@@ -1,4 +1,4 @@
-import type { BodyFacts } from '../../core/body/read-body.ts'
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
 import { checkMcpTool } from '../../core/policy/check-mcp-tool.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'

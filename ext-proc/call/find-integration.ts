@@ -4,7 +4,7 @@ import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
 import { hasOwnVia } from '../../core/policy/request-headers.ts'
-import type { OrganizationPolicy } from '../edge/policy-store.ts'
+import type { OrganizationPolicy } from '../policy/policy-store.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 
 /** Envoy takes 200 headers and holds our changes to the same number; those of a pass and its own need the rest. */

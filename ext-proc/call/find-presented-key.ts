@@ -4,7 +4,7 @@ import type { Header } from '../../core/policy/header.ts'
 import type { OwnedName } from '../../core/policy/owned-name.ts'
 import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import { type KeyPlace, readKey } from '../../core/policy/read-key.ts'
-import type { PolicyStore } from '../edge/policy-store.ts'
+import type { PolicyStore } from '../policy/policy-store.ts'
 
 export type Presented =
   | { readonly kind: 'none' }

@@ -1,7 +1,7 @@
 import type { Agent, ApiKey } from '../../core/model.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import type { OwnedName } from '../../core/policy/owned-name.ts'
-import type { AgentPolicy } from '../edge/policy-store.ts'
+import type { AgentPolicy } from '../policy/policy-store.ts'
 import { type Call, type DeciderParts, given, refuse, type Step } from './call.ts'
 import type { Presented } from './find-presented-key.ts'
 import { holdBody } from './hold-body.ts'

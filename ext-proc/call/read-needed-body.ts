@@ -1,10 +1,10 @@
-import type { BodyFacts, BodyQuestions } from '../../core/body/read-body.ts'
+import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
 import type { Integration } from '../../core/model.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import { needsHash } from '../credential/payload-of.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
-import { deferredSettings } from './deferred-settings.ts'
+import { deferredSettings } from '../policy/deferred-settings.ts'
 import { holdBody } from './hold-body.ts'
 import { type BodyIdentity, isForm } from '../../core/policy/read-body-identity.ts'
 

@@ -1,29 +1,8 @@
-import type { BodyFacts } from '../../core/body/read-body.ts'
-import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
+import type { BodyFacts } from '../../core/inspection/read-body.ts'
+import { findingData } from '../record/finding-data.ts'
 import { type Call, deny } from './call.ts'
 import type { Answer } from './call-stream.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
-
-/** What of a finding goes into the event and the activity log (contract §7). */
-export function findingData(
-  { reported, other_findings }: InjectionDecision,
-  mode: string,
-): Record<string, unknown> {
-  if (reported === null) return {}
-  const { pattern_name, severity, matched_text, location, category, whitelisted, pattern } =
-    reported
-  return {
-    pattern_name,
-    severity,
-    matched_text,
-    location,
-    category,
-    mode,
-    whitelisted,
-    pattern,
-    other_findings,
-  }
-}
 
 /** The injection scan, which was made with the other questions to the body; null lets the call go on. */
 export async function scanCall(

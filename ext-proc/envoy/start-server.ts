@@ -4,14 +4,21 @@ import {
   Server,
   ServerCredentials,
   type ServerDuplexStream,
+  type ServerReadableStream,
   type ServiceDefinition,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../../core/root.ts'
-import type { AccessLogHandler } from '../access-log/access-log.ts'
 
 export type EnvoyStream = ServerDuplexStream<Buffer, Buffer>
 export type StreamHandler = (stream: EnvoyStream) => void
+
+/** One of Envoy's threads, for as long as it likes; it is answered when this process ends. */
+export type AccessLogStream = ServerReadableStream<Buffer, Buffer>
+export type AccessLogHandler = (
+  stream: AccessLogStream,
+  answer: (error: null, message: Buffer) => void,
+) => void
 
 export interface ServerTls {
   readonly cert_file: string

@@ -1,5 +1,5 @@
 import type { Header } from '../../core/policy/header.ts'
-import { CALL_FACTS, CALL_LOGGED, METADATA_NAMESPACE } from '../access-log/call-metadata.ts'
+import { CALL_FACTS, CALL_LOGGED, METADATA_NAMESPACE } from './call-metadata.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 
 /** What happens to headers: those removed go first, those set replace all of their name. */

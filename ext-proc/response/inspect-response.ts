@@ -2,12 +2,12 @@ import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
-import type { ScanPool } from '../../core/scanner/scan-pool.ts'
+import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { openStreamScanner, type StreamScanner } from '../../core/scanner/scan-stream.ts'
 import type { Secret } from '../../core/secret.ts'
-import { deferredSettings } from '../call/deferred-settings.ts'
-import { findingData } from '../call/scan-call.ts'
-import type { Denial } from '../call/write-error.ts'
+import { deferredSettings } from '../policy/deferred-settings.ts'
+import { findingData } from '../record/finding-data.ts'
+import type { Denial } from '../verdict/write-error.ts'
 import { EventFilter } from './event-filter.ts'
 import { filterTools } from './filter-tools.ts'
 import { redactHeaders, taintedNames } from './redact-headers.ts'
@@ -17,7 +17,7 @@ import {
   type HeadersVerdict,
   type ResponseInspector,
   UNCHANGED,
-} from './response-inspector.ts'
+} from '../verdict/response-inspector.ts'
 
 export interface InspectionOrder {
   readonly settings: EffectiveSettings

@@ -1,7 +1,7 @@
 import type { Header } from '../../core/policy/header.ts'
-import type { Denial } from '../call/write-error.ts'
+import type { Denial } from '../verdict/write-error.ts'
 import { BODY_MODE, HEADER_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
-import type { ResponseInspector } from './response-inspector.ts'
+import type { ResponseInspector } from '../verdict/response-inspector.ts'
 
 export interface ResponseIo {
   /** Sends an answer to Envoy, unless the call has been ended. */

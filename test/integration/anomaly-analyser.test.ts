@@ -11,7 +11,7 @@ import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity
 import { LEARNING_MS, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import { ScopeModel } from '../../core/anomaly/scope-model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
-import { recordEntries } from '../../core/activity/record-entries.ts'
+import { recordEntries } from '../../core/change/record-entries.ts'
 import type { Agent } from '../../core/model.ts'
 import { fromRoot } from '../../core/root.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'

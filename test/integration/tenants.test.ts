@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { recordEntries } from '../../core/activity/record-entries.ts'
+import { recordEntries } from '../../core/change/record-entries.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { activityEntry } from '../kit/activity-entry.ts'

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import { answerJob, type ScanJob } from '../../core/scanner/answer-job.ts'
+import { answerJob, type ScanJob } from '../../core/inspection/answer-job.ts'
 
 /** A scan worker that fails as the first letters of a body say; with other bodies it works as the real one. */
 parentPort?.on('message', (job: ScanJob) => {

@@ -1,5 +1,5 @@
 import type { DeliveryView } from '../../admin/webhooks/delivery-view.ts'
-import { recordEntries } from '../../core/activity/record-entries.ts'
+import { recordEntries } from '../../core/change/record-entries.ts'
 import type { ActivityEntry, ActivityEvent } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'

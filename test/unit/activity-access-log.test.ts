@@ -4,10 +4,11 @@ import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import fc from 'fast-check'
 import { fromRoot } from '../../core/root.ts'
-import { lineOfCall, writeCallFacts } from '../../ext-proc/access-log/call-facts.ts'
+import { lineOfCall } from '../../ext-proc/access-log/line-of-call.ts'
+import { writeCallFacts } from '../../ext-proc/record/write-call-facts.ts'
 import { outcomeOfCall } from '../../ext-proc/access-log/outcome-of-call.ts'
 import { type FinishedCall, readAccessLog } from '../../ext-proc/access-log/read-access-log.ts'
-import { CallRecord } from '../../ext-proc/call/call-record.ts'
+import { CallRecord } from '../../ext-proc/record/call-record.ts'
 
 const loaded: any = loadPackageDefinition(
   loadSync('envoy/service/accesslog/v3/als.proto', {

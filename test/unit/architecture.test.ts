@@ -66,7 +66,7 @@ test('imports point one way: core knows nobody, ext-proc and admin never meet', 
  * Where the folders directly below form no circle, however long. A file that stands at the root itself counts as a folder
  * of its own.
  */
-const NO_CIRCLES_BELOW = ['admin']
+const NO_CIRCLES_BELOW = ['admin', 'core', 'ext-proc']
 
 for (const area of NO_CIRCLES_BELOW)
   test(`the folders of ${area} import each other in no circle`, () => {
@@ -122,6 +122,20 @@ function wayBack(
     }
   return null
 }
+
+test('what answers Envoy is apart from what decides', () => {
+  const of = (room: string) => sources.filter(({ path }) => path.startsWith(`ext-proc/${room}/`))
+  for (const { path, text } of [...of('envoy'), ...of('verdict')])
+    for (const specifier of importsOf(text)) {
+      const file = fileOf(path, specifier)
+      const isVerdict = path.startsWith('ext-proc/verdict/')
+      assert.ok(!(isVerdict && file === null), `${path} may not import ${specifier}`)
+      if (!file?.startsWith('ext-proc/') || file.startsWith(dirname(path))) continue
+      // A verdict is written in the terms of the wire, which are types.
+      const isType = new RegExp(`import type [^'\n]*'${specifier}'`).test(text)
+      assert.ok(isVerdict && isType, `${path} may not import ${specifier}`)
+    }
+})
 
 test('a decision uses nothing that speaks to anybody', () => {
   for (const { path, text } of sources.filter((source) => source.path.startsWith('core/policy/'))) {

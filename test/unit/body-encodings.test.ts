@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
-import { type BodyQuestions, readBody } from '../../core/body/read-body.ts'
+import { type BodyQuestions, readBody } from '../../core/inspection/read-body.ts'
 import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 

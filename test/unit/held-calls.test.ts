@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HeldCall, HeldCalls } from '../../ext-proc/edge/held-calls.ts'
+import { type HeldCall, HeldCalls } from '../../ext-proc/kill/held-calls.ts'
 
 const KILLED = { reason: 'agent_killed', killed_at: '2026-01-01T00:00:00.000Z' } as const
 

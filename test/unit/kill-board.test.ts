@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Agent } from '../../core/model.ts'
-import { KillBoard, type LostState } from '../../ext-proc/edge/kill-board.ts'
+import { KillBoard, type LostState } from '../../ext-proc/kill/kill-board.ts'
 
 const agent = (revision: number, status: Agent['status']): Agent => ({
   agent_id: 'a',

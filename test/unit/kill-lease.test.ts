@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HearingLease } from '../../ext-proc/edge/hearing-lease.ts'
+import { HearingLease } from '../../ext-proc/fleet/hearing-lease.ts'
 
 test('the oldest of the three proofs counts', () => {
   let now_ms = 10_000

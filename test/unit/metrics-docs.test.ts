@@ -5,7 +5,7 @@ import { renderEdges } from '../../admin/metrics/render-edges.ts'
 import { METRICS } from '../../core/metrics/metric-catalogue.ts'
 import { metricsTable } from '../../core/metrics/metrics-table.ts'
 import { fromRoot } from '../../core/root.ts'
-import { EdgeMetrics } from '../../ext-proc/metrics/edge-metrics.ts'
+import { EdgeMetrics } from '../../ext-proc/record/edge-metrics.ts'
 
 const FILE = fromRoot('docs', 'metrics.md')
 const PLACE = /(<!-- metrics: [^\n]*-->\n)[^]*?(<!-- \/metrics -->)/

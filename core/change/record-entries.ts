@@ -2,7 +2,7 @@ import { outboxKeys } from '../outbox/outbox-keys.ts'
 import { isDelivered } from '../outbox/subscribable-events.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
-import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from './activity-entry.ts'
+import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../activity/activity-entry.ts'
 
 /** Appends entries of one organization to its activity log, and their events to the outbox, in one script. */
 export const recordEntries = (

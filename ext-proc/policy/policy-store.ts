@@ -10,7 +10,6 @@ import type { KeyRing } from '../../core/seal.ts'
 import { type OpenedAuth, openAuth } from '../../core/store/credential-binding.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
-import type { KillBoard } from './kill-board.ts'
 
 /** Keys in use at one edge within a short time; an unknown key takes a place as well, so that guessing asks Redis once a guess. */
 const KEYS_MAX = 50_000
@@ -34,10 +33,20 @@ export interface AgentPolicy {
   readonly scopes: AgentScopes
 }
 
+/** What every read of an agent tells of kills, and what is known of them without a read. */
+export interface KillFlags {
+  /** To be taken before a read of the store, and given to what learns from the read. */
+  moment(): number
+  learnStored(agent: Agent, since: number): void
+  learnAbsent(organization_id: string, agent_id: string, since: number): void
+  /** When the agent was killed; null when it may act. */
+  killedAt(organization_id: string, agent_id: string): string | null
+}
+
 interface PolicyStoreParts {
   readonly redis: RedisClient
   readonly keyRing: KeyRing
-  readonly killBoard: KillBoard
+  readonly killBoard: KillFlags
 }
 
 /** What the hot path may consult, compiled, cached within bounds, and dropped by message (design.md, "State in the edge"). */

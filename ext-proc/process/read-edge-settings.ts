@@ -1,5 +1,5 @@
-import { type Environment, readSettings, type Settings } from '../core/settings.ts'
-import type { ServerTls } from './envoy/start-server.ts'
+import { type Environment, readSettings, type Settings } from '../../core/settings.ts'
+import type { ServerTls } from '../envoy/start-server.ts'
 
 /** Settings of an ext-proc process, with what the launcher, or the operator of a fleet, must give to it. */
 export interface EdgeSettings extends Settings {

@@ -1,5 +1,9 @@
-import { ACTIVITY_FIELD, ACTIVITY_MAX_ENTRIES, type ActivityEntry } from './activity-entry.ts'
-import type { Write } from '../redis/commit.ts'
+import {
+  ACTIVITY_FIELD,
+  ACTIVITY_MAX_ENTRIES,
+  type ActivityEntry,
+} from '../activity/activity-entry.ts'
+import type { Write } from './commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 
 /** The write that puts an entry into the log of its organization, for the script that makes what it reports. */

@@ -1,6 +1,6 @@
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import { patternSettings } from '../../core/scanner/compile-settings.ts'
-import { DeferredSettings } from '../../core/scanner/deferred-settings.ts'
+import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 
 /** Settings are merged once for each set of scopes, so what threads said of their patterns is kept with them. */
 const known = new WeakMap<EffectiveSettings, DeferredSettings>()

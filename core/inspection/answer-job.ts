@@ -1,16 +1,16 @@
-import { type BodyFacts, type BodyQuestions, readBody } from '../body/read-body.ts'
+import { type BodyFacts, type BodyQuestions, readBody } from './read-body.ts'
 import {
   compileSavedSettings,
   type CompiledInjectionSettings,
   type PatternSettings,
-} from './compile-settings.ts'
-import type { LiteralFilter } from './custom/literal-filter.ts'
-import type { Finding } from './finding.ts'
-import type { Source } from './format/source.ts'
-import type { ScanResult } from './scan-request.ts'
-import { scanResponseBody } from './scan-response.ts'
-import { scanTexts } from './scan-texts.ts'
-import { SearchBudget } from './text/search-budget.ts'
+} from '../scanner/compile-settings.ts'
+import type { LiteralFilter } from '../scanner/custom/literal-filter.ts'
+import type { Finding } from '../scanner/finding.ts'
+import type { Source } from '../scanner/format/source.ts'
+import type { ScanResult } from '../scanner/scan-request.ts'
+import { scanResponseBody } from '../scanner/scan-response.ts'
+import { scanTexts } from '../scanner/scan-texts.ts'
+import { SearchBudget } from '../scanner/text/search-budget.ts'
 
 /** Settings that differ at one time on one edge; the oldest is dropped. */
 const SETTINGS_COUNT = 64

@@ -1,18 +1,18 @@
 import { SCOPE_DEFAULTS } from '../model.ts'
-import { type BodyFacts, type BodyQuestions, readBody } from '../body/read-body.ts'
+import { type BodyFacts, type BodyQuestions, readBody } from './read-body.ts'
 import type { DeferredSettings } from './deferred-settings.ts'
-import type { Finding } from './finding.ts'
-import type { Source } from './format/source.ts'
+import type { Finding } from '../scanner/finding.ts'
+import type { Source } from '../scanner/format/source.ts'
 import {
   INFLATED_LIMIT_BYTES,
   type ScanInput,
   type ScanResult,
   scanWithin,
-} from './scan-request.ts'
-import { type ResponseInput, scanResponseBody } from './scan-response.ts'
-import { scanTexts } from './scan-texts.ts'
+} from '../scanner/scan-request.ts'
+import { type ResponseInput, scanResponseBody } from '../scanner/scan-response.ts'
+import { scanTexts } from '../scanner/scan-texts.ts'
 import type { ScanAnswer, ScanJob } from './answer-job.ts'
-import { SearchBudget } from './text/search-budget.ts'
+import { SearchBudget } from '../scanner/text/search-budget.ts'
 import { type SeatLimits, WorkerSeats } from './worker-seats.ts'
 
 /** Read at once on the event loop: a tenth of a millisecond, which is what a hand-over costs. */

@@ -2,8 +2,8 @@ import type { ActivityEntry } from '../activity/activity-entry.ts'
 import type { ControlTarget } from '../control/control-message.ts'
 import { outboxKeys } from '../outbox/outbox-keys.ts'
 import { isSubscribable } from '../outbox/subscribable-events.ts'
-import { CHANNELS, REDIS_KEYS } from './redis-keys.ts'
-import { type RedisClient, runScript } from './run-script.ts'
+import { CHANNELS, REDIS_KEYS } from '../redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../redis/run-script.ts'
 
 /** `expected`: the text that must be there, `false` for absent, `true` for present; of HLEN and ZCARD the number as text. */
 export type Guard =

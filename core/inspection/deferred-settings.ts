@@ -2,8 +2,8 @@ import {
   type CompiledInjectionSettings,
   deferSettings,
   type PatternSettings,
-} from './compile-settings.ts'
-import type { LiteralFilter } from './custom/literal-filter.ts'
+} from '../scanner/compile-settings.ts'
+import type { LiteralFilter } from '../scanner/custom/literal-filter.ts'
 
 /**
  * Injection settings as an event loop holds them: patterns of operators are compiled in a thread, which also says

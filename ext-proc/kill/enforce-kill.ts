@@ -1,7 +1,7 @@
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { type CutCounts, type HeldCalls, NONE_CUT } from './held-calls.ts'
 import type { KillBoard } from './kill-board.ts'
-import type { PolicyStore } from './policy-store.ts'
+import type { PolicyStore } from '../policy/policy-store.ts'
 
 export interface EnforceParts {
   readonly policy: PolicyStore

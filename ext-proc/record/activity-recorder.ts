@@ -1,6 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { floodDueMs } from '../../core/activity/flood-entry.ts'
-import { lineOfEntry, recordEntries, recordLines } from '../../core/activity/record-entries.ts'
+import { lineOfEntry, recordEntries, recordLines } from '../../core/change/record-entries.ts'
 import type { MetricName } from '../../core/metrics/metric-catalogue.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'

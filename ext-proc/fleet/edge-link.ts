@@ -7,9 +7,9 @@ import {
 } from '../../core/control/control-message.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import type { KillTarget } from './enforce-kill.ts'
+import type { KillTarget } from '../kill/enforce-kill.ts'
 import type { HearingLease } from './hearing-lease.ts'
-import { type CutCounts, type HeldCalls, NONE_CUT } from './held-calls.ts'
+import { type CutCounts, type HeldCalls, NONE_CUT } from '../kill/held-calls.ts'
 
 /** An edge that is silent this many leases long is forgotten; long before that it has stopped serving. */
 const FORGET_AFTER_LEASES = 20

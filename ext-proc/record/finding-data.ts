@@ -1,0 +1,22 @@
+import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
+
+/** What of a finding goes into the event and the activity log (contract §7). */
+export function findingData(
+  { reported, other_findings }: InjectionDecision,
+  mode: string,
+): Record<string, unknown> {
+  if (reported === null) return {}
+  const { pattern_name, severity, matched_text, location, category, whitelisted, pattern } =
+    reported
+  return {
+    pattern_name,
+    severity,
+    matched_text,
+    location,
+    category,
+    mode,
+    whitelisted,
+    pattern,
+    other_findings,
+  }
+}
