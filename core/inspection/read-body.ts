@@ -1,7 +1,7 @@
 import { findBodyMethods } from '../policy/find-body-methods.ts'
 import { namesOtherCharset } from '../policy/names-other-charset.ts'
 import { type BodyIdentity, readBodyIdentity } from '../policy/read-body-identity.ts'
-import { type JsonRpcBody, readJsonRpc } from '../policy/read-json-rpc.ts'
+import { type JsonRpcBody, readJsonRpc } from '../mcp/read-json-rpc.ts'
 import type { CompiledInjectionSettings } from '../scanner/compile-settings.ts'
 import { decodeCharset } from '../scanner/format/charset.ts'
 import { type Inflated, inflateBody } from '../scanner/format/inflate-body.ts'

@@ -1,7 +1,13 @@
 import type { ByteRange } from './cut-ranges.ts'
 import { decodeFormText } from './decode-form-text.ts'
 import { mayHoldKey } from './may-hold-key.ts'
-import { readString, skipSpace, skipStart, skipValue, walkMembers } from './walk-json.ts'
+import {
+  readString,
+  skipSpace,
+  skipStart,
+  skipValue,
+  walkMembers,
+} from '../http-message/walk-json.ts'
 
 export type FoundAgentId =
   | { readonly kind: 'none' }

@@ -1,7 +1,7 @@
 import { decodeFormText } from './decode-form-text.ts'
 import { mayHoldKey } from './may-hold-key.ts'
 import { OVERRIDES_LIMIT } from './find-overrides.ts'
-import { readString, skipStart, skipValue, walkMembers } from './walk-json.ts'
+import { readString, skipStart, skipValue, walkMembers } from '../http-message/walk-json.ts'
 
 const NAME = '_method'
 /** One more than is looked at, so that `decideScope` sees that there are too many. */

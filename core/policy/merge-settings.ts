@@ -7,8 +7,9 @@ import type {
   Scope,
   Sensitivity,
 } from '../model.ts'
-import { type EffectiveTools, foldToolName } from './check-mcp-tool.ts'
-import { compileToolGlob } from './tool-glob.ts'
+import type { EffectiveTools } from '../mcp/check-mcp-tool.ts'
+import { foldToolName } from '../mcp/fold-tool-name.ts'
+import { compileToolGlob } from '../mcp/tool-glob.ts'
 
 /** The security settings that are in force for a call: the strictest of every scope that matches it. */
 export interface EffectiveSettings {

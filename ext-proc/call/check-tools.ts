@@ -1,8 +1,9 @@
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
-import { checkMcpTool } from '../../core/policy/check-mcp-tool.ts'
+import { checkMcpTool } from '../../core/mcp/check-mcp-tool.ts'
+import { foldMethod } from '../../core/mcp/fold-method.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
-import type { JsonRpcMessage } from '../../core/policy/read-json-rpc.ts'
+import type { JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 
@@ -55,7 +56,9 @@ export function checkTools(
     return { ok: false, answer: { kind: 'deny', denial } }
   }
   record.mark('tools', 'pass')
-  const lists = read.messages.some(({ method }) => method === 'tools/list')
+  const lists = read.messages.some(
+    ({ method }) => method !== null && foldMethod(method) === 'tools/list',
+  )
   return given({ lists_tools: opensStream || lists })
 }
 
@@ -70,7 +73,12 @@ function answerBlocked(
   isBatch: boolean,
   text: string,
 ): string {
-  const result = JSON.stringify({ content: [{ type: 'text', text }], isError: true })
+  const result = JSON.stringify({
+    // Required since revision 2026-07-28; earlier clients ignore it.
+    resultType: 'complete',
+    content: [{ type: 'text', text }],
+    isError: true,
+  })
   const answers = messages
     .filter((message) => message.id !== null)
     .map(({ id, is_tool_call }) =>

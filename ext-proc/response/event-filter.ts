@@ -1,4 +1,4 @@
-import type { EffectiveTools } from '../../core/policy/check-mcp-tool.ts'
+import type { EffectiveTools } from '../../core/mcp/check-mcp-tool.ts'
 import { filterTools } from './filter-tools.ts'
 
 /** An event that is longer is given up: a list of tools is far shorter. */

@@ -1,4 +1,4 @@
-import { type EffectiveTools, isToolAllowed } from '../../core/policy/check-mcp-tool.ts'
+import { type EffectiveTools, isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { beginsLikeJson } from '../../core/scanner/format/begins-like-json.ts'
 import { type ByteRange, cutRanges } from '../../core/policy/cut-ranges.ts'
 import {
@@ -8,7 +8,7 @@ import {
   skipValue,
   walkElements,
   walkMembers,
-} from '../../core/policy/walk-json.ts'
+} from '../../core/http-message/walk-json.ts'
 
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b

@@ -8,8 +8,8 @@ import {
   findJsonAgentId,
 } from '../../core/policy/find-agent-id.ts'
 import { findBodyMethods } from '../../core/policy/find-body-methods.ts'
-import { type JsonRpcMessage, readJsonRpc } from '../../core/policy/read-json-rpc.ts'
-import { skipSpace, skipStart, skipValue } from '../../core/policy/walk-json.ts'
+import { type JsonRpcMessage, readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
+import { skipSpace, skipStart, skipValue } from '../../core/http-message/walk-json.ts'
 
 const outcome = (body: string, found: FoundAgentId): string[] =>
   found.kind === 'found'
@@ -365,6 +365,34 @@ test('the tools that a JSON-RPC body calls are found, alone and in a batch', () 
   ]
   for (const [body, kind, messages] of rows)
     assert.deepEqual([body, readJsonRpc(Buffer.from(body))], [body, { kind, messages }])
+})
+
+test('a method that a lenient server may read as tools/call is a tool call', () => {
+  const methods = [
+    'Tools/Call',
+    'TOOLS/CALL',
+    ' tools/call ',
+    'tools/call\\n',
+    'tools/call\\u0000',
+    'tools/call\\u0000/list',
+    'tools\\u200b/call',
+    '\\ufefftools/call',
+    'tools/c\\u00adall',
+    'ｔｏｏｌｓ／ｃａｌｌ',
+    'tool\\u017f/call',
+  ]
+  for (const method of methods) {
+    const read = readJsonRpc(Buffer.from(`{"id":1,"method":"${method}","params":{"name":"t"}}`))
+    assert.ok(read.kind === 'single', method)
+    assert.deepEqual(
+      read.messages.map(({ is_tool_call, tool }) => [method, is_tool_call, tool]),
+      [[method, true, 't']],
+    )
+  }
+  for (const method of ['tools/callx', 'tools//call', 'tools/list', 'xtools/call', 'tools.call']) {
+    const read = readJsonRpc(Buffer.from(`{"jsonrpc":"2.0","id":1,"method":"${method}"}`))
+    assert.ok(read.kind === 'single' && !read.messages[0]?.is_tool_call, method)
+  }
 })
 
 test('a body that is no JSON-RPC is told from one that a lenient reader might take for it', () => {

@@ -4,11 +4,11 @@ import fc from 'fast-check'
 import type { Scope } from '../../core/model.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { chooseScope, type ScopeChoice } from '../../core/policy/choose-scope.ts'
-import { checkMcpTool, isToolAllowed } from '../../core/policy/check-mcp-tool.ts'
+import { checkMcpTool, isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { mergeSettings } from '../../core/policy/merge-settings.ts'
 import { matchesPath, parsePathPattern } from '../../core/policy/path-pattern.ts'
-import { compileToolGlob, matchesToolGlob } from '../../core/policy/tool-glob.ts'
+import { compileToolGlob, matchesToolGlob } from '../../core/mcp/tool-glob.ts'
 import { aScope, targetOf } from './policy-kit.ts'
 
 function matches(pattern: string, path: string): boolean {
@@ -400,6 +400,54 @@ test('a tool glob matches exactly what the expression with the same meaning matc
     }),
     { numRuns: 1_500 },
   )
+})
+
+test('a tool name that readers may change is refused, whatever the lists say', () => {
+  const tools = mergeSettings([
+    aScope({ mcp_tools: { allow: ['*'], deny: ['delete_*', 'x\u200b'] } }),
+  ]).tools
+  const invalid = [
+    'delete\u200b_all', // zero-width space
+    '\ufeffdelete_all',
+    'del\u00adete_all', // soft hyphen
+    'delete\u2060_all', // word joiner
+    'delete_all\u202e', // right-to-left override
+    'read\u202e_eteled',
+    '\u2066delete_all\u2069', // isolates
+    'delete\u061c_all', // Arabic letter mark
+    'delete_all\ufe0f', // variation selector
+    'delete\u034f_all', // combining grapheme joiner
+    'delete\u3164all', // Hangul filler
+    'delete_all\u{e0041}', // tag character
+    'delete_all\n',
+    '\tdelete_all',
+    'read\0delete_all',
+    'delete_all\u007f',
+    'delete_all\u0085',
+    'delete\u2028_all',
+    'delete\ufffd_all',
+    'delete\ud800_all', // lone surrogate
+    'delete\udc00_all',
+    'delete\ue000_all', // private use
+    'delete\ufff9_all', // interlinear annotation
+    'delete\uffff_all', // noncharacter
+    'x\u200b',
+  ]
+  for (const name of invalid)
+    assert.deepEqual(
+      [name, checkMcpTool(tools, name)],
+      [name, { kind: 'blocked', reason: 'tool_name_invalid' }],
+    )
+  for (const name of [
+    'read_file',
+    'wetter_für_köln',
+    '天気',
+    'a b',
+    'résumé',
+    'mcp.tools/list-all',
+    '🔍_search',
+  ])
+    assert.deepEqual([name, checkMcpTool(tools, name)], [name, { kind: 'allowed' }])
 })
 
 test('deny wins and ignores case, allow is exact, and a call without a tool name is refused', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { compileToolGlob } from '../../core/policy/tool-glob.ts'
+import { compileToolGlob } from '../../core/mcp/tool-glob.ts'
 import { EventFilter } from '../../ext-proc/response/event-filter.ts'
 import { filterTools } from '../../ext-proc/response/filter-tools.ts'
 

@@ -1,3 +1,4 @@
+import { foldToolName, UNSTABLE_CHARACTER } from './fold-tool-name.ts'
 import { matchesToolGlob, type ToolGlob } from './tool-glob.ts'
 
 /** The tool permissions of a call, already the strictest of the scopes that match it. */
@@ -6,25 +7,30 @@ export interface EffectiveTools {
   readonly allow: readonly (readonly ToolGlob[])[]
   /** Folded by `foldToolName`. */
   readonly deny: readonly ToolGlob[]
-  /** No tool can be refused, so nobody needs the body for it. */
+  /** No tool can be refused, so the body is not needed for this. */
   readonly is_unrestricted: boolean
 }
 
 export type ToolAnswer =
   | { readonly kind: 'allowed' }
-  | { readonly kind: 'blocked'; readonly reason: 'tool_denied' | 'tool_not_allowed' }
+  | {
+      readonly kind: 'blocked'
+      readonly reason: 'tool_denied' | 'tool_not_allowed' | 'tool_name_invalid'
+    }
 
 const ALLOWED: ToolAnswer = { kind: 'allowed' }
 const DENIED: ToolAnswer = { kind: 'blocked', reason: 'tool_denied' }
 const NOT_ALLOWED: ToolAnswer = { kind: 'blocked', reason: 'tool_not_allowed' }
+const INVALID: ToolAnswer = { kind: 'blocked', reason: 'tool_name_invalid' }
 
 /**
- * Deny wins, and is matched without case so that a spelling that a lenient server takes cannot pass it by;
- * allow is exact. A call that names no tool as text is never allowed.
+ * Deny wins and ignores case, so that a spelling that a lenient server accepts is denied too; allow is exact. A call
+ * that does not name its tool as text is never allowed, and neither is a name that readers may change.
  */
 export function checkMcpTool(tools: EffectiveTools, name: string | null): ToolAnswer {
   if (tools.is_unrestricted) return ALLOWED
   if (name === null) return NOT_ALLOWED
+  if (UNSTABLE_CHARACTER.test(name)) return INVALID
   if (tools.deny.length > 0) {
     const folded = foldToolName(name)
     if (tools.deny.some((glob) => matchesToolGlob(glob, folded))) return DENIED
@@ -35,7 +41,3 @@ export function checkMcpTool(tools: EffectiveTools, name: string | null): ToolAn
 
 export const isToolAllowed = (tools: EffectiveTools, name: string | null): boolean =>
   checkMcpTool(tools, name).kind === 'allowed'
-
-/** NFKC and the way over upper case fold look-alikes such as `ſ`; white space around a name is cut. */
-export const foldToolName = (name: string): string =>
-  name.normalize('NFKC').trim().toUpperCase().toLowerCase()

@@ -1,3 +1,4 @@
+import { foldMethod } from './fold-method.ts'
 import {
   readString,
   skipSpace,
@@ -5,7 +6,7 @@ import {
   skipValue,
   walkElements,
   walkMembers,
-} from './walk-json.ts'
+} from '../http-message/walk-json.ts'
 
 export interface JsonRpcMessage {
   /** JSON text of the id, to be repeated in an answer; null for a notification. */
@@ -152,7 +153,7 @@ class MessageReader {
       if (key === 'id') this.#takeId(value_start, value_end)
       if (key === 'method' && body[value_start] === QUOTE) {
         this.#method = readString(body, value_start, value_end)
-        this.#callsTool ||= this.#method === TOOL_CALL
+        this.#callsTool ||= foldMethod(this.#method) === TOOL_CALL
       }
       return value_end
     })
