@@ -74,7 +74,7 @@ async function acknowledge({
     REDIS_KEYS.alert(organization_id, alert_id),
     REDIS_KEYS.alertsOpen(organization_id),
     REDIS_KEYS.activity(organization_id),
-  ]
+  ] as const
   const args = [at.toISOString(), actor.email, JSON.stringify(entry), ACTIVITY_MAX_ENTRIES]
   if ((await runScript(redis, 'acknowledge-alert', keys, args)) === -1) return notFound()
   const [stored] = await readAlerts(redis, organization_id, [alert_id])

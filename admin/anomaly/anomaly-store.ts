@@ -73,7 +73,7 @@ export class AnomalyStore {
       REDIS_KEYS.anomalyState(organization_id),
       REDIS_KEYS.activity(organization_id),
       ...outboxKeys(organization_id),
-    ]
+    ] as const
     const args = [
       this.#holder,
       organization_id,

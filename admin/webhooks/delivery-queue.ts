@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import type { SCRIPTS, ScriptName } from '../../core/redis/scripts.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import { QUEUE_KEYS } from './queue-keys.ts'
 
@@ -48,6 +49,11 @@ export interface OutboxEvent {
   readonly body: string
   readonly entry_bytes: number
 }
+
+/** Those that take the keys of the queue. */
+type QueueScript = {
+  [Name in ScriptName]: (typeof SCRIPTS)[Name] extends (typeof QUEUE_KEYS)['length'] ? Name : never
+}[ScriptName]
 
 export type RetryAnswer = 'queued' | 'not_found' | 'in_flight' | 'test' | 'event_gone'
 
@@ -256,7 +262,7 @@ export class DeliveryQueue {
     ])) as number
   }
 
-  #run(script: string, args: readonly (string | number)[]): Promise<unknown> {
+  #run(script: QueueScript, args: readonly (string | number)[]): Promise<unknown> {
     return runScript(this.#redis, script, QUEUE_KEYS, args)
   }
 }

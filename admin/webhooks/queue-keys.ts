@@ -1,7 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 
 /** The keys of every script of the queue, in the order of core/lua/include/webhook-queue.lua. */
-export const QUEUE_KEYS: readonly string[] = [
+export const QUEUE_KEYS = [
   REDIS_KEYS.outbox,
   REDIS_KEYS.outboxUsage,
   REDIS_KEYS.webhooksDue,
@@ -17,4 +17,4 @@ export const QUEUE_KEYS: readonly string[] = [
   REDIS_KEYS.webhookEventTimes(''),
   REDIS_KEYS.webhookIdleEvents(''),
   REDIS_KEYS.webhookUsage(''),
-]
+] as const

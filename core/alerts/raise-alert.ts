@@ -16,7 +16,7 @@ export async function raiseAlert(
   cause: AlertCause,
   at: Date,
 ): Promise<string> {
-  const keys = [REDIS_KEYS.activityDigest(organization_id), ...alertKeys(organization_id)]
+  const keys = [REDIS_KEYS.activityDigest(organization_id), ...alertKeys(organization_id)] as const
   const alert = JSON.stringify(writeAlert(cause, at))
   return String(await runScript(redis, 'raise-alert', keys, [organization_id, alert]))
 }

@@ -26,7 +26,7 @@ export async function recordLines(
     REDIS_KEYS.activity(organization_id),
     ...outboxKeys(organization_id),
     REDIS_KEYS.activityBudget,
-  ]
+  ] as const
   // One Buffer: the client joins many string arguments far more slowly (12 µs of 140 µs a call were spent on it).
   const batch = Buffer.from(lines.join(''), 'utf8')
   await runScript(redis, 'record', keys, [ACTIVITY_MAX_ENTRIES, organization_id, batch])

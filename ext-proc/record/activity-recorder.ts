@@ -193,7 +193,10 @@ export class ActivityRecorder {
   async #countRefusal(organization_id: string, field: string): Promise<void> {
     this.#counted++
     const minute = this.#minute
-    const keys = [REDIS_KEYS.refusalCounts(organization_id, minute), REDIS_KEYS.refusalFloods]
+    const keys = [
+      REDIS_KEYS.refusalCounts(organization_id, minute),
+      REDIS_KEYS.refusalFloods,
+    ] as const
     const name = `${organization_id} ${minute}`
     const args = [field, COUNTS_TTL_S, name, floodDueMs(minute), FLOODS_MAX]
     await runScript(this.#parts.redis, 'count-refusal', keys, args)

@@ -32,7 +32,7 @@ export async function startTestEdge(
     in_flight: 0,
     draining: false,
   }
-  const keys = [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch]
+  const keys = [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch] as const
   const say = async (text: string): Promise<void> => {
     await runScript(redis, 'beat', keys, [edge_id, text, 60_000])
   }

@@ -1,0 +1,52 @@
+/**
+ * Every script of `core/lua` with the number of keys it takes, as its header lists them; null where the caller decides.
+ * A test compares both with the files.
+ */
+export const SCRIPTS = {
+  acknowledge: 1,
+  'acknowledge-alert': 3,
+  beacon: 2,
+  beat: 3,
+  'claim-deliveries': 15,
+  'claim-notice': 1,
+  'close-flood': 7,
+  commit: null,
+  'commit-when-full': null,
+  'count-refusal': 2,
+  'digest-activity': 8,
+  'drop-delivery': 15,
+  'find-entry': 1,
+  'find-key': 1,
+  'find-session': 1,
+  'finish-kill': 8,
+  'hold-lease': 1,
+  'note-calls': 1,
+  'note-test-delivery': 15,
+  'purge-organization': 15,
+  'purge-webhook': 15,
+  'raise-alert': 5,
+  'read-agent': 2,
+  'read-agent-keys': 3,
+  record: 7,
+  'relay-event': 15,
+  'replay-events': 15,
+  'retry-delivery': 15,
+  'save-anomalies': 9,
+  'search-activity': null,
+  'settle-delivery': 15,
+  'take-rate': 2,
+  'tell-counts': 5,
+  'trim-activity-index': 2,
+  'trim-webhook-history': 15,
+} as const satisfies Record<string, number | null>
+
+export type ScriptName = keyof typeof SCRIPTS
+
+type Strings<
+  Count extends number,
+  Rest extends readonly string[] = [],
+> = Rest['length'] extends Count ? Rest : Strings<Count, readonly [...Rest, string]>
+
+/** The keys of a script: too few or too many do not compile. */
+export type KeysOf<Name extends ScriptName> = readonly string[] &
+  ((typeof SCRIPTS)[Name] extends number ? Strings<(typeof SCRIPTS)[Name]> : unknown)
