@@ -42,12 +42,13 @@ const hourFiles = (): string[] =>
   readdirSync(join(root(), ORG))
     .filter((file) => file.endsWith('.ndjson'))
     .sort()
+/** Of whole lines: a kill may tear the last one, which the next writer mends. */
 const archivedIds = (): string[] =>
   hourFiles()
     .flatMap((file) =>
       readFileSync(join(root(), ORG, file), 'utf8')
-        .trimEnd()
-        .split('\n'),
+        .split('\n')
+        .slice(0, -1),
     )
     .map((line) => JSON.parse(line).entry.id)
 

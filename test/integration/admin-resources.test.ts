@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { indexName } from '../../core/activity/activity-index.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { SEVERITY_OF } from '../../core/scanner/pattern.ts'
@@ -750,7 +751,16 @@ describe('changes that meet', () => {
     await call('DELETE', `/admin/scopes/${scope.scope_id}`)
     await call('DELETE', `/admin/agents/${scope.agent_id}`)
     await call('DELETE', `/admin/integrations/${scope.integration_id}`)
-    const keys = await redis.keys('*')
+    // The log keeps its entries about them, and it is indexed by agent and integration some time after each was written.
+    const [ofAgent, ofIntegration] = [
+      indexName('agent_id', scope.agent_id),
+      indexName('integration_id', scope.integration_id),
+    ].map((name) => REDIS_KEYS.activityIndex('org_default', name))
+    await until('the deletions are indexed', async () => {
+      const counts = await Promise.all([redis.xlen(ofAgent ?? ''), redis.xlen(ofIntegration ?? '')])
+      return counts.every((count) => count === 4)
+    })
+    const keys = (await redis.keys('*')).filter((key) => key !== ofAgent && key !== ofIntegration)
     for (const id of [scope.scope_id, scope.agent_id, scope.integration_id]) {
       assert.deepEqual(
         keys.filter((key) => key.includes(id)),
