@@ -1,85 +1,47 @@
-import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { basename, join } from 'node:path'
-import { run } from 'node:test'
-import { spec } from 'node:test/reporters'
+import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findEnvoy, findValkey } from '../cli/binaries.ts'
-import { fromRoot } from '../core/root.ts'
 import { readSettings } from '../core/settings.ts'
+import { type Job, planIntegrationJobs, planUnitJobs } from './runner/plan-jobs.ts'
+import { printJob, printResults } from './runner/print-results.ts'
+import { type JobResult, runJob } from './runner/run-job.ts'
 
 /**
- * `npm test`: the unit tests in one process, the integration tests that share a stack in another, and each of the
- * others in its own. `npm run test:unit`: the unit tests alone. Words after `--` choose files by their names.
+ * `npm test`: the unit tests, then the integration tests, as many processes at a time as there are cores.
+ * `npm run test:unit`: the unit tests alone. Words after `--` choose files by their names.
  */
 const { values, positionals: words } = parseArgs({
   options: { unit: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
-const FILE_LIMIT_MS = 6 * 60_000
 
-const testsIn = (folder: string): string[] =>
-  readdirSync(fromRoot('dist', 'test', folder))
-    .filter((name) => name.endsWith('.test.js'))
-    .filter((name) => words.length === 0 || words.some((word) => name.includes(word)))
-    .sort()
-    .map((name) => fromRoot('dist', 'test', folder, name))
-
-/** Told by its source, so that no list has to be kept. */
-const sharesStack = (file: string): boolean =>
-  readFileSync(file, 'utf8').includes('shared-stack.js') &&
-  readFileSync(file, 'utf8').includes('sharedStack()')
-
+const began_ms = performance.now()
 if (!values.unit) await installBinaries()
-const integration = values.unit ? [] : testsIn('integration')
-const together = { unit: testsIn('unit'), shared: integration.filter(sharesStack) }
-process.env['AGW_TEST_UNIT'] = together.unit.join('\n')
-process.env['AGW_TEST_SHARED'] = together.shared.join('\n')
-process.env['NODE_OPTIONS'] = [process.env['NODE_OPTIONS'], '--enable-source-maps'].join(' ').trim()
+const jobs = [...planUnitJobs(words), ...(values.unit ? [] : planIntegrationJobs(words))]
+const results = jobs.length === 1 ? [await showAlone(jobs)] : await runAll(jobs)
+printResults(results, performance.now() - began_ms)
+if (results.length === 0) process.stderr.write(`No test file for ${words.join(' ')}.\n`)
+if (results.length === 0 || results.some(({ passed }) => !passed)) process.exitCode = 1
 
-const files = [
-  ...(together.unit.length > 0 ? [join(import.meta.dirname, 'all-unit.js')] : []),
-  ...(together.shared.length > 0 ? [join(import.meta.dirname, 'all-shared.js')] : []),
-  ...integration.filter((file) => !sharesStack(file)),
-]
-const nameOf = (path: string): string => basename(path).replace(/\.[jt]s$/, '')
-
-/** Runs files and prints what happens; answers how many tests passed, and which files hold one that did not. */
-async function runFiles(chosen: readonly string[], concurrency: number) {
-  let passed = 0
-  const failed = new Set<string>()
-  const events = run({ files: [...chosen], concurrency, timeout: FILE_LIMIT_MS })
-  events.on('test:pass', () => {
-    passed += 1
-  })
-  events.on('test:fail', ({ file }) => {
-    // A test of one of the two groups names its own file, by its source; the group is what can be run. Where neither is
-    // known, all is.
-    const isOf = (path: string): boolean => nameOf(path) === nameOf(file ?? '')
-    const group = together.shared.some(isOf)
-      ? 'all-shared.js'
-      : together.unit.some(isOf)
-        ? 'all-unit.js'
-        : ''
-    const places = chosen.filter((path) => isOf(path) || basename(path) === group)
-    for (const path of places.length > 0 ? places.slice(0, 1) : chosen) failed.add(path)
-  })
-  const ended = new Promise((resolve) => events.once('end', resolve))
-  events.compose(new spec()).pipe(process.stdout)
-  await ended
-  return { passed, failed: [...failed] }
+async function showAlone([job]: readonly Job[]): Promise<JobResult> {
+  if (job === undefined) throw new Error('no job')
+  return await runJob(job, 'at once')
 }
 
-const first = await runFiles(files, Math.max(1, Math.floor(availableParallelism() / 2)))
-if (first.passed === 0) {
-  process.stderr.write(`No test ran${words.length > 0 ? ` for ${words.join(' ')}` : ''}.\n`)
-  process.exitCode = 1
-} else if (first.failed.length > 0) {
-  // These tests kill processes and cut connections on machines that may be busy: a file that failed is run once more,
-  // alone, and only what fails twice fails the run. Both runs are printed.
-  process.stdout.write(`Run once more: ${first.failed.map((file) => basename(file)).join(', ')}\n`)
-  const second = await runFiles(first.failed, 1)
-  process.exitCode = second.failed.length > 0 || second.passed === 0 ? 1 : 0
+/** In their order, the next one whenever one has ended. */
+async function runAll(all: readonly Job[]): Promise<JobResult[]> {
+  const waiting = [...all]
+  const ended: JobResult[] = []
+  const work = async (): Promise<void> => {
+    for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
+      const result = await runJob(job, 'at its end')
+      printJob(result)
+      ended.push(result)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  return ended
 }
 
 /** Once, with its progress shown, instead of in the first test that needs it. */

@@ -37,6 +37,9 @@ after(async () => {
 
 const start = (): Promise<KitAdmin> => startAdmin(valkey.url, identity, { AGW_ARCHIVE_DIR: folder })
 
+/** As if the lease of a writer that was killed had run out, so that the next one writes at once. */
+const endLease = (): Promise<unknown> => redis.del(REDIS_KEYS.archiveWriter(archiveIdOf(root())))
+
 const root = (): string => join(folder, readdirSync(folder)[0] ?? '')
 const hourFiles = (): string[] =>
   readdirSync(join(root(), ORG))
@@ -66,18 +69,22 @@ const record = (count: number): Promise<void> =>
     ),
   )
 
+const hasBegun = (): boolean => readdirSync(folder).length > 0 && readdirSync(root()).includes(ORG)
+
 const allArchived = (): Promise<unknown> =>
   until('all is archived', async () => {
     const stored = await storedIds()
-    const isBegun = readdirSync(folder).length > 0 && readdirSync(root()).includes(ORG)
-    return isBegun && archivedIds().at(-1) === stored.at(-1)
+    return hasBegun() && archivedIds().at(-1) === stored.at(-1)
   })
 
 test('the archive has every entry once, in order, though its writer is killed -9 again and again', async () => {
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < 4; round++) {
     const admin = await start()
+    const from = round === 0 ? 0 : archivedIds().length
     for (let i = 0; i < 20; i++) await record(50)
+    await until('it writes', () => hasBegun() && archivedIds().length > from)
     await admin.kill()
+    await endLease()
   }
   const last = await start()
   await record(10)

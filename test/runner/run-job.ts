@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { tempFolder } from '../kit/temp-folder.ts'
+import type { TestEnd } from './event-reporter.ts'
+import type { Job } from './plan-jobs.ts'
+
+export interface JobResult {
+  readonly job: Job
+  readonly passed: boolean
+  readonly ends: readonly TestEnd[]
+  readonly took_ms: number
+  /** What the process and its tests have written; empty where it was shown at once. */
+  readonly output: string
+}
+
+/** Longer than the slowest group takes on a busy machine. */
+const LIMIT_MS = 10 * 60_000
+
+const folder = tempFolder('runner')
+const running = new Set<ChildProcess>()
+let count = 0
+
+// Each job leads a process group of its own, which Ctrl-C does not reach.
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  process.once(signal, () => {
+    for (const child of running) endGroup(child)
+    process.exit(1)
+  })
+
+/** Runs the files of a job in one process and answers how each test ended. What a test has left running is ended. */
+export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<JobResult> {
+  const events = join(folder, `${++count}.ndjson`)
+  const reporters = [
+    ['spec', 'stdout'],
+    [new URL('./event-reporter.js', import.meta.url).href, events],
+  ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`])
+  const [file = ''] = job.files
+  const entry =
+    job.files.length === 1 ? file : new URL('./import-files.js', import.meta.url).pathname
+  const began_ms = performance.now()
+  const child = spawn(process.execPath, ['--enable-source-maps', ...reporters, entry], {
+    detached: true,
+    env: { ...process.env, AGW_TEST_FILES: JSON.stringify(job.files) },
+    stdio: ['ignore', ...(show === 'at once' ? (['inherit', 'inherit'] as const) : pipes)],
+  })
+  running.add(child)
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  const timer = setTimeout(() => {
+    output += `\nNot ended after ${LIMIT_MS / 60_000} minutes.\n`
+    endGroup(child)
+  }, LIMIT_MS)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  clearTimeout(timer)
+  running.delete(child)
+  endGroup(child)
+  const ends = readFileSync(events, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as TestEnd)
+  const passed = code === 0 && ends.length > 0
+  return { job, passed, ends, took_ms: performance.now() - began_ms, output }
+}
+
+const pipes = ['pipe', 'pipe'] as const
+
+function endGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // None of the group is left.
+  }
+}
