@@ -140,8 +140,8 @@ export const REDIS_KEYS = {
   /** List of the times, in ms, of the calls that a scope's rate limit has let through in the last minute, newest first. */
   rateLog: (org: string, agent_id: string, scope_id: string) =>
     key('rate-log', org, agent_id, scope_id),
-  /** Hash scope_id → `<minute> <run of minutes with a refusal> <refusals of it> <of the one before>`. */
-  rateViolations: (org: string, agent_id: string) => key('rate-violations', org, agent_id),
+  /** Hash scope_id → `<first refusal, ms> <latest, ms> <clock minute> <refusals of it> <of the one before>`. */
+  rateViolations: (org: string, agent_id: string) => key('rate-refusals', org, agent_id),
   /** Hash edge_id → Acknowledgement, for one control message. */
   acknowledgements: (epoch: number) => key('acknowledgements', String(epoch)),
 } as const

@@ -10,6 +10,7 @@ import {
   HEADER_MODE,
   type ModeOverride,
   type PassChanges,
+  type PassNotes,
   writeFacts,
   writePass,
   writeRefusal,
@@ -27,6 +28,8 @@ export type Answer =
       readonly changes: PassChanges
       /** Looks at the response; null where nobody has to. */
       readonly inspector: ResponseInspector | null
+      /** What the response says of the rate limit. */
+      readonly rate: PassNotes['rate']
     }
   | { readonly kind: 'deny'; readonly denial: Denial }
 
@@ -199,13 +202,13 @@ export class CallStream implements HeldCall {
     if (this.#state !== 'open') return
     this.#state = 'passed'
     this.passed_ms = performance.now()
-    const { inspector } = answer
+    const { inspector, rate } = answer
     if (inspector !== null) this.#response = this.#respond(inspector)
     this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
     const isFirst = this.#phase === 'request_headers' && (this.#hasBody || inspector !== null)
     const mode = isFirst ? modeFor(BODY_MODE.none, inspector !== null) : null
-    this.#stream.write(writePass(this.#phase, answer.changes, mode, facts))
+    this.#stream.write(writePass(this.#phase, answer.changes, mode, { facts, rate }))
   }
 
   /** The refusal is in the log before the caller has it (invariant 6), and also where the caller has left by then. */

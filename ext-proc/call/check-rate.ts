@@ -1,18 +1,17 @@
-import { rateHeaders } from '../rate/rate-headers.ts'
+import { type Quota, refusalHeaders } from '../rate/rate-headers.ts'
 import type { RateTaken } from '../rate/take-rate.ts'
-import { type Call, deny } from './call.ts'
-import type { Answer } from './call-stream.ts'
+import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 
 /**
- * The rate limit: null when there is none, else a promise of the refusal, or of null where the call may go on. It asks
- * the store at once, so that the answer and the body can be on their way together.
+ * The rate limit: null when there is none, else a promise of the refusal or of what is left of it. It asks the store at
+ * once, so that its answer and the body can be on their way at the same time.
  */
 export function checkRate(
   call: Call,
   asked: AskedCall,
   { settings }: AllowedScope,
-): Promise<Answer | null> | null {
+): Promise<Step<Quota>> | null {
   const { rate, rate_scope_id } = settings
   const limit = rate.requests_per_minute
   if (limit === null) return null
@@ -27,13 +26,13 @@ async function judge(
   rate: AllowedScope['settings']['rate'],
   limit: number,
   taking: Promise<RateTaken>,
-): Promise<Answer | null> {
+): Promise<Step<Quota>> {
   const { record, parts, io } = call
   const taken = await taking.catch(() => null)
-  if (taken === null) return deny(record, 'rate', 'gateway_unavailable')
+  if (taken === null) return refuse(record, 'rate', 'gateway_unavailable')
   if (taken.kind === 'allowed') {
     record.mark('rate', 'pass')
-    return null
+    return given({ limit, left: taken.left, reset_s: taken.reset_s })
   }
   record.mark('rate', 'deny')
   const { retry_after_s, violation_minutes, current_rpm } = taken
@@ -42,7 +41,7 @@ async function judge(
     io.letGo()
     const isKilled = await parts.autoKill(identity.agent, {
       kill_method: 'auto_rate_limit',
-      reason: `more than ${limit} requests a minute in each of ${violation_minutes} consecutive minutes`,
+      reason: `more than ${limit} requests a minute for ${violation_minutes} minutes`,
     })
     if (isKilled) action_taken = 'killed'
   }
@@ -55,6 +54,7 @@ async function judge(
     violation_minutes,
     action_taken,
   }
-  const headers = rateHeaders(limit, retry_after_s)
-  return { kind: 'deny', denial: { reason: 'rate_limit_exceeded', details, headers, data } }
+  const headers = refusalHeaders(limit, retry_after_s)
+  const denial = { reason: 'rate_limit_exceeded', details, headers, data } as const
+  return { ok: false, answer: { kind: 'deny', denial } }
 }

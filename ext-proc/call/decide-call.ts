@@ -2,7 +2,7 @@ import { cutRanges } from '../../core/policy/cut-ranges.ts'
 import { findOverrides } from '../../core/policy/find-overrides.ts'
 import type { BodyIdentity } from '../../core/policy/read-body-identity.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
-import { type Call, type DeciderParts, deny } from './call.ts'
+import { type Call, type DeciderParts, deny, given } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
 import { checkBodyMethods } from './check-body-methods.ts'
 import { checkRate } from './check-rate.ts'
@@ -50,12 +50,10 @@ async function decide(call: Call): Promise<Answer> {
   const scoped = checkScope(call, asked, overrides)
   if (!scoped.ok) return scoped.answer
 
-  const rated = checkRate(call, asked, scoped.value)
-  if (rated !== null) {
-    askForBody(call, asked, scoped.value)
-    const refused = await rated
-    if (refused !== null) return refused
-  }
+  const rating = checkRate(call, asked, scoped.value)
+  if (rating !== null) askForBody(call, asked, scoped.value)
+  const rated = rating === null ? given(null) : await rating
+  if (!rated.ok) return rated.answer
 
   askForToken(call, asked)
   const read = await readNeededBody(call, asked, scoped.value)
@@ -79,6 +77,7 @@ async function decide(call: Call): Promise<Answer> {
     credential: credential.value,
     installation,
     settings: scoped.value.settings,
+    quota: rated.value,
     lists_tools: tooled.value.lists_tools,
   })
 }

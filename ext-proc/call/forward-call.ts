@@ -5,6 +5,7 @@ import { removePresigned } from '../../core/policy/query-parameter.ts'
 import { appendVia, headersToRemove } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
+import { type Quota, rateValues } from '../rate/rate-headers.ts'
 import { signRequest } from '../credential/sign-request.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
 import { type Call, deny } from './call.ts'
@@ -18,6 +19,8 @@ export interface PassedSteps {
   readonly credential: ReadyCredential
   readonly installation: string
   readonly settings: EffectiveSettings
+  /** What is left of the rate limit; null where there is none. */
+  readonly quota: Quota | null
   readonly lists_tools: boolean
 }
 
@@ -25,7 +28,7 @@ export interface PassedSteps {
 export function forwardCall(
   call: Call,
   asked: AskedCall,
-  { cut, credential, installation, settings, lists_tools }: PassedSteps,
+  { cut, credential, installation, settings, quota, lists_tools }: PassedSteps,
 ): Answer {
   const { parts, headers, head, record } = call
   const { identity, integration, target } = asked
@@ -56,6 +59,7 @@ export function forwardCall(
   return {
     kind: 'pass',
     inspector,
+    rate: quota === null ? null : rateValues(quota),
     changes: {
       set: [
         {

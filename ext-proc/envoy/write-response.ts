@@ -1,5 +1,11 @@
 import type { Header } from '../../core/policy/header.ts'
-import { CALL_FACTS, CALL_LOGGED, METADATA_NAMESPACE } from './call-metadata.ts'
+import {
+  CALL_FACTS,
+  CALL_LOGGED,
+  METADATA_NAMESPACE,
+  RATE_LIMIT,
+  RATE_POLICY,
+} from './call-metadata.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 
 /** What happens to headers: those removed go first, those set replace all of their name. */
@@ -43,23 +49,37 @@ const PHASE_FIELD: Readonly<Record<Phase, number>> = {
   response_body: 4,
 }
 
+/** What Envoy keeps of a passed call until it has ended. */
+export interface PassNotes {
+  /**
+   * What the access log tells of the call, in ASCII; null where nothing is to be noted, empty where the call is logged
+   * already.
+   */
+  readonly facts: string | null
+  /** What the response says of the rate limit; null where the call has none. */
+  readonly rate: { readonly limit: string; readonly policy: string } | null
+}
+
+const NOTHING: PassNotes = { facts: null, rate: null }
+
 /** Larger than all but the longest answers; it grows when it has to. */
 const INITIAL_BYTES = 16_384
 const writer = new ProtobufWriter(INITIAL_BYTES)
 
-/**
- * Lets the call go on: with changes and the route chosen anew, or with none. `facts` are what Envoy's access log tells
- * of the call when it has ended, in ASCII; null where none are to be noted, empty where the call is logged already.
- */
+/** Lets the call go on: with changes, after which Envoy selects the route again, or with none. */
 export function writePass(
   phase: Phase,
   changes: PassChanges | null,
   mode: ModeOverride | null,
-  facts: string | null = null,
+  { facts, rate }: PassNotes = NOTHING,
 ): Buffer {
   if (mode !== null) writeMode(mode)
-  if (facts === '') writeMetadata(CALL_LOGGED, '1')
-  else if (facts !== null) writeMetadata(CALL_FACTS, facts)
+  writeMetadata([
+    ...(facts === null ? [] : [facts === '' ? LOGGED : ([CALL_FACTS, facts] as const)]),
+    ...(rate === null
+      ? []
+      : [[RATE_LIMIT, rate.limit] as const, [RATE_POLICY, rate.policy] as const]),
+  ])
   const outer = writer.length
   if (changes !== null) {
     // A new route is for requests; in the response phase Envoy has none to choose.
@@ -91,7 +111,7 @@ export function writeTrailers(
 
 /** Ends the call with an answer of ours; allowed at any time while the stream is open. */
 export function writeRefusal(refusal: Refusal): Buffer {
-  writeMetadata(CALL_LOGGED, '1')
+  writeMetadata([LOGGED])
   const mark = writer.length
   writer.latin1Field(5, refusal.details)
   writer.bytesField(3, refusal.body)
@@ -107,22 +127,28 @@ export function writeRefusal(refusal: Refusal): Buffer {
  * Facts for a message that is written already: of a message that is put behind another, protobuf adds the fields to it.
  */
 export function writeFacts(facts: string): Buffer {
-  writeMetadata(CALL_FACTS, facts)
+  writeMetadata([[CALL_FACTS, facts]])
   return writer.take()
 }
 
-/** dynamic_metadata: {namespace: {name: value}} as a Struct, whose maps are lists of pairs. */
-function writeMetadata(name: string, value: string): void {
-  const mark = writer.length
-  writer.latin1Field(3, value)
-  writer.close(2, mark)
-  writer.latin1Field(1, name)
-  writer.close(1, mark)
-  writer.close(5, mark)
-  writer.close(2, mark)
+const LOGGED = [CALL_LOGGED, '1'] as const
+
+/** dynamic_metadata: {namespace: {name: value, …}} as a Struct, whose maps are lists of pairs. */
+function writeMetadata(pairs: readonly (readonly [name: string, value: string])[]): void {
+  if (pairs.length === 0) return
+  const outer = writer.length
+  for (const [name, value] of pairs) {
+    const pair = writer.length
+    writer.latin1Field(3, value)
+    writer.close(2, pair)
+    writer.latin1Field(1, name)
+    writer.close(1, pair)
+  }
+  writer.close(5, outer)
+  writer.close(2, outer)
   writer.latin1Field(1, METADATA_NAMESPACE)
-  writer.close(1, mark)
-  writer.close(8, mark)
+  writer.close(1, outer)
+  writer.close(8, outer)
 }
 
 function writeHeaderChanges({ set, remove }: HeaderChanges, field: number): void {

@@ -25,39 +25,57 @@ export interface RateCounter {
 }
 
 export type RateTaken =
-  | { readonly kind: 'allowed' }
+  | {
+      readonly kind: 'allowed'
+      /** Calls that may follow within `reset_s`. */
+      readonly left: number
+      /** Seconds until more than that may follow. */
+      readonly reset_s: number
+    }
   | {
       readonly kind: 'refused'
       readonly retry_after_s: number
-      /** Minutes in a row, this one included, that had a refusal. */
+      /** Whole minutes since the first refusal of a violation; each of them had a refusal. */
       readonly violation_minutes: number
       /** Calls in the last minute, refused ones included. */
       readonly current_rpm: number
     }
 
-const ALLOWED: RateTaken = { kind: 'allowed' }
-
 /**
  * Takes one call from the limit of a scope, in the store, so that it holds across edges; answers when the call may go.
+ * `test_time_ms` replaces the time of the store in tests.
  * @throws (rejects) when the store does not answer
  */
-export async function takeRate(redis: RedisClient, counter: RateCounter): Promise<RateTaken> {
+export async function takeRate(
+  redis: RedisClient,
+  counter: RateCounter,
+  test_time_ms?: number,
+): Promise<RateTaken> {
   const { organization_id, agent_id, scope_id, limit } = counter
   const shared = Math.max(1, Math.ceil(limit / LOG_PLACES_MAX))
-  const answer = (await runScript(
+  const [is_allowed, wait_ms, ...more] = (await runScript(
     redis,
     'take-rate',
     [
       REDIS_KEYS.rateLog(organization_id, agent_id, scope_id),
       REDIS_KEYS.rateViolations(organization_id, agent_id),
     ],
-    [Math.floor(limit / shared), shared, RATE_WINDOW_MS, scope_id, HOLD_MAX_MS],
-  )) as number | [number, number, number, number, number]
-  if (typeof answer === 'number') {
-    if (answer < 0) await wait(-answer)
-    return ALLOWED
+    [
+      Math.floor(limit / shared),
+      shared,
+      RATE_WINDOW_MS,
+      scope_id,
+      HOLD_MAX_MS,
+      ...(test_time_ms === undefined ? [] : [test_time_ms]),
+    ],
+  )) as [number, number, number, number, number, number]
+  if (is_allowed === 1) {
+    const [left, reset_ms] = more
+    if (wait_ms > 0) await wait(wait_ms)
+    // The window is a little longer than the minute of the policy.
+    return { kind: 'allowed', left, reset_s: Math.min(60, Math.max(1, Math.ceil(reset_ms / 1000))) }
   }
-  const [wait_ms, violation_minutes, refused, refused_before, minute_ms] = answer
+  const [violation_minutes, refused, refused_before, minute_ms] = more
   return {
     kind: 'refused',
     retry_after_s: Math.max(1, Math.ceil(wait_ms / 1000)),

@@ -46,7 +46,14 @@ async function fillLog({ agent, scope_id }: Access, times_ms: readonly number[])
 test('a limit holds across edges and for one scope alone; the refusal says when to come back', async () => {
   const access = await makeAccess({ requests_per_minute: 5 })
   const other = await makeAccess({ requests_per_minute: 5 })
-  for (const edge of [0, 1, 0, 1, 0]) assert.equal((await call(edge, access, '/a')).status, 200)
+  for (const [i, edge] of [0, 1, 0, 1, 0].entries()) {
+    const answer = await fetch(`${fleet.edges[edge]?.url}/${access.base_url}/a`, {
+      headers: access.headers,
+    })
+    assert.equal(answer.status, 200)
+    assert.equal(answer.headers.get('ratelimit-policy'), '"scope";q=5;w=60')
+    assert.match(answer.headers.get('ratelimit') ?? '', new RegExp(`^"scope";r=${4 - i};t=\\d+$`))
+  }
   for (const edge of [0, 1]) {
     const answer = await fetch(`${fleet.edges[edge]?.url}/${access.base_url}/over`, {
       headers: access.headers,
@@ -176,7 +183,11 @@ test('a call with a body is limited before its body is looked at, and without a 
   assert.equal((await call(0, access, '/body', '{"a":1}')).status, 429)
   assert.equal((await call(0, access, '/body', 'x'.repeat(1000))).status, 429)
   const unlimited = await makeAccess({ requests_per_minute: null })
-  assert.equal((await call(0, unlimited, '/free')).status, 200)
+  const free = await fetch(`${fleet.edges[0]?.url}/${unlimited.base_url}/free`, {
+    headers: unlimited.headers,
+  })
+  assert.equal(free.status, 200)
+  for (const name of ['ratelimit', 'ratelimit-policy']) assert.equal(free.headers.has(name), false)
   const log = REDIS_KEYS.rateLog(ORG, unlimited.agent.agent_id, unlimited.scope_id)
   assert.equal(await fleet.redis.exists(log), 0)
 })
@@ -189,20 +200,22 @@ test('a sustained violation kills the agent; the call that completes it is answe
   })
   const { agent_id } = access.agent
   const violations = REDIS_KEYS.rateViolations(ORG, agent_id)
-  const refuseAfter = async (run: number): Promise<void> => {
+  /** As if each minute of the last ones had had a refusal, the latest of them half a minute ago. */
+  const refuseAfter = async (seconds: number): Promise<void> => {
     const now_ms = await storeTime_ms()
-    const minute = Math.floor(now_ms / 60_000) - 1
     await fleet.redis.del(REDIS_KEYS.rateLog(ORG, agent_id, access.scope_id))
     await fillLog(access, [now_ms])
-    await fleet.redis.hset(violations, access.scope_id, `${minute} ${run} 4 0`)
+    const record = `${now_ms - seconds * 1000} ${now_ms - 30_000} 0 0 0`
+    await fleet.redis.hset(violations, access.scope_id, record)
   }
-  await refuseAfter(1)
+  // Refusals in three minutes of the clock are not three minutes.
+  await refuseAfter(175)
   assert.equal((await call(0, access, '/second-minute')).status, 429)
   assert.equal((await call(0, access, '/second-minute')).status, 429)
   await fleet.redis.del(REDIS_KEYS.rateLog(ORG, agent_id, access.scope_id))
   const running = openCall(fleet.edges[1]?.url ?? '', `${access.base_url}/sse`, access.headers)
   assert.equal(await running.answered, 200)
-  await refuseAfter(2)
+  await refuseAfter(180)
   const last = await call(0, access, '/third-minute')
   assert.equal(last.status, 429)
   assert.equal((await call(1, access, '/after')).reason, 'agent_killed')

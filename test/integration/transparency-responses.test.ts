@@ -44,10 +44,14 @@ const DIFFERENT = new Set([
   'date',
 ])
 
+/** A line of its own, behind what the API says of its own limits. */
+const isOurLimit = (name: string, value: string): boolean =>
+  /^ratelimit(-policy)?$/.test(name) && value.startsWith('"scope";')
+
 function comparable(answer: Answer): object {
   const headers = answer.headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
-    .filter(([name]) => !DIFFERENT.has(name))
+    .filter(([name, value]) => !DIFFERENT.has(name) && !isOurLimit(name, value))
   const names = [...new Set(headers.map(([name]) => name))].sort()
   return {
     status: answer.status,
@@ -176,6 +180,37 @@ test('what the caller receives is what the upstream sent, apart from the documen
     }),
     { numRuns: 120, includeErrorInReport: true },
   )
+})
+
+test('the limit of the scope stands behind the limits of the API, on every allowed answer', async () => {
+  const limited = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+    scope: { rate_limiting: { requests_per_minute: 40 } },
+  })
+  const own: (readonly [string, string])[] = [
+    ['RateLimit', '"hour";r=9;t=100'],
+    ['RateLimit-Policy', '"hour";q=10;w=3600'],
+  ]
+  for (const [i, [status, headers]] of (
+    [
+      [200, own],
+      [200, []],
+      [404, own],
+      [500, []],
+      [429, own],
+    ] as const
+  ).entries()) {
+    const path = scripted({ status, headers, pieces: [], is_chunked: false })
+    const answer = await through({ path }, limited)
+    assert.equal(answer.status, status)
+    assert.equal(answer.header('x-agw-reason'), undefined)
+    const values = (name: string): string[] =>
+      answer.headers.flatMap(([key, value]) => (key.toLowerCase() === name ? [value] : []))
+    const theirs = headers.map(([, value]) => value)
+    assert.deepEqual(values('ratelimit-policy'), [...theirs.slice(1), '"scope";q=40;w=60'])
+    const [ours = '', ...before] = values('ratelimit').reverse()
+    assert.match(ours, new RegExp(`^"scope";r=${39 - i};t=\\d+$`))
+    assert.deepEqual(before, theirs.slice(0, 1))
+  }
 })
 
 test('trailers of a response go through, without those that speak in our name', async () => {

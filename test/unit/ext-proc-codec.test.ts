@@ -98,6 +98,40 @@ const optionsOf = (list: readonly { name: string; value: string }[]): readonly O
 const plain = (options: unknown): unknown =>
   (options as Option[]).map(({ header: { key, raw_value } }) => ({ header: { key, raw_value } }))
 
+test('what is noted of a call is one Struct, whatever of it there is', () => {
+  const rate = { limit: '"scope";r=4;t=60', policy: '"scope";q=5;w=60' }
+  const rows = [
+    [{ facts: null, rate: null }, null],
+    [{ facts: '{}', rate: null }, { f: '{}' }],
+    [{ facts: '', rate: null }, { r: '1' }],
+    [
+      { facts: null, rate },
+      { q: rate.limit, p: rate.policy },
+    ],
+    [
+      { facts: '{"a":1}', rate },
+      { f: '{"a":1}', q: rate.limit, p: rate.policy },
+    ],
+    [
+      { facts: '', rate },
+      { r: '1', q: rate.limit, p: rate.policy },
+    ],
+  ] as const
+  for (const [notes, expected] of rows) {
+    const passed = process_.responseDeserialize(
+      writePass('request_headers', null, null, notes),
+    ) as { dynamic_metadata: { fields: Record<string, { structValue: any }> } | null }
+    const noted = passed.dynamic_metadata?.fields['agw']?.structValue.fields ?? null
+    const texts =
+      noted === null
+        ? null
+        : Object.fromEntries(
+            Object.entries(noted).map(([name, value]: any) => [name, value.stringValue]),
+          )
+    assert.deepEqual(texts, expected)
+  }
+})
+
 test('what we send is read by the definition in proto/ as it was meant', () => {
   fc.assert(
     fc.property(

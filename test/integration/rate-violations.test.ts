@@ -1,0 +1,171 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { RATE_WINDOW_MS, type RateTaken, takeRate } from '../../ext-proc/rate/take-rate.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+
+// The script of the rate limit in a real store, with times of the test's own.
+
+let valkey: KitValkey
+let redis: RedisClient
+const ORG = 'org_rates'
+/** Far from a whole minute, so that clock minutes and minutes of a violation differ. */
+const START_MS = 1_800_000_047_000
+
+before(async () => {
+  valkey = await startValkey()
+  redis = connectRedis(valkey.url, { name: 'rates', role: 'queue' })
+})
+
+after(async () => {
+  redis.disconnect()
+  await valkey.stop()
+})
+
+let count = 0
+interface Counter {
+  readonly take: (at_s: number, limit?: number) => Promise<RateTaken>
+  readonly keys: { readonly log: string; readonly violations: string }
+}
+
+function newCounter(limit: number): Counter {
+  const agent_id = `agt_${++count}`
+  const counter = { organization_id: ORG, agent_id, scope_id: 'scp_1' }
+  return {
+    take: (at_s, own = limit) =>
+      takeRate(redis, { ...counter, limit: own }, START_MS + Math.round(at_s * 1000)),
+    keys: {
+      log: REDIS_KEYS.rateLog(ORG, agent_id, 'scp_1'),
+      violations: REDIS_KEYS.rateViolations(ORG, agent_id),
+    },
+  }
+}
+
+/** Refusals at these seconds, by a limit that is always used up; what each says of how long the violation has lasted. */
+async function minutesAt(times_s: readonly number[]): Promise<number[]> {
+  const { take } = newCounter(0)
+  const minutes: number[] = []
+  for (const at_s of times_s) {
+    const taken = await take(at_s)
+    assert.equal(taken.kind, 'refused')
+    if (taken.kind === 'refused') minutes.push(taken.violation_minutes)
+  }
+  return minutes
+}
+
+const every = (step_s: number, until_s: number): number[] =>
+  Array.from({ length: Math.floor(until_s / step_s) + 1 }, (_, i) => i * step_s)
+
+test('a violation lasts as long as each minute since its first refusal has a refusal', async () => {
+  const rows: readonly (readonly [name: string, times_s: readonly number[], minutes: number[]])[] =
+    [
+      ['one refusal', [0], [0]],
+      ['eight seconds across a full minute of the clock', [8, 12, 13.5, 16], [0, 0, 0, 0]],
+      ['many refusals within a minute', [0, 1, 2, 59.9], [0, 0, 0, 0]],
+      ['a minute is over', [0, 60], [0, 1]],
+      ['a minute is not quite over', [0, 59.999], [0, 0]],
+      ['one in each minute', [0, 61, 121, 181], [0, 1, 2, 3]],
+      ['early and late in their minutes', [0, 119, 120, 239], [0, 1, 2, 3]],
+      ['a minute without: what is left begins at the latest refusal', [0, 61, 180], [0, 1, 1]],
+      ['a minute without, the latest refusal just before', [0, 119, 180], [0, 1, 1]],
+      ['two minutes without: all over', [0, 61, 182], [0, 1, 0]],
+      ['over and on again', [0, 61, 300, 361, 421], [0, 1, 0, 1, 2]],
+      ['hours later', [0, 7200], [0, 0]],
+      ['the clock goes back', [100, 90, 150], [0, 0, 0]],
+      ['the clock goes back after a minute', [0, 61, 50, 121], [0, 1, 1, 2]],
+    ]
+  for (const [name, times_s, minutes] of rows)
+    assert.deepEqual(await minutesAt(times_s), minutes, name)
+  const steady = await minutesAt(every(1, 300))
+  assert.deepEqual(
+    steady,
+    every(1, 300).map((at_s) => Math.floor(at_s / 60)),
+  )
+  assert.equal((await minutesAt(every(59, 600))).at(-1), 9)
+})
+
+test('calls that are allowed in between do not end a violation', async () => {
+  const { take } = newCounter(1)
+  const kinds: string[] = []
+  const minutes: number[] = []
+  for (const at_s of every(5, 190)) {
+    const taken = await take(at_s)
+    kinds.push(taken.kind)
+    if (taken.kind === 'refused') minutes.push(taken.violation_minutes)
+  }
+  assert.equal(kinds.filter((kind) => kind === 'allowed').length, 4)
+  assert.equal(minutes.at(-1), 3)
+})
+
+test('scopes have violations of their own, and one that is unreadable begins again', async () => {
+  const { take, keys } = newCounter(0)
+  await redis.hset(keys.violations, 'scp_2', 'not a record')
+  await redis.hset(keys.violations, 'scp_1', '29 3 4 0')
+  const taken = await take(0)
+  assert.equal(taken.kind === 'refused' && taken.violation_minutes, 0)
+  assert.equal(await redis.hget(keys.violations, 'scp_2'), 'not a record')
+  assert.ok((await redis.ttl(keys.violations)) > 120)
+})
+
+test('an allowed call says how many may follow, and when more may', async () => {
+  const { take } = newCounter(3)
+  const rows: readonly (readonly [at_s: number, RateTaken])[] = [
+    [0, { kind: 'allowed', left: 2, reset_s: 60 }],
+    [10, { kind: 'allowed', left: 1, reset_s: 51 }],
+    [20.5, { kind: 'allowed', left: 0, reset_s: 40 }],
+    // The first place is free again after the window.
+    [60.1, { kind: 'allowed', left: 0, reset_s: 10 }],
+    [100, { kind: 'allowed', left: 1, reset_s: 21 }],
+    [200, { kind: 'allowed', left: 2, reset_s: 60 }],
+  ]
+  for (const [at_s, expected] of rows) assert.deepEqual(await take(at_s), expected, String(at_s))
+  // A limit that was lowered below what is used has nothing left; one that was raised has.
+  assert.equal((await take(201, 1)).kind, 'refused')
+  assert.deepEqual(await take(202, 10), { kind: 'allowed', left: 8, reset_s: 59 })
+})
+
+test('places that are over are dropped, however many there are', async () => {
+  for (const over of [0, 1, 2, 3, 4, 5, 7, 8, 9, 31, 64, 100, 999])
+    for (const within of [0, 1, 2, 5]) {
+      const { take, keys } = newCounter(2000)
+      const times = [
+        ...Array.from({ length: within }, (_, i) => START_MS - i),
+        ...Array.from({ length: over }, (_, i) => START_MS - RATE_WINDOW_MS - i),
+      ]
+      if (times.length > 0) await redis.rpush(keys.log, ...times)
+      const taken = await take(0)
+      assert.equal(taken.kind === 'allowed' && taken.left, 2000 - within - 1, `${over} ${within}`)
+      assert.equal(await redis.llen(keys.log), within + 1)
+    }
+})
+
+test('what is left of a very high limit is counted in shares', async () => {
+  const { take } = newCounter(25_000)
+  const left: number[] = []
+  for (let i = 0; i < 8; i++) {
+    const taken = await take(i / 1000)
+    if (taken.kind === 'allowed') left.push(taken.left)
+  }
+  assert.deepEqual(left, [24_998, 24_997, 24_996, 24_995, 24_994, 24_993, 24_992, 24_991])
+})
+
+test('no window holds more calls than the limit, whatever the times of the calls', async () => {
+  const { take } = newCounter(7)
+  const allowed: number[] = []
+  let at_s = 0
+  let seed = 12345
+  for (let i = 0; i < 600; i++) {
+    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+    at_s += (seed % 9000) / 1000
+    const taken = await take(at_s)
+    if (taken.kind === 'allowed') allowed.push(at_s)
+  }
+  for (const [i, time_s] of allowed.entries()) {
+    const earlier = allowed[i - 7]
+    // A call that is early by at most a quarter of a second waits for its place before it goes.
+    if (earlier !== undefined) assert.ok(time_s - earlier >= RATE_WINDOW_MS / 1000 - 0.25)
+  }
+  assert.ok(allowed.length > 200, String(allowed.length))
+})
