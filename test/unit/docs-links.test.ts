@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { test } from 'node:test'
+import { root } from '../../core/root.ts'
+
+const pages = [
+  ...readdirSync(root).filter((name) => name.endsWith('.md')),
+  ...readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => join('docs', name)),
+].map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+/** As GitHub makes them: lower case, punctuation removed, blanks as hyphens. */
+const anchorsOf = (text: string): string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
+test('every link between documents leads to a page and a heading that exist', () => {
+  assert.ok(pages.length > 20)
+  for (const { path, text } of pages) {
+    for (const [, target = '', anchor = ''] of text.matchAll(/\]\(([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+      if (target.includes('://')) continue
+      const file = target === '' ? path : normalize(join(dirname(path), target))
+      assert.ok(existsSync(join(root, file)), `${path} links to ${file}, which does not exist`)
+      if (anchor === '' || !file.endsWith('.md')) continue
+      const { text: linked = '' } = pages.find((page) => page.path === file) ?? {}
+      assert.ok(anchorsOf(linked).includes(anchor), `${path}: ${file} has no heading #${anchor}`)
+    }
+  }
+})
+
+const FOLDERS = 'core|ext-proc|admin|envoy|cli|bench|test|docs|proto'
+
+test('every path of this repository that a document names exists', () => {
+  for (const { path, text } of pages) {
+    const named = text.matchAll(new RegExp(`\`((?:${FOLDERS})/[\\w./-]*)[^\`]*\``, 'g'))
+    for (const [, file = ''] of named)
+      assert.ok(existsSync(join(root, file)), `${path} names ${file}, which does not exist`)
+  }
+})
+
+test('every rule of the threat model names its tests, and they exist', () => {
+  const text = readFileSync(join(root, 'docs', 'threat-model.md'), 'utf8')
+  const rules = [...text.matchAll(/^(\d+)\. (?:.|\n(?!\d+\. |\n))+/gm)]
+  assert.deepEqual(
+    rules.map(([, number]) => Number(number)),
+    rules.map((_, index) => index + 1),
+  )
+  const tests = ['unit', 'integration'].flatMap((folder) => readdirSync(join(root, 'test', folder)))
+  for (const [rule, number] of rules) {
+    const held = /\*(?:Tests: ([^*]+)|Not held yet[^*]*)\*/.exec(rule)
+    assert.ok(held, `rule ${number} names no test`)
+    for (const [, name] of (held[1] ?? '').matchAll(/`([\w-]+)`/g))
+      assert.ok(tests.includes(`${name}.test.ts`), `rule ${number} names ${name}`)
+  }
+})
