@@ -15,7 +15,7 @@ import { SearchBudget } from '../scanner/text/search-budget.ts'
 /** Settings that differ at one time on one edge; the oldest is dropped. */
 const SETTINGS_COUNT = 64
 
-/** What a thread is asked; the bytes are its own, and go back with the answer. */
+/** What a thread is asked; the bytes are its own. Those of a call's body go back with the answer, as they are to be sent. */
 export type ScanJob = {
   readonly settings: PatternSettings | null
   /** The event loop does not know yet what it may exclude by itself. */
@@ -33,7 +33,7 @@ export type ScanJob = {
 )
 
 export type ScanAnswer =
-  | { readonly kind: 'call'; readonly facts: BodyFacts }
+  | { readonly kind: 'call'; readonly facts: BodyFacts; readonly is_cut: boolean }
   | { readonly kind: 'response'; readonly result: ScanResult }
   | { readonly kind: 'texts'; readonly findings: readonly (readonly Finding[])[] }
 
@@ -60,34 +60,42 @@ const compiled = (settings: PatternSettings): CompiledInjectionSettings => {
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-const work = (job: ScanJob, settings: CompiledInjectionSettings | null): ScanAnswer => {
+type Work = { readonly answer: ScanAnswer; readonly body: Uint8Array | null }
+
+const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work => {
   if (job.kind === 'call') {
     const body = job.body === null ? null : asBuffer(job.body)
-    return { kind: 'call', facts: readBody(body, job.questions, settings, new SearchBudget()) }
+    const { facts, sent, is_cut } = readBody(body, job.questions, settings, new SearchBudget())
+    return { answer: { kind: 'call', facts, is_cut }, body: sent }
   }
   if (settings === null) throw new Error('a scan has no settings')
   if (job.kind === 'response') {
     const { content_type, content_encoding, limit_bytes } = job
     const input = { body: asBuffer(job.body), content_type, content_encoding }
-    return { kind: 'response', result: scanResponseBody(input, settings, limit_bytes) }
+    const result = scanResponseBody(input, settings, limit_bytes)
+    return { answer: { kind: 'response', result }, body: null }
   }
   const texts = job.texts.map((text) => ({ ...text, bytes: asBuffer(text.bytes) }))
-  return { kind: 'texts', findings: scanTexts(texts, settings, new SearchBudget()) }
+  const findings = scanTexts(texts, settings, new SearchBudget())
+  return { answer: { kind: 'texts', findings }, body: null }
 }
 
-/** Does what is asked; the memory of the body is to go back with the reply. */
+/** What came as a message is this thread's own; what was made here may lie in memory that others use as well. */
+const ownMemory = (job: ScanJob, body: Uint8Array | null): ArrayBuffer[] => {
+  if (body === null || !(body.buffer instanceof ArrayBuffer)) return []
+  const came = job.kind === 'call' && job.body?.buffer === body.buffer
+  return came || body.buffer.byteLength === body.byteLength ? [body.buffer] : []
+}
+
+/** Does what is asked; the memory of the body is to go with the reply. */
 export const answerJob = (
   job: ScanJob,
 ): { readonly reply: ScanReply; readonly transfer: readonly ArrayBuffer[] } => {
-  const body = job.kind === 'texts' ? null : job.body
   try {
     const settings = job.settings === null ? null : compiled(job.settings)
-    const answer = work(job, settings)
+    const { answer, body } = work(job, settings)
     const filter = job.wants_filter ? (settings?.custom?.filter ?? null) : undefined
-    return {
-      reply: { answer, error: null, filter, body },
-      transfer: body === null ? [] : [body.buffer as ArrayBuffer],
-    }
+    return { reply: { answer, error: null, filter, body }, transfer: ownMemory(job, body) }
   } catch (error) {
     const { message } = error as Error
     const reply = { answer: null, error: message, filter: undefined, body: null }

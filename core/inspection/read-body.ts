@@ -1,6 +1,7 @@
+import { cutRanges } from '../policy/cut-ranges.ts'
 import { findBodyMethods } from '../policy/find-body-methods.ts'
 import { namesOtherCharset } from '../policy/names-other-charset.ts'
-import { type BodyIdentity, readBodyIdentity } from '../policy/read-body-identity.ts'
+import { readBodyIdentity } from '../policy/read-body-identity.ts'
 import { type JsonRpcBody, readJsonRpc } from '../mcp/read-json-rpc.ts'
 import type { CompiledInjectionSettings } from '../scanner/compile-settings.ts'
 import { decodeCharset } from '../scanner/format/charset.ts'
@@ -16,15 +17,22 @@ export type BodyQuestions = {
   /** What a compressed body may inflate to. */
   readonly limit_bytes: number
   /** Who the body says that its sender is; null where nobody asks. */
-  readonly identity: { readonly strips: boolean } | null
+  readonly identity: IdentityQuestion | null
   readonly asks_methods: boolean
   readonly asks_tools: boolean
   /** What else of the request is scanned; null where nothing is. */
   readonly scan: Pick<ScanInput, 'path' | 'query' | 'headers'> | null
 }
 
+export type IdentityQuestion = {
+  /** Whether an `agent_id` that names the agent is cut out of the body. */
+  readonly strips: boolean
+  /** The agent, where it is known; null: the body alone names it. */
+  readonly agent_id: string | null
+}
+
 export type BodyFacts = {
-  readonly identity: BodyIdentity | null
+  readonly identity: SaidIdentity | null
   /** Why the rest could not be read. */
   readonly unread:
     | null
@@ -35,6 +43,20 @@ export type BodyFacts = {
   readonly scan: ScanResult | null
   /** What the scan alone took. */
   readonly scan_ms: number
+}
+
+/** What a body says of the agent. */
+export type SaidIdentity =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ambiguous' }
+  | { readonly kind: 'named'; readonly agent_id: string }
+
+export type BodyReading = {
+  readonly facts: BodyFacts
+  /** The body as it goes to the upstream, of which all facts but the identity are true. */
+  readonly sent: Buffer | null
+  /** Whether `sent` is not what the caller sent. */
+  readonly is_cut: boolean
 }
 
 const NOTHING: BodyFacts = {
@@ -48,7 +70,8 @@ const NOTHING: BodyFacts = {
 
 /**
  * Reads a body once for all that a decision asks of it: time is linear in its size, so large ones are for a thread of
- * their own.
+ * their own. An `agent_id` that names the agent is cut out first, and every other question is asked of the bytes that are
+ * left: a cut after a check would void it, since it can turn a form into a JSON-RPC call.
  * @param settings of the scan; null where nothing is scanned
  * @param budget says afterwards whether the result of the scan counts
  */
@@ -57,29 +80,58 @@ export const readBody = (
   questions: BodyQuestions,
   settings: CompiledInjectionSettings | null,
   budget: SearchBudget,
+): BodyReading => {
+  if (body === null || body.length === 0)
+    return { facts: factsOf(null, questions, settings, budget), sent: body, is_cut: false }
+  const { identity, sent, is_cut } = cutIdentity(body, questions)
+  return { facts: { ...factsOf(sent, questions, settings, budget), identity }, sent, is_cut }
+}
+
+type Cut = Pick<BodyReading, 'is_cut'> & {
+  readonly identity: SaidIdentity | null
+  readonly sent: Buffer
+}
+
+/** A compressed body is not looked into for an identity, and never cut. */
+const cutIdentity = (
+  body: Buffer,
+  { identity: asked, content_type, content_encoding }: BodyQuestions,
+): Cut => {
+  if (asked === null || content_encoding !== null)
+    return { identity: null, sent: body, is_cut: false }
+  const said = readBodyIdentity(body, content_type, asked.strips)
+  if (said.kind !== 'named') return { identity: said, sent: body, is_cut: false }
+  const { agent_id, cut } = said
+  const identity = { kind: 'named', agent_id } as const
+  if (cut === null || (asked.agent_id !== null && asked.agent_id !== agent_id))
+    return { identity, sent: body, is_cut: false }
+  const sent = cutRanges(body, cut)
+  // Another reader may take what is left for the whole, and a name in it for the agent's.
+  const left = readBodyIdentity(sent, content_type, false)
+  return { identity: left.kind === 'none' ? identity : { kind: 'ambiguous' }, sent, is_cut: true }
+}
+
+const factsOf = (
+  body: Buffer | null,
+  questions: BodyQuestions,
+  settings: CompiledInjectionSettings | null,
+  budget: SearchBudget,
 ): BodyFacts => {
-  const { content_type, content_encoding, limit_bytes } = questions
+  const { asks_methods, asks_tools, scan, content_type, content_encoding, limit_bytes } = questions
   if (body === null || body.length === 0)
     return { ...NOTHING, ...scanOf(null, null, questions, settings, budget) }
-  const identity =
-    questions.identity !== null && content_encoding === null
-      ? readBodyIdentity(body, content_type, questions.identity.strips)
-      : null
-  const { asks_methods, asks_tools, scan } = questions
-  if (!asks_methods && !asks_tools && scan === null) return { ...NOTHING, identity }
+  if (!asks_methods && !asks_tools && scan === null) return NOTHING
   const inflated = inflateBody(body, content_encoding, limit_bytes, 'request')
   if (inflated.kind === 'unsupported') {
     const { content_encoding: encoding } = inflated
-    const unread = { kind: 'unsupported_encoding', content_encoding: encoding } as const
-    return { ...NOTHING, identity, unread }
+    return { ...NOTHING, unread: { kind: 'unsupported_encoding', content_encoding: encoding } }
   }
-  if (inflated.kind === 'too_large') return { ...NOTHING, identity, unread: inflated }
-  const { bytes } = inflated
+  if (inflated.kind === 'too_large') return { ...NOTHING, unread: inflated }
   return {
-    identity,
+    identity: null,
     unread: null,
     methods: asks_methods ? methodsIn(body, inflated, content_type) : [],
-    json_rpc: asks_tools ? readJsonRpc(bytes) : null,
+    json_rpc: asks_tools ? readJsonRpc(inflated.bytes) : null,
     ...scanOf(body, inflated, questions, settings, budget),
   }
 }

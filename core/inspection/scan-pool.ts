@@ -33,8 +33,9 @@ export type PooledFacts =
   | {
       readonly kind: 'read'
       readonly facts: BodyFacts
-      /** The body; the one that was given may have gone to a thread and come back. */
-      readonly body: Buffer | null
+      /** The body as it goes to the upstream; the one that was given may have gone to a thread. */
+      readonly sent: Buffer | null
+      readonly is_cut: boolean
     }
 
 /** A promise that rejects is a fault in the scanner; the caller refuses the call. */
@@ -116,8 +117,8 @@ class Pool implements ScanPool {
     const size = (body?.length ?? 0) + (questions.scan === null ? 0 : sizeOf(questions.scan))
     if (isInline(size, questions.content_encoding) && settings?.isForThreads !== true) {
       const budget = forLoop()
-      const facts = readBody(body, questions, settings?.compiled ?? null, budget)
-      if (!budget.isUndecided) return { kind: 'read', facts, body }
+      const reading = readBody(body, questions, settings?.compiled ?? null, budget)
+      if (!budget.isUndecided) return { kind: 'read', ...reading }
     }
     if (!this.#seats.takes(size)) return BUSY
     const packed = body === null || body.length === 0 ? null : pack(body)
@@ -134,9 +135,9 @@ class Pool implements ScanPool {
     const reply = await this.#ask(job, settings, size, packed?.transfer)
     if (reply === null || reply.answer.kind !== 'call') return BUSY
     const { bytes, answer } = reply
-    const body =
+    const sent =
       bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return { kind: 'read', facts: answer.facts, body }
+    return { kind: 'read', facts: answer.facts, sent, is_cut: answer.is_cut }
   }
 
   scanRequest(

@@ -40,8 +40,6 @@ export interface CallIo {
    * @param mayInspect whether the response may have to be looked at: Envoy must be told before the body comes
    */
   body(mayInspect: boolean): Promise<Buffer>
-  /** The same bytes, which have been to a thread and back; those that `body` gave are gone. */
-  keepBody(body: Buffer): void
   /** From now on a kill of this agent ends the call. */
   hold(organization_id: string, agent_id: string): void
   /** The call will be refused, and is what its agent is killed for: it keeps its own answer. */
@@ -173,9 +171,6 @@ export class CallStream implements HeldCall {
       record = this.#record = this.#parts.begin(headers)
       const io: CallIo = {
         body: (mayInspect) => this.#holdBody(mayInspect),
-        keepBody: (body) => {
-          this.#body = Promise.resolve(body)
-        },
         hold: (...agent) => this.#hold(...agent),
         letGo: () => this.#letGo(),
       }

@@ -1,6 +1,4 @@
-import { cutRanges } from '../../core/policy/cut-ranges.ts'
 import { findOverrides } from '../../core/policy/find-overrides.ts'
-import type { BodyIdentity } from '../../core/policy/read-body-identity.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
 import { type Call, type DeciderParts, deny, given } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
@@ -58,7 +56,7 @@ async function decide(call: Call): Promise<Answer> {
   askForToken(call, asked)
   const read = await readNeededBody(call, asked, scoped.value)
   if (!read.ok) return read.answer
-  const { body, facts, identity_in_body } = read.value
+  const { body, facts } = read.value
   const named = checkBodyMethods(call, asked, scoped.value, overrides, facts)
   if (!named.ok) return named.answer
   record.mark('body', 'pass')
@@ -66,24 +64,17 @@ async function decide(call: Call): Promise<Answer> {
   if (!tooled.ok) return tooled.answer
   const blocked = await scanCall(call, asked, scoped.value, facts)
   if (blocked !== null) return blocked
-  const cut = cutBody(body, identity_in_body)
-  const readying = readyCredential(call, asked, cut ?? body)
+  const readying = readyCredential(call, asked, body?.bytes ?? null)
   const credential = readying instanceof Promise ? await readying : readying
   if (!credential.ok) return credential.answer
   const settled = parts.settled()
   if (settled !== null) await settled
   return forwardCall(call, asked, {
-    cut,
+    body,
     credential: credential.value,
     installation,
     settings: scoped.value.settings,
     quota: rated.value,
     lists_tools: tooled.value.lists_tools,
   })
-}
-
-/** Without the agent's name; null when the body stays as it is. */
-function cutBody(body: Buffer | null, identity: BodyIdentity | null): Buffer | null {
-  const isCut = body !== null && identity?.kind === 'named' && identity.cut !== null
-  return isCut ? cutRanges(body, identity.cut) : null
 }

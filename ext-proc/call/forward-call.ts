@@ -9,13 +9,14 @@ import { type Quota, rateValues } from '../rate/rate-headers.ts'
 import { signRequest } from '../credential/sign-request.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
 import { type Call, deny } from './call.ts'
+import type { SentBody } from './hold-body.ts'
 import { denyCredential, type ReadyCredential } from './ready-credential.ts'
 import type { Answer } from './call-stream.ts'
 import type { AskedCall } from './check-scope.ts'
 
 export interface PassedSteps {
-  /** The body in place of the caller's; null when that stays as it is. */
-  readonly cut: Buffer | null
+  /** Null where nobody looked at it. */
+  readonly body: SentBody | null
   readonly credential: ReadyCredential
   readonly installation: string
   readonly settings: EffectiveSettings
@@ -28,7 +29,7 @@ export interface PassedSteps {
 export function forwardCall(
   call: Call,
   asked: AskedCall,
-  { cut, credential, installation, settings, quota, lists_tools }: PassedSteps,
+  { body, credential, installation, settings, quota, lists_tools }: PassedSteps,
 ): Answer {
   const { parts, headers, head, record } = call
   const { identity, integration, target } = asked
@@ -79,12 +80,12 @@ export function forwardCall(
         ...effect.headers,
         ...(inspector?.may_read_body ? readableEncodings(headers, lists_tools) : []),
         ...(installation === '' ? [] : [{ name: 'via', value: appendVia(headers, installation) }]),
-        ...(cut === null || head.content_length === null
-          ? []
-          : [{ name: 'content-length', value: String(cut.length) }]),
+        ...(body?.is_cut && head.content_length !== null
+          ? [{ name: 'content-length', value: String(body.bytes.length) }]
+          : []),
       ],
       remove: [...remove.filter(isOursToRemove), ...(cookie === null ? [] : ['cookie'])],
-      body: cut,
+      body: body?.is_cut ? body.bytes : null,
     },
   }
 }

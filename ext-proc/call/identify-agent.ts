@@ -1,18 +1,18 @@
+import type { PooledFacts } from '../../core/inspection/scan-pool.ts'
 import type { Agent, ApiKey } from '../../core/model.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import type { OwnedName } from '../../core/policy/owned-name.ts'
 import type { AgentPolicy } from '../policy/policy-store.ts'
 import { type Call, type DeciderParts, given, refuse, type Step } from './call.ts'
 import type { Presented } from './find-presented-key.ts'
-import { holdBody } from './hold-body.ts'
-import type { BodyIdentity } from '../../core/policy/read-body-identity.ts'
+import { holdBody, type SentBody } from './hold-body.ts'
 
 export interface Identity {
   readonly agent: Agent
   readonly key: ApiKey
   readonly policy: AgentPolicy
-  /** What the body says, where it had to be read for it. */
-  readonly body: BodyIdentity | null
+  /** The body, where it had to be read for the agent's name. */
+  readonly body: SentBody | null
 }
 
 /** A key that lies in a header which this integration's credential does not own is not presented to us. */
@@ -107,7 +107,7 @@ async function nameAgent(
   call: Call,
   key: ApiKey,
   integration: CompiledIntegration,
-): Promise<Step<{ readonly agent_id: string; readonly body: BodyIdentity | null }>> {
+): Promise<Step<{ readonly agent_id: string; readonly body: SentBody | null }>> {
   const { head, record } = call
   const [named] = head.agent_ids
   if (key.agent_id !== null) {
@@ -125,32 +125,30 @@ async function nameAgent(
     return refuse(record, 'agent', 'unsupported_content_encoding', {
       content_encoding: head.content_encoding,
     })
-  const body = await readIdentity(call, bytes.value, integration)
-  if (body === null) return refuse(record, 'agent', 'gateway_unavailable')
-  if (body.kind === 'ambiguous')
+  const read = await readIdentity(call, bytes.value, integration)
+  if (read.kind === 'busy') return refuse(record, 'agent', 'gateway_unavailable')
+  const said = read.facts.identity ?? { kind: 'none' }
+  if (said.kind === 'ambiguous')
     return refuse(record, 'agent', 'ambiguous_request', { reason: 'agent_id' })
-  if (body.kind === 'none') return refuse(record, 'agent', 'agent_id_required')
-  return given({ agent_id: body.agent_id, body })
+  if (said.kind === 'none' || read.sent === null)
+    return refuse(record, 'agent', 'agent_id_required')
+  const { sent, is_cut } = read
+  return given({ agent_id: said.agent_id, body: { bytes: sent, is_cut } })
 }
 
-/** Null: too many bodies are being read. */
-async function readIdentity(
-  { parts, head, io }: Call,
+function readIdentity(
+  { parts, head }: Call,
   bytes: Buffer,
   { integration }: CompiledIntegration,
-): Promise<BodyIdentity | null> {
+): PooledFacts | Promise<PooledFacts> {
   const questions = {
     content_type: head.content_type,
     content_encoding: null,
     limit_bytes: parts.settings.max_body_bytes,
-    identity: { strips: integration.strip_agent_id },
+    identity: { strips: integration.strip_agent_id, agent_id: null },
     asks_methods: false,
     asks_tools: false,
     scan: null,
   }
-  const reading = parts.pool.readBody(bytes, questions, null)
-  const read = reading instanceof Promise ? await reading : reading
-  if (read.kind === 'busy') return null
-  if (read.body !== null) io.keepBody(read.body)
-  return read.facts.identity ?? { kind: 'none' }
+  return parts.pool.readBody(bytes, questions, null)
 }

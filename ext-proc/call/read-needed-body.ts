@@ -5,8 +5,8 @@ import { needsHash } from '../credential/payload-of.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 import { deferredSettings } from '../policy/deferred-settings.ts'
-import { holdBody } from './hold-body.ts'
-import { type BodyIdentity, isForm } from '../../core/policy/read-body-identity.ts'
+import { holdBody, type SentBody } from './hold-body.ts'
+import { isForm } from '../../core/policy/read-body-identity.ts'
 
 interface Need {
   readonly limit_bytes: number
@@ -37,16 +37,19 @@ function needOf(
 /** Asks Envoy for a body that will be looked at, so that it arrives while something else is waited for. */
 export function askForBody(call: Call, asked: AskedCall, scope: AllowedScope): void {
   const need = needOf(call, asked, scope)
-  if (need !== null && (call.head.content_length ?? 0) <= need.limit_bytes)
+  if (
+    need !== null &&
+    asked.identity.body === null &&
+    (call.head.content_length ?? 0) <= need.limit_bytes
+  )
     void call.io.body(need.may_inspect)
 }
 
 /** What the later steps ask of a body, read in one go. */
 export interface NeededBody {
   /** Null where nobody looks at it. */
-  readonly body: Buffer | null
+  readonly body: SentBody | null
   readonly facts: BodyFacts | null
-  readonly identity_in_body: BodyIdentity | null
 }
 
 /** Holds the body where something must look at it; every other body streams through. */
@@ -58,8 +61,11 @@ export async function readNeededBody(
   const { parts, record } = call
   const { identity } = asked
   const need = needOf(call, asked, scope)
-  if (need === null) return given({ body: null, facts: null, identity_in_body: null })
-  const held = await holdBody(call, need.limit_bytes, 'body', need.may_inspect)
+  if (need === null) return given({ body: null, facts: null })
+  const held =
+    identity.body === null
+      ? await holdBody(call, need.limit_bytes, 'body', need.may_inspect)
+      : withinLimit(call, identity.body.bytes, need.limit_bytes)
   if (!held.ok) return held
   const { injection } = scope.settings
   const questions = questionsOf(call, asked, scope)
@@ -67,24 +73,28 @@ export async function readNeededBody(
   const reading = parts.pool.readBody(held.value, questions, settings)
   const read = reading instanceof Promise ? await reading : reading
   if (read.kind === 'busy') return refuse(record, 'body', 'gateway_unavailable')
-  const { facts, body } = read
+  const { facts, sent } = read
   record.setAside(facts.scan_ms)
+  const is_cut = read.is_cut || identity.body?.is_cut === true
+  const body = sent === null ? null : { bytes: sent, is_cut }
   const said = facts.identity
-  if (said === null) return given({ body, facts, identity_in_body: identity.body })
+  if (said === null || said.kind === 'none') return given({ body, facts })
   if (said.kind === 'ambiguous')
     return refuse(record, 'agent', 'ambiguous_request', { reason: 'agent_id' })
-  if (said.kind === 'none') return given({ body, facts, identity_in_body: null })
-  if (said.agent_id === identity.agent.agent_id)
-    return given({ body, facts, identity_in_body: said })
+  if (said.agent_id === identity.agent.agent_id) return given({ body, facts })
   if (identity.key.agent_id === null)
     return refuse(record, 'agent', 'ambiguous_request', { reason: 'agent_id' })
   const found = parts.policy.agent(identity.agent.organization_id, said.agent_id)
   const { agent } = found instanceof Promise ? await found : found
   // A value that names nobody here is the API's own and passes untouched.
-  return agent === null
-    ? given({ body, facts, identity_in_body: null })
-    : refuse(record, 'agent', 'agent_mismatch')
+  return agent === null ? given({ body, facts }) : refuse(record, 'agent', 'agent_mismatch')
 }
+
+/** A scope may have a lower limit than the one under which the body was read for the agent's name. */
+const withinLimit = ({ record }: Call, bytes: Buffer, limit_bytes: number): Step<Buffer> =>
+  (record.facts.bytes_in ?? 0) > limit_bytes
+    ? refuse(record, 'body', 'request_too_large', { limit_bytes })
+    : given(bytes)
 
 function questionsOf(
   { parts, head, headers }: Call,
@@ -96,7 +106,8 @@ function questionsOf(
     content_type: head.content_type,
     content_encoding: head.content_encoding,
     limit_bytes: parts.settings.max_body_bytes,
-    identity: identity.body === null ? { strips: strip_agent_id } : null,
+    identity:
+      identity.body === null ? { strips: strip_agent_id, agent_id: identity.agent.agent_id } : null,
     asks_methods: true,
     asks_tools: !settings.tools.is_unrestricted,
     scan: settings.injection.enabled

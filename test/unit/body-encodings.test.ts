@@ -46,5 +46,6 @@ test('threat 10: a method is found in the charset that a body claims', () => {
     scan: null,
   }
   const body = Buffer.from('{"+AF8-method":"DELETE"}')
-  assert.deepEqual(readBody(body, questions, null, new SearchBudget(1e9)).methods, ['DELETE'])
+  const { facts } = readBody(body, questions, null, new SearchBudget(1e9))
+  assert.deepEqual(facts.methods, ['DELETE'])
 })
