@@ -85,6 +85,8 @@ export interface Integration {
   readonly base_url: string
   readonly strip_agent_id: boolean
   readonly allow_empty_segments: boolean
+  /** Whether the API takes an encoded slash for part of a name, as GitLab does. Integrations stored before it existed lack it. */
+  readonly allow_encoded_slashes?: boolean
   readonly auth: SealedAuth
   readonly created_at: string
 }

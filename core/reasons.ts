@@ -29,6 +29,11 @@ export const REASONS = {
     status: 404,
     message: 'No integration covers this base URL. Ask an operator to add one, or correct the URL.',
   },
+  ambiguous_target: {
+    status: 400,
+    message:
+      'With letter case, encoded slashes or empty segments read differently, this target belongs to another integration. Spell the path as in the base URL of the integration.',
+  },
   authentication_required: {
     status: 401,
     message: 'An API key is needed. Send it as "Authorization: Bearer <API_KEY>".',

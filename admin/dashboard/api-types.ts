@@ -62,6 +62,7 @@ export interface Integration {
   readonly base_url: string
   readonly strip_agent_id: boolean
   readonly allow_empty_segments: boolean
+  readonly allow_encoded_slashes: boolean
   readonly auth: Readonly<Record<string, string>> & { readonly type: string }
   readonly created_at: string
 }

@@ -18,6 +18,11 @@ export const EditableIntegration = Strict({
   base_url: BaseUrl,
   strip_agent_id: Type.Boolean({ default: true }),
   allow_empty_segments: Type.Boolean({ default: false }),
+  allow_encoded_slashes: Type.Boolean({
+    default: false,
+    description:
+      'The API takes an encoded slash (%2F) for part of a name, as GitLab does. Otherwise a path with one is allowed only if the scope also allows it with the slash split.',
+  }),
   auth: AuthSchema,
 })
 
@@ -25,6 +30,7 @@ export const NewIntegration = Strict({
   ...EditableIntegration.properties,
   strip_agent_id: Type.Optional(EditableIntegration.properties.strip_agent_id),
   allow_empty_segments: Type.Optional(EditableIntegration.properties.allow_empty_segments),
+  allow_encoded_slashes: Type.Optional(EditableIntegration.properties.allow_encoded_slashes),
 })
 
 export const IntegrationView = Strict({
@@ -33,10 +39,15 @@ export const IntegrationView = Strict({
   base_url: Type.String(),
   strip_agent_id: Type.Boolean(),
   allow_empty_segments: Type.Boolean(),
+  allow_encoded_slashes: Type.Boolean(),
   auth: AuthView,
   created_at: Timestamp,
 })
 
 export const IntegrationParams = Strict({ integration_id: Id('integration_id') })
 export const INTEGRATION_READ_ONLY = ['integration_id', 'created_at']
-export const INTEGRATION_DEFAULTS = { strip_agent_id: true, allow_empty_segments: false }
+export const INTEGRATION_DEFAULTS = {
+  strip_agent_id: true,
+  allow_empty_segments: false,
+  allow_encoded_slashes: false,
+}

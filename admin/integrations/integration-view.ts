@@ -16,6 +16,7 @@ export function integrationView(ring: KeyRing, integration: Integration): Record
     base_url,
     strip_agent_id,
     allow_empty_segments,
+    allow_encoded_slashes: integration.allow_encoded_slashes ?? false,
     auth: authView(ring, integration),
     created_at,
   }

@@ -83,7 +83,8 @@ function applyPatch(
   // What was read and is sent back holds no secret, so it changes nothing.
   const auth_replaced = givenAuth !== undefined && !isDeepStrictEqual(givenAuth, shown['auth'])
   const { name, base_url, strip_agent_id, allow_empty_segments } = current
-  const editable = { name, base_url, strip_agent_id, allow_empty_segments }
+  const { allow_encoded_slashes = false } = current
+  const editable = { name, base_url, strip_agent_id, allow_empty_segments, allow_encoded_slashes }
   const merged = mergePatch(editable, patch, { whole: [], nullable: [] })
   const checked = checkInput(EditableIntegration, {
     ...INTEGRATION_DEFAULTS,

@@ -12,6 +12,8 @@ import { matchesPath, type PathPattern } from './path-pattern.ts'
 /** A method and the decoded segments of a target, those of the base URL left aside by `from`. */
 export interface ScopedCall extends SegmentRange {
   readonly method: string
+  /** The same path with encoded slashes split, in each way; a scope that allows the call allows these too. */
+  readonly readings: readonly SegmentRange[]
 }
 
 export type ScopeDenial = 'no_scope' | 'path_not_allowed' | 'method_not_allowed'
@@ -79,20 +81,27 @@ const NO_RULE = -1
 /** A rule has the path, but none of those that have it allows the method. */
 const PATH_ONLY = -2
 
-/** The position of the first rule that allows the call, else `NO_RULE` or `PATH_ONLY`. */
+/** The position of the first rule that allows the call as written, else `NO_RULE` or `PATH_ONLY`, as for a reading of it. */
 function findRule(compiled: CompiledScope, call: ScopedCall): number {
+  const rule = findRuleFor(compiled, call.method, call)
+  if (rule < 0) return rule
+  for (const reading of call.readings) {
+    const found = findRuleFor(compiled, call.method, reading)
+    if (found < 0) return found
+  }
+  return rule
+}
+
+function findRuleFor(compiled: CompiledScope, method: string, path: SegmentRange): number {
   let missed = NO_RULE
   for (let i = 0; i < compiled.rules.length; i++) {
     const rule = compiled.rules[i]
     if (rule === undefined) break
-    const allows = allowsMethod(rule, call.method)
+    const allows = allowsMethod(rule, method)
     if (!allows && missed === PATH_ONLY) continue
-    for (const path of rule.paths) {
-      if (!matchesPath(path, call.segments, call.from)) continue
-      if (allows) return i
-      missed = PATH_ONLY
-      break
-    }
+    if (!matchesAny(rule.paths, path)) continue
+    if (allows) return i
+    missed = PATH_ONLY
   }
   return missed
 }
@@ -132,14 +141,14 @@ interface LenientReading {
   readonly call: ScopedCall
   readonly upper_method: string
   readonly folded: SegmentRange
-  readonly split: SegmentRange
+  readonly split: readonly SegmentRange[]
 }
 
 const readLeniently = (call: ScopedCall): LenientReading => ({
   call,
   upper_method: call.method.toUpperCase(),
   folded: foldSegments(call),
-  split: foldAndSplitSegments(call),
+  split: [foldAndSplitSegments(call), ...call.readings.map(foldSegments)],
 })
 
 function mightMatch(compiled: CompiledScope, reading: LenientReading): boolean {
@@ -148,7 +157,7 @@ function mightMatch(compiled: CompiledScope, reading: LenientReading): boolean {
       (rule.methods.includes('*') || rule.methods.includes(reading.upper_method)) &&
       (matchesAny(rule.paths, reading.call) ||
         matchesAny(rule.folded_paths, reading.folded) ||
-        matchesAny(rule.split_paths, reading.split)),
+        reading.split.some((range) => matchesAny(rule.split_paths, range))),
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Integration } from '../model.ts'
+import { foldAndSplitSegment, foldSegment, isFolded } from './fold-segments.ts'
 import { type OwnedName, ownedName } from './owned-name.ts'
 import { type BaseUrl, parseBaseUrl } from './parse-base-url.ts'
 
@@ -8,16 +9,28 @@ export interface CompiledIntegration {
   readonly owned: OwnedName
 }
 
-/** By origin, then one level a decoded segment of the base URL. */
-export type IntegrationTable = ReadonlyMap<string, IntegrationNode>
+export type IntegrationTable = ReadonlyMap<string, OriginIntegrations>
 
+/** The integrations of one origin. */
+export interface OriginIntegrations {
+  /** By the base URLs as they are written; at most one integration a node. */
+  readonly written: IntegrationNode
+  /** By the base URLs as a lenient upstream reads them, with encoded slashes kept and split. */
+  readonly folded: IntegrationNode
+  /** The segments of the longest base URL; what follows them in a target decides nothing. */
+  readonly depth: number
+  /** Whether every base URL is its own folded form, so that only a target can be spelled otherwise. */
+  readonly is_folded: boolean
+}
+
+/** One level a decoded segment of the base URL. */
 export interface IntegrationNode {
-  readonly integration: CompiledIntegration | null
+  readonly integrations: readonly CompiledIntegration[]
   readonly children: ReadonlyMap<string, IntegrationNode>
 }
 
 interface GrowingNode {
-  integration: CompiledIntegration | null
+  integrations: CompiledIntegration[]
   readonly children: Map<string, GrowingNode>
 }
 
@@ -26,26 +39,57 @@ interface GrowingNode {
  * older stays; one whose stored base URL does not parse covers nothing.
  */
 export function compileIntegrations(integrations: Iterable<Integration>): IntegrationTable {
-  const table = new Map<string, GrowingNode>()
+  const covering = new Map<string, CompiledIntegration>()
   for (const integration of integrations) {
     const parsed = parseBaseUrl(integration.base_url)
     if (!parsed.ok) continue
     const { base } = parsed
-    const compiled = { integration, base, owned: ownedName(integration.auth) }
-    let node = childOf(table, base.origin)
-    for (const segment of base.segments) node = childOf(node.children, segment)
-    if (node.integration === null || isOlder(integration, node.integration.integration))
-      node.integration = compiled
+    const other = covering.get(base.base_url)
+    if (other === undefined || isOlder(integration, other.integration))
+      covering.set(base.base_url, { integration, base, owned: ownedName(integration.auth) })
   }
-  return table
+  const origins = new Map<string, CompiledIntegration[]>()
+  for (const compiled of covering.values()) {
+    const there = origins.get(compiled.base.origin)
+    if (there === undefined) origins.set(compiled.base.origin, [compiled])
+    else there.push(compiled)
+  }
+  return new Map([...origins].map(([origin, there]) => [origin, compileOrigin(there)]))
 }
 
-function childOf(children: Map<string, GrowingNode>, name: string): GrowingNode {
-  const known = children.get(name)
-  if (known !== undefined) return known
-  const made: GrowingNode = { integration: null, children: new Map() }
-  children.set(name, made)
-  return made
+function compileOrigin(integrations: readonly CompiledIntegration[]): OriginIntegrations {
+  const written = emptyNode()
+  const folded = emptyNode()
+  let depth = 0
+  let is_folded = true
+  for (const compiled of integrations) {
+    const { segments } = compiled.base
+    insert(written, segments, compiled)
+    insert(folded, segments.map(foldSegment), compiled)
+    insert(folded, segments.flatMap(foldAndSplitSegment), compiled)
+    depth = Math.max(depth, segments.length)
+    is_folded &&= segments.every((segment) => isFolded(segment) && !segment.includes('/'))
+  }
+  return { written, folded, depth, is_folded }
+}
+
+const emptyNode = (): GrowingNode => ({ integrations: [], children: new Map() })
+
+function insert(
+  root: GrowingNode,
+  segments: readonly string[],
+  compiled: CompiledIntegration,
+): void {
+  let node = root
+  for (const segment of segments) {
+    // Nothing is left of a base segment such as `...` once it is folded.
+    if (segment === '') continue
+    const known = node.children.get(segment)
+    const child = known ?? emptyNode()
+    if (known === undefined) node.children.set(segment, child)
+    node = child
+  }
+  if (!node.integrations.includes(compiled)) node.integrations.push(compiled)
 }
 
 const isOlder = (a: Integration, b: Integration): boolean =>

@@ -2,11 +2,12 @@ import type { Scope } from '../model.ts'
 import { chooseScope, type ScopeDenial, type ScopedCall } from './choose-scope.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import type { AgentScopes } from './compile-scopes.ts'
+import { coverTarget } from './cover-target.ts'
 import { describeAction } from './describe-call.ts'
 import { NO_OVERRIDES, OVERRIDES_LIMIT, type Overrides } from './find-overrides.ts'
-import { matchIntegration } from './match-integration.ts'
 import type { EffectiveSettings } from './merge-settings.ts'
 import { parseTarget, type Target } from './parse-target.ts'
+import { splitRanges } from './split-ranges.ts'
 
 export type ScopeDecision =
   | {
@@ -73,11 +74,16 @@ export function decideScope(
 const distinct = (texts: readonly string[], form: (text: string) => string): readonly string[] =>
   texts.length === 0 ? texts : [...new Set(texts.map(form))].filter((text) => text !== '')
 
-const scopedCall = ({ integration }: AskedCall, method: string, target: Target): ScopedCall => ({
-  method,
-  segments: target.segments,
-  from: integration.base.segments.length,
-})
+function scopedCall({ integration }: AskedCall, method: string, target: Target): ScopedCall {
+  const from = integration.base.segments.length
+  const keepsSlashes = integration.integration.allow_encoded_slashes === true
+  return {
+    method,
+    segments: target.segments,
+    from,
+    readings: splitRanges(keepsSlashes ? [] : target.split_readings, from),
+  }
+}
 
 /** Where the upstream would go instead; null when that is not plainly inside the same integration. */
 function resolveAddress(address: string, asked: AskedCall, table: IntegrationTable): Target | null {
@@ -85,9 +91,9 @@ function resolveAddress(address: string, asked: AskedCall, table: IntegrationTab
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(address)
   const path = address.startsWith('/') ? address : `/${address}`
   const parsed = parseTarget(isAbsolute ? `/${address}` : `/${target.origin}${path}`)
-  if (!parsed.ok || matchIntegration(table, parsed.target) !== integration) return null
-  const isOpen = integration.integration.allow_empty_segments || !parsed.target.has_empty_segment
-  return isOpen ? parsed.target : null
+  if (!parsed.ok) return null
+  const covered = coverTarget(table, parsed.target)
+  return covered.kind === 'covered' && covered.integration === integration ? parsed.target : null
 }
 
 function denied(

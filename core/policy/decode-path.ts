@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { foldCompatible } from './fold-compatible.ts'
 
 export type PathFault =
   | 'backslash'
@@ -10,17 +11,23 @@ export type PathFault =
   | 'too_many_segments'
 
 export interface DecodedPath {
-  /** Decoded until stable; a segment may hold `/` that was encoded, which never separates. */
+  /** Decoded until stable; a segment may hold `/` that was encoded, which does not separate here. */
   readonly segments: readonly string[]
   /** An empty segment other than the last one, also one that has only parameters (`/;x/`). */
   readonly has_empty_segment: boolean
   readonly trailing_slash: boolean
+  /** The other ways to split the path at encoded slashes; empty for nearly every path. */
+  readonly split_readings: readonly SplitReading[]
 }
 
-/** Rounds of percent-decoding after which a segment must be stable (threats.md 8). */
+/** For each segment as written, the pieces that an upstream sees which decodes before it splits. */
+export type SplitReading = readonly (readonly string[])[]
+
+/** Rounds of percent-decoding after which a segment must be stable. */
 const DECODE_ROUNDS_LIMIT = 4
 /** More than any API has; bounds what a rule or a trie walks. */
 export const PATH_SEGMENTS_LIMIT = 512
+const NO_READINGS: readonly SplitReading[] = []
 
 /**
  * Splits and decodes a path the way the most eager upstream might, and refuses what any of them could read as
@@ -39,9 +46,11 @@ export function decodePath(raw: string): DecodedPath | PathFault {
   const last = parts.length - 1
   if (last > PATH_SEGMENTS_LIMIT) return 'too_many_segments'
   const trailing_slash = parts[last] === ''
+  const end = trailing_slash ? last : parts.length
   const segments: string[] = []
   let has_empty_segment = false
-  for (let i = 1; i < (trailing_slash ? last : parts.length); i++) {
+  let hides_slash = false
+  for (let i = 1; i < end; i++) {
     const part = parts[i] ?? ''
     if (part === '.' || part === '..') return 'dot_segment'
     if (isPlain) {
@@ -52,14 +61,24 @@ export function decodePath(raw: string): DecodedPath | PathFault {
     const decoded = decodeSegment(part)
     if (typeof decoded !== 'string') return decoded.fault
     segments.push(decoded)
+    hides_slash ||= mayHideSlash(decoded)
     if (isEmptySegment(decoded)) has_empty_segment = true
   }
-  return { segments, has_empty_segment, trailing_slash }
+  const split_readings = hides_slash ? splitReadings(parts.slice(1, end)) : NO_READINGS
+  if (typeof split_readings === 'string') return split_readings
+  return { segments, has_empty_segment, trailing_slash, split_readings }
 }
 
 /** Some upstreams cut parameters off, which leaves nothing of `;x`. */
 export const isEmptySegment = (segment: string): boolean =>
   segment === '' || segment.charCodeAt(0) === 0x3b
+
+/** Also where a slash appears only once the name is folded, and decoded after that. */
+function mayHideSlash(text: string): boolean {
+  if (text.includes('/')) return true
+  const folded = foldCompatible(text)
+  return folded !== text && (folded.includes('/') || folded.includes('%'))
+}
 
 function decodeSegment(part: string): string | { readonly fault: PathFault } {
   if (!everyEscapeIsWhole(part)) return { fault: 'bad_percent_encoding' }
@@ -67,13 +86,72 @@ function decodeSegment(part: string): string | { readonly fault: PathFault } {
   for (let round = 0; round <= DECODE_ROUNDS_LIMIT; round++) {
     if (!isUtf8(bytes)) return { fault: 'invalid_utf8' }
     const text = bytes.toString('utf8')
-    const fault = pieceFault(text)
+    const fault = pieceFault(text) ?? foldedFault(text, DECODE_ROUNDS_LIMIT - round)
     if (fault !== null) return { fault }
     const length = decodeInPlace(bytes)
     if (length === bytes.length) return text
     bytes = bytes.subarray(0, length)
   }
   return { fault: 'encoded_too_deep' }
+}
+
+/**
+ * What an upstream may find that folds names before it uses them (a file system, a framework's own normalisation):
+ * `．．` climbs there, and `％2e` is one more encoding of a dot.
+ */
+function foldedFault(text: string, rounds: number): PathFault | null {
+  let folded = foldCompatible(text)
+  if (folded === text) return null
+  for (let round = 0; ; round++) {
+    const fault = pieceFault(folded)
+    if (fault !== null) return fault
+    const bytes = Buffer.from(folded, 'utf8')
+    const length = decodeInPlace(bytes)
+    if (length === bytes.length) return null
+    if (round >= rounds) return 'encoded_too_deep'
+    const decoded = bytes.subarray(0, length)
+    if (!isUtf8(decoded)) return 'invalid_utf8'
+    folded = foldCompatible(decoded.toString('utf8'))
+  }
+}
+
+/**
+ * An upstream may decode fewer times than it takes until nothing is left to decode, so each number of rounds is a
+ * reading of its own; so is each with names folded. Only the distinct ones are returned.
+ */
+function splitReadings(parts: readonly string[]): readonly SplitReading[] | PathFault {
+  const readings = new Map<string, SplitReading>()
+  for (const fold of [unfolded, foldCompatible]) {
+    let texts = parts.map((part) => fold(Buffer.from(part, 'latin1').toString('utf8')))
+    for (let round = 0; round <= DECODE_ROUNDS_LIMIT; round++) {
+      const reading = texts.map((text) => text.split('/').map((piece) => decodeFully(piece, fold)))
+      const pieces = reading.reduce((sum, { length }) => sum + length, 0)
+      if (pieces > PATH_SEGMENTS_LIMIT) return 'too_many_segments'
+      if (pieces > parts.length) readings.set(JSON.stringify(reading), reading)
+      const next = texts.map((text) => fold(decodeOnce(text)))
+      if (next.every((text, i) => text === texts[i])) break
+      texts = next
+    }
+  }
+  return [...readings.values()]
+}
+
+const unfolded = (text: string): string => text
+
+function decodeFully(text: string, fold: (text: string) => string): string {
+  let stable = text
+  for (let round = 0; round < DECODE_ROUNDS_LIMIT; round++) {
+    const next = fold(decodeOnce(stable))
+    if (next === stable) break
+    stable = next
+  }
+  return stable
+}
+
+function decodeOnce(text: string): string {
+  if (!text.includes('%')) return text
+  const bytes = Buffer.from(text, 'utf8')
+  return bytes.toString('utf8', 0, decodeInPlace(bytes))
 }
 
 /** `%u002e` and a lone `%` mean different things to different upstreams. */
@@ -92,12 +170,21 @@ function pieceFault(text: string): PathFault | null {
     if (c === 0x5c) return 'backslash'
     if (c < 0x20 || (c >= 0x7f && c <= 0x9f)) return 'control_character'
     if (c !== 0x2f && c !== 0x3b) continue
-    const length = i - start
-    if (length === 1 && text[start] === '.') return 'dot_segment'
-    if (length === 2 && text[start] === '.' && text[start + 1] === '.') return 'dot_segment'
+    if (isDots(text, start, i)) return 'dot_segment'
     start = i + 1
   }
   return null
+}
+
+/** `.` or `..`, also with spaces around, which Windows drops from a name. */
+function isDots(text: string, start: number, end: number): boolean {
+  let from = start
+  let to = end
+  while (from < to && text.charCodeAt(from) === 0x20) from++
+  while (from < to && text.charCodeAt(to - 1) === 0x20) to--
+  const isOne = to - from === 1
+  if (!isOne && to - from !== 2) return false
+  return text.charCodeAt(from) === 0x2e && (isOne || text.charCodeAt(from + 1) === 0x2e)
 }
 
 /** One round of percent-decoding; answers the new length, the old one when there was nothing to decode. */

@@ -1,10 +1,9 @@
 import type { Agent } from '../model.ts'
 import type { Reason } from '../reasons.ts'
-import { baseUrlOfTarget } from './base-url-of-target.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import type { AgentScopes } from './compile-scopes.ts'
+import { coverTarget } from './cover-target.ts'
 import { decideScope } from './decide-scope.ts'
-import { matchIntegration } from './match-integration.ts'
 import { parseTarget } from './parse-target.ts'
 
 export interface ExplainFacts {
@@ -40,11 +39,10 @@ export function explain({ agent, scopes, table, method, url }: ExplainFacts): Ex
   const parsed = parseTarget(`/${Buffer.from(url, 'utf8').toString('latin1')}`)
   if (!parsed.ok) return refused('invalid_target_url', { reason: parsed.reason })
   const { target } = parsed
-  const integration = matchIntegration(table, target)
-  if (target.has_empty_segment && integration?.integration.allow_empty_segments !== true)
-    return refused('invalid_target_url', { reason: 'empty_segment' }, integration)
-  if (integration === null)
-    return refused('integration_not_found', { base_url: baseUrlOfTarget(target) })
+  const covered = coverTarget(table, target)
+  if (covered.kind === 'refused')
+    return refused(covered.reason, covered.details, covered.integration)
+  const { integration } = covered
   if (agent === null) return refused('agent_not_found', {}, integration)
   if (agent.status === 'killed')
     return refused('agent_killed', { killed_at: agent.killed_at }, integration)

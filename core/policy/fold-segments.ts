@@ -1,3 +1,5 @@
+import { foldCompatible } from './fold-compatible.ts'
+
 /** Decoded segments from a position on. */
 export interface SegmentRange {
   readonly segments: readonly string[]
@@ -5,22 +7,23 @@ export interface SegmentRange {
 }
 
 /**
- * How a lenient upstream might read a segment: without case, without parameters after `;`.
- * NFKC and the way over upper case fold look-alikes such as `ſ`, which such upstreams take for `s`.
+ * How a lenient upstream might read a segment: without case, without parameters after `;`, and without the dots and
+ * spaces at its end that Windows drops. Compatibility folding and the way over upper case fold look-alikes such as
+ * `ſ`, which such upstreams take for `s`.
  */
 export function foldSegment(segment: string): string {
   if (isFolded(segment)) return segment
-  const cut = segment.indexOf(';')
-  const text = cut === -1 ? segment : segment.slice(0, cut)
-  for (let i = 0; i < text.length; i++) {
-    if (text.charCodeAt(i) > 0x7f) return text.normalize('NFKC').toUpperCase().toLowerCase()
-  }
-  return text.toLowerCase()
+  const text = foldCompatible(segment)
+  const cut = text.indexOf(';')
+  const name = cut === -1 ? text : text.slice(0, cut)
+  return name.toUpperCase().toLowerCase().replace(TRAILING, '')
 }
+
+const TRAILING = /(?<![. ])[. ]+$/
 
 /** The same where an encoded slash separates. */
 export const foldAndSplitSegment = (segment: string): readonly string[] =>
-  segment.split('/').map(foldSegment).filter(isFilled)
+  foldCompatible(segment).split('/').map(foldSegment).filter(isFilled)
 
 /** The path as a lenient upstream might see it, empty segments dropped; the range itself where that is the same. */
 export function foldSegments(range: SegmentRange): SegmentRange {
@@ -30,7 +33,8 @@ export function foldSegments(range: SegmentRange): SegmentRange {
 
 /** The same where an encoded slash separates. */
 export function foldAndSplitSegments(range: SegmentRange): SegmentRange {
-  if (!someFrom(range, (segment) => segment.includes('/'))) return foldSegments(range)
+  if (!someFrom(range, (segment) => foldCompatible(segment).includes('/')))
+    return foldSegments(range)
   return { segments: range.segments.slice(range.from).flatMap(foldAndSplitSegment), from: 0 }
 }
 
@@ -40,12 +44,13 @@ function someFrom({ segments, from }: SegmentRange, test: (segment: string) => b
 }
 
 /** Most segments are lower-case ASCII without parameters. */
-function isFolded(segment: string): boolean {
+export function isFolded(segment: string): boolean {
   for (let i = 0; i < segment.length; i++) {
     const c = segment.charCodeAt(i)
     if ((c >= 0x41 && c <= 0x5a) || c === 0x3b || c > 0x7f) return false
   }
-  return true
+  const last = segment.charCodeAt(segment.length - 1)
+  return last !== 0x2e && last !== 0x20
 }
 
 const isFilled = (segment: string): boolean => segment !== ''

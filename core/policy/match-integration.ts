@@ -1,21 +1,73 @@
-import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
+import type {
+  CompiledIntegration,
+  IntegrationNode,
+  IntegrationTable,
+  OriginIntegrations,
+} from './compile-integrations.ts'
+import { foldSegment, isFolded } from './fold-segments.ts'
 import type { Target } from './parse-target.ts'
 
-/**
- * The integration whose base URL is the longest that begins the target and ends on a segment boundary.
- * Walks at most as many steps as the target has segments, however many integrations there are.
- */
-export function matchIntegration(
-  table: IntegrationTable,
-  target: Pick<Target, 'origin' | 'segments'>,
-): CompiledIntegration | null {
-  let node = table.get(target.origin)
-  let found: CompiledIntegration | null = null
-  for (let depth = 0; node !== undefined; depth++) {
-    if (node.integration !== null) found = node.integration
-    const segment = target.segments[depth]
-    if (segment === undefined) break
-    node = node.children.get(segment)
+export interface IntegrationMatch {
+  /** The integration whose base URL is the longest that begins the target and ends on a segment boundary. */
+  readonly integration: CompiledIntegration | null
+  /**
+   * Whether the target would belong to another one with case folded, encoded slashes split or empty segments dropped:
+   * its credential and scopes are not the ones to judge by then.
+   */
+  readonly is_ambiguous: boolean
+}
+
+type MatchedTarget = Pick<Target, 'origin' | 'segments' | 'split_readings'>
+
+const NO_MATCH: IntegrationMatch = { integration: null, is_ambiguous: false }
+
+/** Walks at most as many steps as the target has segments, however many integrations there are. */
+export function matchIntegration(table: IntegrationTable, target: MatchedTarget): IntegrationMatch {
+  const there = table.get(target.origin)
+  if (there === undefined) return NO_MATCH
+  const integration = deepest(there.written, target.segments, asWritten)[0] ?? null
+  return { integration, is_ambiguous: isAmbiguous(there, target, integration) }
+}
+
+function isAmbiguous(
+  { folded, depth, is_folded }: OriginIntegrations,
+  { segments, split_readings }: MatchedTarget,
+  written: CompiledIntegration | null,
+): boolean {
+  if (is_folded && split_readings.length === 0 && isPlain(segments, depth)) return false
+  const readings = [segments, ...split_readings.map((reading) => reading.flat())]
+  return readings.some((reading) => {
+    const found = deepest(folded, reading, foldSegment)
+    return written === null ? found.length > 0 : !found.includes(written)
+  })
+}
+
+/** Whether a lenient upstream reads the first segments as they are. */
+function isPlain(segments: readonly string[], depth: number): boolean {
+  for (let i = 0; i < depth && i < segments.length; i++) {
+    const segment = segments[i] ?? ''
+    if (segment === '' || !isFolded(segment)) return false
+  }
+  return true
+}
+
+const NOBODY: readonly CompiledIntegration[] = []
+const asWritten = (segment: string): string => segment
+
+/** The integrations of the longest base URL; segments of which `read` leaves nothing do not count. */
+function deepest(
+  root: IntegrationNode,
+  segments: readonly string[],
+  read: (segment: string) => string,
+): readonly CompiledIntegration[] {
+  let found = root.integrations.length > 0 ? root.integrations : NOBODY
+  let node: IntegrationNode | undefined = root
+  for (const segment of segments) {
+    const name = read(segment)
+    if (name === '' && read !== asWritten) continue
+    node = node.children.get(name)
+    if (node === undefined) break
+    if (node.integrations.length > 0) found = node.integrations
   }
   return found
 }

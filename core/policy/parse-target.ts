@@ -1,4 +1,4 @@
-import { decodePath } from './decode-path.ts'
+import { decodePath, type SplitReading } from './decode-path.ts'
 import { type ReadUrl, readUrl, type UrlFault } from './read-url.ts'
 
 /** Where a call wants to go. `raw_path` and `raw_query` are the caller's spelling, one character a byte (latin1). */
@@ -8,6 +8,8 @@ export interface Target extends ReadUrl {
   /** Refused unless the integration has `allow_empty_segments`. The last segment may always be empty. */
   readonly has_empty_segment: boolean
   readonly trailing_slash: boolean
+  /** The other ways to split the path at encoded slashes; empty for nearly every target. */
+  readonly split_readings: readonly SplitReading[]
 }
 
 /** `details.reason` of `invalid_target_url`. */
@@ -38,6 +40,7 @@ export function parseTarget(raw: string): ParsedTarget {
       segments: path.segments,
       has_empty_segment: path.has_empty_segment,
       trailing_slash: path.trailing_slash,
+      split_readings: path.split_readings,
     },
   }
 }

@@ -1,7 +1,6 @@
-import { baseUrlOfTarget } from '../../core/policy/base-url-of-target.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
+import { coverTarget } from '../../core/policy/cover-target.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
-import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
 import { hasOwnVia } from '../../core/policy/request-headers.ts'
 import type { OrganizationPolicy } from '../policy/policy-store.ts'
@@ -30,13 +29,12 @@ export function findIntegration(
   organization: OrganizationPolicy,
   target: Target,
 ): Step<CompiledIntegration> {
-  const integration = matchIntegration(organization.table, target)
-  if (target.has_empty_segment && !integration?.integration.allow_empty_segments)
-    return refuse(record, 'target', 'invalid_target_url', { reason: 'empty_segment' })
-  if (integration === null)
-    return refuse(record, 'integration', 'integration_not_found', {
-      base_url: baseUrlOfTarget(target),
-    })
+  const covered = coverTarget(organization.table, target)
+  if (covered.kind === 'refused') {
+    const step = covered.reason === 'invalid_target_url' ? 'target' : 'integration'
+    return refuse(record, step, covered.reason, covered.details)
+  }
+  const { integration } = covered
   record.facts.integration_id = integration.integration.integration_id
   record.mark('integration', 'pass')
   return given(integration)

@@ -342,6 +342,18 @@ describe('integrations', () => {
     assert.deepEqual(patched.body, { ...made, name: 'new', strip_agent_id: false })
     const back = await call('PUT', path, { strip_agent_id: null })
     assert.equal(back.body.strip_agent_id, true)
+    assert.equal(made.allow_encoded_slashes, false)
+    const slashes = await call('PUT', path, { allow_encoded_slashes: true })
+    assert.equal(slashes.body.allow_encoded_slashes, true)
+    assert.equal((await call('GET', path)).body.allow_encoded_slashes, true)
+    // As stored by a version that did not know the member.
+    const records = REDIS_KEYS.integrations(ORG)
+    const record = JSON.parse((await redis.hget(records, made.integration_id)) ?? '')
+    delete record.allow_encoded_slashes
+    await redis.hset(records, made.integration_id, JSON.stringify(record))
+    assert.equal((await call('GET', path)).body.allow_encoded_slashes, false)
+    const renamed = await call('PUT', path, { name: 'renamed' })
+    assert.deepEqual([renamed.status, renamed.body.allow_encoded_slashes], [200, false])
     const half = await call('PUT', path, { auth: { type: 'header', value: 'x' } })
     assert.deepEqual(issuePaths(half), ['/auth/name'])
     const whole = await call('PUT', path, {

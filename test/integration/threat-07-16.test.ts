@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import type { Answer } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
+import type { Access } from '../kit/operator.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { rawHttp2 } from '../kit/raw-http2.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
@@ -118,7 +119,7 @@ test('threat 8: no encoding climbs out of the scope', async () => {
     assert.equal(sent().length, 0, climb)
   }
   // What only looks like one goes through in the caller's spelling.
-  for (const plain of ['a%2Fb', '..a', 'a..', '%41', 'a;v=1', 'a%3Bv', '%E2%82%AC']) {
+  for (const plain of ['a%2F', '..a', 'a..', '%41', 'a;v=1', 'a%3Bv', '%E2%82%AC']) {
     const sent = stack.api.mark()
     const answer = await call({
       to: stack.proxyUrl,
@@ -130,6 +131,39 @@ test('threat 8: no encoding climbs out of the scope', async () => {
       sent()[0]?.path,
       `${new URL(access.base_url).pathname}/models/${plain}?p=../..&q=%2e%2e`,
     )
+  }
+})
+
+test('threat 28: an encoded slash reaches no path below, and a folded spelling no other integration', async () => {
+  const base_url = stack.ownBaseUrl()
+  const rules = [{ methods: ['GET'], paths: ['/items/*'] }]
+  const loose = await operator.makeAccess(base_url, { rules: [{ methods: ['*'], paths: ['/**'] }] })
+  await operator.makeIntegration(`${base_url}/v1/admin`)
+  const items = await operator.makeAccess(`${base_url}/v1`, { rules })
+  const slashed = await operator.makeAccess(`${base_url}/projects`, {
+    rules,
+    integration: { allow_encoded_slashes: true },
+  })
+  const ask = (path: string, { headers }: Access) =>
+    call({ to: stack.proxyUrl, path: `/${path}`, headers })
+  const rows: [access: Access, path: string, status: number, error: string | null][] = [
+    [items, `${base_url}/v1/items/1`, 200, null],
+    [items, `${base_url}/v1/items/1%2Fsecret`, 403, 'permission_denied'],
+    [items, `${base_url}/v1/items/1%25252fsecret`, 403, 'permission_denied'],
+    [items, `${base_url}/v1/items/1%EF%BC%8Fsecret`, 403, 'permission_denied'],
+    [items, `${base_url}/v1/items/%EF%BC%8E%EF%BC%8E/secret`, 400, 'invalid_target_url'],
+    [slashed, `${base_url}/projects/items/group%2Fproject`, 200, null],
+    [loose, `${base_url}/v2/items/1%2Fsecret`, 200, null],
+    [loose, `${base_url}/V1/admin/x`, 400, 'ambiguous_target'],
+    [loose, `${base_url}/v1%2fadmin/x`, 400, 'ambiguous_target'],
+    [items, `${base_url}/v1/Admin/x`, 400, 'ambiguous_target'],
+  ]
+  for (const [access, path, status, error] of rows) {
+    const sent = stack.api.mark()
+    const answer = await ask(path, access)
+    if (error === null) assert.deepEqual([path, answer.status], [path, status])
+    else assertRefusal(answer, status, error)
+    assert.equal(sent().length, error === null ? 1 : 0, path)
   }
 })
 

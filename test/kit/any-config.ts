@@ -114,6 +114,7 @@ export const anyConfig = fc
       name: called,
       base_url: `https://api${i}.example.com/v1`,
       strip_agent_id,
+      allow_encoded_slashes: i % 2 === 1,
       auth: credential,
     })),
     agents: agents.map(([agent_name, metadata], i) => ({

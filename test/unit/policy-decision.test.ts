@@ -29,7 +29,7 @@ function decide(
   scopes: readonly Scope[] = [CHAT],
 ): ScopeDecision {
   const target = targetOf(url)
-  const integration = matchIntegration(TABLE, target)
+  const { integration } = matchIntegration(TABLE, target)
   assert.ok(integration !== null)
   return decideScope(compileScopes(scopes), TABLE, { method, target, integration }, overrides)
 }
@@ -121,9 +121,9 @@ const BYPASSES: readonly [method: string, url: string, error: string, reason: st
   ['GET', 'https://x.evil.example/v1/models', 'integration_not_found', null],
   ['GET', 'https://evil.example/https://x/v1/models', 'invalid_target_url', 'empty_segment'],
   ['GET', 'https://x/v10/models', 'integration_not_found', null],
-  ['GET', 'https://x/V1/models', 'integration_not_found', null],
-  ['GET', 'https://x/v1;a/models', 'integration_not_found', null],
-  ['GET', 'https://x/v1%2Fmodels', 'integration_not_found', null],
+  ['GET', 'https://x/V1/models', 'ambiguous_target', null],
+  ['GET', 'https://x/v1;a/models', 'ambiguous_target', null],
+  ['GET', 'https://x/v1%2Fmodels', 'ambiguous_target', null],
   ['GET', 'https://x/v1/models2', 'permission_denied', 'path_not_allowed'],
   ['GET', 'https://x/v1/Models', 'permission_denied', 'path_not_allowed'],
   ['GET', 'https://x/v1/models%2Fa', 'permission_denied', 'path_not_allowed'],

@@ -19,7 +19,7 @@ const BASES = [
 
 const covering = (bases: readonly string[], url: string): string | null =>
   matchIntegration(compileIntegrations(bases.map((base) => anIntegration(base))), targetOf(url))
-    ?.integration.base_url ?? null
+    .integration?.integration.base_url ?? null
 
 test('the longest base URL that ends on a segment boundary covers the target', () => {
   const rows: [url: string, base: string | null][] = [
@@ -83,7 +83,7 @@ test('of two integrations with one base URL the older covers, whatever their ord
     [newer, older],
   ]) {
     const found = matchIntegration(compileIntegrations(list), targetOf('https://x/a'))
-    assert.equal(found?.integration.integration_id, 'int_1')
+    assert.equal(found.integration?.integration.integration_id, 'int_1')
   }
 })
 
@@ -92,7 +92,7 @@ test('the name that a credential fills is known, headers in their plain form', (
     matchIntegration(
       compileIntegrations([anIntegration('https://x', auth)]),
       targetOf('https://x/'),
-    )?.owned
+    ).integration?.owned
   assert.deepEqual(owned({ auth: { type: 'header', name: 'X_Api-Key', value: '' } }), {
     kind: 'header',
     name: 'x-api-key',

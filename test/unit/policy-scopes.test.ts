@@ -8,6 +8,7 @@ import { checkMcpTool, isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { mergeSettings } from '../../core/policy/merge-settings.ts'
 import { matchesPath, parsePathPattern } from '../../core/policy/path-pattern.ts'
+import { splitRanges } from '../../core/policy/split-ranges.ts'
 import { compileToolGlob, matchesToolGlob } from '../../core/mcp/tool-glob.ts'
 import { aScope, targetOf } from './policy-kit.ts'
 
@@ -124,6 +125,7 @@ function choose(
     method: m,
     segments: targetOf(`https://x${p}`).segments,
     from: 0,
+    readings: splitRanges(targetOf(`https://x${p}`).split_readings, 0),
   })
   return chooseScope(
     compileScopes(scopes),
@@ -244,7 +246,7 @@ test('threat 9: spelling cannot choose a weaker scope', () => {
 
 test('settings that were merged once are the same value the next time', () => {
   const agent = compileScopes([WEAK, STRICT])
-  const call = { method: 'POST', segments: ['chat', 'completions'], from: 0 }
+  const call = { method: 'POST', segments: ['chat', 'completions'], from: 0, readings: [] }
   const [one, two] = [chooseScope(agent, 'int_a', call), chooseScope(agent, 'int_a', call)]
   assert.ok(one.kind === 'allowed' && two.kind === 'allowed')
   assert.equal(one.settings, two.settings)

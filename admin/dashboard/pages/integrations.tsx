@@ -110,15 +110,17 @@ function IntegrationForm({
 }) {
   const [name, setName] = useState(of?.name ?? '')
   const [base_url, setUrl] = useState(of?.base_url ?? '')
-  const [strip_agent_id, setStrip] = useState(of?.strip_agent_id ?? true)
-  const [allow_empty_segments, setAllowEmpty] = useState(of?.allow_empty_segments ?? false)
+  const [options, setOptions] = useState<Options>({
+    strip_agent_id: of?.strip_agent_id ?? true,
+    allow_empty_segments: of?.allow_empty_segments ?? false,
+    allow_encoded_slashes: of?.allow_encoded_slashes ?? false,
+  })
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
   const save = useAction(() => {
     const body = {
       name,
       base_url,
-      strip_agent_id,
-      allow_empty_segments,
+      ...options,
       ...(auth === null ? {} : { auth: givenAuth(auth) }),
     }
     return of === null
@@ -151,16 +153,36 @@ function IntegrationForm({
         />
       )}
       {auth !== null && <AuthFields auth={auth} onAuth={setAuth} />}
-      <CheckField
-        label="Cut the agent_id that identified the agent out of bodies"
-        value={strip_agent_id}
-        onValue={setStrip}
-      />
-      <CheckField
-        label="Allow empty path segments"
-        value={allow_empty_segments}
-        onValue={setAllowEmpty}
-      />
+      <OptionFields options={options} onOptions={setOptions} />
     </DialogForm>
+  )
+}
+
+type Options = Pick<
+  Integration,
+  'strip_agent_id' | 'allow_empty_segments' | 'allow_encoded_slashes'
+>
+
+function OptionFields({
+  options,
+  onOptions,
+}: {
+  options: Options
+  onOptions: (options: Options) => void
+}) {
+  const field = (name: keyof Options) => ({
+    value: options[name],
+    onValue: (value: boolean) => onOptions({ ...options, [name]: value }),
+  })
+  return (
+    <>
+      <CheckField label="Remove agent_id from request bodies" {...field('strip_agent_id')} />
+      <CheckField label="Allow empty path segments" {...field('allow_empty_segments')} />
+      <CheckField
+        label="Allow encoded slashes"
+        hint="For APIs such as GitLab that take %2F for part of a name. Elsewhere it lets an agent reach paths below the ones a scope names."
+        {...field('allow_encoded_slashes')}
+      />
+    </>
   )
 }
