@@ -1,5 +1,8 @@
+import { SECRET_MEMBER_NAMES } from './credential/catalogue.ts'
+
 /** Nothing of ours logs these; the list is for what an error or a library might carry along. */
-const HIDDEN = [
+const HIDDEN: readonly string[] = [
+  ...SECRET_MEMBER_NAMES,
   'authorization',
   'cookie',
   'set-cookie',
@@ -7,16 +10,11 @@ const HIDDEN = [
   'token',
   'api_key',
   'key',
-  'password',
-  'value',
-  'client_secret',
-  'secret_access_key',
-  'session_token',
   'page_secret',
   'x-agw-page-secret',
   'secret',
   'auth',
-]
+].filter((name, i, all) => all.indexOf(name) === i)
 
 const below = (names: readonly string[]): string[] =>
   names.flatMap((name) => {

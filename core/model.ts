@@ -3,6 +3,8 @@
  * What a reader of the API sees is derived from these by admin; what the hot path uses is compiled from them.
  */
 
+import type { SealedAuth } from './credential/catalogue.ts'
+
 export type AgentStatus = 'active' | 'killed'
 
 export interface Agent {
@@ -39,42 +41,6 @@ export interface ApiKey {
   readonly revoked_at: string | null
   /** `kill` marks a key that a reactivation gives back. */
   readonly revoked_by: 'operator' | 'kill' | null
-}
-
-/** The secret members hold sealed text (core/seal.ts), never the value. */
-export type SealedAuth =
-  | { readonly type: 'bearer'; readonly token: string }
-  | { readonly type: 'header'; readonly name: string; readonly value: string }
-  | { readonly type: 'basic'; readonly username: string; readonly password: string }
-  | { readonly type: 'query'; readonly name: string; readonly value: string }
-  | { readonly type: 'none' }
-  | {
-      readonly type: 'oauth2_client_credentials'
-      readonly token_url: string
-      readonly client_id: string
-      readonly client_secret: string
-      readonly scope?: string
-    }
-  | {
-      readonly type: 'aws_sigv4'
-      readonly access_key_id: string
-      readonly secret_access_key: string
-      readonly session_token?: string
-      readonly region: string
-      readonly service: string
-    }
-
-export type AuthType = SealedAuth['type']
-
-/** Which members of a credential are sealed, and in which form a read may show them. */
-export const SECRET_MEMBERS: Readonly<Record<AuthType, readonly string[]>> = {
-  bearer: ['token'],
-  header: ['value'],
-  basic: ['password'],
-  query: ['value'],
-  none: [],
-  oauth2_client_credentials: ['client_secret'],
-  aws_sigv4: ['secret_access_key', 'session_token'],
 }
 
 export interface Integration {

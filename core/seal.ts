@@ -71,6 +71,10 @@ export function unseal(ring: KeyRing, sealed: string, binding: SealBinding): Sec
   }
 }
 
+/** Whether a text has the form of a sealed value, under whatever key. */
+export const isSealed = (text: string): boolean =>
+  /^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{22,}$/.test(text)
+
 /** The key under which a value is sealed, so that a rotation can tell what is left to seal again. */
 export const sealedUnder = (sealed: string): string | null => sealed.split('.')[1] ?? null
 

@@ -56,6 +56,17 @@ export interface Key {
   readonly revoked_by: string | null
 }
 
+export interface CredentialType {
+  readonly type: string
+  readonly label: string
+  readonly members: readonly {
+    readonly name: string
+    readonly is_secret: boolean
+    readonly is_required: boolean
+    readonly may_be_empty: boolean
+  }[]
+}
+
 export interface Integration {
   readonly integration_id: string
   readonly name: string

@@ -1,3 +1,5 @@
+import { findCredentialType } from '../../core/credential/catalogue.ts'
+import type { TextKind } from '../../core/credential/member.ts'
 import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
 import type { Issue } from '../http/outcome.ts'
@@ -6,20 +8,30 @@ import type { Issue } from '../http/outcome.ts'
 const REFUSED_HEADER =
   /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|via|forwarded|proxy-.*|x-forwarded-.*|x-real-ip|x-request-id|x-agw-.*|x-envoy-.*|accept-encoding|http2-settings)$/
 
-/** What the schema of a credential cannot say. */
-export function checkAuth(auth: PlainAuth): Issue[] {
-  if (auth.type === 'header' && REFUSED_HEADER.test(plainHeaderName(auth.name)))
-    return [{ path: '/auth/name', message: 'is a header that a credential cannot go into' }]
-  if (auth.type === 'oauth2_client_credentials') return checkTokenUrl(auth.token_url)
-  return []
+/** What the schema of a text cannot say; null when there is nothing wrong with it. */
+const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
+  header_name: (name) =>
+    REFUSED_HEADER.test(plainHeaderName(name))
+      ? 'is a header that a credential cannot go into'
+      : null,
+  url: (text) => {
+    const url = URL.canParse(text) ? new URL(text) : null
+    if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
+      return 'must be an absolute http or https URL'
+    return url.username !== '' || url.password !== '' || url.hash !== ''
+      ? 'must have no user info and no fragment'
+      : null
+  },
 }
 
-function checkTokenUrl(text: string): Issue[] {
-  const path = '/auth/token_url'
-  const url = URL.canParse(text) ? new URL(text) : null
-  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:'))
-    return [{ path, message: 'must be an absolute http or https URL' }]
-  if (url.username !== '' || url.password !== '' || url.hash !== '')
-    return [{ path, message: 'must have no user info and no fragment' }]
-  return []
+/** What the schema of a credential cannot say. */
+export function checkAuth(auth: PlainAuth): Issue[] {
+  const given = auth as Readonly<Record<string, string | undefined>>
+  return Object.entries(findCredentialType(auth.type)?.members ?? {}).flatMap(
+    ([name, { text: kind }]): Issue[] => {
+      const text = given[name]
+      const message = text === undefined ? null : (CHECKS[kind]?.(text) ?? null)
+      return message === null ? [] : [{ path: `/auth/${name}`, message }]
+    },
+  )
 }

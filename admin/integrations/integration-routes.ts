@@ -8,7 +8,7 @@ import { defineRoute, type Route } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { patchOf } from '../http/patch-of.ts'
-import { AuthSchema, AuthView } from './auth-schema.ts'
+import { AuthReadBack, AuthSchema } from './auth-schema.ts'
 import { createIntegration } from './create-integration.ts'
 import { deleteIntegration } from './delete-integration.ts'
 import {
@@ -34,7 +34,7 @@ const IntegrationQuery = Strict({
 const IntegrationPatch = patchOf(
   Strict({
     ...EditableIntegration.properties,
-    auth: Type.Union([AuthSchema, AuthView]),
+    auth: Type.Union([AuthSchema, AuthReadBack]),
   }),
   INTEGRATION_READ_ONLY,
   ['auth'],

@@ -1,4 +1,5 @@
-import { type Integration, SECRET_MEMBERS } from '../../core/model.ts'
+import { findCredentialType } from '../../core/credential/catalogue.ts'
+import type { Integration } from '../../core/model.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import { Secret } from '../../core/secret.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
@@ -25,12 +26,15 @@ export function integrationView(ring: KeyRing, integration: Integration): Record
 function authView(ring: KeyRing, integration: Integration): Record<string, unknown> {
   const { auth } = integration
   const opened = openAuth(ring, integration) as Readonly<Record<string, unknown>> | null
-  const view: Record<string, unknown> = { ...auth }
-  for (const member of SECRET_MEMBERS[auth.type]) {
-    if (!Object.hasOwn(auth, member)) continue
-    delete view[member]
+  const stored = auth as Readonly<Record<string, unknown>>
+  const view: Record<string, unknown> = { type: auth.type }
+  for (const [member, { visibility }] of Object.entries(
+    findCredentialType(auth.type)?.members ?? {},
+  )) {
+    if (!Object.hasOwn(stored, member)) continue
     const secret = opened?.[member]
-    view[`${member}_last4`] = secret instanceof Secret ? shownOf(secret.reveal()) : null
+    if (visibility === 'public') view[member] = stored[member]
+    else view[`${member}_last4`] = secret instanceof Secret ? shownOf(secret.reveal()) : null
   }
   return view
 }

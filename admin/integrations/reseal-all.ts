@@ -1,4 +1,5 @@
-import { type Integration, SECRET_MEMBERS } from '../../core/model.ts'
+import { secretMembers } from '../../core/credential/catalogue.ts'
+import type { Integration } from '../../core/model.ts'
 import { commit } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -52,7 +53,7 @@ export async function resealAll(
 
 function needsReseal(ring: KeyRing, { auth }: Integration): boolean {
   const members = auth as unknown as Readonly<Record<string, string | undefined>>
-  return SECRET_MEMBERS[auth.type].some((member) => {
+  return secretMembers(auth.type).some((member) => {
     const sealed = members[member]
     return sealed !== undefined && sealedUnder(sealed) !== ring.primary_id
   })

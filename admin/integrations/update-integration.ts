@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { secretMembers } from '../../core/credential/catalogue.ts'
 import type { Integration } from '../../core/model.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
@@ -99,7 +100,7 @@ function applyPatch(
   const was = parseBaseUrl(current.base_url)
   const stays = was.ok && was.base.origin === parsed.base.origin
   // Without a secret there is nothing that the same `auth`, given again, could send elsewhere.
-  const is_secretless = givenAuth !== undefined && current.auth.type === 'none'
+  const is_secretless = givenAuth !== undefined && secretMembers(current.auth.type).length === 0
   if (!auth_replaced && !stays && !is_secretless)
     return invalid([
       { path: '/auth', message: 'is needed in the same request when base_url has a new origin' },

@@ -5,6 +5,7 @@ import { anomalyRoutes } from '../anomaly/anomaly-routes.ts'
 import { auditRoutes } from '../audit/audit-routes.ts'
 import { edgeRoutes } from '../edges/edge-routes.ts'
 import { explainRoutes } from '../explain/explain-routes.ts'
+import { credentialTypeRoutes } from '../integrations/credential-type-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...killRoutes,
   ...keyRoutes,
   ...integrationRoutes,
+  ...credentialTypeRoutes,
   ...scopeRoutes,
   ...organizationRoutes,
   ...tokenRoutes,

@@ -19,7 +19,7 @@ import { Strict } from '../../admin/http/common-schemas.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
 import { NewWebhook } from '../../admin/webhooks/webhook-schemas.ts'
-import { type AuthType, SECRET_MEMBERS } from '../../core/model.ts'
+import { secretMembers } from '../../core/credential/catalogue.ts'
 import type { Environment } from '../../core/settings.ts'
 import { fillReferences } from './fill-references.ts'
 import { memberHint } from './member-hint.ts'
@@ -95,13 +95,8 @@ function fillSecrets(
     return { item: fill(item, ['secret'], ''), issues }
   const { auth } = item
   if (kind !== 'integrations' || !isObject(auth)) return { item, issues }
-  return { item: { ...item, auth: fill(auth, secretMembers(auth), '/auth') }, issues }
+  return { item: { ...item, auth: fill(auth, secretMembers(auth['type']), '/auth') }, issues }
 }
-
-const secretMembers = ({ type }: Json): readonly string[] =>
-  typeof type === 'string' && Object.hasOwn(SECRET_MEMBERS, type)
-    ? SECRET_MEMBERS[type as AuthType]
-    : []
 
 /** The gateway has a limit of its own, which only it knows. */
 const ANY_BODY_BYTES = Number.POSITIVE_INFINITY

@@ -4,7 +4,7 @@ import { EditableIntegration } from '../../admin/integrations/integration-schema
 import { shownOf } from '../../admin/integrations/integration-view.ts'
 import { EditableScope } from '../../admin/scopes/scope-schemas.ts'
 import { EditableWebhook } from '../../admin/webhooks/webhook-schemas.ts'
-import { type AuthType, SECRET_MEMBERS } from '../../core/model.ts'
+import { secretMembers } from '../../core/credential/catalogue.ts'
 import { isObject, type Json, type Kind } from './resource-kinds.ts'
 import { withoutNulls } from './without-nulls.ts'
 
@@ -80,7 +80,7 @@ const own = (from: Json, name: string): unknown =>
 
 /** A read shows the last four characters of a secret that is long enough, so only these can tell it from another. */
 function authDifferences(wanted: Json, shown: Json, all_secrets: boolean): MemberChange[] {
-  const secrets = SECRET_MEMBERS[wanted['type'] as AuthType]
+  const secrets = secretMembers(wanted['type'])
   const plain = Object.entries(wanted).filter(([name]) => !secrets.includes(name))
   const rest = Object.fromEntries(
     Object.entries(shown).filter(([name]) => !isShownSecret(name, shown)),
@@ -97,4 +97,4 @@ function authDifferences(wanted: Json, shown: Json, all_secrets: boolean): Membe
 }
 
 const isShownSecret = (name: string, { type }: Json): boolean =>
-  SECRET_MEMBERS[type as AuthType].some((member) => name === `${member}_last4`)
+  secretMembers(type).some((member) => name === `${member}_last4`)

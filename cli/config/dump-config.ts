@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Document, isCollection, isPair, isScalar, visit } from 'yaml'
-import { type AuthType, SECRET_MEMBERS } from '../../core/model.ts'
+import { secretMembers } from '../../core/credential/catalogue.ts'
 import { comparable } from './differences.ts'
 import { groupBy, uniqueOf } from './owner-index.ts'
 import type { Installation } from './read-installation.ts'
@@ -75,7 +75,7 @@ const HEAD = ` Written by agw dump. Secrets are references to environment variab
 function integrationEntry(shown: Json, variables: VariableNames): Json {
   const { name, base_url, auth, ...rest } = comparable('integrations', shown)
   const members = auth as Json
-  const secrets = SECRET_MEMBERS[members['type'] as AuthType]
+  const secrets = secretMembers(members['type'])
   const entries = Object.entries(members).map(([member, value]) => {
     const secret = secrets.find((one) => member === `${one}_last4`)
     return secret === undefined

@@ -1,13 +1,12 @@
-import type { OpenedAuth } from '../store/credential-binding.ts'
+import { credentialTypeOf, type OpenedFor } from '../credential/catalogue.ts'
+import type { FilledPair } from '../credential/credential-type.ts'
+import type { Secret } from '../secret.ts'
 import type { Header } from './header.ts'
 import { isHeaderValue } from './is-header-value.ts'
 import { replaceQueryParameter } from './query-parameter.ts'
 
 /** A credential that is put in as it is stored. */
-export type PlainCredential = Exclude<
-  OpenedAuth,
-  { readonly type: 'oauth2_client_credentials' | 'aws_sigv4' }
->
+export type PlainCredential = OpenedFor<'plain'>
 
 /** What the upstream gets besides the caller's own: from here on the credential is in the clear. */
 export type CredentialEffect =
@@ -20,34 +19,39 @@ export type CredentialEffect =
   /** Answers `credential_unavailable`. */
   | { readonly kind: 'unusable' }
 
-const UNUSABLE: CredentialEffect = { kind: 'unusable' }
-
 /** @param raw_query the caller's query, which a query credential is put into. */
 export function applyCredential(auth: PlainCredential, raw_query: string | null): CredentialEffect {
-  switch (auth.type) {
-    case 'bearer':
-      return withHeader('authorization', `Bearer ${auth.token.reveal()}`, raw_query)
-    case 'header':
-      return withHeader(auth.name.toLowerCase(), auth.value.reveal(), raw_query)
-    case 'basic': {
-      const pair = Buffer.from(`${auth.username}:${auth.password.reveal()}`, 'utf8')
-      return withHeader('authorization', `Basic ${pair.toString('base64')}`, raw_query)
-    }
-    case 'query':
-      return {
-        kind: 'applied',
-        headers: [],
-        raw_query: replaceQueryParameter(raw_query, auth.name, auth.value.reveal()),
-      }
-    case 'none':
-      return { kind: 'applied', headers: [], raw_query }
-  }
+  const { headers, query } = plainApplication(auth).apply(auth)
+  let filled = raw_query
+  for (const { name, value } of query) filled = replaceQueryParameter(filled, name, value)
+  return withHeaders(headers, filled)
 }
 
-function withHeader(name: string, text: string, raw_query: string | null): CredentialEffect {
-  const value = Buffer.from(text, 'utf8').toString('latin1')
-  if (!isHeaderName(name) || !isHeaderValue(value)) return UNUSABLE
-  return { kind: 'applied', headers: [{ name, value }], raw_query }
+/** The headers in the form that Envoy takes, where each of them can stand in a request. */
+export function withHeaders(
+  filled: readonly FilledPair[],
+  raw_query: string | null,
+): CredentialEffect {
+  const headers = filled.map(({ name, value }) => ({
+    name: name.toLowerCase(),
+    value: Buffer.from(value, 'utf8').toString('latin1'),
+  }))
+  const can_stand = headers.every(({ name, value }) => isHeaderName(name) && isHeaderValue(value))
+  return can_stand ? { kind: 'applied', headers, raw_query } : { kind: 'unusable' }
+}
+
+/** The member that the API may repeat in its response headers. */
+export function echoedSecret(auth: PlainCredential): Secret | null {
+  const { echoed } = plainApplication(auth)
+  const members = auth as Readonly<Record<string, string | Secret>>
+  const value = echoed === undefined ? undefined : members[echoed]
+  return typeof value === 'object' ? value : null
+}
+
+function plainApplication({ type }: PlainCredential) {
+  const { application } = credentialTypeOf(type)
+  if (application.kind !== 'plain') throw new Error(`${type} is not applied as it is stored`)
+  return application
 }
 
 const isHeaderName = (name: string): boolean => /^[a-z0-9!#$%&'*+.^_`|~-]+$/.test(name)

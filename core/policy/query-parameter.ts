@@ -24,24 +24,15 @@ export function removeQueryParameter(raw_query: string | null, name: string): st
   return kept.length === 0 ? null : kept.join('&')
 }
 
-/** By which a request can be signed in its query, in lower case; a signature of ours goes into the headers. */
-const PRESIGNED: ReadonlySet<string> = new Set([
-  'x-amz-algorithm',
-  'x-amz-content-sha256',
-  'x-amz-credential',
-  'x-amz-date',
-  'x-amz-expires',
-  'x-amz-security-token',
-  'x-amz-signature',
-  'x-amz-signedheaders',
-])
-
-/** Takes out what a client of AWS has signed in the query; every other byte stays. Null when nothing is left. */
-export function removePresigned(raw_query: string | null): string | null {
+/** Takes every parameter of these names, in lower case, out; every other byte stays. Null when nothing is left. */
+export function removeParameters(
+  raw_query: string | null,
+  lower_names: ReadonlySet<string>,
+): string | null {
   if (raw_query === null) return null
   const pairs = raw_query.split('&')
   const kept = pairs.filter(
-    (pair) => !namesOf(pair).some((name) => PRESIGNED.has(name.toLowerCase())),
+    (pair) => !namesOf(pair).some((name) => lower_names.has(name.toLowerCase())),
   )
   if (kept.length === pairs.length) return raw_query
   return kept.length === 0 ? null : kept.join('&')

@@ -1,23 +1,15 @@
-import { type Integration, SECRET_MEMBERS, type SealedAuth } from '../model.ts'
-import { type KeyRing, type SealBinding, seal, unseal } from '../seal.ts'
-import type { Secret } from '../secret.ts'
+import {
+  findCredentialType,
+  type OpenedAuth,
+  type SealedAuth,
+  secretMembers,
+} from '../credential/catalogue.ts'
+import type { Integration } from '../model.ts'
+import { isSealed, type KeyRing, type SealBinding, seal, unseal } from '../seal.ts'
+import { Secret } from '../secret.ts'
 
 /** The credential as a caller of the admin API gives it: the same shape as the sealed one, in the clear. */
 export type PlainAuth = SealedAuth
-
-type SecretMember =
-  | 'token'
-  | 'value'
-  | 'password'
-  | 'client_secret'
-  | 'secret_access_key'
-  | 'session_token'
-type Opened<A> = A extends unknown
-  ? { readonly [M in keyof A]: M extends SecretMember ? Secret : A[M] }
-  : never
-
-/** The credential with its secret members in the clear, each in a `Secret`. */
-export type OpenedAuth = Opened<SealedAuth>
 
 /** What of an integration a seal is bound to. */
 export type CredentialOwner = Pick<
@@ -27,12 +19,11 @@ export type CredentialOwner = Pick<
 
 /**
  * Binds a secret to its organization, its integration, what it is, and the origins it may be sent to, so that
- * neither a moved sealed value nor a changed `base_url` or `token_url` opens (threats.md 4).
+ * neither a moved sealed value nor a changed `base_url` or `token_url` opens.
  */
 export function credentialBinding(owner: CredentialOwner, member: string): SealBinding {
   const { organization_id, integration_id, base_url, auth } = owner
-  const origins = [originOf(base_url)]
-  if (auth.type === 'oauth2_client_credentials') origins.push(originOf(auth.token_url))
+  const origins = [base_url, ...urlsOf(auth)].map(originOf)
   return {
     organization_id,
     owner_id: integration_id,
@@ -53,9 +44,12 @@ export function sealAuth(
 
 /** Null when a secret does not open: another key, a changed text, or a value that belongs elsewhere. */
 export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | null {
+  const declared = findCredentialType(owner.auth.type)
+  if (declared === null) return null
   let complete = true
-  const opened = mapSecrets(owner.auth, (sealed, member) => {
-    const secret = unseal(ring, sealed, credentialBinding(owner, member))
+  const opened = mapSecrets(owner.auth, (text, member) => {
+    if (declared.members[member]?.was_public && !isSealed(text)) return new Secret(text)
+    const secret = unseal(ring, text, credentialBinding(owner, member))
     complete &&= secret !== null
     return secret
   })
@@ -64,11 +58,19 @@ export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | nu
 
 function mapSecrets<T>(auth: SealedAuth, change: (text: string, member: string) => T): object {
   const changed: Record<string, unknown> = { ...auth }
-  for (const member of SECRET_MEMBERS[auth.type]) {
+  for (const member of secretMembers(auth.type)) {
     const text = changed[member]
     if (typeof text === 'string') changed[member] = change(text, member)
   }
   return changed
+}
+
+/** Members that are addresses: the secrets may be sent there, too. */
+function urlsOf(auth: SealedAuth): string[] {
+  const members = auth as Readonly<Record<string, string | undefined>>
+  return Object.entries(findCredentialType(auth.type)?.members ?? {})
+    .filter(([, { text }]) => text === 'url')
+    .flatMap(([name]) => members[name] ?? [])
 }
 
 /** A text that is no URL, which only a changed store can hold, stands for itself and so opens nothing. */

@@ -1,12 +1,17 @@
 import { dropSessionCookie } from '../../core/policy/drop-session-cookie.ts'
-import { applyCredential, type CredentialEffect } from '../../core/policy/apply-credential.ts'
+import { credentialTypeOf } from '../../core/credential/catalogue.ts'
+import {
+  applyCredential,
+  type CredentialEffect,
+  echoedSecret,
+  withHeaders,
+} from '../../core/policy/apply-credential.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
-import { removePresigned } from '../../core/policy/query-parameter.ts'
+import { removeParameters } from '../../core/policy/query-parameter.ts'
 import { appendVia, headersToRemove } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import { type Quota, rateValues } from '../rate/rate-headers.ts'
-import { signRequest } from '../credential/sign-request.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
 import { type Call, deny } from './call.ts'
 import type { SentBody } from './hold-body.ts'
@@ -52,7 +57,7 @@ export function forwardCall(
     settings,
     pool: parts.pool,
     limit_bytes: parts.settings.max_body_bytes,
-    query_secret: plain?.auth.type === 'query' ? plain.auth.value : null,
+    query_secret: plain === null ? null : echoedSecret(plain.auth),
     onUnauthorized: plain?.onUnauthorized ?? null,
     lists_tools,
     onFinding: (data) => record.foundInResponse(data),
@@ -90,9 +95,6 @@ export function forwardCall(
   }
 }
 
-/** What AWS demands to be signed of the caller's headers; all others may change on their way. */
-const isSigned = (name: string): boolean => name.startsWith('x-amz-') || name === 'content-type'
-
 /** Signs the request as the API will see it. */
 function signCall(
   { parts, headers, head }: Call,
@@ -100,9 +102,11 @@ function signCall(
   { auth, payload }: Extract<ReadyCredential, { readonly kind: 'signature' }>,
   removed: readonly string[],
 ): CredentialEffect {
-  const raw_query = removePresigned(target.raw_query)
-  const kept = headers.filter(({ name }) => isSigned(name) && !removed.includes(name))
-  const signed = signRequest(
+  const { application } = credentialTypeOf(auth.type)
+  if (application.kind !== 'signature') throw new Error(`${auth.type} does not sign`)
+  const raw_query = removeParameters(target.raw_query, application.replaced_parameters)
+  const kept = headers.filter(({ name }) => application.signs(name) && !removed.includes(name))
+  const signed = application.sign(
     auth,
     {
       method: head.method,
@@ -113,7 +117,7 @@ function signCall(
     },
     parts.nowMs(),
   )
-  return signed === null ? { kind: 'unusable' } : { kind: 'applied', headers: signed, raw_query }
+  return withHeaders(signed, raw_query)
 }
 
 /**

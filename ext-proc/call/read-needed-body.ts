@@ -1,7 +1,7 @@
+import { credentialUse } from '../../core/credential/credential-use.ts'
 import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
 import type { Integration } from '../../core/model.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
-import { needsHash } from '../credential/payload-of.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 import { deferredSettings } from '../policy/deferred-settings.ts'
@@ -25,7 +25,7 @@ function needOf(
     settings.injection.enabled ||
     !settings.tools.is_unrestricted ||
     isForm(head.content_type) ||
-    (auth.type === 'aws_sigv4' && needsHash(auth.service, base.scheme))
+    credentialUse(auth).holdsBody(base.scheme)
   if (!isNeeded) return null
   const limit_bytes = Math.min(
     parts.settings.max_body_bytes,
@@ -131,5 +131,4 @@ function pathBelowBase(raw_path: string, base_segments: number): string {
 const mayInspect = ({ injection, tools }: EffectiveSettings, { auth }: Integration): boolean =>
   (injection.enabled && injection.scan_responses) ||
   !tools.is_unrestricted ||
-  auth.type === 'query' ||
-  auth.type === 'oauth2_client_credentials'
+  credentialUse(auth).looks_at_response

@@ -1,9 +1,13 @@
+import {
+  credentialTypeOf,
+  type OpenedAuth,
+  type OpenedFor,
+} from '../../core/credential/catalogue.ts'
+import type { TokenClient } from '../../core/credential/credential-type.ts'
 import type { PlainCredential } from '../../core/policy/apply-credential.ts'
-import type { OauthClient } from '../credential/fetch-token.ts'
 import type { TokenFailure } from '../credential/credential-cause.ts'
 import type { TokenOrder, TokenResult } from '../credential/token-cache.ts'
 import { payloadOf } from '../credential/payload-of.ts'
-import type { AwsCredential } from '../credential/sign-request.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { Answer } from './call-stream.ts'
 import type { AskedCall } from './check-scope.ts'
@@ -18,7 +22,7 @@ export type ReadyCredential =
     }
   | {
       readonly kind: 'signature'
-      readonly auth: AwsCredential
+      readonly auth: OpenedFor<'signature'>
       /** What is signed of the body. */
       readonly payload: string
     }
@@ -26,9 +30,9 @@ export type ReadyCredential =
 /** A token that has to be fetched is on its way while the body arrives and is scanned. */
 export function askForToken({ parts }: Call, asked: AskedCall): void {
   const { integration } = asked.integration
-  if (integration.auth.type !== 'oauth2_client_credentials') return
   const auth = asked.organization.auth.get(integration.integration_id)
-  if (auth?.type === 'oauth2_client_credentials') void parts.tokens.get(orderOf(asked, auth))
+  const client = auth ? clientOf(auth) : null
+  if (client !== null) void parts.tokens.get(orderOf(asked, client))
 }
 
 /**
@@ -44,24 +48,26 @@ export function readyCredential(
   const auth = organization.auth.get(integration.integration.integration_id) ?? null
   if (auth === null)
     return { ok: false, answer: denyCredential(call, asked, { cause: 'not_opened' }) }
-  switch (auth.type) {
-    case 'oauth2_client_credentials': {
-      const order = orderOf(asked, auth)
-      const found = call.parts.tokens.get(order)
-      return found instanceof Promise
-        ? found.then((result) => withToken(call, asked, order, result))
-        : withToken(call, asked, order, found)
-    }
-    case 'aws_sigv4':
-      return readySignature(call, asked, auth, body)
-    case 'bearer':
-    case 'header':
-    case 'basic':
-    case 'query':
-    case 'none':
-      return given({ kind: 'plain', auth, onUnauthorized: null })
+  const client = clientOf(auth)
+  if (client !== null) {
+    const order = orderOf(asked, client)
+    const found = call.parts.tokens.get(order)
+    return found instanceof Promise
+      ? found.then((result) => withToken(call, asked, order, result))
+      : withToken(call, asked, order, found)
   }
+  if (isSigned(auth)) return readySignature(call, asked, auth, body)
+  return given({ kind: 'plain', auth: auth as PlainCredential, onUnauthorized: null })
 }
+
+/** Who asks for an access token, where the credential is applied in that way. */
+function clientOf(auth: OpenedAuth): TokenClient | null {
+  const { application } = credentialTypeOf(auth.type)
+  return application.kind === 'token' ? application.clientOf(auth) : null
+}
+
+const isSigned = (auth: OpenedAuth): auth is OpenedFor<'signature'> =>
+  credentialTypeOf(auth.type).application.kind === 'signature'
 
 /** What the caller is told; `data` is for the operator. */
 export const denyCredential = (
@@ -96,10 +102,10 @@ function withToken(
 async function readySignature(
   { headers, record }: Call,
   { integration }: AskedCall,
-  auth: AwsCredential,
+  auth: OpenedFor<'signature'>,
   body: Buffer | null,
 ): Promise<Step<ReadyCredential>> {
-  const payload = await payloadOf(auth.service, integration.base.scheme, headers, body)
+  const payload = await payloadOf(auth, integration.base.scheme, headers, body)
   return payload.kind === 'payload'
     ? given({ kind: 'signature', auth, payload: payload.text })
     : refuse(record, 'credential', 'unsupported_content_encoding', {
@@ -108,7 +114,7 @@ async function readySignature(
       })
 }
 
-function orderOf({ integration: { integration } }: AskedCall, client: OauthClient): TokenOrder {
+function orderOf({ integration: { integration } }: AskedCall, client: TokenClient): TokenOrder {
   const { organization_id, integration_id } = integration
   return { organization_id, integration_id, revision: JSON.stringify(integration), client }
 }

@@ -1,9 +1,7 @@
-import type { OpenedAuth } from '../../core/store/credential-binding.ts'
+import type { TokenClient } from '../../core/credential/credential-type.ts'
 import { type Egress, postForm } from './post-form.ts'
 import { readTokenAnswer, type TokenAnswer } from './read-token-answer.ts'
 import { tokenFailure } from './credential-cause.ts'
-
-export type OauthClient = Extract<OpenedAuth, { readonly type: 'oauth2_client_credentials' }>
 
 /** How a client names itself to a token endpoint (RFC 6749 §2.3.1). */
 export type ClientStyle = 'basic' | 'post'
@@ -24,7 +22,7 @@ export const FETCH_LIMIT_MS = 5_000
  */
 export async function fetchToken(
   egress: Egress,
-  client: OauthClient,
+  client: TokenClient,
   style: ClientStyle,
 ): Promise<FetchOutcome> {
   const deadline = AbortSignal.timeout(FETCH_LIMIT_MS)
@@ -48,7 +46,7 @@ const isUnrecognised = (answer: TokenAnswer): boolean => {
 
 async function ask(
   egress: Egress,
-  client: OauthClient,
+  client: TokenClient,
   style: ClientStyle,
   deadline: AbortSignal,
 ): Promise<TokenAnswer> {

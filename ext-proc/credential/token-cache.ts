@@ -1,5 +1,6 @@
+import type { TokenClient } from '../../core/credential/credential-type.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { ClientStyle, FetchOutcome, OauthClient } from './fetch-token.ts'
+import type { ClientStyle, FetchOutcome } from './fetch-token.ts'
 import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 
 /** Whose token is wanted. */
@@ -8,7 +9,7 @@ export interface TokenOrder {
   readonly integration_id: string
   /** Everything that is stored of the integration: a token is for these settings and no others. */
   readonly revision: string
-  readonly client: OauthClient
+  readonly client: TokenClient
 }
 
 export type TokenResult =
@@ -17,7 +18,7 @@ export type TokenResult =
 
 interface TokenCacheParts {
   /** Never rejects. */
-  readonly fetch: (client: OauthClient, style: ClientStyle) => Promise<FetchOutcome>
+  readonly fetch: (client: TokenClient, style: ClientStyle) => Promise<FetchOutcome>
   /** Monotonic. */
   readonly nowMs: () => number
   /** Is told of every fetch that brought nothing. */

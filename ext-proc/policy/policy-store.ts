@@ -1,3 +1,4 @@
+import type { OpenedAuth } from '../../core/credential/catalogue.ts'
 import type { Agent, ApiKey, Integration, Scope } from '../../core/model.ts'
 import { type AgentScopes, compileScopes } from '../../core/policy/compile-scopes.ts'
 import {
@@ -7,7 +8,7 @@ import {
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
-import { type OpenedAuth, openAuth } from '../../core/store/credential-binding.ts'
+import { openAuth } from '../../core/store/credential-binding.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
 

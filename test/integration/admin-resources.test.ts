@@ -283,7 +283,7 @@ describe('integrations', () => {
     const short = await makeIntegration({
       auth: { type: 'basic', username: 'u', password: 'p4ss' },
     })
-    assert.deepEqual(short.auth, { type: 'basic', username: 'u', password_last4: null })
+    assert.deepEqual(short.auth, { type: 'basic', username_last4: null, password_last4: null })
     const listed = await call('GET', '/admin/integrations?limit=200')
     assert.equal(listed.text.includes(SECRET), false)
     const stored = await redis.hget(REDIS_KEYS.integrations(ORG), long.integration_id)

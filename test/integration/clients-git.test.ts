@@ -11,7 +11,7 @@ import { tempFolder } from '../kit/temp-folder.ts'
 const run = promisify(execFile)
 const stack = await sharedStack()
 const access = await stack.operator.makeAccess(stack.origin('git'), {
-  auth: { type: 'basic', username: 'stored', password: 'git-stored' },
+  auth: { type: 'basic', username: 'git-stored-user', password: 'git-stored' },
   rules: [
     { methods: ['GET'], paths: ['/demo.git/info/refs'] },
     { methods: ['POST'], paths: ['/demo.git/git-upload-pack'] },
@@ -35,7 +35,7 @@ test('git clones over smart HTTP with the key as the password', async () => {
   const data = readFileSync(join(folder, 'demo', 'data.bin'))
   assert.ok(data.equals(Buffer.concat([...bigBody(data.length)])))
   assert.ok(sent().length >= 2)
-  const stored = `Basic ${Buffer.from('stored:git-stored').toString('base64')}`
+  const stored = `Basic ${Buffer.from('git-stored-user:git-stored').toString('base64')}`
   assert.ok(sent().every((call) => call.header('authorization') === stored))
 })
 

@@ -1,4 +1,7 @@
 import fc from 'fast-check'
+import { CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
+import type { CredentialType } from '../../core/credential/credential-type.ts'
+import type { TextKind } from '../../core/credential/member.ts'
 import { SUBSCRIBABLE_EVENTS } from '../../core/outbox/subscribable-events.ts'
 
 /** Every secret of a generated configuration is one of these variables. */
@@ -19,42 +22,35 @@ const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((all) => `/${
 const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
   fc.array(value, { minLength: 1, maxLength: 3 })
 
-const auth = fc.oneof(
-  fc.record({ type: fc.constant('bearer'), token: secret }),
-  fc.record({
-    type: fc.constant('header'),
-    name: fc.constantFrom('x-key', 'X-Api-Key'),
-    value: secret,
-  }),
-  fc.record({
-    type: fc.constant('basic'),
-    username: fc.constantFrom('', 'yes', '012'),
-    password: secret,
-  }),
-  fc.record({ type: fc.constant('query'), name: fc.constant('key'), value: secret }),
-  fc.record({ type: fc.constant('none') }),
-  fc.record(
-    {
-      type: fc.constant('oauth2_client_credentials'),
-      token_url: fc.constant('https://auth.example.com/token'),
-      client_id: fc.constantFrom('me', '007'),
-      client_secret: secret,
-      scope: fc.constant('read write'),
-    },
-    { requiredKeys: ['type', 'token_url', 'client_id', 'client_secret'] },
-  ),
-  fc.record(
-    {
-      type: fc.constant('aws_sigv4'),
-      access_key_id: fc.constant('AKIDEXAMPLE'),
-      secret_access_key: secret,
-      session_token: secret,
-      region: fc.constant('eu-west-1'),
-      service: fc.constantFrom('s3', 'execute-api'),
-    },
-    { requiredKeys: ['type', 'access_key_id', 'secret_access_key', 'region', 'service'] },
-  ),
-)
+/** Texts of members that are not secret. */
+const TEXTS: Readonly<Record<TextKind, readonly string[]>> = {
+  header_value: ['a b'],
+  header_name: ['x-key', 'X-Api-Key'],
+  parameter_name: ['key'],
+  text: ['me', '007', 'read write'],
+  user_name: ['yes', '012'],
+  word: ['s3', 'execute-api', 'eu-west-1'],
+  url: ['https://auth.example.com/token'],
+}
+
+const anyAuth = ({ type, members }: CredentialType): fc.Arbitrary<{ type: string }> => {
+  const all = Object.entries(members)
+  const values = all.map(([member, { visibility, text, may_be_empty }]) => [
+    member,
+    visibility === 'public'
+      ? fc.constantFrom(...TEXTS[text])
+      : may_be_empty
+        ? fc.oneof(secret, fc.constant(''))
+        : secret,
+  ])
+  const required = all.filter(([, { presence }]) => presence === 'required')
+  return fc
+    .record(Object.fromEntries(values) as Readonly<Record<string, fc.Arbitrary<string>>>, {
+      requiredKeys: required.map(([member]) => member),
+    })
+    .map((given) => ({ type, ...given }))
+}
+const auth = fc.oneof(...CREDENTIAL_TYPES.map(anyAuth))
 
 const settings = fc.record(
   {

@@ -1,3 +1,5 @@
+import { secretMembers } from '../../core/credential/catalogue.ts'
+
 /** What an operator does through the admin API, for tests to set up what they need. */
 export interface Operator {
   /** Credentials and keys that it has handled; they should be nowhere in the clear. */
@@ -47,15 +49,6 @@ export interface Access {
 /** The credential that an upstream sees where a test does not say otherwise. */
 export const STORED_CREDENTIAL = 'stored-credential-1'
 
-const SECRET_MEMBERS = [
-  'token',
-  'value',
-  'password',
-  'client_secret',
-  'secret_access_key',
-  'session_token',
-]
-
 let count = 0
 
 /** @param url the proxy's or the admin service's address */
@@ -76,9 +69,10 @@ export function operatorAt(url: string, token: string): Operator {
     const answered = text === '' ? null : JSON.parse(text)
     for (const member of [answered?.api_key, answered?.key, answered?.token])
       if (typeof member === 'string' && answer.status === 201) secrets.push(member)
-    for (const member of SECRET_MEMBERS) {
-      const secret = (body as { auth?: Record<string, unknown> } | undefined)?.auth?.[member]
-      if (typeof secret === 'string') secrets.push(secret)
+    const auth = (body as { auth?: Record<string, unknown> } | undefined)?.auth ?? {}
+    for (const member of secretMembers(auth['type'])) {
+      const secret = auth[member]
+      if (typeof secret === 'string' && secret !== '') secrets.push(secret)
     }
     return answered
   }

@@ -1,25 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { Secret } from '../../core/secret.ts'
+import { type AwsCredential, signRequest } from '../../core/credential/aws/sign-request.ts'
 import {
   canonicalPath,
   canonicalQuery,
   canonicalRequest,
-} from '../../ext-proc/credential/canonical-request.ts'
+} from '../../core/credential/aws/canonical-request.ts'
+import type { Scheme } from '../../core/credential/credential-type.ts'
+import type { Header } from '../../core/policy/header.ts'
+import { withHeaders } from '../../core/policy/apply-credential.ts'
+import { Secret } from '../../core/secret.ts'
 import { payloadOf } from '../../ext-proc/credential/payload-of.ts'
 import { signElsewhere } from '../kit/check-signature.ts'
-import { type AwsCredential, signRequest } from '../../ext-proc/credential/sign-request.ts'
 
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
 /** The key and the bucket of the examples in the documentation of Amazon S3. */
-const EXAMPLE: AwsCredential = {
+const EXAMPLE = {
   type: 'aws_sigv4',
   access_key_id: 'AKIAIOSFODNN7EXAMPLE',
   secret_access_key: new Secret('wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY'),
   region: 'us-east-1',
   service: 's3',
-}
+} as const
 const AT_MS = Date.UTC(2013, 4, 24)
 const HOST = { name: 'host', value: 'examplebucket.s3.amazonaws.com' }
 
@@ -111,7 +114,7 @@ test('whatever the path, the query and the service, the signature is the one tha
         const opened =
           session_token === undefined ? auth : { ...auth, session_token: new Secret(session_token) }
         const request = { method: 'PUT', raw_path, raw_query, headers: [HOST], payload: EMPTY }
-        const [authorization, ...own] = signRequest(opened, request, AT_MS) ?? []
+        const [authorization, ...own] = signRequest(opened, request, AT_MS)
         const elsewhere = signElsewhere(
           { method: 'PUT', path: `${raw_path}?${raw_query}` },
           Object.fromEntries([HOST, ...own].map(({ name, value }) => [name, value])),
@@ -148,7 +151,9 @@ test('a credential that would break out of its header signs nothing', () => {
     { session_token: new Secret('a\r\nb') },
   ]
   for (const change of broken)
-    assert.equal(signRequest({ ...EXAMPLE, ...change }, request, AT_MS), null)
+    assert.deepEqual(withHeaders(signRequest({ ...EXAMPLE, ...change }, request, AT_MS), null), {
+      kind: 'unusable',
+    })
 })
 
 test('a body is signed by its hash where it is held, and unsigned to S3 over TLS alone', async () => {
@@ -158,24 +163,26 @@ test('a body is signed by its hash where it is held, and unsigned to S3 over TLS
   const said = (value: string) => [{ name: 'x-amz-content-sha256', value }]
   const text = (value: string) => ({ kind: 'payload', text: value })
   const chunks = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
+  const payload = (service: string, ...rest: [Scheme, Header[], Buffer | null]) =>
+    payloadOf({ ...EXAMPLE, service }, ...rest)
   const refused = { kind: 'signed_chunks' }
-  assert.deepEqual(await payloadOf('s3', 'https', [], body), text(hash))
-  assert.deepEqual(await payloadOf('s3', 'https', said(EMPTY), null), text('UNSIGNED-PAYLOAD'))
-  assert.deepEqual(await payloadOf('s3', 'http', said('UNSIGNED-PAYLOAD'), body), text(hash))
-  assert.deepEqual(await payloadOf('sqs', 'https', said(EMPTY), body), text(hash))
+  assert.deepEqual(await payload('s3', 'https', [], body), text(hash))
+  assert.deepEqual(await payload('s3', 'https', said(EMPTY), null), text('UNSIGNED-PAYLOAD'))
+  assert.deepEqual(await payload('s3', 'http', said('UNSIGNED-PAYLOAD'), body), text(hash))
+  assert.deepEqual(await payload('sqs', 'https', said(EMPTY), body), text(hash))
   assert.deepEqual(
-    await payloadOf('sqs', 'https', [], large),
+    await payload('sqs', 'https', [], large),
     text('12e1b9b179b29a4f7e5889b185d7ac71bff0ad1f49a7b391d0911b737a0f5381'),
   )
-  assert.deepEqual(await payloadOf('s3', 'https', said(chunks), null), text(chunks))
-  assert.deepEqual(await payloadOf('s3', 'https', said(chunks), body), text(chunks))
-  assert.deepEqual(await payloadOf('s3', 'http', said(chunks), body), refused)
-  assert.deepEqual(await payloadOf('sqs', 'https', said(chunks), body), refused)
+  assert.deepEqual(await payload('s3', 'https', said(chunks), null), text(chunks))
+  assert.deepEqual(await payload('s3', 'https', said(chunks), body), text(chunks))
+  assert.deepEqual(await payload('s3', 'http', said(chunks), body), refused)
+  assert.deepEqual(await payload('sqs', 'https', said(chunks), body), refused)
   for (const value of [
     'STREAMING-AWS4-HMAC-SHA256-PAYLOAD',
     'STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER',
   ])
-    assert.deepEqual(await payloadOf('s3', 'https', said(value), null), refused)
-  await assert.rejects(payloadOf('s3', 'http', [], null))
-  await assert.rejects(payloadOf('sqs', 'https', [], null))
+    assert.deepEqual(await payload('s3', 'https', said(value), null), refused)
+  await assert.rejects(payload('s3', 'http', [], null))
+  await assert.rejects(payload('sqs', 'https', [], null))
 })

@@ -75,6 +75,7 @@ webhooks:
     [4, 'integrations[0].base_url', /no base URL that can be used: query/],
     [5, 'integrations[0].auth.token', /is missing/],
     [5, 'integrations[0].auth.tokn', /did you mean token\?/],
+    [6, 'integrations[1].auth.username', /is a secret, which is not written in the file/],
     [6, 'integrations[1].auth.password', /is a secret, which is not written in the file/],
     [9, 'agents[0].status', /use agw kill and agw reactivate/],
     [12, 'scops', /did you mean scopes\?/],

@@ -95,7 +95,6 @@ const order = (id: string, revision = '1'): TokenOrder => ({
   integration_id: id,
   revision,
   client: {
-    type: 'oauth2_client_credentials',
     token_url: `https://login.example.com/${id}`,
     client_id: id,
     client_secret: new Secret(`secret of ${id} ${revision}`),

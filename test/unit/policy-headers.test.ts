@@ -305,7 +305,10 @@ test('a credential is put where its type says, and the query stays otherwise as 
       null,
     ],
     [
-      applyCredential({ type: 'basic', username: 'u', password: new Secret('p:ü') }, null),
+      applyCredential(
+        { type: 'basic', username: new Secret('u'), password: new Secret('p:ü') },
+        null,
+      ),
       [{ name: 'authorization', value: basic('u:p:ü') }],
       null,
     ],

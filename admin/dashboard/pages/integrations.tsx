@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import type { Integration } from '../api-types.ts'
+import type { CredentialType, Integration, Page } from '../api-types.ts'
 import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fields.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
@@ -9,7 +9,7 @@ import { PagedTable } from '../parts/table.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
-import { usePages } from '../use-load.ts'
+import { useLoad, usePages } from '../use-load.ts'
 
 const pathOf = ({ integration_id }: Integration): string => `/admin/integrations/${integration_id}`
 
@@ -115,13 +115,14 @@ function IntegrationForm({
     allow_empty_segments: of?.allow_empty_segments ?? false,
     allow_encoded_slashes: of?.allow_encoded_slashes ?? false,
   })
+  const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
   const save = useAction(() => {
     const body = {
       name,
       base_url,
       ...options,
-      ...(auth === null ? {} : { auth: givenAuth(auth) }),
+      ...(auth === null ? {} : { auth: givenAuth(types, auth) }),
     }
     return of === null
       ? ask('POST', '/admin/integrations', { body })
@@ -152,7 +153,7 @@ function IntegrationForm({
           onValue={(isReplaced) => setAuth(isReplaced ? { type: of.auth.type } : null)}
         />
       )}
-      {auth !== null && <AuthFields auth={auth} onAuth={setAuth} />}
+      {auth !== null && <AuthFields types={types} auth={auth} onAuth={setAuth} />}
       <OptionFields options={options} onOptions={setOptions} />
     </DialogForm>
   )

@@ -1,28 +1,23 @@
+import type { CredentialType } from '../api-types.ts'
 import { SelectField, TextField } from './fields.tsx'
-
-/** By kind of credential: its members, those that are secret, and those that may be left out. */
-const KINDS: Readonly<Record<string, { text: string; members: readonly string[] }>> = {
-  bearer: { text: 'Bearer token', members: ['token'] },
-  header: { text: 'A header', members: ['name', 'value'] },
-  basic: { text: 'Basic: user and password', members: ['username', 'password'] },
-  query: { text: 'A query parameter', members: ['name', 'value'] },
-  none: { text: 'None', members: [] },
-  oauth2_client_credentials: {
-    text: 'OAuth 2 client credentials',
-    members: ['token_url', 'client_id', 'client_secret', 'scope'],
-  },
-  aws_sigv4: {
-    text: 'AWS Signature 4',
-    members: ['access_key_id', 'secret_access_key', 'session_token', 'region', 'service'],
-  },
-}
-const SECRET = ['token', 'value', 'password', 'client_secret', 'secret_access_key', 'session_token']
-const OPTIONAL = ['scope', 'session_token', 'password']
 
 export type Auth = Readonly<Record<string, string>> & { readonly type: string }
 
-/** A credential to be stored. It is never read back. */
-export function AuthFields({ auth, onAuth }: { auth: Auth; onAuth: (auth: Auth) => void }) {
+type Types = readonly CredentialType[]
+
+const membersOf = (types: Types, auth: Auth): CredentialType['members'] =>
+  types.find(({ type }) => type === auth.type)?.members ?? []
+
+/** A credential to be stored, which is never read back. `types` are those of /admin/credential-types. */
+export function AuthFields({
+  types,
+  auth,
+  onAuth,
+}: {
+  types: Types
+  auth: Auth
+  onAuth: (auth: Auth) => void
+}) {
   return (
     <fieldset>
       <legend>Credential</legend>
@@ -30,27 +25,30 @@ export function AuthFields({ auth, onAuth }: { auth: Auth; onAuth: (auth: Auth) 
         label="Kind"
         value={auth.type}
         onValue={(type) => onAuth({ type })}
-        options={Object.entries(KINDS).map(([kind, { text }]) => [kind, text] as const)}
+        options={types.map(({ type, label }) => [type, label] as const)}
       />
-      {(KINDS[auth.type]?.members ?? []).map((member) => (
+      {membersOf(types, auth).map(({ name, is_secret, is_required, may_be_empty }) => (
         <TextField
-          key={`${auth.type} ${member}`}
-          label={member.replaceAll('_', ' ')}
-          type={SECRET.includes(member) ? 'password' : 'text'}
-          value={auth[member] ?? ''}
-          onValue={(value) => onAuth({ ...auth, [member]: value })}
-          required={!OPTIONAL.includes(member)}
+          key={`${auth.type} ${name}`}
+          label={name.replaceAll('_', ' ')}
+          type={is_secret ? 'password' : 'text'}
+          value={auth[name] ?? ''}
+          onValue={(value) => onAuth({ ...auth, [name]: value })}
+          required={is_required && !may_be_empty}
         />
       ))}
     </fieldset>
   )
 }
 
-/** Without the optional members that were left empty. */
-export const givenAuth = (auth: Auth): object =>
-  Object.fromEntries(
-    Object.entries(auth).filter(([name, value]) => value !== '' || name === 'password'),
-  )
+/** As the API takes it: an optional member that was left empty is left out, one that may be empty is there. */
+export function givenAuth(types: Types, auth: Auth): object {
+  const given = membersOf(types, auth).flatMap(({ name, is_required }) => {
+    const value = auth[name] ?? ''
+    return is_required || value !== '' ? [[name, value] as const] : []
+  })
+  return { type: auth.type, ...Object.fromEntries(given) }
+}
 
 /** What a read shows of a stored credential. */
 export function describeAuth(auth: Auth): string {

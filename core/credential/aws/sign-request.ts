@@ -1,28 +1,33 @@
 import { createHmac } from 'node:crypto'
-import type { Header } from '../../core/policy/header.ts'
-import { isHeaderValue } from '../../core/policy/is-header-value.ts'
-import type { OpenedAuth } from '../../core/store/credential-binding.ts'
-import { canonicalRequest, hashOfText, type SignableRequest } from './canonical-request.ts'
+import type { Secret } from '../../secret.ts'
+import type { FilledPair, SignableRequest } from '../credential-type.ts'
+import { canonicalRequest, hashOfText } from './canonical-request.ts'
 
-export type AwsCredential = Extract<OpenedAuth, { readonly type: 'aws_sigv4' }>
+export interface AwsCredential {
+  readonly access_key_id: string
+  readonly secret_access_key: Secret
+  readonly session_token?: Secret
+  readonly region: string
+  readonly service: string
+}
 
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 
 /**
  * Signs a request by AWS Signature Version 4. `request.headers` holds `host` and whatever else of the caller's is to be
  * signed; the date, the hash of the payload and the session token are added to it.
- * @returns the headers to set, none of them the caller's own; null when the credential cannot stand in a header.
+ * @returns the headers to set, none of them the caller's own.
  */
 export function signRequest(
   auth: AwsCredential,
   request: SignableRequest,
   now_ms: number,
-): readonly Header[] | null {
+): readonly FilledPair[] {
   const { access_key_id, secret_access_key, session_token, region, service } = auth
   // 2015-08-30T12:36:00.000Z becomes 20150830T123600Z.
   const time = `${new Date(now_ms).toISOString().slice(0, 19).replace(/[-:]/g, '')}Z`
   const date = time.slice(0, 8)
-  const own: Header[] = [
+  const own: FilledPair[] = [
     { name: 'x-amz-content-sha256', value: request.payload },
     { name: 'x-amz-date', value: time },
   ]
@@ -36,8 +41,7 @@ export function signRequest(
   const signature = hmac(key, [ALGORITHM, time, place, hashOfText(text)].join('\n')).toString('hex')
   const named = `Credential=${access_key_id}/${place}, SignedHeaders=${signed_headers}`
   const value = `${ALGORITHM} ${named}, Signature=${signature}`
-  const headers = [{ name: 'authorization', value }, ...own]
-  return headers.every((header) => isHeaderValue(header.value)) ? headers : null
+  return [{ name: 'authorization', value }, ...own]
 }
 
 const hmac = (key: string | Buffer, text: string): Buffer =>

@@ -1,17 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Header } from '../../core/policy/header.ts'
-
-/** A request as it goes to the API; all texts have one character a byte (latin1). */
-export interface SignableRequest {
-  readonly method: string
-  /** The caller's spelling, which is what the API sees. */
-  readonly raw_path: string
-  readonly raw_query: string | null
-  /** Those that are signed, names in lower case. */
-  readonly headers: readonly Header[]
-  /** Hash of the body in lower-case hex, or the literal that stands for it. */
-  readonly payload: string
-}
+import type { FilledPair, SignableRequest } from '../credential-type.ts'
 
 /**
  * Services that sign the path as it is spelled, with every escape in its one form. All others take what stands on the
@@ -80,7 +68,7 @@ const BLANKS = /[ \t]+/g
 const OUTER_BLANKS = /^ | $/g
 
 /** Lines of one name are one line, outer blanks go, inner ones become one. */
-function canonicalHeaders(headers: readonly Header[]): (readonly [string, string])[] {
+function canonicalHeaders(headers: readonly FilledPair[]): (readonly [string, string])[] {
   const lines = new Map<string, string>()
   for (const { name, value } of headers) {
     const text = value.replace(BLANKS, ' ').replace(OUTER_BLANKS, '')

@@ -1,0 +1,56 @@
+import { isS3 } from './aws/canonical-request.ts'
+import { signRequest } from './aws/sign-request.ts'
+import { defineCredential, type Scheme } from './credential-type.ts'
+import { optionalSecret, secret, shown } from './member.ts'
+
+/** The body is in chunks of AWS's own, none of them signed; the signature covers this word in place of a hash. */
+const UNSIGNED_CHUNKS = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
+
+/** S3 takes bodies that are not signed, which TLS must protect then; so they stream through at any size. */
+const mustHash = (service: string, scheme: Scheme): boolean =>
+  !(isS3(service) && scheme === 'https')
+
+export const awsSigv4 = defineCredential({
+  type: 'aws_sigv4',
+  label: 'AWS Signature Version 4',
+  sends: 'a signature, and the session token',
+  members: {
+    access_key_id: shown('word'),
+    secret_access_key: secret('header_value'),
+    session_token: optionalSecret('header_value'),
+    region: shown('word'),
+    service: shown('word'),
+  },
+  // A client of AWS can be given a gateway key as its session token. `Authorization` is looked into in any case.
+  owned: () => ({
+    kind: 'header',
+    name: 'x-amz-security-token',
+    further: ['x-amz-content-sha256', 'x-amz-date'],
+  }),
+  application: {
+    kind: 'signature',
+    holdsBody: ({ service }, scheme) => mustHash(service, scheme),
+    payload: ({ service }, { scheme, headers, is_held }) => {
+      const hashes = mustHash(service, scheme)
+      const claimed = headers.find(({ name }) => name === 'x-amz-content-sha256')?.value.trim()
+      if (claimed?.startsWith('STREAMING-'))
+        return claimed === UNSIGNED_CHUNKS && !hashes
+          ? { kind: 'literal', text: claimed }
+          : { kind: 'signed_chunks' }
+      return hashes || is_held ? { kind: 'hash' } : { kind: 'literal', text: 'UNSIGNED-PAYLOAD' }
+    },
+    // What AWS demands to be signed of the caller's headers.
+    signs: (name) => name.startsWith('x-amz-') || name === 'content-type',
+    replaced_parameters: new Set([
+      'x-amz-algorithm',
+      'x-amz-content-sha256',
+      'x-amz-credential',
+      'x-amz-date',
+      'x-amz-expires',
+      'x-amz-security-token',
+      'x-amz-signature',
+      'x-amz-signedheaders',
+    ]),
+    sign: signRequest,
+  },
+})

@@ -1,0 +1,144 @@
+import type { Secret } from '../secret.ts'
+import type { Member, Members } from './member.ts'
+
+/** The header or query parameter that a credential fills: a caller's own is replaced, and may hold a gateway key. */
+export interface OwnedPlace {
+  readonly kind: 'header' | 'query'
+  readonly name: string
+  /** Further headers that it fills, in which no gateway key is looked for. */
+  readonly further?: readonly string[]
+}
+
+/** Names and values to put into a request, as text; the caller's own of these names are replaced. */
+export interface Filling {
+  readonly headers: readonly FilledPair[]
+  readonly query: readonly FilledPair[]
+}
+
+export interface FilledPair {
+  readonly name: string
+  readonly value: string
+}
+
+/** Who asks for an access token, by the client credentials grant (RFC 6749 §4.4). */
+export interface TokenClient {
+  readonly token_url: string
+  readonly client_id: string
+  readonly client_secret: Secret
+  readonly scope?: string
+}
+
+export type Scheme = 'http' | 'https'
+
+/** What a signature says of the body. */
+export type Payload =
+  /** Its hash (SHA-256, lower-case hex), so the body has to be held. */
+  | { readonly kind: 'hash' }
+  | { readonly kind: 'literal'; readonly text: string }
+  /** The caller has signed each chunk of the body with a key that the API does not know. */
+  | { readonly kind: 'signed_chunks' }
+
+/** A request as it goes to the API; all texts have one character a byte (latin1). */
+export interface SignableRequest {
+  readonly method: string
+  /** The caller's spelling, which is what the API sees. */
+  readonly raw_path: string
+  readonly raw_query: string | null
+  /** `host` and those that `signs` names, names in lower case. */
+  readonly headers: readonly FilledPair[]
+  /** The hash of the body, or the literal that stands for it. */
+  readonly payload: string
+}
+
+/** Put in as it is stored. Pure. */
+export interface PlainApplication<M extends Members> {
+  readonly kind: 'plain'
+  apply(auth: OpenedMembers<M>): Filling
+  /** A member that the API may repeat in its response headers, where it is redacted. */
+  readonly echoed?: string & keyof M
+}
+
+/** Exchanged for an access token, which goes into the call as `bearer` does. ext-proc fetches and keeps the token. */
+export interface TokenApplication<M extends Members> {
+  readonly kind: 'token'
+  clientOf(auth: OpenedMembers<M>): TokenClient
+}
+
+/** Signs each request as the API will see it. Pure; ext-proc hashes the body and knows the time. */
+export interface SignatureApplication<M extends Members> {
+  readonly kind: 'signature'
+  /** Whether a body must be held for the signature alone. */
+  holdsBody(auth: PublicMembers<M>, scheme: Scheme): boolean
+  payload(
+    auth: PublicMembers<M>,
+    request: {
+      readonly scheme: Scheme
+      readonly headers: readonly FilledPair[]
+      readonly is_held: boolean
+    },
+  ): Payload
+  /** Which of the caller's headers are signed; all others may change on their way. Names in lower case. */
+  signs(name: string): boolean
+  /** Query parameters of the caller's own signature, in lower case; they are removed. */
+  readonly replaced_parameters: ReadonlySet<string>
+  /** The headers to set. */
+  sign(auth: OpenedMembers<M>, request: SignableRequest, now_ms: number): readonly FilledPair[]
+}
+
+export type Application<M extends Members> =
+  | PlainApplication<M>
+  | TokenApplication<M>
+  | SignatureApplication<M>
+
+/**
+ * Everything there is to know about a type of credential. The stored and opened types, sealing, the schemas of the
+ * admin API, what reads show, the masking of logs, `agw dump` and the form of the dashboard are derived from it.
+ */
+export interface CredentialType<
+  T extends string = string,
+  M extends Members = Members,
+  A extends Application<M> = Application<M>,
+> {
+  readonly type: T
+  /** In the dashboard. */
+  readonly label: string
+  /** What the API gets, for docs/credentials.md. */
+  readonly sends: string
+  readonly members: M
+  owned(auth: PublicMembers<M>): OwnedPlace
+  readonly application: A
+}
+
+/** Declares a credential type; the list in `catalogue.ts` makes it known. */
+export const defineCredential = <
+  const T extends string,
+  M extends Members,
+  A extends Application<M>,
+>(
+  declared: CredentialType<T, M, A>,
+): CredentialType<T, M, A> => declared
+
+type Named<M extends Members, Wanted extends Member> = {
+  [N in keyof M]: M[N] extends Wanted ? N : never
+}[keyof M]
+type Required<M extends Members> = Named<M, Member<'secret' | 'public', 'required'>>
+type Optional<M extends Members> = Named<M, Member<'secret' | 'public', 'optional'>>
+type Flat<T> = { [N in keyof T]: T[N] } & {}
+
+/** The members as texts: in the clear as a caller gives them, or with the secret ones sealed as they are stored. */
+export type TextMembers<M extends Members> = Flat<
+  { readonly [N in Required<M>]: string } & { readonly [N in Optional<M>]?: string }
+>
+
+/** The members with the secret ones in the clear, each in a `Secret`. */
+export type OpenedMembers<M extends Members> = Flat<
+  { readonly [N in Required<M>]: Opened<M[N]> } & { readonly [N in Optional<M>]?: Opened<M[N]> }
+>
+type Opened<One> = One extends Member<'secret'> ? Secret : string
+
+/** The members that are stored in the clear. */
+export type PublicMembers<M extends Members> = Flat<
+  { readonly [N in Extract<Required<M>, Named<M, Member<'public'>>>]: string } & {
+    readonly [N in Extract<Optional<M>, Named<M, Member<'public'>>>]?: string
+  }
+>

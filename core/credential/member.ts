@@ -1,0 +1,62 @@
+/** What a text has to look like. `admin/integrations/auth-schema.ts` has the schema and the check of each. */
+export type TextKind =
+  /** Goes into a header as it is. */
+  | 'header_value'
+  | 'header_name'
+  | 'parameter_name'
+  /** Is encoded on its way. */
+  | 'text'
+  /** Text without the colon, which ends a user name in Basic. */
+  | 'user_name'
+  | 'word'
+  /** Absolute, http or https. The secrets of the credential may be sent to its origin as well. */
+  | 'url'
+
+export type Visibility = 'secret' | 'public'
+export type Presence = 'required' | 'optional'
+
+/** One member of a credential. There is none that is neither `secret` nor `shown`, so the choice cannot be forgotten. */
+export interface Member<V extends Visibility = Visibility, P extends Presence = Presence> {
+  readonly visibility: V
+  readonly presence: P
+  readonly text: TextKind
+  readonly may_be_empty: boolean
+  /** Was stored in the clear before it became a secret: such a record is read, and sealed when admin starts. */
+  readonly was_public: boolean
+}
+
+export type Members = Readonly<Record<string, Member>>
+
+type More = Partial<Pick<Member, 'may_be_empty' | 'was_public'>>
+
+/** Sealed in the store; a read shows its last four characters at most; nothing else ever shows it. */
+export const secret = (text: TextKind, more: More = {}): Member<'secret', 'required'> => ({
+  ...member(text, more),
+  visibility: 'secret',
+  presence: 'required',
+})
+
+export const optionalSecret = (text: TextKind): Member<'secret', 'optional'> => ({
+  ...member(text, {}),
+  visibility: 'secret',
+  presence: 'optional',
+})
+
+/** In the clear for every reader of the admin API, in the store, and in the activity log. It opens nothing by itself. */
+export const shown = (text: TextKind): Member<'public', 'required'> => ({
+  ...member(text, {}),
+  visibility: 'public',
+  presence: 'required',
+})
+
+export const optionalShown = (text: TextKind): Member<'public', 'optional'> => ({
+  ...member(text, {}),
+  visibility: 'public',
+  presence: 'optional',
+})
+
+const member = (text: TextKind, { may_be_empty = false, was_public = false }: More) => ({
+  text,
+  may_be_empty,
+  was_public,
+})
