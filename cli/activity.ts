@@ -50,7 +50,7 @@ export async function runActivity(
   const refusal = await stream.each((entry) => {
     if (!printed.delete(entry.id)) print(entry)
   })
-  stderr.write(`the admin API answered ${refusal}\n`)
+  stderr.write(`the admin API returned ${refusal}\n`)
   return 1
 }
 
@@ -151,7 +151,7 @@ function whatOf({ event, method, endpoint, data }: ActivityEntry): string {
     return `${text(data['actor'])} ${text(data['action'])} ${text(data['target'])}`
   if (event === 'agent_killed' || event === 'agent_reactivated')
     return `${text(data['triggered_by'])}: ${text(data['reason'])}`
-  if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more were counted`
+  if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more in this minute`
   return [method, endpoint].filter((part) => part !== null).join(' ')
 }
 

@@ -35,7 +35,7 @@ export async function runAuditVerify(
   const { settings } = read
   const folder = options.dir ?? settings.archiveDir ?? join(settings.dataDir, 'archive')
   if (!existsSync(folder))
-    throw new Error(`There is no archive in ${folder}. Give --dir, or set AGW_ARCHIVE_DIR.`)
+    throw new Error(`No archive found in ${folder}. Use --dir, or set AGW_ARCHIVE_DIR.`)
   const ring = parseKeyRing(encryptionKey(settings))
   let isWell = true
   for (const archive of archivesIn(folder)) {
@@ -62,7 +62,7 @@ function archivesIn(folder: string): { readonly path: string; readonly id: strin
   const archives = paths
     .filter((path) => existsSync(join(path, ID_FILE)))
     .map((path) => ({ path, id: readFileSync(join(path, ID_FILE), 'utf8').trim() }))
-  if (archives.length === 0) throw new Error(`${folder} holds no archive.`)
+  if (archives.length === 0) throw new Error(`${folder} contains no archive.`)
   return archives
 }
 
@@ -71,7 +71,7 @@ function encryptionKey({ encryptionKey: set, dataDir }: Settings): string {
   const file = join(dataDir, 'encryption-key')
   if (!existsSync(file))
     throw new Error(
-      `The key is needed: set AGW_ENCRYPTION_KEY, or AGW_DATA_DIR to where ${file} is.`,
+      `The encryption key is required: set AGW_ENCRYPTION_KEY, or set AGW_DATA_DIR to the directory of ${file}.`,
     )
   return readFileSync(file, 'utf8').trim()
 }
@@ -83,7 +83,7 @@ async function askHead(
 ): Promise<Head | null> {
   if (!(options.token ?? process.env['AGW_TOKEN'])) {
     stderr.write(
-      'Without a token the end of the archive is checked against the sealed head beside it alone.\n',
+      'Without a token, the end of the archive is only checked against its sealed head.\n',
     )
     return null
   }
@@ -92,21 +92,21 @@ async function askHead(
     const head = answer.body as Head & { readonly mac: string | null }
     return head.mac === null ? null : head
   }
-  throw new Error(`The service does not say where the archive ends: it answered ${answer.status}.`)
+  throw new Error(`The service did not return the end of the archive: HTTP ${answer.status}.`)
 }
 
 function describe(path: string, report: ArchiveReport, isEndChecked: boolean): string {
   const { organizations, files, lines, missed, faults } = report
   return [
     `${path}: ${lines} lines in ${files} files of ${organizations} organizations`,
-    ...(missed > 0 ? [`  ${missed} entries were gone before they could be archived`] : []),
+    ...(missed > 0 ? [`  ${missed} entries were trimmed before they could be archived`] : []),
     ...faults.map(
       ({ organization_id, file, line, fault }) =>
         `  ${organization_id}/${file}${line === null ? '' : `:${line}`}: ${fault}`,
     ),
     faults.length > 0
       ? `  ${faults.length} faults`
-      : `  every line follows from the one before${isEndChecked ? ', up to the end that the service knows' : ''}`,
+      : `  the chain is intact${isEndChecked ? ', up to the end known to the service' : ''}`,
     '',
   ].join('\n')
 }

@@ -50,7 +50,7 @@ export async function lookForEnvoy(where: Where): Promise<FoundBinary | null> {
   if (where.envoyBin !== null) {
     const version = await versionOf(where.envoyBin, ENVOY_VERSION)
     if (version !== null && isEnvoy(version)) return { file: where.envoyBin, version }
-    throw new Error(`ENVOY_BIN is ${describe(version)}, and Envoy 1.40 is needed.`)
+    throw new Error(`ENVOY_BIN is ${describe(version)}, but Envoy 1.40 is required.`)
   }
   const onPath = await firstOnPath(['envoy'], ENVOY_VERSION, isEnvoy)
   return onPath ?? (await cachedBinary(ENVOY, where))
@@ -61,7 +61,9 @@ export async function lookForValkey(where: Where): Promise<FoundBinary | null> {
   if (where.valkeyBin !== null) {
     const version = await versionOf(where.valkeyBin, VALKEY_VERSION)
     if (version !== null && isValkey(version)) return { file: where.valkeyBin, version }
-    throw new Error(`VALKEY_BIN is ${describe(version)}, and Valkey or Redis 7 or newer is needed.`)
+    throw new Error(
+      `VALKEY_BIN is ${describe(version)}, but Valkey or Redis 7 or newer is required.`,
+    )
   }
   const onPath = await firstOnPath(['valkey-server', 'redis-server'], VALKEY_VERSION, isValkey)
   return onPath ?? (await cachedBinary(VALKEY, where))
@@ -70,13 +72,13 @@ export async function lookForValkey(where: Where): Promise<FoundBinary | null> {
 const ENVOY_VERSION = /\/(\d+\.\d+)\.\d+[^/]*\//
 const VALKEY_VERSION = /v=(\d+\.\d+)/
 
-/** The bootstrap uses what came with 1.40, and each release may change what envoy.md relies on. */
+/** The bootstrap uses what came with 1.40, and each release may change what the bootstrap relies on. */
 const isEnvoy = (version: string): boolean => version === '1.40'
 /** Scripts use flags that came with Redis 7. */
 const isValkey = (version: string): boolean => Number.parseFloat(version) >= 7
 
 const describe = (version: string | null): string =>
-  version === null ? 'not a program that tells its version' : `version ${version}`
+  version === null ? 'a program that does not report its version' : `version ${version}`
 
 async function firstOnPath(
   names: readonly string[],
@@ -112,7 +114,7 @@ async function installedBinary(
   const file = binary.files[`${process.platform}-${process.arch}`]
   if (file === undefined) {
     throw new Error(
-      `${binary.program} is not on PATH, and there is none to install for ${process.platform} on ${process.arch}. Install ${binary.program} ${binary.version} and set ${setting} to it.`,
+      `${binary.program} is not on PATH, and no package is available for ${process.platform} on ${process.arch}. Install ${binary.program} ${binary.version} and set ${setting} to it.`,
     )
   }
   const cache = where.cacheDir ?? userCache()
@@ -126,7 +128,7 @@ async function installedBinary(
     const found = existsSync(program) ? await sha256(program) : 'nothing'
     if (found !== file.sha256) {
       throw new Error(
-        `The ${binary.program} that was downloaded is not the expected one (SHA-256 ${found} instead of ${file.sha256}); it was deleted. Install ${binary.program} ${binary.version} yourself and set ${setting} to it.`,
+        `The downloaded ${binary.program} has SHA-256 ${found} instead of ${file.sha256} and was deleted. Install ${binary.program} ${binary.version} yourself and set ${setting} to it.`,
       )
     }
     await chmod(program, 0o755)
@@ -159,7 +161,7 @@ async function pipInstall(binary: PinnedBinary, setting: string, folder: string)
         ? 'python3 is not on PATH'
         : (stderr?.trim().split('\n').at(-1) ?? String(error))
     throw new Error(
-      `${binary.program} is not on PATH and could not be installed: ${cause}. Install Python 3.11 with pip and a way to the package index, or install ${binary.program} ${binary.version} and set ${setting} to it.`,
+      `${binary.program} is not on PATH and could not be installed: ${cause}. Install Python 3.11 with pip and access to a package index, or install ${binary.program} ${binary.version} and set ${setting} to it.`,
     )
   }
 }

@@ -1,4 +1,4 @@
-/** Where the admin API is and who asks, for commands that use it (contract §8, "Common"). */
+/** Address and token of the admin API, for commands that use it. */
 export interface AdminOptions {
   readonly url?: string
   readonly token?: string
@@ -33,7 +33,7 @@ export async function callAdmin(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<AdminAnswer> {
   const token = options.token ?? process.env['AGW_TOKEN']
-  if (!token) throw new Error('An admin token is needed: give --token, or set AGW_TOKEN.')
+  if (!token) throw new Error('An admin token is required: use --token, or set AGW_TOKEN.')
   const url = adminUrl(options)
   const answer = await fetch(url + path, {
     method,
@@ -62,14 +62,14 @@ function parse(text: string, url: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new Error(`${url} is not an admin API: its answer is not JSON.`)
+    throw new Error(`${url} is not an admin API: the response is not JSON.`)
   }
 }
 
 /** The sentence of a refusal, and what it finds fault with. */
 export function messageOf({ status, body }: Omit<AdminAnswer, 'etag'>): string {
   const { message, details } = (body ?? {}) as Refused
-  if (typeof message !== 'string') return `the admin API answered ${status}`
+  if (typeof message !== 'string') return `the admin API returned HTTP ${status}`
   const issues = Array.isArray(details?.issues) ? (details.issues as readonly Issue[]) : []
   return [message, ...issues.map((issue) => `  ${issue.path} ${issue.message}`)].join('\n')
 }

@@ -51,20 +51,20 @@ export async function runDoctor(
 async function checkHere(token: string | null, env: Environment): Promise<Finding[]> {
   const read = readSettings(env)
   const notices = settingsNotInForce(env).map((notice) =>
-    warning('settings', notice, 'docs/settings.md has the table of all settings.'),
+    warning('settings', notice, 'See docs/settings.md for all settings.'),
   )
   // Where things are is only known from settings that can be read.
   if (!read.ok)
     return [
       ...read.faults.map((fault) =>
-        failed('settings', fault, 'Correct it; nothing else was looked at.'),
+        failed('settings', fault, 'Correct it; nothing else was checked.'),
       ),
       ...notices,
     ]
   const { settings } = read
   const dataDir = dataDirAt(settings.dataDir)
   return [
-    ...(notices.length > 0 ? notices : [ok('settings', 'can be read')]),
+    ...(notices.length > 0 ? notices : [ok('settings', 'valid')]),
     ...checkDataDir(dataDir.path, settings),
     await checkDisk(settings.dataDir),
     ...(await checkBinaries(settings)),

@@ -22,7 +22,7 @@ export function runEnvoyConfig(env: Environment, options: Options): void {
   const { verdictSecret, extProcAddress, adminSocket, echoOrigin } = settings
   if (verdictSecret === null || extProcAddress === null) {
     throw new Error(
-      'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS are needed: what ext-proc and Envoy share, and where ext-proc listens.',
+      'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS are required: the secret shared by ext-proc and Envoy, and the address of ext-proc.',
     )
   }
   const bootstrap = renderBootstrap(settings, {

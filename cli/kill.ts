@@ -39,11 +39,11 @@ export async function runKill(
   const untold = [...receipt.notify_ignored, ...receipt.notify_unavailable]
   if (untold.length > 0)
     stderr.write(
-      `Nobody was told by ${untold.join(', ')}: no such channel, or none that is set up (AGW_SMTP_URL).\n`,
+      `Not notified: ${untold.join(', ')} (unknown channel, or not configured: AGW_SMTP_URL).\n`,
     )
   if (!receipt.complete)
     stderr.write(
-      'Not every edge has acknowledged. One that is silent stops serving when its lease is over.\n',
+      'Not every edge has acknowledged. A silent edge stops serving when its lease expires.\n',
     )
   return 0
 }
@@ -58,14 +58,12 @@ function describe(receipt: KillReceipt): string {
     ].join('  '),
   )
   return [
-    `${agent_id} is killed since ${killed_at}.`,
+    `${agent_id} killed at ${killed_at}.`,
     `${receipt.in_flight_requests_terminated} calls in flight ended, ${credentials_revoked} keys revoked, ` +
       `last acknowledgement after ${receipt.propagation_ms} ms.`,
     ...edges,
     ...(still_usable_keys.length > 0
-      ? [
-          `Keys of the organization that it used and that still work for others: ${still_usable_keys.join(', ')}`,
-        ]
+      ? [`Organization keys it used, still valid for other agents: ${still_usable_keys.join(', ')}`]
       : []),
     '',
   ].join('\n')

@@ -10,7 +10,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   const program = new Command('agw')
     .description('Access control for AI agents, in front of any API')
     .exitOverride()
-    .showHelpAfterError('(agw --help lists the commands)')
+    .showHelpAfterError('(run agw --help for the list of commands)')
   addStart(program)
   addScan(program)
   addEnvoyConfig(program)
@@ -32,7 +32,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 function exitCodeOf(error: unknown): number {
-  // Commander has written its own message by then; asking for help is no fault.
+  // Commander has already printed its message; --help is not an error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
   return FAILED
@@ -49,14 +49,14 @@ function addStart(program: Command): void {
 }
 
 function addScan(program: Command): void {
-  const sensitivity = new Option('--sensitivity <level>', 'which findings count')
+  const sensitivity = new Option('--sensitivity <level>', 'how strict the scan is')
     .choices(['low', 'medium', 'high'])
     .default('medium')
   program
     .command('scan')
-    .description('read NDJSON {id, body, content_type?} and print what the scanner finds')
+    .description('scan NDJSON {id, body, content_type?} from standard input')
     .addOption(sensitivity)
-    .addOption(new Option('-o, --output <form>', 'how to print').choices(['json']).default('json'))
+    .addOption(new Option('-o, --output <form>', 'output format').choices(['json']).default('json'))
     .action(async (options: { sensitivity: 'low' | 'medium' | 'high' }) => {
       const { runScan } = await import('./scan.ts')
       process.exitCode = await runScan(options, process.stdin, process.stdout, process.stderr)
@@ -64,22 +64,22 @@ function addScan(program: Command): void {
 }
 
 function addEnvoyConfig(program: Command): void {
-  const mode = new Option('--mode <mode>', 'for which Envoy')
+  const mode = new Option('--mode <mode>', 'kind of deployment')
     .choices(['standalone'])
     .default('standalone')
   program
     .command('envoy-config')
-    .description('print the Envoy configuration that the settings make')
+    .description('print the Envoy configuration for the current settings')
     .addOption(mode)
-    .option('--output <file>', 'write to this file, readable by its owner alone')
+    .option('--output <file>', 'write to this file, with mode 0600')
     .option(
       '--trusted-ca <file>',
-      "the CA bundle at Envoy's place",
+      'CA bundle on the Envoy host',
       '/etc/ssl/certs/ca-certificates.crt',
     )
     .option(
       '--envoy-admin-socket <path>',
-      "where Envoy's own admin listens",
+      "Unix socket of Envoy's admin interface",
       '/run/agw/envoy-admin.sock',
     )
     .action(async (options: { output?: string; trustedCa: string; envoyAdminSocket: string }) => {
@@ -88,25 +88,25 @@ function addEnvoyConfig(program: Command): void {
     })
 }
 
-/** The options of every command that asks the admin API. */
+/** The options of every command that calls the admin API. */
 const asksAdminAs = (command: Command, output: Option): Command =>
   command
-    .option('--url <url>', 'where the admin API is (AGW_URL)', webAddress)
-    .option('--token <token>', 'an admin token (AGW_TOKEN)')
+    .option('--url <url>', 'address of the admin API (AGW_URL)', webAddress)
+    .option('--token <token>', 'admin token (AGW_TOKEN)')
     .addOption(output)
 
 const asksAdmin = (command: Command): Command =>
   asksAdminAs(
     command,
-    new Option('-o, --output <form>', 'how to print').choices(['table', 'json']).default('table'),
+    new Option('-o, --output <form>', 'output format').choices(['table', 'json']).default('table'),
   )
 
 function addKill(program: Command): void {
   asksAdmin(program.command('kill'))
-    .description('switch an agent off on every edge, now')
-    .argument('<agent>', 'its id or its name')
-    .option('--reason <text>', 'what operators see of it')
-    .option('--notify <channel...>', 'email: besides the webhooks that subscribe')
+    .description('kill an agent on every edge')
+    .argument('<agent>', 'agent id or name')
+    .option('--reason <text>', 'reason, shown to operators')
+    .option('--notify <channel...>', 'additional channels: email')
     .action(async (agent: string, options: { reason?: string; notify?: string[] }) => {
       const { runKill } = await import('./kill.ts')
       process.exitCode = await runKill(agent, options, process.stdout, process.stderr)
@@ -115,10 +115,10 @@ function addKill(program: Command): void {
 
 function addReactivate(program: Command): void {
   asksAdmin(program.command('reactivate'))
-    .description('switch a killed agent on again')
-    .argument('<agent>', 'its id or its name')
-    .requiredOption('--reason <text>', 'what operators see of it')
-    .option('--rotate-keys', 'answer a new key in the place of those that the kill revoked')
+    .description('reactivate a killed agent')
+    .argument('<agent>', 'agent id or name')
+    .requiredOption('--reason <text>', 'reason, shown to operators')
+    .option('--rotate-keys', 'issue a new key instead of restoring the revoked ones')
     .action(async (agent: string, options: { reason: string; rotateKeys?: boolean }) => {
       const { runReactivate } = await import('./reactivate.ts')
       process.exitCode = await runReactivate(agent, options, process.stdout, process.stderr)
@@ -127,11 +127,11 @@ function addReactivate(program: Command): void {
 
 function addActivity(program: Command): void {
   asksAdmin(program.command('activity'))
-    .description('print the newest entries of the activity log')
-    .option('--follow', 'and those that come')
-    .addOption(new Option('--event <event>', 'only entries of this kind').choices(EVENTS))
-    .option('--agent <agent>', 'only entries of this agent, by its id or its name')
-    .option('--limit <number>', 'how many of those that are there', wholeNumber)
+    .description('print the newest activity log entries')
+    .option('--follow', 'keep streaming new entries')
+    .addOption(new Option('--event <event>', 'only entries with this event').choices(EVENTS))
+    .option('--agent <agent>', 'only entries of this agent (id or name)')
+    .option('--limit <number>', 'number of past entries to print', wholeNumber)
     .action(
       async (options: { follow?: boolean; event?: string; agent?: string; limit?: number }) => {
         const { runActivity } = await import('./activity.ts')
@@ -140,17 +140,17 @@ function addActivity(program: Command): void {
     )
 }
 
-/** What `apply` and `diff` have in common: a file that is compared with an installation. */
+/** Options shared by `apply` and `diff`: a file that is compared with a deployment. */
 const comparesFile = (command: Command): Command =>
   asksAdmin(command)
-    .requiredOption('-f, --file <file>', 'the configuration in YAML or JSON, - for standard input')
-    .option('--prune', 'delete what the file does not name, in the sections that it has')
-    .option('--with-secrets', 'write all secrets anew, also those that seem to be the same')
+    .requiredOption('-f, --file <file>', 'configuration in YAML or JSON, - for standard input')
+    .option('--prune', 'delete resources the file does not name, in the sections it contains')
+    .option('--with-secrets', 'write all secrets again, even if they look unchanged')
 
 function addApply(program: Command): void {
   comparesFile(program.command('apply'))
-    .description('make integrations, agents, scopes and webhooks what a file says')
-    .option('--keys-out <file>', 'where the keys of new agents go, - for standard output')
+    .description('apply integrations, agents, scopes and webhooks from a file')
+    .option('--keys-out <file>', 'write keys of new agents to this file, - for standard output')
     .action(async (options: import('./apply.ts').ApplyOptions) => {
       const { runApply } = await import('./apply.ts')
       process.exitCode = await runApply(options, process.env, process.stdout, process.stderr)
@@ -159,8 +159,8 @@ function addApply(program: Command): void {
 
 function addDiff(program: Command): void {
   comparesFile(program.command('diff'))
-    .description('print what apply would do with a file')
-    .option('--exit-code', 'exit with 1 where there are differences')
+    .description('print the changes that apply would make')
+    .option('--exit-code', 'exit with 1 if there are differences')
     .action(async (options: import('./diff.ts').DiffOptions) => {
       const { runDiff } = await import('./diff.ts')
       process.exitCode = await runDiff(options, process.env, process.stdout, process.stderr)
@@ -168,10 +168,10 @@ function addDiff(program: Command): void {
 }
 
 function addDump(program: Command): void {
-  const form = new Option('-o, --output <form>', 'how to write').choices(['yaml', 'json'])
+  const form = new Option('-o, --output <form>', 'output format').choices(['yaml', 'json'])
   asksAdminAs(program.command('dump'), form.default('yaml'))
-    .description('write what is there as a file for apply, without any secret')
-    .option('-f, --file <file>', 'the file to write, - for standard output', '-')
+    .description('write the current configuration as a file for apply, without secrets')
+    .option('-f, --file <file>', 'output file, - for standard output', '-')
     .action(async (options: import('./dump.ts').DumpOptions) => {
       const { runDump } = await import('./dump.ts')
       process.exitCode = await runDump(options, process.stdout, process.stderr)
@@ -180,7 +180,7 @@ function addDump(program: Command): void {
 
 function addDoctor(program: Command): void {
   asksAdmin(program.command('doctor'))
-    .description('look whether all is well here, or at --url, and say what to do')
+    .description('check this machine (or --url) and suggest fixes')
     .action(async (options: import('./call-admin.ts').AdminOptions) => {
       const { runDoctor } = await import('./doctor.ts')
       process.exitCode = await runDoctor(options, process.env, process.stdout)
@@ -188,10 +188,10 @@ function addDoctor(program: Command): void {
 }
 
 function addAudit(program: Command): void {
-  const audit = program.command('audit').description('the archive of the activity log')
+  const audit = program.command('audit').description('verify the activity archive')
   asksAdmin(audit.command('verify'))
-    .description('name every line of the archive that was changed, dropped, moved or cut off')
-    .option('--dir <folder>', 'where the archive is (AGW_ARCHIVE_DIR)')
+    .description('report archive lines that were changed, dropped, moved or cut off')
+    .option('--dir <folder>', 'archive directory (AGW_ARCHIVE_DIR)')
     .action(async (options: { dir?: string }) => {
       const { runAuditVerify } = await import('./audit.ts')
       process.exitCode = await runAuditVerify(options, process.env, process.stdout, process.stderr)
@@ -199,24 +199,24 @@ function addAudit(program: Command): void {
 }
 
 function addAnomaly(program: Command): void {
-  const anomaly = program.command('anomaly').description('how unusual the traffic of agents is')
+  const anomaly = program.command('anomaly').description('anomaly detection')
   asksAdmin(anomaly.command('replay'))
-    .description('score stored activity, and print what would have been told of and killed')
+    .description('score stored activity and print the alerts and kills it would have caused')
     .addOption(
       new Option(
         '--file <file>',
-        'NDJSON of activity entries in place of the admin API, - for standard input',
+        'read activity entries from NDJSON instead of the admin API, - for standard input',
       ).conflicts(['url', 'token']),
     )
     .option('--agent <agent_id>', 'only this agent')
     .option('--scope <scope_id>', 'only this scope')
-    .option('--from <time>', 'only entries from this time on, in ISO 8601', time)
-    .option('--to <time>', 'only entries before this time, in ISO 8601', time)
-    .option('--alert-threshold <score>', 'told of from this score on (default: 0.7)', share)
-    .option('--kill-threshold <score>', 'killed from this score on; 1 is never (default: 1)', share)
+    .option('--from <time>', 'only entries from this time (ISO 8601)', time)
+    .option('--to <time>', 'only entries before this time (ISO 8601)', time)
+    .option('--alert-threshold <score>', 'alert threshold (default: 0.7)', share)
+    .option('--kill-threshold <score>', 'kill threshold, 1 = never (default: 1)', share)
     .option(
       '--learning-hours <hours>',
-      'learned before the first verdict (default: 48)',
+      'hours of learning before the first verdict (default: 48)',
       wholeNumber,
     )
     .addHelpText('after', REPLAY_HELP)
@@ -231,40 +231,41 @@ function addAnomaly(program: Command): void {
 }
 
 const REPLAY_HELP = `
-Entries come from the admin API, from --file, or, where no token is given or set, from what is piped in. Learning is part
-of the replay: begin several days before the traffic that you ask about. Nothing is changed, and nobody is killed.
+Entries are read from the admin API, from --file or, without a token, from standard input. Learning is part of the replay:
+start several days before the period you care about. A replay changes nothing.
 
   agw anomaly replay --agent agt_123 --kill-threshold 0.9
   agw anomaly replay --file activity.ndjson -o json`
 
 function webAddress(text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text))
-    throw new InvalidArgumentError('It begins with http:// or https://.')
+    throw new InvalidArgumentError('must start with http:// or https://')
   return text
 }
 
 function time(text: string): string {
-  if (Number.isNaN(Date.parse(text))) throw new InvalidArgumentError('It is a time in ISO 8601.')
+  if (Number.isNaN(Date.parse(text)))
+    throw new InvalidArgumentError('must be a time in ISO 8601 format')
   return text
 }
 
 function share(text: string): number {
   const value = Number(text)
   if (text.trim() === '' || !(value >= 0 && value <= 1))
-    throw new InvalidArgumentError('It is a number from 0 to 1.')
+    throw new InvalidArgumentError('must be a number from 0 to 1')
   return value
 }
 
 function wholeNumber(text: string): number {
   if (!/^\d{1,3}$/.test(text) || Number(text) < 1 || Number(text) > 200)
-    throw new InvalidArgumentError('It is a whole number from 1 to 200.')
+    throw new InvalidArgumentError('must be an integer from 1 to 200')
   return Number(text)
 }
 
 function addSettings(program: Command): void {
   program
     .command('settings')
-    .description('print the page of all settings')
+    .description('print the reference of all settings')
     .action(async () => {
       const { settingsPage } = await import('./settings-page.ts')
       process.stdout.write(settingsPage())

@@ -16,7 +16,7 @@ const stamp = join(root, 'dist', '.built-from')
 export async function prepare() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   if (major < NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor < NEEDED_NODE[1]))
-    fail(`Node ${NEEDED_NODE.join('.')} or newer is needed; this is ${process.versions.node}.`)
+    fail(`Node.js ${NEEDED_NODE.join('.')} or newer is required; this is ${process.versions.node}.`)
 
   if (!isInstalled()) {
     say('Installing packages …')

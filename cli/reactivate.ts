@@ -38,7 +38,7 @@ export async function runReactivate(
     stdout.write(
       [
         `${agent_id} is active. ${credentials_restored} keys work again.`,
-        ...(api_key === undefined ? [] : [`Its new key, shown this once: ${api_key}`]),
+        ...(api_key === undefined ? [] : [`New key (shown only once): ${api_key}`]),
         '',
       ].join('\n'),
     )

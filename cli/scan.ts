@@ -19,9 +19,9 @@ const readLine = (line: string): Line | string => {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'is not an object'
   const { id, body, content_type } = value as Record<string, unknown>
-  if (typeof body !== 'string') return 'has no member "body" that is a string'
+  if (typeof body !== 'string') return 'has no string member "body"'
   if (content_type !== undefined && content_type !== null && typeof content_type !== 'string')
-    return 'has a "content_type" that is no string'
+    return 'has a "content_type" that is not a string'
   return { id: id ?? null, body, content_type: content_type ?? null }
 }
 
@@ -59,7 +59,7 @@ export const runScan = async (
 ): Promise<number> => {
   if (!SENSITIVITIES.includes(args.sensitivity as Sensitivity)) {
     stderr.write(
-      `agw scan: --sensitivity is one of ${SENSITIVITIES.join(', ')}, not "${args.sensitivity}"\n`,
+      `agw scan: --sensitivity must be one of ${SENSITIVITIES.join(', ')}, not "${args.sensitivity}"\n`,
     )
     return 2
   }

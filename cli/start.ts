@@ -69,11 +69,12 @@ async function startIn(dataDir: DataDir, settings: Settings, env: Environment): 
   const unlock = await lockDataDir(dataDir)
   if (unlock === null) {
     throw new Error(
-      `another one runs on the data directory ${dataDir.path}. Stop it, or set AGW_DATA_DIR to another folder.`,
+      `another gateway is using the data directory ${dataDir.path}. Stop it, or set AGW_DATA_DIR to another directory.`,
     )
   }
   try {
-    if ((await endLeftovers(dataDir)) > 0) say('Ended what an earlier start had left running.')
+    if ((await endLeftovers(dataDir)) > 0)
+      say('Stopped processes that an earlier start had left behind.')
     const ports = await choosePorts(settings)
     if (!('proxyPort' in ports))
       throw new Error(`\n${ports.map((fault) => `- ${fault}`).join('\n')}`)
@@ -131,7 +132,7 @@ async function runChildren(boot: Boot): Promise<number> {
   const supervisor = new Supervisor({
     write: report,
     giveUp: (why) => {
-      report(`The gateway stops: ${why}`)
+      report(`The gateway is stopping: ${why}`)
       endWith(FAILED)
     },
   })
@@ -196,7 +197,7 @@ async function startChildren(boot: Boot, supervisor: Supervisor): Promise<void> 
 
 async function becomesReady(apiUrl: string): Promise<void> {
   const deadline = Date.now() + READY_LIMIT_MS
-  let missing = 'it does not answer'
+  let missing = 'no answer'
   while (Date.now() < deadline) {
     const answer = await fetch(`${apiUrl}/readyz`).catch(() => null)
     if (answer?.status === 200) return

@@ -36,7 +36,7 @@ export const port = integer(0, 65_535)
 export const onOff: Kind<boolean> = {
   name: 'on or off',
   parse: (text) =>
-    text === 'on' || text === 'off' ? good(text === 'on') : bad('is neither "on" nor "off"'),
+    text === 'on' || text === 'off' ? good(text === 'on') : bad('must be "on" or "off"'),
 }
 
 export const host: Kind<string> = {

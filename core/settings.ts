@@ -3,8 +3,8 @@ import * as kinds from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
 
 /**
- * The catalogue of settings: every environment variable of contract §1, and those by which `agw start` tells its
- * children what it has decided. The table in docs/settings.md is made from it.
+ * The catalogue of settings: every environment variable, including those that `agw start` sets
+ * for its children. The table in docs/settings.md is made from it.
  */
 interface Row<T> {
   readonly name: string
@@ -62,41 +62,46 @@ export const SETTINGS = {
   ),
   apiHost: withDefault('AGW_API_HOST', kinds.host, '127.0.0.1', 'Address of the admin service.'),
   apiPort: withDefault('AGW_API_PORT', kinds.port, '8081', 'Port of the admin service.'),
-  redisUrl: optional('REDIS_URL', kinds.redisUrl, 'Redis or Valkey.', {
+  redisUrl: optional('REDIS_URL', kinds.redisUrl, 'Address of Redis or Valkey.', {
     shown_default: 'an embedded Valkey under the data directory',
   }),
   dataDir: withDefault(
     'AGW_DATA_DIR',
     kinds.path,
     '.agw',
-    'Where the embedded defaults keep their state.',
+    'Directory for the state of the embedded defaults.',
   ),
   envoyBin: optional('ENVOY_BIN', kinds.executableFile, 'The Envoy binary.', {
-    shown_default: 'found on PATH, else installed into the cache',
+    shown_default: 'found on PATH, or installed into the cache',
   }),
   valkeyBin: optional(
     'VALKEY_BIN',
     kinds.executableFile,
     'The valkey-server or redis-server binary.',
     {
-      shown_default: 'found on PATH, else installed into the cache',
+      shown_default: 'found on PATH, or installed into the cache',
     },
   ),
-  cacheDir: optional('AGW_CACHE_DIR', kinds.path, 'Where downloaded binaries are kept.', {
-    shown_default: 'agw in the cache folder of the user',
+  cacheDir: optional('AGW_CACHE_DIR', kinds.path, 'Directory for downloaded binaries.', {
+    shown_default: "agw in the user's cache directory",
   }),
   adminToken: optional('AGW_ADMIN_TOKEN', kinds.bearerToken, 'The first admin token.', {
-    shown_default: 'made at first start, in admin-token in the data directory',
+    shown_default: 'generated at first start and stored in admin-token in the data directory',
   }),
   adminEmail: withDefault(
     'AGW_ADMIN_EMAIL',
     kinds.email,
     'admin@localhost',
-    'Whose the first admin token is.',
+    'E-mail address the first admin token belongs to.',
   ),
-  encryptionKey: optional('AGW_ENCRYPTION_KEY', kinds.encryptionKeys, 'Seals stored credentials.', {
-    shown_default: 'made at first start, in encryption-key in the data directory',
-  }),
+  encryptionKey: optional(
+    'AGW_ENCRYPTION_KEY',
+    kinds.encryptionKeys,
+    'Key that encrypts stored credentials.',
+    {
+      shown_default: 'generated at first start and stored in encryption-key in the data directory',
+    },
+  ),
   organizationId: withDefault(
     'AGW_ORGANIZATION_ID',
     kinds.name,
@@ -107,20 +112,20 @@ export const SETTINGS = {
     'AGW_EXT_PROC_WORKERS',
     kinds.integer(1, 256),
     () => String(Math.max(1, availableParallelism() - 1)),
-    'Number of ext-proc processes that the bundled start runs.',
+    'Number of ext-proc processes that agw start runs.',
     { shown_default: 'cores − 1, at least 1' },
   ),
   maxBodyBytes: withDefault(
     'AGW_MAX_BODY_BYTES',
     kinds.integer(65_536, 268_435_456),
     '8388608',
-    'Largest request body that is held for scanning; a scope may set a lower one.',
+    'Largest request body that is buffered for inspection; a scope can set a lower limit.',
   ),
   heldBodyTimeout_ms: withDefault(
     'AGW_HELD_BODY_TIMEOUT',
     kinds.duration,
     '30s',
-    'How long a call may take to bring a body that is held for a decision.',
+    'Maximum time to receive a request body that is buffered for inspection.',
   ),
   tlsCertFile: optional(
     'AGW_TLS_CERT_FILE',
@@ -136,19 +141,19 @@ export const SETTINGS = {
     'AGW_TRUSTED_HOPS',
     kinds.integer(0, 16),
     '0',
-    'How many proxies stand in front whose X-Forwarded-For is believed.',
+    'Number of trusted proxies in front whose X-Forwarded-For is used.',
   ),
   upstreamIdleTimeout_ms: withDefault(
     'AGW_UPSTREAM_IDLE_TIMEOUT',
     kinds.duration,
     '15m',
-    'Longest silence of an upstream.',
+    'Maximum time without data from an upstream.',
   ),
   egressAllowCidrs: withDefault(
     'AGW_EGRESS_ALLOW_CIDRS',
     kinds.listOf(kinds.cidr, CIDRS_LIMIT),
     '',
-    'Private ranges that an integration, or its token endpoint, may reach all the same.',
+    'Private CIDR ranges that integrations and token endpoints may connect to (denied by default).',
     { shown_default: 'none' },
   ),
   upstreamCaFile: optional(
@@ -163,80 +168,80 @@ export const SETTINGS = {
     'AGW_WEBHOOK_ALLOW_CIDRS',
     kinds.listOf(kinds.cidr, CIDRS_LIMIT),
     '',
-    'Private ranges that a webhook may reach all the same.',
+    'Private CIDR ranges that webhooks may connect to (denied by default).',
     { shown_default: 'none' },
   ),
   webhookDelays_ms: withDefault(
     'AGW_WEBHOOK_DELAYS',
     kinds.listOf(kinds.duration, 20),
     '0s,1m,5m,30m,2h',
-    'Delivery attempts of a webhook: the wait before each, counted from the failure before.',
+    'Delivery attempts of a webhook: the delay before each, counted from the previous failure.',
   ),
   smtpUrl: optional('AGW_SMTP_URL', kinds.smtpUrl, 'Mail server for alerts.'),
-  alertEmailFrom: optional('AGW_ALERT_EMAIL_FROM', kinds.email, 'Sender of alerts.'),
+  alertEmailFrom: optional('AGW_ALERT_EMAIL_FROM', kinds.email, 'Sender of alert e-mails.'),
   alertEmailTo: withDefault(
     'AGW_ALERT_EMAIL_TO',
     kinds.listOf(kinds.email, 50),
     '',
-    'Receivers of alerts.',
+    'Recipients of alert e-mails.',
     { shown_default: 'none' },
   ),
   activityStrict: withDefault(
     'AGW_ACTIVITY_STRICT',
     kinds.onOff,
     'off',
-    'on: an allowed call is in the activity log before it goes on, without the status that only its end tells; it is refused while the log cannot be written.',
+    'on: an allowed call is logged before it is forwarded, without its final status, and is refused while the log cannot be written.',
   ),
   activityMaxBytes: withDefault(
     'AGW_ACTIVITY_MAX_BYTES',
     kinds.integer(16_777_216, 1_099_511_627_776),
     '1073741824',
-    'Bytes of the store that the activity logs of all organizations may take; never more than half of its maxmemory. The oldest entries go first.',
+    'Maximum size of all activity logs in the store, never more than half of its maxmemory. The oldest entries are deleted first.',
   ),
   activityRetention_ms: withDefault(
     'AGW_ACTIVITY_RETENTION',
     kinds.days,
     '30d',
-    'How long entries can be searched in the activity log. The archive has its own time.',
+    'How long entries stay searchable. The archive has its own retention.',
   ),
   archiveDir: optional(
     'AGW_ARCHIVE_DIR',
     kinds.path,
-    'Folder of the archive of the activity log: hour files of NDJSON, each line chained to the one before by a keyed hash.',
+    'Directory of the activity archive: hourly NDJSON files, each line chained to the previous one by a keyed hash.',
     { shown_default: 'archive in the data directory of `agw start`; off elsewhere' },
   ),
   archiveRetention_ms: optional(
     'AGW_ARCHIVE_RETENTION',
     kinds.days,
-    'How long hour files of the archive are kept.',
-    { shown_default: 'for ever' },
+    'How long archive files are kept.',
+    { shown_default: 'forever' },
   ),
   edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
     shown_default: 'host name',
   }),
-  region: withDefault('AGW_REGION', kinds.name, 'local', 'Place of this edge.'),
+  region: withDefault('AGW_REGION', kinds.name, 'local', 'Region of this edge.'),
   proxyAdmin: withDefault(
     'AGW_PROXY_ADMIN',
     kinds.onOff,
     'on',
-    'Whether /admin on the proxy listener reaches the admin service.',
+    'Whether the proxy listener serves /admin.',
   ),
   extProcAddress: optional(
     'AGW_EXT_PROC_ADDRESS',
     kinds.extProcAddress,
-    'Where ext-proc listens; further processes take the next port, or the socket name with -2, -3 before its extension. host:port needs the three TLS files.',
+    'Address of ext-proc. Additional processes use the next port, or the socket name with -2, -3 before its extension. host:port requires the three TLS files.',
     { shown_default: 'sockets in the data directory' },
   ),
   accessLogAddress: optional(
     'AGW_ACCESS_LOG_ADDRESS',
     kinds.extProcAddress,
-    "Where the receiver of Envoy's access log listens; ext-proc takes the log itself where there is none. host:port needs the three TLS files.",
+    "Address of the receiver of Envoy's access log. Without one, ext-proc receives the log. host:port requires the three TLS files.",
     { shown_default: 'a socket in the data directory' },
   ),
   extProcTlsCertFile: optional(
     'AGW_EXT_PROC_TLS_CERT_FILE',
     kinds.readableFile,
-    'Certificate that ext-proc and Envoy show each other (PEM).',
+    'Certificate that ext-proc and Envoy present to each other (PEM).',
   ),
   extProcTlsKeyFile: optional(
     'AGW_EXT_PROC_TLS_KEY_FILE',
@@ -246,37 +251,37 @@ export const SETTINGS = {
   extProcTlsCaFile: optional(
     'AGW_EXT_PROC_TLS_CA_FILE',
     kinds.readableFile,
-    'The CA that both sides demand; it should sign for nothing else (PEM).',
+    'CA that both sides require; it should sign nothing else (PEM).',
   ),
   killLease_ms: withDefault(
     'AGW_KILL_LEASE_MS',
     kinds.integer(500, 60_000),
     '3000',
-    'How long an edge may serve without proof that it still hears kills.',
+    'How long an edge may serve without proof that it receives kills (ms).',
   ),
   dnsResolvers: withDefault(
     'AGW_DNS_RESOLVERS',
     kinds.listOf(kinds.hostPort, 8),
     '',
-    'DNS servers that are asked for the hosts of integrations, token endpoints and webhooks, as IP address and port.',
+    'DNS servers for the hosts of integrations, token endpoints and webhooks, as IP address and port.',
     { shown_default: "the system's" },
   ),
   echoPort: optional(
     'AGW_ECHO_PORT',
     kinds.port,
-    'Port on 127.0.0.1 of the echo API that `agw start` runs to try things on.',
-    { shown_default: '8082, or a free one where that is taken' },
+    'Port on 127.0.0.1 of the echo API that agw start runs for testing.',
+    { shown_default: '8082, or a free port if that is in use' },
   ),
   verdictSecret: optional(
     'AGW_VERDICT_SECRET',
     kinds.bearerToken,
-    'What marks a passed call for the routes of Envoy; new with every boot.',
+    'Marks a passed call for Envoy routes; changes with every start.',
     internal,
   ),
   echoOrigin: optional(
     'AGW_ECHO_ORIGIN',
     kinds.httpOrigin,
-    'Address of the echo API, which the egress filter exempts.',
+    'Address of the echo API, exempt from the egress filter.',
     internal,
   ),
   adminSocket: optional(
@@ -356,7 +361,7 @@ function conflicts(values: Partial<Record<keyof Settings, unknown>>, env: Enviro
     const names = missing.map((field) => SETTINGS[field].name).join(', ')
     faults.push(
       overTcp !== undefined
-        ? `${SETTINGS[overTcp].name} is a TCP address, which demands mutual TLS: ${names} missing.`
+        ? `${SETTINGS[overTcp].name} is a TCP address, which requires mTLS: ${names} missing.`
         : `The AGW_EXT_PROC_TLS_ files must be set together: ${names} missing.`,
     )
   }
@@ -367,7 +372,7 @@ function conflicts(values: Partial<Record<keyof Settings, unknown>>, env: Enviro
   if (isSet('smtpUrl') && !(isSet('alertEmailFrom') && isSet('alertEmailTo')))
     faults.push('AGW_SMTP_URL needs AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
-    faults.push('AGW_WEBHOOK_DELAYS lists no attempt.')
+    faults.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
   return faults
 }
 

@@ -31,7 +31,7 @@ export async function checkGateway(url: string, token: string | null): Promise<F
   }
   const findings = isDirect
     ? [ok('admin', `${url} answers`), ...(await checkReadiness(url))]
-    : [ok('admin', `answers through the proxy at ${url}, which does not tell whether all is ready`)]
+    : [ok('admin', `answers through the proxy at ${url}, which does not report readiness`)]
   findings.push(...(await checkCertificate(url)))
   findings.push(tokenFinding(me.status, me.body, token))
   if (token === null || (me.status !== 200 && me.status !== 404)) return findings
@@ -52,8 +52,7 @@ function tokenFinding(status: number, body: unknown, token: string | null): Find
       'none is given, so what needs one is not looked at',
       'Give --token, or set AGW_TOKEN.',
     )
-  if (status === 401)
-    return failed(check, 'is not accepted', 'Give the token of this installation.')
+  if (status === 401) return failed(check, 'is not accepted', 'Use a token of this deployment.')
   if (status === 404)
     return warning(
       check,
@@ -61,7 +60,7 @@ function tokenFinding(status: number, body: unknown, token: string | null): Find
       'Bring the gateway to this version.',
     )
   if (status !== 200)
-    return failed(check, `the answer is ${status}`, 'Look into the log of the admin service.')
+    return failed(check, `unexpected answer: HTTP ${status}`, 'Check the log of the admin service.')
   const { email, role, organization_id } = body as Readonly<Record<string, string>>
   return ok(check, `${email}, role ${role}, ${organization_id}`)
 }
@@ -70,13 +69,11 @@ async function checkReadiness(url: string): Promise<Finding[]> {
   const { body } = await ask(url, '/readyz', null)
   const parts = (body as { readonly parts?: Readonly<Record<string, string>> } | null)?.parts
   if (parts === undefined)
-    return [
-      failed('ready', `${url}/readyz has no answer`, 'Look into the log of the admin service.'),
-    ]
+    return [failed('ready', `${url}/readyz does not answer`, 'Check the log of the admin service.')]
   return Object.entries(parts).map(([part, says]) =>
     says === 'ok'
       ? ok(`ready: ${part}`, 'ok')
-      : failed(`ready: ${part}`, says, READY_ADVICE[part] ?? 'Look into its log.'),
+      : failed(`ready: ${part}`, says, READY_ADVICE[part] ?? 'Check its log.'),
   )
 }
 
@@ -88,7 +85,9 @@ const READY_ADVICE: Readonly<Record<string, string>> = {
 
 async function checkEdges(url: string, edges: readonly Edge[]): Promise<Finding[]> {
   if (edges.length === 0)
-    return [failed('edge', 'none is alive', 'Start an ext-proc; until then every call is refused.')]
+    return [
+      failed('edge', 'none is running', 'Start an ext-proc; until then every call is refused.'),
+    ]
   const metrics = await ask(url, '/metrics', null)
   return edges.map(({ edge_id, region, in_flight, draining, beat_age_ms }) => {
     const check = `edge ${edge_id}`
@@ -101,9 +100,13 @@ async function checkEdges(url: string, edges: readonly Edge[]): Promise<Finding[
     ]
     const told = says.filter(Boolean).join(', ')
     if (lease === false)
-      return failed(check, told, 'It refuses all calls: look whether it reaches the store.')
+      return failed(check, told, 'It refuses all calls. Check its connection to the store.')
     return draining
-      ? warning(check, `${told}, draining`, 'It leaves with its last call; another one must serve.')
+      ? warning(
+          check,
+          `${told}, draining`,
+          'It stops after its last call. Make sure that another edge serves.',
+        )
       : ok(check, told)
   })
 }
@@ -124,14 +127,14 @@ function versionsFinding(me: unknown, edges: readonly Edge[]): Finding {
   ])
   const says = [...all].map(([who, its]) => `${who} ${its}`).join(', ')
   return new Set(all.values()).size === 1
-    ? ok('versions', `all are ${version}`)
-    : warning('versions', says, 'Bring all to one version; edges first, then admin.')
+    ? ok('versions', `all ${version}`)
+    : warning('versions', says, 'Upgrade all to one version: edges first, then admin.')
 }
 
 async function lastKillFinding(url: string, token: string | null): Promise<Finding> {
   const { body } = await ask(url, '/admin/activity?event=agent_killed&limit=1', token)
   const [last] = (body as { data?: readonly Killed[] } | null)?.data ?? []
-  if (last === undefined) return ok('last kill', 'none in the log')
+  if (last === undefined) return ok('last kill', 'none logged')
   const { propagation_ms } = last.data
   const says = `${last.timestamp}, ${propagation_ms == null ? 'not acknowledged by every edge' : `in force everywhere after ${propagation_ms} ms`}`
   return propagation_ms == null || propagation_ms > KILL_NOTICE_MS
@@ -167,7 +170,7 @@ async function webhooksFinding(url: string, token: string | null): Promise<Findi
         `${failing.length} of ${data.length} fail: ${failing.join(', ')}`,
         'GET /webhooks/{webhook_id}/deliveries says why.',
       )
-    : ok(check, `${data.length}, none fails`)
+    : ok(check, `${data.length}, none failing`)
 }
 
 /** Of an admin service behind TLS. */

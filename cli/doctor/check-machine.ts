@@ -61,7 +61,7 @@ export async function checkBinaries(settings: Settings): Promise<Finding[]> {
 /** Who may read what is in the data directory; the folder need not be there before the first start. */
 export function checkDataDir(path: string, settings: Settings): Finding[] {
   const check = 'data directory'
-  if (!existsSync(path)) return [ok(check, `${path} is not there yet; agw start makes it`)]
+  if (!existsSync(path)) return [ok(check, `${path} does not exist yet; agw start creates it`)]
   const own = [path, ...['admin-token', 'encryption-key'].map((name) => join(path, name))]
   const findings = own.flatMap((file): Finding[] => {
     const found = lstatSync(file, { throwIfNoEntry: false })
@@ -69,12 +69,16 @@ export function checkDataDir(path: string, settings: Settings): Finding[] {
     const mode = found.isDirectory() ? '700' : '600'
     if (found.uid !== process.getuid?.())
       return [
-        failed(check, `${file} is another user's`, `Run this as that user, or chown ${file}.`),
+        failed(
+          check,
+          `${file} belongs to another user`,
+          `Run this as that user, or chown ${file}.`,
+        ),
       ]
     if ((found.mode & 0o077) !== 0)
-      return [failed(check, `others may read ${file}`, `chmod ${mode} ${file}`)]
+      return [failed(check, `other users can read ${file}`, `chmod ${mode} ${file}`)]
     if (found.isFile() && found.size === 0)
-      return [failed(check, `${file} is empty`, 'Put its content back from a backup.')]
+      return [failed(check, `${file} is empty`, 'Restore its content from a backup.')]
     return []
   })
   // Without its key, nothing that is stored can be opened.
@@ -91,7 +95,7 @@ export function checkDataDir(path: string, settings: Settings): Finding[] {
         'Put encryption-key back from a backup, or set AGW_ENCRYPTION_KEY.',
       ),
     )
-  return findings.length > 0 ? findings : [ok(check, `${path}, for its owner alone`)]
+  return findings.length > 0 ? findings : [ok(check, `${path}, accessible only to its owner`)]
 }
 
 export async function checkDisk(path: string): Promise<Finding> {
@@ -100,7 +104,7 @@ export async function checkDisk(path: string): Promise<Finding> {
   const { bavail, bsize } = await statfs(folder)
   const free_bytes = bavail * bsize
   const says = `${(free_bytes / 1024 ** 3).toFixed(1)} GiB free for ${path}`
-  const advice = 'Make room, or set AGW_DATA_DIR and AGW_ARCHIVE_DIR to a larger disk.'
+  const advice = 'Free some space, or set AGW_DATA_DIR and AGW_ARCHIVE_DIR to a larger disk.'
   if (free_bytes < DISK_FULL_BYTES) return failed('disk', says, advice)
   return free_bytes < DISK_LOW_BYTES ? warning('disk', says, advice) : ok('disk', says)
 }
@@ -128,9 +132,9 @@ export function checkCertificates(settings: Settings, now: Date): Finding[] {
 export function certificateFinding(check: string, valid_to: string, now: Date): Finding {
   const days = Math.floor((Date.parse(valid_to) - now.getTime()) / DAY_MS)
   const until = new Date(valid_to).toISOString().slice(0, 10)
-  if (days < 0) return failed(check, `has expired on ${until}`, 'Put a new certificate there.')
+  if (days < 0) return failed(check, `expired on ${until}`, 'Replace the certificate.')
   return days < CERTIFICATE_NOTICE_DAYS
-    ? warning(check, `expires in ${days} days, on ${until}`, 'Have it renewed.')
+    ? warning(check, `expires in ${days} days, on ${until}`, 'Renew it.')
     : ok(check, `valid until ${until}`)
 }
 
@@ -161,5 +165,9 @@ async function portFinding(
   const free = await tryPort(host, port)
   if (typeof free === 'number') return ok(check, `${place} is free`)
   if (await isOurs()) return ok(check, `${place} is this gateway's`)
-  return failed(check, `${place} cannot be had: ${free}`, `End what uses it, or set ${setting}.`)
+  return failed(
+    check,
+    `${place} is not available: ${free}`,
+    `Stop the process that uses it, or set ${setting}.`,
+  )
 }

@@ -29,8 +29,10 @@ export async function checkStore(url: string): Promise<Finding[]> {
     const answered_ms = Date.now()
     const { faults, warnings } = await checkDurability(redis)
     const findings = [
-      ...faults.map((fault) => failed('store', fault, 'The admin service does not start with it.')),
-      ...warnings.map((text) => warning('store', text, 'Ask who runs the store.')),
+      ...faults.map((fault) =>
+        failed('store', fault, 'The admin service refuses to start with this.'),
+      ),
+      ...warnings.map((text) => warning('store', text, 'Ask the operator of the store.')),
     ]
     const store_ms = Number(time[0]) * 1000 + Number(time[1]) / 1000
     return [
@@ -47,7 +49,7 @@ export async function checkStore(url: string): Promise<Finding[]> {
 function skewFinding(skew_ms: number): Finding {
   const size_ms = Math.abs(Math.round(skew_ms))
   const says = `the store is ${size_ms} ms ${skew_ms < 0 ? 'behind' : 'ahead of'} this machine`
-  const advice = 'Keep both in time with NTP.'
+  const advice = 'Synchronize both clocks with NTP.'
   if (size_ms >= SKEW_LIMIT_MS) return failed('clock', says, advice)
   return size_ms >= SKEW_NOTICE_MS ? warning('clock', says, advice) : ok('clock', says)
 }

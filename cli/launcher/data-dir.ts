@@ -39,11 +39,11 @@ function ownFolder(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const found = lstatSync(folder)
     const isOurs = found.isDirectory() && found.uid === process.getuid?.()
-    if (!isOurs) throw new Error('it is not a folder of this user')
+    if (!isOurs) throw new Error('it does not belong to this user')
     chmodSync(folder, 0o700)
   } catch (error) {
     throw new Error(
-      `The data directory ${folder} cannot be used: ${(error as Error).message}. Set AGW_DATA_DIR to a folder of your own.`,
+      `The data directory ${folder} cannot be used: ${(error as Error).message}. Set AGW_DATA_DIR to a directory that you own.`,
     )
   }
 }
@@ -75,7 +75,7 @@ function keptSecret(file: string, make: () => string): string {
   if (!existsSync(file)) writeOwnFile(file, `${make()}\n`)
   chmodSync(file, 0o600)
   const text = readFileSync(file, 'utf8').trim()
-  if (text === '') throw new Error(`${file} is empty. Put its content back, or delete it.`)
+  if (text === '') throw new Error(`${file} is empty. Restore its content, or delete it.`)
   return text
 }
 

@@ -106,7 +106,7 @@ export class Supervisor {
     if (inTime) return
     for (const child of ending) {
       if (child.process === null) continue
-      this.#parts.write(`${child.spec.name} did not end in time and is killed`)
+      this.#parts.write(`${child.spec.name} did not stop in time and was killed`)
       child.process.kill('SIGKILL')
     }
     await ended
@@ -138,7 +138,7 @@ export class Supervisor {
         this.#died(child, how)
       }
       started.once('error', (error) => ended(`could not be started: ${error.message}`))
-      started.once('exit', (code, signal) => ended(`ended with ${signal ?? code}`))
+      started.once('exit', (code, signal) => ended(`exited with ${signal ?? code}`))
     })
     if (spec.ready !== 'ipc') void this.#poll(child, started, spec.ready)
   }
@@ -163,13 +163,13 @@ export class Supervisor {
     if (!child.hasWorked) child.failedStarts++
     if (child.failedStarts >= FAILED_STARTS_LIMIT) {
       const words = child.lastWords.map((line) => `\n  ${line}`).join('')
-      const times = `${child.failedStarts} times before it was ready`
+      const times = `${child.failedStarts} times before it became ready`
       this.#parts.giveUp(`${child.spec.name} ${how}, ${times}.${words}`)
       return
     }
     const deaths = child.deaths_ms.length
     const pause_ms = Math.min(BACK_OFF_MIN_MS * 2 ** (deaths - 1), BACK_OFF_MAX_MS)
-    this.#parts.write(`${child.spec.name} ${how} and is started again in ${pause_ms} ms`)
+    this.#parts.write(`${child.spec.name} ${how} and will be restarted in ${pause_ms} ms`)
     child.restart = setTimeout(() => this.#spawn(child), pause_ms)
   }
 }

@@ -14,7 +14,7 @@ export function welcome(parts: Welcome): string {
   const token =
     parts.newToken === null
       ? ''
-      : `  admin token    ${parts.newToken}  (shown this once, kept in ${parts.tokenFile})\n`
+      : `  admin token    ${parts.newToken}  (shown only once, stored in ${parts.tokenFile})\n`
   return `
 The gateway is ready.
   agents call    ${parts.proxyUrl}/https://…

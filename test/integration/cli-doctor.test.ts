@@ -97,7 +97,7 @@ test('a machine on which nothing runs is said to be one, and is no failure', asy
   const { code, of, failures } = await doctor({}, await aNewMachine())
   assert.deepEqual([code, failures], [0, []])
   assert.match(of('gateway')[0]?.says ?? '', /^does not run here/)
-  assert.match(of('data directory')[0]?.says ?? '', /is not there yet/)
+  assert.match(of('data directory')[0]?.says ?? '', /does not exist yet/)
   assert.match(of('proxy port')[0]?.says ?? '', /is free$/)
 })
 
@@ -172,7 +172,7 @@ test('a port that something else has is told from one that is ours', async (t) =
   const { failures } = await doctor({}, await aNewMachine({ AGW_PROXY_PORT: port }))
   assert.deepEqual(
     failures.map(({ check, says }) => [check, says]),
-    [['proxy port', `127.0.0.1:${port} cannot be had: the port is in use`]],
+    [['proxy port', `127.0.0.1:${port} is not available: the port is in use`]],
   )
 })
 
@@ -187,7 +187,7 @@ test('an admin service without edges, or with older ones, is found, and so is a 
   })
   const url = `http://127.0.0.1:${admin.port}`
   const none = await doctor({ url, token: admin.token }, {})
-  assert.equal(none.of('edge')[0]?.says, 'none is alive')
+  assert.equal(none.of('edge')[0]?.says, 'none is running')
   assert.equal(none.of('ready: edges')[0]?.state, 'failed')
   edge = await startTestEdge(valkey.url, 'old')
   const old = await doctor({ url, token: admin.token }, {})

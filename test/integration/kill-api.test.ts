@@ -258,7 +258,7 @@ test('agw kill and agw reactivate do the same from the command line, by id or by
   const notify = ['pager', 'email']
   const untold = await run((...io) => runKill(agent.agent_id, { ...common, notify }, ...io))
   assert.equal(untold.code, 0)
-  assert.match(untold.err, /Nobody was told by pager, email/)
+  assert.match(untold.err, /Not notified: pager, email/)
   const token = 'not-a-token'
   const refused = await run((...io) => runKill(agent.agent_id, { ...common, token }, ...io))
   assert.equal(refused.code, 1)

@@ -269,7 +269,7 @@ test('two instances run side by side, and a data directory has one at a time', a
     AGW_API_PORT: String(await freePort()),
   })
   assert.equal(code, 1)
-  assert.match(err, /another one runs on the data directory .*AGW_DATA_DIR/)
+  assert.match(err, /another gateway is using the data directory .*AGW_DATA_DIR/)
   assert.equal((await fetch(`${one.apiUrl}/readyz`)).status, 200, 'the running one is untouched')
   assert.deepEqual(await Promise.all([end(one), end(two)]), [0, 0])
 })

@@ -15,7 +15,7 @@ const agw = (...args: readonly string[]) =>
 
 const wrong: readonly [args: readonly string[], says: RegExp][] = [
   [['activity', '--event', 'none'], /Allowed choices are request_allowed, /],
-  [['activity', '--url', 'localhost:8081'], /It begins with http:\/\/ or https:\/\//],
+  [['activity', '--url', 'localhost:8081'], /must start with http:\/\/ or https:\/\//],
   [['scan', '-o', 'table'], /Allowed choices are json/],
   [['kill'], /missing required argument 'agent'/],
   [['apply', '--keys-out', 'keys'], /required option '-f, --file <file>'/],

@@ -85,7 +85,7 @@ test('settings that contradict each other are faults', () => {
     [{ AGW_EXT_PROC_TLS_CA_FILE: file }, /must be set together/],
     [{ AGW_PROXY_PORT: '9', AGW_API_PORT: '9' }, /same port/],
     [{ AGW_SMTP_URL: 'smtp://mail.example' }, /AGW_ALERT_EMAIL_FROM/],
-    [{ AGW_WEBHOOK_DELAYS: ',' }, /no attempt/],
+    [{ AGW_WEBHOOK_DELAYS: ',' }, /at least one delay/],
   ]
   for (const [env, fault] of rows) assert.match(faultsOf(env).join('\n'), fault)
   assert.deepEqual(faultsOf({ AGW_PROXY_PORT: '0', AGW_API_PORT: '0' }), [])
