@@ -99,11 +99,6 @@ export const REASONS = {
     status: 502,
     message: 'The API cannot be reached. Check the base URL of the integration, then try again.',
   },
-  upstream_reset: {
-    status: 502,
-    message:
-      'The API closed the connection, or its response was not valid HTTP. It may have carried out the request; check before you repeat it.',
-  },
   upstream_timeout: { status: 504, message: 'The API did not answer in time. Try again later.' },
   request_timeout: { status: 408, message: 'The request did not arrive in time. Send it again.' },
   headers_too_large: {

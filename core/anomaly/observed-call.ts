@@ -33,11 +33,7 @@ const NOT_THE_AGENT: ReadonlySet<string> = new Set([
 ])
 
 /** Calls that were let through and that the upstream did not answer. */
-const FAILURES: ReadonlySet<string> = new Set([
-  'upstream_unreachable',
-  'upstream_reset',
-  'upstream_timeout',
-])
+const FAILURES: ReadonlySet<string> = new Set(['upstream_unreachable', 'upstream_timeout'])
 
 const FIRST_ERROR_STATUS = 400
 

@@ -3,6 +3,7 @@ import { findBodyMethods } from '../policy/find-body-methods.ts'
 import { namesOtherCharset } from '../policy/names-other-charset.ts'
 import { readBodyIdentity } from '../policy/read-body-identity.ts'
 import { type JsonRpcBody, readJsonRpc } from '../mcp/read-json-rpc.ts'
+import type { McpHeaders } from '../mcp/read-mcp-headers.ts'
 import type { CompiledInjectionSettings } from '../scanner/compile-settings.ts'
 import { decodeCharset } from '../scanner/format/charset.ts'
 import { type Inflated, inflateBody } from '../scanner/format/inflate-body.ts'
@@ -19,7 +20,8 @@ export type BodyQuestions = {
   /** Who the body says that its sender is; null where nobody asks. */
   readonly identity: IdentityQuestion | null
   readonly asks_methods: boolean
-  readonly asks_tools: boolean
+  /** Whether JSON-RPC is looked for, and the headers of an MCP call that must agree with it; null where nobody asks. */
+  readonly json_rpc: { readonly headers: McpHeaders | null } | null
   /** What else of the request is scanned; null where nothing is. */
   readonly scan: Pick<ScanInput, 'path' | 'query' | 'headers'> | null
 }
@@ -117,10 +119,10 @@ const factsOf = (
   settings: CompiledInjectionSettings | null,
   budget: SearchBudget,
 ): BodyFacts => {
-  const { asks_methods, asks_tools, scan, content_type, content_encoding, limit_bytes } = questions
+  const { asks_methods, json_rpc, scan, content_type, content_encoding, limit_bytes } = questions
   if (body === null || body.length === 0)
     return { ...NOTHING, ...scanOf(null, null, questions, settings, budget) }
-  if (!asks_methods && !asks_tools && scan === null) return NOTHING
+  if (!asks_methods && json_rpc === null && scan === null) return NOTHING
   const inflated = inflateBody(body, content_encoding, limit_bytes, 'request')
   if (inflated.kind === 'unsupported') {
     const { content_encoding: encoding } = inflated
@@ -131,7 +133,7 @@ const factsOf = (
     identity: null,
     unread: null,
     methods: asks_methods ? methodsIn(body, inflated, content_type) : [],
-    json_rpc: asks_tools ? readJsonRpc(inflated.bytes) : null,
+    json_rpc: json_rpc === null ? null : readJsonRpc(inflated.bytes, json_rpc.headers),
     ...scanOf(body, inflated, questions, settings, budget),
   }
 }

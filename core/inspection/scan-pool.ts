@@ -161,7 +161,7 @@ class Pool implements ScanPool {
       limit_bytes,
       identity: null,
       asks_methods: false,
-      asks_tools: false,
+      json_rpc: null,
       scan: { path, query, headers },
     }
     return this.#facts(packed, questions, settings, size).then((read) =>

@@ -1,4 +1,6 @@
 import { foldMethod } from './fold-method.ts'
+import { MirroredParams } from './mirrored-params.ts'
+import type { McpHeaders } from './read-mcp-headers.ts'
 import {
   readString,
   skipSpace,
@@ -23,6 +25,8 @@ export type JsonRpcBody =
   | { readonly kind: 'other' }
   /** A member that decides occurs twice. */
   | { readonly kind: 'ambiguous'; readonly member: string }
+  /** A header that mirrors the body disagrees with it. */
+  | { readonly kind: 'mismatch'; readonly header: string; readonly id: string | null }
   /** A lenient reader might find JSON here where we do not: refuse it where tools are restricted. */
   | { readonly kind: 'unreadable' }
 
@@ -34,8 +38,8 @@ const MESSAGES_LIMIT = 1_000
 const NESTING_LIMIT = 8
 /** An id is repeated in each answer. */
 const ID_LIMIT_BYTES = 1_024
-/** Each of the seven letters of `jsonrpc` as `\u006a`, and two quotes. */
-const LONGEST_KEY_BYTES = 7 * 6 + 2
+/** Each of the nine letters of `arguments` as `\u0061`, and two quotes. */
+const LONGEST_KEY_BYTES = 9 * 6 + 2
 /** `id`, and two quotes. */
 const SHORTEST_KEY_BYTES = 4
 /** `jsonrpc` is the first: it makes an object a message. */
@@ -48,22 +52,33 @@ const OPEN_OBJECT = 0x7b
 /**
  * What of a body decides tool permissions, whatever its Content-Type says. Member names are compared after
  * unescaping and without case, since Go's standard reader takes `Method` for `method`.
+ * @param headers of the MCP call, each of which must agree with every message
  */
-export function readJsonRpc(body: Buffer): JsonRpcBody {
+export function readJsonRpc(body: Buffer, headers: McpHeaders | null = null): JsonRpcBody {
+  const read = readMessages(body, headers)
+  const isMessage = read.kind === 'single' || read.kind === 'batch' || read.kind === 'ambiguous'
+  if (headers === null || !headers.mirrors || isMessage || read.kind === 'mismatch') return read
+  const header = headers.method === null ? 'mcp-name' : 'mcp-method'
+  return { kind: 'mismatch', header, id: null }
+}
+
+function readMessages(body: Buffer, headers: McpHeaders | null): JsonRpcBody {
   const start = skipStart(body)
   if (body[start] !== OPEN_OBJECT && body[start] !== OPEN_ARRAY) return readNonJson(body, start)
   const messages: JsonRpcMessage[] = []
   let ambiguous: string | null = null
+  let mismatch: string | null = null
   let isOver = false
   const take = (at: number, depth: number): number => {
     if (body[at] === OPEN_ARRAY && depth < NESTING_LIMIT)
       return walkElements(body, at, (element) => take(element, depth + 1))
     isOver ||= body[at] === OPEN_ARRAY
     if (body[at] !== OPEN_OBJECT) return skipValue(body, at)
-    const message = new MessageReader(body)
+    const message = new MessageReader(body, headers)
     const end = message.read(at)
     if (end < 0 || !message.isJsonRpc) return end
     ambiguous ??= message.duplicate
+    mismatch ??= message.mismatch
     isOver ||= messages.length >= MESSAGES_LIMIT || message.hasOverlongId
     if (!isOver) messages.push(message.result())
     return end
@@ -72,6 +87,8 @@ export function readJsonRpc(body: Buffer): JsonRpcBody {
   const end = take(start, 0)
   if (end < 0 || skipSpace(body, end) !== body.length) return UNREADABLE
   if (ambiguous !== null) return { kind: 'ambiguous', member: ambiguous }
+  if (mismatch !== null)
+    return { kind: 'mismatch', header: mismatch, id: isBatch ? null : (messages[0]?.id ?? null) }
   if (isOver) return UNREADABLE
   return messages.length === 0 ? OTHER : { kind: isBatch ? 'batch' : 'single', messages }
 }
@@ -104,6 +121,7 @@ function isSequence(body: Buffer, start: number): boolean {
 /** Reads one object and remembers which deciding members it has, and which twice. */
 class MessageReader {
   readonly #body: Buffer
+  readonly #mirrored: MirroredParams | null
   /** One bit a deciding member. */
   #seen = 0
   #duplicate: string | null = null
@@ -114,8 +132,9 @@ class MessageReader {
   #callsTool = false
   hasOverlongId = false
 
-  constructor(body: Buffer) {
+  constructor(body: Buffer, headers: McpHeaders | null) {
     this.#body = body
+    this.#mirrored = headers === null ? null : new MirroredParams(body, headers)
   }
 
   get isJsonRpc(): boolean {
@@ -125,6 +144,10 @@ class MessageReader {
   /** A repeated name matters in a tool call alone; other methods may have it for their own reasons. */
   get duplicate(): string | null {
     return this.#duplicate ?? (this.#callsTool && this.#duplicateName ? 'name' : null)
+  }
+
+  get mismatch(): string | null {
+    return this.#mirrored?.mismatch(this.#method, this.#callsTool) ?? null
   }
 
   result(): JsonRpcMessage {
@@ -163,8 +186,10 @@ class MessageReader {
     const body = this.#body
     let names = 0
     const end = walkMembers(body, start, ({ key_start, key_end, value_start }) => {
-      const value_end = skipValue(body, value_start)
-      if (value_end < 0 || foldedKey(body, key_start, key_end) !== 'name') return value_end
+      const key = foldedKey(body, key_start, key_end)
+      const mirrored = MirroredParams.KEYS.includes(key) ? this.#mirrored : null
+      const value_end = mirrored?.take(key, value_start) ?? skipValue(body, value_start)
+      if (value_end < 0 || key !== 'name') return value_end
       names++
       if (body[value_start] === QUOTE) this.#tool = readString(body, value_start, value_end)
       return value_end

@@ -119,9 +119,7 @@ export class CallStream implements HeldCall {
     if (record === null) return true
     this.#parts.metrics.decided('terminated', why.reason, [])
     this.#stream.write(
-      writeRefusal(
-        writeError({ reason: why.reason, details, status: 503 }, record.facts.request_id),
-      ),
+      writeRefusal(writeError({ reason: why.reason, details, status: 503 }, record)),
     )
     const entry = record.terminated(why.reason, bytesMayBeOut ? null : 503)
     if (entry !== null) void this.#parts.recorder.refused(entry)
@@ -210,7 +208,7 @@ export class CallStream implements HeldCall {
   async #refuse(denial: Denial, record: CallRecord): Promise<void> {
     if (this.#state !== 'open' && this.#state !== 'ended') return
     this.#parts.metrics.decided('blocked', denial.reason, record.steps)
-    const refusal = writeError(denial, record.facts.request_id)
+    const refusal = writeError(denial, record)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     const { source_ip, request_id, endpoint } = record.facts
     await (entry === null
@@ -248,7 +246,7 @@ export class CallStream implements HeldCall {
     const record = this.#record
     if (this.#state !== 'passed' || record === null) return
     this.#parts.metrics.decided(isOut ? 'terminated' : 'blocked', denial.reason, [])
-    const refusal = writeError(denial, record.facts.request_id)
+    const refusal = writeError(denial, record)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     if (entry !== null)
       await this.#parts.recorder.refused(

@@ -3,13 +3,17 @@ import { checkMcpTool } from '../../core/mcp/check-mcp-tool.ts'
 import { foldMethod } from '../../core/mcp/fold-method.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
-import type { JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
+import type { JsonRpcBody, JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
+import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 
+/** The code that MCP has for headers that disagree with the body. */
+const HEADER_MISMATCH = -32020
+
 /**
- * Tool permissions: every `tools/call` in the body, whatever its type says, must be allowed.
- * A batch with one blocked call is answered whole, and nothing of it is forwarded.
+ * Tool permissions: every `tools/call` in the body, whatever its type says, must be allowed, and the headers that
+ * mirror the body must agree with it. A batch with one blocked call is answered whole, and nothing of it is forwarded.
  */
 export function checkTools(
   call: Call,
@@ -20,24 +24,20 @@ export function checkTools(
   const { tools } = settings
   const { record, head } = call
   const read = facts?.json_rpc ?? null
-  // The answer to a list may come in a stream that another request opens, also anew after it broke.
+  const mismatch = mismatchOf(record.mcp, read)
+  if (mismatch !== null) return refuseMismatch(call, mismatch)
+  // The answer to a list may come in a stream that another request opens, also again after it broke.
   const opensStream = head.method === 'GET'
-  if (read === null) return given({ lists_tools: opensStream })
+  const isUnchecked = tools.is_unrestricted && record.mcp?.mirrors !== true
+  if (read === null || isUnchecked) return given({ lists_tools: opensStream })
   if (namesOtherCharset(head.content_type))
     return refuse(record, 'tools', 'ambiguous_request', { reason: 'charset' })
-  switch (read.kind) {
-    case 'other':
-      record.mark('tools', 'pass')
-      return given({ lists_tools: opensStream })
-    case 'ambiguous':
-      return refuse(record, 'tools', 'ambiguous_request', { reason: read.member })
-    case 'unreadable':
-      return refuse(record, 'tools', 'ambiguous_request', { reason: 'json_rpc' })
-    case 'single':
-    case 'batch':
-      break
-  }
-  for (const message of read.messages) {
+  if (read.kind === 'ambiguous')
+    return refuse(record, 'tools', 'ambiguous_request', { reason: read.member })
+  if (read.kind === 'unreadable')
+    return refuse(record, 'tools', 'ambiguous_request', { reason: 'json_rpc' })
+  const messages = 'messages' in read ? read.messages : []
+  for (const message of messages) {
     if (!message.is_tool_call) continue
     const answer = checkMcpTool(tools, message.tool)
     if (answer.kind === 'allowed') continue
@@ -51,15 +51,37 @@ export function checkTools(
       agent_scopes: identity.policy.scopes.names,
     }
     const text = `The tool "${message.tool ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
-    const json_rpc = answerBlocked(read.messages, read.kind === 'batch', text)
+    const json_rpc = answerBlocked(messages, read.kind === 'batch', text)
     const denial = { reason: 'mcp_tool_blocked', details, body: Buffer.from(json_rpc) } as const
     return { ok: false, answer: { kind: 'deny', denial } }
   }
   record.mark('tools', 'pass')
-  const lists = read.messages.some(
+  const lists = messages.some(
     ({ method }) => method !== null && foldMethod(method) === 'tools/list',
   )
   return given({ lists_tools: opensStream || lists })
+}
+
+/** The header that disagrees with the body, or that came twice. */
+function mismatchOf(mcp: McpHeaders | null, read: JsonRpcBody | null): string | null {
+  if (mcp === null) return null
+  if (mcp.repeated !== null) return mcp.repeated
+  if (read?.kind === 'mismatch') return read.header
+  // What mirrors a body needs one.
+  return read === null && mcp.mirrors ? 'mcp-method' : null
+}
+
+function refuseMismatch(
+  { record }: Call,
+  header: string,
+): Extract<Step<never>, { readonly ok: false }> {
+  record.mark('tools', 'deny')
+  const denial = {
+    reason: 'ambiguous_request',
+    details: { reason: header },
+    json_rpc_code: HEADER_MISMATCH,
+  } as const
+  return { ok: false, answer: { kind: 'deny', denial } }
 }
 
 const NOT_FORWARDED = {

@@ -147,7 +147,7 @@ function readIdentity(
     limit_bytes: parts.settings.max_body_bytes,
     identity: { strips: integration.strip_agent_id, agent_id: null },
     asks_methods: false,
-    asks_tools: false,
+    json_rpc: null,
     scan: null,
   }
   return parts.pool.readBody(bytes, questions, null)

@@ -15,7 +15,7 @@ interface Need {
 
 /** Null where nothing has to look at the body. */
 function needOf(
-  { parts, head }: Call,
+  { parts, head, record }: Call,
   { identity, integration: { integration, base } }: AskedCall,
   { settings }: AllowedScope,
 ): Need | null {
@@ -24,6 +24,7 @@ function needOf(
     identity.body !== null ||
     settings.injection.enabled ||
     !settings.tools.is_unrestricted ||
+    record.mcp?.mirrors === true ||
     isForm(head.content_type) ||
     credentialUse(auth).holdsBody(base.scheme)
   if (!isNeeded) return null
@@ -74,6 +75,7 @@ export async function readNeededBody(
   const read = reading instanceof Promise ? await reading : reading
   if (read.kind === 'busy') return refuse(record, 'body', 'gateway_unavailable')
   const { facts, sent } = read
+  record.json_rpc_id = idOf(facts)
   record.setAside(facts.scan_ms)
   const is_cut = read.is_cut || identity.body?.is_cut === true
   const body = sent === null ? null : { bytes: sent, is_cut }
@@ -97,7 +99,7 @@ const withinLimit = ({ record }: Call, bytes: Buffer, limit_bytes: number): Step
     : given(bytes)
 
 function questionsOf(
-  { parts, head, headers }: Call,
+  { parts, head, headers, record }: Call,
   { identity, integration, target }: AskedCall,
   { settings }: AllowedScope,
 ): BodyQuestions {
@@ -109,7 +111,8 @@ function questionsOf(
     identity:
       identity.body === null ? { strips: strip_agent_id, agent_id: identity.agent.agent_id } : null,
     asks_methods: true,
-    asks_tools: !settings.tools.is_unrestricted,
+    json_rpc:
+      settings.tools.is_unrestricted && record.mcp === null ? null : { headers: record.mcp },
     scan: settings.injection.enabled
       ? {
           path: pathBelowBase(target.raw_path, integration.base.segments.length),
@@ -118,6 +121,12 @@ function questionsOf(
         }
       : null,
   }
+}
+
+/** Of the one message that a refusal would answer; null where there are several, or none. */
+function idOf({ json_rpc }: BodyFacts): string | null {
+  if (json_rpc?.kind === 'mismatch') return json_rpc.id
+  return json_rpc?.kind === 'single' ? (json_rpc.messages[0]?.id ?? null) : null
 }
 
 /** As it was sent, from the first slash below the base URL on. */

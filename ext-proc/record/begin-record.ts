@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readMcpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { CallRecord } from './call-record.ts'
 
@@ -36,6 +37,7 @@ export function beginRecord(
       bytes_in: null,
       data: {},
     },
+    readMcpHeaders(headers),
     edge_id,
     clockMs,
     Date.now(),

@@ -2,6 +2,7 @@ import { mintActivityId } from '../../core/activity/activity-id.ts'
 import type { ActivityEntry, ActivityEvent, StepMark } from '../../core/activity/activity-entry.ts'
 import { eventOfReason } from '../../core/activity/event-of-reason.ts'
 import { isDelivered } from '../../core/outbox/subscribable-events.ts'
+import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { mergeFindings } from './merge-findings.ts'
 import type { CallFacts, PassedCall } from './passed-call.ts'
@@ -9,6 +10,10 @@ import type { CallFacts, PassedCall } from './passed-call.ts'
 /** Gathers what becomes one activity entry. `clockMs` is monotonic with fractions, `wallMs` the time of day. */
 export class CallRecord {
   readonly facts: CallFacts
+  /** Null for a call that is not MCP. */
+  readonly mcp: McpHeaders | null
+  /** JSON text of the id of the message that an answer of ours would answer, once the body was read. */
+  json_rpc_id: string | null = null
   readonly #edge_id: string
   readonly #steps: StepMark[] = []
   readonly #started_ms: number
@@ -19,8 +24,15 @@ export class CallRecord {
   #inResponse = ''
   #event: 'request_allowed' | 'injection_detected' = 'request_allowed'
 
-  constructor(facts: CallFacts, edge_id: string, clockMs: () => number, wallMs: number) {
+  constructor(
+    facts: CallFacts,
+    mcp: McpHeaders | null,
+    edge_id: string,
+    clockMs: () => number,
+    wallMs: number,
+  ) {
     this.facts = facts
+    this.mcp = mcp
     this.#edge_id = edge_id
     this.#clockMs = clockMs
     this.#timestamp_ms = wallMs

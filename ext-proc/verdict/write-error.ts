@@ -1,6 +1,7 @@
 import { type ErrorBody, REASONS, type Reason } from '../../core/reasons.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { Refusal } from '../envoy/write-response.ts'
+import { writeJsonRpcError } from './write-json-rpc-error.ts'
 
 /** An expected no: the reason, what the caller may know of it, and what only the activity log holds. */
 export interface Denial {
@@ -13,6 +14,16 @@ export interface Denial {
   readonly data?: Readonly<Record<string, unknown>>
   /** In place of the error body: a JSON-RPC result. */
   readonly body?: Buffer
+  /** The code of the JSON-RPC error, where the protocol has one for it; else it is the status. */
+  readonly json_rpc_code?: number
+}
+
+/** What the answer has to know of the call. */
+interface RefusedCall {
+  readonly facts: { readonly request_id: string }
+  /** Null for a call that is not MCP. */
+  readonly mcp: object | null
+  readonly json_rpc_id: string | null
 }
 
 /** Two challenges in one value, since ext_proc replaces a header that is set twice. */
@@ -21,19 +32,28 @@ const CHALLENGE: Header = {
   value: 'Bearer realm="agw", Basic realm="agw", charset="UTF-8"',
 }
 
-/** The answer that a caller gets (contract §3, "Error body"). */
-export function writeError(denial: Denial, request_id: string): Refusal {
-  const { status, message } = REASONS[denial.reason]
-  const error: ErrorBody = { error: denial.reason, message, details: denial.details, request_id }
+/**
+ * The answer that a caller gets: the error body, which for an MCP call is a JSON-RPC error too.
+ * @param record of the call
+ */
+export function writeError(denial: Denial, record: RefusedCall): Refusal {
+  const { reason, details } = denial
+  const { status: usual, message } = REASONS[reason]
+  const status = denial.status ?? usual
+  const error: ErrorBody = { error: reason, message, details, request_id: record.facts.request_id }
+  const body =
+    record.mcp === null
+      ? JSON.stringify(error)
+      : writeJsonRpcError(error, record.json_rpc_id, denial.json_rpc_code ?? status)
   return {
-    status: denial.status ?? status,
+    status,
     headers: [
       { name: 'content-type', value: 'application/json' },
       { name: 'x-agw-reason', value: denial.reason },
-      ...(status === 401 ? [CHALLENGE] : []),
+      ...(usual === 401 ? [CHALLENGE] : []),
       ...(denial.headers ?? []),
     ],
-    body: denial.body ?? Buffer.from(JSON.stringify(error)),
+    body: denial.body ?? Buffer.from(body),
     details: `agw_${denial.reason}`,
   }
 }

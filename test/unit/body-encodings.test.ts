@@ -42,7 +42,7 @@ test('threat 10: a method is found in the charset that a body claims', () => {
     limit_bytes: LIMIT,
     identity: null,
     asks_methods: true,
-    asks_tools: false,
+    json_rpc: null,
     scan: null,
   }
   const body = Buffer.from('{"+AF8-method":"DELETE"}')

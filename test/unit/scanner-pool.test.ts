@@ -34,7 +34,7 @@ const QUESTIONS: BodyQuestions = {
   limit_bytes: 1 << 24,
   identity: { strips: true, agent_id: 'agt_1' },
   asks_methods: true,
-  asks_tools: true,
+  json_rpc: { headers: null },
   scan: { path: '/', query: '', headers: [] },
 }
 

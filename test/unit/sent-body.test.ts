@@ -26,7 +26,7 @@ const questions = (
   limit_bytes: 1 << 24,
   identity,
   asks_methods: true,
-  asks_tools: true,
+  json_rpc: { headers: null },
   scan: { path: '/', query: '', headers: [] },
 })
 
