@@ -14,6 +14,13 @@ export const FILTER_QUERY = {
   agent_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   integration_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   decision: Type.Optional(Type.Enum(['allowed', 'blocked', 'terminated'])),
+  request_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: ID_LENGTH_LIMIT,
+      description: 'The X-Agw-Request-Id of an answer',
+    }),
+  ),
   q: Type.Optional(
     Type.String({
       minLength: 1,
@@ -30,6 +37,7 @@ export interface FilterQuery {
   readonly agent_id?: string
   readonly integration_id?: string
   readonly decision?: string
+  readonly request_id?: string
   readonly q?: string
   readonly from?: string
   readonly to?: string

@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { indexName } from '../../core/activity/activity-index.ts'
+import { indexName, isExactIndex } from '../../core/activity/activity-index.ts'
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
@@ -56,14 +56,20 @@ export async function searchActivity(
   ]
   const lower = from_ms === null ? '-' : `${Math.max(0, from_ms - WRITTEN_BEFORE_MAX_MS)}-0`
   // Where every candidate counts there is no need for more than the page.
-  const isSelective = q === null && equal.length < 2 && to_ms === null
+  const isSelective =
+    q === null &&
+    to_ms === null &&
+    equal.length < 2 &&
+    equal.every(([member]) => isExactIndex(member))
+  const inexact = equal.find(([member]) => !isExactIndex(member))?.[1].toLowerCase() ?? null
+  const text = rawText(q ?? inexact)
   const started_ms = nowMs()
   const found: Placed[] = []
   let place = earlier(before, to_ms === null ? null : `${to_ms + WRITTEN_AFTER_MAX_MS}-0`)
   for (;;) {
     const wanted = limit - found.length
     const candidates = isSelective ? Math.min(wanted, CANDIDATES_MAX) : CANDIDATES_MAX
-    const args = [place ?? '+', lower, candidates, rawText(q)]
+    const args = [place ?? '+', lower, candidates, text]
     const [last = '', ...rows] = (await runScript(redis, 'search-activity', keys, args)) as string[]
     for (let i = 0; i + 1 < rows.length; i += 2) {
       const at = rows[i] ?? ''

@@ -53,6 +53,7 @@ export async function deleteAgent(
       ['HDEL', REDIS_KEYS.agents(org), agent_id],
       ['ZREM', REDIS_KEYS.agentIndex(org), agent_id],
       ['HDEL', REDIS_KEYS.agentLastSeen(org), agent_id],
+      ['HDEL', REDIS_KEYS.agentLastPath(org), agent_id],
       ...removedKeys.writes,
       ...removedScopes,
     ],

@@ -32,7 +32,10 @@ const Receipt = Strict({
   killed_at: Timestamp,
   credentials_revoked: Count,
   in_flight_requests_terminated: Count,
-  propagation_ms: Milliseconds,
+  propagation_ms: Type.Integer({
+    minimum: 0,
+    description: 'Until the last acknowledgement, rounded up',
+  }),
   complete: Type.Boolean({
     description: 'Every edge has acknowledged, or can surely no longer serve',
   }),

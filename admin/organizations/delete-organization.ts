@@ -65,6 +65,7 @@ const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.agents(org),
   REDIS_KEYS.agentIndex(org),
   REDIS_KEYS.agentLastSeen(org),
+  REDIS_KEYS.agentLastPath(org),
   REDIS_KEYS.agentTombstones(org),
   REDIS_KEYS.integrations(org),
   REDIS_KEYS.integrationIndex(org),

@@ -41,6 +41,8 @@ const FIRST_ERROR_STATUS = 400
 export function observedCall(entry: ActivityEntry): ObservedCall | null {
   if (entry.agent_id === null || !CALL_EVENTS.has(entry.event) || isFloodEntry(entry)) return null
   if (entry.reason !== null && NOT_THE_AGENT.has(entry.reason)) return null
+  // A key that was revoked or has expired may have leaked: what is done with it says nothing about the agent.
+  if (entry.data['key_state'] !== undefined) return null
   return {
     agent_id: entry.agent_id,
     scope_id: entry.scope_id,

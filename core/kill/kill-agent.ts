@@ -75,7 +75,7 @@ export async function killAgent(
   const heard = [...acknowledged.values()]
   const sum = (count: 'terminated' | 'unconfirmed'): number =>
     heard.reduce((total, acknowledgement) => total + acknowledgement[count], 0)
-  const propagation_ms = round(Math.max(0, ...heard.map(({ after_ms }) => after_ms)))
+  const propagation_ms = Math.ceil(Math.max(0, ...heard.map(({ after_ms }) => round(after_ms))))
   // What follows tells about the kill; that it fails changes nothing about the kill itself.
   const [live, regions, still_usable_keys, metadata] = await Promise.all([
     silent.length === 0 ? new Set<string>() : orElse(readLiveEdges(parts), new Set(silent)),

@@ -68,7 +68,7 @@ async function sweep(
     const counts = {
       requests_terminated: sum('terminated'),
       unconfirmed: sum('unconfirmed'),
-      propagation_ms: Math.max(0, (last_us - record.published_ms * 1000) / 1000),
+      propagation_ms: Math.max(0, Math.ceil((last_us - record.published_ms * 1000) / 1000)),
       complete: silent.length === 0,
       metadata: await readCallCounts(redis, record.organization_id, record.agent_id, now_ms),
     }

@@ -21,6 +21,8 @@ export const REDIS_KEYS = {
   agentTombstones: (org: string) => key('agent-tombstones', org),
   /** Hash agent_id → ms of the last call; written in batches by edges. */
   agentLastSeen: (org: string) => key('agent-last-seen', org),
+  /** Hash agent_id → path of the last call, without its query; written with the time of it. */
+  agentLastPath: (org: string) => key('agent-last-path', org),
   /** Hash scope_id → Scope, one hash for each agent, since an edge needs all of an agent's scopes at once. */
   agentScopes: (org: string, agent_id: string) => key('agent-scopes', org, agent_id),
   /** Hash scope_id → agent_id. */

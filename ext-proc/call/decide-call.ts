@@ -10,6 +10,7 @@ import { findPresentedKey } from './find-presented-key.ts'
 import { forwardCall } from './forward-call.ts'
 import { identifyAgent } from './identify-agent.ts'
 import { askForToken, readyCredential } from './ready-credential.ts'
+import { noteUnusableKey } from './note-unusable-key.ts'
 import { readHead } from './read-head.ts'
 import { askForBody, readNeededBody } from './read-needed-body.ts'
 import { scanCall } from './scan-call.ts'
@@ -32,7 +33,10 @@ async function decide(call: Call): Promise<Answer> {
   const presented = await findPresentedKey(parts.policy, headers, target.raw_query)
   const organization_id =
     presented.kind === 'known' ? presented.key.organization_id : parts.settings.organization_id
-  if (presented.kind === 'known') record.facts.organization_id = organization_id
+  if (presented.kind === 'known') {
+    record.facts.organization_id = organization_id
+    await noteUnusableKey(call, presented.key)
+  }
   const found = parts.policy.organization(organization_id)
   const organization = found instanceof Promise ? await found : found
   const covered = findIntegration(call, organization, target)

@@ -69,7 +69,7 @@ export async function identifyAgent(
   call.io.hold(key.organization_id, agent_id)
   const killed_at = killedAt(parts, policy.agent)
   if (killed_at !== null) return refuse(record, 'agent', 'agent_killed', { killed_at })
-  parts.uses.note(agent_id, key)
+  parts.uses.note(agent_id, key, record.facts.endpoint)
   record.mark('agent', 'pass')
   return given({ agent: policy.agent, key, policy, body })
 }

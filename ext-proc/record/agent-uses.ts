@@ -7,12 +7,15 @@ const FLUSH_INTERVAL_MS = 2000
 const AGENTS_MAX = 50_000
 /** Keys that are noted for one agent between two writes. */
 const KEYS_MAX = 100
+/** A longer path is cut in what a kill tells of the last call. */
+const PATH_LENGTH_MAX = 2048
 
 interface Uses {
   readonly organization_id: string
   readonly agent_id: string
   readonly keys: Map<string, { readonly is_organization: boolean; at_ms: number }>
   last_ms: number
+  last_path: string | null
   calls: number
 }
 
@@ -32,17 +35,29 @@ export class AgentUses {
     this.#timer = setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)
   }
 
-  /** An agent makes a call with a key, its own or one of the organization. */
-  note(agent_id: string, { organization_id, key_id, agent_id: owner }: ApiKey): void {
+  /** An agent makes a call to a path with a key, its own or one of the organization. */
+  note(
+    agent_id: string,
+    { organization_id, key_id, agent_id: owner }: ApiKey,
+    path: string | null,
+  ): void {
     const name = `${organization_id} ${agent_id}`
     const at_ms = this.#nowMs()
     let uses = this.#waiting.get(name)
     if (uses === undefined) {
       if (this.#waiting.size >= AGENTS_MAX) return
-      uses = { organization_id, agent_id, keys: new Map(), last_ms: at_ms, calls: 0 }
+      uses = {
+        organization_id,
+        agent_id,
+        keys: new Map(),
+        last_ms: at_ms,
+        last_path: path,
+        calls: 0,
+      }
       this.#waiting.set(name, uses)
     }
     uses.last_ms = at_ms
+    uses.last_path = path
     uses.calls++
     const key = uses.keys.get(key_id)
     if (key !== undefined) key.at_ms = at_ms
@@ -72,7 +87,7 @@ export class AgentUses {
 
   /** A write that fails loses what it held: the next use says most of it again. */
   async #write(
-    { organization_id, agent_id, keys, last_ms, calls }: Uses,
+    { organization_id, agent_id, keys, last_ms, last_path, calls }: Uses,
     redis: RedisClient,
   ): Promise<void> {
     const fields = [...keys].flatMap(([key_id, { at_ms }]) => [key_id, at_ms])
@@ -87,6 +102,15 @@ export class AgentUses {
         ? [redis.hset(sharedKey, ...shared), redis.expire(sharedKey, SHARED_KEYS_TTL_S)]
         : []),
       redis.hset(REDIS_KEYS.agentLastSeen(organization_id), agent_id, last_ms),
+      ...(last_path === null
+        ? []
+        : [
+            redis.hset(
+              REDIS_KEYS.agentLastPath(organization_id),
+              agent_id,
+              last_path.slice(0, PATH_LENGTH_MAX),
+            ),
+          ]),
       redis.hset(REDIS_KEYS.apiKeyLastUsed(organization_id), ...fields),
       runScript(redis, 'note-calls', [calledKey], [minute, calls]),
     ])

@@ -56,6 +56,8 @@ test('each filter, and several at once, find what they name, before and after th
       integration_id: i % 3 === 0 ? 'int_a' : 'int_b',
       decision: i % 2 === 0 ? 'allowed' : 'blocked',
       endpoint: `/v1/item/${i}`,
+      // Two entries of one call have the same.
+      request_id: `req-${i - (i % 10 === 1 ? 1 : 0)}`,
       timestamp: new Date(Date.now() - 1000 * (300 - i)).toISOString(),
     }),
   )
@@ -69,6 +71,12 @@ test('each filter, and several at once, find what they name, before and after th
       ['agent_id=agt_3', ({ agent_id }) => agent_id === 'agt_3'],
       ['integration_id=int_a', ({ integration_id }) => integration_id === 'int_a'],
       ['decision=allowed', ({ decision }) => decision === 'allowed'],
+      ['request_id=req-20', ({ request_id }) => request_id === 'req-20'],
+      ['request_id=req-27', ({ request_id }) => request_id === 'req-27'],
+      ['request_id=REQ-27', () => false],
+      ['request_id=req-2%25', () => false],
+      ['request_id=req-20&decision=allowed', (e) => e.endpoint === '/v1/item/20'],
+      [`request_id=req-150&q=item&from=${from}&to=${to}`, (e) => e.request_id === 'req-150'],
       ['q=ITEM/27', ({ endpoint }) => endpoint?.includes('item/27') === true],
       [`from=${from}&to=${to}`, (e) => e.timestamp >= from && e.timestamp < to],
       [

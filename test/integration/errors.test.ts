@@ -375,6 +375,14 @@ for (const row of rows) {
   })
 }
 
+const refusalsOf = async (key_id: string, agent_id = open.agent.agent_id): Promise<any[]> => {
+  const { data } = await operator.send(
+    'GET',
+    `/admin/activity?agent_id=${agent_id}&event=request_rejected&limit=200`,
+  )
+  return data.filter((entry: any) => entry.key_id === key_id)
+}
+
 test('401 invalid_api_key: a revoked key, from the answer of the revocation on', async () => {
   const { key, key_id } = await operator.send('POST', `/admin/agents/${open.agent.agent_id}/keys`, {
     name: 'to be revoked',
@@ -384,11 +392,41 @@ test('401 invalid_api_key: a revoked key, from the answer of the revocation on',
   await operator.send('DELETE', `/admin/agents/${open.agent.agent_id}/keys/${key_id}`)
   const sent = stack.api.mark()
   assertRefusal(await unauthorized(bearer(key))(), 401, 'invalid_api_key')
+  const elsewhere = await ask({ path: '/https://nowhere.test/x', headers: bearer(key) })
+  assertRefusal(elsewhere, 404, 'integration_not_found')
   assert.equal(sent().length, 0)
+  // Each try is in the log of the agent whose key it was.
+  const tries = await refusalsOf(key_id)
+  assert.deepEqual(
+    tries.map(({ reason, agent_name, data }) => [reason, agent_name, data.key_state]),
+    [
+      ['integration_not_found', open.agent.agent_name, 'revoked'],
+      ['invalid_api_key', open.agent.agent_name, 'revoked'],
+    ],
+  )
+})
+
+test('a flood of tries with a revoked key is counted, not written call by call', async () => {
+  const { agent_id } = await operator.makeAgent()
+  const { key, key_id } = await operator.send('POST', `/admin/agents/${agent_id}/keys`, {
+    name: 'leaked',
+  })
+  await operator.send('DELETE', `/admin/agents/${agent_id}/keys/${key_id}`)
+  for (let round = 0; round < 30; round++) {
+    const answers = await Promise.all(Array.from({ length: 10 }, () => unauthorized(bearer(key))()))
+    for (const answer of answers) assert.equal(answer.status, 401)
+  }
+  const { data } = await operator.send('GET', '/admin/activity/counts')
+  const counted = data
+    .filter((count: any) => count.agent_id === agent_id && count.reason === 'invalid_api_key')
+    .reduce((sum: number, { count }: any) => sum + count, 0)
+  // 120 a minute are written; the calls may fall into two minutes.
+  assert.ok(counted >= 60 && counted <= 180, String(counted))
+  assert.equal((await refusalsOf(key_id, agent_id)).length, Math.min(200, 300 - counted))
 })
 
 test('401 invalid_api_key: an expired key, from its time on', async () => {
-  const { key } = await operator.send('POST', `/admin/agents/${open.agent.agent_id}/keys`, {
+  const { key, key_id } = await operator.send('POST', `/admin/agents/${open.agent.agent_id}/keys`, {
     name: 'short',
     expires_at: new Date(Date.now() + 1500).toISOString(),
   })
@@ -397,6 +435,9 @@ test('401 invalid_api_key: an expired key, from its time on', async () => {
     return one.status === 200 ? null : one
   })
   assertRefusal(answer, 401, 'invalid_api_key')
+  const [entry] = await refusalsOf(key_id)
+  assert.equal(entry.agent_name, open.agent.agent_name)
+  assert.equal(entry.data.key_state, 'expired')
 })
 
 test('400 upgrade_not_supported: CONNECT', async () => {

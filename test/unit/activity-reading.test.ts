@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
@@ -11,6 +12,7 @@ import {
 import { csvLine } from '../../admin/activity/csv-line.ts'
 import { fairLimit } from '../../admin/activity/log-budget.ts'
 import { mintActivityId, timeOfActivityId } from '../../core/activity/activity-id.ts'
+import { indexName } from '../../core/activity/activity-index.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 
 test('threat 25: a cell of the CSV export is never a formula, and is read back as it was', () => {
@@ -81,6 +83,20 @@ test('a call that lasted long is filed as near to its beginning as a range of th
   const filed = new Date(written - WRITTEN_AFTER_MAX_MS).toISOString()
   assert.ok(at(filed, '2026-01-01T12:00:00Z'))
   assert.ok(!at('2026-01-01T11:50:00Z', filed))
+})
+
+test('request ids share few indexes evenly, and their entries are told apart', () => {
+  const sizes = new Map<string, number>()
+  for (let i = 0; i < 25_600; i++) {
+    const name = indexName('request_id', randomUUID())
+    sizes.set(name, (sizes.get(name) ?? 0) + 1)
+  }
+  assert.equal(sizes.size, 256)
+  assert.ok(Math.max(...sizes.values()) < 200)
+  const entry = activityEntry('request_allowed', { request_id: 'a-1' })
+  assert.ok(matchesFilter(filterOf({ request_id: 'a-1' }), entry, Date.now()))
+  for (const request_id of ['a-2', 'A-1', 'a-1 ', 'a'])
+    assert.ok(!matchesFilter(filterOf({ request_id }), entry, Date.now()), request_id)
 })
 
 test('times that are none are named, all of them', () => {

@@ -184,6 +184,20 @@ test('an entry is a call of an agent, or is passed over', () => {
     [activityEntry('request_rejected', { reason: 'agent_killed' }), undefined],
     [activityEntry('request_rejected', { reason: 'gateway_unavailable' }), undefined],
     [activityEntry('request_rejected', { agent_id: null, reason: 'invalid_api_key' }), undefined],
+    [
+      activityEntry('request_rejected', {
+        reason: 'invalid_api_key',
+        data: { key_state: 'revoked' },
+      }),
+      undefined,
+    ],
+    [
+      activityEntry('request_rejected', {
+        reason: 'integration_not_found',
+        data: { key_state: 'expired' },
+      }),
+      undefined,
+    ],
     [activityEntry('agent_killed', { decision: null }), undefined],
     [activityEntry('anomaly_detected', { decision: null }), undefined],
   ] as const

@@ -74,8 +74,8 @@ export function KillReceipt({ receipt }: { receipt: Receipt }) {
       </p>
       <p>
         Calls in flight ended: {receipt.in_flight_requests_terminated} · keys revoked:{' '}
-        {receipt.credentials_revoked} · heard everywhere in {receipt.propagation_ms.toFixed(1)} ms ·
-        killed <Time at={receipt.killed_at} />
+        {receipt.credentials_revoked} · heard everywhere in {receipt.propagation_ms} ms · killed{' '}
+        <Time at={receipt.killed_at} />
       </p>
       <Table
         caption="Edges that were told"
