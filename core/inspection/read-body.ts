@@ -1,4 +1,4 @@
-import { cutRanges } from '../policy/cut-ranges.ts'
+import { editBytes } from '../http-message/edit-bytes.ts'
 import { findBodyMethods } from '../policy/find-body-methods.ts'
 import { namesOtherCharset } from '../policy/names-other-charset.ts'
 import { readBodyIdentity } from '../policy/read-body-identity.ts'
@@ -107,7 +107,7 @@ const cutIdentity = (
   const identity = { kind: 'named', agent_id } as const
   if (cut === null || (asked.agent_id !== null && asked.agent_id !== agent_id))
     return { identity, sent: body, is_cut: false }
-  const sent = cutRanges(body, cut)
+  const sent = editBytes(body, cut)
   // Another reader may take what is left for the whole, and a name in it for the agent's.
   const left = readBodyIdentity(sent, content_type, false)
   return { identity: left.kind === 'none' ? identity : { kind: 'ambiguous' }, sent, is_cut: true }

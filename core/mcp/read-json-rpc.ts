@@ -1,3 +1,5 @@
+import { findToolUses } from './find-tool-uses.ts'
+import { foldMemberName } from './fold-member-name.ts'
 import { foldMethod } from './fold-method.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { McpHeaders } from './read-mcp-headers.ts'
@@ -17,6 +19,8 @@ export interface JsonRpcMessage {
   readonly is_tool_call: boolean
   /** The tool that a call names; null when it names none as text. */
   readonly tool: string | null
+  /** Tools that an answer of the client to a sampling asks for; null for one that is not named as text. */
+  readonly uses: readonly (string | null)[]
 }
 
 export type JsonRpcBody =
@@ -36,12 +40,10 @@ const UNREADABLE: JsonRpcBody = { kind: 'unreadable' }
 const MESSAGES_LIMIT = 1_000
 /** A batch within a batch is no JSON-RPC; a server that unpacks it all the same does not go on for ever. */
 const NESTING_LIMIT = 8
+/** As many as messages, for the same reason. */
+const USES_LIMIT = 1_000
 /** An id is repeated in each answer. */
 const ID_LIMIT_BYTES = 1_024
-/** Each of the nine letters of `arguments` as `\u0061`, and two quotes. */
-const LONGEST_KEY_BYTES = 9 * 6 + 2
-/** `id`, and two quotes. */
-const SHORTEST_KEY_BYTES = 4
 /** `jsonrpc` is the first: it makes an object a message. */
 const DECIDING: readonly string[] = ['jsonrpc', 'id', 'method', 'params']
 const TOOL_CALL = 'tools/call'
@@ -79,7 +81,7 @@ function readMessages(body: Buffer, headers: McpHeaders | null): JsonRpcBody {
     if (end < 0 || !message.isJsonRpc) return end
     ambiguous ??= message.duplicate
     mismatch ??= message.mismatch
-    isOver ||= messages.length >= MESSAGES_LIMIT || message.hasOverlongId
+    isOver ||= messages.length >= MESSAGES_LIMIT || message.isOver
     if (!isOver) messages.push(message.result())
     return end
   }
@@ -130,7 +132,8 @@ class MessageReader {
   #method: string | null = null
   #tool: string | null = null
   #callsTool = false
-  hasOverlongId = false
+  readonly #uses: (string | null)[] = []
+  #hasOverlongId = false
 
   constructor(body: Buffer, headers: McpHeaders | null) {
     this.#body = body
@@ -139,6 +142,11 @@ class MessageReader {
 
   get isJsonRpc(): boolean {
     return this.#callsTool || (this.#seen & 1) !== 0
+  }
+
+  /** More than is checked, or an id that is longer than an answer repeats. */
+  get isOver(): boolean {
+    return this.#hasOverlongId || this.#uses.length > USES_LIMIT
   }
 
   /** A repeated name matters in a tool call alone; other methods may have it for their own reasons. */
@@ -157,6 +165,7 @@ class MessageReader {
       method: this.#method,
       is_tool_call,
       tool: is_tool_call ? this.#tool : null,
+      uses: this.#uses,
     }
   }
 
@@ -164,8 +173,9 @@ class MessageReader {
   read(start: number): number {
     const body = this.#body
     return walkMembers(body, start, ({ key_start, key_end, value_start }) => {
-      const key = foldedKey(body, key_start, key_end)
+      const key = foldMemberName(body, key_start, key_end)
       const place = DECIDING.indexOf(key)
+      if (key === 'result') return this.#readUses(value_start)
       if (place === -1) return skipValue(body, value_start)
       if ((this.#seen & (1 << place)) !== 0) this.#duplicate ??= key
       this.#seen |= 1 << place
@@ -186,7 +196,8 @@ class MessageReader {
     const body = this.#body
     let names = 0
     const end = walkMembers(body, start, ({ key_start, key_end, value_start }) => {
-      const key = foldedKey(body, key_start, key_end)
+      const key = foldMemberName(body, key_start, key_end)
+      if (key === 'inputresponses') return this.#readUses(value_start)
       const mirrored = MirroredParams.KEYS.includes(key) ? this.#mirrored : null
       const value_end = mirrored?.take(key, value_start) ?? skipValue(body, value_start)
       if (value_end < 0 || key !== 'name') return value_end
@@ -198,14 +209,14 @@ class MessageReader {
     return end
   }
 
+  #readUses(start: number): number {
+    return findToolUses(this.#body, start, (name) => {
+      if (this.#uses.length <= USES_LIMIT) this.#uses.push(name)
+    })
+  }
+
   #takeId(start: number, end: number): void {
-    if (end - start > ID_LIMIT_BYTES) this.hasOverlongId = true
+    if (end - start > ID_LIMIT_BYTES) this.#hasOverlongId = true
     else this.#id = this.#body.toString('utf8', start, end)
   }
-}
-
-/** The empty text for a key that is too long or too short to be one of ours. */
-function foldedKey(body: Buffer, start: number, end: number): string {
-  if (end - start > LONGEST_KEY_BYTES || end - start < SHORTEST_KEY_BYTES) return ''
-  return readString(body, start, end).toUpperCase().toLowerCase()
 }

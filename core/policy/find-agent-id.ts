@@ -1,4 +1,4 @@
-import type { ByteRange } from './cut-ranges.ts'
+import type { ByteEdit } from '../http-message/edit-bytes.ts'
 import { decodeFormText } from './decode-form-text.ts'
 import { mayHoldKey } from './may-hold-key.ts'
 import {
@@ -16,8 +16,8 @@ export type FoundAgentId =
   | {
       readonly kind: 'found'
       readonly agent_id: string
-      /** The member and one separator, for `cutRanges`; white space between them is no part of either. */
-      readonly cut: readonly ByteRange[]
+      /** The member and one separator, for `editBytes`; white space between them is no part of either. */
+      readonly cut: readonly ByteEdit[]
     }
 
 const NONE: FoundAgentId = { kind: 'none' }
@@ -62,7 +62,7 @@ export function findJsonAgentId(body: Buffer): FoundAgentId {
   return count > 1 ? AMBIGUOUS : found
 }
 
-function memberCut(body: Buffer, start: number, end: number, comma_before: number): ByteRange[] {
+function memberCut(body: Buffer, start: number, end: number, comma_before: number): ByteEdit[] {
   const member = { start, end }
   const next = skipSpace(body, end)
   if (body[next] === COMMA) return [member, { start: next, end: next + 1 }]

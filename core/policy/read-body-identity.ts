@@ -1,4 +1,4 @@
-import type { ByteRange } from './cut-ranges.ts'
+import type { ByteEdit } from '../http-message/edit-bytes.ts'
 import { findFormAgentId, findJsonAgentId } from './find-agent-id.ts'
 
 /** What a body says of the agent. */
@@ -9,7 +9,7 @@ export type BodyIdentity =
       readonly kind: 'named'
       readonly agent_id: string
       /** What is cut out of the body; null where the integration keeps it. */
-      readonly cut: readonly ByteRange[] | null
+      readonly cut: readonly ByteEdit[] | null
     }
 
 const FORM = 'application/x-www-form-urlencoded'

@@ -37,20 +37,19 @@ export function checkTools(
   if (read.kind === 'unreadable')
     return refuse(record, 'tools', 'ambiguous_request', { reason: 'json_rpc' })
   const messages = 'messages' in read ? read.messages : []
-  for (const message of messages) {
-    if (!message.is_tool_call) continue
-    const answer = checkMcpTool(tools, message.tool)
+  for (const tool of messages.flatMap(toolsOf)) {
+    const answer = checkMcpTool(tools, tool)
     if (answer.kind === 'allowed') continue
     record.mark('tools', 'deny')
     const service = integration.integration.name
     const details = {
-      tool_name: message.tool,
+      tool_name: tool,
       service,
       endpoint: describeEndpoint(target),
       reason: answer.reason,
       agent_scopes: identity.policy.scopes.names,
     }
-    const text = `The tool "${message.tool ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
+    const text = `The tool "${tool ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
     const json_rpc = answerBlocked(messages, read.kind === 'batch', text)
     const denial = { reason: 'mcp_tool_blocked', details, body: Buffer.from(json_rpc) } as const
     return { ok: false, answer: { kind: 'deny', denial } }
@@ -61,6 +60,10 @@ export function checkTools(
   )
   return given({ lists_tools: opensStream || lists })
 }
+
+/** Every tool that the server may run because of a message. */
+const toolsOf = ({ is_tool_call, tool, uses }: JsonRpcMessage): readonly (string | null)[] =>
+  is_tool_call ? [tool, ...uses] : uses
 
 /** The header that disagrees with the body, or that came twice. */
 function mismatchOf(mcp: McpHeaders | null, read: JsonRpcBody | null): string | null {
@@ -84,12 +87,9 @@ function refuseMismatch(
   return { ok: false, answer: { kind: 'deny', denial } }
 }
 
-const NOT_FORWARDED = {
-  code: -32000,
-  message: 'Not forwarded: another call of the same batch is blocked.',
-} as const
+const NOT_FORWARDED = 'Not forwarded: another call of the same batch is blocked.'
 
-/** Ids are repeated as the caller wrote them; a notification has none and gets no answer of its own. */
+/** Ids are repeated as the caller wrote them; a notification or a response gets no answer of its own. */
 function answerBlocked(
   messages: readonly JsonRpcMessage[],
   isBatch: boolean,
@@ -102,15 +102,14 @@ function answerBlocked(
     isError: true,
   })
   const answers = messages
-    .filter((message) => message.id !== null)
+    .filter(({ id, method }) => id !== null && method !== null)
     .map(({ id, is_tool_call }) =>
       is_tool_call
         ? `{"jsonrpc":"2.0","id":${id},"result":${result}}`
-        : `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify(NOT_FORWARDED)}}`,
+        : errorAnswer(id, isBatch ? NOT_FORWARDED : text),
     )
-  if (isBatch) return `[${answers.join(',')}]`
-  return (
-    answers[0] ??
-    `{"jsonrpc":"2.0","id":null,"error":${JSON.stringify({ code: -32000, message: text })}}`
-  )
+  return isBatch ? `[${answers.join(',')}]` : (answers[0] ?? errorAnswer(null, text))
 }
+
+const errorAnswer = (id: string | null, message: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"error":${JSON.stringify({ code: 403, message })}}`

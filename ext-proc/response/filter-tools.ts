@@ -1,6 +1,7 @@
+import { foldMemberName } from '../../core/mcp/fold-member-name.ts'
 import { type EffectiveTools, isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { beginsLikeJson } from '../../core/scanner/format/begins-like-json.ts'
-import { type ByteRange, cutRanges } from '../../core/policy/cut-ranges.ts'
+import { type ByteEdit, editBytes } from '../../core/http-message/edit-bytes.ts'
 import {
   readString,
   skipSpace,
@@ -23,21 +24,25 @@ export type FilteredTools =
 
 const UNCHANGED: FilteredTools = { kind: 'unchanged' }
 
+/** How revision 2026-07-28 says that a result may be kept for others, and what it says of one that may not. */
+const PUBLIC = 'public'
+const PRIVATE = '"private"'
+
 /**
- * A JSON-RPC answer, a batch of them, or several one after the other, without the tools that the agent may not call;
- * every other byte stays.
+ * A JSON-RPC answer, a batch of them, or several one after the other, without the tools that the agent may not call.
+ * A list that is cut for one agent is marked private, so that no cache gives it to another. Every other byte stays.
  */
 export function filterTools(body: Buffer, tools: EffectiveTools): FilteredTools {
-  const cuts: ByteRange[] = []
+  const edits: ByteEdit[] = []
   for (let at = skipStart(body); at < body.length; ) {
     const end =
       body[at] === OPEN_ARRAY
-        ? walkElements(body, at, (element) => readMessage(body, element, tools, cuts))
-        : readMessage(body, at, tools, cuts)
+        ? walkElements(body, at, (element) => readMessage(body, element, tools, edits))
+        : readMessage(body, at, tools, edits)
     if (end < 0) return mayHoldTools(body) ? { kind: 'unreadable' } : UNCHANGED
     at = skipSpace(body, end)
   }
-  return cuts.length === 0 ? UNCHANGED : { kind: 'filtered', body: cutRanges(body, cuts) }
+  return edits.length === 0 ? UNCHANGED : { kind: 'filtered', body: editBytes(body, edits) }
 }
 
 /** Also where the name is escaped, or in UTF-16. A page of HTML is no list, whatever it tells of tools. */
@@ -49,30 +54,50 @@ function readMessage(
   body: Buffer,
   start: number,
   tools: EffectiveTools,
-  cuts: ByteRange[],
+  edits: ByteEdit[],
 ): number {
-  return eachMember(body, start, 'result', (result) =>
-    eachMember(body, result, 'tools', (list) => readList(body, list, tools, cuts)),
+  return eachMember(body, start, (name, at) =>
+    name === 'result' ? readResult(body, at, tools, edits) : skipValue(body, at),
   )
 }
 
-/** Goes into every member of that name: of two, readers differ in which one they take. */
+function readResult(body: Buffer, start: number, tools: EffectiveTools, edits: ByteEdit[]): number {
+  const scopes: ByteEdit[] = []
+  const cuts: ByteEdit[] = []
+  let isList = false
+  const end = eachMember(body, start, (name, at) => {
+    if (name === 'tools') {
+      isList = true
+      return readList(body, at, tools, cuts)
+    }
+    const stop = skipValue(body, at)
+    const isPublic =
+      name === 'cachescope' &&
+      stop >= 0 &&
+      body[at] === QUOTE &&
+      readString(body, at, stop) === PUBLIC
+    if (isPublic) scopes.push({ start: at, end: stop, text: PRIVATE })
+    return stop
+  })
+  if (isList)
+    for (const edit of [...cuts, ...scopes].sort((a, b) => a.start - b.start)) edits.push(edit)
+  return end
+}
+
+/** Every member, also one whose name came before: of two, readers differ in which one they take. */
 function eachMember(
   body: Buffer,
   start: number,
-  name: string,
-  enter: (at: number) => number,
+  onMember: (name: string, at: number) => number,
 ): number {
   if (body[start] !== OPEN_OBJECT) return skipValue(body, start)
   return walkMembers(body, start, ({ key_start, key_end, value_start }) =>
-    readString(body, key_start, key_end) === name
-      ? enter(value_start)
-      : skipValue(body, value_start),
+    onMember(foldMemberName(body, key_start, key_end), value_start),
   )
 }
 
 /** Cuts each blocked tool with one comma: the one before it, or behind it as long as no tool is kept before. */
-function readList(body: Buffer, start: number, tools: EffectiveTools, cuts: ByteRange[]): number {
+function readList(body: Buffer, start: number, tools: EffectiveTools, cuts: ByteEdit[]): number {
   if (body[start] !== OPEN_ARRAY) return skipValue(body, start)
   const elements: { readonly start: number; readonly end: number; readonly isKept: boolean }[] = []
   const end = walkElements(body, start, (at) => {
@@ -98,7 +123,7 @@ function nameOf(body: Buffer, start: number): string | null {
   let names = 0
   walkMembers(body, start, ({ key_start, key_end, value_start }) => {
     const stop = skipValue(body, value_start)
-    if (stop >= 0 && readString(body, key_start, key_end) === 'name') {
+    if (stop >= 0 && foldMemberName(body, key_start, key_end) === 'name') {
       names++
       name = body[value_start] === QUOTE ? readString(body, value_start, stop) : null
     }

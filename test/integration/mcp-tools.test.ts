@@ -140,6 +140,33 @@ test('a batch with one blocked call is answered whole, and nothing of it is forw
   assert.equal(upstream.bodies.length, before)
 })
 
+test('an answer to a sampling may ask for no tool that its agent may not call', async () => {
+  const before = upstream.bodies.length
+  const use =
+    '{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"delete_all","input":{}}]}'
+  const rows: [body: string, id: unknown][] = [
+    [`{"jsonrpc":"2.0","id":4,"result":${use}}`, null],
+    [
+      `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"read","inputResponses":{"k":${use}}}}`,
+      5,
+    ],
+    [
+      `{"jsonrpc":"2.0","id":6,"method":"tasks/update","params":{"taskId":"t","inputResponses":{"k":${use}}}}`,
+      6,
+    ],
+  ]
+  for (const [body, id] of rows) {
+    const answer = await post(body)
+    assert.equal(answer.header('x-agw-reason'), 'mcp_tool_blocked', body)
+    assert.equal(answer.json().id, id)
+    assert.match(answer.body.toString(), /delete_all.*blocked/)
+  }
+  assert.equal(upstream.bodies.length, before)
+  const allowed = await post(rows[0]?.[0].replace('delete_all', 'read') ?? '')
+  assert.equal(allowed.header('x-agw-reason'), undefined)
+  assert.equal(upstream.bodies.length, before + 1)
+})
+
 test('threat 12: a tool call that can be read in two ways is refused, whatever its content type', async () => {
   const before = upstream.bodies.length
   const bodies = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cutRanges } from '../../core/policy/cut-ranges.ts'
+import { editBytes } from '../../core/http-message/edit-bytes.ts'
 import {
   type FoundAgentId,
   findFormAgentId,
@@ -13,7 +13,7 @@ import { skipSpace, skipStart, skipValue } from '../../core/http-message/walk-js
 
 const outcome = (body: string, found: FoundAgentId): string[] =>
   found.kind === 'found'
-    ? [found.agent_id, cutRanges(Buffer.from(body), found.cut).toString()]
+    ? [found.agent_id, editBytes(Buffer.from(body), found.cut).toString()]
     : [found.kind]
 
 test('agent_id is cut from a JSON body with one comma, and every other byte stays', () => {
@@ -186,7 +186,7 @@ test('cutting agent_id equals writing the document without it', () => {
             : last !== undefined
               ? write([...earlier.reverse(), last + gap])
               : write([gap])
-        const rest = cutRanges(body, found.cut).toString()
+        const rest = editBytes(body, found.cut).toString()
         assert.equal(rest, expected)
         JSON.parse(rest)
       },
@@ -319,12 +319,14 @@ const call = (id: string | null, tool: string | null): JsonRpcMessage => ({
   method: 'tools/call',
   is_tool_call: true,
   tool,
+  uses: [],
 })
 const other = (id: string | null, method: string | null): JsonRpcMessage => ({
   id,
   method,
   is_tool_call: false,
   tool: null,
+  uses: [],
 })
 
 test('the tools that a JSON-RPC body calls are found, alone and in a batch', () => {
@@ -395,6 +397,48 @@ test('a method that a lenient server may read as tools/call is a tool call', () 
   }
 })
 
+test('the tools that an answer to a sampling asks for are found', () => {
+  const use = (name: string) => `{"type":"tool_use","id":"c","name":${name},"input":{"name":"x"}}`
+  const rows: [body: string, uses: (string | null)[]][] = [
+    [`{"jsonrpc":"2.0","id":1,"result":{"role":"assistant","content":${use('"t"')}}}`, ['t']],
+    [
+      `{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","name":"n"},${use('"t"')},${use('"u"')}]}}`,
+      ['t', 'u'],
+    ],
+    [
+      `{"method":"tools/call","params":{"name":"x","inputResponses":{"k":{"content":[${use('"t"')}]}}}}`,
+      ['t'],
+    ],
+    [
+      `{"jsonrpc":"2.0","id":1,"method":"tasks/update","params":{"INPUTRESPONSES":{"k":{"content":${use('"t"')}}}}}`,
+      ['t'],
+    ],
+    [`{"jsonrpc":"2.0","id":1,"result":{"content":{"name":"t","Type":"tool_use"}}}`, ['t']],
+    [
+      `{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"tool\\u005fuse","n\\u0061me":"t"}}}`,
+      ['t'],
+    ],
+    [`{"jsonrpc":"2.0","id":1,"result":{"content":${use('5')}}}`, [null]],
+    [`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"tool_use"}}}`, [null]],
+    [
+      `{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"tool_use","name":"t","name":"u"}}}`,
+      ['t', 'u'],
+    ],
+    [
+      `{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","type":"tool_use","name":"t"}}}`,
+      ['t'],
+    ],
+    [`{"jsonrpc":"2.0","id":1,"result":{"content":{"type":"text","name":"t"}}}`, []],
+    [`{"jsonrpc":"2.0","id":1,"method":"x","params":{"arguments":${use('"t"')}}}`, []],
+  ]
+  for (const [body, uses] of rows) {
+    const read = readJsonRpc(Buffer.from(body))
+    assert.deepEqual([body, read.kind === 'single' && read.messages[0]?.uses], [body, uses])
+  }
+  const many = `{"jsonrpc":"2.0","id":1,"result":[${`${use('"t"')},`.repeat(1_001)}1]}`
+  assert.equal(readJsonRpc(Buffer.from(many)).kind, 'unreadable')
+})
+
 test('a body that is no JSON-RPC is told from one that a lenient reader might take for it', () => {
   const rows: [body: string | Buffer, kind: string][] = [
     ['', 'other'],
@@ -440,6 +484,12 @@ test('threat 12: duplicate members that decide are ambiguous, after unescaping a
     ['{"method":"tools/call","params":{},"params":{"name":"t"}}', 'params'],
     ['{"jsonrpc":"2.0","id":1,"id":2,"method":"x"}', 'id'],
     ['{"jsonrpc":"2.0","jsonrpc":"1.0","method":"x"}', 'jsonrpc'],
+    // Strings of C end at a NUL.
+    ['{"method":"ping","method\\u0000x":"tools/call"}', 'method'],
+    ['{"method":"tools/call","method\\u0000":"ping"}', 'method'],
+    [`{"method":"tools/call","method\\u0000${'x'.repeat(200)}":"ping"}`, 'method'],
+    ['{"method":"tools/call"," Method ":"ping"}', 'method'],
+    ['{"method":"tools/call","params":{"name":"a","name\\u0000":"b"}}', 'name'],
     ['{"params":{"name":"a","name":"b"},"method":"tools/call"}', 'name'],
     ['{"method":"tools/call","params":{"name":"a","Na\\u006de":"b"}}', 'name'],
     [

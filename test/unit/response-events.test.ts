@@ -51,3 +51,39 @@ test('a list that only a lenient client reads is not let through', () => {
   for (const harmless of ['<html>tools</html>', 'tools', '{"error": oops}', ''])
     assert.equal(filterTools(Buffer.from(harmless), tools).kind, 'unchanged', harmless)
 })
+
+test('a list of a revision with pages and caching is filtered, and marked as private', () => {
+  const page = (more: string) =>
+    `{"jsonrpc":"2.0","id":1,"result":{${more}"resultType":"complete","tools":[{"name":"read_a"},{"name":"drop_b"}],"nextCursor":"n","ttlMs":5,"cacheScope":"public"}}`
+  const kept = (more: string) =>
+    `{"jsonrpc":"2.0","id":1,"result":{${more}"resultType":"complete","tools":[{"name":"read_a"}],"nextCursor":"n","ttlMs":5,"cacheScope":"private"}}`
+  const rows: [body: string, out: string | null][] = [
+    [page(''), kept('')],
+    [page('"cacheScope":"publi\\u0063",'), kept('"cacheScope":"private",')],
+    // Another agent may be shown more, so a list of which nothing is cut is private as well.
+    [
+      '{"result":{"tools":[{"name":"read_a"}],"cacheScope":"public"}}',
+      '{"result":{"tools":[{"name":"read_a"}],"cacheScope":"private"}}',
+    ],
+    [
+      '{"result":{"cacheScope":"public","tools":[]}}',
+      '{"result":{"cacheScope":"private","tools":[]}}',
+    ],
+    ['{"result":{"tools":[],"cacheScope":"private"}}', null],
+    ['{"result":{"tools":[],"cacheScope":5}}', null],
+    ['{"result":{"prompts":[],"cacheScope":"public"}}', null],
+    ['{"result":{"resources":[{"name":"drop_b"}],"cacheScope":"public"}}', null],
+    ['{"Result":{"Tools":[{"Name":"drop_b"}]}}', '{"Result":{"Tools":[]}}'],
+    ['{"result":{"tools":[{"name":"read_\\u200b"}]}}', '{"result":{"tools":[]}}'],
+    ['{"result":{"tools":[{"name":"read_a","name":"read_b"}]}}', '{"result":{"tools":[]}}'],
+    [
+      `[${page('')},{"result":{"tools":[{"name":"drop_b"}],"cacheScope":"public"}}]`,
+      `[${kept('')},{"result":{"tools":[],"cacheScope":"private"}}]`,
+    ],
+  ]
+  for (const [body, out] of rows) {
+    const filtered = filterTools(Buffer.from(body), tools)
+    const found = filtered.kind === 'filtered' ? filtered.body.toString() : filtered.kind
+    assert.deepEqual([body, found], [body, out ?? 'unchanged'])
+  }
+})

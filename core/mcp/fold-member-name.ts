@@ -1,0 +1,28 @@
+import { readString } from '../http-message/walk-json.ts'
+
+/** Each of the fourteen letters of `inputResponses` as `\u0061`, and two quotes. */
+const LONGEST_BYTES = 14 * 6 + 2
+/** `id`, and two quotes. */
+const SHORTEST_BYTES = 4
+const NUL = '\\u0000'
+
+/**
+ * The name of a member as the most lenient reader compares it: unescaped, without case, since Go takes `Method` for
+ * `method`, and cut at a NUL, where strings of C end. The empty text for a name that is too long or too short to be one
+ * that is looked for.
+ * @param start of the string, with its quotes
+ */
+export function foldMemberName(body: Buffer, start: number, end: number): string {
+  if (end - start < SHORTEST_BYTES) return ''
+  if (end - start > LONGEST_BYTES) return cutName(body, start)
+  const name = readString(body, start, end)
+  const nul = name.indexOf('\0')
+  return fold(nul === -1 ? name : name.slice(0, nul))
+}
+
+function cutName(body: Buffer, start: number): string {
+  const nul = body.subarray(start, start + LONGEST_BYTES).indexOf(NUL)
+  return nul === -1 ? '' : fold(String(JSON.parse(`${body.toString('utf8', start, start + nul)}"`)))
+}
+
+const fold = (name: string): string => name.trim().toUpperCase().toLowerCase()
