@@ -1,4 +1,4 @@
-import { SESSION_COOKIES } from '../../core/policy/drop-session-cookie.ts'
+import { SESSION_COOKIES } from '../../core/policy/drop-own-cookies.ts'
 
 /** A browser takes the second name only over https, only for this very host, and from nobody else (RFC 6265bis). */
 const [NAME, SECURE_NAME] = SESSION_COOKIES

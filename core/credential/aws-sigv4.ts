@@ -10,6 +10,17 @@ const UNSIGNED_CHUNKS = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
 const mustHash = (service: string, scheme: Scheme): boolean =>
   !(isS3(service) && scheme === 'https')
 
+const SIGNATURE_PARAMETERS: ReadonlySet<string> = new Set([
+  'x-amz-algorithm',
+  'x-amz-content-sha256',
+  'x-amz-credential',
+  'x-amz-date',
+  'x-amz-expires',
+  'x-amz-security-token',
+  'x-amz-signature',
+  'x-amz-signedheaders',
+])
+
 export const awsSigv4 = defineCredential({
   type: 'aws_sigv4',
   label: 'AWS Signature Version 4',
@@ -26,6 +37,7 @@ export const awsSigv4 = defineCredential({
     kind: 'header',
     name: 'x-amz-security-token',
     further: ['x-amz-content-sha256', 'x-amz-date'],
+    replaced_parameters: SIGNATURE_PARAMETERS,
   }),
   application: {
     kind: 'signature',
@@ -41,16 +53,6 @@ export const awsSigv4 = defineCredential({
     },
     // What AWS demands to be signed of the caller's headers.
     signs: (name) => name.startsWith('x-amz-') || name === 'content-type',
-    replaced_parameters: new Set([
-      'x-amz-algorithm',
-      'x-amz-content-sha256',
-      'x-amz-credential',
-      'x-amz-date',
-      'x-amz-expires',
-      'x-amz-security-token',
-      'x-amz-signature',
-      'x-amz-signedheaders',
-    ]),
     sign: signRequest,
   },
 })

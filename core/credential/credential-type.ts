@@ -7,6 +7,8 @@ export interface OwnedPlace {
   readonly name: string
   /** Further headers that it fills, in which no gateway key is looked for. */
   readonly further?: readonly string[]
+  /** Query parameters of a signature that the caller made, in lower case; they are removed. */
+  readonly replaced_parameters?: ReadonlySet<string>
 }
 
 /** Names and values to put into a request, as text; the caller's own of these names are replaced. */
@@ -79,8 +81,6 @@ export interface SignatureApplication<M extends Members> {
   ): Payload
   /** Which of the caller's headers are signed; all others may change on their way. Names in lower case. */
   signs(name: string): boolean
-  /** Query parameters of the caller's own signature, in lower case; they are removed. */
-  readonly replaced_parameters: ReadonlySet<string>
   /** The headers to set. */
   sign(auth: OpenedMembers<M>, request: SignableRequest, now_ms: number): readonly FilledPair[]
 }

@@ -1,4 +1,5 @@
 import { decodePath, type SplitReading } from './decode-path.ts'
+import { holdsGatewayKey } from './holds-gateway-key.ts'
 import { type ReadUrl, readUrl, type UrlFault } from './read-url.ts'
 
 /** Where a call wants to go. `raw_path` and `raw_query` are the caller's spelling, one character a byte (latin1). */
@@ -13,7 +14,7 @@ export interface Target extends ReadUrl {
 }
 
 /** `details.reason` of `invalid_target_url`. */
-export type TargetFault = UrlFault
+export type TargetFault = UrlFault | 'gateway_key'
 
 export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
@@ -28,6 +29,8 @@ export function parseTarget(raw: string): ParsedTarget {
   if (typeof url === 'string') return { ok: false, reason: url }
   const path = decodePath(url.raw_path)
   if (typeof path === 'string') return { ok: false, reason: path }
+  // Out of a path nothing can be taken.
+  if (holdsGatewayKey(url.raw_path)) return { ok: false, reason: 'gateway_key' }
   return {
     ok: true,
     target: {

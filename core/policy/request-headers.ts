@@ -1,4 +1,5 @@
 import type { Header } from './header.ts'
+import { holdsGatewayKey } from './holds-gateway-key.ts'
 import type { OwnedName } from './owned-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
@@ -34,28 +35,24 @@ const FRAMING: ReadonlySet<string> = new Set([
 
 /**
  * The names, as they are spelled in the request, that must not go upstream. Names are compared in their plain
- * form, since an upstream may read `X_Forwarded_For` as `X-Forwarded-For`.
+ * form, since an upstream may read `X_Forwarded_For` as `X-Forwarded-For`. One that holds a gateway key goes whole;
+ * of cookies only those that hold one do, see `dropOwnCookies`.
  * @param owned what the integration's credential fills, whether or not it will be filled.
- * @param keyHeader the header in which our key was found, where it is another one.
  */
-export function headersToRemove(
-  headers: readonly Header[],
-  owned: OwnedName,
-  keyHeader: string | null = null,
-): string[] {
+export function headersToRemove(headers: readonly Header[], owned: OwnedName): string[] {
   const nominated = nominatedBy(headers)
   const names: string[] = []
-  for (const { name } of headers) {
+  for (const { name, value } of headers) {
     if (name.charCodeAt(0) === 0x3a) continue
     const plain = plainHeaderName(name)
     const goes =
       REMOVED.has(plain) ||
       (owned.kind === 'header' && (plain === owned.name || owned.further?.includes(plain))) ||
-      plain === keyHeader ||
       (plain !== name && FRAMING.has(plain)) ||
       (plain.charCodeAt(0) === 0x78 &&
         REMOVED_PREFIXES.some((prefix) => plain.startsWith(prefix))) ||
-      nominated.includes(plain)
+      nominated.includes(plain) ||
+      (name !== 'cookie' && holdsGatewayKey(value))
     if (goes && !names.includes(name)) names.push(name)
   }
   return names

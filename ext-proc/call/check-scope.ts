@@ -1,6 +1,7 @@
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { decideScope, type ScopeDecision } from '../../core/policy/decide-scope.ts'
 import type { Overrides } from '../../core/policy/find-overrides.ts'
+import type { OutgoingRequest } from '../../core/policy/outgoing-request.ts'
 import type { Target } from '../../core/policy/parse-target.ts'
 import type { OrganizationPolicy } from '../policy/policy-store.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
@@ -12,6 +13,7 @@ export interface AskedCall {
   readonly integration: CompiledIntegration
   readonly organization: OrganizationPolicy
   readonly target: Target
+  readonly outgoing: OutgoingRequest
 }
 
 export type AllowedScope = Extract<ScopeDecision, { kind: 'allowed' }>

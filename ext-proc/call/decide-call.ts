@@ -1,4 +1,5 @@
 import { findOverrides } from '../../core/policy/find-overrides.ts'
+import { outgoingRequest } from '../../core/policy/outgoing-request.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
 import { type Call, type DeciderParts, deny, given } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
@@ -11,7 +12,7 @@ import { forwardCall } from './forward-call.ts'
 import { identifyAgent } from './identify-agent.ts'
 import { askForToken, readyCredential } from './ready-credential.ts'
 import { noteUnusableKey } from './note-unusable-key.ts'
-import { readHead } from './read-head.ts'
+import { headAsSent, readHead } from './read-head.ts'
 import { askForBody, readNeededBody } from './read-needed-body.ts'
 import { scanCall } from './scan-call.ts'
 
@@ -21,12 +22,12 @@ export const makeDecider =
     decide({ parts, headers, io, record, head: readHead(headers) })
 
 /** Asks the questions of contract §3 in their order; the first no answers. */
-async function decide(call: Call): Promise<Answer> {
-  const { parts, headers, record } = call
+async function decide(received: Call): Promise<Answer> {
+  const { parts, headers, record } = received
   if (!parts.mayServe()) return deny(record, 'lease', 'gateway_unavailable')
 
   const installation = await parts.installation()
-  const aimed = findTarget(call, installation)
+  const aimed = findTarget(received, installation)
   if (!aimed.ok) return aimed.answer
   const target = aimed.value
 
@@ -35,20 +36,23 @@ async function decide(call: Call): Promise<Answer> {
     presented.kind === 'known' ? presented.key.organization_id : parts.settings.organization_id
   if (presented.kind === 'known') {
     record.facts.organization_id = organization_id
-    await noteUnusableKey(call, presented.key)
+    await noteUnusableKey(received, presented.key)
   }
   const found = parts.policy.organization(organization_id)
   const organization = found instanceof Promise ? await found : found
-  const covered = findIntegration(call, organization, target)
+  const covered = findIntegration(received, organization, target)
   if (!covered.ok) return covered.answer
   const integration = covered.value
+
+  const outgoing = outgoingRequest(headers, target.raw_query, integration.owned)
+  const call = { ...received, head: headAsSent(received.head, outgoing.remove) }
 
   const identified = await identifyAgent(call, presented, integration)
   if (!identified.ok) return identified.answer
   const identity = identified.value
 
-  const asked: AskedCall = { identity, integration, organization, target }
-  const overrides = findOverrides(headers, target.raw_query)
+  const asked: AskedCall = { identity, integration, organization, target, outgoing }
+  const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
   const scoped = checkScope(call, asked, overrides)
   if (!scoped.ok) return scoped.answer
 

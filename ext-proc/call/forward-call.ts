@@ -1,4 +1,3 @@
-import { dropSessionCookie } from '../../core/policy/drop-session-cookie.ts'
 import { credentialTypeOf } from '../../core/credential/catalogue.ts'
 import {
   applyCredential,
@@ -7,8 +6,7 @@ import {
   withHeaders,
 } from '../../core/policy/apply-credential.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
-import { removeParameters } from '../../core/policy/query-parameter.ts'
-import { appendVia, headersToRemove } from '../../core/policy/request-headers.ts'
+import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import { type Quota, rateValues } from '../rate/rate-headers.ts'
@@ -36,14 +34,13 @@ export function forwardCall(
   asked: AskedCall,
   { body, credential, installation, settings, quota, lists_tools }: PassedSteps,
 ): Answer {
-  const { parts, headers, head, record } = call
-  const { identity, integration, target } = asked
-  const remove = headersToRemove(headers, integration.owned)
-  const cookie = dropSessionCookie(headers)
+  const { parts, head, record } = call
+  const { identity, integration, target, outgoing } = asked
+  const { cookie, remove } = outgoing
   const effect =
     credential.kind === 'plain'
-      ? applyCredential(credential.auth, target.raw_query)
-      : signCall(call, asked, credential, remove)
+      ? applyCredential(credential.auth, outgoing.raw_query)
+      : signCall(call, asked, credential)
   if (effect.kind !== 'applied') return denyCredential(call, asked, { cause: 'not_a_header' })
   // The last look before the verdict: nothing is awaited between here and the answer.
   const { agent } = identity
@@ -81,15 +78,17 @@ export function forwardCall(
         { name: 'x-agw-pass', value: parts.settings.verdict_secret },
         { name: 'x-agw-base-url', value: integration.base.base_url },
         // Before the credential, which may be a cookie of its own.
-        ...(cookie && !remove.includes('cookie') ? [{ name: 'cookie', value: cookie }] : []),
+        ...(cookie === null ? [] : [{ name: 'cookie', value: cookie }]),
         ...effect.headers,
-        ...(inspector?.may_read_body ? readableEncodings(headers, lists_tools) : []),
-        ...(installation === '' ? [] : [{ name: 'via', value: appendVia(headers, installation) }]),
+        ...(inspector?.may_read_body ? readableEncodings(outgoing.headers, lists_tools) : []),
+        ...(installation === ''
+          ? []
+          : [{ name: 'via', value: appendVia(outgoing.headers, installation) }]),
         ...(body?.is_cut && head.content_length !== null
           ? [{ name: 'content-length', value: String(body.bytes.length) }]
           : []),
       ],
-      remove: [...remove.filter(isOursToRemove), ...(cookie === null ? [] : ['cookie'])],
+      remove: remove.filter(isOursToRemove),
       body: body?.is_cut ? body.bytes : null,
     },
   }
@@ -97,15 +96,14 @@ export function forwardCall(
 
 /** Signs the request as the API will see it. */
 function signCall(
-  { parts, headers, head }: Call,
-  { integration, target }: AskedCall,
+  { parts, head }: Call,
+  { integration, target, outgoing }: AskedCall,
   { auth, payload }: Extract<ReadyCredential, { readonly kind: 'signature' }>,
-  removed: readonly string[],
 ): CredentialEffect {
   const { application } = credentialTypeOf(auth.type)
   if (application.kind !== 'signature') throw new Error(`${auth.type} does not sign`)
-  const raw_query = removeParameters(target.raw_query, application.replaced_parameters)
-  const kept = headers.filter(({ name }) => application.signs(name) && !removed.includes(name))
+  const { raw_query } = outgoing
+  const kept = outgoing.headers.filter(({ name }) => application.signs(name))
   const signed = application.sign(
     auth,
     {

@@ -64,3 +64,15 @@ export function readHead(headers: readonly Header[]): RequestHead {
 }
 
 const NONE: readonly string[] = []
+
+/** A body is read as the upstream will read it: also where what the caller said of it does not go there. */
+export function headAsSent(head: RequestHead, removed: readonly string[]): RequestHead {
+  const hasType = !removed.includes('content-type')
+  const hasEncoding = !removed.includes('content-encoding')
+  if (hasType && hasEncoding) return head
+  return {
+    ...head,
+    content_type: hasType ? head.content_type : '',
+    content_encoding: hasEncoding ? head.content_encoding : null,
+  }
+}

@@ -99,8 +99,8 @@ const withinLimit = ({ record }: Call, bytes: Buffer, limit_bytes: number): Step
     : given(bytes)
 
 function questionsOf(
-  { parts, head, headers, record }: Call,
-  { identity, integration, target }: AskedCall,
+  { parts, head, record }: Call,
+  { identity, integration, target, outgoing }: AskedCall,
   { settings }: AllowedScope,
 ): BodyQuestions {
   const { strip_agent_id } = integration.integration
@@ -116,8 +116,8 @@ function questionsOf(
     scan: settings.injection.enabled
       ? {
           path: pathBelowBase(target.raw_path, integration.base.segments.length),
-          query: target.raw_query ?? '',
-          headers: headers.map(({ name, value }) => [name, value] as const),
+          query: outgoing.raw_query ?? '',
+          headers: outgoing.headers.map(({ name, value }) => [name, value] as const),
         }
       : null,
   }

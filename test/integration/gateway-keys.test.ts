@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { mintKey } from '../../core/api-key.ts'
+import { assertRefusal } from '../kit/assert-refusal.ts'
+import { call } from '../kit/call.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+
+const stack = await sharedStack()
+const access = await stack.operator.makeAccess(stack.ownBaseUrl())
+const KEY = access.agent.api_key
+/** Of the admin API; a second key of the proxy would be ambiguous. */
+const ADMIN_KEY = mintKey('admin')
+const ENCODED = [...Buffer.from(KEY)].map((byte) => `%${byte.toString(16)}`).join('')
+const BASIC = Buffer.from(`user:${KEY}`).toString('base64')
+
+interface Row {
+  readonly name: string
+  readonly headers?: readonly (readonly [string, string])[]
+  readonly query?: string
+  /** The query that goes upstream. */
+  readonly sent?: string
+  /** Headers as they go upstream; undefined for one that does not. */
+  readonly arrives?: Readonly<Record<string, string | undefined>>
+}
+
+const ROWS: readonly Row[] = [
+  {
+    name: 'a header of an SDK',
+    headers: [['X-Api-Key', KEY]],
+    arrives: { 'x-api-key': undefined },
+  },
+  {
+    name: 'blanks around it',
+    headers: [['X-Api-Key', `  ${KEY}  `]],
+    arrives: { 'x-api-key': undefined },
+  },
+  {
+    name: 'after a scheme',
+    headers: [['X-Auth', `Bearer ${KEY}`]],
+    arrives: { 'x-auth': undefined },
+  },
+  {
+    name: 'in Base64',
+    headers: [['X-Auth', `Basic ${BASIC}`]],
+    arrives: { 'x-auth': undefined },
+  },
+  { name: 'in a list', headers: [['X-Keys', `a, ${KEY}`]], arrives: { 'x-keys': undefined } },
+  {
+    name: 'in two lines of one name',
+    headers: [
+      ['X-Keys', 'a'],
+      ['X-Keys', KEY],
+    ],
+    arrives: { 'x-keys': undefined },
+  },
+  {
+    name: 'in JSON',
+    headers: [['X-Context', `{"key":"${KEY}"}`]],
+    arrives: { 'x-context': undefined },
+  },
+  {
+    name: 'in the address of a page',
+    headers: [['Referer', `https://app.test/?key=${ENCODED}`]],
+    arrives: { referer: undefined },
+  },
+  {
+    name: 'a key of the admin API',
+    headers: [['X-Other', ADMIN_KEY]],
+    arrives: { 'x-other': undefined },
+  },
+  {
+    name: 'in Via, which is set again',
+    headers: [['Via', `1.1 ${KEY}`]],
+  },
+  {
+    name: 'one of several cookies',
+    headers: [['Cookie', `a=1; key=${KEY}; b=2`]],
+    arrives: { cookie: 'a=1; b=2' },
+  },
+  {
+    name: 'the only cookie',
+    headers: [['Cookie', `key=${ENCODED}`]],
+    arrives: { cookie: undefined },
+  },
+  { name: 'a parameter', query: `a=1&k=${KEY}&b=2`, sent: 'a=1&b=2' },
+  { name: 'the only parameter', query: `k=${KEY}`, sent: '' },
+  { name: 'percent-encoded', query: `k=${ENCODED}&a=%2F`, sent: 'a=%2F' },
+  { name: 'in upper case', query: `k=${ENCODED.toUpperCase()}&a`, sent: 'a' },
+  { name: 'encoded twice', query: `k=${encodeURIComponent(ENCODED)}&a=1`, sent: 'a=1' },
+  { name: 'the name of a parameter', query: `${KEY}=1&a=1`, sent: 'a=1' },
+  {
+    name: 'what only looks like one',
+    headers: [
+      ['X-Api-Key', `${KEY.slice(0, -1)}_`],
+      ['Cookie', 'k=agw_live_x'],
+    ],
+    query: 'k=agw_live_x',
+    sent: 'k=agw_live_x',
+    arrives: { 'x-api-key': `${KEY.slice(0, -1)}_`, cookie: 'k=agw_live_x' },
+  },
+]
+
+test('no key of the gateway goes upstream, and all else does', async () => {
+  for (const { name, headers = [], query, sent = '', arrives = {} } of ROWS)
+    for (const http_version of ['1.1', '2'] as const) {
+      const since = stack.api.mark()
+      const answer = await call({
+        to: stack.proxyUrl,
+        http_version,
+        path: `/${access.base_url}/items${query === undefined ? '' : `?${query}`}`,
+        headers: [
+          ...Object.entries(access.headers),
+          ['x-kept', name],
+          ...(http_version === '2'
+            ? joined(headers.map(([header, value]) => [header.toLowerCase(), value]))
+            : headers),
+        ],
+      })
+      assert.equal(answer.status, 200, name)
+      const [request] = since()
+      assert.ok(request !== undefined, name)
+      assert.ok(request.path.endsWith(sent === '' ? '/items' : `/items?${sent}`), request.path)
+      assert.equal(request.header('x-kept'), name)
+      for (const [header, value] of Object.entries(arrives))
+        assert.equal(request.header(header), value, name)
+      const all = `${request.path}\n${request.headers.map((pair) => pair.join(': ')).join('\n')}`
+      for (const text of [KEY, ADMIN_KEY, ENCODED, BASIC]) assert.ok(!all.includes(text), name)
+    }
+})
+
+/** The client of HTTP/2 takes one value a name. */
+const joined = (headers: readonly (readonly [string, string])[]): [string, string][] => [
+  ...new Map(
+    headers.map(([name]) => [
+      name,
+      headers
+        .filter((header) => header[0] === name)
+        .map(([, value]) => value.trim())
+        .join(', '),
+    ]),
+  ),
+]
+
+test('a key in the path is refused, and is in no answer', async () => {
+  const since = stack.api.mark()
+  for (const path of [`bot${KEY}/send`, ENCODED]) {
+    const answer = await call({
+      to: stack.proxyUrl,
+      path: `/${access.base_url}/${path}`,
+      headers: access.headers,
+    })
+    assertRefusal(answer, 400, 'invalid_target_url', { reason: 'gateway_key' })
+    assert.ok(!answer.body.includes(KEY))
+  }
+  assert.deepEqual(since(), [])
+})
+
+test('a body is read by the type that goes upstream', async () => {
+  const { agent_id } = access.agent
+  const body = `agent_id=${agent_id}&a=1`
+  const since = stack.api.mark()
+  const answer = await call({
+    to: stack.proxyUrl,
+    path: `/${access.base_url}/items`,
+    method: 'POST',
+    headers: {
+      ...access.headers,
+      'content-type': `application/x-www-form-urlencoded; x=${KEY}`,
+    },
+    body,
+  })
+  assert.equal(answer.status, 200)
+  const [request] = since()
+  await request?.ended
+  assert.equal(request?.header('content-type'), undefined)
+  assert.equal(request?.body.toString(), body, 'without its type it is no form that names an agent')
+})
