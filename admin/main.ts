@@ -1,4 +1,4 @@
-import { readSettings, type Settings, settingsNotInForce } from '../core/settings.ts'
+import { readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
 import { type RunningAdmin, startAdmin } from './start-admin.ts'
 
@@ -23,7 +23,7 @@ try {
   })
   // The launcher says this once for all its children.
   if (process.send === undefined)
-    for (const notice of settingsNotInForce(process.env)) log.warn(notice)
+    for (const notice of unknownSettings(process.env)) log.warn(notice)
   log.info({ host: settings.apiHost, port: admin.port }, 'the admin service listens')
   stopOnSignal(admin)
   process.send?.({ kind: 'ready', port: admin.port })

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { request } from 'node:http'
-import type { ActivityEntry, ActivityEvent } from '../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../core/activity/activity-entry.ts'
+import type { EventName } from '../core/events.ts'
 import { mintActivityId } from '../core/activity/activity-id.ts'
 import { recordEntries } from '../core/change/record-entries.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
@@ -86,7 +87,7 @@ export async function benchActivity(print: (line: string) => void): Promise<void
   await valkey.stop()
 }
 
-const EVENTS: readonly (readonly [ActivityEvent, ActivityEntry['decision'], number])[] = [
+const EVENTS: readonly (readonly [EventName, ActivityEntry['decision'], number])[] = [
   ['request_allowed', 'allowed', 0.9],
   ['permission_denied', 'blocked', 0.97],
   ['rate_limit_exceeded', 'blocked', 0.99],

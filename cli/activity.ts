@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
 import { isFloodEntry } from '../core/activity/flood-entry.ts'
+import { eventRow } from '../core/events.ts'
 import { agentsCalled } from './agents-called.ts'
 import { type AdminOptions, adminUrl, callAdmin, messageOf } from './call-admin.ts'
 
@@ -147,15 +148,18 @@ function lineOf(entry: ActivityEntry): string {
 }
 
 function whatOf({ event, method, endpoint, data }: ActivityEntry): string {
-  if (event === 'admin_action')
-    return `${text(data['actor'])} ${text(data['action'])} ${text(data['target'])}`
-  if (event === 'agent_killed' || event === 'agent_reactivated')
-    return `${text(data['triggered_by'])}: ${text(data['reason'])}`
   if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more in this minute`
-  return [method, endpoint].filter((part) => part !== null).join(' ')
+  const row = eventRow(event)
+  return row?.reports_call === false
+    ? row.summary
+        .map((name) => text(data[name]))
+        .filter(Boolean)
+        .join(' ')
+    : [method, endpoint].filter((part) => part !== null).join(' ')
 }
 
-const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
 
 /** What a caller has chosen must not steer the terminal. */
 const visible = (cell: string): string => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')

@@ -2,12 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
-import {
-  type Environment,
-  readSettings,
-  type Settings,
-  settingsNotInForce,
-} from '../core/settings.ts'
+import { type Environment, readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { type AdminOptions, adminUrl } from './call-admin.ts'
 import { ask } from './doctor/ask.ts'
 import { checkGateway } from './doctor/check-gateway.ts'
@@ -50,7 +45,7 @@ export async function runDoctor(
 
 async function checkHere(token: string | null, env: Environment): Promise<Finding[]> {
   const read = readSettings(env)
-  const notices = settingsNotInForce(env).map((notice) =>
+  const notices = unknownSettings(env).map((notice) =>
     warning('settings', notice, 'See docs/settings.md for all settings.'),
   )
   // Where things are is only known from settings that can be read.

@@ -1,5 +1,5 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { EVENTS } from '../core/activity/activity-entry.ts'
+import { EVENT_NAMES } from '../core/events.ts'
 
 /** Exit codes of every command: 0 done, 1 failed, 2 wrong usage. */
 const FAILED = 1
@@ -129,7 +129,7 @@ function addActivity(program: Command): void {
   asksAdmin(program.command('activity'))
     .description('print the newest activity log entries')
     .option('--follow', 'keep streaming new entries')
-    .addOption(new Option('--event <event>', 'only entries with this event').choices(EVENTS))
+    .addOption(new Option('--event <event>', 'only entries with this event').choices(EVENT_NAMES))
     .option('--agent <agent>', 'only entries of this agent (id or name)')
     .option('--limit <number>', 'number of past entries to print', wholeNumber)
     .action(

@@ -7,8 +7,7 @@ export function settingsPage(): string {
     .map((row) => {
       const fallback = typeof row.fallback === 'function' ? row.fallback() : row.fallback
       const standard = row.shown_default ?? (fallback === null ? 'off' : `\`${fallback}\``)
-      const later = row.in_force ? '' : ' *Not yet in force.*'
-      return `| \`${row.name}\` | ${standard} | ${row.kind.name} | ${row.description}${later} |`
+      return `| \`${row.name}\` | ${standard} | ${row.kind.name} | ${row.description} |`
     })
   return `# Settings
 

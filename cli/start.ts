@@ -2,12 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
-import {
-  type Environment,
-  readSettings,
-  settingsNotInForce,
-  type Settings,
-} from '../core/settings.ts'
+import { type Environment, readSettings, unknownSettings, type Settings } from '../core/settings.ts'
 import { renderBootstrap } from '../envoy/render-bootstrap.ts'
 import { trustedCaFile } from '../envoy/trusted-ca.ts'
 import { findEnvoy, findValkey } from './binaries.ts'
@@ -56,7 +51,7 @@ export async function runStart(env: Environment): Promise<number> {
     report(`The gateway cannot start:\n${read.faults.map((fault) => `- ${fault}`).join('\n')}`)
     return FAILED
   }
-  for (const notice of settingsNotInForce(env)) say(`Note: ${notice}`)
+  for (const notice of unknownSettings(env)) say(`Note: ${notice}`)
   try {
     return await startIn(openDataDir(read.settings.dataDir), read.settings, env)
   } catch (error) {

@@ -14,13 +14,11 @@ interface Row<T> {
   /** The default as people read it, where it differs from the fallback. */
   readonly shown_default?: string | undefined
   readonly description: string
-  /** False while nothing acts on the setting yet; the start log then says so. */
-  readonly in_force: boolean
   /** For people, or between the launcher and its children. */
   readonly audience: 'operator' | 'internal'
 }
 
-type Options = Partial<Pick<Row<unknown>, 'in_force' | 'audience' | 'shown_default'>>
+type Options = Partial<Pick<Row<unknown>, 'audience' | 'shown_default'>>
 
 const withDefault = <T>(
   name: string,
@@ -28,8 +26,7 @@ const withDefault = <T>(
   fallback: string | (() => string),
   description: string,
   options: Options = {},
-) =>
-  ({ name, kind, fallback, description, in_force: true, audience: 'operator', ...options }) as const
+) => ({ name, kind, fallback, description, audience: 'operator', ...options }) as const
 
 const optional = <T>(name: string, kind: Kind<T>, description: string, options: Options = {}) =>
   ({
@@ -37,7 +34,6 @@ const optional = <T>(name: string, kind: Kind<T>, description: string, options: 
     kind,
     fallback: null,
     description,
-    in_force: true,
     audience: 'operator',
     ...options,
   }) as const
@@ -326,16 +322,12 @@ export function readSettings(
   return faults.length === 0 ? { ok: true, settings: values as Settings } : { ok: false, faults }
 }
 
-/** Settings that are set but that nothing acts on yet, and AGW_ variables that are none, each as a sentence. */
-export function settingsNotInForce(env: Environment): readonly string[] {
-  const notYet = rows
-    .filter(([, row]) => !row.in_force && env[row.name]?.trim())
-    .map(([, row]) => `${row.name} is set but not yet in force.`)
+/** AGW_ variables that are not settings, each as a sentence. */
+export function unknownSettings(env: Environment): readonly string[] {
   const known = new Set<string>([...rows.map(([, row]) => row.name), ...CLIENT_VARIABLES])
-  const unknown = Object.keys(env)
+  return Object.keys(env)
     .filter((name) => name.startsWith('AGW_') && !known.has(name))
     .map((name) => `${name} is not a setting of this gateway.`)
-  return [...notYet, ...unknown]
 }
 
 /** What the command line reads for itself (contract §8). */

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { type ActivityEntry, EVENTS } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { EVENT_NAMES } from '../../core/events.ts'
 import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
 import { TimeText } from '../http/common-schemas.ts'
 import type { Issue } from '../http/outcome.ts'
@@ -10,7 +11,7 @@ const QUERY_LENGTH_LIMIT = 200
 
 /** The filters of the list, the stream and the export (contract §5). */
 export const FILTER_QUERY = {
-  event: Type.Optional(Type.Enum([...EVENTS])),
+  event: Type.Optional(Type.Enum([...EVENT_NAMES])),
   agent_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   integration_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   decision: Type.Optional(Type.Enum(['allowed', 'blocked', 'terminated'])),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { type ActivityEntry, EVENTS } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { EVENT_NAMES } from '../../core/events.ts'
 import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
 const Text = Nullable(Type.String())
@@ -9,7 +10,7 @@ const Count = Nullable(Type.Number())
 export const ActivityView = Strict({
   id: Type.String(),
   timestamp: Timestamp,
-  event: Type.Enum([...EVENTS]),
+  event: Type.Enum([...EVENT_NAMES]),
   organization_id: Type.String(),
   agent_id: Text,
   agent_name: Text,

@@ -1,17 +1,12 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { isFloodEntry } from '../../core/activity/flood-entry.ts'
 import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
+import type { AlertingEvent } from '../../core/events.ts'
 
-/** The alert that follows from an entry of the log; null for most (contract §4, "An alert"). */
+/** The alert that an entry of the log raises; null for most. */
 export function alertOfEntry(entry: ActivityEntry): AlertCause | null {
-  const { event, data } = entry
   // Those that were recorded before it have raised the alert.
-  if (isFloodEntry(entry)) return null
-  if (event === 'injection_blocked' || event === 'injection_detected') return ofFinding(entry)
-  if (event === 'anomaly_detected') return ofAnomaly(entry)
-  if (event === 'agent_killed' && data['triggered_by'] === 'system') return ofAutomaticKill(entry)
-  if (event === 'admin_action') return ofLostState(entry)
-  return null
+  return isFloodEntry(entry) ? null : (ALERTS.get(entry.event)?.(entry) ?? null)
 }
 
 /** Mode `log` only records, and a whitelisted finding is nobody's business. */
@@ -50,8 +45,9 @@ function ofAnomaly(entry: ActivityEntry): AlertCause {
   }
 }
 
-function ofAutomaticKill(entry: ActivityEntry): AlertCause {
-  const { kill_method, reason } = entry.data
+function ofAutomaticKill(entry: ActivityEntry): AlertCause | null {
+  const { kill_method, reason, triggered_by } = entry.data
+  if (triggered_by !== 'system') return null
   return {
     about: `agent_killed ${entry.agent_id}`,
     kind: 'agent_killed',
@@ -106,6 +102,18 @@ const whoAndWhat = (entry: ActivityEntry) => ({
 
 const nameOf = ({ agent_name, agent_id }: ActivityEntry): string =>
   `Agent ${agent_name ?? agent_id ?? 'unknown'}`
+
+type AlertMaker = (entry: ActivityEntry) => AlertCause | null
+
+const ALERTS: ReadonlyMap<string, AlertMaker> = new Map(
+  Object.entries({
+    injection_blocked: ofFinding,
+    injection_detected: ofFinding,
+    anomaly_detected: ofAnomaly,
+    agent_killed: ofAutomaticKill,
+    admin_action: ofLostState,
+  } satisfies Record<AlertingEvent, AlertMaker>),
+)
 
 const SHOWN_TEXT_LIMIT = 200
 

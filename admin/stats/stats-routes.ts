@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { EVENTS } from '../../core/activity/activity-entry.ts'
+import { EVENT_NAMES } from '../../core/events.ts'
 import { indexName, type IndexedMember } from '../../core/activity/activity-index.ts'
 import type { EdgeRecord } from '../../core/control/control-message.ts'
 import type { Agent } from '../../core/model.ts'
@@ -30,7 +30,7 @@ const Stats = Strict({
   }),
   activity: Strict({
     entries: Type.Integer({ minimum: 0, description: 'That the log holds at the moment' }),
-    by_event: countsOf(EVENTS),
+    by_event: countsOf(EVENT_NAMES),
     by_decision: countsOf(DECISIONS),
   }),
 })
@@ -60,7 +60,7 @@ async function stats({
       redis.hlen(REDIS_KEYS.alertsOpen(org)),
       countEdges(redis, settings.killLease_ms),
       redis.xlen(REDIS_KEYS.activity(org)),
-      countEntries(redis, org, 'event', EVENTS),
+      countEntries(redis, org, 'event', EVENT_NAMES),
       countEntries(redis, org, 'decision', DECISIONS),
     ])
   const activity = { entries, by_event, by_decision }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { eventRow } from '../../core/events.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { SCRIPTS, ScriptName } from '../../core/redis/scripts.ts'
@@ -101,6 +102,7 @@ export class DeliveryQueue {
       this.#delays_ms[0] ?? 0,
       pending_max,
       event_bytes_max,
+      eventRow(event.event)?.delivery?.handling ?? 'bounded',
       ...webhook_ids,
     ])) as [number, number]
     return created < 0 ? null : { created, dropped }

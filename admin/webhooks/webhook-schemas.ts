@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { SUBSCRIBABLE_EVENTS } from '../../core/outbox/subscribable-events.ts'
+import { DELIVERED_EVENTS } from '../../core/events.ts'
 import {
   Id,
   Name,
@@ -17,9 +17,9 @@ const Url = Type.String({
   maxLength: URL_LENGTH_LIMIT,
   description: 'https, at a public address; it is checked again whenever it is connected to.',
 })
-const Events = Type.Array(Type.Enum([...SUBSCRIBABLE_EVENTS]), {
+const Events = Type.Array(Type.Enum([...DELIVERED_EVENTS]), {
   minItems: 1,
-  maxItems: SUBSCRIBABLE_EVENTS.length,
+  maxItems: DELIVERED_EVENTS.length,
   uniqueItems: true,
 })
 const SecretText = Type.String({
@@ -47,7 +47,7 @@ export const WebhookView = Strict({
   webhook_id: Type.String(),
   name: Type.String(),
   url: Type.String(),
-  events: Type.Array(Type.Enum([...SUBSCRIBABLE_EVENTS])),
+  events: Type.Array(Type.Enum([...DELIVERED_EVENTS])),
   has_secret: Type.Boolean(),
   previous_secret_until: Nullable(Timestamp),
   status: Type.Enum(['active', 'failing']),

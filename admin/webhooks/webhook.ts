@@ -1,4 +1,4 @@
-import type { SubscribableEvent } from '../../core/outbox/subscribable-events.ts'
+import type { DeliveredEvent } from '../../core/events.ts'
 
 /** A webhook as it is stored; what deliveries make of it is kept apart (`WebhookState`). */
 export interface Webhook {
@@ -6,7 +6,7 @@ export interface Webhook {
   readonly organization_id: string
   readonly name: string
   readonly url: string
-  readonly events: readonly SubscribableEvent[]
+  readonly events: readonly DeliveredEvent[]
   /** Sealed; null where deliveries are not signed. */
   readonly secret: string | null
   /** After a rotation the former secret still signs, until then (ISO 8601). */

@@ -1,20 +1,5 @@
+import type { EventName } from '../events.ts'
 import type { Reason } from '../reasons.ts'
-
-/** The closed set of things that are recorded (contract §7). */
-export const EVENTS = [
-  'request_allowed',
-  'request_rejected',
-  'injection_blocked',
-  'injection_detected',
-  'agent_killed',
-  'agent_reactivated',
-  'anomaly_detected',
-  'permission_denied',
-  'rate_limit_exceeded',
-  'mcp_tool_blocked',
-  'admin_action',
-] as const
-export type ActivityEvent = (typeof EVENTS)[number]
 
 export interface StepMark {
   readonly step: string
@@ -26,7 +11,7 @@ export interface StepMark {
 export interface ActivityEntry {
   readonly id: string
   readonly timestamp: string
-  readonly event: ActivityEvent
+  readonly event: EventName
   readonly organization_id: string
   readonly agent_id: string | null
   readonly agent_name: string | null

@@ -1,8 +1,9 @@
-import type { ActivityEntry, ActivityEvent } from './activity-entry.ts'
+import type { EventName } from '../events.ts'
+import type { ActivityEntry } from './activity-entry.ts'
 import { mintActivityId } from './activity-id.ts'
 
 interface About {
-  readonly event: ActivityEvent
+  readonly event: EventName
   readonly organization_id: string
   readonly agent_id: string | null
   /** Null where it is lost with the agent. */

@@ -1,5 +1,7 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import { isFloodEntry } from '../activity/flood-entry.ts'
+import { eventRow } from '../events.ts'
+import { isReason, REASONS } from '../reasons.ts'
 
 /** What the anomaly model needs to know of one call. */
 export interface ObservedCall {
@@ -15,32 +17,12 @@ export interface ObservedCall {
   readonly bytes_out: number
 }
 
-const CALL_EVENTS: ReadonlySet<string> = new Set([
-  'request_allowed',
-  'request_rejected',
-  'injection_blocked',
-  'injection_detected',
-  'permission_denied',
-  'rate_limit_exceeded',
-  'mcp_tool_blocked',
-])
-
-/** Refusals that say nothing about the agent: it is switched off, or the gateway itself is at fault. */
-const NOT_THE_AGENT: ReadonlySet<string> = new Set([
-  'agent_killed',
-  'gateway_unavailable',
-  'credential_unavailable',
-])
-
-/** Calls that were let through and that the upstream did not answer. */
-const FAILURES: ReadonlySet<string> = new Set(['upstream_unreachable', 'upstream_timeout'])
-
 const FIRST_ERROR_STATUS = 400
 
 /** The call that an activity entry tells of, or null where the entry is no call of a known agent. */
 export function observedCall(entry: ActivityEntry): ObservedCall | null {
-  if (entry.agent_id === null || !CALL_EVENTS.has(entry.event) || isFloodEntry(entry)) return null
-  if (entry.reason !== null && NOT_THE_AGENT.has(entry.reason)) return null
+  if (entry.agent_id === null || isFloodEntry(entry)) return null
+  if (eventRow(entry.event)?.reports_call !== true || anomalyOf(entry) === 'ignored') return null
   // A key that was revoked or has expired may have leaked: what is done with it says nothing about the agent.
   if (entry.data['key_state'] !== undefined) return null
   return {
@@ -56,8 +38,12 @@ export function observedCall(entry: ActivityEntry): ObservedCall | null {
   }
 }
 
-function outcomeOf({ reason, decision, status }: ActivityEntry): ObservedCall['outcome'] {
-  if (reason !== null && FAILURES.has(reason)) return 'failed'
+const anomalyOf = ({ reason }: ActivityEntry): 'denied' | 'failed' | 'ignored' | null =>
+  reason !== null && isReason(reason) ? REASONS[reason].anomaly : null
+
+function outcomeOf(entry: ActivityEntry): ObservedCall['outcome'] {
+  const { decision, status } = entry
+  if (anomalyOf(entry) === 'failed') return 'failed'
   if (decision === 'blocked') return 'denied'
   return status !== null && status >= FIRST_ERROR_STATUS ? 'failed' : 'passed'
 }

@@ -1,7 +1,7 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import type { ControlTarget } from '../control/control-message.ts'
 import { outboxKeys } from '../outbox/outbox-keys.ts'
-import { isSubscribable } from '../outbox/subscribable-events.ts'
+import { deliveryTag } from '../outbox/delivery-tag.ts'
 import { CHANNELS, REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 
@@ -65,11 +65,11 @@ export async function commit(
   ])
   const outbox: string[] = []
   const events = (change.events ?? [])
-    .filter(({ event }) => isSubscribable(event))
+    .filter(({ event }) => deliveryTag(event) !== '')
     .map((entry) => {
       const first = FIRST_PLACE + places.size + outbox.length
       outbox.push(...outboxKeys(entry.organization_id))
-      return [first, entry.organization_id, entry.event, JSON.stringify(entry)]
+      return [first, entry.organization_id, deliveryTag(entry.event), JSON.stringify(entry)]
     })
   const plan = {
     guards,

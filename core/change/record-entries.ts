@@ -1,5 +1,5 @@
 import { outboxKeys } from '../outbox/outbox-keys.ts'
-import { isDelivered } from '../outbox/subscribable-events.ts'
+import { deliveryTag, isDelivered } from '../outbox/delivery-tag.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../activity/activity-entry.ts'
@@ -11,9 +11,9 @@ export const recordEntries = (
   entries: readonly ActivityEntry[],
 ): Promise<void> => recordLines(redis, organization_id, entries.map(lineOfEntry))
 
-/** An entry as the script takes it: its event where webhooks may want it, and its JSON. */
+/** An entry as the script takes it: the tag of its event where webhooks receive it, and its JSON. */
 export const lineOfEntry = (entry: ActivityEntry): string =>
-  `${isDelivered(entry) ? entry.event : ''}\t${JSON.stringify(entry)}\n`
+  `${isDelivered(entry) ? deliveryTag(entry.event) : ''}\t${JSON.stringify(entry)}\n`
 
 /** The same for entries that are written already; see core/lua/record.lua for the form of a line. */
 export async function recordLines(

@@ -1,4 +1,5 @@
 import { ACTIVITY_MAX_ENTRIES } from '../activity/activity-entry.ts'
+import { deliveryTag } from '../outbox/delivery-tag.ts'
 import { outboxKeys } from '../outbox/outbox-keys.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
@@ -35,6 +36,7 @@ export async function finishKill(
       ACTIVITY_MAX_ENTRIES,
       entry,
       event?.notify.includes('email') ? 1 : 0,
+      deliveryTag('agent_killed'),
     ],
   )
   return written === 1

@@ -8,5 +8,5 @@ if redis.call('ZREM', KEYS[1], ARGV[1]) == 0 then return 0 end
 redis.call('HDEL', KEYS[2], 'entry')
 redis.call('EXPIRE', KEYS[2], ARGV[5])
 -- @include enqueue-event
-enqueueOutbox(3, ARGV[3], 'rate_limit_exceeded', ARGV[4])
+enqueueOutbox(3, ARGV[3], true, ARGV[4])
 return 1

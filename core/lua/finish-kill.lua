@@ -5,7 +5,7 @@
 -- ARGV[1] epoch · ARGV[2] the record as it was read
 -- ARGV[3] the record that follows, or empty to forget it
 -- ARGV[4] organization_id · ARGV[5] bound of the stream · ARGV[6] activity entry as JSON, or empty for none
--- ARGV[7] 1 where an e-mail is to tell of it
+-- ARGV[7] 1 if an e-mail reports it · ARGV[8] tag of the event, as enqueueEvent takes it
 -- Answer: 1 written, 0 somebody else was first
 -- @include enqueue-event
 
@@ -20,7 +20,7 @@ else
 end
 if ARGV[6] ~= '' then
   redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[5], '*', 'e', ARGV[6])
-  enqueueEvent(3, ARGV[4], 'agent_killed', ARGV[6])
+  enqueueEvent(3, ARGV[4], ARGV[8], ARGV[6])
   if ARGV[7] == '1' then
     local clock = redis.call('TIME')
     redis.call('ZADD', KEYS[8], clock[1] * 1000 + math.floor(clock[2] / 1000), ARGV[6])

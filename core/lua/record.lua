@@ -2,8 +2,8 @@
 -- Guarantee: an entry and its event are written together. The log keeps to its bound of entries and, looked at now and
 --   then, to its budget of bytes, also while no admin process runs.
 -- KEYS[1] activity stream · KEYS[2..6] as outboxKeys lists them · KEYS[7] budget of the log in bytes
--- ARGV[1] bound of the stream · ARGV[2] organization_id · ARGV[3] a line for each entry: its event, or nothing where
---   nobody can subscribe to it, a tab, the entry as JSON, which holds neither tabs nor line feeds
+-- ARGV[1] bound of the stream · ARGV[2] organization_id · ARGV[3] a line for each entry: the tag of its event, as
+--   enqueueEvent takes it, a tab, the entry as JSON, which holds neither tabs nor line feeds
 -- Answer: number of entries written
 -- @include enqueue-event
 
@@ -20,9 +20,9 @@ local function keepToBudget(length)
 end
 
 local written = 0
-for event, entry in string.gmatch(ARGV[3], '([^\t\n]*)\t([^\n]*)\n') do
+for tag, entry in string.gmatch(ARGV[3], '([^\t\n]*)\t([^\n]*)\n') do
   redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[1], '*', 'e', entry)
-  enqueueEvent(2, ARGV[2], event, entry)
+  enqueueEvent(2, ARGV[2], tag, entry)
   written = written + 1
 end
 local length = redis.call('XLEN', KEYS[1])

@@ -1,21 +1,21 @@
 -- Purpose: hands one event of the outbox to the queues of the webhooks that want it.
 -- Guarantee: the event leaves the outbox in the script that creates its deliveries, so a crash neither loses nor doubles
 --   one, however many processes relay. An event that finds the organization's bounds reached is counted as dropped;
---   history gives way first, and kills and reactivations are never dropped.
+--   history gives way first, and an event whose handling is kept is never dropped.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] id in the outbox · [2] organization_id · [3] event_id · [4] event · [5] ms of the event · [6] envelope
 --   [7] bytes of the entry in the outbox · [8] ms until the first attempt · [9] bound of pending deliveries
---   [10] bound of stored envelopes in bytes · [11..] webhook ids
+--   [10] bound of stored envelopes in bytes · [11] handling of the event (core/events.ts) · [12..] webhook ids
 -- Answer: {deliveries created, deliveries dropped}, or {-1, 0} when another process was first
 -- @include webhook-queue
 local organization, event_id, event, body = ARGV[2], ARGV[3], ARGV[4], ARGV[6]
 if redis.call('XDEL', OUTBOX, ARGV[1]) == 0 then return {-1, 0} end
 redis.call('HINCRBY', OUTBOX_USAGE, organization .. ' bytes', -ARGV[7])
-local wanted = #ARGV - 10
+local wanted = #ARGV - 11
 if wanted == 0 then return {0, 0} end
 
 local usage = USAGE .. organization
-local isBounded = event ~= 'agent_killed' and event ~= 'agent_reactivated'
+local isBounded = ARGV[11] ~= 'kept'
 local key = EVENT .. organization .. ':' .. event_id
 if redis.call('EXISTS', key) == 0 then
   local room = tonumber(ARGV[10]) - #body
@@ -35,7 +35,7 @@ if redis.call('EXISTS', key) == 0 then
 end
 
 local created, dropped = 0, 0
-for i = 11, #ARGV do
+for i = 12, #ARGV do
   local webhook = ARGV[i]
   if redis.call('HEXISTS', WEBHOOKS .. organization, webhook) == 1 then
     if isBounded and numberOf(redis.call('HGET', usage, 'pending')) >= tonumber(ARGV[9]) then

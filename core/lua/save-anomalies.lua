@@ -15,8 +15,8 @@ end
 local first = 6 + tonumber(ARGV[5])
 for i = 6, first - 1 do redis.call('HDEL', KEYS[3], ARGV[i]) end
 for i = first, #ARGV - 1, 2 do redis.call('HSET', KEYS[3], ARGV[i], ARGV[i + 1]) end
-for event, entry in string.gmatch(ARGV[4], '([^\t\n]*)\t([^\n]*)\n') do
+for tag, entry in string.gmatch(ARGV[4], '([^\t\n]*)\t([^\n]*)\n') do
   redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[3], '*', 'e', entry)
-  enqueueEvent(5, ARGV[2], event, entry)
+  enqueueEvent(5, ARGV[2], tag, entry)
 end
 return 1

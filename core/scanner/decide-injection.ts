@@ -3,8 +3,6 @@ import { bySeverity, type Finding } from './finding.ts'
 export type InjectionDecision = {
   /** `whitelisted`: recorded without alert. `logged`: an activity entry and no event. */
   readonly outcome: 'clean' | 'whitelisted' | 'logged' | 'detected' | 'blocked'
-  readonly event: 'injection_detected' | 'injection_blocked' | null
-  readonly raises_alert: boolean
   /** Whether `auto_kill_on_critical` may act: a critical built-in finding, refused, not whitelisted. */
   readonly may_kill: boolean
   /** The most severe finding, then the first in the text. */
@@ -14,8 +12,6 @@ export type InjectionDecision = {
 
 const CLEAN: InjectionDecision = {
   outcome: 'clean',
-  event: null,
-  raises_alert: false,
   may_kill: false,
   reported: null,
   other_findings: 0,
@@ -42,8 +38,6 @@ export const decideInjection = (
   const isRefused = mode === 'block' && reported.severity !== 'medium'
   return {
     outcome: isRefused ? 'blocked' : 'detected',
-    event: isRefused ? 'injection_blocked' : 'injection_detected',
-    raises_alert: true,
     may_kill: isRefused && reported.severity === 'critical' && reported.category !== 'custom',
     reported,
     other_findings,

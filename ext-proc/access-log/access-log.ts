@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { Reason } from '../../core/reasons.ts'
 import type { AccessLogHandler } from '../envoy/start-server.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import { lineOfCall } from './line-of-call.ts'
@@ -19,7 +20,7 @@ export const LAST_WORDS_MS = 250
 const EMPTY = Buffer.alloc(0)
 /** How long a stand-in keeps a stream before Envoy has to look for the receiver again. */
 const STAND_IN_LIMIT_MS = 5_000
-const STATUS_REASONS: Readonly<Record<number, string>> = {
+const STATUS_REASONS: Readonly<Record<number, Reason>> = {
   408: 'request_timeout',
   413: 'request_too_large',
   431: 'headers_too_large',

@@ -1,3 +1,4 @@
+import { deliveryTag } from '../../core/outbox/delivery-tag.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 import type { Outcome } from './outcome-of-call.ts'
 import type { FinishedCall } from './read-access-log.ts'
@@ -15,7 +16,7 @@ export function lineOfCall(
   if (first < 0 || second < 0 || third < 0 || !facts.endsWith('}}')) return null
   const isEnded = outcome.decision === 'terminated'
   const event = isEnded ? 'request_rejected' : facts.slice(first + 1, second)
-  const delivered = !isEnded && facts.charAt(second + 1) === '1' ? event : ''
+  const delivered = !isEnded && facts.charAt(second + 1) === '1' ? deliveryTag(event) : ''
   const known = facts.slice(third + 2, -2)
   const isFirst = known.endsWith('{')
   return {

@@ -1,7 +1,9 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { floodDueMs } from '../../core/activity/flood-entry.ts'
 import { lineOfEntry, recordEntries, recordLines } from '../../core/change/record-entries.ts'
+import { eventRow } from '../../core/events.ts'
 import type { MetricName } from '../../core/metrics/metric-catalogue.ts'
+import type { Reason } from '../../core/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
@@ -87,8 +89,9 @@ export class ActivityRecorder {
   async refused(entry: ActivityEntry): Promise<void> {
     const { redis, log } = this.#parts
     const { organization_id, agent_id, reason } = entry
+    const isCounted = eventRow(entry.event)?.when_frequent === 'counted'
     try {
-      if (this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
+      if (isCounted && this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
         await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
       } else {
         await recordEntries(redis, organization_id, [entry])
@@ -102,7 +105,7 @@ export class ActivityRecorder {
   }
 
   /** A refused call of nobody we know: counted, and a sample goes to the process log. */
-  async refusedUnknown(reason: string, sample: Readonly<Record<string, unknown>>): Promise<void> {
+  async refusedUnknown(reason: Reason, sample: Readonly<Record<string, unknown>>): Promise<void> {
     this.#turnMinute()
     if (this.#unknownSamples++ < UNKNOWN_CALL_SAMPLES_PER_MINUTE)
       this.#parts.log.info({ reason, ...sample }, 'refused a call without a known organization')

@@ -1,7 +1,8 @@
 import { mintActivityId } from '../../core/activity/activity-id.ts'
-import type { ActivityEntry, ActivityEvent, StepMark } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry, StepMark } from '../../core/activity/activity-entry.ts'
 import { eventOfReason } from '../../core/activity/event-of-reason.ts'
-import { isDelivered } from '../../core/outbox/subscribable-events.ts'
+import type { EventName } from '../../core/events.ts'
+import { isDelivered } from '../../core/outbox/delivery-tag.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { mergeFindings } from './merge-findings.ts'
@@ -112,7 +113,7 @@ export class CallRecord {
 
   /** Null while the organization is not known: such a call is counted instead. */
   #entry(
-    event: ActivityEvent,
+    event: EventName,
     decision: NonNullable<ActivityEntry['decision']>,
     reason: Reason | null,
     status: number | null,

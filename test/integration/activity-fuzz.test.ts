@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { EVENTS } from '../../core/activity/activity-entry.ts'
+import { EVENT_NAMES } from '../../core/events.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -99,7 +99,7 @@ const time = fc.oneof(
   ),
 )
 const filters = {
-  event: fc.oneof(fc.constantFrom(...EVENTS), wild),
+  event: fc.oneof(fc.constantFrom(...EVENT_NAMES), wild),
   agent_id: fc.oneof(fc.constantFrom('agt_of_org_default', 'a\tb', 'a\nb'), wild),
   integration_id: wild,
   decision: fc.oneof(fc.constantFrom('allowed', 'blocked', 'terminated'), wild),

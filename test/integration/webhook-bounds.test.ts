@@ -7,7 +7,8 @@ import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
 import { commit } from '../../core/change/commit.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { ActivityEntry, ActivityEvent } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { EventName } from '../../core/events.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 
@@ -60,7 +61,7 @@ async function relayAll(queue: DeliveryQueue): Promise<{ created: number; droppe
   return sum
 }
 
-const record = (event: ActivityEvent, data = {}): Promise<void> =>
+const record = (event: EventName, data = {}): Promise<void> =>
   recordEntries(redis, ORG, [activityEntry(event, { data })])
 
 const attempt = (is_success: boolean): Attempt => ({

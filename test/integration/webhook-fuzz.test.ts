@@ -7,7 +7,7 @@ import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { ATTEMPT_ERRORS } from '../../admin/webhooks/attempt-outcome.ts'
 import { pinnedConnector } from '../../admin/webhooks/pinned-connector.ts'
 import { sendDelivery } from '../../admin/webhooks/send-delivery.ts'
-import { SUBSCRIBABLE_EVENTS } from '../../core/outbox/subscribable-events.ts'
+import { DELIVERED_EVENTS } from '../../core/events.ts'
 import { until } from '../kit/until.ts'
 import { startWebhookStack } from '../kit/webhook-stack.ts'
 
@@ -53,7 +53,7 @@ const bodies = {
       url: fc.oneof(fc.constant(receiver.url('/fuzz')), fc.webUrl(), anything),
       secret: fc.oneof(fc.constantFrom('s', `whsec_${'A'.repeat(44)}`, 'whsec_='), anything),
       events: fc.oneof(
-        fc.uniqueArray(fc.constantFrom(...SUBSCRIBABLE_EVENTS), { maxLength: 9 }),
+        fc.uniqueArray(fc.constantFrom(...DELIVERED_EVENTS), { maxLength: 9 }),
         fc.array(anything, { maxLength: 3 }),
       ),
     },
@@ -129,7 +129,7 @@ test('no body, id or cursor of the webhooks API is answered 5xx', async () => {
 
 test('an event of whatever content arrives as JSON that says the same', async () => {
   const { webhook_id } = await subscribe('/hostile', {
-    events: [...SUBSCRIBABLE_EVENTS],
+    events: [...DELIVERED_EVENTS],
     secret: 'a plain secret',
   })
   let deep: unknown = 'bottom'
@@ -148,7 +148,7 @@ test('an event of whatever content arrives as JSON that says the same', async ()
   ]
   const sent = new Map<string, Record<string, unknown>>()
   for (const [i, data] of contents.entries()) {
-    const event = SUBSCRIBABLE_EVENTS[i % SUBSCRIBABLE_EVENTS.length] ?? 'agent_killed'
+    const event = DELIVERED_EVENTS[i % DELIVERED_EVENTS.length] ?? 'agent_killed'
     // These mark what webhooks are not told of, or hold back.
     const { mode: _, whitelisted: __, ...plain } = data
     const isHeld = event === 'rate_limit_exceeded'

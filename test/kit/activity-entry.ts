@@ -1,9 +1,10 @@
-import type { ActivityEntry, ActivityEvent } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { EventName } from '../../core/events.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 
 /** An entry as an edge writes it; a test says what it is about. */
 export const activityEntry = (
-  event: ActivityEvent,
+  event: EventName,
   members: Partial<ActivityEntry> = {},
 ): ActivityEntry => ({
   id: mintActivityId(Date.now()),

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
 import type { CredentialType } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
-import { SUBSCRIBABLE_EVENTS } from '../../core/outbox/subscribable-events.ts'
+import { DELIVERED_EVENTS } from '../../core/events.ts'
 
 /** Every secret of a generated configuration is one of these variables. */
 export const SECRETS = {
@@ -99,7 +99,7 @@ export const anyConfig = fc
       fc.tuple(
         fewNames,
         fc.webPath(),
-        fc.subarray([...SUBSCRIBABLE_EVENTS], { minLength: 1 }),
+        fc.subarray([...DELIVERED_EVENTS], { minLength: 1 }),
         fc.option(secret),
       ),
       { maxLength: 3 },

@@ -1,6 +1,7 @@
 import type { DeliveryView } from '../../admin/webhooks/delivery-view.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
-import type { ActivityEntry, ActivityEvent } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { EventName } from '../../core/events.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Environment } from '../../core/settings.ts'
@@ -31,10 +32,7 @@ export interface WebhookStack extends Operator {
   /** Creates a webhook at a path of the receiver. */
   readonly subscribe: (path: string, members?: object) => Promise<ShownWebhook>
   /** Records an event as an edge does. */
-  readonly record: (
-    event: ActivityEvent,
-    members?: Partial<ActivityEntry>,
-  ) => Promise<ActivityEntry>
+  readonly record: (event: EventName, members?: Partial<ActivityEntry>) => Promise<ActivityEntry>
   readonly deliveriesOf: (webhook_id: string) => Promise<DeliveryView[]>
   /** Waits until no delivery of the webhook waits for an attempt. */
   readonly settled: (webhook_id: string) => Promise<ShownWebhook>

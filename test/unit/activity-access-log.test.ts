@@ -110,7 +110,7 @@ test('a finding that was let through is delivered, unless the processor was lost
     const call = finished(writeCallFacts(passed), more)
     return lineOfCall(call, outcomeOfCall(call), 0)?.line ?? ''
   }
-  assert.match(lineOf({}), /^injection_detected\t.*"event":"injection_detected"/)
+  assert.match(lineOf({}), /^injection_detected bounded\t.*"event":"injection_detected"/)
   const lost = lineOf({ details: 'ext_proc_error_gRPC_error_14', flags: [] })
   assert.match(lost, /^\t.*"event":"request_rejected".*"decision":"terminated".*"mode":"alert"/)
 })

@@ -42,31 +42,26 @@ const TABLE: readonly [
   sensitivity: InjectionSettings['sensitivity'],
   mode: InjectionSettings['mode'],
   outcome: string,
-  event: string | null,
 ][] = [
-  [CRITICAL, 'low', 'block', 'blocked', 'injection_blocked'],
-  [CRITICAL, 'medium', 'alert', 'detected', 'injection_detected'],
-  [CRITICAL, 'high', 'log', 'logged', null],
-  [HIGH, 'low', 'block', 'clean', null],
-  [HIGH, 'medium', 'block', 'blocked', 'injection_blocked'],
-  [HIGH, 'medium', 'alert', 'detected', 'injection_detected'],
-  [HIGH, 'high', 'log', 'logged', null],
-  [MEDIUM, 'low', 'block', 'clean', null],
-  [MEDIUM, 'medium', 'block', 'clean', null],
-  [MEDIUM, 'high', 'block', 'detected', 'injection_detected'],
-  [MEDIUM, 'high', 'alert', 'detected', 'injection_detected'],
-  [MEDIUM, 'high', 'log', 'logged', null],
-  [HARMLESS, 'high', 'block', 'clean', null],
+  [CRITICAL, 'low', 'block', 'blocked'],
+  [CRITICAL, 'medium', 'alert', 'detected'],
+  [CRITICAL, 'high', 'log', 'logged'],
+  [HIGH, 'low', 'block', 'clean'],
+  [HIGH, 'medium', 'block', 'blocked'],
+  [HIGH, 'medium', 'alert', 'detected'],
+  [HIGH, 'high', 'log', 'logged'],
+  [MEDIUM, 'low', 'block', 'clean'],
+  [MEDIUM, 'medium', 'block', 'clean'],
+  [MEDIUM, 'high', 'block', 'detected'],
+  [MEDIUM, 'high', 'alert', 'detected'],
+  [MEDIUM, 'high', 'log', 'logged'],
+  [HARMLESS, 'high', 'block', 'clean'],
 ]
 
 test('sensitivity, severity and mode decide as the contract says', () => {
-  for (const [text, sensitivity, mode, outcome, event] of TABLE) {
+  for (const [text, sensitivity, mode, outcome] of TABLE) {
     const { decision } = scan(text, { sensitivity, mode })
-    assert.deepEqual(
-      [decision.outcome, decision.event],
-      [outcome, event],
-      `${text} at ${sensitivity}, ${mode}`,
-    )
+    assert.equal(decision.outcome, outcome, `${text} at ${sensitivity}, ${mode}`)
   }
 })
 

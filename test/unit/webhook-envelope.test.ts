@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
-import { SUBSCRIBABLE_EVENTS } from '../../core/outbox/subscribable-events.ts'
+import { DELIVERED_EVENTS } from '../../core/events.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 
 test('an envelope has the members of the contract and nothing of the entry beside them', () => {
@@ -27,7 +27,7 @@ test('an envelope has the members of the contract and nothing of the entry besid
 })
 
 test('what data says of itself is kept, and members that it lacks are null or come from the entry', () => {
-  for (const event of SUBSCRIBABLE_EVENTS) {
+  for (const event of DELIVERED_EVENTS) {
     const own = { endpoint: '/own', source_ip: '192.0.2.7', suppressed: 3, extra: [1] }
     const { data } = buildEnvelope(activityEntry(event, { data: own }))
     for (const [name, value] of Object.entries(own)) assert.deepEqual(data[name], value)

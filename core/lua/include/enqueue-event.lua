@@ -1,7 +1,9 @@
 -- Purpose: puts an event into the outbox, in the script that writes the thing it reports (invariant 7).
 -- Guarantee: an event that a webhook subscribes to is in the outbox, or held as the last of a flood, or counted in
 --   outbox usage under "<organization> dropped" because the organization's share of the outbox is full. The share
---   does not apply to kills and reactivations, whose number is bounded by the operators.
+--   does not apply to events whose handling is kept.
+-- The tag of an event is its name and its handling (core/events.ts): kept, bounded or gathered; empty where webhooks
+--   cannot receive it.
 -- Five keys from KEYS[first] on, as core/outbox/outbox-keys.ts lists them: outbox · outbox usage · subscriptions of the
 --   organization · floods · prefix of a flood
 -- Answer of enqueueEvent: 1 written, 0 not subscribed, held or dropped
@@ -12,8 +14,8 @@ local FLOOD_TTL_S = 24 * 3600
 -- Edges may still count refusals of a minute for so long after it (they write with their own clock).
 local FLOOD_GRACE_MS = 2000
 
--- Of an agent's rate_limit_exceeded the first of a minute goes out at once, unless the minute before had some too;
--- of the others the last is held until the minute is over and then tells how many there were.
+-- Of the gathered events of an agent the first of a minute is sent at once, unless the minute before had some too; of the
+-- others the last is held until the minute is over, and then states how many there were.
 local function heldInFlood(first, organization, text)
   local decoded, entry = pcall(cjson.decode, text)
   if not decoded or type(entry.agent_id) ~= 'string' then return false end
@@ -35,9 +37,8 @@ local function heldInFlood(first, organization, text)
   return true
 end
 
-local function enqueueOutbox(first, organization, event, text)
+local function enqueueOutbox(first, organization, isBounded, text)
   local used = tonumber(redis.call('HGET', KEYS[first + 1], organization .. ' bytes')) or 0
-  local isBounded = event ~= 'agent_killed' and event ~= 'agent_reactivated'
   if isBounded and used + #text > OUTBOX_BYTES_MAX then
     redis.call('HINCRBY', KEYS[first + 1], organization .. ' dropped', 1)
     return 0
@@ -47,8 +48,9 @@ local function enqueueOutbox(first, organization, event, text)
   return 1
 end
 
-local function enqueueEvent(first, organization, event, text)
-  if event == '' or (tonumber(redis.call('HGET', KEYS[first + 2], event)) or 0) <= 0 then return 0 end
-  if event == 'rate_limit_exceeded' and heldInFlood(first, organization, text) then return 0 end
-  return enqueueOutbox(first, organization, event, text)
+local function enqueueEvent(first, organization, tag, text)
+  local event, handling = string.match(tag, '^(%S+) (%S+)$')
+  if not event or (tonumber(redis.call('HGET', KEYS[first + 2], event)) or 0) <= 0 then return 0 end
+  if handling == 'gathered' and heldInFlood(first, organization, text) then return 0 end
+  return enqueueOutbox(first, organization, handling ~= 'kept', text)
 end

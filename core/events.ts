@@ -1,0 +1,226 @@
+/**
+ * Every event: what the activity log records and what webhooks deliver. Each row is complete, or it does not compile; the
+ * reference page, the console, the command line, the alerts and the arguments of the Redis scripts are derived from it.
+ */
+interface EventRow {
+  /** As people read it. */
+  readonly title: string
+  /** What an entry with this event reports. */
+  readonly description: string
+  /** Whether an entry reports one call. Anomaly detection learns from these. */
+  readonly reports_call: boolean
+  /** `counted`: beyond a number per agent, reason and minute only a count is kept. Required of every refusal. */
+  readonly when_frequent: 'recorded' | 'counted'
+  /** Whether such an entry can raise an alert; admin/alerts/alert-of-entry.ts says of which. */
+  readonly may_alert: boolean
+  /** The members of `data` that summarize an entry in one line. */
+  readonly summary: readonly string[]
+  /** Null for what only the log has. */
+  readonly delivery: Delivery | null
+}
+
+interface Delivery {
+  /**
+   * `kept`: never dropped, as the number of these is bounded by what operators do. `bounded`: dropped and counted when a
+   * bound of the outbox or the queue is reached. `gathered`: bounded, and at most two per agent and minute, the second
+   * with the number of others.
+   */
+  readonly handling: 'kept' | 'bounded' | 'gathered'
+  /** The members that `data` always has, so that a receiver can rely on them; null where the entry has none. */
+  readonly members: Readonly<Record<string, string>>
+}
+
+const FINDING = {
+  pattern_name: 'Name of the pattern; `custom_pattern` for one of your own.',
+  severity: '`critical`, `high` or `medium`.',
+  matched_text: 'At most 200 characters of the text, with secrets masked.',
+  location: 'Where it was found: `body.messages[0].content`, `query.q`, `path`, `headers.x-note`.',
+  endpoint: 'Path of the target, without its query.',
+  source_ip: 'Address of the caller.',
+} as const
+
+const SERVICE = { service: 'Name of the integration.' } as const
+const AGENT_SCOPES = { agent_scopes: 'Names of all scopes of the agent.' } as const
+
+export const EVENTS = {
+  request_allowed: {
+    title: 'Allowed',
+    description: 'A call was forwarded.',
+    reports_call: true,
+    when_frequent: 'recorded',
+    may_alert: false,
+    summary: [],
+    delivery: null,
+  },
+  request_rejected: {
+    title: 'Rejected',
+    description:
+      'A call was refused for a reason without an event of its own, or cut while in flight.',
+    reports_call: true,
+    when_frequent: 'counted',
+    may_alert: false,
+    summary: ['reason'],
+    delivery: null,
+  },
+  injection_blocked: {
+    title: 'Injection blocked',
+    description: 'A call was refused for prompt injection.',
+    reports_call: true,
+    when_frequent: 'counted',
+    may_alert: true,
+    summary: ['pattern_name', 'location', 'matched_text'],
+    delivery: { handling: 'bounded', members: FINDING },
+  },
+  injection_detected: {
+    title: 'Injection detected',
+    description: 'Prompt injection was found in a call that was forwarded.',
+    reports_call: true,
+    when_frequent: 'recorded',
+    may_alert: true,
+    summary: ['pattern_name', 'location', 'matched_text'],
+    delivery: { handling: 'bounded', members: FINDING },
+  },
+  agent_killed: {
+    title: 'Agent killed',
+    description: 'An agent was killed, by an operator or automatically.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: true,
+    summary: ['triggered_by', 'kill_method', 'reason'],
+    delivery: {
+      handling: 'kept',
+      members: {
+        reason: 'Why, as given by the operator, or what triggered it.',
+        triggered_by: 'E-mail of the operator, or `system`.',
+        kill_method:
+          '`api`, `dashboard`, `cli`, `auto_injection`, `auto_rate_limit` or `auto_anomaly`.',
+        requests_terminated: 'In-flight calls that were cut.',
+        propagation_ms: 'Milliseconds until the last edge acknowledged the kill.',
+        metadata: '`last_request` (a path) and `requests_last_hour`.',
+      },
+    },
+  },
+  agent_reactivated: {
+    title: 'Agent reactivated',
+    description: 'An operator reactivated a killed agent.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: false,
+    summary: ['triggered_by', 'reason'],
+    delivery: {
+      handling: 'kept',
+      members: {
+        reason: 'Why, as given by the operator.',
+        triggered_by: 'E-mail of the operator.',
+      },
+    },
+  },
+  anomaly_detected: {
+    title: 'Anomaly detected',
+    description: 'Traffic of an agent deviated from its baseline.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: true,
+    summary: ['anomaly_score', 'anomaly_types'],
+    delivery: {
+      handling: 'bounded',
+      members: {
+        anomaly_score: 'From 0 (usual) to 1.',
+        anomaly_types:
+          'The signals: `frequency`, `new_endpoint`, `error_rate`, `denied_rate`, `payload_size`, `new_source_ip`, `off_hours`.',
+        baseline_deviation: '`normal_rpm` and `current_rpm`.',
+        action_taken: '`alert` or `killed`.',
+      },
+    },
+  },
+  permission_denied: {
+    title: 'Permission denied',
+    description: 'No scope of the agent allows the call.',
+    reports_call: true,
+    when_frequent: 'counted',
+    may_alert: false,
+    summary: ['reason', 'attempted_action'],
+    delivery: {
+      handling: 'bounded',
+      members: {
+        attempted_action: 'Method and path below the base URL.',
+        ...SERVICE,
+        reason: '`no_scope`, `method_not_allowed` or `path_not_allowed`.',
+        ...AGENT_SCOPES,
+      },
+    },
+  },
+  rate_limit_exceeded: {
+    title: 'Rate limit exceeded',
+    description: 'A call exceeded the rate limit of its scope.',
+    reports_call: true,
+    when_frequent: 'counted',
+    may_alert: false,
+    summary: ['current_rpm', 'limit', 'action_taken'],
+    delivery: {
+      handling: 'gathered',
+      members: {
+        ...SERVICE,
+        endpoint: FINDING.endpoint,
+        limit: 'Calls per minute that the scope allows.',
+        current_rpm: 'Calls per minute, refused ones included.',
+        retry_after_seconds: 'When the next call is allowed.',
+        violation_minutes: 'How long the violation has lasted.',
+        suppressed: 'How many more refusals of the same minute this event stands for.',
+        action_taken: '`killed` if the refusal killed the agent, else `blocked`.',
+      },
+    },
+  },
+  mcp_tool_blocked: {
+    title: 'Tool blocked',
+    description: 'The scope does not allow the MCP tool.',
+    reports_call: true,
+    when_frequent: 'counted',
+    may_alert: false,
+    summary: ['tool_name', 'reason'],
+    delivery: {
+      handling: 'bounded',
+      members: {
+        tool_name: 'The tool that was called.',
+        ...SERVICE,
+        endpoint: FINDING.endpoint,
+        reason: 'Why the scope does not allow it.',
+        ...AGENT_SCOPES,
+      },
+    },
+  },
+  admin_action: {
+    title: 'Admin action',
+    description: 'An operator changed something, or the gateway repaired its own state.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: true,
+    summary: ['actor', 'action', 'target'],
+    delivery: null,
+  },
+} as const satisfies Record<string, EventRow>
+
+export type EventName = keyof typeof EVENTS
+
+/** The names whose row has a value in a column. */
+type EventsWhere<Column extends keyof EventRow, Value> = {
+  [Name in EventName]: (typeof EVENTS)[Name][Column] extends Value ? Name : never
+}[EventName]
+
+/** What webhooks can subscribe to. `test` is sent on request only. */
+export type DeliveredEvent = EventsWhere<'delivery', Delivery>
+/** What a refusal may be recorded as. */
+export type RefusalEvent = EventsWhere<'when_frequent', 'counted'>
+export type AlertingEvent = EventsWhere<'may_alert', true>
+
+export const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[]
+
+const ROWS: ReadonlyMap<string, EventRow> = new Map(Object.entries(EVENTS))
+
+/** The row of an event; null for a name that only another version of the product knows. */
+export const eventRow = (name: string): EventRow | null => ROWS.get(name) ?? null
+
+export const isDeliveredEvent = (name: string): name is DeliveredEvent =>
+  (eventRow(name)?.delivery ?? null) !== null
+
+export const DELIVERED_EVENTS = EVENT_NAMES.filter(isDeliveredEvent)

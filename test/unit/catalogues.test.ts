@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { eventOfReason } from '../../core/activity/event-of-reason.ts'
+import { DELIVERED_EVENTS, EVENT_NAMES, EVENTS, eventRow } from '../../core/events.ts'
+import { deliveryTag, isDelivered } from '../../core/outbox/delivery-tag.ts'
+import { REASONS, type Reason } from '../../core/reasons.ts'
+import { fromRoot } from '../../core/root.ts'
+
+const reasons = Object.keys(REASONS) as Reason[]
+
+test('every refusal is recorded as an event that is counted when frequent, so that no flood fills the log', () => {
+  for (const reason of reasons)
+    assert.equal(EVENTS[eventOfReason(reason)].when_frequent, 'counted', reason)
+})
+
+test('every event that is counted when frequent has a reason that leads to it', () => {
+  const reached = new Set<string>(reasons.map(eventOfReason))
+  for (const name of EVENT_NAMES)
+    assert.equal(reached.has(name), EVENTS[name].when_frequent === 'counted', name)
+})
+
+test('a reason that only another version of the product knows is a rejected request', () => {
+  for (const text of ['', 'no_such_reason', 'constructor', '__proto__', 'toString'])
+    assert.equal(eventOfReason(text), 'request_rejected', text)
+})
+
+test('a name that only another version of the product knows has no row and no tag', () => {
+  for (const text of ['', 'no_such_event', 'constructor', '__proto__', 'hasOwnProperty']) {
+    assert.equal(eventRow(text), null, text)
+    assert.equal(deliveryTag(text), '', text)
+  }
+})
+
+test('the tag of an event is its name and its handling; what webhooks cannot receive has none', () => {
+  for (const name of EVENT_NAMES) {
+    const isSent = (DELIVERED_EVENTS as readonly string[]).includes(name)
+    assert.match(deliveryTag(name), isSent ? /^[a-z_]+ (kept|bounded|gathered)$/ : /^$/, name)
+    assert.equal(isDelivered({ event: name, data: {} }), isSent, name)
+    assert.equal(isDelivered({ event: name, data: { mode: 'log' } }), false, name)
+    assert.equal(isDelivered({ event: name, data: { whitelisted: true } }), false, name)
+  }
+  assert.equal(deliveryTag('agent_killed'), 'agent_killed kept')
+  assert.equal(deliveryTag('agent_reactivated'), 'agent_reactivated kept')
+  assert.equal(deliveryTag('rate_limit_exceeded'), 'rate_limit_exceeded gathered')
+})
+
+test('no script spells the name of an event or of a reason', () => {
+  const folder = fromRoot('core', 'lua')
+  const scripts = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    file.endsWith('.lua'),
+  )
+  assert.ok(scripts.length > 30)
+  const names = new RegExp(`['"](?:${[...EVENT_NAMES, ...reasons].join('|')})['"]`)
+  for (const file of scripts)
+    assert.doesNotMatch(readFileSync(join(folder, file), 'utf8'), names, file)
+})
+
+test('every message, cause and cure is a sentence', () => {
+  for (const [reason, { message, cause, cure }] of Object.entries(REASONS))
+    for (const text of [message, cause, cure])
+      assert.match(text, /^[A-Z{`][^]*[.]$/, `${reason}: ${text}`)
+})
