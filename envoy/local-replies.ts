@@ -8,6 +8,11 @@ interface Mapping {
   readonly details?: Readonly<Record<string, unknown>>
 }
 
+/** Envoy had a connection and sent the request, and no valid response came; its other resets are failures to connect. */
+const RESET_DETAILS = ['connection_termination', 'protocol_error', 'remote_reset'].map(
+  (cause) => `upstream_reset_before_response_started{${cause}`,
+)
+
 /** The processor sets it with its pass; it holds no character that JSON escapes. */
 const BASE_URL = '%FILTER_STATE(agw.base_url:PLAIN)%'
 
@@ -41,13 +46,22 @@ const mappings = (limits: { readonly body_bytes: number }): readonly Mapping[] =
   },
   { reason: 'request_timeout', when: 'response.code == 408' },
   { reason: 'headers_too_large', when: 'response.code == 431' },
-  { reason: 'bad_request', when: 'response.code >= 400 && response.code < 500' },
+  // 501 is Envoy's answer to a Transfer-Encoding other than `chunked`.
+  {
+    reason: 'bad_request',
+    when: '(response.code >= 400 && response.code < 500) || response.code == 501',
+  },
   // No verdict, in three shapes: the processor failed, it ended without one, or nothing can be admitted at all.
   {
     reason: 'gateway_unavailable',
     when: `xds.route_name == 'no-verdict' || ${detailsBeginWith('ext_proc', 'overload')}`,
   },
   { reason: 'upstream_timeout', when: 'response.code == 504', details: { base_url: BASE_URL } },
+  {
+    reason: 'upstream_reset',
+    when: detailsBeginWith(...RESET_DETAILS),
+    details: { base_url: BASE_URL },
+  },
   {
     reason: 'upstream_unreachable',
     when: detailsBeginWith('dns_', 'upstream_', 'no_healthy_upstream'),

@@ -50,6 +50,36 @@ const KEEPALIVE_TIMEOUT_SHARE = 1 / 3
 const KEPT_FROM_UPSTREAM =
   'x[-_]agw[-_].*|forwarded|x[-_]real[-_]ip|x[-_]forwarded[-_].*|x[-_]envoy[-_].*|x[-_]request[-_]id|proxy[-_]authorization|te'
 
+/**
+ * Response headers that would act on the gateway's whole origin, which all APIs share: what a browser or another client
+ * stores for an origin, and what a web server in front of the gateway obeys.
+ */
+const ACTS_ON_ORIGIN = [
+  'accept-ch',
+  'alt-svc',
+  'alternate-protocol',
+  'clear-site-data',
+  'critical-ch',
+  'expect-ct',
+  'nel',
+  'origin-agent-cluster',
+  'public-key-pins',
+  'public-key-pins-report-only',
+  'report-to',
+  'reporting-endpoints',
+  'service-worker-allowed',
+  'set-cookie2',
+  'set-login',
+  'strict-transport-security',
+  'use-as-dictionary',
+  'x-accel-redirect',
+  'x-lighttpd-send-file',
+  'x-sendfile',
+]
+
+/** What leads a client elsewhere or sets a cookie; in a header the processor judges it, in a trailer it has no use. */
+const LEADS_ELSEWHERE = ['content-location', 'link', 'location', 'refresh', 'set-cookie']
+
 /** What an upstream must not say in our name. */
 const KEPT_FROM_CALLER = 'x[-_]agw[-_].*'
 
@@ -146,10 +176,17 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
     keepalive_timeout: seconds(settings.killLease_ms * KEEPALIVE_TIMEOUT_SHARE),
     kept_from_upstream: KEPT_FROM_UPSTREAM,
-    kept_from_caller: KEPT_FROM_CALLER,
+    kept_from_headers: removals(ACTS_ON_ORIGIN),
+    kept_from_trailers: removals([...ACTS_ON_ORIGIN, ...LEADS_ELSEWHERE]),
     trusted_ca_file: facts.trusted_ca_file,
   }
 }
+
+/** Mutations of Envoy's: a pattern for our own names, and one name after the other. One pattern for all would be too large for it. */
+const removals = (names: readonly string[]): readonly object[] => [
+  { remove_on_match: { key_matcher: { safe_regex: { regex: KEPT_FROM_CALLER } } } },
+  ...names.map((name) => ({ remove: name })),
+]
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
 

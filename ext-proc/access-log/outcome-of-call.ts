@@ -47,6 +47,13 @@ function reasonOf(outcome: string, details: string, status: number): Reason | nu
   if (status === 504) return 'upstream_timeout'
   if (status === 413) return 'request_too_large'
   if (status === 408) return 'request_timeout'
+  if (status === 501) return 'bad_request'
+  if (
+    /^upstream_reset_before_response_started\{(connection_termination|protocol_error|remote_reset)/.test(
+      details,
+    )
+  )
+    return 'upstream_reset'
   if (/^(dns_|upstream_|no_healthy_upstream)/.test(details)) return 'upstream_unreachable'
   return status >= 500 ? 'gateway_unavailable' : 'bad_request'
 }

@@ -465,9 +465,9 @@ test('400 bad_request: what is no HTTP is refused in our words', async () => {
   assert.equal(sent().length, 0)
 })
 
-test('502 upstream_unreachable: an upstream that closes without an answer', async () => {
+test('502 upstream_reset: an upstream that closes without an answer', async () => {
   const answer = await ask({ path: `/${open.base_url}/drop`, headers: open.headers })
-  assertRefusal(answer, 502, 'upstream_unreachable', { base_url: open.base_url })
+  assertRefusal(answer, 502, 'upstream_reset', { base_url: open.base_url })
 })
 
 test('504 upstream_timeout: an upstream that stays silent', async () => {

@@ -134,6 +134,34 @@ test('how a call has ended is told by the flags and the details of Envoy', () =>
       'unreachable',
       'upstream_unreachable',
     ],
+    [
+      {
+        status: 502,
+        details: 'upstream_reset_before_response_started{protocol_error}',
+        flags: [24],
+      },
+      'reset',
+      'upstream_reset',
+    ],
+    [
+      {
+        status: 502,
+        details: 'upstream_reset_before_response_started{connection_termination}',
+        flags: [7],
+      },
+      'reset',
+      'upstream_reset',
+    ],
+    [
+      {
+        status: 502,
+        details: 'upstream_reset_before_response_started{remote_connection_failure}',
+        flags: [6],
+      },
+      'unreachable',
+      'upstream_unreachable',
+    ],
+    [{ status: 501, details: 'http1.unsupported_transfer_encoding' }, 'answered', 'bad_request'],
     [{ status: 200, details: 'upstream_reset_after_response_started', flags: [5] }, 'reset', null],
     [{ status: 0, details: 'downstream_remote_disconnect', flags: [15] }, 'caller_left', null],
     [{ status: 413, details: 'request_payload_too_large' }, 'answered', 'request_too_large'],

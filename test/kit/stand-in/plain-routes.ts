@@ -12,7 +12,7 @@ export async function plainRoutes(
   const url = new URL(received.path, 'http://stand-in')
   // A base URL may stand before it.
   const route =
-    /\/(sse|slow|trailers|status|gzip|big|odd-headers|drop|early-hints|scripted)(?:\/(\d+))?$/.exec(
+    /\/(sse|slow|trailers|status|gzip|big|odd-headers|drop|early-hints|large-header|scripted)(?:\/(\d+))?$/.exec(
       url.pathname,
     )
   const number = (name: string, fallback: number): number =>
@@ -43,6 +43,9 @@ export async function plainRoutes(
       return true
     case 'odd-headers':
       answerOddHeaders(response)
+      return true
+    case 'large-header':
+      response.writeHead(200, { 'x-large': 'a'.repeat(number('bytes', 1)) }).end()
       return true
     case 'drop':
       request.socket.destroy()
