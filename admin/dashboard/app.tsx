@@ -114,7 +114,7 @@ function Frame({
         href="#main"
         onClick={(event) => (event.preventDefault(), main.current?.focus())}
       >
-        Skip to the content
+        Skip to content
       </a>
       {!isReached && <Unreachable />}
       <div class="frame">
@@ -150,9 +150,9 @@ function Frame({
 }
 
 const ROLE_TEXTS: Readonly<Record<Role, string>> = {
-  viewer: 'viewer: may look',
-  operator: 'operator: may look, kill, acknowledge, test',
-  admin: 'admin: may do all',
+  viewer: 'Viewer: read only',
+  operator: 'Operator: also kill, acknowledge, test, replay',
+  admin: 'Admin: full access',
 }
 
 const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
@@ -206,7 +206,7 @@ const NotFound = () => (
   <>
     <h1>Not found</h1>
     <p>
-      There is no such page. <a href="#/">Go to the overview.</a>
+      This page does not exist. <a href="#/">Go to the overview.</a>
     </p>
   </>
 )

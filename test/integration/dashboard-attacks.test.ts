@@ -187,7 +187,7 @@ describe('threat 6: a server on another port of the host, which the operator vis
       await signIn(page, stack.adminToken)
       await newTab(page.context(), other.url)
       await page.getByRole('link', { name: 'Agents', exact: true }).click()
-      await page.getByRole('alert').filter({ hasText: 'Your session is over' }).waitFor()
+      await page.getByRole('alert').filter({ hasText: 'Your session has ended' }).waitFor()
       await page.reload()
       await page.getByLabel('Admin token').waitFor()
     } finally {
@@ -260,10 +260,10 @@ test('an answer that a page cannot show leaves the way to the other pages', asyn
   await signIn(page, stack.adminToken)
   await page.route('**/admin/alerts?*', (route) => route.fulfill({ json: { data: null } }))
   await page.goto(`${stack.apiUrl}/#/alerts`)
-  await page.getByRole('alert').filter({ hasText: 'could not be shown' }).waitFor()
+  await page.getByRole('alert').filter({ hasText: 'could not be displayed' }).waitFor()
   await page.getByRole('link', { name: 'Agents', exact: true }).click()
   await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
-  assert.equal(await page.getByText('could not be shown').count(), 0)
+  assert.equal(await page.getByText('could not be displayed').count(), 0)
   assert.equal(browser.complaints().length, 1)
 })
 
@@ -283,7 +283,7 @@ test('tabs that follow the log and that nobody looks at leave the connections to
       front.context(),
       `${stack.apiUrl}/#/activity?live=1&agent_id=${agent_id}&event=agent_killed`,
     )
-    await tab.getByText('Following:').waitFor()
+    await tab.getByText('Live:').waitFor()
     await show(tab, 'hidden')
     await tab.getByText('Connecting').waitFor()
     tabs.push(tab)
@@ -294,7 +294,7 @@ test('tabs that follow the log and that nobody looks at leave the connections to
   const [last] = tabs.slice(-1)
   assert.ok(last !== undefined)
   await show(last, 'visible')
-  await last.getByText('Following:').waitFor()
+  await last.getByText('Live:').waitFor()
   await last.getByRole('row').filter({ hasText: 'unseen' }).waitFor()
   assert.deepEqual(browser.complaints(), [])
 })
@@ -322,7 +322,7 @@ test('the live view stays small and quick while thousands of entries come', asyn
   const page = await browser.open(`${stack.apiUrl}/`)
   await signIn(page, stack.adminToken)
   await page.goto(`${stack.apiUrl}/#/activity?live=1&event=request_allowed`)
-  await page.getByText('Following:').waitFor()
+  await page.getByText('Live:').waitFor()
   const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
   try {
     const ENTRIES = 4_000

@@ -99,7 +99,7 @@ describe('the dashboard', () => {
       await goTo(own, 'agents', 'Agents')
       await stack.operator.send('DELETE', `/admin/tokens/${first.token_id}`)
       await own.goto(`${stack.apiUrl}/#/scopes`)
-      await own.getByRole('alert').filter({ hasText: 'Your session is over' }).waitFor()
+      await own.getByRole('alert').filter({ hasText: 'Your session has ended' }).waitFor()
       await own.getByLabel('Admin token').fill(second.token)
       await own.getByRole('button', { name: 'Sign in' }).click()
       await own.getByRole('heading', { name: 'Scopes' }).waitFor()
@@ -141,8 +141,8 @@ describe('the dashboard', () => {
     assert.equal(await confirm.isDisabled(), true)
     await dialog.getByLabel('Type “kill”').fill('kill')
     await confirm.click()
-    const receipt = page.getByRole('status', { name: 'Receipt of the kill' })
-    await receipt.getByText('Killed, on every edge.').waitFor()
+    const receipt = page.getByRole('status', { name: 'Kill receipt' })
+    await receipt.getByText('Killed on every edge.').waitFor()
     assert.match(await receipt.innerText(), /Calls in flight ended: 1/)
     assert.equal(await receipt.getByRole('row').count(), 2)
     assert.equal((await stream.ended).is_whole, false)
@@ -161,7 +161,7 @@ describe('the dashboard', () => {
     assert.equal(entry.data.reason, 'it behaves oddly')
     await page.getByRole('button', { name: 'Reactivate' }).click()
     await dialog.getByLabel('Reason').fill('it was the clock')
-    await dialog.getByLabel('Give it a new key').check()
+    await dialog.getByLabel('Issue a new key').check()
     await dialog.getByRole('button', { name: 'Reactivate' }).click()
     const key = await dialog.locator('.secret code').innerText()
     await dialog.getByRole('button', { name: 'Close' }).click()
@@ -220,7 +220,7 @@ describe('the dashboard', () => {
     })
     assert.equal(passed.status, 200)
     await page.getByRole('link', { name: 'reads' }).click()
-    await page.getByLabel('Calls a minute').fill('7')
+    await page.getByLabel('Calls per minute').fill('7')
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved, and in force').waitFor()
     const scopes = await stack.operator.send(
@@ -296,10 +296,10 @@ describe('the dashboard', () => {
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('link', { name: 'pager' }).click()
     await page.getByRole('button', { name: 'Send a test' }).click()
-    await page.getByText('The test was failed.').waitFor()
+    await page.getByText('Test failed.').waitFor()
     await page.getByRole('row').filter({ hasText: 'failed' }).waitFor()
-    await page.getByRole('button', { name: 'Rotate the secret' }).click()
-    await dialog.getByRole('button', { name: 'Rotate the secret' }).click()
+    await page.getByRole('button', { name: 'Rotate secret' }).click()
+    await dialog.getByRole('button', { name: 'Rotate secret' }).click()
     assert.match(await page.locator('.secret code').innerText(), /^whsec_/)
     await page.getByText('stored', { exact: true }).waitFor()
   })
@@ -307,7 +307,7 @@ describe('the dashboard', () => {
   test('the live view shows a call when it is made, and only what fits the filter', async () => {
     const { agent_id } = access.agent
     await goTo(page, `activity?live=1&agent_id=${agent_id}&event=request_allowed`, 'Activity')
-    await page.getByText('Following:').waitFor()
+    await page.getByText('Live:').waitFor()
     await call({
       to: stack.proxyUrl,
       path: `/${access.base_url}/seen-live`,
@@ -318,7 +318,7 @@ describe('the dashboard', () => {
     await page.goto(
       `${stack.apiUrl}/#/activity?live=1&event=permission_denied&agent_id=${agent_id}`,
     )
-    await page.getByText('Following:').waitFor()
+    await page.getByText('Live:').waitFor()
     assert.equal(await page.getByRole('row').count(), 0)
   })
 
@@ -331,7 +331,7 @@ describe('the dashboard', () => {
     await banner.waitFor()
     await page.context().setOffline(false)
     await banner.waitFor({ state: 'hidden' })
-    await page.getByText('No agent fits.').waitFor()
+    await page.getByText('No matching agents.').waitFor()
     forgive(/ERR_INTERNET_DISCONNECTED/)
   })
 

@@ -26,7 +26,7 @@ test('over a restart of the service the live view misses nothing, and the sessio
     )
     await page.getByLabel('Admin token').fill(token)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByText('Following:').waitFor()
+    await page.getByText('Live:').waitFor()
     await record('/before')
     await page.getByRole('row').filter({ hasText: '/before' }).waitFor()
     await admin.stop()

@@ -21,11 +21,15 @@ export function AccessPage() {
       <h1>Tokens and keys</h1>
       <section>
         <h2>Admin tokens</h2>
-        {maySee ? <Tokens /> : <p class="empty">Only the role admin sees the admin tokens.</p>}
+        {maySee ? (
+          <Tokens />
+        ) : (
+          <p class="empty">Admin tokens are visible only to the role admin.</p>
+        )}
       </section>
       <section>
-        <h2>Keys of the organization</h2>
-        <p class="muted">They belong to no agent, so a kill does not revoke them.</p>
+        <h2>Organization keys</h2>
+        <p class="muted">They do not belong to an agent, so a kill does not revoke them.</p>
         <Keys path="/admin/keys" mayHaveMore ofOrganization />
       </section>
     </>
@@ -39,17 +43,17 @@ function Tokens() {
   const [made, setMade] = useState<Made | null>(null)
   return (
     <>
-      {made !== null && <SecretOnce label={`The token of ${made.email}.`} secret={made.token} />}
+      {made !== null && <SecretOnce label={`Token of ${made.email}.`} secret={made.token} />}
       <PagedTable
         pages={tokens}
         caption="Admin tokens"
         keyOf={({ token_id }) => token_id}
-        empty="There is no token."
+        empty="No tokens."
         columns={[
           { head: 'E-mail', cell: ({ email }) => email },
           { head: 'Role', cell: ({ role }) => role },
           { head: 'Name', cell: ({ name }) => name },
-          { head: 'Ends in', cell: ({ last4 }) => <code>{last4 === '' ? '' : `…${last4}`}</code> },
+          { head: 'Key', cell: ({ last4 }) => <code>{last4 === '' ? '' : `…${last4}`}</code> },
           { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
           {
             head: 'Expires',
@@ -70,9 +74,9 @@ function Tokens() {
                 onDone={tokens.reload}
               >
                 <p>
-                  It opens nothing from then on, and every session that it opened is over.
+                  It stops working immediately, and its sessions end.
                   {who?.token_id === token_id && (
-                    <strong> It is the one that you are signed in with.</strong>
+                    <strong> You are signed in with this token.</strong>
                   )}
                 </p>
               </ConfirmButton>
@@ -82,7 +86,7 @@ function Tokens() {
       />
       <p>
         <button type="button" onClick={() => setMaking(true)}>
-          Make a token
+          Create token
         </button>
       </p>
       {isMaking && (
@@ -118,8 +122,8 @@ function MakeToken({ onClose, onDone }: { onClose: () => void; onDone: (made: Ma
   )
   return (
     <DialogForm
-      title="Make an admin token"
-      submit="Make"
+      title="Create an admin token"
+      submit="Create"
       {...make}
       onSubmit={make.run}
       onClose={onClose}
@@ -130,9 +134,9 @@ function MakeToken({ onClose, onDone }: { onClose: () => void; onDone: (made: Ma
         value={role}
         onValue={(value) => setRole(value as Role)}
         options={[
-          ['viewer', 'viewer: may look'],
-          ['operator', 'operator: may also kill, acknowledge, test, replay'],
-          ['admin', 'admin: may do all'],
+          ['viewer', 'Viewer: read only'],
+          ['operator', 'Operator: also kill, acknowledge, test, replay'],
+          ['admin', 'Admin: full access'],
         ]}
       />
       <TextField label="Name" value={name} onValue={setName} maxLength={200} />

@@ -90,7 +90,7 @@ function Filter({ query }: { query: Query }) {
         onValue={set('integration_id')}
       />
       <TextField
-        label="Any text"
+        label="Contains"
         type="search"
         value={valueOf('q')}
         onValue={set('q')}
@@ -126,18 +126,18 @@ function Found({ filter }: { filter: Readonly<Record<string, string | undefined>
             entries={found}
             empty={
               entries.more === null
-                ? 'Nothing fits.'
-                : 'Nothing that fits was found so far; older entries were not looked at yet.'
+                ? 'No matching entries.'
+                : 'No matching entries so far. Older entries have not been searched yet.'
             }
           />
           <p class="buttons">
             {entries.more !== null && (
               <button type="button" onClick={entries.more}>
-                Show older
+                Load older
               </button>
             )}
             <button type="button" onClick={entries.reload}>
-              Read again
+              Refresh
             </button>
           </p>
         </>
@@ -174,10 +174,10 @@ function Live({ filter }: { filter: Readonly<Record<string, string | undefined>>
     <>
       <p role="status">
         {isLive
-          ? `Following: what happens from now on appears here, the last ${LIVE_LIMIT} at most.`
-          : 'Connecting … Nothing is missed: it goes on after the last entry.'}
+          ? `Live: new entries appear here (latest ${LIVE_LIMIT}).`
+          : 'Connecting … The stream resumes after the last entry.'}
       </p>
-      <EntryTable entries={entries} empty="Nothing has happened yet." />
+      <EntryTable entries={entries} empty="No entries yet." />
     </>
   )
 }

@@ -92,7 +92,7 @@ function Deeds({
           work={() => ask('DELETE', `${path}?cascade=true`)}
           onDone={() => goTo(['agents'])}
         >
-          <p>Its keys and scopes go with it, and its id is never given again. The log stays.</p>
+          <p>Its keys and scopes are deleted too. Its id is never reused. The log is kept.</p>
         </ConfirmButton>
       )}
       {isKilling && (
@@ -175,7 +175,7 @@ function Scopes({ agent_id }: { agent_id: string }) {
             caption="Scopes of this agent"
             rows={data}
             keyOf={({ scope_id }) => scope_id}
-            empty="It has no scope, so it may call nothing."
+            empty="No scopes. Without one, the agent cannot call anything."
             columns={[
               {
                 head: 'Name',
@@ -205,32 +205,32 @@ function Learned({ path }: { path: string }) {
   const baseline = useLoad<Baseline>(path)
   return (
     <section>
-      <h2>What is usual</h2>
+      <h2>Baseline</h2>
       <Loaded from={baseline}>
         {({ scopes }) => (
           <Table
-            caption="What anomaly detection has learned, scope by scope"
+            caption="Baseline per scope"
             rows={scopes}
             keyOf={({ scope_id }) => scope_id}
-            empty="Nothing is learned without a scope."
+            empty="No scopes."
             columns={[
               { head: 'Scope', cell: ({ name }) => name },
               {
                 head: 'State',
                 cell: (scope) =>
                   !scope.enabled
-                    ? 'detection is off'
+                    ? 'off'
                     : scope.learning
                       ? `learning: ${scope.learned_hours} of ${scope.needed_hours} hours, ${scope.learned_calls} of ${scope.needed_calls} calls`
-                      : 'judged',
+                      : 'active',
               },
               { head: 'Score', isNumber: true, cell: ({ score }) => score.toFixed(2) },
-              { head: 'Signs', cell: ({ anomaly_types: types }) => types.join(', ') || 'none' },
+              { head: 'Signals', cell: ({ anomaly_types: types }) => types.join(', ') || 'none' },
               {
-                head: 'Calls a minute',
+                head: 'Rate',
                 isNumber: true,
                 cell: ({ current_rpm, normal_rpm }) =>
-                  `${current_rpm.toFixed(1)}, usually ${normal_rpm.toFixed(1)}`,
+                  `${current_rpm.toFixed(1)}/min, baseline ${normal_rpm.toFixed(1)}/min`,
               },
               {
                 head: 'Refused, failed',
@@ -266,10 +266,10 @@ function Recent({ agent_id }: { agent_id: string }) {
     <section>
       <h2>Recent activity</h2>
       <Loaded from={entries}>
-        {({ data }) => <EntryTable entries={data} empty="Nothing was recorded of it." ofOneAgent />}
+        {({ data }) => <EntryTable entries={data} empty="No entries." ofOneAgent />}
       </Loaded>
       <p>
-        <a href={linkTo(['activity'], { agent_id })}>All of its activity</a>
+        <a href={linkTo(['activity'], { agent_id })}>View all activity</a>
       </p>
     </section>
   )

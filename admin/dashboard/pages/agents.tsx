@@ -31,14 +31,14 @@ export function AgentsPage({ query }: { query: Query }) {
         )}
       </div>
       {created !== null && (
-        <SecretOnce label={`The key of ${created.agent_name}.`} secret={created.api_key} />
+        <SecretOnce label={`Key of ${created.agent_name}.`} secret={created.api_key} />
       )}
       <AgentFilter q={q ?? ''} status={status ?? ''} />
       <PagedTable
         pages={agents}
         caption="Agents"
         keyOf={({ agent_id }) => agent_id}
-        empty={q || status ? 'No agent fits.' : 'There is no agent yet.'}
+        empty={q || status ? 'No matching agents.' : 'No agents yet.'}
         columns={[
           {
             head: 'Name',
@@ -119,7 +119,7 @@ function CreateAgent({
         autoFocus
         maxLength={200}
       />
-      <p class="muted">It gets a key of its own, and may call nothing until it has a scope.</p>
+      <p class="muted">The agent gets its own key. It cannot call anything until it has a scope.</p>
     </DialogForm>
   )
 }

@@ -24,9 +24,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
   return (
     <>
       <h1>Alerts</h1>
-      <p class="muted">
-        An alert stays open, and counts what happens again, until somebody acknowledges it.
-      </p>
+      <p class="muted">An alert stays open and counts repeats until it is acknowledged.</p>
       <div class="filter">
         <SelectField
           label="Status"
@@ -44,7 +42,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
         pages={alerts}
         caption="Alerts"
         keyOf={({ alert_id }) => alert_id}
-        empty={status === 'open' ? 'No alert is open.' : 'There is no alert.'}
+        empty={status === 'open' ? 'No open alerts.' : 'No alerts.'}
         columns={[
           { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
           {
@@ -56,7 +54,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
               </>
             ),
           },
-          { head: 'Times', isNumber: true, cell: ({ count }) => count },
+          { head: 'Count', isNumber: true, cell: ({ count }) => count },
           { head: 'First', cell: ({ first_at }) => <Time at={first_at} /> },
           { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
           {
@@ -106,11 +104,9 @@ function LastTime({ last }: { last: Alert['last'] }) {
   const agent_id = id('agent_id')
   return (
     <details>
-      <summary>The last time</summary>
+      <summary>Last occurrence</summary>
       <p class="buttons">
-        {activity_id !== null && (
-          <a href={linkTo(['activity', activity_id])}>Its entry in the log</a>
-        )}
+        {activity_id !== null && <a href={linkTo(['activity', activity_id])}>View in activity</a>}
         {agent_id !== null && <AgentLink id={agent_id} name={id('agent_name')} />}
       </p>
       <Json value={last} />

@@ -33,7 +33,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
         pages={integrations}
         caption="Integrations"
         keyOf={({ integration_id }) => integration_id}
-        empty={q ? 'No integration fits.' : 'There is no integration yet, so no call can pass.'}
+        empty={q ? 'No matching integrations.' : 'No integrations yet. All calls are refused.'}
         columns={[
           { head: 'Name', cell: ({ name }) => name },
           { head: 'Base URL', cell: ({ base_url }) => <code>{base_url}</code> },
@@ -59,7 +59,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
                         work={() => ask('DELETE', `${pathOf(one)}?cascade=true`)}
                         onDone={integrations.reload}
                       >
-                        <p>Its credential and every scope for it go with it.</p>
+                        <p>Its credential and all its scopes are deleted too.</p>
                       </ConfirmButton>
                     </div>
                   ),
@@ -140,7 +140,7 @@ function IntegrationForm({
       <TextField
         label="Base URL"
         type="url"
-        hint="Up to and including the version, such as https://api.example.com/v1"
+        hint="Up to and including the version, for example https://api.example.com/v1"
         value={base_url}
         onValue={setUrl}
         required
@@ -148,7 +148,7 @@ function IntegrationForm({
       {of !== null && (
         <CheckField
           label="Replace the credential"
-          hint={`Stored: ${describeAuth(of.auth)}. Another scheme, host or port needs it anew.`}
+          hint={`Stored: ${describeAuth(of.auth)}. A change of scheme, host or port requires it again.`}
           value={auth !== null}
           onValue={(isReplaced) => setAuth(isReplaced ? { type: of.auth.type } : null)}
         />
@@ -181,7 +181,7 @@ function OptionFields({
       <CheckField label="Allow empty path segments" {...field('allow_empty_segments')} />
       <CheckField
         label="Allow encoded slashes"
-        hint="For APIs such as GitLab that take %2F for part of a name. Elsewhere it lets an agent reach paths below the ones a scope names."
+        hint="For APIs such as GitLab that treat %2F as part of a name. Other APIs may treat it as a path separator."
         {...field('allow_encoded_slashes')}
       />
     </>

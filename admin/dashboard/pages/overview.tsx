@@ -31,14 +31,14 @@ function ReadinessLine() {
   if (readiness.ready)
     return (
       <p>
-        <Tag text="ok" /> Ready: the store, an edge and the proxy answer.
+        <Tag text="ok" /> Ready: store, edge and proxy respond.
       </p>
     )
   const missing = Object.entries(readiness.parts).filter(([, state]) => state !== 'ok')
   return (
     <div class="notice bad" role="alert">
       <p>
-        <strong>Not ready, so calls are refused.</strong>
+        <strong>Not ready. Calls are refused.</strong>
       </p>
       <ul>
         {missing.map(([part, state]) => (
@@ -99,18 +99,18 @@ function OpenAlerts() {
               caption="Open alerts"
               rows={data}
               keyOf={({ alert_id }) => alert_id}
-              empty="No alert is open."
+              empty="No open alerts."
               columns={[
                 { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
                 { head: 'What', cell: ({ title }) => title },
-                { head: 'Times', isNumber: true, cell: ({ count }) => count },
+                { head: 'Count', isNumber: true, cell: ({ count }) => count },
                 { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
               ]}
             />
             {data.length > 0 && (
               <p>
                 <a href={linkTo(['alerts'])}>
-                  {next_cursor === null ? 'Look at them' : 'Look at all of them'}
+                  {next_cursor === null ? 'View alerts' : 'View all alerts'}
                 </a>
               </p>
             )}
@@ -132,7 +132,7 @@ function Edges() {
             caption="Live edges"
             rows={data}
             keyOf={({ edge_id }) => edge_id}
-            empty="No edge is alive, so every call is refused. Start an ext-proc."
+            empty="No live edges, so every call is refused. Start an ext-proc."
             columns={[
               { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
               { head: 'Region', cell: ({ region }) => region },
@@ -142,7 +142,7 @@ function Edges() {
               },
               { head: 'In flight', isNumber: true, cell: ({ in_flight }) => in_flight },
               {
-                head: 'Heard',
+                head: 'Last heartbeat',
                 isNumber: true,
                 cell: ({ beat_age_ms }) => `${Math.round(beat_age_ms)} ms ago`,
               },
@@ -159,10 +159,10 @@ function Events({ stats: { activity } }: { stats: Stats }) {
   const { entries, by_event } = activity
   return (
     <section>
-      <h2>In the activity log</h2>
+      <h2>Activity log</h2>
       <Facts
         facts={[
-          ['all entries', entries.toLocaleString()] as const,
+          ['All entries', entries.toLocaleString()] as const,
           ...Object.entries(by_event)
             .filter(([, count]) => count > 0)
             .map(

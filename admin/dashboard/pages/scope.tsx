@@ -142,7 +142,7 @@ function EditScope({
             work={() => ask('DELETE', path)}
             onDone={() => goTo(['agents', agent_id])}
           >
-            <p>The agent may no longer do what this scope alone allows.</p>
+            <p>The agent loses the permissions that only this scope grants.</p>
           </ConfirmButton>
         )}
       </div>
@@ -200,15 +200,15 @@ function ScopeFields({
         <TextField
           label="Priority"
           type="number"
-          hint="Of several scopes that allow a call, the lowest governs it."
+          hint="If several scopes allow a call, the one with the lowest priority value applies."
           value={String(settings.priority)}
           onValue={(text) => set('priority')(Number(text))}
         />
         <TextField
-          label="Largest body, in bytes"
+          label="Maximum body size (bytes)"
           type="number"
           min={0}
-          hint="Nothing for the limit of the installation."
+          hint="Leave empty to use the gateway-wide limit."
           value={max_body_bytes === null ? '' : String(max_body_bytes)}
           onValue={(text) => set('max_body_bytes')(text === '' ? null : Number(text))}
         />

@@ -34,7 +34,7 @@ export function ScopesPage({ query }: { query: Query }) {
         pages={scopes}
         caption="Scopes"
         keyOf={({ scope_id }) => scope_id}
-        empty={agent_id || integration_id || q ? 'No scope fits.' : 'There is no scope yet.'}
+        empty={agent_id || integration_id || q ? 'No matching scopes.' : 'No scopes yet.'}
         columns={[
           {
             head: 'Name',
@@ -57,7 +57,7 @@ export function ScopesPage({ query }: { query: Query }) {
               enabled ? `${mode}, ${sensitivity}` : 'off',
           },
           {
-            head: 'A minute',
+            head: 'Calls/min',
             isNumber: true,
             cell: ({ rate_limiting: { requests_per_minute: limit } }) => limit ?? 'no limit',
           },

@@ -39,8 +39,8 @@ export function SignInPage({
       {isOver && (
         <div class="notice warn" role="alert">
           <p>
-            Your session is over: it was not used for an hour, is twelve hours old, or its token no
-            longer exists. Sign in again to go on where you were.
+            Your session has ended: it was inactive for an hour, is twelve hours old, or its token
+            no longer exists. Sign in again to continue.
           </p>
         </div>
       )}
@@ -58,7 +58,7 @@ export function SignInPage({
           onValue={setToken}
           required
           autoFocus
-          hint="The first one is in the file admin-token of the data directory (.agw)."
+          hint="The first token is in the file admin-token in the data directory (.agw)."
         />
         <ProblemNotice problem={problem} />
         <button type="submit" class="main" disabled={isBusy}>

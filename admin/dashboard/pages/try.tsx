@@ -31,7 +31,7 @@ function Explain({ query }: { query: Query }) {
   )
   return (
     <section>
-      <h2>Why is a call allowed or refused?</h2>
+      <h2>Policy tester</h2>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -43,7 +43,7 @@ function Explain({ query }: { query: Query }) {
         <TextField label="Method" value={method} onValue={setMethod} required maxLength={20} />
         <TextField
           label="Target URL"
-          hint="As the agent writes it behind the address of the proxy, such as https://api.example.com/v1/models"
+          hint="As the agent writes it after the proxy address, for example https://api.example.com/v1/models"
           value={url}
           onValue={setUrl}
           required
@@ -80,9 +80,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
       />
       {Object.keys(details).length > 0 && <Json value={details} />}
       {answer === 'allowed' && (
-        <p class="muted">
-          Rate limit, tools and the scan of the body are decided at the call itself.
-        </p>
+        <p class="muted">Rate limit, tools and body scan are decided during the call.</p>
       )}
     </div>
   )
@@ -103,7 +101,7 @@ function Scan() {
   )
   return (
     <section>
-      <h2>What does the scanner find in a text?</h2>
+      <h2>Injection scanner</h2>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -113,7 +111,7 @@ function Scan() {
       >
         <TextArea label="Body" rows={6} value={body} onValue={setBody} required />
         <SelectField
-          label="It is"
+          label="Content type"
           value={content_type}
           onValue={setType}
           options={[
@@ -153,7 +151,7 @@ const Findings = ({ result: { blocked, detections } }: { result: ScanResult }) =
       keyOf={({ pattern_name, location, matched_text }) =>
         `${pattern_name} ${location} ${matched_text}`
       }
-      empty="Nothing was found."
+      empty="No findings."
       columns={[
         { head: 'Pattern', cell: ({ pattern_name, category }) => `${pattern_name} (${category})` },
         { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },

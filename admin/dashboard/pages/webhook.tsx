@@ -54,7 +54,7 @@ export function WebhookPage({ webhook_id }: { webhook_id: string }) {
             ]}
           />
           <button type="button" onClick={reload}>
-            Read again
+            Refresh
           </button>
         </div>
         <DeliveryTable deliveries={deliveries} path={path} onChanged={reload} />
@@ -119,8 +119,8 @@ function Deeds({
               Edit
             </button>
             <ConfirmButton
-              label="Rotate the secret"
-              title="Make a new secret?"
+              label="Rotate secret"
+              title="Generate a new secret?"
               isDanger={false}
               work={() => ask<{ secret: string }>('POST', `${path}/rotate-secret`, { body: {} })}
               onDone={(rotated) => {
@@ -128,7 +128,7 @@ function Deeds({
                 onChanged()
               }}
             >
-              <p>The former one signs beside it for another day.</p>
+              <p>The previous secret also signs for another day.</p>
             </ConfirmButton>
             <Delete webhook={webhook} path={path} />
           </>
@@ -136,7 +136,7 @@ function Deeds({
       </div>
       <ProblemNotice problem={test.problem} />
       {tested !== null && <TestResult delivery={tested} />}
-      {secret !== null && <SecretOnce label="The new secret." secret={secret} />}
+      {secret !== null && <SecretOnce label="New secret." secret={secret} />}
       {isEditing && (
         <WebhookForm
           of={webhook}
@@ -158,14 +158,14 @@ const Delete = ({ webhook, path }: { webhook: Webhook; path: string }) => (
     work={() => ask('DELETE', path)}
     onDone={() => goTo(['webhooks'])}
   >
-    <p>What waits to be delivered goes with it.</p>
+    <p>Pending deliveries are deleted too.</p>
   </ConfirmButton>
 )
 
 const TestResult = ({ delivery }: { delivery: Delivery }) => (
   <section class={`notice ${delivery.status === 'delivered' ? 'good' : 'bad'}`} role="status">
     <p>
-      <strong>The test was {delivery.status}.</strong>
+      <strong>Test {delivery.status}.</strong>
     </p>
     <Attempts delivery={delivery} />
   </section>

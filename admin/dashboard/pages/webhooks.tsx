@@ -26,7 +26,7 @@ export function WebhooksPage() {
         pages={webhooks}
         caption="Webhooks"
         keyOf={({ webhook_id }) => webhook_id}
-        empty="There is no webhook, so nobody outside is told of kills and findings."
+        empty="No webhooks yet. Webhooks receive events for refusals, kills and detections."
         columns={[
           {
             head: 'Name',
@@ -37,7 +37,7 @@ export function WebhooksPage() {
           { head: 'Events', cell: ({ events }) => events.join(', ') },
           { head: 'Delivered', isNumber: true, cell: ({ success_count: count }) => count },
           { head: 'Failed', isNumber: true, cell: ({ failure_count: count }) => count },
-          { head: 'Waiting', isNumber: true, cell: ({ pending_count: count }) => count },
+          { head: 'Pending', isNumber: true, cell: ({ pending_count: count }) => count },
           { head: 'Last attempt', cell: ({ last_triggered_at: at }) => <Time at={at} /> },
         ]}
       />

@@ -51,7 +51,7 @@ export function SecretOnce({ label, secret }: { label: string; secret: string })
   return (
     <div class="notice good" role="status">
       <p>
-        <strong>{label}</strong> It is shown this once and stored nowhere: copy it now.
+        <strong>{label}</strong> Copy it now. It is not stored and will not be shown again.
       </p>
       <p class="secret">
         <code>{secret}</code>{' '}

@@ -29,9 +29,9 @@ export function DeliveryTable({
         pages={deliveries}
         caption="Deliveries"
         keyOf={({ delivery_id }) => delivery_id}
-        empty="Nothing was delivered yet."
+        empty="No deliveries yet."
         columns={[
-          { head: 'Made', cell: ({ created_at }) => <Time at={created_at} /> },
+          { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             head: 'Event',
             cell: ({ event, is_replay }) => (is_replay ? `${event} (replayed)` : event),
@@ -53,7 +53,7 @@ export function DeliveryTable({
                         disabled={retry.isBusy}
                         onClick={() => retry.run(delivery_id)}
                       >
-                        Attempt now
+                        Retry now
                       </button>
                     ),
                 },
@@ -72,7 +72,8 @@ export function Attempts({ delivery: { attempts, attempt_count } }: { delivery: 
   return (
     <details>
       <summary>
-        {attempt_count}, the last: {last?.status ?? last?.error ?? 'no answer'}
+        {attempt_count} {attempt_count === 1 ? 'attempt' : 'attempts'}, last{' '}
+        {last?.status != null ? `HTTP ${last.status}` : (last?.error ?? 'no answer')}
       </summary>
       <ol class="plain">
         {attempts.map(({ number, started_at, status, error, duration_ms, response_excerpt }) => (

@@ -163,7 +163,7 @@ export const linesOf = (text: string): string[] =>
 export const ExpiryField = (field: { value: string; onValue: (value: string) => void }) => (
   <TextField
     label="Expires"
-    hint="Your local time; nothing for never."
+    hint="Your local time. Leave empty for never."
     type="datetime-local"
     {...field}
   />

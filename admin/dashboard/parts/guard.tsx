@@ -11,9 +11,8 @@ export function Guard({ place, children }: { place: string; children: ComponentC
   return (
     <div class="notice bad" role="alert">
       <p>
-        This page could not be shown: the service answered something that it does not know, or it
-        has a fault. Load it again, and say so to whoever looks after the gateway if that does not
-        help.
+        This page could not be displayed: the service returned an unexpected answer, or the page has
+        an error. Reload it. Contact your gateway administrator if the problem persists.
       </p>
     </div>
   )

@@ -30,18 +30,18 @@ export function Keys({
   const [made, setMade] = useState<Made | null>(null)
   return (
     <>
-      {made !== null && <SecretOnce label={`The key “${made.name}”.`} secret={made.key} />}
+      {made !== null && <SecretOnce label={`Key “${made.name}”.`} secret={made.key} />}
       <PagedTable
         pages={keys}
         caption="Keys"
         keyOf={({ key_id }) => key_id}
-        empty="There is no key."
+        empty="No keys."
         columns={columnsOf({ path, mayChange, ofOrganization, onChanged: keys.reload })}
       />
       {mayChange && mayHaveMore && (
         <p>
           <button type="button" onClick={() => setMaking(true)}>
-            Make a key
+            Create key
           </button>
         </p>
       )}
@@ -73,7 +73,7 @@ function columnsOf({
   onChanged: () => void
 }): Column<Key>[] {
   const opens: Column<Key> = {
-    head: 'Opens',
+    head: 'Use',
     cell: ({ uses, agent_ids }) =>
       `${uses.join(', ')}${agent_ids === null ? '' : ` · ${agent_ids.length} agents`}`,
   }
@@ -87,13 +87,13 @@ function columnsOf({
           work={() => ask('DELETE', `${path}/${key_id}`)}
           onDone={onChanged}
         >
-          <p>It opens nothing from then on, and cannot be given back.</p>
+          <p>It stops working immediately. This cannot be undone.</p>
         </ConfirmButton>
       ),
   }
   return [
     { head: 'Name', cell: ({ name }) => name },
-    { head: 'Ends in', cell: ({ last4 }) => <code>…{last4}</code> },
+    { head: 'Key', cell: ({ last4 }) => <code>…{last4}</code> },
     { head: 'State', cell: (key) => <KeyState of={key} /> },
     ...(ofOrganization ? [opens] : []),
     { head: 'Last used', cell: ({ last_used_at }) => <Time at={last_used_at} /> },
@@ -145,24 +145,20 @@ function MakeKey({
     onDone,
   )
   return (
-    <DialogForm title="Make a key" submit="Make" {...make} onSubmit={make.run} onClose={onClose}>
+    <DialogForm title="Create key" submit="Create" {...make} onSubmit={make.run} onClose={onClose}>
       <TextField label="Name" value={name} onValue={setName} autoFocus maxLength={200} />
       <ExpiryField value={expiry} onValue={setExpiry} />
       {ofOrganization && (
         <fieldset>
-          <legend>What it opens</legend>
+          <legend>Valid for</legend>
           <CheckField
-            label="The proxy"
-            hint="It outlives the kill of an agent that uses it."
+            label="Proxy"
+            hint="It remains valid when an agent that uses it is killed."
             value={forProxy}
             onValue={setForProxy}
           />
-          <CheckField label="The webhooks API" value={forWebhooks} onValue={setForWebhooks} />
-          <ListArea
-            label="For these agents alone, an id a line"
-            list={agent_ids}
-            onList={setAgents}
-          />
+          <CheckField label="Webhooks API" value={forWebhooks} onValue={setForWebhooks} />
+          <ListArea label="Limit to agents, one id per line" list={agent_ids} onList={setAgents} />
         </fieldset>
       )}
     </DialogForm>

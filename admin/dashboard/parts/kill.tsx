@@ -44,7 +44,7 @@ export function KillDialog({
       </p>
       <TextField
         label="Reason"
-        hint="For the log, the webhooks and whoever comes after you; the agent never sees it."
+        hint="Shown to operators, in the log and in webhooks. The agent never sees it."
         value={reason}
         onValue={setReason}
         required
@@ -60,17 +60,13 @@ export function KillDialog({
 export function KillReceipt({ receipt }: { receipt: Receipt }) {
   const { complete, edges, still_usable_keys: keys, notify_unavailable: unavailable } = receipt
   return (
-    <section
-      class={`notice ${complete ? 'good' : 'warn'}`}
-      role="status"
-      aria-label="Receipt of the kill"
-    >
+    <section class={`notice ${complete ? 'good' : 'warn'}`} role="status" aria-label="Kill receipt">
       <p>
         <strong>
-          {complete ? 'Killed, on every edge.' : 'Killed, but not every edge has confirmed it.'}
+          {complete ? 'Killed on every edge.' : 'Killed, but not every edge has confirmed it.'}
         </strong>{' '}
         {!complete &&
-          'One that is silent stops to serve by itself when its lease is over, seconds from now. Kill again to ask once more.'}
+          'A silent edge stops serving when its lease expires, within seconds. Kill again to retry.'}
       </p>
       <p>
         Calls in flight ended: {receipt.in_flight_requests_terminated} · keys revoked:{' '}
@@ -78,10 +74,10 @@ export function KillReceipt({ receipt }: { receipt: Receipt }) {
         <Time at={receipt.killed_at} />
       </p>
       <Table
-        caption="Edges that were told"
+        caption="Edges"
         rows={edges}
         keyOf={({ edge_id }) => edge_id}
-        empty="No edge is alive."
+        empty="No live edges."
         columns={[
           { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
           { head: 'Region', cell: ({ region }) => region },
@@ -97,11 +93,11 @@ export function KillReceipt({ receipt }: { receipt: Receipt }) {
       />
       {keys.length > 0 && (
         <p>
-          <strong>Keys of the organization that it used in the last day still work</strong> for
-          others: {keys.join(', ')}. <a href={linkTo(['access'])}>Look at them.</a>
+          <strong>Organization keys it used in the last day still work</strong> for others:{' '}
+          {keys.join(', ')}. <a href={linkTo(['access'])}>View keys.</a>
         </p>
       )}
-      {unavailable.length > 0 && <p>Not set up here: {unavailable.join(', ')}.</p>}
+      {unavailable.length > 0 && <p>Not configured: {unavailable.join(', ')}.</p>}
     </section>
   )
 }

@@ -30,7 +30,7 @@ export function Reactivate({ path, onDone }: { path: string; onDone: () => void 
       </button>
       {isOpen && api_key !== null && (
         <Dialog title="The agent is active again" onClose={close}>
-          <SecretOnce label="Its new key." secret={api_key} />
+          <SecretOnce label="New key." secret={api_key} />
           <button type="button" onClick={close}>
             Close
           </button>
@@ -53,8 +53,8 @@ export function Reactivate({ path, onDone }: { path: string; onDone: () => void 
             maxLength={2000}
           />
           <CheckField
-            label="Give it a new key"
-            hint="Else the keys that the kill revoked work again. Take a new one if a key may have leaked."
+            label="Issue a new key"
+            hint="Otherwise the revoked keys work again. Issue a new key if one may have leaked."
             value={rotate_keys}
             onValue={setRotate}
           />

@@ -35,8 +35,8 @@ export function Replay({ path, onDone }: { path: string; onDone: () => void }) {
       </button>
       {isOpen && (
         <DialogForm
-          title="Deliver stored events again"
-          submit={replayed?.next_from ? 'Go on' : 'Replay'}
+          title="Replay events"
+          submit={replayed?.next_from ? 'Continue' : 'Replay'}
           {...replay}
           isReady={replayed === null || replayed.next_from !== null}
           onSubmit={replay.run}

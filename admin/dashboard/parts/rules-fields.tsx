@@ -29,7 +29,7 @@ export function RulesFields({
             onMethods={(methods) => change(at, { ...rule, methods })}
           />
           <ListArea
-            label={`Paths of rule ${at}, one a line`}
+            label={`Paths of rule ${at}, one per line`}
             list={rule.paths}
             onList={(paths) => change(at, { ...rule, paths })}
             required
@@ -75,7 +75,7 @@ function Methods({
   return (
     <TextField
       label="Methods"
-      hint="Such as GET, POST; * for all"
+      hint="For example GET, POST; * for all"
       value={text}
       required
       onValue={(value) => {

@@ -16,14 +16,14 @@ export const ToolFields = ({
   <fieldset>
     <legend>MCP tools</legend>
     <ListArea
-      label="Allowed, one a line"
-      hint="* stands for any text."
+      label="Allowed, one per line"
+      hint="* matches any text."
       list={tools.allow}
       onList={(allow) => onTools({ ...tools, allow })}
     />
     <ListArea
-      label="Denied, one a line"
-      hint="Stronger than what is allowed."
+      label="Denied, one per line"
+      hint="Takes precedence over allowed."
       list={tools.deny}
       onList={(deny) => onTools({ ...tools, deny })}
     />
@@ -43,15 +43,15 @@ export function InjectionFields({
   return (
     <fieldset>
       <legend>Prompt injection</legend>
-      <CheckField label="Look for it" value={injection.enabled} onValue={set('enabled')} />
+      <CheckField label="Scan requests" value={injection.enabled} onValue={set('enabled')} />
       <SelectField
-        label="What is found is"
+        label="On detection"
         value={injection.mode}
         onValue={(mode) => set('mode')(mode as Injection['mode'])}
         options={[
-          ['block', 'blocked'],
-          ['alert', 'let through, with an alert'],
-          ['log', 'let through, logged'],
+          ['block', 'Block'],
+          ['alert', 'Allow and alert'],
+          ['log', 'Allow and log'],
         ]}
       />
       <SelectField
@@ -59,19 +59,19 @@ export function InjectionFields({
         value={injection.sensitivity}
         onValue={(sensitivity) => set('sensitivity')(sensitivity as Injection['sensitivity'])}
         options={[
-          ['low', 'low: critical patterns'],
-          ['medium', 'medium: critical and high'],
-          ['high', 'high: all'],
+          ['low', 'Low: critical findings'],
+          ['medium', 'Medium: critical and high findings'],
+          ['high', 'High: all findings'],
         ]}
       />
       <CheckField
-        label="Look at responses too"
+        label="Scan responses"
         value={injection.scan_responses}
         onValue={set('scan_responses')}
       />
       <CheckField
         label="Kill the agent on a critical finding"
-        hint="Only where findings are blocked."
+        hint="Only if findings are blocked."
         value={injection.auto_kill_on_critical}
         onValue={set('auto_kill_on_critical')}
       />
@@ -84,26 +84,26 @@ const PatternFields = ({ injection, set }: { injection: Injection; set: SetInjec
   <details>
     <summary>Patterns</summary>
     <ListArea
-      label="Custom patterns (RE2), one a line"
+      label="Custom patterns (RE2), one per line"
       list={injection.custom_patterns}
       onList={set('custom_patterns')}
     />
     <ListArea
-      label="Whitelist patterns (RE2), one a line"
+      label="Whitelist patterns (RE2), one per line"
       list={injection.whitelist_patterns}
       onList={set('whitelist_patterns')}
     />
     <SelectField
-      label="A whitelist pattern has to match"
+      label="Whitelist patterns match"
       value={injection.whitelist_scope}
       onValue={(scope) => set('whitelist_scope')(scope as Injection['whitelist_scope'])}
       options={[
         ['text', 'the text with the finding'],
-        ['request', 'anywhere in the request, which an attacker can add to'],
+        ['request', 'anywhere in the request (an attacker can add text)'],
       ]}
     />
     <ListArea
-      label="Built-in patterns to leave out, one a line"
+      label="Disabled built-in patterns, one per line"
       list={injection.disabled_patterns}
       onList={set('disabled_patterns')}
     />
@@ -114,22 +114,22 @@ export const RateFields = ({ rate, onRate }: { rate: Rate; onRate: (rate: Rate) 
   <fieldset>
     <legend>Rate limit</legend>
     <TextField
-      label="Calls a minute"
+      label="Calls per minute"
       type="number"
       min={1}
-      hint="Nothing for no limit."
+      hint="Leave empty for no limit."
       value={rate.requests_per_minute === null ? '' : String(rate.requests_per_minute)}
       onValue={(text) =>
         onRate({ ...rate, requests_per_minute: text === '' ? null : Number(text) })
       }
     />
     <CheckField
-      label="Kill the agent when it keeps running into the limit"
+      label="Kill the agent on sustained violation"
       value={rate.auto_kill_on_sustained_violation}
       onValue={(is) => onRate({ ...rate, auto_kill_on_sustained_violation: is })}
     />
     <TextField
-      label="For so many minutes in a row"
+      label="Sustained for minutes"
       type="number"
       min={1}
       value={String(rate.violation_window_minutes)}
@@ -148,12 +148,12 @@ export const AnomalyFields = ({
   <fieldset>
     <legend>Anomalies</legend>
     <CheckField
-      label="Learn what is usual and tell what is not"
+      label="Enable anomaly detection"
       value={anomaly.enabled}
       onValue={(enabled) => onAnomaly({ ...anomaly, enabled })}
     />
     <TextField
-      label="Alert from a score of"
+      label="Alert at score"
       type="number"
       min={0}
       max={1}
@@ -162,12 +162,12 @@ export const AnomalyFields = ({
       onValue={(text) => onAnomaly({ ...anomaly, alert_threshold: Number(text) })}
     />
     <TextField
-      label="Kill from a score of"
+      label="Auto-kill at score"
       type="number"
       min={0}
       max={1}
       step="any"
-      hint="1 is never."
+      hint="1 = never"
       value={String(anomaly.auto_kill_threshold)}
       onValue={(text) => onAnomaly({ ...anomaly, auto_kill_threshold: Number(text) })}
     />

@@ -64,7 +64,7 @@ export function PagedTable<T>({
           {pages.more !== null && (
             <p>
               <button type="button" onClick={pages.more}>
-                Show more
+                Load more
               </button>
             </p>
           )}

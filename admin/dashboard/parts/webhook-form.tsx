@@ -39,7 +39,7 @@ export function WebhookForm({
         <TextField
           label="Secret"
           type="password"
-          hint="Signs what is delivered. Nothing for none; one can be made later."
+          hint="Signs deliveries. Leave empty for none; you can add one later."
           value={secret}
           onValue={setSecret}
         />
