@@ -8,6 +8,7 @@ import { startBeacon } from '../core/control/beacon.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { CHANNELS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
+import { listenFailure } from '../core/listen-failure.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { parseKeyRing } from '../core/seal.ts'
 import type { Settings } from '../core/settings.ts'
@@ -156,12 +157,8 @@ async function listenOnPort(app: FastifyInstance, settings: Settings): Promise<v
   try {
     await app.listen({ host, port })
   } catch (error) {
-    const { code } = error as { code?: string }
-    if (code === 'EADDRINUSE')
-      throw new Error(
-        `AGW_API_PORT: ${host}:${port} is taken. Stop what listens there or choose another.`,
-      )
-    throw error
+    const { cause, advice } = listenFailure(error, { host: 'AGW_API_HOST', port: 'AGW_API_PORT' })
+    throw new Error(`${host}:${port} cannot be used: ${cause}. ${advice}`)
   }
 }
 

@@ -139,6 +139,8 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     heap_limit_bytes: facts.heap_limit_bytes,
     connections_limit: CONNECTIONS_LIMIT,
     proxy_host: settings.proxyHost,
+    // `::` means all addresses of both families, as it does for the admin service.
+    proxy_both_families: /^[0:]+$/.test(settings.proxyHost),
     proxy_port: settings.proxyPort,
     tls_cert_file: settings.tlsCertFile,
     tls_key_file: settings.tlsKeyFile,

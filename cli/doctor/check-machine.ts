@@ -6,7 +6,8 @@ import { probeProxy } from '../../admin/health/probe-proxy.ts'
 import { fromRoot } from '../../core/root.ts'
 import { type Settings, SETTINGS } from '../../core/settings.ts'
 import { type FoundBinary, lookForEnvoy, lookForValkey } from '../binaries.ts'
-import { tryPort } from '../launcher/choose-ports.ts'
+import type { ListenSettings } from '../../core/listen-failure.ts'
+import { API_SETTINGS, PROXY_SETTINGS, tryPort } from '../launcher/choose-ports.ts'
 import { urlOf } from '../launcher/url-of.ts'
 import { ask } from './ask.ts'
 import { failed, type Finding, ok, warning } from './finding.ts'
@@ -149,25 +150,21 @@ export async function checkPorts(settings: Settings): Promise<Finding[]> {
     return (answer.body as { status?: unknown } | null)?.status === 'ok'
   }
   return [
-    await portFinding('proxy port', 'AGW_PROXY_PORT', proxyHost, proxyPort, isProxy),
-    await portFinding('admin port', 'AGW_API_PORT', apiHost, apiPort, isAdmin),
+    await portFinding('proxy port', PROXY_SETTINGS, proxyHost, proxyPort, isProxy),
+    await portFinding('admin port', API_SETTINGS, apiHost, apiPort, isAdmin),
   ]
 }
 
 async function portFinding(
   check: string,
-  setting: string,
+  settings: ListenSettings,
   host: string,
   port: number,
   isOurs: () => Promise<boolean>,
 ): Promise<Finding> {
   const place = `${host}:${port}`
-  const free = await tryPort(host, port)
-  if (typeof free === 'number') return ok(check, `${place} is free`)
+  const tried = await tryPort(host, port, settings)
+  if (tried.kind === 'free') return ok(check, `${place} is free`)
   if (await isOurs()) return ok(check, `${place} is this gateway's`)
-  return failed(
-    check,
-    `${place} is not available: ${free}`,
-    `Stop the process that uses it, or set ${setting}.`,
-  )
+  return failed(check, `${place} is not available: ${tried.cause}`, tried.advice)
 }

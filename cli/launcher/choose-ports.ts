@@ -1,8 +1,15 @@
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import {
+  type ListenFailure,
+  listenFailure,
+  type ListenSettings,
+} from '../../core/listen-failure.ts'
 import type { Settings } from '../../core/settings.ts'
 
 export interface Ports {
+  /** An IP address: Envoy takes no name for its listener. */
+  readonly proxyHost: string
   readonly proxyPort: number
   readonly apiPort: number
   readonly echoPort: number
@@ -18,51 +25,48 @@ type Wanted = Pick<Settings, 'proxyHost' | 'proxyPort' | 'apiHost' | 'apiPort' |
  * @returns the ports, or a sentence for each that cannot be had
  */
 export async function choosePorts(wanted: Wanted): Promise<Ports | readonly string[]> {
-  const proxy = await tryPort(wanted.proxyHost, wanted.proxyPort)
-  const api = await tryPort(wanted.apiHost, wanted.apiPort)
-  const echoWish = await tryPort(ECHO_HOST, wanted.echoPort ?? ECHO_DEFAULT_PORT)
+  const { proxyHost, proxyPort, apiHost, apiPort, echoPort } = wanted
+  const proxy = await tryPort(proxyHost, proxyPort, PROXY_SETTINGS)
+  const api = await tryPort(apiHost, apiPort, API_SETTINGS)
+  const echoWish = await tryPort(ECHO_HOST, echoPort ?? ECHO_DEFAULT_PORT, ECHO_SETTINGS)
   // Nobody has asked for the default port of the echo API, so another will do.
   const echo =
-    typeof echoWish === 'string' && wanted.echoPort === null
-      ? await tryPort(ECHO_HOST, 0)
+    echoWish.kind === 'failed' && echoPort === null
+      ? await tryPort(ECHO_HOST, 0, ECHO_SETTINGS)
       : echoWish
-  const faults = [
-    fault(
-      proxy,
-      `The proxy listener cannot have ${wanted.proxyHost}:${wanted.proxyPort}`,
-      'AGW_PROXY_PORT',
-    ),
-    fault(api, `The admin service cannot have ${wanted.apiHost}:${wanted.apiPort}`, 'AGW_API_PORT'),
-    fault(echo, `The echo API cannot have ${ECHO_HOST}:${wanted.echoPort}`, 'AGW_ECHO_PORT'),
-  ].filter((text) => text !== null)
-  if (typeof proxy === 'string' || typeof api === 'string' || typeof echo === 'string')
-    return faults
-  return { proxyPort: proxy, apiPort: api, echoPort: echo }
+  if (proxy.kind === 'free' && api.kind === 'free' && echo.kind === 'free')
+    return {
+      proxyHost: proxy.address,
+      proxyPort: proxy.port,
+      apiPort: api.port,
+      echoPort: echo.port,
+    }
+  return [
+    ...faultOf(proxy, `The proxy listener cannot use ${proxyHost}:${proxyPort}`),
+    ...faultOf(api, `The admin service cannot use ${apiHost}:${apiPort}`),
+    ...faultOf(echo, `The echo API cannot use ${ECHO_HOST}:${echoPort}`),
+  ]
 }
 
-function fault(result: number | string, what: string, setting: string): string | null {
-  return typeof result === 'number'
-    ? null
-    : `${what}: ${result}. End what uses it, or set ${setting}.`
-}
+export const PROXY_SETTINGS: ListenSettings = { host: 'AGW_PROXY_HOST', port: 'AGW_PROXY_PORT' }
+export const API_SETTINGS: ListenSettings = { host: 'AGW_API_HOST', port: 'AGW_API_PORT' }
+const ECHO_SETTINGS: ListenSettings = { host: null, port: 'AGW_ECHO_PORT' }
 
-const CAUSES: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use',
-  EACCES: 'this user may not open it',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  ENOTFOUND: 'the host name is unknown',
-}
+type TriedPort =
+  | { readonly kind: 'free'; readonly address: string; readonly port: number }
+  | ({ readonly kind: 'failed' } & ListenFailure)
 
-/** A port that can be listened on, or why there is none. */
-export function tryPort(host: string, port: number): Promise<number | string> {
+const faultOf = (tried: TriedPort, what: string): string[] =>
+  tried.kind === 'free' ? [] : [`${what}: ${tried.cause}. ${tried.advice}`]
+
+/** A port that can be listened on, with the address that a name stands for, or why there is none. */
+export function tryPort(host: string, port: number, settings: ListenSettings): Promise<TriedPort> {
   return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', (error: NodeJS.ErrnoException) =>
-      resolve(CAUSES[error.code ?? ''] ?? error.message),
-    )
+    server.once('error', (error) => resolve({ kind: 'failed', ...listenFailure(error, settings) }))
     server.listen({ host, port, exclusive: true }, () => {
-      const { port: chosen } = server.address() as AddressInfo
-      server.close(() => resolve(chosen))
+      const { address, port: chosen } = server.address() as AddressInfo
+      server.close(() => resolve({ kind: 'free', address, port: chosen }))
     })
   })
 }

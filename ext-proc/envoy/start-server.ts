@@ -8,6 +8,7 @@ import {
   type ServiceDefinition,
 } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
+import { listenFailure } from '../../core/listen-failure.ts'
 import { fromRoot } from '../../core/root.ts'
 
 export type EnvoyStream = ServerDuplexStream<Buffer, Buffer>
@@ -93,11 +94,18 @@ export async function startServer(
   if (path !== null && existsSync(path)) unlinkSync(path)
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(options.address, credentials(options), (error) =>
-      error ? reject(error) : resolve(),
+      error ? reject(bindError(error, options.address)) : resolve(),
     )
   })
   if (path !== null) chmodSync(path, 0o600)
   return server
+}
+
+function bindError(error: Error, address: string): Error {
+  if (address.startsWith('unix:')) return error
+  const setting = 'AGW_EXT_PROC_ADDRESS (or AGW_ACCESS_LOG_ADDRESS)'
+  const { cause, advice } = listenFailure(error, { host: null, port: setting })
+  return new Error(`${address} cannot be used: ${cause}. ${advice}`)
 }
 
 const same = (bytes: Buffer): Buffer => bytes

@@ -19,6 +19,7 @@ import { promisify } from 'node:util'
 import { fromRoot } from '../../core/root.ts'
 import { freePort } from '../kit/free-port.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
+import { operatorAt } from '../kit/operator.ts'
 import { type ChildRole, type Stack, startStack } from '../kit/start-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
@@ -129,6 +130,29 @@ test('ports that are taken are named with their settings before anything is star
   assert.match(err, new RegExp(`proxy listener .*127.0.0.1:${proxy}.* in use.*AGW_PROXY_PORT`))
   assert.match(err, new RegExp(`admin service .*127.0.0.1:${api}.* in use.*AGW_API_PORT`))
   assert.doesNotMatch(out, /Starting/)
+})
+
+test('the advice fits the cause: an address that is not there is no port in use', async () => {
+  const rows: readonly (readonly [Record<string, string>, RegExp])[] = [
+    [
+      { AGW_API_HOST: '192.0.2.7' },
+      /admin service .*192\.0\.2\.7:\d+: this machine does not have the address\. Set AGW_API_HOST to .*127\.0\.0\.1/,
+    ],
+    [
+      { AGW_PROXY_HOST: '2001:db8::7' },
+      /proxy listener .*2001:db8::7:\d+: this machine does not have the address\. Set AGW_PROXY_HOST/,
+    ],
+    [
+      { AGW_API_HOST: 'no-such-host.invalid' },
+      /admin service .*the host name cannot be resolved\. Set AGW_API_HOST to an IP address/,
+    ],
+  ]
+  for (const [env, expected] of rows) {
+    const { code, err } = await agw(['start'], { AGW_PROXY_PORT: '0', AGW_API_PORT: '0', ...env })
+    assert.equal(code, 1)
+    assert.match(err, expected)
+    assert.doesNotMatch(err, /in use|Stop the process/)
+  }
 })
 
 test('a binary that is missing and cannot be installed is one message that says what to do', async () => {
@@ -365,8 +389,26 @@ test('children do not outlive a launcher that is killed, and the next start work
 test('a data directory with a long path works, since sockets move to a short one', async () => {
   const dataDir = join(tempFolder('long'), 'x'.repeat(120))
   mkdirSync(dataDir)
-  const stack = await begin({ AGW_DATA_DIR: dataDir })
-  assert.equal((await fetch(`${stack.apiUrl}/readyz`)).status, 200)
+  const stack = await begin({ AGW_DATA_DIR: dataDir, AGW_PROXY_HOST: '::', AGW_API_HOST: '::' })
+  // `::` is every address of both families, for the admin service as for Envoy.
+  for (const host of ['127.0.0.1', '[::1]', 'localhost']) {
+    const api = `http://${host}:${new URL(stack.apiUrl).port}`
+    assert.equal((await fetch(`${api}/readyz`)).status, 200, host)
+    const proxy = await fetch(`http://${host}:${new URL(stack.proxyUrl).port}/not-a-url`)
+    assert.equal(proxy.headers.get('x-agw-reason'), 'invalid_target_url', host)
+  }
+  const operator = operatorAt(stack.proxyUrl, stack.adminToken)
+  const access = await operator.makeAccess(`${stack.echoOrigin}/v1`)
+  const allowed = await fetch(`${stack.proxyUrl}/${access.base_url}/x`, { headers: access.headers })
+  assert.equal(allowed.status, 200)
+  const request_id = allowed.headers.get('x-agw-request-id') ?? ''
+  const entry = await until('the call is in the log', async () => {
+    const { data } = await operator.send('GET', `/admin/activity?request_id=${request_id}`)
+    return data[0] ?? null
+  })
+  assert.equal(entry.source_ip, '127.0.0.1')
+  const { data: changes } = await operator.send('GET', '/admin/activity?event=admin_action&limit=1')
+  assert.equal(changes[0].source_ip, '127.0.0.1')
   assert.equal(await end(stack), 0)
 })
 
