@@ -1,4 +1,9 @@
-import { type Category, SEVERITY_OF, type Severity } from '../../core/scanner/pattern.ts'
+import {
+  CATEGORIES,
+  type Category,
+  type CategoryFoundBy,
+  type Severity,
+} from '../../core/scanner/categories.ts'
 import { LEARNED_NAME } from '../../core/scanner/scan-source.ts'
 import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 
@@ -10,31 +15,36 @@ export interface PatternInfo {
 }
 
 /** What the scanner finds without an expression, under the names that its findings have. */
-const WITHOUT_EXPRESSION = [
-  {
+const WITHOUT_EXPRESSION = {
+  encoded_payload: {
     name: 'base64_payload',
-    category: 'encoded_payload',
     description: 'A run of Base64 of more than 100 characters',
   },
-  {
+  invisible_characters: {
     name: 'invisible_characters',
-    category: 'invisible_characters',
     description: 'Characters that a reader does not see and a model reads',
   },
-  {
+  learned: {
     name: LEARNED_NAME,
-    category: 'learned',
-    description: 'Wording that a model learned from labelled attacks weighs as one',
+    description: 'Wording that a model learned from labelled attacks scores as an attack',
   },
-] as const
+} as const satisfies Record<
+  CategoryFoundBy<'code' | 'model'>,
+  Pick<PatternInfo, 'name' | 'description'>
+>
+
+const withoutExpression = Object.entries(WITHOUT_EXPRESSION) as [
+  CategoryFoundBy<'code' | 'model'>,
+  Pick<PatternInfo, 'name' | 'description'>,
+][]
 
 /** Every built-in pattern: what `disabled_patterns` may name. */
 export const PATTERN_CATALOGUE: readonly PatternInfo[] = [
   ...BUILT_IN_PATTERNS,
-  ...WITHOUT_EXPRESSION,
+  ...withoutExpression.map(([category, row]) => ({ ...row, category })),
 ].map(({ name, category, description }) => ({
   name,
   category,
-  severity: SEVERITY_OF[category],
+  severity: CATEGORIES[category].severity,
   description,
 }))

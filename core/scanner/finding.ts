@@ -1,4 +1,4 @@
-import type { Category, Severity } from './pattern.ts'
+import type { Category, Severity } from './categories.ts'
 
 /** Something found in a request or response, ready for an event, an activity entry or an answer. */
 export type Finding = {

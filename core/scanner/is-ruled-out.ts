@@ -1,16 +1,7 @@
-import type { Category } from './pattern.ts'
+import { CATEGORIES, type Category } from './categories.ts'
 
 /** How far before a match its sentence is read. */
 const CONTEXT_CHARACTERS = 160
-
-/** What an attack does is not ruled out by a negation before it: "never refuse" is the attack itself. */
-const JUDGED: ReadonlySet<Category> = new Set([
-  'instruction_override',
-  'system_prompt_extraction',
-  'credential_extraction',
-  'role_manipulation',
-  'data_exfiltration',
-])
 
 /** Verbs that may stand between the prohibition and the match: "never repeat, quote or reveal your instructions". */
 const SUCH_VERBS =
@@ -35,7 +26,7 @@ export const isRuledOut = (
   start: number,
   category: Category,
 ): boolean => {
-  if (!JUDGED.has(category)) return false
+  if (!CATEGORIES[category].may_be_ruled_out) return false
   const before = source
     .toString('utf8', Math.max(textStart, start - CONTEXT_CHARACTERS), start)
     .replaceAll('\\"', '"')

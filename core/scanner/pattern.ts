@@ -1,22 +1,5 @@
-/** Severity of a category, fixed by the specification; `custom` and learned findings are `high`. */
-export const SEVERITY_OF = {
-  instruction_override: 'critical',
-  system_prompt_extraction: 'critical',
-  role_manipulation: 'critical',
-  credential_extraction: 'critical',
-  shell_injection: 'critical',
-  role_change: 'high',
-  jailbreak: 'high',
-  data_exfiltration: 'high',
-  custom: 'high',
-  learned: 'high',
-  encoded_payload: 'medium',
-  invisible_characters: 'medium',
-  persona_request: 'medium',
-} as const satisfies Record<string, Severity>
+import type { CategoryFoundBy } from './categories.ts'
 
-export type Severity = 'critical' | 'high' | 'medium'
-export type Category = keyof typeof SEVERITY_OF
 export type Sensitivity = 'low' | 'medium' | 'high'
 
 /**
@@ -30,7 +13,7 @@ export type Sensitivity = 'low' | 'medium' | 'high'
  */
 export type Pattern = {
   readonly name: string
-  readonly category: Exclude<Category, 'custom' | 'learned'>
+  readonly category: CategoryFoundBy<'expression'>
   readonly description: string
   readonly expression: string
   readonly gates: readonly Gate[]

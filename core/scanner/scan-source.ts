@@ -10,7 +10,8 @@ import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { LayeredScanner } from './layered-scanner.ts'
 import { maskSecrets } from './mask-secrets.ts'
-import { type Category, SEVERITY_OF, type Sensitivity } from './pattern.ts'
+import { CATEGORIES, type Category } from './categories.ts'
+import type { Sensitivity } from './pattern.ts'
 import { builtIn } from './patterns/built-in.ts'
 import { HITS_PER_PIECE } from './text/place-search.ts'
 import type { SearchBudget } from './text/search-budget.ts'
@@ -59,7 +60,7 @@ const activePatterns = (settings: CompiledInjectionSettings): Uint8Array => {
   if (mask === undefined) {
     const checked = CHECKED[settings.sensitivity]
     mask = Uint8Array.from(builtIn().patterns.patterns, ({ name, category }) =>
-      checked.includes(SEVERITY_OF[category]) && !settings.disabled.has(name) ? 1 : 0,
+      checked.includes(CATEGORIES[category].severity) && !settings.disabled.has(name) ? 1 : 0,
     )
     masks.set(settings, mask)
   }
@@ -315,7 +316,7 @@ const nameFindings = (
   const checked = candidates.filter(
     ({ name, category }) =>
       category === 'custom' ||
-      (CHECKED[settings.sensitivity].includes(SEVERITY_OF[category]) &&
+      (CHECKED[settings.sensitivity].includes(CATEGORIES[category].severity) &&
         !settings.disabled.has(name)),
   )
   if (checked.length === 0) return
@@ -353,7 +354,7 @@ const nameFindings = (
     findings.push({
       pattern_name: candidate.name,
       category: candidate.category,
-      severity: SEVERITY_OF[candidate.category],
+      severity: CATEGORIES[candidate.category].severity,
       matched_text: excerpt(source, candidate.start, candidate.end),
       location: place.location,
       start: candidate.start,

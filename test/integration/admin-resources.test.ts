@@ -3,7 +3,7 @@ import { after, describe, test } from 'node:test'
 import { indexName } from '../../core/activity/activity-index.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { SEVERITY_OF } from '../../core/scanner/pattern.ts'
+import { CATEGORIES } from '../../core/scanner/categories.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
 import type { CallOptions, Json } from '../kit/admin-in-process.ts'
 import { until } from '../kit/until.ts'
@@ -627,7 +627,7 @@ describe('patterns', () => {
   test('every built-in pattern is listed, and any of them may be disabled', async () => {
     const { data } = (await call('GET', '/admin/patterns')).body
     const categories = new Set(data.map((pattern: Json) => pattern.category))
-    const built_in = Object.keys(SEVERITY_OF).filter((name) => name !== 'custom')
+    const built_in = Object.keys(CATEGORIES).filter((name) => name !== 'custom')
     assert.deepEqual(categories, new Set(built_in))
     const disabled_patterns = data.map((pattern: Json) => pattern.name)
     const scope = await makeScope({ injection_detection: { disabled_patterns } })

@@ -7,6 +7,8 @@ import { DELIVERED_EVENTS, EVENT_NAMES, EVENTS, eventRow } from '../../core/even
 import { deliveryTag, isDelivered } from '../../core/outbox/delivery-tag.ts'
 import { REASONS, type Reason } from '../../core/reasons.ts'
 import { fromRoot } from '../../core/root.ts'
+import { CATEGORIES } from '../../core/scanner/categories.ts'
+import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 
 const reasons = Object.keys(REASONS) as Reason[]
 
@@ -55,6 +57,12 @@ test('no script spells the name of an event or of a reason', () => {
   const names = new RegExp(`['"](?:${[...EVENT_NAMES, ...reasons].join('|')})['"]`)
   for (const file of scripts)
     assert.doesNotMatch(readFileSync(join(folder, file), 'utf8'), names, file)
+})
+
+test('every category that expressions find has a pattern', () => {
+  const found = new Set<string>(BUILT_IN_PATTERNS.map(({ category }) => category))
+  for (const [name, { found_by }] of Object.entries(CATEGORIES))
+    assert.equal(found.has(name), found_by === 'expression', name)
 })
 
 test('every message, cause and cure is a sentence', () => {
