@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
+import type { EdgeNumber } from '../core/metrics/metric-catalogue.ts'
 import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
@@ -79,13 +80,17 @@ export async function runEdge(env: Environment): Promise<void> {
       access_log: accessLog.handler,
     },
   )
-  const stopMetrics = metrics.publish(commands, edge_id, () => ({
-    agw_calls_in_flight: held.size,
-    agw_lease_held: lease.isHeld ? 1 : 0,
-    ...recorder.metrics,
-    agw_token_fetches_total: tokens.counters.fetched,
-    agw_token_fetch_failures_total: tokens.counters.failed,
-  }))
+  const stopMetrics = metrics.publish(
+    commands,
+    edge_id,
+    (): Record<EdgeNumber, number> => ({
+      agw_calls_in_flight: held.size,
+      agw_lease_held: lease.isHeld ? 1 : 0,
+      ...recorder.metrics,
+      agw_token_fetches_total: tokens.counters.fetched,
+      agw_token_fetch_failures_total: tokens.counters.failed,
+    }),
+  )
   log.info({ address, region }, 'serving')
   process.send?.({ kind: 'ready' })
 

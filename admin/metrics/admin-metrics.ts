@@ -1,6 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { type EdgeSnapshot, SNAPSHOT_MAX_AGE_MS } from '../../core/metrics/edge-snapshot.ts'
 import {
+  type AdminCounter,
+  type AdminGauge,
+  type AdminHistogram,
   METRICS,
   type MetricName,
   PROPAGATION_BUCKETS_S,
@@ -22,9 +25,8 @@ interface MetricsParts {
 export class AdminMetrics {
   readonly #parts: MetricsParts
   readonly #registry = new Registry()
-  readonly #kills: Counter
-  readonly #propagation: Histogram
-  readonly #attempts: Counter
+  readonly #counters: Readonly<Record<AdminCounter, Counter>>
+  readonly #histograms: Readonly<Record<AdminHistogram, Histogram>>
   readonly #gauges = new Map<MetricName, Gauge>()
 
   constructor(parts: MetricsParts) {
@@ -37,24 +39,28 @@ export class AdminMetrics {
       labelNames: [...METRICS[name].labels],
       registers,
     })
-    this.#kills = new Counter(of('agw_kills_total'))
-    this.#attempts = new Counter(of('agw_webhook_attempts_total'))
-    this.#propagation = new Histogram({
-      ...of('agw_kill_propagation_seconds'),
-      buckets: [...PROPAGATION_BUCKETS_S],
-    })
+    this.#counters = {
+      agw_kills_total: new Counter(of('agw_kills_total')),
+      agw_webhook_attempts_total: new Counter(of('agw_webhook_attempts_total')),
+    }
+    this.#histograms = {
+      agw_kill_propagation_seconds: new Histogram({
+        ...of('agw_kill_propagation_seconds'),
+        buckets: [...PROPAGATION_BUCKETS_S],
+      }),
+    }
     for (const name of Object.keys(METRICS) as MetricName[])
       if (METRICS[name].source === 'admin' && METRICS[name].type === 'gauge')
         this.#gauges.set(name, new Gauge(of(name)))
   }
 
   killed(method: string, propagation_ms: number): void {
-    this.#kills.inc({ method })
-    this.#propagation.observe(propagation_ms / 1000)
+    this.#counters.agw_kills_total.inc({ method })
+    this.#histograms.agw_kill_propagation_seconds.observe(propagation_ms / 1000)
   }
 
   attempted(outcome: string): void {
-    this.#attempts.inc({ outcome })
+    this.#counters.agw_webhook_attempts_total.inc({ outcome })
   }
 
   /** @throws when the store does not answer */
@@ -65,7 +71,7 @@ export class AdminMetrics {
     return (await this.#registry.metrics()) + renderEdges(edges)
   }
 
-  async #read(): Promise<Partial<Record<MetricName, number>>> {
+  async #read(): Promise<Record<AdminGauge, number>> {
     const { redis, lease_ms, now, streams } = this.#parts
     const now_ms = now().getTime()
     const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)

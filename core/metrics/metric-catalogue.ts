@@ -126,6 +126,23 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
+/** The metrics whose row fits a pattern, so that who counts them can be made to count them all. */
+export type MetricsWhere<Row> = {
+  [Name in MetricName]: (typeof METRICS)[Name] extends Row ? Name : never
+}[MetricName]
+
+/** What an edge reports as one number. */
+export type EdgeNumber = MetricsWhere<{ source: 'edge'; labels: readonly ['edge'] }>
+/** What an edge counts by further labels. */
+export type EdgeCounter = Exclude<
+  MetricsWhere<{ source: 'edge'; type: 'counter' | 'gauge' }>,
+  EdgeNumber
+>
+export type EdgeHistogram = MetricsWhere<{ source: 'edge'; type: 'histogram' }>
+export type AdminGauge = MetricsWhere<{ source: 'admin'; type: 'gauge' }>
+export type AdminCounter = MetricsWhere<{ source: 'admin'; type: 'counter' }>
+export type AdminHistogram = MetricsWhere<{ source: 'admin'; type: 'histogram' }>
+
 /** Upper bounds in seconds. A step takes microseconds where it waits for nothing. */
 export const STEP_BUCKETS_S = [
   0.000_01, 0.000_05, 0.000_1, 0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 1,

@@ -2,7 +2,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { floodDueMs } from '../../core/activity/flood-entry.ts'
 import { lineOfEntry, recordEntries, recordLines } from '../../core/change/record-entries.ts'
 import { eventRow } from '../../core/events.ts'
-import type { MetricName } from '../../core/metrics/metric-catalogue.ts'
+import type { EdgeNumber } from '../../core/metrics/metric-catalogue.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
@@ -57,12 +57,12 @@ export class ActivityRecorder {
     this.#timers = [setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)]
   }
 
-  get metrics(): Readonly<Partial<Record<MetricName, number>>> {
+  get metrics() {
     return {
       agw_activity_waiting_entries: this.#queue.length,
       agw_activity_lost_total: this.#lost,
       agw_refusals_counted_total: this.#counted,
-    }
+    } satisfies Partial<Record<EdgeNumber, number>>
   }
 
   /** Takes the entry of a call that went on; it is written with the next batch. */

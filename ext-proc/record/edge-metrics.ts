@@ -1,6 +1,12 @@
 import type { StepMark } from '../../core/activity/activity-entry.ts'
 import { type EdgeSnapshot, SNAPSHOT_INTERVAL_MS } from '../../core/metrics/edge-snapshot.ts'
-import { type MetricName, STEP_BUCKETS_S } from '../../core/metrics/metric-catalogue.ts'
+import {
+  type EdgeCounter,
+  type EdgeHistogram,
+  type EdgeNumber,
+  type MetricName,
+  STEP_BUCKETS_S,
+} from '../../core/metrics/metric-catalogue.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -37,26 +43,31 @@ export class EdgeMetrics {
     }
   }
 
-  snapshot(at_ms: number, gauges: Readonly<Partial<Record<MetricName, number>>>): EdgeSnapshot {
-    return {
-      at_ms,
-      values: [
-        ...[...this.#calls].map(([key, value]) => {
-          const [verdict = '', reason = ''] = key.split(' ')
-          return { name: 'agw_calls_total' as const, labels: { verdict, reason }, value }
-        }),
-        ...Object.entries(gauges).map(([name, value]) => ({
-          name: name as MetricName,
-          labels: {},
-          value,
-        })),
-      ],
-      histograms: [...this.#steps].map(([step, { counts, sum_us }]) => ({
-        name: 'agw_step_duration_seconds' as const,
+  snapshot(at_ms: number, numbers: Readonly<Partial<Record<EdgeNumber, number>>>): EdgeSnapshot {
+    const counters = {
+      agw_calls_total: [...this.#calls].map(([key, value]) => {
+        const [verdict = '', reason = ''] = key.split(' ')
+        return { labels: { verdict, reason }, value }
+      }),
+    } satisfies Record<EdgeCounter, object>
+    const histograms = {
+      agw_step_duration_seconds: [...this.#steps].map(([step, { counts, sum_us }]) => ({
         labels: { step },
         counts,
         sum: sum_us / 1e6,
       })),
+    } satisfies Record<EdgeHistogram, object>
+    return {
+      at_ms,
+      values: [
+        ...named(counters),
+        ...Object.entries(numbers).map(([name, value]) => ({
+          name: name as EdgeNumber,
+          labels: {},
+          value,
+        })),
+      ],
+      histograms: named(histograms),
     }
   }
 
@@ -64,7 +75,7 @@ export class EdgeMetrics {
   publish(
     redis: RedisClient,
     edge_id: string,
-    read: () => Readonly<Partial<Record<MetricName, number>>>,
+    read: () => Readonly<Partial<Record<EdgeNumber, number>>>,
   ): () => Promise<void> {
     this.#timer = setInterval(() => {
       const text = JSON.stringify(this.snapshot(Date.now(), read()))
@@ -76,3 +87,11 @@ export class EdgeMetrics {
     }
   }
 }
+
+/** The samples of several metrics as one list, each with the name of its metric. */
+const named = <Name extends MetricName, Sample>(
+  samples: Readonly<Record<Name, readonly Sample[]>>,
+): (Sample & { readonly name: Name })[] =>
+  (Object.entries(samples) as [Name, readonly Sample[]][]).flatMap(([name, list]) =>
+    list.map((sample) => ({ name, ...sample })),
+  )
