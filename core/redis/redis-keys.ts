@@ -1,155 +1,504 @@
-/**
- * Every Redis key and channel of the product, spelled once.
- * All share one hash tag, so that a script may touch several of them on a Redis Cluster as well.
- */
-const TAG = '{agw}:'
-const key = (...parts: readonly string[]): string => TAG + parts.join(':')
+type RedisType = 'string' | 'hash' | 'list' | 'set' | 'sorted set' | 'stream'
 
-export const REDIS_KEYS = {
-  /** String: a random name of this installation, set once; it goes upstream in `Via`. */
-  installation: key('installation'),
-  /** Counter: number of the last control message; starts at the wall clock in µs, so that a wiped store is ahead too. */
-  epoch: key('epoch'),
-  /** Hash organization_id → Organization. */
-  organizations: key('organizations'),
-  /** Sorted set organization_id by epoch of creation. */
-  organizationIndex: key('organization-index'),
-  /** Hash agent_id → Agent. */
-  agents: (org: string) => key('agents', org),
-  agentIndex: (org: string) => key('agent-index', org),
-  /** Hash agent_id → last kill revision, of deleted agents: an id is never given again. */
-  agentTombstones: (org: string) => key('agent-tombstones', org),
-  /** Hash agent_id → ms of the last call; written in batches by edges. */
-  agentLastSeen: (org: string) => key('agent-last-seen', org),
-  /** Hash agent_id → path of the last call, without its query; written with the time of it. */
-  agentLastPath: (org: string) => key('agent-last-path', org),
-  /** Hash scope_id → Scope, one hash for each agent, since an edge needs all of an agent's scopes at once. */
-  agentScopes: (org: string, agent_id: string) => key('agent-scopes', org, agent_id),
-  /** Hash scope_id → agent_id. */
-  scopeOwners: (org: string) => key('scope-owners', org),
-  scopeIndex: (org: string) => key('scope-index', org),
-  /** Hash integration_id → Integration. */
-  integrations: (org: string) => key('integrations', org),
-  integrationIndex: (org: string) => key('integration-index', org),
-  /** Hash scope_id → agent_id, of the scopes that use one integration; admin asks it before a deletion. */
-  integrationScopes: (org: string, integration_id: string) =>
-    key('integration-scopes', org, integration_id),
-  /** Hash canonical base_url → integration_id. */
-  integrationBaseUrls: (org: string) => key('integration-base-urls', org),
-  /** Hash key_id → ApiKey. */
-  apiKeys: (org: string) => key('api-keys', org),
-  /** Sorted set key_id by epoch of creation; owner is an agent_id, or `-` for the organization's own keys. */
-  apiKeyIndex: (org: string, owner: string) => key('api-key-index', org, owner),
-  /** Hash key_id → ms of the last use; written in batches by edges. */
-  apiKeyLastUsed: (org: string) => key('api-key-last-used', org),
-  /** Hash SHA-256 of a key → `<organization_id> <key_id>`. */
-  apiKeyHashes: key('api-key-hashes'),
-  /** Hash token_id → AdminToken. */
-  adminTokens: (org: string) => key('admin-tokens', org),
-  adminTokenIndex: (org: string) => key('admin-token-index', org),
-  /** Hash token_id → ms of the last use. */
-  adminTokenLastUsed: (org: string) => key('admin-token-last-used', org),
-  /** Hash SHA-256 of a token → `<organization_id> <token_id>`. */
-  adminTokenHashes: key('admin-token-hashes'),
-  /** Hash `organization_id`, `token_id`, `page_hash`, `ends_ms` of a session of the dashboard, named by the SHA-256 of its secret; and a sorted set of the sessions of one token by the ms of their start. */
-  session: (hash: string) => key('session', hash),
-  sessionIndex: (org: string, token_id: string) => key('session-index', org, token_id),
-  /** String: a kept answer of a POST with an Idempotency-Key. */
-  idempotency: (digest: string) => key('idempotency', digest),
-  /** Stream of activity entries, field `e`. */
-  activity: (org: string) => key('activity', org),
-  /** Hash `position` → id up to which the log is digested, `alerts` → number of alerts so far. */
-  activityDigest: (org: string) => key('activity-digest', org),
-  /** Stream with the ids of the log's entries that have one value, and nothing else; its name is made by core/activity/activity-index.ts. */
-  activityIndex: (org: string, name: string) => key('activity-index', org, name),
-  /** Set of the names of an organization's indexes. */
-  activityIndexes: (org: string) => key('activity-indexes', org),
-  /** String: bytes that the log of one organization may take. */
-  activityBudget: key('activity-budget'),
-  /** String with a time to live: the process that digests the logs. */
-  activityLeader: key('activity-leader'),
-  /** String with a time to live: the process that scores the traffic of all scopes. */
-  anomalyLeader: key('anomaly-leader'),
-  /** Hash `<agent_id> <scope_id>` → StoredScope, and `position` → StoredPosition: what the anomaly analyser has learned. */
-  anomalyState: (org: string) => key('anomaly-state', org),
-  /** String with a time to live: the process that writes to one archive. */
-  archiveWriter: (archive_id: string) => key('archive-writer', archive_id),
-  /** Hash organization_id → `<number> <mac>` of the last line of an archive. */
-  archiveHeads: (archive_id: string) => key('archive-heads', archive_id),
-  /** Hash of one alert; sorted set of alert_id in the order of their creation; hash what an open alert is about → alert_id. */
-  alert: (org: string, alert_id: string) => key('alert', org, alert_id),
-  alertIndex: (org: string) => key('alert-index', org),
-  alertsOpen: (org: string) => key('alerts-open', org),
-  /** Sorted set `<organization_id> <alert_id>` of new alerts that no e-mail has told of, by their ms. */
-  alertNotices: key('alert-notices'),
-  /** Hash edge_id → counters of its process, with the ms at which they were read. */
-  edgeMetrics: key('edge-metrics'),
-  /** Hash `<agent_id> <reason>` → refusals of one minute that were counted instead of recorded one by one. */
-  refusalCounts: (org: string, minute: number) => key('refusal-counts', org, String(minute)),
-  /** The same hash with what the log has told of them; and a sorted set `<organization_id> <minute>` of those it has not, by the ms at which they are due. */
-  refusalCountsTold: (org: string, minute: number) =>
-    key('refusal-counts-told', org, String(minute)),
-  refusalFloods: key('refusal-floods'),
-  /** Hash reason → refused calls of one minute whose organization is not known. */
-  unknownCalls: (minute: number) => key('unknown-calls', String(minute)),
-  /** Stream of events that webhooks subscribe to, until they are handed to the queues: fields `o` organization_id, `e` ActivityEntry. */
-  outbox: key('outbox'),
-  /** Hash `<organization_id> bytes` → size of its entries in the outbox, `<organization_id> dropped` → events that found it full. */
-  outboxUsage: key('outbox-usage'),
-  /** Hash `count`, `entry`, `first_was_sent` of the rate_limit_exceeded of one agent and minute; and a sorted set of their names `<organization_id> <agent_id> <minute>` by the time they are due. */
-  rateFlood: (name: string) => key('rate-flood', name),
-  rateFloods: key('rate-floods'),
-  /** Hash webhook_id → Webhook; sorted set webhook_id by epoch of creation; hash event → number of webhooks that want it. */
-  webhooks: (org: string) => key('webhooks', org),
-  webhookIndex: (org: string) => key('webhook-index', org),
-  webhookSubscriptions: (org: string) => key('webhook-subscriptions', org),
-  /** Hash of what deliveries have made of a webhook: counts, status, last attempt. */
-  webhookState: (webhook_id: string) => key('webhook-state', webhook_id),
-  /** Sorted set `<organization_id> <webhook_id>` by the ms at which the webhook next has something to do. */
-  webhooksDue: key('webhooks-due'),
-  /** Sorted sets of delivery_id: waiting by due ms, being attempted by the ms at which the lease ends, all in the order of their creation. */
-  webhookQueue: (webhook_id: string) => key('webhook-queue', webhook_id),
-  webhookInFlight: (webhook_id: string) => key('webhook-in-flight', webhook_id),
-  webhookDeliveries: (webhook_id: string) => key('webhook-deliveries', webhook_id),
-  /** Hash of one delivery with its attempts. */
-  webhookDelivery: (delivery_id: string) => key('webhook-delivery', delivery_id),
-  /** Sorted set delivery_id of the organization's ended deliveries by the ms of their end. */
-  webhookSettled: (org: string) => key('webhook-settled', org),
-  /** Hash of one event (body, and how many deliveries still need it), named `<organization_id>:<event_id>`; sorted sets of event_id by time: all, and those that no delivery needs. */
-  webhookEvent: (name: string) => key('webhook-event', name),
-  webhookEventTimes: (org: string) => key('webhook-event-times', org),
-  webhookIdleEvents: (org: string) => key('webhook-idle-events', org),
-  /** Hash `event_bytes`, `pending`, `dropped`, `sequence` of an organization. */
-  webhookUsage: (org: string) => key('webhook-usage', org),
-  /** Set `<organization_id> <webhook_id>` of deleted webhooks whose deliveries are still to be removed; of a deleted organization `<organization_id> *`. */
-  webhooksDeleted: key('webhooks-deleted'),
-  /** Sorted set `<organization_id> <webhook_id> <ms>` of webhooks that began to fail, by the ms at which an e-mail is due. */
-  webhookNotices: key('webhook-notices'),
-  /** Sorted set of agent_killed entries that an e-mail is to tell of, by the ms at which it is due. */
-  killMails: key('kill-mails'),
-  /** String with a time to live: the process that sends the beacon. */
-  beaconLeader: key('beacon-leader'),
-  /** Hash edge_id → EdgeRecord, and a sorted set edge_id by Redis time in ms of the last beat. */
-  edges: key('edges'),
-  edgeBeats: key('edge-beats'),
-  /** Hash epoch → KillRecord, from the kill until its event is written and no live edge is silent. */
-  kills: key('kills'),
-  /** Hash key_id → ms of the last call that an agent made with a key of the organization. */
-  agentOrganizationKeys: (org: string, agent_id: string) =>
-    key('agent-organization-keys', org, agent_id),
-  /** Hash minute → calls of an agent, the last hour and a little more. */
-  agentCalls: (org: string, agent_id: string) => key('agent-calls', org, agent_id),
-  /** List of the times, in ms, of the calls that a scope's rate limit has let through in the last minute, newest first. */
-  rateLog: (org: string, agent_id: string, scope_id: string) =>
-    key('rate-log', org, agent_id, scope_id),
-  /** Hash scope_id → `<first refusal, ms> <latest, ms> <clock minute> <refusals of it> <of the one before>`. */
-  rateViolations: (org: string, agent_id: string) => key('rate-refusals', org, agent_id),
-  /** Hash edge_id → Acknowledgement, for one control message. */
-  acknowledgements: (epoch: number) => key('acknowledgements', String(epoch)),
-} as const
+interface KeyRow {
+  /** Stands first in the name of a key, so that no id can be taken for it. */
+  readonly kind: string
+  /** What follows the kind, in this order. */
+  readonly of: readonly string[]
+  readonly type: RedisType
+  /** What it holds; of a hash `field → value`. */
+  readonly holds: string
+}
+
+/**
+ * Every Redis key of the product, spelled once. All share one hash tag, so that a script may touch several of them on a
+ * Redis Cluster as well. The reference page is made from this table.
+ */
+export const REDIS_KEY_ROWS = {
+  installation: {
+    kind: 'installation',
+    of: [],
+    type: 'string',
+    holds: 'A random name of this deployment, set once; it is sent upstream in `Via`.',
+  },
+  epoch: {
+    kind: 'epoch',
+    of: [],
+    type: 'string',
+    holds:
+      'Number of the last control message. It starts at the wall clock in µs, so that a wiped store is ahead too.',
+  },
+  organizations: {
+    kind: 'organizations',
+    of: [],
+    type: 'hash',
+    holds: 'organization_id → Organization',
+  },
+  organizationIndex: {
+    kind: 'organization-index',
+    of: [],
+    type: 'sorted set',
+    holds: 'organization_id by the epoch of its creation',
+  },
+  agents: { kind: 'agents', of: ['organization_id'], type: 'hash', holds: 'agent_id → Agent' },
+  agentIndex: {
+    kind: 'agent-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'agent_id by the epoch of its creation',
+  },
+  agentTombstones: {
+    kind: 'agent-tombstones',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'agent_id → last kill revision, of deleted agents: an id is never given again.',
+  },
+  agentLastSeen: {
+    kind: 'agent-last-seen',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'agent_id → ms of the last call; written in batches by edges.',
+  },
+  agentLastPath: {
+    kind: 'agent-last-path',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'agent_id → path of the last call, without its query; written with its time.',
+  },
+  agentScopes: {
+    kind: 'agent-scopes',
+    of: ['organization_id', 'agent_id'],
+    type: 'hash',
+    holds:
+      'scope_id → Scope. One hash per agent, since an edge needs all scopes of an agent at once.',
+  },
+  scopeOwners: {
+    kind: 'scope-owners',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'scope_id → agent_id',
+  },
+  scopeIndex: {
+    kind: 'scope-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'scope_id by the epoch of its creation',
+  },
+  integrations: {
+    kind: 'integrations',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'integration_id → Integration',
+  },
+  integrationIndex: {
+    kind: 'integration-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'integration_id by the epoch of its creation',
+  },
+  integrationScopes: {
+    kind: 'integration-scopes',
+    of: ['organization_id', 'integration_id'],
+    type: 'hash',
+    holds:
+      'scope_id → agent_id, of the scopes that use one integration; checked before a deletion.',
+  },
+  integrationBaseUrls: {
+    kind: 'integration-base-urls',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'canonical base_url → integration_id',
+  },
+  apiKeys: { kind: 'api-keys', of: ['organization_id'], type: 'hash', holds: 'key_id → ApiKey' },
+  apiKeyIndex: {
+    kind: 'api-key-index',
+    of: ['organization_id', 'owner'],
+    type: 'sorted set',
+    holds:
+      'key_id by the epoch of its creation. The owner is an agent_id, or `-` for keys of the organization.',
+  },
+  apiKeyLastUsed: {
+    kind: 'api-key-last-used',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'key_id → ms of the last use; written in batches by edges.',
+  },
+  apiKeyHashes: {
+    kind: 'api-key-hashes',
+    of: [],
+    type: 'hash',
+    holds: 'SHA-256 of a key → `<organization_id> <key_id>`',
+  },
+  adminTokens: {
+    kind: 'admin-tokens',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'token_id → AdminToken',
+  },
+  adminTokenIndex: {
+    kind: 'admin-token-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'token_id by the epoch of its creation',
+  },
+  adminTokenLastUsed: {
+    kind: 'admin-token-last-used',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'token_id → ms of the last use',
+  },
+  adminTokenHashes: {
+    kind: 'admin-token-hashes',
+    of: [],
+    type: 'hash',
+    holds: 'SHA-256 of a token → `<organization_id> <token_id>`',
+  },
+  session: {
+    kind: 'session',
+    of: ['hash'],
+    type: 'hash',
+    holds:
+      '`organization_id`, `token_id`, `page_hash`, `ends_ms` of a console session, named by the SHA-256 of its secret; expires when idle.',
+  },
+  sessionIndex: {
+    kind: 'session-index',
+    of: ['organization_id', 'token_id'],
+    type: 'sorted set',
+    holds: 'Hashes of the sessions of a token by the ms of their start; expires.',
+  },
+  idempotency: {
+    kind: 'idempotency',
+    of: ['digest'],
+    type: 'hash',
+    holds: 'The sealed answer of a POST with an Idempotency-Key; expires after ten minutes.',
+  },
+  activity: {
+    kind: 'activity',
+    of: ['organization_id'],
+    type: 'stream',
+    holds: 'Activity entries, field `e`',
+  },
+  activityDigest: {
+    kind: 'activity-digest',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: '`position` → id up to which the log is indexed, `alerts` → number of alerts so far',
+  },
+  activityIndex: {
+    kind: 'activity-index',
+    of: ['organization_id', 'name'],
+    type: 'stream',
+    holds:
+      'Ids of the entries with one value, and nothing else. core/activity/activity-index.ts makes the name.',
+  },
+  activityIndexes: {
+    kind: 'activity-indexes',
+    of: ['organization_id'],
+    type: 'set',
+    holds: 'Names of the indexes of an organization',
+  },
+  activityBudget: {
+    kind: 'activity-budget',
+    of: [],
+    type: 'string',
+    holds: 'Bytes that the log of one organization may take',
+  },
+  activityLeader: {
+    kind: 'activity-leader',
+    of: [],
+    type: 'string',
+    holds: 'The process that indexes the logs; expires.',
+  },
+  anomalyLeader: {
+    kind: 'anomaly-leader',
+    of: [],
+    type: 'string',
+    holds: 'The process that scores the traffic of all scopes; expires.',
+  },
+  anomalyState: {
+    kind: 'anomaly-state',
+    of: ['organization_id'],
+    type: 'hash',
+    holds:
+      '`<agent_id> <scope_id>` → StoredScope, and `position` → StoredPosition: what the anomaly analyser has learned',
+  },
+  archiveWriter: {
+    kind: 'archive-writer',
+    of: ['archive_id'],
+    type: 'string',
+    holds: 'The process that writes to one archive; expires.',
+  },
+  archiveHeads: {
+    kind: 'archive-heads',
+    of: ['archive_id'],
+    type: 'hash',
+    holds: 'organization_id → `<number> <mac>` of the last line of an archive',
+  },
+  alert: { kind: 'alert', of: ['organization_id', 'alert_id'], type: 'hash', holds: 'One alert' },
+  alertIndex: {
+    kind: 'alert-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'alert_id in the order of creation',
+  },
+  alertsOpen: {
+    kind: 'alerts-open',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'What an open alert is about → alert_id',
+  },
+  alertNotices: {
+    kind: 'alert-notices',
+    of: [],
+    type: 'sorted set',
+    holds: '`<organization_id> <alert_id>` of new alerts without an e-mail yet, by their ms',
+  },
+  edgeMetrics: {
+    kind: 'edge-metrics',
+    of: [],
+    type: 'hash',
+    holds: 'edge_id → counters of its process, with the ms at which they were read',
+  },
+  refusalCounts: {
+    kind: 'refusal-counts',
+    of: ['organization_id', 'minute'],
+    type: 'hash',
+    holds:
+      '`<agent_id> <reason>` → refusals of one minute that were counted instead of recorded one by one; expires after 30 days.',
+  },
+  refusalCountsTold: {
+    kind: 'refusal-counts-told',
+    of: ['organization_id', 'minute'],
+    type: 'hash',
+    holds: 'The same with what the log has reported of them; expires.',
+  },
+  refusalFloods: {
+    kind: 'refusal-floods',
+    of: [],
+    type: 'sorted set',
+    holds:
+      '`<organization_id> <minute>` of those the log has not reported, by the ms at which they are due',
+  },
+  unknownCalls: {
+    kind: 'unknown-calls',
+    of: ['minute'],
+    type: 'hash',
+    holds:
+      'Reason → refused calls of one minute without a known organization; expires after 30 days.',
+  },
+  outbox: {
+    kind: 'outbox',
+    of: [],
+    type: 'stream',
+    holds:
+      'Events that webhooks subscribe to, until they are handed to the queues: fields `o` organization_id, `e` ActivityEntry',
+  },
+  outboxUsage: {
+    kind: 'outbox-usage',
+    of: [],
+    type: 'hash',
+    holds:
+      '`<organization_id> bytes` → size of its entries in the outbox, `<organization_id> dropped` → events that found it full',
+  },
+  rateFlood: {
+    kind: 'rate-flood',
+    of: ['name'],
+    type: 'hash',
+    holds:
+      '`count`, `entry`, `first_was_sent` of the gathered events of one agent and minute; expires.',
+  },
+  rateFloods: {
+    kind: 'rate-floods',
+    of: [],
+    type: 'sorted set',
+    holds:
+      '`<organization_id> <agent_id> <minute>` of those floods, by the ms at which they are due',
+  },
+  webhooks: {
+    kind: 'webhooks',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'webhook_id → Webhook',
+  },
+  webhookIndex: {
+    kind: 'webhook-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'webhook_id by the epoch of its creation',
+  },
+  webhookSubscriptions: {
+    kind: 'webhook-subscriptions',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'event → number of webhooks that subscribe to it',
+  },
+  webhookState: {
+    kind: 'webhook-state',
+    of: ['webhook_id'],
+    type: 'hash',
+    holds: 'What deliveries have made of a webhook: counts, status, last attempt',
+  },
+  webhooksDue: {
+    kind: 'webhooks-due',
+    of: [],
+    type: 'sorted set',
+    holds:
+      '`<organization_id> <webhook_id>` by the ms at which the webhook next has something to do',
+  },
+  webhookQueue: {
+    kind: 'webhook-queue',
+    of: ['webhook_id'],
+    type: 'sorted set',
+    holds: 'delivery_id of waiting deliveries by due ms',
+  },
+  webhookInFlight: {
+    kind: 'webhook-in-flight',
+    of: ['webhook_id'],
+    type: 'sorted set',
+    holds: 'delivery_id of attempts in progress by the ms at which their lease ends',
+  },
+  webhookDeliveries: {
+    kind: 'webhook-deliveries',
+    of: ['webhook_id'],
+    type: 'sorted set',
+    holds: 'delivery_id in the order of creation',
+  },
+  webhookDelivery: {
+    kind: 'webhook-delivery',
+    of: ['delivery_id'],
+    type: 'hash',
+    holds: 'One delivery with its attempts',
+  },
+  webhookSettled: {
+    kind: 'webhook-settled',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'delivery_id of finished deliveries by the ms of their end',
+  },
+  webhookEvent: {
+    kind: 'webhook-event',
+    of: ['name'],
+    type: 'hash',
+    holds:
+      'One event (body, and how many deliveries still need it), named `<organization_id>:<event_id>`',
+  },
+  webhookEventTimes: {
+    kind: 'webhook-event-times',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'event_id of all stored events by time',
+  },
+  webhookIdleEvents: {
+    kind: 'webhook-idle-events',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'event_id of the events that no delivery needs, by time',
+  },
+  webhookUsage: {
+    kind: 'webhook-usage',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: '`event_bytes`, `pending`, `dropped`, `sequence` of an organization',
+  },
+  webhooksDeleted: {
+    kind: 'webhooks-deleted',
+    of: [],
+    type: 'set',
+    holds:
+      '`<organization_id> <webhook_id>` of deleted webhooks whose deliveries are still to be removed; `<organization_id> *` for a deleted organization',
+  },
+  webhookNotices: {
+    kind: 'webhook-notices',
+    of: [],
+    type: 'sorted set',
+    holds:
+      '`<organization_id> <webhook_id> <ms>` of webhooks that began to fail, by the ms at which an e-mail is due',
+  },
+  killMails: {
+    kind: 'kill-mails',
+    of: [],
+    type: 'sorted set',
+    holds: 'agent_killed entries that an e-mail is to report, by the ms at which it is due',
+  },
+  beaconLeader: {
+    kind: 'beacon-leader',
+    of: [],
+    type: 'string',
+    holds: 'The process that sends the beacon; expires.',
+  },
+  edges: { kind: 'edges', of: [], type: 'hash', holds: 'edge_id → EdgeRecord' },
+  edgeBeats: {
+    kind: 'edge-beats',
+    of: [],
+    type: 'sorted set',
+    holds: 'edge_id by the Redis time of its last beat, in ms',
+  },
+  kills: {
+    kind: 'kills',
+    of: [],
+    type: 'hash',
+    holds:
+      'epoch → KillRecord, from the kill until its event is written and no live edge is silent',
+  },
+  agentOrganizationKeys: {
+    kind: 'agent-organization-keys',
+    of: ['organization_id', 'agent_id'],
+    type: 'hash',
+    holds: 'key_id → ms of the last call that an agent made with a key of the organization',
+  },
+  agentCalls: {
+    kind: 'agent-calls',
+    of: ['organization_id', 'agent_id'],
+    type: 'hash',
+    holds: 'minute → calls of an agent, for a little more than the last hour',
+  },
+  rateLog: {
+    kind: 'rate-log',
+    of: ['organization_id', 'agent_id', 'scope_id'],
+    type: 'list',
+    holds:
+      'Times, in ms, of the calls that the rate limit of a scope has let through in the last minute, newest first',
+  },
+  rateViolations: {
+    kind: 'rate-refusals',
+    of: ['organization_id', 'agent_id'],
+    type: 'hash',
+    holds:
+      'scope_id → `<first refusal, ms> <latest, ms> <clock minute> <refusals of it> <of the one before>`',
+  },
+  acknowledgements: {
+    kind: 'acknowledgements',
+    of: ['epoch'],
+    type: 'hash',
+    holds: 'edge_id → Acknowledgement of one control message; expires.',
+  },
+} as const satisfies Record<string, KeyRow>
+
+const TAG = '{agw}:'
+
+/** Parts that are numbers; all others are ids or names. */
+type ValueOf<Part> = Part extends 'minute' | 'epoch' ? number : string
+
+type KeyOf<Parts extends readonly string[]> = Parts['length'] extends 0
+  ? string
+  : (...values: { readonly [Place in keyof Parts]: ValueOf<Parts[Place]> }) => string
+
+type RedisKeys = {
+  readonly [Name in keyof typeof REDIS_KEY_ROWS]: KeyOf<(typeof REDIS_KEY_ROWS)[Name]['of']>
+}
+
+/** The names of the keys: a text, or a function of the parts that the row lists. */
+export const REDIS_KEYS = Object.fromEntries(
+  Object.entries(REDIS_KEY_ROWS).map(([name, { kind, of }]) => [
+    name,
+    of.length === 0
+      ? TAG + kind
+      : (...values: readonly (string | number)[]) => `${TAG}${kind}:${values.join(':')}`,
+  ]),
+) as RedisKeys
 
 export const CHANNELS = {
   /** Control messages and beacons, in one channel, so that a beacon never overtakes a message. */
-  control: key('control'),
-  acknowledgements: key('acknowledged'),
+  control: `${TAG}control`,
+  acknowledgements: `${TAG}acknowledged`,
 } as const

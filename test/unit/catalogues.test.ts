@@ -6,6 +6,7 @@ import { eventOfReason } from '../../core/activity/event-of-reason.ts'
 import { DELIVERED_EVENTS, EVENT_NAMES, EVENTS, eventRow } from '../../core/events.ts'
 import { deliveryTag, isDelivered } from '../../core/outbox/delivery-tag.ts'
 import { REASONS, type Reason } from '../../core/reasons.ts'
+import { REDIS_KEY_ROWS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { fromRoot } from '../../core/root.ts'
 import { CATEGORIES } from '../../core/scanner/categories.ts'
 import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
@@ -63,6 +64,32 @@ test('every category that expressions find has a pattern', () => {
   const found = new Set<string>(BUILT_IN_PATTERNS.map(({ category }) => category))
   for (const [name, { found_by }] of Object.entries(CATEGORIES))
     assert.equal(found.has(name), found_by === 'expression', name)
+})
+
+test('every Redis key has a kind of its own, and something uses it', () => {
+  const kinds = Object.values(REDIS_KEY_ROWS).map(({ kind }) => kind)
+  assert.deepEqual([...new Set(kinds)], kinds)
+  const sources = ['core', 'ext-proc', 'admin', 'cli'].flatMap((folder) =>
+    readdirSync(fromRoot(folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(fromRoot(folder, file), 'utf8')),
+  )
+  for (const name of Object.keys(REDIS_KEY_ROWS)) {
+    const use = new RegExp(`REDIS_KEYS\\.${name}\\b`)
+    assert.ok(
+      sources.some((text) => use.test(text)),
+      name,
+    )
+  }
+})
+
+test('a Redis key is its kind and its parts, behind the hash tag', () => {
+  assert.equal(REDIS_KEYS.epoch, '{agw}:epoch')
+  assert.equal(REDIS_KEYS.agents('org_1'), '{agw}:agents:org_1')
+  assert.equal(REDIS_KEYS.rateLog('org_1', 'agt_1', 'scp_1'), '{agw}:rate-log:org_1:agt_1:scp_1')
+  assert.equal(REDIS_KEYS.unknownCalls(29_000_000), '{agw}:unknown-calls:29000000')
+  // As a prefix, for a script that appends the last part itself.
+  assert.equal(REDIS_KEYS.alert('org_1', ''), '{agw}:alert:org_1:')
 })
 
 test('every message, cause and cure is a sentence', () => {
