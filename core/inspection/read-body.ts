@@ -1,6 +1,7 @@
 import { editBytes } from '../http-message/edit-bytes.ts'
-import { findBodyMethods } from '../policy/find-body-methods.ts'
+import { findBodyOverrides } from '../policy/find-body-overrides.ts'
 import { namesOtherCharset } from '../policy/names-other-charset.ts'
+import { joinOverrides, NO_OVERRIDES, type Overrides } from '../policy/overrides.ts'
 import { readBodyIdentity } from '../policy/read-body-identity.ts'
 import { type JsonRpcBody, readJsonRpc } from '../mcp/read-json-rpc.ts'
 import type { McpHeaders } from '../mcp/read-mcp-headers.ts'
@@ -19,7 +20,7 @@ export type BodyQuestions = {
   readonly limit_bytes: number
   /** Who the body says that its sender is; null where nobody asks. */
   readonly identity: IdentityQuestion | null
-  readonly asks_methods: boolean
+  readonly asks_overrides: boolean
   /** Whether JSON-RPC is looked for, and the headers of an MCP call that must agree with it; null where nobody asks. */
   readonly json_rpc: { readonly headers: McpHeaders | null } | null
   /** What else of the request is scanned; null where nothing is. */
@@ -40,7 +41,8 @@ export type BodyFacts = {
     | null
     | { readonly kind: 'unsupported_encoding'; readonly content_encoding: string }
     | { readonly kind: 'too_large'; readonly limit_bytes: number }
-  readonly methods: readonly string[]
+  /** The methods and paths that the body names. */
+  readonly overrides: Overrides
   readonly json_rpc: JsonRpcBody | null
   readonly scan: ScanResult | null
   /** What the scan alone took. */
@@ -64,7 +66,7 @@ export type BodyReading = {
 const NOTHING: BodyFacts = {
   identity: null,
   unread: null,
-  methods: [],
+  overrides: NO_OVERRIDES,
   json_rpc: null,
   scan: null,
   scan_ms: 0,
@@ -119,10 +121,10 @@ const factsOf = (
   settings: CompiledInjectionSettings | null,
   budget: SearchBudget,
 ): BodyFacts => {
-  const { asks_methods, json_rpc, scan, content_type, content_encoding, limit_bytes } = questions
+  const { asks_overrides, json_rpc, scan, content_type, content_encoding, limit_bytes } = questions
   if (body === null || body.length === 0)
     return { ...NOTHING, ...scanOf(null, null, questions, settings, budget) }
-  if (!asks_methods && json_rpc === null && scan === null) return NOTHING
+  if (!asks_overrides && json_rpc === null && scan === null) return NOTHING
   const inflated = inflateBody(body, content_encoding, limit_bytes, 'request')
   if (inflated.kind === 'unsupported') {
     const { content_encoding: encoding } = inflated
@@ -132,22 +134,29 @@ const factsOf = (
   return {
     identity: null,
     unread: null,
-    methods: asks_methods ? methodsIn(body, inflated, content_type) : [],
+    overrides: asks_overrides ? overridesIn(body, inflated, content_type) : NO_OVERRIDES,
     json_rpc: json_rpc === null ? null : readJsonRpc(inflated.bytes, json_rpc.headers),
     ...scanOf(body, inflated, questions, settings, budget),
   }
 }
 
 /** In the bytes as they came, without their encoding, and in the charset they claim: the upstream may take any. */
-const methodsIn = (
+const overridesIn = (
   body: Buffer,
   { bytes, was_compressed }: Extract<Inflated, { kind: 'inflated' }>,
   content_type: string,
-): readonly string[] => {
-  const decoded = namesOtherCharset(content_type) ? decodeCharset(bytes, content_type) : null
+): Overrides => {
+  const isOther = namesOtherCharset(content_type) || mayBeWide(bytes)
+  const decoded = isOther ? decodeCharset(bytes, content_type) : null
   const texts = [bytes, ...(was_compressed ? [body] : []), ...(decoded === null ? [] : [decoded])]
-  return texts.flatMap((text) => findBodyMethods(text, content_type))
+  return texts
+    .map((text) => findBodyOverrides(text, content_type))
+    .reduce((all, found) => (found === NO_OVERRIDES ? all : joinOverrides(all, found)))
 }
+
+/** UTF-16 and UTF-32, which some readers of JSON detect by themselves, show by a mark or by zeros. */
+const mayBeWide = (bytes: Buffer): boolean =>
+  bytes[0] === 0xff || bytes[0] === 0xfe || bytes.subarray(0, 4).includes(0)
 
 const scanOf = (
   body: Buffer | null,

@@ -160,7 +160,7 @@ class Pool implements ScanPool {
       content_encoding,
       limit_bytes,
       identity: null,
-      asks_methods: false,
+      asks_overrides: false,
       json_rpc: null,
       scan: { path, query, headers },
     }

@@ -4,8 +4,8 @@ import type { CompiledIntegration, IntegrationTable } from './compile-integratio
 import type { AgentScopes } from './compile-scopes.ts'
 import { coverTarget } from './cover-target.ts'
 import { describeAction } from './describe-call.ts'
-import { NO_OVERRIDES, OVERRIDES_LIMIT, type Overrides } from './find-overrides.ts'
 import type { EffectiveSettings } from './merge-settings.ts'
+import { type AddressOverride, NO_OVERRIDES, OVERRIDES_LIMIT, type Overrides } from './overrides.ts'
 import { parseTarget, type Target } from './parse-target.ts'
 import { splitRanges } from './split-ranges.ts'
 
@@ -48,7 +48,7 @@ export function decideScope(
   const plain = chooseScope(agent, integration_id, call)
   if (plain.kind === 'denied') return denied(plain, asked, method, target)
   const methods = distinct(overrides.methods, (text) => text.trim().toUpperCase())
-  const addresses = distinct(overrides.addresses, (text) => text.trim())
+  const addresses = overrides.addresses.filter(({ value }) => value.trim() !== '')
   if (methods.length === 0 && addresses.length === 0) return plain
 
   const denial = { agent_scopes: agent.names }
@@ -86,14 +86,28 @@ function scopedCall({ integration }: AskedCall, method: string, target: Target):
 }
 
 /** Where the upstream would go instead; null when that is not plainly inside the same integration. */
-function resolveAddress(address: string, asked: AskedCall, table: IntegrationTable): Target | null {
+function resolveAddress(
+  address: AddressOverride,
+  asked: AskedCall,
+  table: IntegrationTable,
+): Target | null {
   const { integration, target } = asked
-  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(address)
-  const path = address.startsWith('/') ? address : `/${address}`
-  const parsed = parseTarget(isAbsolute ? `/${address}` : `/${target.origin}${path}`)
+  const url = urlOf(address, target)
+  if (url === null) return null
+  const parsed = parseTarget(`/${url}`)
   if (!parsed.ok) return null
   const covered = coverTarget(table, parsed.target)
   return covered.kind === 'covered' && covered.integration === integration ? parsed.target : null
+}
+
+function urlOf({ kind, value }: AddressOverride, target: Target): string | null {
+  const text = value.trim()
+  if (kind === 'host')
+    return /[/?#\\]/.test(text) ? null : `${target.scheme}://${text}${target.raw_path}`
+  // Nothing is left to cut off an address of which the scope allowed the whole.
+  if (kind === 'prefix') return text === '/' ? target.origin + target.raw_path : null
+  if (/^[a-z][a-z0-9+.-]*:/i.test(text)) return text
+  return target.origin + (text.startsWith('/') ? text : `/${text}`)
 }
 
 function denied(

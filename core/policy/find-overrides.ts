@@ -1,44 +1,97 @@
 import type { Header } from './header.ts'
+import { findFormOverrides } from './find-form-overrides.ts'
+import { mayNameField, noteField, overrideField } from './override-field.ts'
+import {
+  type AddressOverride,
+  type FoundOverrides,
+  isEmpty,
+  NO_OVERRIDES,
+  OVERRIDES_LIMIT,
+  type Overrides,
+} from './overrides.ts'
 import { plainHeaderName } from './plain-header-name.ts'
-import { queryValues } from './query-parameter.ts'
 
-/** What a request says besides its own method and address, for upstreams that believe it (threats.md 10). */
-export interface Overrides {
-  readonly methods: readonly string[]
-  /** As written: a path, or an absolute URL. */
-  readonly addresses: readonly string[]
+/** Headers that servers, frameworks and gateways take an address from, in their plain form. */
+const ADDRESS_HEADERS: ReadonlyMap<string, AddressOverride['kind']> = new Map([
+  ['path-info', 'url'],
+  ['request-uri', 'url'],
+  ['request-url', 'url'],
+  ['unencoded-url', 'url'],
+  ['x-http-destination-url', 'url'],
+  ['x-http-destinationurl', 'url'],
+  ['x-original-path', 'url'],
+  ['x-original-request-uri', 'url'],
+  ['x-original-uri', 'url'],
+  ['x-original-url', 'url'],
+  ['x-override-path', 'url'],
+  ['x-override-uri', 'url'],
+  ['x-override-url', 'url'],
+  ['x-path-info', 'url'],
+  ['x-proxy-url', 'url'],
+  ['x-real-url', 'url'],
+  ['x-request-uri', 'url'],
+  ['x-request-url', 'url'],
+  ['x-rewrite-path', 'url'],
+  ['x-rewrite-uri', 'url'],
+  ['x-rewrite-url', 'url'],
+  ['x-host', 'host'],
+  ['x-host-override', 'host'],
+  ['x-http-host', 'host'],
+  ['x-http-host-override', 'host'],
+  ['x-original-host', 'host'],
+  ['x-override-host', 'host'],
+  ['x-real-host', 'host'],
+  ['x-rewrite-host', 'host'],
+  // WSGI servers and a common middleware of Flask cut this off the path.
+  ['script-name', 'prefix'],
+  ['x-script-name', 'prefix'],
+])
+/** WebDAV writes to the address in this header, with these methods alone. */
+const DESTINATION = 'destination'
+const DESTINATION_METHODS: readonly string[] = ['COPY', 'MOVE']
+
+/** Looks at the headers and the query; `findBodyOverrides` looks at a body. */
+export function findOverrides(headers: readonly Header[], raw_query: string | null): Overrides {
+  let found: FoundOverrides | null = null
+  for (const { name, value } of headers) {
+    if (!mayOverride(name)) continue
+    const plain = plainHeaderName(name)
+    const kind = ADDRESS_HEADERS.get(plain) ?? destinationKind(plain, headers)
+    const field = kind === null && NAMES_METHOD.test(plain) ? overrideField(plain) : null
+    if (kind === null && (field === null || field === 'path')) continue
+    found ??= { methods: [], addresses: [] }
+    if (kind !== null)
+      for (const text of spellings(value)) found.addresses.push({ kind, value: text })
+    else if (field !== null)
+      for (const text of value.split(',', OVERRIDES_LIMIT + 1)) noteField(found, field, text)
+  }
+  if (raw_query !== null && mayNameField(raw_query)) {
+    found ??= { methods: [], addresses: [] }
+    findFormOverrides(raw_query, found)
+  }
+  return found === null || isEmpty(found) ? NO_OVERRIDES : found
 }
 
-/** No client sends more than one of each; past this the call is refused without looking at them. */
-export const OVERRIDES_LIMIT = 8
-export const NO_OVERRIDES: Overrides = { methods: [], addresses: [] }
+const NAMES_METHOD = /method|verb/
+/** The first letters of the names that are looked for; most headers of an ordinary call end here. */
+const INITIALS: ReadonlySet<number> = new Set(Buffer.from('dhmoprsuvx'))
+/** `host` and `user-agent` are on nearly every call. */
+const ORDINARY: ReadonlySet<string> = new Set(['host', 'user-agent', 'x-request-id'])
 
-const METHOD_HEADERS: readonly string[] = [
-  'x-http-method',
-  'x-http-method-override',
-  'x-method-override',
-]
-const ADDRESS_HEADERS: readonly string[] = ['x-original-url', 'x-rewrite-url']
+function mayOverride(name: string): boolean {
+  const first = name.charCodeAt(0)
+  if (first === 0x3a) return false
+  const isLetter = first >= 0x61 && first <= 0x7a
+  return (!isLetter || INITIALS.has(first)) && !ORDINARY.has(name)
+}
 
-/** Looks at the headers and at `_method` in the query; `findBodyMethods` answers for a body. */
-export function findOverrides(headers: readonly Header[], raw_query: string | null): Overrides {
-  let found: { methods: string[]; addresses: string[] } | null = null
-  for (const { name, value } of headers) {
-    if (name.charCodeAt(0) !== 0x78) continue
-    const plain = plainHeaderName(name)
-    const isMethod = METHOD_HEADERS.includes(plain)
-    if (!isMethod && !ADDRESS_HEADERS.includes(plain)) continue
-    found ??= { methods: [], addresses: [] }
-    if (isMethod) found.methods.push(...value.split(',', OVERRIDES_LIMIT + 1))
-    else found.addresses.push(...spellings(value))
-  }
-  // Some frameworks separate at semicolons too.
-  const inQuery = queryValues(raw_query?.replaceAll(';', '&') ?? null, '_method')
-  if (inQuery.length > 0) {
-    found ??= { methods: [], addresses: [] }
-    for (const value of inQuery) found.methods.push(value)
-  }
-  return found ?? NO_OVERRIDES
+function destinationKind(
+  plain: string,
+  headers: readonly Header[],
+): AddressOverride['kind'] | null {
+  if (plain !== DESTINATION) return null
+  const method = headers.find(({ name }) => name === ':method')?.value.toUpperCase() ?? ''
+  return DESTINATION_METHODS.includes(method) ? 'url' : null
 }
 
 /** Several lines may have been joined by a comma, which a URL may hold as well: both readings count. */

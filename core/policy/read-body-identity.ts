@@ -13,15 +13,10 @@ export type BodyIdentity =
     }
 
 const FORM = 'application/x-www-form-urlencoded'
-const MULTIPART = 'multipart/'
 
 /** @param content_type the header's value */
 const isUrlEncoded = (content_type: string): boolean =>
   content_type.length >= FORM.length && content_type.slice(0, FORM.length).toLowerCase() === FORM
-
-/** Bodies in which web frameworks look for `_method`. */
-export const isForm = (content_type: string): boolean =>
-  isUrlEncoded(content_type) || content_type.slice(0, MULTIPART.length).toLowerCase() === MULTIPART
 
 /**
  * Reads a body that is not compressed. What a form does not name is looked for in JSON, whatever the type says:

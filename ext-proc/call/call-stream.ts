@@ -35,6 +35,8 @@ export type Answer =
 
 /** What the decision may ask of the stream. */
 export interface CallIo {
+  /** Whether a body follows the headers. */
+  readonly has_body: boolean
   /**
    * The whole body, held by Envoy until the answer; empty when there is none.
    * @param mayInspect whether the response may have to be looked at: Envoy must be told before the body comes
@@ -168,6 +170,7 @@ export class CallStream implements HeldCall {
     try {
       record = this.#record = this.#parts.begin(headers)
       const io: CallIo = {
+        has_body: this.#hasBody,
         body: (mayInspect) => this.#holdBody(mayInspect),
         hold: (...agent) => this.#hold(...agent),
         letGo: () => this.#letGo(),

@@ -1,6 +1,6 @@
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { decideScope, type ScopeDecision } from '../../core/policy/decide-scope.ts'
-import type { Overrides } from '../../core/policy/find-overrides.ts'
+import type { Overrides } from '../../core/policy/overrides.ts'
 import type { OutgoingRequest } from '../../core/policy/outgoing-request.ts'
 import type { Target } from '../../core/policy/parse-target.ts'
 import type { OrganizationPolicy } from '../policy/policy-store.ts'

@@ -3,7 +3,7 @@ import { outgoingRequest } from '../../core/policy/outgoing-request.ts'
 import type { Answer, CallStreamParts } from './call-stream.ts'
 import { type Call, type DeciderParts, deny, given } from './call.ts'
 import { type AskedCall, checkScope } from './check-scope.ts'
-import { checkBodyMethods } from './check-body-methods.ts'
+import { checkBodyOverrides } from './check-body-overrides.ts'
 import { checkRate } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
 import { findIntegration, findTarget } from './find-integration.ts'
@@ -65,7 +65,7 @@ async function decide(received: Call): Promise<Answer> {
   const read = await readNeededBody(call, asked, scoped.value)
   if (!read.ok) return read.answer
   const { body, facts } = read.value
-  const named = checkBodyMethods(call, asked, scoped.value, overrides, facts)
+  const named = checkBodyOverrides(call, asked, scoped.value, overrides, facts)
   if (!named.ok) return named.answer
   record.mark('body', 'pass')
   const tooled = checkTools(call, asked, scoped.value, facts)

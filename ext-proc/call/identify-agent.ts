@@ -146,7 +146,7 @@ function readIdentity(
     content_encoding: null,
     limit_bytes: parts.settings.max_body_bytes,
     identity: { strips: integration.strip_agent_id, agent_id: null },
-    asks_methods: false,
+    asks_overrides: false,
     json_rpc: null,
     scan: null,
   }

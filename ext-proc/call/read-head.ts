@@ -36,7 +36,8 @@ export function readHead(headers: readonly Header[]): RequestHead {
         is_upgrade = true
         break
       case 'content-type':
-        content_type = value
+        // Readers differ in which of two they take.
+        content_type = content_type === '' ? value : `${content_type}, ${value}`
         break
       case 'content-encoding': {
         const text = value.trim().toLowerCase()

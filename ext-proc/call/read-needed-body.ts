@@ -6,7 +6,7 @@ import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 import { deferredSettings } from '../policy/deferred-settings.ts'
 import { holdBody, type SentBody } from './hold-body.ts'
-import { isForm } from '../../core/policy/read-body-identity.ts'
+import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
 
 interface Need {
   readonly limit_bytes: number
@@ -15,17 +15,19 @@ interface Need {
 
 /** Null where nothing has to look at the body. */
 function needOf(
-  { parts, head, record }: Call,
+  { parts, head, io, record }: Call,
   { identity, integration: { integration, base } }: AskedCall,
-  { settings }: AllowedScope,
+  scope: AllowedScope,
 ): Need | null {
   const { auth } = integration
+  const { settings } = scope
+  const there = identity.policy.scopes.by_integration.get(integration.integration_id)
   const isNeeded =
     identity.body !== null ||
     settings.injection.enabled ||
     !settings.tools.is_unrestricted ||
     record.mcp?.mirrors === true ||
-    isForm(head.content_type) ||
+    (io.has_body && there !== undefined && mayBodyOverride(there, scope, head.content_type)) ||
     credentialUse(auth).holdsBody(base.scheme)
   if (!isNeeded) return null
   const limit_bytes = Math.min(
@@ -110,7 +112,7 @@ function questionsOf(
     limit_bytes: parts.settings.max_body_bytes,
     identity:
       identity.body === null ? { strips: strip_agent_id, agent_id: identity.agent.agent_id } : null,
-    asks_methods: true,
+    asks_overrides: true,
     json_rpc:
       settings.tools.is_unrestricted && record.mcp === null ? null : { headers: record.mcp },
     scan: settings.injection.enabled

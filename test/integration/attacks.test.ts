@@ -58,6 +58,58 @@ test('threat 10: a method in a multipart form is found however its boundary is s
     )
 })
 
+test('threat 28: a body that only some framework reads as an override is refused, and what no one reads passes', async () => {
+  const json = { 'content-type': 'application/json' }
+  const none = { 'content-type': '' }
+  const twice = { 'content-type': 'application/json, application/x-www-form-urlencoded' }
+  const multipart = { 'content-type': 'multipart/form-data; boundary=x' }
+  const field = (name: string) =>
+    `--x\r\nContent-Disposition: form-data; name=${name}\r\n\r\nDELETE\r\n--x--\r\n`
+  const refused: [path: string, body: string, headers: Record<string, string>][] = [
+    ['/x', '.method=DELETE', FORM],
+    ['/x', '+_method=DELETE', FORM],
+    ['/x', '_method%00x=DELETE', FORM],
+    ['/x', 'method=delete', FORM],
+    ['/x', '_HttpMethod=PATCH', FORM],
+    ['/x', 'X-HTTP-Method-Override=DELETE', FORM],
+    ['/x', '_method=DELETE', { 'content-type': 'application/x-www-form-urlencoded,x' }],
+    ['/x', '_method=DELETE', { 'content-type': 'application/x-www-form-urlencoded x' }],
+    ['/x', '_method=DELETE', none],
+    ['/x', '_method=DELETE', twice],
+    ['/x', '{"_method":"DELETE"}', json],
+    ['/x', '{"method":"DELETE"}', json],
+    ['/x', field("'_method'"), multipart],
+    ['/x', field('"_\\method"'), multipart],
+    ['/x?.method=DELETE', '', {}],
+    ['/x?method=delete', '', {}],
+    ...['X-Method', 'X-Original-Method'].map((name) => ['/x', '', { [name]: 'DELETE' }] as never),
+    ...['X-Original-URI', 'X-Rewrite-URI', 'X-Override-URL', 'Request-Uri', 'X-Script-Name'].map(
+      (name) => ['/x', '', { [name]: '/elsewhere' }] as never,
+    ),
+    ...['X-Host', 'X-Original-Host', 'X-HTTP-Host-Override'].map(
+      (name) => ['/x', '', { [name]: 'elsewhere.test' }] as never,
+    ),
+  ]
+  for (const [path, body, headers] of refused) {
+    const sent = stack.api.mark()
+    const answer = await post(postOnly, path, body, headers)
+    assert.deepEqual([path, body, headers, answer.status], [path, body, headers, 403])
+    assertRefusal(answer, 403, 'permission_denied')
+    assert.equal(sent().length, 0)
+  }
+  const passed: [body: string, headers: Record<string, string>][] = [
+    ['{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}', json],
+    ['{"payment_method":"pm_card_visa"}', json],
+    ['{"request":{"method":"DELETE"}}', json],
+    ['payment_method=DELETE&method=card&_method=POST', FORM],
+    ['_method=DELETE', { 'content-type': 'text/plain' }],
+    ['_method=DELETE', { 'content-type': 'application/octet-stream' }],
+    ['', { 'X-Host': new URL(postOnly.base_url).host, 'X-Method': 'post' }],
+  ]
+  for (const [body, headers] of passed)
+    assert.deepEqual([body, (await post(postOnly, '/x', body, headers)).status], [body, 200])
+})
+
 test('threats 9 and 10: a method in a body does not lead past the settings of a stricter scope', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl(), {
     rules: [{ methods: ['POST', 'DELETE'], paths: ['/**'] }],

@@ -41,11 +41,11 @@ test('threat 10: a method is found in the charset that a body claims', () => {
     content_encoding: null,
     limit_bytes: LIMIT,
     identity: null,
-    asks_methods: true,
+    asks_overrides: true,
     json_rpc: null,
     scan: null,
   }
   const body = Buffer.from('{"+AF8-method":"DELETE"}')
   const { facts } = readBody(body, questions, null, new SearchBudget(1e9))
-  assert.deepEqual(facts.methods, ['DELETE'])
+  assert.deepEqual(facts.overrides.methods, ['DELETE'])
 })

@@ -7,7 +7,6 @@ import {
   findFormAgentId,
   findJsonAgentId,
 } from '../../core/policy/find-agent-id.ts'
-import { findBodyMethods } from '../../core/policy/find-body-methods.ts'
 import { type JsonRpcMessage, readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
 import { skipSpace, skipStart, skipValue } from '../../core/http-message/walk-json.ts'
 
@@ -265,53 +264,6 @@ test('cutting agent_id from a form leaves the other pairs as they were', () => {
     }),
     { numRuns: 500 },
   )
-})
-
-test('threat 10: `_method` is found in forms, multipart forms and JSON objects', () => {
-  const form = 'application/x-www-form-urlencoded; charset=utf-8'
-  const multipart = 'multipart/form-data; boundary="b:1"'
-  const part = (head: string, text: string) => `--b:1\r\n${head}\r\n\r\n${text}\r\n`
-  const rows: [type: string | null, body: string, methods: string[]][] = [
-    [form, 'a=1&_method=delete', ['delete']],
-    [form, '%5Fmethod=PU%54&+_METHOD+=x&_method', ['PUT', 'x']],
-    [form, `a&${'+%20'.repeat(50)}_method=DELETE`, ['DELETE']],
-    [form, 'a=1;_method=PUT;b&c;%5fmethod=GET', ['PUT', 'GET']],
-    [form, '_methods=a&x_method=b&a=_method=c', []],
-    [
-      multipart,
-      `${part('Content-Disposition: form-data; name="_method"', 'DELETE')}--b:1--`,
-      ['DELETE'],
-    ],
-    [multipart, `${part('content-disposition:form-data;name=_method', 'put')}--b:1--`, ['put']],
-    [
-      multipart,
-      `${part('X: y\r\nContent-Disposition: form-data; name="%5Fmethod"', 'PUT')}--b:1--`,
-      ['PUT'],
-    ],
-    [
-      multipart,
-      `${part('Content-Disposition: form-data; name="f"; filename="_method"', '<i name="_method">\r\n\r\nx')}--b:1--`,
-      [],
-    ],
-    [
-      multipart,
-      `--b:1\nX: ${'y'.repeat(20_000)}\nContent-Disposition: form-data; name="a"; name="_method"\n\nPUT\n--b:1--`,
-      ['PUT'],
-    ],
-    [
-      'multipart/form-data; boundary=other',
-      part('Content-Disposition: form-data; name="_method"', 'DELETE'),
-      ['DELETE'],
-    ],
-    ['application/json', '{"_method":"DELETE","a":{"_method":"b"}}', ['DELETE']],
-    [null, ' {"a":1,"\\u005fmethod":"PUT"', ['PUT']],
-    ['application/json', '{"_method":5}', []],
-    ['text/plain', '_method=DELETE', []],
-    [form, '', []],
-  ]
-  for (const [type, body, methods] of rows)
-    assert.deepEqual([body, findBodyMethods(Buffer.from(body), type)], [body, methods])
-  assert.equal(findBodyMethods(Buffer.from('_method=GET&'.repeat(500)), form).length, 9)
 })
 
 const call = (id: string | null, tool: string | null): JsonRpcMessage => ({

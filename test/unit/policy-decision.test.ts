@@ -5,8 +5,8 @@ import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { decideScope, type ScopeDecision } from '../../core/policy/decide-scope.ts'
 import { type ExplainFacts, explain } from '../../core/policy/explain.ts'
-import { findOverrides, NO_OVERRIDES, type Overrides } from '../../core/policy/find-overrides.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
+import { NO_OVERRIDES, type Overrides } from '../../core/policy/overrides.ts'
 import { aScope, anIntegration, targetOf } from './policy-kit.ts'
 
 const TABLE = compileIntegrations([
@@ -37,23 +37,6 @@ function decide(
 const told = (decision: ScopeDecision): string =>
   decision.kind === 'allowed' ? 'allowed' : `${decision.reason}: ${decision.attempted_action}`
 
-test('overrides are found in headers however they are spelled, and in the query', () => {
-  const rows: [name: string, value: string, expected: Overrides][] = [
-    ['x-http-method-override', 'DELETE', { methods: ['DELETE'], addresses: [] }],
-    ['x_http_method_override', 'DELETE', { methods: ['DELETE'], addresses: [] }],
-    ['x-method-override', 'a,b', { methods: ['a', 'b'], addresses: [] }],
-    ['x-http-method', 'PUT', { methods: ['PUT'], addresses: [] }],
-    ['x-original-url', '/a', { methods: [], addresses: ['/a'] }],
-    ['x_rewrite_url', '/a,/b', { methods: [], addresses: ['/a,/b', '/a', '/b'] }],
-    ['x-http-methods', 'DELETE', NO_OVERRIDES],
-    ['http-method-override', 'DELETE', NO_OVERRIDES],
-  ]
-  for (const [name, value, expected] of rows)
-    assert.deepEqual([name, findOverrides([{ name, value }], null)], [name, expected])
-  assert.deepEqual(findOverrides([], 'a=1&%5Fmethod=delete&_methods=x').methods, ['delete'])
-  assert.equal(findOverrides([], 'a=1'), NO_OVERRIDES)
-})
-
 test('threat 10: a call with overrides passes only if the scope allows each overridden call too', () => {
   const rows: [methods: string[], addresses: string[], expected: string][] = [
     [[], [], 'allowed'],
@@ -83,7 +66,8 @@ test('threat 10: a call with overrides passes only if the scope allows each over
     [[], Array.from({ length: 9 }, (_, i) => `/v1/drafts/${i}`), 'path_not_allowed: POST /chat'],
   ]
   for (const [methods, addresses, expected] of rows) {
-    const decision = decide('POST', 'https://x/v1/chat', { methods, addresses })
+    const urls = addresses.map((value) => ({ kind: 'url', value }) as const)
+    const decision = decide('POST', 'https://x/v1/chat', { methods, addresses: urls })
     assert.deepEqual([methods, addresses, told(decision)], [methods, addresses, expected])
   }
 })

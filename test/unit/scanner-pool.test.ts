@@ -33,7 +33,7 @@ const QUESTIONS: BodyQuestions = {
   content_encoding: null,
   limit_bytes: 1 << 24,
   identity: { strips: true, agent_id: 'agt_1' },
-  asks_methods: true,
+  asks_overrides: true,
   json_rpc: { headers: null },
   scan: { path: '/', query: '', headers: [] },
 }

@@ -25,7 +25,7 @@ const questions = (
   content_encoding: null,
   limit_bytes: 1 << 24,
   identity,
-  asks_methods: true,
+  asks_overrides: true,
   json_rpc: { headers: null },
   scan: { path: '/', query: '', headers: [] },
 })

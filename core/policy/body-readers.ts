@@ -1,0 +1,56 @@
+/** Who may look for fields in a body; every API may read it as JSON. */
+export interface BodyReaders {
+  readonly form: boolean
+  readonly multipart: boolean
+  /** What no framework reads fields from: files, archives, streams of messages. */
+  readonly is_inert: boolean
+}
+
+/** One media type and its parameters; readers differ in what they take where there is more, or less. */
+const ONE_TYPE = /^\s*([^\s;,]+)\s*(?:;[^,]*)?$/
+
+const ALL: BodyReaders = { form: true, multipart: true, is_inert: false }
+const FORM: BodyReaders = { form: true, multipart: false, is_inert: false }
+const MULTIPART: BodyReaders = { form: false, multipart: true, is_inert: false }
+/** JSON comes under the types of text, too. */
+const JSON_ALONE: BodyReaders = { form: false, multipart: false, is_inert: false }
+const INERT: BodyReaders = { form: false, multipart: false, is_inert: true }
+
+const TEXT_TYPE = /^text\/|^application\/(?:json|xml|graphql|javascript)$|\+(?:json|xml)$/
+const INERT_TYPE = new RegExp(
+  [
+    '(?:image|audio|video|font|model)/.*',
+    'text/(?:csv|event-stream)',
+    'application/(?:x-)?(?:octet-stream|pdf|zip|gzip|tar|bzip2|xz|zstd|7z-compressed|zip-compressed|wasm)',
+    'application/(?:x-)?(?:protobuf|msgpack|cbor|ndjson|jsonlines|jsonl|dns-message)',
+    'application/(?:vnd\\.google\\.protobuf|grpc.*|connect\\+.*|x-git-.*)',
+  ]
+    .map((type) => `^${type}$`)
+    .join('|'),
+)
+
+/** Types said lately; one text is tested once. */
+const KNOWN_LIMIT = 256
+const known = new Map<string, BodyReaders>()
+
+/**
+ * PHP cuts a type at `;`, `,` and blanks, Rack at `;` and `,`, others nowhere; without a type Rack reads a form. So where
+ * the type is absent, empty, said twice or unknown, every reader is asked.
+ * @param content_type the header's value; lines that were joined have a comma between them
+ */
+export function bodyReaders(content_type: string): BodyReaders {
+  const before = known.get(content_type)
+  if (before !== undefined) return before
+  const readers = readersOf(ONE_TYPE.exec(content_type)?.[1]?.toLowerCase())
+  if (known.size >= KNOWN_LIMIT) known.clear()
+  known.set(content_type, readers)
+  return readers
+}
+
+function readersOf(type: string | undefined): BodyReaders {
+  if (type === undefined) return ALL
+  if (type === 'application/x-www-form-urlencoded') return FORM
+  if (type.startsWith('multipart/')) return MULTIPART
+  if (INERT_TYPE.test(type)) return INERT
+  return TEXT_TYPE.test(type) ? JSON_ALONE : ALL
+}

@@ -1,0 +1,22 @@
+import { bodyReaders } from './body-readers.ts'
+import { findFormOverrides } from './find-form-overrides.ts'
+import { findJsonOverrides } from './find-json-overrides.ts'
+import { findMultipartOverrides } from './find-multipart-overrides.ts'
+import { type FoundOverrides, isEmpty, NO_OVERRIDES, type Overrides } from './overrides.ts'
+
+/**
+ * The methods and paths that a body names and web frameworks believe: of a form, of a multipart form, and of the top level
+ * of a JSON object.
+ * @param content_type as the caller sent it; empty where there is none
+ */
+export function findBodyOverrides(body: Buffer, content_type: string): Overrides {
+  const readers = bodyReaders(content_type)
+  const found: FoundOverrides = { methods: [], addresses: [] }
+  if (readers.form || readers.multipart) {
+    const text = body.toString('latin1')
+    if (readers.form) findFormOverrides(text, found)
+    if (readers.multipart) findMultipartOverrides(text, found)
+  }
+  findJsonOverrides(body, found)
+  return isEmpty(found) ? NO_OVERRIDES : found
+}

@@ -1,0 +1,131 @@
+import {
+  readString,
+  skipSpace,
+  skipStart,
+  skipValue,
+  walkElements,
+  walkMembers,
+} from '../http-message/walk-json.ts'
+import { noteField, type OverrideField, overrideField } from './override-field.ts'
+import { type FoundOverrides, isFull, OVERRIDES_LIMIT } from './overrides.ts'
+
+/** Every letter escaped takes six bytes; a longer key is another one. */
+const KEY_LIMIT_BYTES = 512
+/** Which bodies may have such a member; the names of a path are no one's in JSON. */
+const MAY_NAME_FIELD = /ethod|verb|\\u00/i
+const QUOTE = 0x22
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
+/** With these begins what lenient readers skip before JSON: comments, and a prefix against inclusion as a script. */
+const LENIENT_STARTS: readonly number[] = [0x2f, 0x23, 0x29]
+
+/** Looks at the top level of an object, and at the whole of a text that only a lenient reader takes for one. */
+export function findJsonOverrides(body: Buffer, found: FoundOverrides): void {
+  const start = skipStart(body)
+  const first = body[start]
+  if (first === undefined || (first !== OPEN_OBJECT && !LENIENT_STARTS.includes(first))) return
+  const text = body.toString('latin1')
+  if (!MAY_NAME_FIELD.test(text)) return
+  const end = first === OPEN_OBJECT ? walkObject(body, start, found) : -1
+  if (end < 0 || skipSpace(body, end) !== body.length) findLeniently(text, found)
+}
+
+function walkObject(body: Buffer, start: number, found: FoundOverrides): number {
+  return walkMembers(body, start, ({ key_start, key_end, value_start }) => {
+    const end = skipValue(body, value_start)
+    if (end < 0 || isFull(found)) return -1
+    if (key_end - key_start > KEY_LIMIT_BYTES) return end
+    const field = overrideField(readString(body, key_start, key_end))
+    if (field === null || field === 'path') return end
+    if (body[value_start] === QUOTE) noteField(found, field, readString(body, value_start, end))
+    if (body[value_start] === OPEN_ARRAY) noteElements(body, value_start, field, found)
+    return end
+  })
+}
+
+/** Express takes the first of several values. */
+function noteElements(
+  body: Buffer,
+  start: number,
+  field: OverrideField,
+  found: FoundOverrides,
+): void {
+  let count = 0
+  walkElements(body, start, (at) => {
+    const end = skipValue(body, at)
+    if (end < 0 || ++count > OVERRIDES_LIMIT) return -1
+    if (body[at] === QUOTE) noteField(found, field, readString(body, at, end))
+    return end
+  })
+}
+
+const ESCAPE = /\\u00([0-9a-f]{2})/gi
+/** Gson skips this prefix against inclusion as a script; its quote begins no string. */
+const SCRIPT_GUARD = /^\)\]\}'/
+const METHOD_WORD = /method|verb/gi
+/** What ends a word that may be a key without quotes. */
+const WORD_ENDS: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n"\'`,:={}[]'))
+const WORD_LIMIT = 64
+const VALUE_BEHIND = /["'`]?\s*(?::|=>?)\s*\[?\s*["'`]?([a-z]{3,16})/iy
+
+/**
+ * What a reader may find that takes more than JSON: comments, single quotes, `NaN`, a comma at the end. Whether a member
+ * is at the top level is not looked at there.
+ */
+function findLeniently(text: string, found: FoundOverrides): void {
+  const unescaped = text.replace(ESCAPE, (_, hex: string) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  const plain = dropComments(unescaped.replace(SCRIPT_GUARD, ''))
+  for (const { index } of plain.matchAll(METHOD_WORD)) {
+    const start = wordEdge(plain, index, -1) + 1
+    const end = wordEdge(plain, index, 1)
+    VALUE_BEHIND.lastIndex = end
+    const value = VALUE_BEHIND.exec(plain)?.[1]
+    const field = value === undefined ? null : overrideField(plain.slice(start, end))
+    if (value !== undefined && field !== null) noteField(found, field, value)
+    if (isFull(found)) return
+  }
+}
+
+/** The nearest place on one side where a word ends, or where it is too long to be a name. */
+function wordEdge(text: string, from: number, step: 1 | -1): number {
+  let at = from
+  for (let i = 0; i < WORD_LIMIT && at >= 0 && at < text.length; i++) {
+    if (WORD_ENDS.has(text.charCodeAt(at))) break
+    at += step
+  }
+  return at
+}
+
+/** Comments begin outside of strings alone, so that `"http://x"` stays whole. */
+function dropComments(text: string): string {
+  if (!/[/#]/.test(text)) return text
+  let kept = ''
+  let from = 0
+  let quote = ''
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charAt(i)
+    if (quote !== '') {
+      if (c === '\\') i++
+      else if (c === quote) quote = ''
+      continue
+    }
+    if (c === '"' || c === "'") quote = c
+    const end = commentEnd(text, i, c)
+    if (end === -1) continue
+    kept += `${text.slice(from, i)} `
+    from = end
+    i = end - 1
+  }
+  return kept + text.slice(from)
+}
+
+/** Where the comment that begins at `at` ends; -1 when none begins there. */
+function commentEnd(text: string, at: number, c: string): number {
+  const second = c === '/' ? text.charAt(at + 1) : ''
+  if (c !== '#' && second !== '/' && second !== '*') return -1
+  const end = second === '*' ? text.indexOf('*/', at + 2) : text.indexOf('\n', at + 1)
+  if (end === -1) return text.length
+  return second === '*' ? end + 2 : end
+}

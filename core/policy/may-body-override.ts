@@ -1,0 +1,20 @@
+import type { Scope } from '../model.ts'
+import { bodyReaders } from './body-readers.ts'
+import type { IntegrationScopes } from './compile-scopes.ts'
+
+/** PHP reads fields from these alone, and its frameworks are the ones that take a path from a field. */
+const SAYS_FORM = /form-urlencoded|multipart/i
+
+/**
+ * Whether a body of this type may name a method or path that the call must not have. Where the agent's only scope for the
+ * integration allows every method, a method in the body changes nothing, and a body that is no form need not be held.
+ */
+export function mayBodyOverride(
+  { scopes }: IntegrationScopes,
+  { scope, rule }: { readonly scope: Scope; readonly rule: number },
+  content_type: string,
+): boolean {
+  if (SAYS_FORM.test(content_type)) return true
+  if (bodyReaders(content_type).is_inert) return false
+  return scopes.length > 1 || scope.rules[rule]?.methods.includes('*') !== true
+}

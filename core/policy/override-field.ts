@@ -1,0 +1,83 @@
+import { foldCompatible } from './fold-compatible.ts'
+import type { FoundOverrides } from './overrides.ts'
+
+/**
+ * What a field of a request may do to it. `method` overrides the method whatever its value; `maybe_method` only where
+ * the value is a method, since other APIs have a field of that name for their own ends; `path` overrides the path.
+ */
+export type OverrideField = 'method' | 'maybe_method' | 'path'
+
+/** A longer name is another one, once leading spaces are skipped and what follows a NUL is cut off. */
+export const FIELD_NAME_LIMIT = 256
+/** A longer value is no method. */
+export const METHOD_VALUE_LIMIT = 64
+
+/** Which texts may hold the name of such a field, as they are or percent-encoded; all others need no closer look. */
+export const mayNameField = (text: string): boolean => MAY_NAME_FIELD.test(text)
+const MAY_NAME_FIELD = /%|method|verb|rest.?route|url/i
+
+/**
+ * `_method` (Rails, Laravel, Symfony, Spring, WordPress, Phoenix, Express), `_METHOD` (Slim), `method` (Facebook, Restlet),
+ * `_HttpMethod` (Salesforce), `X-HTTP-Method-Override` as a field (ASP.NET), `x-method-override` (IBM), `httpMethod`,
+ * `http_method` (Restler), `x-tunneled-method` (Catalyst), `alf_method` (Alfresco), `_method_override` (WAI),
+ * `__METHOD_OVERRIDE__` (Flask), `REQUEST_METHOD_OVERRIDE` (Mako): all are made of these words.
+ */
+const METHOD_NAME =
+  /^(?:x|alf|http|req(?:uest)?|rest|orig(?:inal)?|tunnell?(?:ed)?|overrid(?:e|den)|real)*(?:method|verb)(?:overrid(?:e|den))?$/
+/** Without one of these in its name, or a sign before it, a field may be an API's own. */
+const UNMISTAKABLE = /overrid|tunnel|^x|^alf/
+const SIGN_FIRST = /^[^a-z0-9]/i
+
+/**
+ * Names are compared as the most lenient reader has them: cut at NUL, trimmed, folded, without the brackets of a list,
+ * and every sign alike. PHP reads `.method`, ` _method` and `_method%00x` as `_method`, qs reads `[_method]` so, and Rack
+ * `_\method`.
+ * @param name decoded
+ */
+export function overrideField(name: string): OverrideField | null {
+  const nul = name.indexOf('\0')
+  const text = foldCompatible(nul === -1 ? name : name.slice(0, nul)).trim()
+  const opened = text.startsWith('[') ? text.slice(1).trimStart() : text
+  const bracket = opened.search(/[[\]]/)
+  const plain = bracket === -1 ? opened : opened.slice(0, bracket)
+  if (plain.length > FIELD_NAME_LIMIT) return null
+  const letters = plain
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+  const hasSign = SIGN_FIRST.test(plain)
+  // WordPress reads the route of its API from this field first, Phalcon that of every call from `_url`.
+  if (letters === 'restroute' || (hasSign && letters === 'url')) return 'path'
+  if (!METHOD_NAME.test(letters)) return null
+  return UNMISTAKABLE.test(letters) || (hasSign && letters.endsWith('method'))
+    ? 'method'
+    : 'maybe_method'
+}
+
+/** @param value decoded */
+export function noteField(found: FoundOverrides, field: OverrideField, value: string): void {
+  if (field === 'path') {
+    if (value.startsWith('/')) found.addresses.push({ kind: 'url', value })
+  } else if (field === 'method' || isMethod(value)) {
+    found.methods.push(value.slice(0, METHOD_VALUE_LIMIT))
+  }
+}
+
+const METHODS: ReadonlySet<string> = new Set([
+  'CONNECT',
+  'DELETE',
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'PATCH',
+  'POST',
+  'PUT',
+  'TRACE',
+])
+
+/** Whether a text is a method that APIs have, rather than a word of their own such as `card` or `tools/call`. */
+const isMethod = (value: string): boolean => {
+  const nul = value.indexOf('\0')
+  const text = foldCompatible(nul === -1 ? value : value.slice(0, nul))
+  return METHODS.has(text.trim().toUpperCase())
+}
