@@ -183,11 +183,15 @@ async function startChildren(boot: Boot, supervisor: Supervisor): Promise<void> 
       apiUrl,
       echoOrigin: boot.echo_origin,
       newToken: boot.secrets.isNewToken ? boot.secrets.adminToken : null,
-      tokenInShell:
-        boot.settings.adminToken === null ? `$(cat '${tokenFile}')` : '$AGW_ADMIN_TOKEN',
+      tokenInShell: tokenInShell(boot, tokenFile),
       tokenFile: shownFile.startsWith('..') ? tokenFile : shownFile,
     }),
   )
+}
+
+function tokenInShell({ settings, env }: Boot, keptFile: string): string {
+  if (settings.adminToken === null) return `$(cat '${keptFile}')`
+  return env['AGW_ADMIN_TOKEN']?.trim() ? '$AGW_ADMIN_TOKEN' : '$(cat "$AGW_ADMIN_TOKEN_FILE")'
 }
 
 async function becomesReady(apiUrl: string): Promise<void> {

@@ -9,8 +9,12 @@ export type Parsed<T> =
 /** What the text of a setting may be: `name` is for the table of settings, `parse` never throws. */
 export interface Kind<T> {
   readonly name: string
+  /** The value is a secret or may hold one: it can also come from a file, and no message repeats it. */
+  readonly is_secret?: true
   readonly parse: (text: string) => Parsed<T>
 }
+
+const secret = <T>(kind: Kind<T>): Kind<T> => ({ ...kind, is_secret: true })
 
 const good = <T>(value: T): Parsed<T> => ({ ok: true, value })
 const bad = (fault: string): Parsed<never> => ({ ok: false, fault })
@@ -80,18 +84,34 @@ export const executableFile: Kind<string> = {
       : bad(`names a file that cannot be executed: ${text}`),
 }
 
-/** Faults about secrets never repeat the value. */
-export const bearerToken = matching(
-  'token',
-  /^[\x21-\x7e]{8,512}$/,
-  'is not a token of 8 to 512 visible ASCII characters without spaces',
+export const bearerToken = secret(
+  matching(
+    'token',
+    /^[\x21-\x7e]{8,512}$/,
+    'is not a token of 8 to 512 visible ASCII characters without spaces',
+  ),
 )
+
+/** A shorter token of an operator's own making can be guessed; one that we make has 46 characters. */
+const ADMIN_TOKEN_MIN_LENGTH = 32
+
+export const adminToken: Kind<string> = secret({
+  name: `token of at least ${ADMIN_TOKEN_MIN_LENGTH} characters`,
+  parse: (text) => {
+    const token = bearerToken.parse(text)
+    return token.ok && text.length < ADMIN_TOKEN_MIN_LENGTH
+      ? bad(
+          `has fewer than ${ADMIN_TOKEN_MIN_LENGTH} characters. Make one with: openssl rand -hex 32`,
+        )
+      : token
+  },
+})
 
 const ENCRYPTION_KEY_BYTES = 32
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /** Kept as text: core/seal.ts makes the key ring of it. */
-export const encryptionKeys: Kind<string> = {
+export const encryptionKeys: Kind<string> = secret({
   name: '32 bytes in Base64; several separated by commas, the newest first',
   parse: (text) =>
     text.split(',').every((part) => {
@@ -100,7 +120,7 @@ export const encryptionKeys: Kind<string> = {
     })
       ? good(text)
       : bad('is not 32 bytes in Base64 (several: separated by commas)'),
-}
+})
 
 /** For what is kept: from an hour to ten years. */
 export const days: Kind<number> = {
@@ -194,10 +214,11 @@ export const extProcAddress: Kind<string> = {
 const REDIS_FORMS =
   'redis://…, rediss://…, unix:///path/to.sock, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port'
 
-export const redisUrl: Kind<string> = {
+/** It may hold a password. */
+export const redisUrl: Kind<string> = secret({
   name: REDIS_FORMS,
   parse: (text) => (isRedisUrl(text) ? good(text) : bad(`is none of ${REDIS_FORMS}`)),
-}
+})
 
 function isRedisUrl(text: string): boolean {
   const [, scheme, rest = ''] =
@@ -210,13 +231,14 @@ function isRedisUrl(text: string): boolean {
   return namesMaster && hosts.split(',').every(isHostPort)
 }
 
-export const smtpUrl: Kind<string> = {
+/** It may hold a password. */
+export const smtpUrl: Kind<string> = secret({
   name: 'smtp://… or smtps://…',
   parse: (text) =>
     /^smtps?:\/\//.test(text) && URL.canParse(text)
       ? good(text)
       : bad('is not smtp://… or smtps://…'),
-}
+})
 
 /** `http://host:port`, with nothing behind it. */
 export const httpOrigin: Kind<string> = {

@@ -1,6 +1,7 @@
 import { availableParallelism, hostname } from 'node:os'
 import * as kinds from './setting-kinds.ts'
 import type { Kind } from './setting-kinds.ts'
+import { readSecretFile } from './secret-file.ts'
 
 /**
  * The catalogue of settings: every environment variable, including those that `agw start` sets
@@ -43,6 +44,10 @@ const internal: Options = { audience: 'internal' }
 /** Enough for any policy; each range costs Envoy a comparison per resolved address. */
 const CIDRS_LIMIT = 256
 
+/** With one processor its restart would interrupt service; more than eight need more memory than most machines give. */
+const WORKERS_DEFAULT_MIN = 2
+const WORKERS_DEFAULT_MAX = 8
+
 export const SETTINGS = {
   proxyHost: withDefault(
     'AGW_PROXY_HOST',
@@ -81,7 +86,7 @@ export const SETTINGS = {
   cacheDir: optional('AGW_CACHE_DIR', kinds.path, 'Directory for downloaded binaries.', {
     shown_default: "agw in the user's cache directory",
   }),
-  adminToken: optional('AGW_ADMIN_TOKEN', kinds.bearerToken, 'The first admin token.', {
+  adminToken: optional('AGW_ADMIN_TOKEN', kinds.adminToken, 'The first admin token.', {
     shown_default: 'generated at first start and stored in admin-token in the data directory',
   }),
   adminEmail: withDefault(
@@ -107,9 +112,10 @@ export const SETTINGS = {
   extProcWorkers: withDefault(
     'AGW_EXT_PROC_WORKERS',
     kinds.integer(1, 256),
-    () => String(Math.max(1, availableParallelism() - 1)),
+    () =>
+      String(Math.min(WORKERS_DEFAULT_MAX, Math.max(WORKERS_DEFAULT_MIN, availableParallelism()))),
     'Number of ext-proc processes that agw start runs.',
-    { shown_default: 'cores − 1, at least 1' },
+    { shown_default: `cores, at least ${WORKERS_DEFAULT_MIN}, at most ${WORKERS_DEFAULT_MAX}` },
   ),
   maxBodyBytes: withDefault(
     'AGW_MAX_BODY_BYTES',
@@ -300,6 +306,14 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 const rows = Object.entries(SETTINGS) as ReadonlyArray<[keyof Settings, Row<unknown>]>
 
+/**
+ * The environment without a secret setting, in both forms: for a child that gets a value of its own, or none.
+ */
+export function withoutSecrets(env: Environment, names: readonly string[]): Environment {
+  const dropped = new Set(names.flatMap((name) => [name, `${name}_FILE`]))
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.has(name)))
+}
+
 /** Reads and checks all settings; `faults` lists every one of them in full sentences, without secrets. */
 export function readSettings(
   env: Environment,
@@ -308,23 +322,58 @@ export function readSettings(
   | { readonly ok: false; readonly faults: readonly string[] } {
   const faults: string[] = []
   const values: Partial<Record<keyof Settings, unknown>> = {}
+  const given = new Set<string>()
   for (const [field, row] of rows) {
-    const text = env[row.name]?.trim() || defaultText(row)
+    const found = givenText(row, env)
+    if (!found.ok) faults.push(found.fault)
+    if (!found.ok || found.value !== null) given.add(row.name)
+    if (!found.ok) continue
+    const text = found.value ?? defaultText(row)
     if (text === null) {
       values[field] = null
       continue
     }
     const parsed = row.kind.parse(text)
     if (parsed.ok) values[field] = parsed.value
-    else faults.push(`${row.name} ${parsed.fault}.`)
+    else faults.push(`${sourceOf(row, env)} ${parsed.fault}.`)
   }
-  faults.push(...conflicts(values, env))
+  faults.push(...conflicts(values, given))
   return faults.length === 0 ? { ok: true, settings: values as Settings } : { ok: false, faults }
+}
+
+/** The variable that names a file with the value of a secret setting; null for settings that are no secret. */
+const fileVariable = ({ name, kind }: Row<unknown>): string | null =>
+  kind.is_secret === true ? `${name}_FILE` : null
+
+/** What the operator has given, by the variable itself or by the file that its `_FILE` variable names. */
+function givenText(
+  row: Row<unknown>,
+  env: Environment,
+):
+  | { readonly ok: true; readonly value: string | null }
+  | { readonly ok: false; readonly fault: string } {
+  const text = env[row.name]?.trim() || null
+  const variable = fileVariable(row)
+  const file = variable === null ? null : env[variable]?.trim() || null
+  if (file === null) return { ok: true, value: text }
+  if (text !== null)
+    return { ok: false, fault: `${row.name} and ${variable} are both set. Set only one of them.` }
+  const read = readSecretFile(file)
+  return read.ok ? read : { ok: false, fault: `${variable} ${read.fault}.` }
+}
+
+const sourceOf = (row: Row<unknown>, env: Environment): string => {
+  const variable = fileVariable(row)
+  const file = variable === null ? '' : (env[variable]?.trim() ?? '')
+  return file === '' ? row.name : `The content of ${variable} (${file})`
 }
 
 /** AGW_ variables that are not settings, each as a sentence. */
 export function unknownSettings(env: Environment): readonly string[] {
-  const known = new Set<string>([...rows.map(([, row]) => row.name), ...CLIENT_VARIABLES])
+  const known = new Set<string | null>([
+    ...rows.flatMap(([, row]) => [row.name, fileVariable(row)]),
+    ...CLIENT_VARIABLES,
+  ])
   return Object.keys(env)
     .filter((name) => name.startsWith('AGW_') && !known.has(name))
     .map((name) => `${name} is not a setting of this gateway.`)
@@ -337,8 +386,11 @@ const defaultText = (row: Row<unknown>): string | null =>
   typeof row.fallback === 'function' ? row.fallback() : row.fallback
 
 /** Faults that no setting has alone. A value that is missing because its text was faulty is not reported twice. */
-function conflicts(values: Partial<Record<keyof Settings, unknown>>, env: Environment): string[] {
-  const isSet = (field: keyof Settings): boolean => Boolean(env[SETTINGS[field].name]?.trim())
+function conflicts(
+  values: Partial<Record<keyof Settings, unknown>>,
+  given: ReadonlySet<string>,
+): string[] {
+  const isSet = (field: keyof Settings): boolean => given.has(SETTINGS[field].name)
   const faults: string[] = []
   if (isSet('tlsCertFile') !== isSet('tlsKeyFile'))
     faults.push('AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE must be set together.')

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { fromRoot } from '../../core/root.ts'
-import type { Environment, Settings } from '../../core/settings.ts'
+import { type Environment, type Settings, withoutSecrets } from '../../core/settings.ts'
 import type { DataDir, OwnSecrets } from './data-dir.ts'
 import type { Wrap } from './ends-with-parent.ts'
 import type { ChildSpec } from './supervisor.ts'
@@ -37,10 +37,12 @@ function foreignEnv(env: Environment): Environment {
   )
 }
 
+/** Secrets that the launcher has read or made; each child gets those it needs. */
+const DECIDED_HERE = ['AGW_ADMIN_TOKEN', 'REDIS_URL', 'AGW_ENCRYPTION_KEY', 'AGW_VERDICT_SECRET']
+
 function ownEnv({ env, redisUrl, secrets, settings }: Boot, more: Environment): Environment {
-  const { AGW_ADMIN_TOKEN: _token, ...rest } = env
   return {
-    ...rest,
+    ...withoutSecrets(env, DECIDED_HERE),
     AGW_PROXY_PORT: String(settings.proxyPort),
     AGW_API_PORT: String(settings.apiPort),
     REDIS_URL: redisUrl,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
   existsSync,
@@ -412,11 +413,26 @@ test('a data directory with a long path works, since sockets move to a short one
   assert.equal(await end(stack), 0)
 })
 
-test('several workers share the calls, each an edge of its own', async () => {
-  const stack = await begin({ AGW_EXT_PROC_WORKERS: '2', AGW_EDGE_ID: 'here' })
+test('several workers share the calls, each an edge of its own, with secrets from files', async () => {
+  const folder = tempFolder('secrets')
+  const secretFile = (name: string, text: string): string => {
+    writeFileSync(join(folder, name), `${text}\n`)
+    return join(folder, name)
+  }
+  const token = randomBytes(24).toString('hex')
+  const stack = await begin({
+    AGW_EXT_PROC_WORKERS: '2',
+    AGW_EDGE_ID: 'here',
+    AGW_ADMIN_TOKEN_FILE: secretFile('token', token),
+    AGW_ENCRYPTION_KEY_FILE: secretFile('key', randomBytes(32).toString('base64')),
+  })
   assert.equal((await stack.pids('ext-proc')).length, 2)
+  await until('the commands to try are printed', () =>
+    stack.log().includes('$(cat "$AGW_ADMIN_TOKEN_FILE")'),
+  )
+  assert.ok(!stack.log().includes(token))
   const answer = await fetch(`${stack.apiUrl}/admin/edges`, {
-    headers: { authorization: `Bearer ${stack.adminToken}` },
+    headers: { authorization: `Bearer ${token}` },
   })
   const { data } = (await answer.json()) as { data: { edge_id: string }[] }
   assert.deepEqual(data.map(({ edge_id }) => edge_id).sort(), ['here-1', 'here-2'])

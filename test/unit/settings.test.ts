@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { settingsPage } from '../../cli/settings-page.ts'
 import { fromRoot } from '../../core/root.ts'
-import { readSettings, type Settings, SETTINGS, unknownSettings } from '../../core/settings.ts'
+import {
+  readSettings,
+  type Settings,
+  SETTINGS,
+  unknownSettings,
+  withoutSecrets,
+} from '../../core/settings.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 
 const faultsOf = (env: Record<string, string>): readonly string[] => {
   const read = readSettings(env)
@@ -32,7 +41,7 @@ test('an empty environment, and variables set to nothing, give the defaults of t
     assert.deepEqual(settings.webhookDelays_ms, [0, 60_000, 300_000, 1_800_000, 7_200_000])
     assert.equal(settings.killLease_ms, 3_000)
     assert.equal(settings.proxyAdmin, true)
-    assert.ok(settings.extProcWorkers >= 1)
+    assert.equal(settings.extProcWorkers, Math.min(8, Math.max(2, availableParallelism())))
   }
 })
 
@@ -136,4 +145,85 @@ test('an AGW_ variable that is not a setting is reported', () => {
     unknownSettings({ AGW_PROXY_PROT: '1', AGW_URL: 'x', AGW_TOKEN: 'y', HOME: '/' }),
     ['AGW_PROXY_PROT is not a setting of this gateway.'],
   )
+})
+
+test('an admin token has at least 32 characters, and the message says how to make one', () => {
+  for (const token of ['a', 'x'.repeat(8), randomBytes(15).toString('hex'), 'y'.repeat(31)])
+    assert.match(
+      faultsOf({ AGW_ADMIN_TOKEN: token }).join(),
+      /^AGW_ADMIN_TOKEN (has fewer than 32 characters\. Make one with: openssl rand|is not a token)/,
+    )
+  for (const length of [32, 33, 64, 512]) {
+    const token = 'z'.repeat(length)
+    assert.equal(settingsOf({ AGW_ADMIN_TOKEN: token }).adminToken, token)
+  }
+  assert.equal(faultsOf({ AGW_ADMIN_TOKEN: 'z'.repeat(513) }).length, 1)
+  assert.equal(faultsOf({ AGW_ADMIN_TOKEN: `${'z'.repeat(40)} ${'z'.repeat(40)}` }).length, 1)
+})
+
+/** A value of each secret setting, by its variable. */
+const SECRETS: Readonly<Record<string, readonly [keyof Settings, string]>> = {
+  AGW_ADMIN_TOKEN: ['adminToken', 't'.repeat(40)],
+  AGW_ENCRYPTION_KEY: ['encryptionKey', randomBytes(32).toString('base64')],
+  AGW_VERDICT_SECRET: ['verdictSecret', 'v'.repeat(64)],
+  AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],
+  REDIS_URL: ['redisUrl', 'rediss://user:pass@store.example:6380'],
+}
+const WITH_SMTP = { AGW_ALERT_EMAIL_FROM: 'a@b.example', AGW_ALERT_EMAIL_TO: 'c@d.example' }
+
+test('every secret setting can come from a file, and no other setting can', () => {
+  const folder = tempFolder('settings')
+  const names = Object.values(SETTINGS)
+    .filter(({ kind }) => kind.is_secret === true)
+    .map(({ name }) => name)
+  assert.deepEqual([...names].sort(), Object.keys(SECRETS).sort())
+  for (const [name, [field, value]] of Object.entries(SECRETS)) {
+    const path = join(folder, name)
+    for (const content of [value, `${value}\n`, `${value}\r\n`, `\ufeff${value}\n\n`]) {
+      writeFileSync(path, content)
+      assert.equal(settingsOf({ ...WITH_SMTP, [`${name}_FILE`]: path })[field], value, name)
+    }
+    assert.deepEqual(unknownSettings({ [`${name}_FILE`]: path }), [])
+  }
+  assert.equal(unknownSettings({ AGW_API_PORT_FILE: file }).length, 1)
+})
+
+test('a file of a secret that cannot be used aborts startup and is named, without its content', () => {
+  const folder = tempFolder('settings')
+  const put = (name: string, content: string): string => {
+    writeFileSync(join(folder, name), content)
+    return join(folder, name)
+  }
+  mkdirSync(join(folder, 'directory'))
+  const good = put('good', 'g'.repeat(40))
+  const rows: ReadonlyArray<readonly [Record<string, string>, RegExp]> = [
+    [{ AGW_ADMIN_TOKEN: 'g'.repeat(40), AGW_ADMIN_TOKEN_FILE: good }, /are both set/],
+    [{ REDIS_URL: 'redis://a', REDIS_URL_FILE: good }, /REDIS_URL and REDIS_URL_FILE are both set/],
+    [
+      { AGW_ADMIN_TOKEN_FILE: '/nowhere/token' },
+      /_FILE names a file .* \/nowhere\/token \(ENOENT\)/,
+    ],
+    [{ AGW_ADMIN_TOKEN_FILE: join(good, 'x') }, /cannot be read: .*ENOTDIR/],
+    [{ AGW_ADMIN_TOKEN_FILE: join(folder, 'directory') }, /not a regular file: .*directory/],
+    [{ AGW_ADMIN_TOKEN_FILE: '/dev/zero' }, /not a regular file/],
+    [{ AGW_ADMIN_TOKEN_FILE: put('empty', '') }, /names an empty file: .*empty/],
+    [{ AGW_ADMIN_TOKEN_FILE: put('blank', ' \n\t\n') }, /names an empty file: .*blank/],
+    [{ AGW_ADMIN_TOKEN_FILE: put('large', 'l'.repeat(70_000)) }, /more than 65536 bytes/],
+    [{ AGW_ADMIN_TOKEN_FILE: put('short', 'short-token') }, /short\) has fewer than 32 characters/],
+    [{ AGW_ADMIN_TOKEN_FILE: put('lines', `${'a'.repeat(40)}\n${'b'.repeat(40)}`) }, /not a token/],
+    [{ AGW_ENCRYPTION_KEY_FILE: put('key', 'short-key') }, /AGW_ENCRYPTION_KEY_FILE .* 32 bytes/],
+    [{ REDIS_URL_FILE: put('url', 'http://hidden-host') }, /REDIS_URL_FILE .* is none of redis/],
+    [{ AGW_SMTP_URL_FILE: put('smtp', 'hidden-mail') }, /AGW_SMTP_URL_FILE .* is not smtp/],
+    [{ AGW_VERDICT_SECRET_FILE: put('verdict', 'a b') }, /AGW_VERDICT_SECRET_FILE/],
+  ]
+  for (const [env, fault] of rows) {
+    const text = faultsOf({ ...WITH_SMTP, ...env }).join('\n')
+    assert.match(text, fault)
+    assert.doesNotMatch(text, /g{40}|short-token|a{40}|short-key|hidden/)
+  }
+})
+
+test('a child of the launcher gets a secret of its own only, whichever form the operator used', () => {
+  const env = { AGW_ADMIN_TOKEN_FILE: '/a', REDIS_URL_FILE: '/b', AGW_ADMIN_TOKEN: 'c', PATH: '/d' }
+  assert.deepEqual(withoutSecrets(env, ['AGW_ADMIN_TOKEN', 'REDIS_URL']), { PATH: '/d' })
 })
