@@ -1,14 +1,15 @@
 import { Type } from 'typebox'
+import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
 import type { Agent, Integration, Scope } from '../../core/model.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
-import { explain } from '../../core/policy/explain.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { readRecord } from '../lists/records.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
+import { explainCall } from './explain-call.ts'
 
 const Question = Strict({
   agent_id: Type.String({ minLength: 1, maxLength: 128 }),
@@ -48,12 +49,17 @@ export const explainRoutes: readonly Route[] = [
       ])
       const scopes = scopeTexts.map((text) => JSON.parse(text) as Scope)
       const integrations = integrationTexts.map((text) => JSON.parse(text) as Integration)
-      const explanation = explain({
-        agent: agent?.record ?? null,
-        scopes: compileScopes(scopes),
-        table: compileIntegrations(integrations),
+      const record = agent?.record ?? null
+      const explanation = explainCall({
         method: body.method.toUpperCase(),
         url: body.url,
+        agent: {
+          agent: record,
+          killed_at: record === null ? null : storedKilledAt(record),
+          scopes: compileScopes(scopes),
+        },
+        integrations: compileIntegrations(integrations),
+        now_ms: Date.now(),
       })
       const found = explanation.integration?.integration_id
       const integration = integrations.find(({ integration_id }) => integration_id === found)

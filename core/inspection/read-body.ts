@@ -2,7 +2,7 @@ import { editBytes } from '../http-message/edit-bytes.ts'
 import { findBodyOverrides } from '../policy/find-body-overrides.ts'
 import { namesOtherCharset } from '../policy/names-other-charset.ts'
 import { joinOverrides, NO_OVERRIDES, type Overrides } from '../policy/overrides.ts'
-import { readBodyIdentity } from '../policy/read-body-identity.ts'
+import { readBodyIdentity, type SaidIdentity } from '../policy/read-body-identity.ts'
 import { type JsonRpcBody, readJsonRpc } from '../mcp/read-json-rpc.ts'
 import type { McpHeaders } from '../mcp/read-mcp-headers.ts'
 import type { CompiledInjectionSettings } from '../scanner/compile-settings.ts'
@@ -48,12 +48,6 @@ export type BodyFacts = {
   /** What the scan alone took. */
   readonly scan_ms: number
 }
-
-/** What a body says of the agent. */
-export type SaidIdentity =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'ambiguous' }
-  | { readonly kind: 'named'; readonly agent_id: string }
 
 export type BodyReading = {
   readonly facts: BodyFacts

@@ -12,6 +12,12 @@ export type BodyIdentity =
       readonly cut: readonly ByteEdit[] | null
     }
 
+/** The same without what is to be cut. */
+export type SaidIdentity =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ambiguous' }
+  | { readonly kind: 'named'; readonly agent_id: string }
+
 const FORM = 'application/x-www-form-urlencoded'
 
 /** @param content_type the header's value */

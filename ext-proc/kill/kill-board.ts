@@ -1,3 +1,4 @@
+import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
 import type { Agent } from '../../core/model.ts'
 
 /** What this edge knows of an agent's last kill or reactivation. */
@@ -165,7 +166,7 @@ export class KillBoard {
 
 const stateOf = (agent: Agent): KillState => ({
   revision: agent.revision,
-  killed_at: agent.status === 'killed' ? (agent.killed_at ?? agent.created_at) : null,
+  killed_at: storedKilledAt(agent),
   kill_reason: agent.kill_reason,
   keys_replaced: agent.keys_replaced === true,
   is_confirmed: true,

@@ -8,6 +8,7 @@ import { root } from '../../core/root.ts'
 const CORE = [
   'core',
   'core/credential',
+  'core/decision',
   'core/http-message',
   'core/mcp',
   'core/policy',
@@ -33,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'node:net',
     'node:url',
   ],
+  'core/decision': ['core', 'core/decision', 'core/policy'],
   'core/scanner': ['core', 'core/http-message', 'core/scanner', 'node', 'npm'],
   'ext-proc': ['ext-proc', ...CORE, 'node', 'npm'],
   admin: ['admin', ...CORE, 'node', 'npm'],
@@ -157,10 +159,12 @@ test('what answers Envoy is apart from what decides', () => {
 })
 
 test('a decision uses nothing that speaks to anybody', () => {
-  for (const { path, text } of sources.filter((source) => source.path.startsWith('core/policy/'))) {
+  const isDecision = (path: string): boolean => /^core\/(?:policy|decision)\//.test(path)
+  for (const { path, text } of sources.filter((source) => isDecision(source.path))) {
     for (const specifier of importsOf(text)) {
       const file = fileOf(path, specifier)
-      if (file === null || /^core\/(?:policy|credential|mcp|http-message)\//.test(file)) continue
+      if (file === null || /^core\/(?:policy|decision|credential|mcp|http-message)\//.test(file))
+        continue
       assert.ok(POLICY_MAY_USE.includes(file), `${path} may not import ${file}`)
     }
   }

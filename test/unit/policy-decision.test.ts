@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { explainCall, type Question } from '../../admin/explain/explain-call.ts'
 import type { Scope } from '../../core/model.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { decideScope, type ScopeDecision } from '../../core/policy/decide-scope.ts'
-import { type ExplainFacts, explain } from '../../core/policy/explain.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { NO_OVERRIDES, type Overrides } from '../../core/policy/overrides.ts'
-import { aScope, anIntegration, targetOf } from './policy-kit.ts'
+import { aScope, anAgent, anIntegration, targetOf } from './policy-kit.ts'
 
 const TABLE = compileIntegrations([
   anIntegration('https://x/v1', { integration_id: 'int_a', name: 'x' }),
@@ -119,15 +119,16 @@ const BYPASSES: readonly [method: string, url: string, error: string, reason: st
   ['CONNECT', 'https://x/v1/models', 'upgrade_not_supported', null],
 ]
 
-const FACTS: Omit<ExplainFacts, 'method' | 'url'> = {
-  agent: { status: 'active', killed_at: null },
+const AGENT: Question['agent'] = {
+  agent: anAgent(),
+  killed_at: null,
   scopes: compileScopes([CHAT, aScope({ name: 's3', integration_id: 'int_s3' })]),
-  table: TABLE,
 }
+const FACTS: Omit<Question, 'method' | 'url'> = { agent: AGENT, integrations: TABLE, now_ms: 0 }
 
 test('threat 8: no spelling brings a call past its scope', () => {
   for (const [method, url, error, reason] of BYPASSES) {
-    const { answer, error: code, details } = explain({ ...FACTS, method, url })
+    const { answer, error: code, details } = explainCall({ ...FACTS, method, url })
     assert.deepEqual(
       [url, answer, code, details['reason'] ?? null],
       [url, 'refused', error, reason],
@@ -143,11 +144,11 @@ test('spellings that mean the same pass', () => {
     'https://x/v1/models/gpt%2D4?u=https://y/../z',
     'https://s3//bucket//key',
   ])
-    assert.equal(explain({ ...FACTS, method: 'GET', url }).answer, 'allowed', url)
+    assert.equal(explainCall({ ...FACTS, method: 'GET', url }).answer, 'allowed', url)
 })
 
 test('an explanation names integration, scope and rule, or what a caller would be told', () => {
-  assert.deepEqual(explain({ ...FACTS, method: 'GET', url: 'https://x/v1/models/a' }), {
+  assert.deepEqual(explainCall({ ...FACTS, method: 'GET', url: 'https://x/v1/models/a' }), {
     answer: 'allowed',
     error: null,
     integration: { integration_id: 'int_a', name: 'x', base_url: 'https://x/v1' },
@@ -156,32 +157,38 @@ test('an explanation names integration, scope and rule, or what a caller would b
     settings_from: ['scp_chat'],
     details: {},
   })
-  assert.deepEqual(explain({ ...FACTS, method: 'DELETE', url: 'https://x/v1/chat?key=secret' }), {
-    answer: 'refused',
-    error: 'permission_denied',
-    integration: { integration_id: 'int_a', name: 'x', base_url: 'https://x/v1' },
-    scope: null,
-    rule: null,
-    settings_from: [],
-    details: {
-      service: 'x',
-      attempted_action: 'DELETE /chat',
-      reason: 'method_not_allowed',
-      agent_scopes: ['chat', 's3'],
+  assert.deepEqual(
+    explainCall({ ...FACTS, method: 'DELETE', url: 'https://x/v1/chat?key=secret' }),
+    {
+      answer: 'refused',
+      error: 'permission_denied',
+      integration: { integration_id: 'int_a', name: 'x', base_url: 'https://x/v1' },
+      scope: null,
+      rule: null,
+      settings_from: [],
+      details: {
+        service: 'x',
+        attempted_action: 'DELETE /chat',
+        reason: 'method_not_allowed',
+        agent_scopes: ['chat', 's3'],
+      },
     },
-  })
+  )
 })
 
 test('an explanation follows the order of checks', () => {
-  const killed = { status: 'killed', killed_at: '2026-01-02T00:00:00.000Z' } as const
-  const rows: [change: Partial<ExplainFacts>, url: string, error: string, details: object][] = [
-    [{ agent: null }, 'https://x/v1/../a', 'invalid_target_url', { reason: 'dot_segment' }],
-    [{ agent: null }, 'https://y/a/v2/b', 'integration_not_found', { base_url: 'https://y/a/v2' }],
-    [{ agent: null }, 'https://x/v1/none', 'agent_not_found', {}],
-    [{ agent: killed }, 'https://x/v1/none', 'agent_killed', { killed_at: killed.killed_at }],
-  ]
+  const killed = { killed_at: '2026-01-02T00:00:00.000Z' }
+  const none = { agent: null }
+  const rows: [change: Partial<Question['agent']>, url: string, error: string, details: object][] =
+    [
+      [none, 'https://x/v1/../a', 'invalid_target_url', { reason: 'dot_segment' }],
+      [none, 'https://y/a/v2/b', 'integration_not_found', { base_url: 'https://y/a/v2' }],
+      [none, 'https://x/v1/none', 'agent_not_found', {}],
+      [killed, 'https://x/v1/none', 'agent_killed', killed],
+    ]
   for (const [change, url, error, details] of rows) {
-    const explanation = explain({ ...FACTS, method: 'GET', url, ...change })
+    const agent = { ...AGENT, ...change }
+    const explanation = explainCall({ ...FACTS, method: 'GET', url, agent })
     assert.deepEqual([url, explanation.error, explanation.details], [url, error, details])
   }
 })

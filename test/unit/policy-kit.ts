@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
-import { type Integration, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
+import { type Agent, type Integration, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
 
 /** The target of a URL that must parse. */
 export function targetOf(url: string): Target {
@@ -34,6 +34,21 @@ export function aScope(change: Partial<Scope> = {}): Scope {
     integration_id: 'int_a',
     rules: [{ methods: ['*'], paths: ['/**'] }],
     created_at: '2026-01-01T00:00:00.000Z',
+    ...change,
+  }
+}
+
+export function anAgent(change: Partial<Agent> = {}): Agent {
+  return {
+    agent_id: 'agt_a',
+    agent_name: 'a',
+    organization_id: 'org_default',
+    status: 'active',
+    revision: 0,
+    created_at: '2026-01-01T00:00:00.000Z',
+    killed_at: null,
+    kill_reason: null,
+    metadata: {},
     ...change,
   }
 }

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { explainCall } from '../../admin/explain/explain-call.ts'
 import fc from 'fast-check'
 import type { Integration, ScopeRule } from '../../core/model.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
-import { explain } from '../../core/policy/explain.ts'
 import { foldCompatible } from '../../core/policy/fold-compatible.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
-import { aScope, anIntegration, targetOf } from './policy-kit.ts'
+import { aScope, anAgent, anIntegration, targetOf } from './policy-kit.ts'
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 
@@ -19,10 +19,10 @@ function answerFor(
   path: string,
   change: Partial<Integration> = {},
 ): string {
-  const { error, details } = explain({
-    agent: { status: 'active', killed_at: null },
-    scopes: compileScopes([aScope({ rules })]),
-    table: compileIntegrations([
+  const { error, details } = explainCall({
+    agent: { agent: anAgent(), killed_at: null, scopes: compileScopes([aScope({ rules })]) },
+    now_ms: 0,
+    integrations: compileIntegrations([
       anIntegration('https://x', { integration_id: 'int_a', ...change }),
     ]),
     method,
@@ -346,12 +346,12 @@ test('a match is never ambiguous for a plain target, and a folded spelling never
 })
 
 test('explain answers ambiguous_target with the integration that the spelling names', () => {
-  const table = compileIntegrations(BASES.map((base) => anIntegration(base)))
+  const integrations = compileIntegrations(BASES.map((base) => anIntegration(base)))
   const explained = (url: string) =>
-    explain({
-      agent: { status: 'active', killed_at: null },
-      scopes: compileScopes([]),
-      table,
+    explainCall({
+      agent: { agent: anAgent(), killed_at: null, scopes: compileScopes([]) },
+      integrations,
+      now_ms: 0,
       method: 'DELETE',
       url,
     })

@@ -1,0 +1,209 @@
+import type { Agent, ApiKey } from '../model.ts'
+import type { CompiledIntegration } from '../policy/compile-integrations.ts'
+import { coverTarget } from '../policy/cover-target.ts'
+import { decideScope } from '../policy/decide-scope.ts'
+import { findOverrides } from '../policy/find-overrides.ts'
+import { outgoingRequest } from '../policy/outgoing-request.ts'
+import { hasOwnVia } from '../policy/request-headers.ts'
+import type { Target } from '../policy/parse-target.ts'
+import type { Reason } from '../reasons.ts'
+import type { AdmissionFacts, AgentFacts, Caller, RequestFacts } from './admission-facts.ts'
+import type { Admission, AdmissionStep, Known, MissingFact, NotAdmitted } from './admission.ts'
+import { checkKey } from './check-key.ts'
+
+/** Envoy takes 200 headers and holds our changes to the same number; those of a pass and its own need the rest. */
+const HEADERS_LIMIT = 188
+const CLAIMED_ID_LIMIT = 128
+
+/**
+ * The first five checks of the contract in their order: target, integration, agent, scope, method and path. The first
+ * no answers. Pure: facts come from the caches of an edge, or from the store where an operator asks.
+ */
+export function admit(facts: AdmissionFacts): Admission {
+  const aimed = admitTarget(facts.request)
+  if (aimed.kind !== 'aimed') return aimed
+  const { target } = aimed
+  const { caller, integrations, request } = facts
+  if (caller === undefined || integrations === undefined) return { kind: 'missing', fact: 'caller' }
+
+  const covered = coverTarget(integrations, target)
+  if (covered.kind === 'refused') {
+    const step = covered.reason === 'invalid_target_url' ? 'target' : 'integration'
+    return no(step, covered.reason, covered.details, { integration: covered.integration })
+  }
+  const { integration } = covered
+
+  const identified = identify(facts, caller, integration)
+  if (identified.kind !== 'identified') return identified
+  const { key, agent, scopes } = identified
+
+  const { method } = request
+  const outgoing = outgoingRequest(request.headers, target.raw_query, integration.owned)
+  const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
+  const decision = decideScope(scopes, integrations, { method, target, integration }, overrides)
+  if (decision.kind === 'denied') {
+    const { attempted_action, reason, agent_scopes } = decision
+    const service = integration.integration.name
+    const details = { service, attempted_action, reason, agent_scopes }
+    return no('scope', 'permission_denied', details, { integration, key, agent })
+  }
+  const { scope, rule, settings } = decision
+  const asked = { method, target, integration, integrations, outgoing, overrides }
+  const by = { key, agent, agent_scopes: scopes, scope, rule, settings }
+  return { kind: 'admitted', ...asked, ...by }
+}
+
+/** Step 1. */
+function admitTarget(
+  request: RequestFacts,
+): { readonly kind: 'aimed'; readonly target: Target } | NotAdmitted {
+  const { method, headers, target, is_upgrade, installation } = request
+  if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
+  if (method === 'CONNECT') return no('target', 'upgrade_not_supported')
+  if (!target.ok) return no('target', 'invalid_target_url', { reason: target.reason })
+  if (is_upgrade) return no('target', 'upgrade_not_supported')
+  if (installation !== '' && hasOwnVia(headers, installation)) return no('target', 'loop_detected')
+  return { kind: 'aimed', target: target.target }
+}
+
+type Identified =
+  | {
+      readonly kind: 'identified'
+      readonly key: ApiKey | null
+      readonly agent: Agent
+      readonly scopes: AgentFacts['scopes']
+    }
+  | NotAdmitted
+  | MissingFact
+
+/** Step 3. */
+function identify(
+  facts: AdmissionFacts,
+  caller: Caller,
+  integration: CompiledIntegration,
+): Identified {
+  switch (caller.kind) {
+    case 'none':
+      return no('agent', 'authentication_required', {}, { integration })
+    case 'ambiguous':
+      return no('agent', 'ambiguous_request', { reason: caller.reason }, { integration })
+    case 'unknown':
+      return no(
+        'agent',
+        isOwnPlace(caller, integration) ? 'invalid_api_key' : 'authentication_required',
+        {},
+        { integration },
+      )
+    case 'assumed':
+      return active(facts.agent ?? NO_AGENT, '', { integration, key: null })
+    case 'known':
+      return isOwnPlace(caller, integration)
+        ? identifyBy(caller.key, facts, integration)
+        : no('agent', 'authentication_required', {}, { integration })
+  }
+}
+
+const NO_AGENT: AgentFacts = {
+  agent: null,
+  killed_at: null,
+  scopes: { names: [], by_integration: new Map() },
+}
+
+/** A key in a header or parameter that this integration's credential does not own is not presented to us. */
+const isOwnPlace = (
+  { place }: Extract<Caller, { readonly place: unknown }>,
+  { owned }: CompiledIntegration,
+): boolean =>
+  place.kind === 'authorization' || (place.kind === owned.kind && place.name === owned.name)
+
+function identifyBy(
+  key: ApiKey,
+  facts: AdmissionFacts,
+  integration: CompiledIntegration,
+): Identified {
+  const known = { integration, key }
+  const fault = checkKey(key, facts.now_ms)
+  if (fault === 'revoked_by_kill') return killed(key, facts.agent, known)
+  if (fault !== null) return no('agent', fault, {}, known)
+  const named = nameAgent(key, facts, integration)
+  if (named.kind !== 'named') return named
+  const { agent_id } = named
+  if (key.agent_ids !== null && !key.agent_ids.includes(agent_id))
+    return no('agent', 'key_not_allowed', {}, known)
+  const { organization_id } = key
+  return facts.agent === undefined
+    ? { kind: 'missing', fact: 'agent', organization_id, agent_id, is_calling: true }
+    : active(facts.agent, agent_id, known)
+}
+
+/** The answer to a key that a kill has revoked names the kill, as the answer to the agent's other keys does. */
+function killed(key: ApiKey, found: AgentFacts | undefined, known: Partial<Known>): Identified {
+  const { organization_id, agent_id } = key
+  if (agent_id === null) return no('agent', 'invalid_api_key', {}, known)
+  if (found === undefined)
+    return { kind: 'missing', fact: 'agent', organization_id, agent_id, is_calling: false }
+  const { agent, killed_at } = found
+  if (agent === null) return no('agent', 'invalid_api_key', {}, known)
+  // A reactivation since the key was read does not undo the kill that this key names.
+  const details = { killed_at: killed_at ?? key.revoked_at }
+  return no('agent', 'agent_killed', details, { ...known, agent })
+}
+
+type Named = { readonly kind: 'named'; readonly agent_id: string } | NotAdmitted | MissingFact
+
+/** The key's own agent, else the header's, else the body's. */
+function nameAgent(
+  key: ApiKey,
+  { request, said }: AdmissionFacts,
+  integration: CompiledIntegration,
+): Named {
+  const known = { integration, key }
+  const [named, second] = request.named_agents
+  if (second !== undefined)
+    return no('agent', 'ambiguous_request', { reason: 'agent_id_header' }, known)
+  if (key.agent_id !== null)
+    return named === undefined || named === key.agent_id
+      ? { kind: 'named', agent_id: key.agent_id }
+      : no('agent', 'agent_mismatch', {}, known)
+  if (named !== undefined)
+    return named === ''
+      ? no('agent', 'agent_id_required', {}, known)
+      : { kind: 'named', agent_id: named }
+  switch (said?.kind) {
+    case undefined:
+      return { kind: 'missing', fact: 'said', integration }
+    case 'none':
+      return no('agent', 'agent_id_required', {}, known)
+    case 'ambiguous':
+      return no('agent', 'ambiguous_request', { reason: 'agent_id' }, known)
+    case 'named':
+      return { kind: 'named', agent_id: said.agent_id }
+  }
+}
+
+/** @param agent_id as the caller claims it */
+function active(
+  { agent, killed_at, scopes }: AgentFacts,
+  agent_id: string,
+  known: { readonly integration: CompiledIntegration; readonly key: ApiKey | null },
+): Identified {
+  if (agent === null) {
+    const data = { claimed_agent_id: agent_id.slice(0, CLAIMED_ID_LIMIT) }
+    return { ...no('agent', 'agent_not_found', {}, known), data }
+  }
+  if (killed_at !== null) return no('agent', 'agent_killed', { killed_at }, { ...known, agent })
+  return { kind: 'identified', key: known.key, agent, scopes }
+}
+
+const no = (
+  step: AdmissionStep,
+  reason: Reason,
+  details: NotAdmitted['details'] = {},
+  known: Partial<Known> = {},
+): NotAdmitted => ({
+  kind: 'not_admitted',
+  step,
+  reason,
+  details,
+  known: { integration: null, key: null, agent: null, ...known },
+})

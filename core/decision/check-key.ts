@@ -1,0 +1,11 @@
+import type { ApiKey } from '../model.ts'
+
+export type KeyFault = 'invalid_api_key' | 'key_not_allowed' | 'revoked_by_kill'
+
+/** Null when the key may call through the proxy now. */
+export function checkKey(key: ApiKey, now_ms: number): KeyFault | null {
+  if (key.revoked_at !== null)
+    return key.revoked_by === 'kill' ? 'revoked_by_kill' : 'invalid_api_key'
+  if (key.expires_at !== null && Date.parse(key.expires_at) <= now_ms) return 'invalid_api_key'
+  return key.uses.includes('proxy') ? null : 'key_not_allowed'
+}
