@@ -24,7 +24,7 @@ import { createMailer } from './email/mailer.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { AdminMetrics } from './metrics/admin-metrics.ts'
-import { resealAll } from './integrations/reseal-all.ts'
+import { keepSealed } from './integrations/keep-sealed.ts'
 import type { AdminContext } from './context/admin-context.ts'
 import { buildServer } from './server/build-server.ts'
 import { RequestLoad } from './context/request-load.ts'
@@ -87,10 +87,7 @@ export async function startAdmin(
     }
     onMade(await bootstrapStore(redis, first, new Date()))
     const ring = parseKeyRing(settings.encryptionKey)
-    const { resealed, unreadable } = await resealAll(redis, ring, settings.killLease_ms)
-    if (resealed > 0) log.info({ resealed }, 'credentials were sealed again under the newest key')
-    if (unreadable.length > 0)
-      log.error({ unreadable }, 'credentials that no key opens; set them again')
+    stops.push(await keepSealed({ redis, ring, lease_ms: settings.killLease_ms, log }))
     stops.push(
       watchStore(redis, first, log, onMade),
       startBeacon(redis, name, settings.killLease_ms),

@@ -5,6 +5,7 @@ import type { Writable } from 'node:stream'
 import { type Environment, readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { type AdminOptions, adminUrl } from './call-admin.ts'
 import { ask } from './doctor/ask.ts'
+import { checkArchive } from './doctor/check-archive.ts'
 import { checkGateway } from './doctor/check-gateway.ts'
 import {
   checkBinaries,
@@ -62,6 +63,7 @@ async function checkHere(token: string | null, env: Environment): Promise<Findin
     ...(notices.length > 0 ? notices : [ok('settings', 'valid')]),
     ...checkDataDir(dataDir.path, settings),
     await checkDisk(settings.dataDir),
+    ...(await checkArchive(settings.archiveDir ?? join(settings.dataDir, 'archive'))),
     ...(await checkBinaries(settings)),
     ...(await checkPorts(settings)),
     ...checkCertificates(settings, new Date()),

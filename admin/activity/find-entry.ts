@@ -2,6 +2,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { timeOfActivityId } from '../../core/activity/activity-id.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { readStoredEntry } from './read-stored-entry.ts'
 
 /** How far the clock of an edge may be ahead of the store's, and how long an entry may wait for the store. */
 const CLOCK_AHEAD_MAX_MS = 60_000
@@ -39,7 +40,7 @@ async function look(
       [key],
       [next, to, CANDIDATES_MAX, `"id":${JSON.stringify(id)}`],
     )) as [string, string?]
-    if (text !== undefined) return JSON.parse(text) as ActivityEntry
+    if (text !== undefined) return readStoredEntry(text)
     next = last === '' ? '' : `(${last}`
   }
   return null

@@ -3,6 +3,7 @@ import { indexName, isExactIndex } from '../../core/activity/activity-index.ts'
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { readStoredEntry } from './read-stored-entry.ts'
 import {
   type ActivityFilter,
   matchesFilter,
@@ -73,7 +74,7 @@ export async function searchActivity(
     const [last = '', ...rows] = (await runScript(redis, 'search-activity', keys, args)) as string[]
     for (let i = 0; i + 1 < rows.length; i += 2) {
       const at = rows[i] ?? ''
-      const entry = JSON.parse(rows[i + 1] ?? '') as ActivityEntry
+      const entry = readStoredEntry(rows[i + 1] ?? '')
       if (!matchesFilter(filter, entry, msOfPlace(at))) continue
       found.push({ place: at, entry })
       if (found.length === limit) return { found, next: at }

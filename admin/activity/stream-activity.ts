@@ -1,11 +1,12 @@
 import type { Writable } from 'node:stream'
-import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { waitForReader } from '../http/wait-for-reader.ts'
 import type { ActivityFeed } from '../context/activity-feed.ts'
 import { type ActivityFilter, matchesFilter } from './activity-filter.ts'
 import { activityView } from './activity-view.ts'
+import { readStoredEntry } from './read-stored-entry.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 
 const READ_MAX = 200
@@ -55,9 +56,7 @@ export async function streamActivity(
       const rows = await redis.xrange(key, `(${place}`, '+', 'COUNT', READ_MAX)
       for (const [at, fields] of rows) {
         place = at
-        const entry = JSON.parse(
-          fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '{}',
-        ) as ActivityEntry
+        const entry = readStoredEntry(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '{}')
         if (matchesFilter(filter, entry, msOfPlace(at)))
           await write(
             `id: ${at}\nevent: ${entry.event}\ndata: ${JSON.stringify(activityView(entry))}\n\n`,

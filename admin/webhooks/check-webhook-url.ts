@@ -1,4 +1,5 @@
 import type { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { isHiddenUrl } from './hide-webhook-url.ts'
 
 export const URL_LENGTH_LIMIT = 2048
 
@@ -12,6 +13,7 @@ export function checkWebhookUrl(text: string, policy: AddressPolicy): string | n
   if (!/^https:\/\/[^/]/i.test(text)) return 'must begin with https:// and a host'
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password'
   if (url.hash !== '' || text.includes('#')) return 'must not have a fragment'
+  if (isHiddenUrl(text)) return 'is as a read shows it below the role admin; give the whole URL'
   const refusal = policy.refusalOfHost(url.hostname)
   return refusal === null ? null : `points at an address that is not public (${refusal})`
 }

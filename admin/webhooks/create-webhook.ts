@@ -8,7 +8,7 @@ import { checkWebhookUrl } from './check-webhook-url.ts'
 import type { WebhookDesk } from './webhook-desk.ts'
 import type { NewWebhook } from './webhook-schemas.ts'
 import { sealSecret } from './webhook-secret.ts'
-import { webhookView } from './webhook-view.ts'
+import { webhookView, withoutUrl } from './webhook-view.ts'
 import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
 
 export async function createWebhook(
@@ -44,7 +44,7 @@ export async function createWebhook(
       ...webhook.events.map((event) => ['HINCRBY', subscriptions, event, 1] as const),
     ],
     targets: [],
-    audit: { action: 'webhook.create', target: webhook_id, before: null, after: view },
+    audit: { action: 'webhook.create', target: webhook_id, before: null, after: withoutUrl(view) },
     answer: answer(201, view),
   }
 }

@@ -4,7 +4,7 @@ import { readRecord } from '../lists/records.ts'
 import type { Call } from '../http/define-route.ts'
 import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
 import type { WebhookDesk } from './webhook-desk.ts'
-import { webhookView } from './webhook-view.ts'
+import { webhookView, withoutUrl } from './webhook-view.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Nothing is attempted from then on; the deliveries are removed some at a time. */
@@ -32,7 +32,7 @@ export async function deleteWebhook(
     audit: {
       action: 'webhook.delete',
       target: webhook_id,
-      before: webhookView(stored.record, context.now()),
+      before: withoutUrl(webhookView(stored.record, context.now())),
       after: null,
     },
     answer: NO_CONTENT,

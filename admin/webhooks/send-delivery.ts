@@ -1,6 +1,7 @@
 import { Client, type Dispatcher, type buildConnector } from 'undici'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { classifyFailure } from './classify-failure.ts'
+import { hideUrlParts } from './hide-webhook-url.ts'
 
 /** An attempt is over by then, whatever the receiver does (contract §6). */
 export const ATTEMPT_LIMIT_MS = 10_000
@@ -50,7 +51,8 @@ export async function sendDelivery(
       reset: true,
     })
     status = answer.statusCode
-    const response_excerpt = await readExcerpt(answer)
+    const excerpt = await readExcerpt(answer)
+    const response_excerpt = excerpt === null ? null : hideUrlParts(excerpt, request.url)
     const is_success = status >= 200 && status < 300
     const failure = status >= 300 && status < 400 ? 'redirect_refused' : 'http_status'
     const error = is_success ? null : failure

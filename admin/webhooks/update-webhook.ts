@@ -12,7 +12,7 @@ import { checkWebhookUrl } from './check-webhook-url.ts'
 import type { WebhookDesk } from './webhook-desk.ts'
 import { EditableWebhook } from './webhook-schemas.ts'
 import { mintSecret, sealSecret } from './webhook-secret.ts'
-import { webhookViews } from './webhook-view.ts'
+import { webhookViews, withoutUrl } from './webhook-view.ts'
 import { SECRET_OVERLAP_MS, type Webhook } from './webhook.ts'
 
 /** These never change. */
@@ -43,7 +43,7 @@ export async function updateWebhook(
   const stale = checkPrecondition(headers, stored.text)
   if (stale !== null) return stale
   const { record: webhook } = stored
-  const [before = {}] = await webhookViews(redis, [webhook], now())
+  const [before = {}] = await webhookViews(redis, [webhook], now(), actor.role)
   const fixed = checkReadOnly(patch, before, FIXED)
   if (fixed.length > 0) return invalid(fixed)
   const { name, url, events } = webhook
@@ -104,7 +104,7 @@ async function planOf(
 ): Promise<Plan> {
   const { organization_id, webhook_id } = webhook
   const webhooks = REDIS_KEYS.webhooks(organization_id)
-  const [before = {}, after = {}] = await webhookViews(redis, [webhook, updated], now())
+  const [before = {}, after = {}] = await webhookViews(redis, [webhook, updated], now(), 'admin')
   const isNewSecret = webhook.secret !== updated.secret
   return {
     kind: 'plan',
@@ -117,10 +117,12 @@ async function planOf(
     audit: {
       action,
       target: webhook_id,
-      before,
-      after: isNewSecret
-        ? { ...after, secret: updated.secret === null ? 'removed' : 'changed' }
-        : after,
+      before: withoutUrl(before),
+      after: {
+        ...withoutUrl(after),
+        ...(webhook.url === updated.url ? {} : { url_changed: true }),
+        ...(isNewSecret ? { secret: updated.secret === null ? 'removed' : 'changed' } : {}),
+      },
     },
     answer: answerOf(after),
   }

@@ -98,7 +98,7 @@ const resourceRoutes = (desk: WebhookDesk): readonly Route[] => [
 
 const listWebhooks = ({
   context: { redis, now },
-  actor: { organization_id },
+  actor: { organization_id, role },
   query,
 }: Call<unknown, PageRequest>): Promise<Outcome> =>
   listPage<Webhook>(
@@ -108,17 +108,17 @@ const listWebhooks = ({
       read: (ids) => readRecords(redis, REDIS_KEYS.webhooks(organization_id), ids),
     },
     query,
-    (webhooks) => webhookViews(redis, webhooks, now()),
+    (webhooks) => webhookViews(redis, webhooks, now(), role),
   )
 
 async function readWebhook({
   context: { redis, now },
-  actor: { organization_id },
+  actor: { organization_id, role },
   params,
 }: Call<{ webhook_id: string }>): Promise<Outcome> {
   const webhooks = REDIS_KEYS.webhooks(organization_id)
   const stored = await readRecord<Webhook>(redis, webhooks, params.webhook_id)
   if (stored === null) return notFound()
-  const [view] = await webhookViews(redis, [stored.record], now())
+  const [view] = await webhookViews(redis, [stored.record], now(), role)
   return answer(200, view, { etag: entityTag(stored.text) })
 }

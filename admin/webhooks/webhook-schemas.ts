@@ -46,7 +46,7 @@ export const EditableWebhook = Strict({
 export const WebhookView = Strict({
   webhook_id: Type.String(),
   name: Type.String(),
-  url: Type.String(),
+  url: Type.String({ description: 'Below the role admin: its origin and /***' }),
   events: Type.Array(Type.Enum([...DELIVERED_EVENTS])),
   has_secret: Type.Boolean(),
   previous_secret_until: Nullable(Timestamp),

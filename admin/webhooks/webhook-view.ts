@@ -1,5 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { AdminRole } from '../../core/model.ts'
+import { hideWebhookUrl } from './hide-webhook-url.ts'
 import type { Webhook, WebhookState } from './webhook.ts'
 
 const NEW: WebhookState & { readonly pending: number } = {
@@ -10,15 +12,23 @@ const NEW: WebhookState & { readonly pending: number } = {
   pending: 0,
 }
 
-/** Webhooks as a caller sees them, without anything of their secrets. */
+/** Webhooks as a caller sees them, without anything of their secrets; below the role `admin` the URL is one of these. */
 export async function webhookViews(
   redis: RedisClient,
   webhooks: readonly Webhook[],
   now: Date,
+  role: AdminRole,
 ): Promise<Record<string, unknown>[]> {
   const states = await Promise.all(webhooks.map(({ webhook_id }) => readState(redis, webhook_id)))
-  return webhooks.map((webhook, i) => webhookView(webhook, now, states[i] ?? NEW))
+  const views = webhooks.map((webhook, i) => webhookView(webhook, now, states[i] ?? NEW))
+  return role === 'admin' ? views : views.map(withoutUrl)
 }
+
+/** For the activity log, which every role reads. */
+export const withoutUrl = (view: Record<string, unknown>): Record<string, unknown> => ({
+  ...view,
+  url: hideWebhookUrl(String(view['url'])),
+})
 
 export function webhookView(webhook: Webhook, now: Date, state = NEW): Record<string, unknown> {
   const { webhook_id, name, url, events, secret, previous_secret, created_at } = webhook

@@ -91,8 +91,12 @@ function fillSecrets(
     }
     return filled
   }
-  if (kind === 'webhooks' && item['secret'] !== null)
-    return { item: fill(item, ['secret'], ''), issues }
+  if (kind === 'webhooks') {
+    // A URL may be written in the file, and need not: those of Slack and Teams are secret.
+    const url = String(item['url']).includes('${') ? ['url'] : []
+    const secret = item['secret'] === null ? [] : ['secret']
+    return { item: fill(item, [...url, ...secret], ''), issues }
+  }
   const { auth } = item
   if (kind !== 'integrations' || !isObject(auth)) return { item, issues }
   return { item: { ...item, auth: fill(auth, secretMembers(auth['type']), '/auth') }, issues }

@@ -4,6 +4,7 @@ import { EditableIntegration } from '../../admin/integrations/integration-schema
 import { shownOf } from '../../admin/integrations/integration-view.ts'
 import { EditableScope } from '../../admin/scopes/scope-schemas.ts'
 import { EditableWebhook } from '../../admin/webhooks/webhook-schemas.ts'
+import { hideWebhookUrl, isHiddenUrl } from '../../admin/webhooks/hide-webhook-url.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
 import { isObject, type Json, type Kind } from './resource-kinds.ts'
 import { withoutNulls } from './without-nulls.ts'
@@ -45,8 +46,8 @@ export function differences(
   shown: Json,
   all_secrets: boolean,
 ): MemberChange[] {
-  const { auth, secret, ...plain } = pick(wanted, EDITABLE[kind])
-  const { auth: auth_shown, has_secret, ...current } = comparable(kind, shown)
+  const { auth, secret, url, ...plain } = pick(wanted, EDITABLE[kind])
+  const { auth: auth_shown, has_secret, url: url_shown, ...current } = comparable(kind, shown)
   const changes = below('', plain, current)
   if (kind === 'integrations') {
     const secrets = authDifferences(auth as Json, auth_shown as Json, all_secrets)
@@ -54,6 +55,7 @@ export function differences(
     const moved = plain['base_url'] !== current['base_url'] && secrets.length === 0
     changes.push(...(moved ? [{ member: 'auth', secret: true as const }] : secrets))
   }
+  if (kind === 'webhooks') changes.push(...urlDifferences(String(url), String(url_shown)))
   if (kind === 'webhooks' && ((secret !== null) !== has_secret || (secret !== null && all_secrets)))
     changes.push({ member: 'secret', secret: true })
   return changes
@@ -77,6 +79,13 @@ function below(prefix: string, wanted: Json, current: Json): MemberChange[] {
 
 const own = (from: Json, name: string): unknown =>
   Object.hasOwn(from, name) ? from[name] : undefined
+
+/** What a URL differs in may be its secret part, which is not told. A role below `admin` is shown the rest of it alone. */
+function urlDifferences(wanted: string, shown: string): MemberChange[] {
+  const [before, after] = [hideWebhookUrl(shown), hideWebhookUrl(wanted)]
+  if (wanted === shown || (isHiddenUrl(shown) && shown === after)) return []
+  return [before === after ? { member: 'url', secret: true } : { member: 'url', before, after }]
+}
 
 /** A read shows the last four characters of a secret that is long enough, so only these can tell it from another. */
 function authDifferences(wanted: Json, shown: Json, all_secrets: boolean): MemberChange[] {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Document, isCollection, isPair, isScalar, visit } from 'yaml'
+import { isHiddenUrl } from '../../admin/webhooks/hide-webhook-url.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
 import { comparable } from './differences.ts'
 import { groupBy, uniqueOf } from './owner-index.ts'
@@ -45,7 +46,10 @@ export function dumpConfig(installation: Installation): Readonly<Record<Kind, re
       const { name, url, events, has_secret } = comparable('webhooks', shown)
       const secret =
         has_secret === true ? variables.referenceFor(String(name), 'webhook_secret') : null
-      return { name, url, events, ...(secret === null ? {} : { secret }) }
+      const shown_url = isHiddenUrl(String(url))
+        ? variables.referenceFor(String(name), 'webhook_url')
+        : url
+      return { name, url: shown_url, events, ...(secret === null ? {} : { secret }) }
     }),
   }
 }

@@ -40,6 +40,13 @@ export interface Acknowledgement {
   readonly stored_us?: number
 }
 
+/**
+ * The form of stored records. Raised when a process of the version before could not read what is written; old records
+ * are then brought into the new form once every live edge reads it.
+ * 1: version 0.1 · 2: the user name of a `basic` credential is sealed
+ */
+export const STORE_FORMAT = 2
+
 /** What an edge says of itself with every beat. */
 export interface EdgeRecord {
   readonly edge_id: string
@@ -47,6 +54,8 @@ export interface EdgeRecord {
   readonly started_at: string
   /** Of the program; an edge from before there was one does not say. */
   readonly version?: string
+  /** The newest form of stored records that it reads (`STORE_FORMAT`); an edge that does not say reads the first. */
+  readonly store_format?: number
   readonly in_flight: number
   readonly draining: boolean
 }

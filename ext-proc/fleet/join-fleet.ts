@@ -1,4 +1,5 @@
 import { startBeacon } from '../../core/control/beacon.ts'
+import { STORE_FORMAT } from '../../core/control/control-message.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { version } from '../../core/version.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
@@ -75,7 +76,13 @@ export async function joinFleet({
     held,
     nowMs,
     log,
-    edge: { edge_id, region, started_at: new Date().toISOString(), version },
+    edge: {
+      edge_id,
+      region,
+      started_at: new Date().toISOString(),
+      version,
+      store_format: STORE_FORMAT,
+    },
     drop: (target) => policy.drop(target),
     enforce: (target) => {
       // Before the acknowledgement, on the same connection: who hears that reads what the agent's last calls used.

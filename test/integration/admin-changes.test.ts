@@ -3,14 +3,16 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { resealAll } from '../../admin/integrations/reseal-all.ts'
 import { ROUTES } from '../../admin/server/routes.ts'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { mintKey } from '../../core/api-key.ts'
+import { STORE_FORMAT } from '../../core/control/control-message.ts'
 import type { Integration } from '../../core/model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { parseKeyRing, sealedUnder } from '../../core/seal.ts'
+import { isSealed, parseKeyRing, sealedUnder } from '../../core/seal.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -49,6 +51,9 @@ const integrationBody = (auth: object = { type: 'bearer', token: SECRET }) => ({
   base_url: `https://api-${count}.example.com/v1`,
   auth,
 })
+
+const stored = async (integration_id: string): Promise<Integration> =>
+  JSON.parse((await redis.hget(REDIS_KEYS.integrations(ORG), integration_id)) ?? '')
 
 const activity = async (): Promise<Json[]> =>
   (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')).map(([, fields]) =>
@@ -234,9 +239,6 @@ describe('threat 26: idempotency', () => {
 })
 
 describe('threat 4: seals', () => {
-  const stored = async (integration_id: string): Promise<Integration> =>
-    JSON.parse((await redis.hget(REDIS_KEYS.integrations(ORG), integration_id)) ?? '')
-
   test('a stored credential opens for its own integration and origin and nowhere else', async () => {
     const ring = parseKeyRing(admin.encryption_key)
     const { integration_id } = await make('/admin/integrations', integrationBody())
@@ -294,6 +296,94 @@ describe('threat 4: seals', () => {
     })
     await back.stop()
     assert.ok(openAuth(parseKeyRing(admin.encryption_key), await stored(integration_id)))
+  })
+})
+
+describe('a user name that version 0.1 stored in the clear', () => {
+  const USERNAME = 'sk_live_0123456789-clear'
+
+  /** As version 0.1 wrote it. */
+  async function storeClear(): Promise<Integration> {
+    const auth = { type: 'basic', username: USERNAME, password: SECRET }
+    const { integration_id } = await make('/admin/integrations', integrationBody(auth))
+    const mine = await stored(integration_id)
+    const clear = { ...mine, auth: { ...mine.auth, username: USERNAME } } as Integration
+    await redis.hset(REDIS_KEYS.integrations(ORG), integration_id, JSON.stringify(clear))
+    return clear
+  }
+  const usernameOf = async ({ integration_id }: Integration): Promise<string> => {
+    const { auth } = await stored(integration_id)
+    return auth.type === 'basic' ? auth.username : ''
+  }
+  const opensTo = async ({ integration_id }: Integration): Promise<string | undefined> => {
+    const opened = openAuth(parseKeyRing(admin.encryption_key), await stored(integration_id))
+    return opened?.type === 'basic' ? opened.username.reveal() : undefined
+  }
+  const reseal = () => resealAll(redis, parseKeyRing(admin.encryption_key), LEASE_MS)
+
+  test('is read, shown as a secret, and sealed when admin starts', async () => {
+    const clear = await storeClear()
+    assert.equal(await opensTo(clear), USERNAME)
+    const path = `/admin/integrations/${clear.integration_id}`
+    const { body } = await admin.call('GET', path)
+    assert.deepEqual(body.auth, { type: 'basic', username_last4: 'lear', password_last4: 'WXYZ' })
+    const started = await adminInProcess(valkey.url, {
+      AGW_ADMIN_TOKEN: admin.token,
+      AGW_ENCRYPTION_KEY: admin.encryption_key,
+    })
+    await started.stop()
+    assert.ok(isSealed(await usernameOf(clear)))
+    assert.equal(await opensTo(clear), USERNAME)
+    assert.ok(
+      !(await redis.hgetall(REDIS_KEYS.integrations(ORG)).then(JSON.stringify)).includes(USERNAME),
+    )
+    assert.deepEqual((await admin.call('GET', path)).body.auth, body.auth)
+  })
+
+  test('is sealed once, whoever else does it or changes it at the same time', async () => {
+    const [one, other] = [await storeClear(), await storeClear()]
+    const path = `/admin/integrations/${other.integration_id}`
+    const [first, second, change] = await Promise.all([
+      reseal(),
+      reseal(),
+      admin.call('PUT', path, { body: { auth: { type: 'bearer', token: SECRET } } }),
+    ])
+    assert.equal(change.status, 200)
+    assert.equal((await stored(other.integration_id)).auth.type, 'bearer')
+    assert.ok(isSealed(await usernameOf(one)))
+    assert.equal(await opensTo(one), USERNAME)
+    assert.ok(first.resealed + second.resealed <= 3)
+    const sealed = await usernameOf(one)
+    assert.deepEqual(await reseal(), { resealed: 0, unreadable: [], waits_for: [] })
+    assert.equal(await usernameOf(one), sealed)
+  })
+
+  test('stays as it is while an edge of version 0.1 lives, and is sealed when that has gone', async () => {
+    const clear = await storeClear()
+    const old = await startTestEdge(valkey.url, 'edge-of-old')
+    assert.deepEqual(await reseal(), { resealed: 0, unreadable: [], waits_for: ['edge-of-old'] })
+    assert.equal(await usernameOf(clear), USERNAME)
+    await old.stop()
+    const today = await startTestEdge(valkey.url, 'edge-of-today', { store_format: STORE_FORMAT })
+    const message = today.next()
+    const done = await reseal()
+    // Whoever has the record cached is told.
+    const { targets } = await message
+    await today.stop()
+    assert.deepEqual(done, { resealed: 1, unreadable: [], waits_for: [] })
+    assert.deepEqual(targets, [{ what: 'integrations', organization_id: ORG }])
+    assert.ok(isSealed(await usernameOf(clear)))
+    assert.equal(await opensTo(clear), USERNAME)
+  })
+
+  test('is not sealed where its password does not open: that record is named', async () => {
+    const clear = await storeClear()
+    const elsewhere = { ...clear, base_url: 'https://evil.example.com' }
+    const integrations = REDIS_KEYS.integrations(ORG)
+    await redis.hset(integrations, clear.integration_id, JSON.stringify(elsewhere))
+    const { resealed, unreadable } = await reseal()
+    assert.deepEqual([resealed, unreadable], [0, [clear.integration_id]])
+    await redis.hdel(integrations, clear.integration_id)
   })
 })
 

@@ -71,8 +71,8 @@ async function emptyOrganization() {
     run(text, (out, err) => runApply({ url, token, file, keysOut, ...more }, env, out, err))
   const diff = (text: string, more: Partial<DiffOptions> = {}, env = SECRETS): Promise<Ran> =>
     run(text, (out, err) => runDiff({ url, token, file, ...more }, env, out, err))
-  const dump = async (): Promise<string> =>
-    (await run('', (out, err) => runDump({ url, token, file: '-' }, out, err))).out
+  const dump = async (by = token): Promise<string> =>
+    (await run('', (out, err) => runDump({ url, token: by, file: '-' }, out, err))).out
   const keys = (): NewKey[] =>
     existsSync(keysOut)
       ? readFileSync(keysOut, 'utf8')
@@ -303,6 +303,35 @@ test('secrets that end alike are written by --with-secrets, and no command print
   )
   const all = written.out + written.err + (await dump())
   for (const secret of Object.values(alike)) assert.equal(all.includes(secret), false)
+})
+
+test('the URL of a webhook may be a reference, and is one in a dump by a role that does not see it', async () => {
+  const { apply, diff, dump, operator } = await emptyOrganization()
+  const url = 'https://hooks.slack.com/services/T0/B0/not-for-git'
+  const text = (written: string): string =>
+    JSON.stringify({ webhooks: [{ name: 'slack', url: written, events: ['agent_killed'] }] })
+  const env = { ...SECRETS, SLACK_WEBHOOK_URL: url }
+  const { code, err } = await apply(text('${SLACK_WEBHOOK_URL}'), {}, SECRETS)
+  assert.equal(code, 1)
+  assert.match(err, /needs SLACK_WEBHOOK_URL/)
+  assert.equal((await apply(text('${SLACK_WEBHOOK_URL}'), {}, env)).code, 0)
+  assert.match(await dump(), new RegExp(`url: ${url}\n`))
+  const { token } = await operator.send('POST', '/admin/tokens', {
+    email: 'viewer@example.com',
+    role: 'viewer',
+    name: 'viewer',
+  })
+  const seen = await dump(token)
+  assert.match(seen, /url: \$\{SLACK_WEBHOOK_URL\}\n/)
+  assert.equal((await apply(seen, {}, env)).out, '')
+  for (const by of [{}, { token }]) assert.equal((await diff(seen, by, env)).out, '')
+  // Nobody reads the secret part of either in a plan.
+  for (const written of [`${url}-2`, 'https://hooks.example.com/services/another-secret']) {
+    const { out } = await diff(text(written), {}, env)
+    assert.match(out, /url: /)
+    assert.doesNotMatch(out, /not-for-git|another-secret/)
+  }
+  assert.match((await apply(text('https://hooks.slack.com/***'))).err, /give the whole URL/)
 })
 
 interface Passing {

@@ -62,7 +62,16 @@ test('on the machine of a gateway that runs, every point is looked at and none h
   const { code, checks, of, failures } = await doctor({}, here)
   assert.deepEqual(failures, [])
   assert.equal(code, 0)
-  for (const check of ['node', 'settings', 'data directory', 'disk', 'envoy', 'valkey', 'store'])
+  for (const check of [
+    'node',
+    'settings',
+    'data directory',
+    'disk',
+    'archive',
+    'envoy',
+    'valkey',
+    'store',
+  ])
     assert.equal(of(check)[0]?.state, 'ok', check)
   for (const check of ['clock', 'admin', 'ready: redis', 'ready: edges', 'ready: proxy'])
     assert.equal(of(check)[0]?.state, 'ok', check)

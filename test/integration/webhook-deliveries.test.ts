@@ -106,6 +106,15 @@ test('after a rotation the first signature is of the new secret and the second l
   await send('DELETE', `/webhooks/${webhook_id}`)
 })
 
+test('threat 31: an excerpt of the answer repeats no part of the URL that was called', async () => {
+  const path = '/services/T0123ABCD/abcdefghijklmnop'
+  const { webhook_id } = await subscribe(path)
+  receiver.on(path, (response) => response.writeHead(404).end(`no route for ${path}`))
+  const { attempts } = await send('POST', `/webhooks/${webhook_id}/test`)
+  assert.equal(attempts[0].response_excerpt, 'no route for ***')
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})
+
 test('a test delivery has no agent, answers how it went, and counts nowhere', async () => {
   const { webhook_id } = await subscribe('/test-delivery')
   const delivery = await send('POST', `/webhooks/${webhook_id}/test`)

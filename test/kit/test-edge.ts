@@ -19,7 +19,10 @@ export interface TestEdge {
 export async function startTestEdge(
   redisUrl: string,
   edge_id: string,
-  { keepsBack = false } = {},
+  {
+    keepsBack = false,
+    ...more
+  }: { readonly keepsBack?: boolean } & Pick<EdgeRecord, 'store_format'> = {},
 ): Promise<TestEdge> {
   const redis = connectRedis(redisUrl, { name: edge_id, role: 'queue' })
   const subscription = connectRedis(redisUrl, { name: `${edge_id}-sub`, role: 'subscription' })
@@ -31,6 +34,7 @@ export async function startTestEdge(
     started_at: new Date().toISOString(),
     in_flight: 0,
     draining: false,
+    ...more,
   }
   const keys = [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch] as const
   const say = async (text: string): Promise<void> => {

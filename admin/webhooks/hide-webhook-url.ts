@@ -1,0 +1,45 @@
+const HIDDEN = '***'
+/** Parts of a URL that are shorter are words such as `services` or `hooks`, and stand in any text. */
+const PART_LENGTH_MIN = 9
+
+/**
+ * A webhook's URL can be its secret, as those of Slack and Teams are: whoever has it can post there. Below the role
+ * `admin`, and in the activity log, its origin is shown; path and query are not.
+ */
+export function hideWebhookUrl(url: string): string {
+  if (!URL.canParse(url)) return HIDDEN
+  const { origin, pathname, search } = new URL(url)
+  return pathname === '/' && search === '' ? url : `${origin}/${HIDDEN}`
+}
+
+/** Whether a URL is what a read shows of another: stored, it would replace that. */
+export const isHiddenUrl = (url: string): boolean => url.endsWith(`/${HIDDEN}`)
+
+/** A receiver's text without the parts of the URL that was called, which an error page may repeat. */
+export function hideUrlParts(text: string, url: string): string {
+  const { pathname, search } = new URL(url)
+  const path = pathname + search
+  const parts = path.split(/[/?&=]/).flatMap((part) => [part, decoded(part)])
+  const long = [path, pathname, ...parts].filter((part) => part.length >= PART_LENGTH_MIN)
+  // The longest first, since the others are in it.
+  long.sort((a, b) => b.length - a.length)
+  const cut = Math.max(0, ...long.map((part) => cutLength(text, part)))
+  const whole = cut === 0 ? text : text.slice(0, -cut) + HIDDEN
+  return long.reduce((shown, part) => shown.replaceAll(part, HIDDEN), whole)
+}
+
+/** How many characters at the end of a text, which may have been cut there, are the beginning of a part. */
+function cutLength(text: string, part: string): number {
+  if (text.endsWith(part)) return 0
+  for (let length = part.length - 1; length >= PART_LENGTH_MIN; length--)
+    if (text.endsWith(part.slice(0, length))) return length
+  return 0
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}

@@ -1,0 +1,90 @@
+import { createReadStream, existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { hideFormerSecrets } from '../../admin/activity/hide-former-secrets.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { readArchiveLine } from '../../core/activity/archive-line.ts'
+import { type Finding, ok, warning } from './finding.ts'
+
+/** Reading goes at some hundred MB a second; an archive that is larger than that is looked at from its newest file on. */
+const TIME_LIMIT_MS = 20_000
+/** Named one by one; of further ones the count is told. */
+const FILES_NAMED = 20
+
+/**
+ * Names the files of the archive in which version 0.1 wrote secrets in the clear: user names of `basic` credentials and
+ * URLs of webhooks. Their lines are chained to each other, so they are not rewritten.
+ */
+export async function checkArchive(
+  folder: string,
+  time_limit_ms = TIME_LIMIT_MS,
+): Promise<Finding[]> {
+  if (!existsSync(folder)) return []
+  const check = 'archive'
+  const deadline_ms = performance.now() + time_limit_ms
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ndjson'))
+    .sort((a, b) => (fileName(a) < fileName(b) ? 1 : -1))
+  const findings: Finding[] = []
+  let shown = 0
+  let looked = 0
+  for (const file of files) {
+    const lines = await countLines(join(folder, file), deadline_ms)
+    if (lines === null) break
+    looked++
+    if (lines === 0) continue
+    shown++
+    if (shown > FILES_NAMED) continue
+    findings.push(
+      warning(
+        check,
+        `${join(folder, file)} shows user names or webhook URLs in ${lines} line${lines === 1 ? '' : 's'}`,
+        ADVICE,
+      ),
+    )
+  }
+  if (shown > FILES_NAMED)
+    findings.push(warning(check, `and ${shown - FILES_NAMED} further files`, ADVICE))
+  if (looked < files.length)
+    findings.push(
+      warning(
+        check,
+        `${files.length - looked} of ${files.length} files were not looked at in ${time_limit_ms / 1000} s`,
+        'Run agw doctor where the disk is faster, or remove files that are no longer needed.',
+      ),
+    )
+  return findings.length > 0 ? findings : [ok(check, `${looked} files show no secret`)]
+}
+
+const ADVICE =
+  'Written by version 0.1. Replace what opens an account at its provider; remove the file when it is no longer needed.'
+
+const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
+
+/** Null when the time is over. */
+async function countLines(file: string, deadline_ms: number): Promise<number | null> {
+  const lines = createInterface({ input: createReadStream(file, 'utf8') })
+  let count = 0
+  try {
+    for await (const line of lines) {
+      if (performance.now() > deadline_ms) return null
+      if (holdsSecret(line)) count++
+    }
+    return count
+  } finally {
+    lines.close()
+  }
+}
+
+function holdsSecret(line: string): boolean {
+  // Most lines are calls; only those that can hold one are taken apart.
+  if (!line.includes('"admin_action"') || !/"username"|"url"/.test(line)) return false
+  const entry_text = readArchiveLine(line)?.entry_text
+  if (entry_text === undefined) return false
+  try {
+    const entry = JSON.parse(entry_text) as ActivityEntry
+    return hideFormerSecrets(entry) !== entry
+  } catch {
+    return false
+  }
+}
