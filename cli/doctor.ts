@@ -47,7 +47,7 @@ export async function runDoctor(
 async function checkHere(token: string | null, env: Environment): Promise<Finding[]> {
   const read = readSettings(env)
   const notices = unknownSettings(env).map((notice) =>
-    warning('settings', notice, 'See docs/settings.md for all settings.'),
+    warning('settings', notice, 'See docs/reference/settings.md for all settings.'),
   )
   // Where things are is only known from settings that can be read.
   if (!read.ok)

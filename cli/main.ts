@@ -7,6 +7,15 @@ const WRONG_USAGE = 2
 
 /** The command line. Each command loads its own code when it runs, so that a small one starts fast. */
 export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    await makeProgram().parseAsync([...argv])
+  } catch (error) {
+    process.exitCode = exitCodeOf(error)
+  }
+}
+
+/** All commands with their options; nothing runs yet. */
+export function makeProgram(): Command {
   const program = new Command('agw')
     .description('Access control for AI agents, in front of any API')
     .exitOverride()
@@ -24,11 +33,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   addDoctor(program)
   addAudit(program)
   addAnomaly(program)
-  try {
-    await program.parseAsync([...argv])
-  } catch (error) {
-    process.exitCode = exitCodeOf(error)
-  }
+  return program
 }
 
 function exitCodeOf(error: unknown): number {
@@ -267,7 +272,7 @@ function addSettings(program: Command): void {
     .command('settings')
     .description('print the reference of all settings')
     .action(async () => {
-      const { settingsPage } = await import('./settings-page.ts')
+      const { settingsPage } = await import('./reference/settings-page.ts')
       process.stdout.write(settingsPage())
     })
 }

@@ -5,7 +5,7 @@ import { readSecretFile } from './secret-file.ts'
 
 /**
  * The catalogue of settings: every environment variable, including those that `agw start` sets
- * for its children. The table in docs/settings.md is made from it.
+ * for its children. The table in docs/reference/settings.md is made from it.
  */
 interface Row<T> {
   readonly name: string

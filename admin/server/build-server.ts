@@ -88,7 +88,7 @@ export async function buildServer(
       ),
     )
     // Webhooks are managed on the API alone; the proxy listener has `/admin/...` and nothing else.
-    const offered = listener === 'api' ? [...ROUTES, ...webhookRoutes(context)] : ROUTES
+    const offered = listener === 'api' ? [...ROUTES, ...webhookRoutes] : ROUTES
     registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
     if (listener === 'api') {
       healthRoutes(routes, context)

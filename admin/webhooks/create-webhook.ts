@@ -5,16 +5,16 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Call } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, invalid } from '../http/outcome.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
-import type { WebhookDesk } from './webhook-desk.ts'
+import { deskOf } from './webhook-desk.ts'
 import type { NewWebhook } from './webhook-schemas.ts'
 import { sealSecret } from './webhook-secret.ts'
 import { webhookView, withoutUrl } from './webhook-view.ts'
 import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
 
 export async function createWebhook(
-  desk: WebhookDesk,
   call: Call<unknown, unknown, Static<typeof NewWebhook>>,
 ): Promise<Outcome> {
+  const desk = deskOf(call.context)
   const { context, actor, body } = call
   const { redis, ring } = context
   const { organization_id } = actor

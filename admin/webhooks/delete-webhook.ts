@@ -3,15 +3,13 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../lists/records.ts'
 import type { Call } from '../http/define-route.ts'
 import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
-import type { WebhookDesk } from './webhook-desk.ts'
+import { deskOf } from './webhook-desk.ts'
 import { webhookView, withoutUrl } from './webhook-view.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Nothing is attempted from then on; the deliveries are removed some at a time. */
-export async function deleteWebhook(
-  desk: WebhookDesk,
-  call: Call<{ webhook_id: string }>,
-): Promise<Outcome> {
+export async function deleteWebhook(call: Call<{ webhook_id: string }>): Promise<Outcome> {
+  const desk = deskOf(call.context)
   const { context, actor, params } = call
   const { organization_id } = actor
   const webhooks = REDIS_KEYS.webhooks(organization_id)

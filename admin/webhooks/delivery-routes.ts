@@ -8,7 +8,6 @@ import { type DeliveryView, deliveryView } from './delivery-view.ts'
 import { replayEvents } from './replay-events.ts'
 import { retryDelivery } from './retry-delivery.ts'
 import { testWebhook } from './test-webhook.ts'
-import type { WebhookDesk } from './webhook-desk.ts'
 import {
   DeliveriesQuery,
   DeliveryParams,
@@ -21,7 +20,7 @@ import {
 const shared = { tag: 'webhooks', organization_key: true } as const
 
 /** What is done with the deliveries of one webhook. */
-export const deliveryRoutes = (desk: WebhookDesk): readonly Route[] => [
+export const deliveryRoutes: readonly Route[] = [
   defineRoute({
     ...shared,
     method: 'POST',
@@ -30,7 +29,7 @@ export const deliveryRoutes = (desk: WebhookDesk): readonly Route[] => [
     summary: 'Send a test delivery now and answer how it went',
     params: WebhookParams,
     answers: { 200: DeliverySchema },
-    handle: (call) => testWebhook(desk, call),
+    handle: testWebhook,
   }),
   defineRoute({
     ...shared,
@@ -41,7 +40,7 @@ export const deliveryRoutes = (desk: WebhookDesk): readonly Route[] => [
     params: WebhookParams,
     body: ReplayRange,
     answers: { 202: ReplayAnswer },
-    handle: (call) => replayEvents(desk, call),
+    handle: replayEvents,
   }),
   defineRoute({
     ...shared,
@@ -72,7 +71,7 @@ export const deliveryRoutes = (desk: WebhookDesk): readonly Route[] => [
     summary: 'Attempt a delivery again now',
     params: DeliveryParams,
     answers: { 202: DeliverySchema },
-    handle: (call) => retryDelivery(desk, call),
+    handle: retryDelivery,
   }),
 ]
 

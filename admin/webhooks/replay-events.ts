@@ -3,14 +3,14 @@ import { readRecord } from '../lists/records.ts'
 import type { Call } from '../http/define-route.ts'
 import { type Issue, type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
-import type { WebhookDesk } from './webhook-desk.ts'
+import { deskOf } from './webhook-desk.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Delivers the stored events of a time range again, those that the webhook subscribes to now. */
 export async function replayEvents(
-  desk: WebhookDesk,
   call: Call<{ webhook_id: string }, unknown, { from: string; to: string }>,
 ): Promise<Outcome> {
+  const desk = deskOf(call.context)
   const { context, actor, params, body } = call
   const webhooks = REDIS_KEYS.webhooks(actor.organization_id)
   const stored = await readRecord<Webhook>(context.redis, webhooks, params.webhook_id)

@@ -2,7 +2,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Call } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { deliveryView } from './delivery-view.ts'
-import type { WebhookDesk } from './webhook-desk.ts'
+import { deskOf } from './webhook-desk.ts'
 
 const REFUSALS = {
   in_flight: 'This delivery is being attempted right now. Look at its outcome first.',
@@ -12,9 +12,9 @@ const REFUSALS = {
 
 /** Makes a delivery due now; one that has ended gets a single attempt more. */
 export async function retryDelivery(
-  desk: WebhookDesk,
   call: Call<{ webhook_id: string; delivery_id: string }>,
 ): Promise<Outcome> {
+  const desk = deskOf(call.context)
   const { context, actor, params } = call
   const { webhook_id, delivery_id } = params
   const answered = await desk.queue.retry(actor.organization_id, webhook_id, delivery_id)

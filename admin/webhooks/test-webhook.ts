@@ -7,17 +7,15 @@ import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import type { DeliveryView } from './delivery-view.ts'
-import type { WebhookDesk } from './webhook-desk.ts'
+import { deskOf, type WebhookDesk } from './webhook-desk.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Each holds a request for as long as an attempt may take. */
 const TESTS_MAX = 16
 
 /** Sends one `test` envelope now and answers how it went. It is not repeated, and counts nowhere. */
-export async function testWebhook(
-  desk: WebhookDesk,
-  call: Call<{ webhook_id: string }>,
-): Promise<Outcome> {
+export async function testWebhook(call: Call<{ webhook_id: string }>): Promise<Outcome> {
+  const desk = deskOf(call.context)
   const { context, actor, params } = call
   const webhooks = REDIS_KEYS.webhooks(actor.organization_id)
   const stored = await readRecord<Webhook>(context.redis, webhooks, params.webhook_id)

@@ -9,7 +9,7 @@ import type { Call } from '../http/define-route.ts'
 import { checkPrecondition } from '../http/entity-tag.ts'
 import { type Answer, type Outcome, type Plan, answer, invalid, notFound } from '../http/outcome.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
-import type { WebhookDesk } from './webhook-desk.ts'
+import { deskOf } from './webhook-desk.ts'
 import { EditableWebhook } from './webhook-schemas.ts'
 import { mintSecret, sealSecret } from './webhook-secret.ts'
 import { webhookViews, withoutUrl } from './webhook-view.ts'
@@ -30,10 +30,8 @@ const MOVING = [
 export const WEBHOOK_READ_ONLY = [...FIXED, ...MOVING]
 
 /** A JSON merge patch. A new secret is a rotation; `secret: null` ends signing at once. */
-export async function updateWebhook(
-  desk: WebhookDesk,
-  call: Call<{ webhook_id: string }>,
-): Promise<Outcome> {
+export async function updateWebhook(call: Call<{ webhook_id: string }>): Promise<Outcome> {
+  const desk = deskOf(call.context)
   const { context, actor, params, headers } = call
   const { redis, now } = context
   const webhooks = REDIS_KEYS.webhooks(actor.organization_id)

@@ -13,9 +13,19 @@ export interface WebhookDesk {
   tests: number
 }
 
-export const webhookDesk = ({ redis, settings }: AdminContext): WebhookDesk => ({
-  queue: new DeliveryQueue(redis, settings.webhookDelays_ms),
-  sender: createSender(settings),
-  policy: new AddressPolicy(settings.webhookAllowCidrs),
-  tests: 0,
-})
+const desks = new WeakMap<AdminContext, WebhookDesk>()
+
+/** One per context, made when a route first needs it. */
+export function deskOf(context: AdminContext): WebhookDesk {
+  const known = desks.get(context)
+  if (known !== undefined) return known
+  const { redis, settings } = context
+  const desk: WebhookDesk = {
+    queue: new DeliveryQueue(redis, settings.webhookDelays_ms),
+    sender: createSender(settings),
+    policy: new AddressPolicy(settings.webhookAllowCidrs),
+    tests: 0,
+  }
+  desks.set(context, desk)
+  return desk
+}

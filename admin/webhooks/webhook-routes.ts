@@ -1,7 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { listPage, type PageQuery as PageRequest } from '../lists/list-page.ts'
 import { readRecord, readRecords } from '../lists/records.ts'
-import type { AdminContext } from '../context/admin-context.ts'
 import { Empty, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
 import { type Call, defineRoute, type Route } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
@@ -11,7 +10,6 @@ import { createWebhook } from './create-webhook.ts'
 import { deleteWebhook } from './delete-webhook.ts'
 import { deliveryRoutes } from './delivery-routes.ts'
 import { WEBHOOK_READ_ONLY, rotateSecret, updateWebhook } from './update-webhook.ts'
-import { type WebhookDesk, webhookDesk } from './webhook-desk.ts'
 import {
   EditableWebhook,
   NewWebhook,
@@ -25,13 +23,8 @@ import type { Webhook } from './webhook.ts'
 
 const shared = { tag: 'webhooks', organization_key: true } as const
 
-/** Contract §6. An organization key whose uses have `webhooks` makes all of these calls. */
-export function webhookRoutes(context: AdminContext): readonly Route[] {
-  const desk = webhookDesk(context)
-  return [...resourceRoutes(desk), ...deliveryRoutes(desk)]
-}
-
-const resourceRoutes = (desk: WebhookDesk): readonly Route[] => [
+/** An organization key whose uses have `webhooks` may make all of these calls. */
+export const webhookRoutes: readonly Route[] = [
   defineRoute({
     ...shared,
     method: 'POST',
@@ -40,7 +33,7 @@ const resourceRoutes = (desk: WebhookDesk): readonly Route[] => [
     summary: 'Create a webhook',
     body: NewWebhook,
     answers: { 201: WebhookView },
-    handle: (call) => createWebhook(desk, call),
+    handle: createWebhook,
   }),
   defineRoute({
     ...shared,
@@ -71,7 +64,7 @@ const resourceRoutes = (desk: WebhookDesk): readonly Route[] => [
     params: WebhookParams,
     body: patchOf(EditableWebhook, WEBHOOK_READ_ONLY, []),
     answers: { 200: WebhookView },
-    handle: (call) => updateWebhook(desk, call),
+    handle: updateWebhook,
   }),
   defineRoute({
     ...shared,
@@ -81,7 +74,7 @@ const resourceRoutes = (desk: WebhookDesk): readonly Route[] => [
     summary: 'Delete a webhook with its deliveries',
     params: WebhookParams,
     answers: { 204: Empty },
-    handle: (call) => deleteWebhook(desk, call),
+    handle: deleteWebhook,
   }),
   defineRoute({
     ...shared,
@@ -94,14 +87,15 @@ const resourceRoutes = (desk: WebhookDesk): readonly Route[] => [
     answers: { 200: RotatedSecret },
     handle: rotateSecret,
   }),
+  ...deliveryRoutes,
 ]
 
-const listWebhooks = ({
+function listWebhooks({
   context: { redis, now },
   actor: { organization_id, role },
   query,
-}: Call<unknown, PageRequest>): Promise<Outcome> =>
-  listPage<Webhook>(
+}: Call<unknown, PageRequest>): Promise<Outcome> {
+  return listPage<Webhook>(
     {
       redis,
       index: REDIS_KEYS.webhookIndex(organization_id),
@@ -110,6 +104,7 @@ const listWebhooks = ({
     query,
     (webhooks) => webhookViews(redis, webhooks, now(), role),
   )
+}
 
 async function readWebhook({
   context: { redis, now },

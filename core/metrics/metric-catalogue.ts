@@ -1,4 +1,4 @@
-/** Every metric of the product; docs/metrics.md has its table from here. Labels never name an organization or an agent. */
+/** Every metric of the product; docs/reference/metrics.md is made from it. Labels never name an organization or an agent. */
 interface Metric {
   readonly type: 'counter' | 'gauge' | 'histogram'
   readonly help: string

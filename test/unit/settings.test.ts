@@ -4,7 +4,6 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { settingsPage } from '../../cli/settings-page.ts'
 import { fromRoot } from '../../core/root.ts'
 import {
   readSettings,
@@ -133,11 +132,6 @@ test('several encryption keys, the newest first, may be given for a rotation', (
     ', ',
   )
   assert.equal(settingsOf({ AGW_ENCRYPTION_KEY: keys }).encryptionKey, keys)
-})
-
-test('the page of settings is the catalogue', () => {
-  const page = readFileSync(fromRoot('docs', 'settings.md'), 'utf8')
-  assert.equal(page, settingsPage(), 'node dist/cli/bin.js settings > docs/settings.md')
 })
 
 test('an AGW_ variable that is not a setting is reported', () => {

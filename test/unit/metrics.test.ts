@@ -1,24 +1,8 @@
 import assert from 'node:assert/strict'
-import { readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { renderEdges } from '../../admin/metrics/render-edges.ts'
 import { METRICS } from '../../core/metrics/metric-catalogue.ts'
-import { metricsTable } from '../../core/metrics/metrics-table.ts'
-import { fromRoot } from '../../core/root.ts'
 import { EdgeMetrics } from '../../ext-proc/record/edge-metrics.ts'
-
-const FILE = fromRoot('docs', 'metrics.md')
-const PLACE = /(<!-- metrics: [^\n]*-->\n)[^]*?(<!-- \/metrics -->)/
-
-test('docs/metrics.md has the table of the catalogue', () => {
-  const text = readFileSync(FILE, 'utf8')
-  const fresh = text.replace(
-    PLACE,
-    (_, begin: string, end: string) => `${begin}\n${metricsTable()}\n\n${end}`,
-  )
-  if (process.env['UPDATE_DOCS'] === '1') writeFileSync(FILE, fresh)
-  assert.equal(readFileSync(FILE, 'utf8'), fresh)
-})
 
 test('metrics are named as Prometheus asks, and none by organization or agent', () => {
   for (const [name, { type, labels }] of Object.entries(METRICS)) {

@@ -1,0 +1,59 @@
+import { EVENT_NAMES, eventRow } from '../../core/events.ts'
+import { REASONS } from '../../core/reasons.ts'
+import { table } from './table.ts'
+
+const HANDLING = {
+  kept: 'always',
+  bounded: 'up to the [bounds](../guides/webhooks.md#limits)',
+  gathered: 'at most two per agent and minute, the second with the number of others',
+} as const
+
+/** Every event: what is recorded and delivered, and the members of its `data`. */
+export function eventsPage(): string {
+  const rows = EVENT_NAMES.flatMap((name) => {
+    const row = eventRow(name)
+    return row === null ? [] : [{ name, ...row, errors: errorsOf(name) }]
+  })
+  return `# Events
+
+An event is one entry of the activity log. Webhooks can subscribe to those marked below.
+
+${table(
+  ['event', 'recorded when', 'webhooks receive it', 'when frequent', 'alert'],
+  rows.map(({ name, description, delivery, when_frequent, may_alert }) => [
+    `\`${name}\``,
+    description,
+    delivery === null ? 'no' : HANDLING[delivery.handling],
+    when_frequent === 'counted' ? 'counted beyond 120 per agent, error and minute' : 'recorded',
+    may_alert ? 'possible' : 'no',
+  ]),
+)}
+
+## Members of \`data\`
+
+These members are always present, and null if there is no value. More may be added.
+${rows
+  .flatMap(({ name, delivery, errors }) => [
+    ...(delivery === null ? [] : [`\n### ${name}\n`]),
+    ...(delivery === null || errors.length === 0 ? [] : [`Errors: ${errors.join(', ')}.\n`]),
+    ...(delivery === null
+      ? []
+      : [
+          table(
+            ['member', 'content'],
+            Object.entries(delivery.members).map(([member, what]) => [`\`${member}\``, what]),
+          ),
+        ]),
+  ])
+  .join('\n')}
+
+### test
+
+Sent by \`POST /webhooks/{id}/test\` only; it cannot be subscribed to. \`message\` is a sentence.
+`
+}
+
+const errorsOf = (name: string): string[] =>
+  Object.entries(REASONS).flatMap(([code, { event }]) =>
+    event === name ? [`[\`${code}\`](errors.md)`] : [],
+  )

@@ -1,0 +1,20 @@
+import { METRICS } from '../../core/metrics/metric-catalogue.ts'
+import { table } from './table.ts'
+
+/** Every metric of `GET /metrics`, from the catalogue. */
+export const metricsPage = (): string => `# Metrics
+
+\`GET {api_url}/metrics\` returns these in the text format of Prometheus. [Monitoring](../guides/monitoring.md) says which deserve
+an alert.
+
+${table(
+  ['name', 'type', 'labels', 'counted by', 'what'],
+  Object.entries(METRICS).map(([name, { type, labels, source, help }]) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    source,
+    help,
+  ]),
+)}
+`

@@ -1,0 +1,21 @@
+import { ROUTES } from '../../admin/server/routes.ts'
+import { webhookRoutes } from '../../admin/webhooks/webhook-routes.ts'
+import { makeProgram } from '../main.ts'
+import { apiPage } from './api-page.ts'
+import { cliPage } from './cli-page.ts'
+import { errorsPage } from './errors-page.ts'
+import { eventsPage } from './events-page.ts'
+import { metricsPage } from './metrics-page.ts'
+import { redisKeysPage } from './redis-keys-page.ts'
+import { settingsPage } from './settings-page.ts'
+
+/** The pages of docs/reference, all made from catalogues. */
+export const referencePages = (): Readonly<Record<string, string>> => ({
+  'settings.md': settingsPage(),
+  'errors.md': errorsPage(),
+  'events.md': eventsPage(),
+  'metrics.md': metricsPage(),
+  'cli.md': cliPage(makeProgram()),
+  'api.md': apiPage([...ROUTES, ...webhookRoutes]),
+  'redis-keys.md': redisKeysPage(),
+})
