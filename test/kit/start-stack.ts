@@ -89,7 +89,7 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
     })
   }
   await ready()
-  const tokenFile = join(dataDir, 'admin-token')
+  const tokenFile = own['AGW_ADMIN_TOKEN_FILE'] ?? join(dataDir, 'admin-token')
   const places = openDataDir(dataDir)
   const config = readFileSync(envoyConfigFile(places), 'utf8')
   return {

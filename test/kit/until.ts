@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
+const INTERVAL_MS = 20
+
 /** Polls until the check answers something truthy; for things that send no signal, as a port that opens. */
 export async function until<T>(
   what: string,
@@ -8,9 +10,11 @@ export async function until<T>(
 ): Promise<T> {
   const deadline = Date.now() + limit_ms
   for (;;) {
+    const began_ms = performance.now()
     const value = await check()
     if (value) return value
     if (Date.now() > deadline) throw new Error(`waited ${limit_ms} ms in vain: ${what}`)
-    await wait(20)
+    // A check that costs something is not asked so often that it slows what is waited for.
+    await wait(Math.max(INTERVAL_MS, performance.now() - began_ms))
   }
 }
