@@ -6,7 +6,14 @@ import { fromRoot } from '../../core/root.ts'
 export interface Job {
   readonly name: string
   readonly files: readonly string[]
+  /** A job that takes longer hangs; several times what it takes on a busy machine. */
+  readonly limit_ms: number
 }
+
+const MINUTE_MS = 60_000
+const UNIT_LIMIT_MS = 3 * MINUTE_MS
+const ALONE_LIMIT_MS = 5 * MINUTE_MS
+const SHARED_LIMIT_MS = 10 * MINUTE_MS
 
 /** A call of a function of the kit whose name begins so: files that share what it starts run in one process. */
 const SHARES = /\b(shared[A-Z]\w*)\(\)/
@@ -21,7 +28,7 @@ const testsIn = (folder: string, words: readonly string[]): string[] =>
 /** The unit tests in one process. */
 export function planUnitJobs(words: readonly string[]): Job[] {
   const files = testsIn('unit', words)
-  return files.length === 0 ? [] : [{ name: 'unit', files }]
+  return files.length === 0 ? [] : [{ name: 'unit', files, limit_ms: UNIT_LIMIT_MS }]
 }
 
 /**
@@ -33,8 +40,10 @@ export function planIntegrationJobs(words: readonly string[]): Job[] {
   const alone: Job[] = []
   for (const file of testsIn('integration', words)) {
     const shared = SHARES.exec(readFileSync(file, 'utf8'))?.[1]
-    if (shared === undefined) alone.push({ name: basename(file, '.test.js'), files: [file] })
+    const name = basename(file, '.test.js')
+    if (shared === undefined) alone.push({ name, files: [file], limit_ms: ALONE_LIMIT_MS })
     else groups.set(shared, [...(groups.get(shared) ?? []), file])
   }
-  return [...[...groups].map(([name, files]) => ({ name, files })), ...alone]
+  const together = [...groups].map(([name, files]) => ({ name, files, limit_ms: SHARED_LIMIT_MS }))
+  return [...together, ...alone]
 }

@@ -74,8 +74,9 @@ test('a child that has worked and cannot start is started again until it can', a
     assert.equal(await died(), pause_ms)
     t.mock.timers.tick(pause_ms)
   }
+  const pause_ms = await died()
   rmSync(file)
-  t.mock.timers.tick(await died())
+  t.mock.timers.tick(pause_ms)
   assert.equal(supervisor.pids().size, 1)
   supervisor.beginStop()
   await supervisor.stop(() => true, 1_000)
