@@ -25,7 +25,7 @@ function watch({ mock }: TestContext): Watched {
     giveUp = resolve
   })
   const write = (line: string): void => {
-    const pause = /is started again in (\d+) ms/.exec(line)?.[1]
+    const pause = /will be restarted in (\d+) ms/.exec(line)?.[1]
     if (pause === undefined) return
     const next = waiting.shift()
     if (next === undefined) pauses.push(Number(pause))
@@ -107,7 +107,7 @@ test('a child that dies five times before it is ready is given up, with its last
   }
   assert.match(
     await gaveUp,
-    /^child ended with 7, 5 times before it was ready\.(\n {2}it is broken)+$/,
+    /^child exited with 7, 5 times before it became ready\.(\n {2}it is broken)+$/,
   )
   assert.equal(supervisor.pids().size, 0)
 })
