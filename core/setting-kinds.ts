@@ -51,6 +51,12 @@ export const host: Kind<string> = {
       : bad('is not an IP address or host name'),
 }
 
+export const hostPattern = matching(
+  'host name, or *. and a domain',
+  /^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]{0,250}[A-Za-z0-9_])?$/,
+  'is not a host name, nor *. and a domain',
+)
+
 export const name = matching(
   'name',
   /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/,

@@ -43,6 +43,8 @@ const internal: Options = { audience: 'internal' }
 
 /** Enough for any policy; each range costs Envoy a comparison per resolved address. */
 const CIDRS_LIMIT = 256
+/** Each name costs a comparison per request of an operator. */
+const HOSTS_LIMIT = 64
 
 /** With one processor its restart would interrupt service; more than eight need more memory than most machines give. */
 const WORKERS_DEFAULT_MIN = 2
@@ -63,6 +65,13 @@ export const SETTINGS = {
   ),
   apiHost: withDefault('AGW_API_HOST', kinds.host, '127.0.0.1', 'Address of the admin service.'),
   apiPort: withDefault('AGW_API_PORT', kinds.port, '8081', 'Port of the admin service.'),
+  apiAllowedHosts: withDefault(
+    'AGW_API_ALLOWED_HOSTS',
+    kinds.listOf(kinds.hostPattern, HOSTS_LIMIT),
+    '',
+    'Host names under which the admin service is called, such as agw.example.com or *.internal. IP addresses, localhost, the host name of the machine and AGW_API_HOST are always allowed.',
+    { shown_default: 'none' },
+  ),
   redisUrl: optional('REDIS_URL', kinds.redisUrl, 'Address of Redis or Valkey.', {
     shown_default: 'an embedded Valkey under the data directory',
   }),

@@ -37,6 +37,11 @@ export const ADMIN_ERRORS = {
     status: 415,
     message: 'Only JSON is understood. Send Content-Type: application/json.',
   },
+  misdirected_request: {
+    status: 421,
+    message:
+      'The admin service is not known by this Host. Call it by its IP address or as localhost, or add the name to AGW_API_ALLOWED_HOSTS.',
+  },
   too_many_sign_ins: {
     status: 429,
     message: 'Too many failed sign-ins from this address. Try again after Retry-After seconds.',

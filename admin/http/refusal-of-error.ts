@@ -1,8 +1,5 @@
+import { isStoreFault } from '../../core/redis/is-store-fault.ts'
 import type { Refusal } from './outcome.ts'
-
-/** What the store and the connection to it say when it cannot do its work now; anything else is a bug of ours. */
-const STORE_FAULTS =
-  /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|Socket timeout|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
 
 /** Turns what the framework, the parser or the store throws into a refusal; null for a bug. */
 export function refusalOfError(error: unknown, body_limit_bytes: number): Refusal | null {
@@ -24,7 +21,5 @@ export function refusalOfError(error: unknown, body_limit_bytes: number): Refusa
       error: 'validation_failed',
       details: { issues: [{ path: '', message: error.message.slice(0, 200) }] },
     }
-  return STORE_FAULTS.test(`${error.message}`) || STORE_FAULTS.test(code)
-    ? { kind: 'refusal', error: 'gateway_unavailable' }
-    : null
+  return isStoreFault(error) ? { kind: 'refusal', error: 'gateway_unavailable' } : null
 }

@@ -10,9 +10,14 @@ import {
 } from '../../core/metrics/metric-catalogue.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { isStoreFault } from '../../core/redis/is-store-fault.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import { renderEdges } from './render-edges.ts'
+
+/** What this process knows without the store. */
+type OwnGauge = 'agw_store_up' | 'agw_streams_open'
+type StoredGauge = Exclude<AdminGauge, OwnGauge>
 
 interface MetricsParts {
   readonly redis: RedisClient
@@ -63,16 +68,29 @@ export class AdminMetrics {
     this.#counters.agw_webhook_attempts_total.inc({ outcome })
   }
 
-  /** @throws when the store does not answer */
+  /** Without the store, what this process counts itself: alerts about an outage need it most. */
   async render(): Promise<string> {
-    const [values, edges] = await Promise.all([this.#read(), this.#edges()])
-    for (const [name, value] of Object.entries(values))
-      this.#gauges.get(name as MetricName)?.set(value)
+    const stored = await Promise.all([this.#read(), this.#edges()]).catch((error: unknown) => {
+      if (isStoreFault(error)) return null
+      throw error
+    })
+    const [values, edges] = stored ?? [{}, new Map<string, EdgeSnapshot>()]
+    const known: Partial<Record<MetricName, number>> & Record<OwnGauge, number> = {
+      ...values,
+      agw_store_up: stored === null ? 0 : 1,
+      agw_streams_open: this.#parts.streams(),
+    }
+    for (const [name, gauge] of this.#gauges) {
+      const value = known[name]
+      // A value that was read before would be told as today's.
+      if (value === undefined) gauge.remove()
+      else gauge.set(value)
+    }
     return (await this.#registry.metrics()) + renderEdges(edges)
   }
 
-  async #read(): Promise<Record<AdminGauge, number>> {
-    const { redis, lease_ms, now, streams } = this.#parts
+  async #read(): Promise<Record<StoredGauge, number>> {
+    const { redis, lease_ms, now } = this.#parts
     const now_ms = now().getTime()
     const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
     const [live, outbox, oldest, due, open, lags] = await Promise.all([
@@ -91,7 +109,6 @@ export class AdminMetrics {
       agw_deliveries_overdue_seconds: ageOf(due[1] === undefined ? null : Number(due[1])),
       agw_alerts_open: open.reduce((sum, count) => sum + count, 0),
       agw_activity_undigested_seconds: Math.max(0, ...lags.map(ageOf)),
-      agw_streams_open: streams(),
     }
   }
 

@@ -18,6 +18,7 @@ import type { ListenerKind } from '../sign-in/source-address.ts'
 import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { answerClientError } from '../http/answer-client-error.ts'
 import { answerOtherMethods } from './answer-other-methods.ts'
+import { allowedHosts } from '../http/allowed-hosts.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { errorReply } from '../http/error-reply.ts'
 import type { Refusal } from '../http/outcome.ts'
@@ -32,6 +33,9 @@ export const BODY_LIMIT_BYTES = 2_097_152
 const PARAMETER_LENGTH_LIMIT = 1200
 const REQUEST_TIMEOUT_MS = 30_000
 const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
+
+/** Load balancers ask these under names of their own, and they tell nothing that is worth a rebinding. */
+const FOR_ANY_HOST: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
 /** One listener of the service: the API in full, or, for Envoy's socket, `/admin/...` alone. */
 export async function buildServer(
@@ -51,12 +55,17 @@ export async function buildServer(
       void refuse(reply, refusalOfError(error, BODY_LIMIT_BYTES) ?? INTERNAL, request.id)
     },
   })
+  const isAllowedHost = allowedHosts(context.settings)
   readJson(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', context.load.enter())
     // The dashboard's session belongs to the other listener, and a cookie does not know ports (threats.md 6).
     if (listener === 'envoy') delete request.raw.headers.cookie
     reply.headers({ ...EVERY_ANSWER, 'x-agw-request-id': request.id })
+    // Envoy passes on the Host that agents use, and there a browser has nothing to offer: no cookie, no open page.
+    if (listener === 'envoy' || isAllowedHost(request.raw.headers.host)) return
+    if (FOR_ANY_HOST.has(request.url)) return
+    return refuse(reply, { kind: 'refusal', error: 'misdirected_request' }, request.id)
   })
   app.addHook('onResponse', async (request, reply) => {
     const { method, routeOptions, id } = request

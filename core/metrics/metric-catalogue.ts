@@ -86,6 +86,12 @@ export const METRICS = {
     labels: ['outcome'],
     source: 'admin',
   },
+  agw_store_up: {
+    type: 'gauge',
+    help: '1 while the store answers this process. While it is 0, what is read from the store is left out.',
+    labels: [],
+    source: 'admin',
+  },
   agw_outbox_events: {
     type: 'gauge',
     help: 'Events that wait to be handed to the webhooks that subscribe to them.',

@@ -318,6 +318,45 @@ describe('sign-in', () => {
     assert.equal(statSync(admin.socket ?? '').mode & 0o777, 0o600)
   })
 
+  test('threat: a page behind a name that turns into our address (DNS rebinding) reads nothing', async () => {
+    const paths = [
+      '/metrics',
+      '/',
+      '/openapi.json',
+      '/docs',
+      '/ca.pem',
+      '/admin/agents',
+      '/x',
+      '//',
+    ]
+    for (const host of [
+      'evil.example',
+      'evil.example:8081',
+      '127.0.0.1.nip.io',
+      'localhost.evil.example',
+    ])
+      for (const path of paths) {
+        const answer = await admin.call('GET', path, { headers: { host } })
+        assert.equal(answer.status, 421, `${host} ${path}`)
+        assert.equal(answer.body.error, 'misdirected_request')
+        assert.match(answer.body.message, /AGW_API_ALLOWED_HOSTS/)
+      }
+    const changed = await admin.call('POST', '/admin/agents', {
+      headers: { host: 'evil.example' },
+      body: { agent_name: 'rebound' },
+    })
+    assert.equal(changed.status, 421)
+    for (const host of ['127.0.0.1:1', '[::1]', 'localhost', '10.1.2.3'])
+      assert.equal((await admin.call('GET', '/metrics', { headers: { host } })).status, 200, host)
+    // Load balancers use names of their own; Envoy passes on the name by which agents call.
+    assert.equal(
+      (await admin.call('GET', '/healthz', { headers: { host: 'lb.example' } })).status,
+      200,
+    )
+    const proxied = { headers: { host: 'gateway.example' }, socket: true }
+    assert.equal((await admin.call('GET', '/admin/agents', proxied)).status, 200)
+  })
+
   test('nothing that was sent to sign in with is in the log', async () => {
     await admin.call('GET', '/admin/agents', { token: 'a-wrong-secret' })
     await admin.call('GET', '/admin/agents', { headers: { cookie: 'session=c00kie' } })

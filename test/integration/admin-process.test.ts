@@ -8,6 +8,7 @@ import { after, before, test } from 'node:test'
 import { mintKey } from '../../core/api-key.ts'
 import { fromRoot } from '../../core/root.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { until } from '../kit/until.ts'
 
 let valkey: KitValkey
 before(async () => {
@@ -115,12 +116,44 @@ test('what only the launcher gives is named when it is missing', async () => {
   assert.match(service.output(), /REDIS_URL[^]*AGW_ENCRYPTION_KEY/)
 })
 
+test('metrics tell of an outage of the store, and of all that the process knows without it', async () => {
+  const store = await startValkey()
+  const service = start({ ...settings(), REDIS_URL: store.url })
+  const port = await service.ready
+  const metrics = async (): Promise<string> => {
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+    assert.equal(answer.status, 200)
+    return answer.text()
+  }
+  const before = await metrics()
+  assert.match(before, /^agw_store_up 1$/m)
+  assert.match(before, /^agw_edges 0$/m)
+  await store.kill()
+  const during = await metrics()
+  assert.match(during, /^agw_store_up 0$/m)
+  assert.match(during, /^agw_streams_open 0$/m)
+  assert.match(during, /^agw_admin_process_cpu_seconds_total /m)
+  // What is read from the store is left out: a number that was read before would be told as today's.
+  for (const name of ['agw_edges', 'agw_outbox_events', 'agw_alerts_open'])
+    assert.doesNotMatch(during, new RegExp(`^${name} `, 'm'))
+  assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
+  await store.start()
+  await until('the store is back', async () => /^agw_store_up 1$/m.test(await metrics()))
+  assert.match(await metrics(), /^agw_edges 0$/m)
+  service.child.kill('SIGTERM')
+  await service.exited
+  await store.stop()
+})
+
 test('a port that is taken is named', async () => {
   const holder = createServer()
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
   const port = String((holder.address() as AddressInfo).port)
   const service = start({ ...settings(), AGW_API_PORT: port })
   assert.equal(await service.exited, 1)
-  assert.match(service.output(), new RegExp(`AGW_API_PORT[^]*${port}[^]*taken`))
+  assert.match(
+    service.output(),
+    new RegExp(`${port} cannot be used: the port is in use[^]*AGW_API_PORT`),
+  )
   holder.close()
 })

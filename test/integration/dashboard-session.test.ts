@@ -21,6 +21,7 @@ before(async () => {
   redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
   admin = await adminInProcess(valkey.url, {
     AGW_ADMIN_SOCKET: join(tempFolder('admin'), 'admin.sock'),
+    AGW_API_ALLOWED_HOSTS: 'gateway.example',
   })
 })
 
