@@ -219,6 +219,16 @@ export const REASONS = {
     cause: 'The API closed the connection before its response was complete, or sent invalid HTTP.',
     cure: 'Check whether the API has carried out the request before repeating it. The activity entry has the details of Envoy.',
   },
+  redirect_refused: {
+    status: 502,
+    message:
+      'The response of the API leads back to this gateway, and could reach another API through it. Ask an operator; the request was carried out.',
+    event: 'request_rejected',
+    anomaly: 'failed',
+    cause:
+      'A `Location`, `Content-Location`, `Link` or `Refresh` of the API leads to the gateway or to a target URL on it, or cannot be read.',
+    cure: 'The activity entry shows the header and where it leads. Ask the provider of the API; an API that redirects to other hosts should name them in absolute URLs.',
+  },
   upstream_timeout: {
     status: 504,
     message: 'The API did not answer in time. Try again later.',

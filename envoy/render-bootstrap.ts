@@ -83,6 +83,23 @@ const LEADS_ELSEWHERE = ['content-location', 'link', 'location', 'refresh', 'set
 /** What an upstream must not say in our name. */
 const KEPT_FROM_CALLER = 'x[-_]agw[-_].*'
 
+/** Any value. A dot would not match bytes that are no UTF-8. */
+const ANY = String.raw`\C*`
+
+/**
+ * The responses that the processor sees: those that may lead a client elsewhere or set a cookie, an unasked 101, and
+ * those of a call for which the processor has asked to see them.
+ */
+const LOOKED_AT: readonly { readonly name: string; readonly value: string }[] = [
+  { name: 'location', value: ANY },
+  { name: 'set-cookie', value: ANY },
+  { name: 'link', value: ANY },
+  { name: 'content-location', value: ANY },
+  { name: 'refresh', value: ANY },
+  { name: ':status', value: String.raw`1\d\d|\d{4,}` },
+  { name: 'x-agw-look', value: ANY },
+]
+
 /**
  * Envoy names each call and never takes the caller's name for it. What Envoy refuses before it knows the headers has
  * none; the nanosecond at which that call began stands in.
@@ -180,6 +197,18 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     kept_from_upstream: KEPT_FROM_UPSTREAM,
     kept_from_headers: removals(ACTS_ON_ORIGIN),
     kept_from_trailers: removals([...ACTS_ON_ORIGIN, ...LEADS_ELSEWHERE]),
+    looked_at: LOOKED_AT.map(({ name, value }) => ({
+      single_predicate: {
+        input: {
+          name: 'header',
+          typed_config: {
+            '@type': 'type.googleapis.com/envoy.type.matcher.v3.HttpResponseHeaderMatchInput',
+            header_name: name,
+          },
+        },
+        value_match: { safe_regex: { google_re2: {}, regex: value } },
+      },
+    })),
     trusted_ca_file: facts.trusted_ca_file,
   }
 }

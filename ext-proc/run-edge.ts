@@ -159,6 +159,10 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
         max_body_bytes: settings.maxBodyBytes,
         verdict_secret: settings.verdictSecret,
         echo_origin: settings.echoOrigin,
+        gateway: {
+          hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
+          ports: [settings.proxyPort, settings.apiPort],
+        },
       },
       installation: async () => {
         if (installation === '') await readInstallation()

@@ -7,7 +7,6 @@ import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
   BODY_MODE,
-  HEADER_MODE,
   type ModeOverride,
   type PassChanges,
   type PassNotes,
@@ -26,8 +25,8 @@ export type Answer =
   | {
       readonly kind: 'pass'
       readonly changes: PassChanges
-      /** Looks at the response; null where nobody has to. */
-      readonly inspector: ResponseInspector | null
+      /** Looks at the response. */
+      readonly inspector: ResponseInspector
       /** What the response says of the rate limit. */
       readonly rate: PassNotes['rate']
     }
@@ -37,11 +36,8 @@ export type Answer =
 export interface CallIo {
   /** Whether a body follows the headers. */
   readonly has_body: boolean
-  /**
-   * The whole body, held by Envoy until the answer; empty when there is none.
-   * @param mayInspect whether the response may have to be looked at: Envoy must be told before the body comes
-   */
-  body(mayInspect: boolean): Promise<Buffer>
+  /** The whole body, held by Envoy until the answer; empty when there is none. */
+  body(): Promise<Buffer>
   /** From now on a kill of this agent ends the call. */
   hold(organization_id: string, agent_id: string): void
   /** The call will be refused, and is what its agent is killed for: it keeps its own answer. */
@@ -62,11 +58,11 @@ export interface CallStreamParts {
 
 type Phase = 'request_headers' | 'request_body'
 
-const modeFor = (request_body: number, seesResponse: boolean): ModeOverride => ({
-  request_body,
-  response_headers: seesResponse ? HEADER_MODE.send : HEADER_MODE.skip,
+const STREAM_BODY: ModeOverride = { request_body: BODY_MODE.none, response_body: BODY_MODE.none }
+const HOLD_BODY: ModeOverride = {
+  request_body: BODY_MODE.buffered,
   response_body: BODY_MODE.none,
-})
+}
 const EMPTY = Buffer.alloc(0)
 const INTERNAL = 13
 
@@ -171,7 +167,7 @@ export class CallStream implements HeldCall {
       record = this.#record = this.#parts.begin(headers)
       const io: CallIo = {
         has_body: this.#hasBody,
-        body: (mayInspect) => this.#holdBody(mayInspect),
+        body: () => this.#holdBody(),
         hold: (...agent) => this.#hold(...agent),
         letGo: () => this.#letGo(),
       }
@@ -199,12 +195,12 @@ export class CallStream implements HeldCall {
     this.#state = 'passed'
     this.passed_ms = performance.now()
     const { inspector, rate } = answer
-    if (inspector !== null) this.#response = this.#respond(inspector)
+    this.#response = this.#respond(inspector)
     this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
-    const isFirst = this.#phase === 'request_headers' && (this.#hasBody || inspector !== null)
-    const mode = isFirst ? modeFor(BODY_MODE.none, inspector !== null) : null
-    this.#stream.write(writePass(this.#phase, answer.changes, mode, { facts, rate }))
+    const mode = this.#phase === 'request_headers' && this.#hasBody ? STREAM_BODY : null
+    const sees_response = inspector.sees_every_response
+    this.#stream.write(writePass(this.#phase, answer.changes, mode, { facts, rate, sees_response }))
   }
 
   /** The refusal is in the log before the caller has it (invariant 6), and also where the caller has left by then. */
@@ -222,14 +218,14 @@ export class CallStream implements HeldCall {
     this.#stream.write(writeRefusal(refusal))
   }
 
-  #holdBody(mayInspect: boolean): Promise<Buffer> {
+  #holdBody(): Promise<Buffer> {
     if (this.#body !== null) return this.#body
     if (!this.#hasBody) return Promise.resolve(EMPTY)
     this.#phase = 'request_body'
     this.#body = new Promise<Buffer>((resolve) => {
       this.#resolveBody = resolve
     })
-    this.#write(writePass('request_headers', null, modeFor(BODY_MODE.buffered, mayInspect)))
+    this.#write(writePass('request_headers', null, HOLD_BODY))
     return this.#body
   }
 

@@ -8,6 +8,7 @@ import type { KillBoard } from '../kill/kill-board.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 import type { TokenCache } from '../credential/token-cache.ts'
 import type { RateCounter, RateTaken } from '../rate/take-rate.ts'
+import type { GatewayAddress } from '../response/gateway-address.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { Answer, CallIo } from './call-stream.ts'
 import type { RequestHead } from './read-head.ts'
@@ -26,6 +27,7 @@ export interface DeciderParts {
     readonly max_body_bytes: number
     readonly verdict_secret: string
     readonly echo_origin: string | null
+    readonly gateway: GatewayAddress
   }
   readonly pool: ScanPool
   /** Kills an agent by the gateway's own decision; the call that caused it has let go of its hold. */

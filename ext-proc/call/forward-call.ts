@@ -51,6 +51,13 @@ export function forwardCall(
   record.mark('credential', 'pass')
   const plain = credential.kind === 'plain' ? credential : null
   const inspector = inspectResponse({
+    place: {
+      target,
+      base_url: integration.base.base_url,
+      path: head.path,
+      called: head,
+      gateway: parts.settings.gateway,
+    },
     settings,
     pool: parts.pool,
     limit_bytes: parts.settings.max_body_bytes,
@@ -80,7 +87,7 @@ export function forwardCall(
         // Before the credential, which may be a cookie of its own.
         ...(cookie === null ? [] : [{ name: 'cookie', value: cookie }]),
         ...effect.headers,
-        ...(inspector?.may_read_body ? readableEncodings(outgoing.headers, lists_tools) : []),
+        ...(inspector.may_read_body ? readableEncodings(outgoing.headers, lists_tools) : []),
         ...(installation === ''
           ? []
           : [{ name: 'via', value: appendVia(outgoing.headers, installation) }]),

@@ -12,11 +12,10 @@ export async function holdBody(
   { head, io, record }: Call,
   limit_bytes: number,
   step: string,
-  mayInspect: boolean,
 ): Promise<Step<Buffer>> {
   if (head.content_length !== null && head.content_length > limit_bytes)
     return refuse(record, step, 'request_too_large', { limit_bytes })
-  const body = await io.body(mayInspect)
+  const body = await io.body()
   // A buffer whose memory went to a thread is empty, and would be judged as no body.
   if (record.facts.bytes_in !== null) throw new Error('a body was asked for twice')
   record.facts.bytes_in = body.length

@@ -119,7 +119,7 @@ async function nameAgent(
     return named === ''
       ? refuse(record, 'agent', 'agent_id_required')
       : given({ agent_id: named, body: null })
-  const bytes = await holdBody(call, call.parts.settings.max_body_bytes, 'agent', true)
+  const bytes = await holdBody(call, call.parts.settings.max_body_bytes, 'agent')
   if (!bytes.ok) return bytes
   if (head.content_encoding !== null && bytes.value.length > 0)
     return refuse(record, 'agent', 'unsupported_content_encoding', {

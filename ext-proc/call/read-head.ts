@@ -5,6 +5,10 @@ export interface RequestHead {
   readonly method: string
   /** Envoy's `:path`: a slash, the target URL, its query. */
   readonly path: string
+  /** Envoy's `:authority`: how the caller named this gateway. */
+  readonly authority: string
+  /** X-Forwarded-Host, where a proxy in front knows the name better. */
+  readonly forwarded_host: string | null
   readonly is_upgrade: boolean
   readonly content_type: string
   /** Null when the body is not encoded. */
@@ -18,6 +22,8 @@ export interface RequestHead {
 export function readHead(headers: readonly Header[]): RequestHead {
   let method = ''
   let path = ''
+  let authority = ''
+  let forwarded_host: string | null = null
   let is_upgrade = false
   let content_type = ''
   let content_encoding: string | null = null
@@ -30,6 +36,12 @@ export function readHead(headers: readonly Header[]): RequestHead {
         break
       case ':path':
         path = value
+        break
+      case ':authority':
+        authority = value
+        break
+      case 'x-forwarded-host':
+        forwarded_host = value
         break
       case ':protocol':
       case 'upgrade':
@@ -56,6 +68,8 @@ export function readHead(headers: readonly Header[]): RequestHead {
   return {
     method,
     path,
+    authority,
+    forwarded_host,
     is_upgrade: is_upgrade || method === 'CONNECT',
     content_type,
     content_encoding,

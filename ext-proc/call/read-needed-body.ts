@@ -1,24 +1,17 @@
-import { credentialUse } from '../../core/credential/credential-use.ts'
+import { holdsBody } from '../../core/credential/holds-body.ts'
 import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
-import type { Integration } from '../../core/model.ts'
-import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
 import type { AllowedScope, AskedCall } from './check-scope.ts'
 import { deferredSettings } from '../policy/deferred-settings.ts'
 import { holdBody, type SentBody } from './hold-body.ts'
 import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
 
-interface Need {
-  readonly limit_bytes: number
-  readonly may_inspect: boolean
-}
-
-/** Null where nothing has to look at the body. */
-function needOf(
+/** The largest body that may be held; null where nothing has to look at it. */
+function limitOf(
   { parts, head, io, record }: Call,
   { identity, integration: { integration, base } }: AskedCall,
   scope: AllowedScope,
-): Need | null {
+): number | null {
   const { auth } = integration
   const { settings } = scope
   const there = identity.policy.scopes.by_integration.get(integration.integration_id)
@@ -28,24 +21,23 @@ function needOf(
     !settings.tools.is_unrestricted ||
     record.mcp?.mirrors === true ||
     (io.has_body && there !== undefined && mayBodyOverride(there, scope, head.content_type)) ||
-    credentialUse(auth).holdsBody(base.scheme)
+    holdsBody(auth, base.scheme)
   if (!isNeeded) return null
-  const limit_bytes = Math.min(
+  return Math.min(
     parts.settings.max_body_bytes,
     settings.max_body_bytes ?? Number.POSITIVE_INFINITY,
   )
-  return { limit_bytes, may_inspect: mayInspect(settings, integration) }
 }
 
 /** Asks Envoy for a body that will be looked at, so that it arrives while something else is waited for. */
 export function askForBody(call: Call, asked: AskedCall, scope: AllowedScope): void {
-  const need = needOf(call, asked, scope)
+  const limit_bytes = limitOf(call, asked, scope)
   if (
-    need !== null &&
+    limit_bytes !== null &&
     asked.identity.body === null &&
-    (call.head.content_length ?? 0) <= need.limit_bytes
+    (call.head.content_length ?? 0) <= limit_bytes
   )
-    void call.io.body(need.may_inspect)
+    void call.io.body()
 }
 
 /** What the later steps ask of a body, read in one go. */
@@ -63,12 +55,12 @@ export async function readNeededBody(
 ): Promise<Step<NeededBody>> {
   const { parts, record } = call
   const { identity } = asked
-  const need = needOf(call, asked, scope)
-  if (need === null) return given({ body: null, facts: null })
+  const limit_bytes = limitOf(call, asked, scope)
+  if (limit_bytes === null) return given({ body: null, facts: null })
   const held =
     identity.body === null
-      ? await holdBody(call, need.limit_bytes, 'body', need.may_inspect)
-      : withinLimit(call, identity.body.bytes, need.limit_bytes)
+      ? await holdBody(call, limit_bytes, 'body')
+      : withinLimit(call, identity.body.bytes, limit_bytes)
   if (!held.ok) return held
   const { injection } = scope.settings
   const questions = questionsOf(call, asked, scope)
@@ -137,9 +129,3 @@ function pathBelowBase(raw_path: string, base_segments: number): string {
   for (let i = 0; i < base_segments && at >= 0; i++) at = raw_path.indexOf('/', at + 1)
   return at < 0 ? '' : raw_path.slice(at)
 }
-
-/** Whether the response may have to be looked at; known before the body is, which alone tells whether tools are listed. */
-const mayInspect = ({ injection, tools }: EffectiveSettings, { auth }: Integration): boolean =>
-  (injection.enabled && injection.scan_responses) ||
-  !tools.is_unrestricted ||
-  credentialUse(auth).looks_at_response

@@ -6,3 +6,5 @@ export const CALL_LOGGED = 'r'
 /** The values of the response headers `RateLimit` and `RateLimit-Policy`, which the routes of passed calls add. */
 export const RATE_LIMIT = 'q'
 export const RATE_POLICY = 'p'
+/** Set where the processor sees the response whatever is in its headers; see `looked_at` in envoy/bootstrap.yaml. */
+export const LOOK = 'l'

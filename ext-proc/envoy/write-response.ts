@@ -2,13 +2,17 @@ import type { Header } from '../../core/policy/header.ts'
 import {
   CALL_FACTS,
   CALL_LOGGED,
+  LOOK,
   METADATA_NAMESPACE,
   RATE_LIMIT,
   RATE_POLICY,
 } from './call-metadata.ts'
 import { ProtobufWriter } from './protobuf-writer.ts'
 
-/** What happens to headers: those removed go first, those set replace all of their name. */
+/**
+ * What happens to headers: those removed go first, those set replace all of their name. Several of one name, which
+ * follow one another, are set as so many headers.
+ */
 export interface HeaderChanges {
   readonly set: readonly Header[]
   readonly remove: readonly string[]
@@ -19,9 +23,10 @@ export interface PassChanges extends HeaderChanges {
   readonly body: Buffer | null
 }
 
-/** Numbers of Envoy's BodySendMode and HeaderSendMode. */
+/** Numbers of Envoy's BodySendMode. */
 export const BODY_MODE = { none: 0, streamed: 1, buffered: 2 } as const
-export const HEADER_MODE = { send: 1, skip: 2 } as const
+/** Of its HeaderSendMode, for headers and trailers. */
+const SEND = 1
 
 /**
  * How Envoy treats the rest of the call. Every mode is written out, since a body mode that is left out is NONE and a
@@ -29,7 +34,6 @@ export const HEADER_MODE = { send: 1, skip: 2 } as const
  */
 export interface ModeOverride {
   readonly request_body: number
-  readonly response_headers: number
   readonly response_body: number
 }
 
@@ -58,9 +62,11 @@ export interface PassNotes {
   readonly facts: string | null
   /** What the response says of the rate limit; null where the call has none. */
   readonly rate: { readonly limit: string; readonly policy: string } | null
+  /** Whether the response comes to the processor whatever is in its headers. */
+  readonly sees_response: boolean
 }
 
-const NOTHING: PassNotes = { facts: null, rate: null }
+const NOTHING: PassNotes = { facts: null, rate: null, sees_response: false }
 
 /** Larger than all but the longest answers; it grows when it has to. */
 const INITIAL_BYTES = 16_384
@@ -71,7 +77,7 @@ export function writePass(
   phase: Phase,
   changes: PassChanges | null,
   mode: ModeOverride | null,
-  { facts, rate }: PassNotes = NOTHING,
+  { facts, rate, sees_response }: PassNotes = NOTHING,
 ): Buffer {
   if (mode !== null) writeMode(mode)
   writeMetadata([
@@ -79,6 +85,7 @@ export function writePass(
     ...(rate === null
       ? []
       : [[RATE_LIMIT, rate.limit] as const, [RATE_POLICY, rate.policy] as const]),
+    ...(sees_response ? [[LOOK, '1'] as const] : []),
   ])
   const outer = writer.length
   if (changes !== null) {
@@ -158,21 +165,26 @@ function writeHeaderChanges({ set, remove }: HeaderChanges, field: number): void
     const header = set[i]
     if (header === undefined) continue
     const option = writer.length
+    if (set[i - 1]?.name === header.name) {
+      writer.varintField(1, 1)
+      writer.close(2, option)
+    }
+    const pair = writer.length
     writer.latin1Field(3, header.value)
     writer.latin1Field(1, header.name)
-    writer.close(1, option)
+    writer.close(1, pair)
     writer.close(1, option)
   }
   writer.close(field, outer)
 }
 
-function writeMode({ request_body, response_headers, response_body }: ModeOverride): void {
+function writeMode({ request_body, response_body }: ModeOverride): void {
   const mark = writer.length
-  writer.varintField(6, HEADER_MODE.send)
-  writer.varintField(5, HEADER_MODE.send)
+  writer.varintField(6, SEND)
+  writer.varintField(5, SEND)
   writer.varintField(4, response_body)
   writer.varintField(3, request_body)
-  writer.varintField(2, response_headers)
-  writer.varintField(1, HEADER_MODE.send)
+  writer.varintField(2, SEND)
+  writer.varintField(1, SEND)
   writer.close(9, mark)
 }

@@ -9,6 +9,9 @@ import { deferredSettings } from '../policy/deferred-settings.ts'
 import { findingData } from '../record/finding-data.ts'
 import type { Denial } from '../verdict/write-error.ts'
 import { EventFilter } from './event-filter.ts'
+import { HeaderInspector } from './header-inspector.ts'
+import { judgeHeaders } from './judge-headers.ts'
+import type { CallPlace } from './judge-reference.ts'
 import { filterTools } from './filter-tools.ts'
 import { redactHeaders, taintedNames } from './redact-headers.ts'
 import {
@@ -20,6 +23,7 @@ import {
 } from '../verdict/response-inspector.ts'
 
 export interface InspectionOrder {
+  readonly place: CallPlace
   readonly settings: EffectiveSettings
   readonly pool: ScanPool
   readonly limit_bytes: number
@@ -33,14 +37,14 @@ export interface InspectionOrder {
   readonly onFinding: (data: Readonly<Record<string, unknown>>) => void
 }
 
-/** Null when nobody has to look at the response, which is what most calls cost. */
-export function inspectResponse(order: InspectionOrder): ResponseInspector | null {
+/** Most calls need no more than a look at the few headers that lead elsewhere. */
+export function inspectResponse(order: InspectionOrder): ResponseInspector {
   const { injection, tools } = order.settings
   const scans = injection.enabled && injection.scan_responses
   const filters = order.lists_tools && !tools.is_unrestricted
   return scans || filters || order.query_secret !== null || order.onUnauthorized !== null
     ? new Inspector(order, scans, filters)
-    : null
+    : new HeaderInspector(order.place)
 }
 
 class Inspector implements ResponseInspector {
@@ -62,27 +66,34 @@ class Inspector implements ResponseInspector {
     this.#filters = filters
   }
 
+  readonly sees_every_response = true
+
   get may_read_body(): boolean {
     return this.#scans || this.#filters
   }
 
   headers(headers: readonly Header[]): HeadersVerdict {
-    const { query_secret, settings, onUnauthorized } = this.#order
+    const { query_secret, settings, onUnauthorized, place } = this.#order
     if (onUnauthorized !== null && headerOf(headers, ':status') === '401') onUnauthorized()
-    const redacted = query_secret === null ? null : redactHeaders(headers, query_secret)
+    // Judged as it goes out: what is taken out of a value first may have hidden where it leads.
+    const judged = judgeHeaders(
+      query_secret === null ? headers : redactHeaders(headers, query_secret),
+      place,
+    )
+    if (judged.kind === 'deny') return judged
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
     const type = this.#contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
     this.#isEventStream = type === 'text/event-stream'
     const isLooked = this.may_read_body && isText(this.#contentType)
-    if (!isLooked) return { kind: 'pass', changes: redacted, body: 'unseen' }
-    if (!this.#isEventStream) return { kind: 'pass', changes: redacted, body: 'whole' }
+    if (!isLooked) return { ...judged, body: 'unseen' }
+    if (!this.#isEventStream) return { ...judged, body: 'whole' }
     if (this.#filters && this.#contentEncoding !== null) return { kind: 'deny', denial: UNREADABLE }
     if (this.#scans) this.#scanner = this.#openScanner()
     if (this.#filters) this.#filter = new EventFilter(settings.tools)
-    const remove = [...(redacted?.remove ?? []), 'content-length']
-    return { kind: 'pass', changes: { set: redacted?.set ?? [], remove }, body: 'chunks' }
+    const unmeasured = judged.headers.filter(({ name }) => name !== 'content-length')
+    return { kind: 'pass', headers: unmeasured, body: 'chunks' }
   }
 
   #openScanner(): StreamScanner {

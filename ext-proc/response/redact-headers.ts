@@ -1,26 +1,16 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Secret } from '../../core/secret.ts'
-import type { HeaderChanges } from '../envoy/write-response.ts'
 
 const REDACTED = '[redacted]'
 
 /**
- * A credential that travels in the query can come back in `Location`, `Link` or a header of the upstream's own
- * (threats.md 11). Answers the changes that hide it; null when it is nowhere.
+ * A credential that travels in the query can come back in `Location`, `Link` or a header of the upstream's own (threat
+ * model, rule 11). Returns the headers without it, which is the same list where it is nowhere.
  */
-export function redactHeaders(headers: readonly Header[], secret: Secret): HeaderChanges | null {
+export function redactHeaders(headers: readonly Header[], secret: Secret): readonly Header[] {
   const forms = formsOf(secret)
-  const tainted = taintedNames(headers, secret)
-  if (forms === null || tainted.length === 0) return null
-  // All values of a name are set as one, since ext_proc replaces a header as a whole.
-  const set = tainted.map((name) => ({
-    name,
-    value: headers
-      .filter((header) => header.name === name)
-      .map(({ value }) => value.replaceAll(forms, REDACTED))
-      .join(', '),
-  }))
-  return { set, remove: [] }
+  if (forms === null || taintedNames(headers, secret).length === 0) return headers
+  return headers.map(({ name, value }) => ({ name, value: value.replaceAll(forms, REDACTED) }))
 }
 
 /** The names of headers or trailers in which the secret stands. */

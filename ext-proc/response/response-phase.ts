@@ -1,7 +1,8 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from '../verdict/write-error.ts'
-import { BODY_MODE, HEADER_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
+import { BODY_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
 import type { ResponseInspector } from '../verdict/response-inspector.ts'
+import { headerChanges } from './header-changes.ts'
 
 export interface ResponseIo {
   /** Sends an answer to Envoy, unless the call has been ended. */
@@ -12,7 +13,6 @@ export interface ResponseIo {
 }
 
 const LOOK = {
-  unseen: BODY_MODE.none,
   whole: BODY_MODE.buffered,
   chunks: BODY_MODE.streamed,
 } as const
@@ -40,23 +40,21 @@ export class ResponsePhase {
   }
 
   #headers(headers: readonly Header[]): void {
-    const verdict = this.#inspector?.headers(headers) ?? {
-      kind: 'pass',
-      changes: null,
-      body: 'unseen',
-    }
+    // Without an inspector nothing was forwarded, so this is an answer of Envoy's own.
+    const verdict = this.#inspector?.headers(headers) ?? { kind: 'pass', headers, body: 'unseen' }
     if (verdict.kind === 'deny') {
       this.#io.refuse(verdict.denial, false).catch((error: unknown) => this.#io.fail(error))
       return
     }
     this.#isStreamed = verdict.body === 'chunks'
-    const changes = verdict.changes === null ? null : { ...verdict.changes, body: null }
-    const mode = {
-      request_body: BODY_MODE.none,
-      response_headers: HEADER_MODE.send,
-      response_body: LOOK[verdict.body],
-    }
-    this.#io.write(writePass('response_headers', changes, mode))
+    const changes = headerChanges(headers, verdict.headers)
+    const mode =
+      verdict.body === 'unseen'
+        ? null
+        : { request_body: BODY_MODE.none, response_body: LOOK[verdict.body] }
+    this.#io.write(
+      writePass('response_headers', changes === null ? null : { ...changes, body: null }, mode),
+    )
   }
 
   body(bytes: Buffer, end: boolean): void {

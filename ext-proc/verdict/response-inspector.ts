@@ -1,12 +1,12 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from './write-error.ts'
-import type { HeaderChanges } from '../envoy/write-response.ts'
 
 /** What becomes of the response's headers, and how its body is looked at from there. */
 export type HeadersVerdict =
   | {
       readonly kind: 'pass'
-      readonly changes: HeaderChanges | null
+      /** The headers as they go out; the same list where nothing changes. */
+      readonly headers: readonly Header[]
       /** `whole`: held until it is complete; `chunks`: each is held until it is answered. */
       readonly body: 'unseen' | 'whole' | 'chunks'
     }
@@ -29,6 +29,8 @@ export type BodyVerdict =
 
 /** Looks at one response as it passes; its calls follow one another. */
 export interface ResponseInspector {
+  /** Whether it must see the response whatever is in its headers. */
+  readonly sees_every_response: boolean
   /** Whether the body may have to be read, and so must come in an encoding that can be undone. */
   readonly may_read_body: boolean
   headers(headers: readonly Header[]): HeadersVerdict

@@ -79,7 +79,14 @@ const upstream = createServer((request, response) => {
       return
     }
     const forged = { 'x-agw-reason': 'forged', 'x-agw-request-id': 'forged', 'x-agw-more': '1' }
-    response.writeHead(200, { ...forged, server: 'theirs', 'x-theirs': '1', 'set-cookie': 'a=b' })
+    const asked = new URL(url, 'http://upstream').searchParams.get('headers')
+    if (asked !== null) {
+      const lines = Buffer.from(asked, 'base64url').toString('latin1')
+      const rest = 'content-length: 6\r\nconnection: close\r\n\r\nanswer'
+      response.socket?.end(`HTTP/1.1 ${lines}\r\n${rest}`, 'latin1')
+      return
+    }
+    response.writeHead(200, { ...forged, server: 'theirs', 'x-theirs': '1' })
     response.end('answer')
   })
 })
@@ -137,6 +144,7 @@ const start = (
 
 /** Answers that a call needs whatever it is about. */
 const answerTrailers: Behaviour = (stream, message, kind) => {
+  if (kind === 'response_headers') stream.send({ response_headers: {} })
   if (kind === 'response_trailers') stream.send({ response_trailers: {} })
   if (kind !== 'request_trailers') return
   const remove_headers = message['trailers'].headers.map(({ key }: { key: string }) => key)
@@ -642,19 +650,33 @@ test('what the processor answers itself keeps its words and gets the name of the
   assert.equal(answer.header('x-agw-request-id'), lastStream()?.headers['x-request-id'])
 })
 
+/** What the processor notes of a call whose response it wants to see; the route makes a header of it. */
+const LOOK = {
+  fields: { agw: { structValue: { fields: { l: { stringValue: '1' } } } } },
+}
+/** Passes a call whose response the processor sees, and answers that as the test says. */
+const looking =
+  (onResponse: (stream: KitStream, message: any, kind: string) => void): Behaviour =>
+  (stream, message, kind) => {
+    if (kind === 'request_headers')
+      stream.send({
+        request_headers: passTo(host, pathOf(stream), SECRET),
+        dynamic_metadata: LOOK,
+      })
+    else onResponse(stream, message, kind)
+  }
+
 test('a response can be scanned: JSON is held and replaced, an event stream is cut in time', async () => {
-  const SCAN = { ...HOLD, request_body_mode: 'NONE', response_header_mode: 'SEND' }
-  const scanning =
-    (response_body_mode: string): Behaviour =>
-    (stream, message, kind) => {
-      if (kind === 'request_headers')
-        stream.send({ request_headers: passTo(host, pathOf(stream), SECRET), mode_override: SCAN })
-      if (kind === 'response_headers')
-        stream.send({ response_headers: {}, mode_override: { ...SCAN, response_body_mode } })
+  const scanning = (response_body_mode: string): Behaviour =>
+    looking((stream, message, kind) => {
+      if (kind === 'response_headers') {
+        const mode_override = { ...HOLD, request_body_mode: 'NONE', response_body_mode }
+        stream.send({ response_headers: {}, mode_override })
+      }
       if (kind !== 'response_body') return
       const found = /answer|poison/.test(message['body'].toString())
       stream.send(found ? refusal('agw_security_block') : { response_body: {} })
-    }
+    })
   behave = scanning('BUFFERED')
   const held = await send('/x')
   assert.equal(held.status, 403)
@@ -672,16 +694,96 @@ test('a response can be scanned: JSON is held and replaced, an event stream is c
   assert.equal(text, 'data: one\n\n')
 })
 
-test("Envoy's own answers pass through the response phase as well", async () => {
+test("Envoy's own answers come to a processor that asked to see the response", async () => {
   behave = (stream, _message, kind) => {
-    const mode_override = { ...HOLD, request_body_mode: 'NONE', response_header_mode: 'SEND' }
     if (kind === 'request_headers')
-      stream.send({ request_headers: passTo('127.0.0.1:1', '/', SECRET), mode_override })
+      stream.send({
+        request_headers: passTo('127.0.0.1:1', '/', SECRET),
+        dynamic_metadata: LOOK,
+      })
     if (kind === 'response_headers') stream.send({ response_headers: {} })
   }
   const answer = await send('/x')
   assert.equal(answer.status, 502)
   assert.deepEqual(lastStream()?.received, ['request_headers', 'response_headers'])
+})
+
+/** A response of the upstream's with these lines. */
+const answered = (lines: string, status = '200 OK'): string =>
+  `/x?headers=${Buffer.from(`${status}${lines === '' ? '' : `\r\n${lines}`}`, 'latin1').toString('base64url')}`
+
+test('a processor sees the responses that lead elsewhere or set a cookie, and those it asked for', async () => {
+  const rows: ReadonlyArray<readonly [lines: string, isSeen: boolean, status?: string]> = [
+    ['', false],
+    ['content-type: text/plain\r\netag: "1"\r\nlocations: /x\r\nx-location: /x', false],
+    ['location: /x', true],
+    ['LOCATION:', true],
+    ['location: \xff\xfe', true, '302 Found'],
+    ['location: /x', true, '201 Created'],
+    ['content-location: /x', true],
+    ['refresh: 0; url=/x', true],
+    ['link: </x>', true],
+    ['set-cookie: a=b', true],
+    ['set-cookie:', true],
+    ['x-agw-look: 1', false],
+    ['location: /x', true, '103 Early Hints\r\n\r\nHTTP/1.1 302 Found'],
+    ['', false, '103 Early Hints\r\nlocation: /x\r\n\r\nHTTP/1.1 200 OK'],
+    ['', true, '2000 OK'],
+  ]
+  for (const [lines, isSeen, status] of rows) {
+    behave = passing()
+    const named = `${status ?? '200'}: ${lines}`
+    const expected = ['request_headers', ...(isSeen ? ['response_headers'] : [])]
+    const path = answered(lines, status)
+    const asked = rawHttp(envoy.url, `GET ${path} HTTP/1.1\r\nhost: x\r\n\r\n`)
+    await until(named, () => lastStream()?.headers[':path'] === path && lastStream()?.ended)
+    await asked
+    assert.deepEqual(lastStream()?.received, expected, named)
+  }
+  behave = looking((stream) => stream.send({ response_headers: {} }))
+  await send('/plain')
+  assert.deepEqual(lastStream()?.received, ['request_headers', 'response_headers'])
+})
+
+test('a processor that fails or is silent before it has answered for a response lets nothing of it through', async () => {
+  const path = answered('location: /http://other.test/', '302 Found')
+  for (const [name, misbehaviour] of Object.entries({
+    fails: (stream: KitStream) => stream.fail(),
+    'is silent': () => {},
+    'asks for a change that Envoy refuses': (stream: KitStream) =>
+      stream.send({
+        response_headers: {
+          response: { header_mutation: { set_headers: [headerValue(':status', 'x\n')] } },
+        },
+      }),
+  })) {
+    behave = (stream, message, kind) => {
+      if (kind === 'response_headers') misbehaviour(stream)
+      else passing()(stream, message, kind)
+    }
+    const answer = await send(path)
+    assert.equal(answer.status, 503, name)
+    assert.equal(answer.header('x-agw-reason'), 'gateway_unavailable', name)
+    assert.equal(answer.header('location'), undefined)
+  }
+})
+
+test('several headers of one name can be set, the first in place of all and the others behind it', async () => {
+  behave = (stream, message, kind) => {
+    if (kind !== 'response_headers') return passing()(stream, message, kind)
+    const set_headers = [
+      headerValue('set-cookie', 'a=1'),
+      { ...headerValue('set-cookie', 'b=2'), append: { value: true } },
+      { ...headerValue('set-cookie', 'c=3'), append: { value: true } },
+    ]
+    return stream.send({ response_headers: { response: { header_mutation: { set_headers } } } })
+  }
+  const answer = await send(answered('set-cookie: x\r\nset-cookie: y'))
+  const cookies = answer.headers.filter(([name]) => name === 'set-cookie')
+  assert.deepEqual(
+    cookies.map(([, value]) => value),
+    ['a=1', 'b=2', 'c=3'],
+  )
 })
 
 test('a passed call whose target path begins with /admin/ goes upstream', async () => {

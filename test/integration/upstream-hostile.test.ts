@@ -61,6 +61,27 @@ for (const [name, bytes] of Object.entries(broken))
     }
   })
 
+for (const [name, lines] of Object.entries({
+  'to WebSocket': 'connection: upgrade\r\nupgrade: websocket\r\n\r\n',
+  'with a body behind it': 'connection: upgrade\r\nupgrade: x\r\n\r\nGET / HTTP/1.1\r\n\r\n',
+  'without a word': '\r\n',
+  'with a length': 'content-length: 2\r\n\r\nok',
+}))
+  test(`an unasked 101 is 502 upstream_reset: ${name}`, async () => {
+    for (const http_version of ['1.1', '2'] as const) {
+      const answer = await answeredWith(
+        `HTTP/1.1 101 Switching Protocols\r\n${lines}`,
+        http_version,
+      )
+      assertRefusal(answer, 502, 'upstream_reset', { base_url: open.base_url })
+    }
+  })
+
+for (const status of ['2000 OK', '1999 X'])
+  test(`a status that HTTP does not have is 502 upstream_reset: ${status}`, async () => {
+    assertRefusal(await answeredWith(`HTTP/1.1 ${status}\r\n${EMPTY}`), 502, 'upstream_reset')
+  })
+
 test('a response header that is too large is 502 upstream_reset over HTTP/2 to the API as well', async () => {
   const access = await stack.operator.makeAccess(stack.ownBaseUrl('https2'))
   const many = Array.from({ length: 150 }, (_, i) => [`x-${i}`, 'a'] as const)

@@ -6,7 +6,6 @@ import { fromRoot } from '../../core/root.ts'
 import { readRequest } from '../../ext-proc/envoy/read-request.ts'
 import {
   BODY_MODE,
-  HEADER_MODE,
   writePass,
   writeRefusal,
   writeTrailers,
@@ -95,6 +94,11 @@ const optionsOf = (list: readonly { name: string; value: string }[]): readonly O
   list.map(({ name, value }) => ({
     header: { key: name, raw_value: Buffer.from(value, 'latin1') },
   }))
+/** Of several headers of one name, the first replaces and the others are appended. */
+const appends = (list: readonly { name: string }[]): boolean[] =>
+  list.map(({ name }, i) => list[i - 1]?.name === name)
+const appended = (options: unknown): boolean[] =>
+  (options as { append: { value: boolean } | null }[]).map(({ append }) => append?.value === true)
 const plain = (options: unknown): unknown =>
   (options as Option[]).map(({ header: { key, raw_value } }) => ({ header: { key, raw_value } }))
 
@@ -116,10 +120,14 @@ test('what is noted of a call is one Struct, whatever of it there is', () => {
       { facts: '', rate },
       { r: '1', q: rate.limit, p: rate.policy },
     ],
+    [
+      { facts: '{}', rate: null, sees_response: true },
+      { f: '{}', l: '1' },
+    ],
   ] as const
   for (const [notes, expected] of rows) {
     const passed = process_.responseDeserialize(
-      writePass('request_headers', null, null, notes),
+      writePass('request_headers', null, null, { sees_response: false, ...notes }),
     ) as { dynamic_metadata: { fields: Record<string, { structValue: any }> } | null }
     const noted = passed.dynamic_metadata?.fields['agw']?.structValue.fields ?? null
     const texts =
@@ -145,7 +153,6 @@ test('what we send is read by the definition in proto/ as it was meant', () => {
             { set, remove, body },
             {
               request_body: BODY_MODE.buffered,
-              response_headers: HEADER_MODE.skip,
               response_body: BODY_MODE.none,
             },
           ),
@@ -154,6 +161,10 @@ test('what we send is read by the definition in proto/ as it was meant', () => {
         assert.deepEqual(
           plain((response['header_mutation'] as { set_headers: unknown }).set_headers),
           optionsOf(set),
+        )
+        assert.deepEqual(
+          appended((response['header_mutation'] as { set_headers: unknown }).set_headers),
+          appends(set),
         )
         assert.deepEqual(
           (response['header_mutation'] as { remove_headers: unknown }).remove_headers,
@@ -166,7 +177,7 @@ test('what we send is read by the definition in proto/ as it was meant', () => {
         assert.deepEqual(passed['mode_override'], {
           ...(passed['mode_override'] as object),
           request_header_mode: 1,
-          response_header_mode: 2,
+          response_header_mode: 1,
           request_body_mode: 2,
           response_body_mode: 0,
           request_trailer_mode: 1,

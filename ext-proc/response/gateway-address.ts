@@ -1,0 +1,91 @@
+import { hostname, networkInterfaces } from 'node:os'
+import ipaddr from 'ipaddr.js'
+
+/** How callers may name this gateway, apart from what a call itself says. */
+export interface GatewayAddress {
+  /** Where its listeners are bound, in lower case; a wildcard stands for every address of this machine. */
+  readonly hosts: readonly string[]
+  readonly ports: readonly number[]
+}
+
+/** How the caller of one call named it: `Host`, and what a proxy in front says of it. */
+export interface CalledNames {
+  readonly authority: string
+  readonly forwarded_host: string | null
+}
+
+interface Name {
+  readonly host: string
+  readonly ports: readonly number[]
+}
+
+/**
+ * Whether a client that follows `url` comes back to this gateway: by the name it called, or by one of this machine.
+ * A name that only DNS knows to be the gateway's cannot be seen here; `isTargetPath` refuses what it could be used for.
+ * @param target the API that was called; the gateway may stand at another port of its host
+ */
+export function isGatewayAddress(
+  url: URL,
+  called: CalledNames,
+  { hosts, ports }: GatewayAddress,
+  target: { readonly host: string; readonly port: number },
+): boolean {
+  const host = plainHost(url.hostname)
+  const port = Number(url.port || defaultPort(url.protocol))
+  const names = [called.authority, ...(called.forwarded_host?.split(',') ?? [])]
+    .flatMap(readAuthority)
+    // Some clients send the API's own authority as Host.
+    .filter((name) => name.host !== plainHost(target.host) || !name.ports.includes(target.port))
+  if (names.some((name) => name.host === host && [...name.ports, ...ports].includes(port)))
+    return true
+  const here = [...ports, ...names.flatMap((name) => (isHere(name.host, hosts) ? name.ports : []))]
+  return here.includes(port) && isHere(host, hosts)
+}
+
+const DEFAULT_PORTS = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 } as const
+const defaultPort = (protocol: string): number =>
+  DEFAULT_PORTS[protocol as keyof typeof DEFAULT_PORTS] ?? 0
+
+/** Without a port it may be either default: a proxy in front may speak TLS. */
+function readAuthority(text: string): Name[] {
+  try {
+    const url = new URL(`http://${text.trim()}`)
+    const port = /:(\d{1,5})$/.exec(text.trim())?.[1]
+    return [
+      { host: plainHost(url.hostname), ports: port === undefined ? [80, 443] : [Number(port)] },
+    ]
+  } catch {
+    return []
+  }
+}
+
+const LOCAL_NAME = /^(?:.+\.)?localhost(?:\.localdomain)?$|^ip6-(?:localhost|loopback)$/
+
+/** Whether a host is this machine, as far as it can be told without asking DNS. */
+function isHere(host: string, bound: readonly string[]): boolean {
+  if (LOCAL_NAME.test(host) || bound.includes(host)) return true
+  const isAddress = ipaddr.isValid(host)
+  if (isAddress && ['loopback', 'unspecified'].includes(ipaddr.parse(host).range())) return true
+  if (isAddress && host.startsWith('0.')) return true
+  if (!bound.some((one) => one === '0.0.0.0' || one === '::')) return false
+  // Read when it is asked, which is rare: addresses come and go.
+  if (!isAddress) return host === hostname().toLowerCase()
+  return Object.values(networkInterfaces()).some((list) =>
+    list?.some(({ address }) => plainHost(address) === host),
+  )
+}
+
+const MAPPED = ['::ffff:0:0/96', '64:ff9b::/96', '::/96'].map((range) =>
+  ipaddr.IPv6.parseCIDR(range),
+)
+
+/** Lower case, without brackets and final dots; an IPv4 address inside an IPv6 one as IPv4. */
+function plainHost(hostname: string): string {
+  const host = hostname.toLowerCase().replace(/^\[|\]$|\.+$/g, '')
+  if (!host.includes(':') || !ipaddr.IPv6.isValid(host)) return host
+  const address = ipaddr.IPv6.parse(host)
+  const bytes = address.toByteArray()
+  const isMapped = MAPPED.some((range) => address.match(range)) && bytes.slice(12).some(Boolean)
+  const isLoopback = address.range() === 'loopback'
+  return isMapped && !isLoopback ? bytes.slice(12).join('.') : address.toString()
+}

@@ -1,0 +1,102 @@
+import type { Header } from '../../core/policy/header.ts'
+import type { Denial } from '../verdict/write-error.ts'
+import { linkTargets, refreshTarget } from './header-references.ts'
+import {
+  type CallPlace,
+  gatewayPrefix,
+  judgeFollowed,
+  judgeUntouched,
+  type RefusedReference,
+} from './judge-reference.ts'
+import { scopeCookie } from './scope-cookie.ts'
+
+export type JudgedHeaders =
+  | { readonly kind: 'pass'; readonly headers: readonly Header[] }
+  | { readonly kind: 'deny'; readonly denial: Denial }
+
+/** What becomes of one header: its value, null where it is dropped, or why the response is refused. */
+type Judged = { readonly value: string | null } | { readonly refused: RefusedHeader }
+type RefusedHeader = RefusedReference | 'repeated' | 'too_many'
+
+/** More references than any API sends in one header; each costs microseconds. */
+const LINK_LIMIT = 256
+/** How much of a refused header the activity log shows. */
+const SHOWN_LENGTH_LIMIT = 200
+
+/**
+ * All APIs share the gateway's origin, so none may lead a client to another of them, or set a cookie for it. Returns
+ * the headers as they may go out, which is the same list where nothing changes.
+ */
+export function judgeHeaders(headers: readonly Header[], place: CallPlace): JudgedHeaders {
+  const first = headers.find(({ name }) => name === 'location')
+  const kept: Header[] = []
+  let isChanged = false
+  for (const header of headers) {
+    const { name, value } = header
+    if (name === ':status' && !IS_FINAL.test(value))
+      return { kind: 'deny', denial: notFinal(place) }
+    // Clients differ in which of several they follow.
+    const judged =
+      name === 'location' && value !== first?.value
+        ? { refused: 'repeated' as const }
+        : judgeHeader(header, place)
+    if ('refused' in judged) return { kind: 'deny', denial: refusal(header, judged.refused, place) }
+    if (judged.value === value) kept.push(header)
+    else {
+      isChanged = true
+      if (judged.value !== null) kept.push({ name, value: judged.value })
+    }
+  }
+  return { kind: 'pass', headers: isChanged ? kept : headers }
+}
+
+function judgeHeader({ name, value }: Header, place: CallPlace): Judged {
+  switch (name) {
+    case 'location': {
+      const judged = judgeFollowed(value, place)
+      return judged.kind === 'pass' ? { value: judged.text } : { refused: judged.reason }
+    }
+    case 'content-location':
+      return untouched(value, [value], place)
+    case 'refresh':
+      return untouched(value, [refreshTarget(value)], place)
+    case 'link': {
+      const targets = linkTargets(value, LINK_LIMIT)
+      return targets === null ? { refused: 'too_many' } : untouched(value, targets, place)
+    }
+    case 'set-cookie':
+      return {
+        value: scopeCookie(value, { prefix: gatewayPrefix(place), path: place.target.raw_path }),
+      }
+    case LOOK_HEADER:
+      return { value: null }
+    default:
+      return { value }
+  }
+}
+
+function untouched(value: string, references: readonly string[], place: CallPlace): Judged {
+  for (const reference of references) {
+    const reason = judgeUntouched(reference, place)
+    if (reason !== null) return { refused: reason }
+  }
+  return { value }
+}
+
+/** By which envoy/bootstrap.yaml marks the response of a call whose responses the processor wants to see. */
+const LOOK_HEADER = 'x-agw-look'
+
+/** A 101 was not asked for, since upgrades are refused, and clients stumble over a status that HTTP does not have. */
+const IS_FINAL = /^[2-9]\d\d$/
+
+const notFinal = ({ base_url }: CallPlace): Denial => ({
+  reason: 'upstream_reset',
+  details: { base_url },
+})
+
+function refusal({ name, value }: Header, reason: RefusedHeader, { base_url }: CallPlace): Denial {
+  const details = { base_url, header: name, reason }
+  // What follows a question mark is often a secret.
+  const leads_to = (value.split(/[?#]/, 1)[0] ?? '').slice(0, SHOWN_LENGTH_LIMIT)
+  return { reason: 'redirect_refused', details, data: { ...details, leads_to } }
+}

@@ -1,0 +1,57 @@
+/** Where a reference in a response header leads a client that resolves it. */
+export type Reference =
+  /** Below the API that was called: the path, query and fragment there. */
+  | { readonly kind: 'same_api'; readonly path: string; readonly url: URL }
+  /** `text` is what every client reads in the same way. */
+  | { readonly kind: 'elsewhere'; readonly text: string; readonly url: URL | null }
+  | { readonly kind: 'unreadable' }
+
+const UNREADABLE: Reference = { kind: 'unreadable' }
+
+const SCHEME = /^([a-z][a-z\d+.-]*):/i
+/** Written so, every client reads the same host; all else is written out as the URL standard reads it. */
+const PLAIN_HTTP = /^https?:\/\/(?:[a-z\d._-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][!-[\]-~]*)?$/i
+const PRINTABLE = /^[!-~]*$/
+
+/**
+ * Reads a reference as the URL standard does, which fetch and browsers follow; other clients differ where it is not
+ * plain, so what goes out is written plainly.
+ * @param raw one character a byte (latin1)
+ * @param base the URL that the API was called with
+ */
+export function readReference(raw: string, base: URL): Reference {
+  const text = withoutStrippedCharacters(escapeBytes(raw))
+  const scheme = SCHEME.exec(text)?.[1]?.toLowerCase()
+  if (scheme === undefined) return readRelative(text, base)
+  if (scheme !== 'http' && scheme !== 'https')
+    return PRINTABLE.test(text) ? { kind: 'elsewhere', text, url: null } : UNREADABLE
+  // Without an authority some clients read a path of the present host, and others a host.
+  if (!/^[/\\]{2}/.test(text.slice(scheme.length + 1))) return UNREADABLE
+  const url = parse(text)
+  if (url === null) return UNREADABLE
+  return { kind: 'elsewhere', text: PLAIN_HTTP.test(raw) ? raw : url.href, url }
+}
+
+function readRelative(text: string, base: URL): Reference {
+  const url = parse(text, base)
+  if (url === null) return UNREADABLE
+  if (url.origin !== base.origin) return { kind: 'elsewhere', text: url.href, url }
+  return { kind: 'same_api', path: `${url.pathname}${url.search}${url.hash}`, url }
+}
+
+/** What the URL standard takes out before it parses: blanks and control characters around, tabs and line ends inside. */
+const withoutStrippedCharacters = (text: string): string =>
+  // oxlint-disable-next-line no-control-regex
+  text.replaceAll(/^[\0-\x20]+|[\0-\x20]+$|[\t\n\r]/g, '')
+
+/** Bytes outside of ASCII, percent-encoded: clients decode them in different ways, or not. */
+export const escapeBytes = (raw: string): string =>
+  raw.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
+
+function parse(text: string, base?: URL): URL | null {
+  try {
+    return new URL(text, base)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { assertRefusal } from '../kit/assert-refusal.ts'
+import { call } from '../kit/call.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { startRawUpstream } from '../kit/start-raw-upstream.ts'
+import { until } from '../kit/until.ts'
+
+// One origin for all APIs must not join what the web keeps apart. What a value means is in test/unit/response-*.
+
+const stack = await sharedStack()
+const answers = new Map<string, string>()
+const raw = await startRawUpstream(
+  (head) => answers.get(/^\S+ \S*\/(\d+)(?:\?\S*)? HTTP/.exec(head)?.[1] ?? '') ?? '',
+)
+after(() => raw.stop())
+const open = await stack.operator.makeAccess(`${raw.origin}/v1`)
+
+/** Calls the API, which answers with a status and these header lines. */
+function answeredWith(
+  status: number,
+  lines: readonly string[],
+  { access = open, ...more }: { access?: typeof open } & Partial<Parameters<typeof call>[0]> = {},
+) {
+  const number = String(answers.size)
+  const noBody = status === 204 || status === 304
+  answers.set(
+    number,
+    `HTTP/1.1 ${status} X\r\n${lines.map((line) => `${line}\r\n`).join('')}${noBody ? '' : 'content-length: 2\r\n'}\r\n${noBody ? '' : 'ok'}`,
+  )
+  return call({
+    to: stack.proxyUrl,
+    path: `/${access.base_url}/${number}`,
+    headers: access.headers,
+    ...more,
+  })
+}
+const cookiesOf = (answer: { headers: ReadonlyArray<readonly [string, string]> }): string[] =>
+  answer.headers.flatMap(([name, value]) => (name.toLowerCase() === 'set-cookie' ? [value] : []))
+
+const proxy = new URL(stack.proxyUrl)
+const refused: readonly (readonly [status: number, lines: readonly string[], reason: string])[] = [
+  [307, ['Location: /http://other.test/v1/secret'], 'target_path'],
+  [302, ['LOCATION: /HTTPS:/other.test/'], 'target_path'],
+  [201, ['Location: ../../../http://other.test/'], 'target_path'],
+  [200, ['Location: /%68ttp%3a//other.test/'], 'target_path'],
+  [404, ['Location: \\http://other.test/'], 'target_path'],
+  [308, ['Location: /\thttp://other.test/'], 'target_path'],
+  [302, ['Location: /\xefttp/../http://other.test/'], 'target_path'],
+  [302, [`Location: http://127.0.0.1:${proxy.port}/http://other.test/`], 'gateway_address'],
+  [302, [`Location: //localhost:${proxy.port}/admin/agents`], 'gateway_address'],
+  [302, [`Location: http://2130706433:${proxy.port}/`], 'gateway_address'],
+  [302, [`Location: http://[::ffff:7f00:1]:${proxy.port}/`], 'gateway_address'],
+  [302, [`Location: ${stack.apiUrl}/`], 'gateway_address'],
+  [302, ['Location: http:/other.test/'], 'unreadable'],
+  [302, ['Location: http://[bad/'], 'unreadable'],
+  [200, ['Content-Location: /http://other.test/'], 'target_path'],
+  [200, ['Refresh: 0; url=/http://other.test/'], 'target_path'],
+  [200, ['Link: </v1/2>; rel=next', 'Link: </http://other.test/>; rel=prev'], 'target_path'],
+  [204, ['Location: /http://other.test/'], 'target_path'],
+  [304, ['Content-Location: /http://other.test/'], 'target_path'],
+]
+
+for (const [status, lines, reason] of refused)
+  test(`502 redirect_refused: ${status} ${JSON.stringify(lines.join(', '))}`, async () => {
+    for (const http_version of ['1.1', '2'] as const) {
+      const answer = await answeredWith(status, lines, { http_version })
+      assertRefusal(answer, 502, 'redirect_refused', { base_url: open.base_url, reason })
+      assert.equal(answer.header('location'), undefined)
+    }
+  })
+
+test('a refused redirect is logged before its answer, and counted', async () => {
+  const access = await stack.operator.makeAccess(`${raw.origin}/v1/logged`)
+  answers.set(
+    '',
+    `HTTP/1.1 302 X\r\nlocation: /http://other.test/x?token=1\r\ncontent-length: 0\r\n\r\n`,
+  )
+  const counted = async (): Promise<number> => {
+    const text = await (await fetch(`${stack.apiUrl}/metrics`)).text()
+    const lines = text.split('\n').filter((line) => line.includes('reason="redirect_refused"'))
+    return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  }
+  const before = await counted()
+  const answer = await call({
+    to: stack.proxyUrl,
+    path: `/${access.base_url}/x`,
+    headers: access.headers,
+  })
+  assertRefusal(answer, 502, 'redirect_refused')
+  const { data } = await stack.operator.send(
+    'GET',
+    `/admin/activity?agent_id=${access.agent.agent_id}&decision=blocked`,
+  )
+  assert.equal(data.length, 1)
+  assert.equal(data[0].reason, 'redirect_refused')
+  assert.equal(data[0].status, 502)
+  assert.deepEqual(data[0].data, {
+    base_url: access.base_url,
+    header: 'location',
+    reason: 'target_path',
+    leads_to: '/http://other.test/x',
+  })
+  await until('the refusal is counted', async () => (await counted()) > before)
+})
+
+test('a relative redirect leads to the same API, and works', async () => {
+  for (const http_version of ['1.1', '2'] as const) {
+    const after = await answeredWith(200, ['x-reached: yes'], { http_version })
+    assert.equal(after.status, 200)
+    const number = String(answers.size - 1)
+    for (const reference of [
+      `/v1/${number}`,
+      number,
+      `./${number}`,
+      `//${new URL(raw.origin).host}/v1/${number}`,
+    ]) {
+      const answer = await answeredWith(307, [`Location: ${reference}`], { http_version })
+      assert.equal(answer.status, 307)
+      assert.equal(answer.header('location'), `/${raw.origin}/v1/${number}`)
+      const reached = await call({
+        to: stack.proxyUrl,
+        path: answer.header('location') ?? '',
+        headers: open.headers,
+        http_version,
+      })
+      assert.equal(reached.header('x-reached'), 'yes')
+    }
+  }
+})
+
+test('an absolute redirect elsewhere and references of the API pass as they are', async () => {
+  const lines = [
+    'Location: https://elsewhere.test/x?y#z',
+    'Content-Location: /v1/7.json',
+    'Link: </v1/2>; rel="next"',
+    'Link: <https://elsewhere.test/>; rel="help"',
+    'Refresh: 5; url=/v1/7',
+  ]
+  const answer = await answeredWith(201, lines)
+  assert.equal(answer.status, 201)
+  for (const line of lines) {
+    const [name = '', value] = line.split(/: (.*)/)
+    const found = answer.headers.filter(([key]) => key === name.toLowerCase())
+    assert.ok(
+      found.some(([, one]) => one === value),
+      line,
+    )
+  }
+  assert.equal(answer.header('x-agw-look'), undefined)
+})
+
+test('cookies are for the API that sets them alone, in headers of their own', async () => {
+  for (const http_version of ['1.1', '2'] as const) {
+    const answer = await answeredWith(
+      200,
+      [
+        'Set-Cookie: a=1; Path=/; Domain=127.0.0.1; Expires=Wed, 09 Jun 2027 10:18:14 GMT',
+        'Set-Cookie: b=2; HttpOnly',
+        'set-cookie: c=3; Path=/v1/x',
+        'Set-Cookie: __Host-d=4; Secure; Path=/',
+        'Set-Cookie: agw_session=5; Path=/',
+        'Set-Cookie: __Host-agw_session=6; Secure; Path=/',
+        'Set-Cookie: =agw_session=7; Path=/',
+      ],
+      { http_version },
+    )
+    assert.equal(answer.status, 200)
+    assert.deepEqual(cookiesOf(answer), [
+      `a=1; Expires=Wed, 09 Jun 2027 10:18:14 GMT; Path=/${raw.origin}`,
+      `b=2; HttpOnly; Path=/${raw.origin}/v1`,
+      `c=3; Path=/${raw.origin}/v1/x`,
+    ])
+  }
+})
+
+test('a response of which every cookie is dropped has none', async () => {
+  const answer = await answeredWith(200, ['Set-Cookie: agw_session=1; Path=/'])
+  assert.equal(answer.status, 200)
+  assert.deepEqual(cookiesOf(answer), [])
+})
+
+for (const [name, more] of Object.entries({
+  scanned: { scope: { injection_detection: { scan_responses: true } } },
+  'searched for a credential': {
+    auth: { type: 'query', name: 'api_key', value: 'query-credential-of-redirects' },
+  },
+}))
+  test(`a response that is ${name} is judged in the same way`, async () => {
+    const access = await stack.operator.makeAccess(`${raw.origin}/v1/${name.slice(0, 4)}`, more)
+    const blocked = await answeredWith(302, ['Location: /http://other.test/'], { access })
+    assertRefusal(blocked, 502, 'redirect_refused')
+    const passed = await answeredWith(302, ['Location: /x', 'Set-Cookie: a=1', 'Set-Cookie: b=2'], {
+      access,
+    })
+    assert.equal(passed.header('location'), `/${raw.origin}/x`)
+    assert.equal(cookiesOf(passed).length, 2)
+    assert.equal(passed.header('x-agw-look'), undefined)
+  })
+
+test('a credential from the query is taken out of each value of a header, and of a redirect to the same API', async () => {
+  const value = 'query-credential-in-headers'
+  const access = await stack.operator.makeAccess(`${raw.origin}/v1/redacted`, {
+    auth: { type: 'query', name: 'api_key', value },
+  })
+  const answer = await answeredWith(
+    302,
+    [`Location: /x?api_key=${value}`, `Set-Cookie: a=${value}`, 'Set-Cookie: b=2', `X-A: ${value}`],
+    { access },
+  )
+  assert.equal(answer.header('location'), `/${raw.origin}/x?api_key=[redacted]`)
+  assert.equal(answer.header('x-a'), '[redacted]')
+  const path = `Path=/${raw.origin}/v1/redacted`
+  assert.deepEqual(cookiesOf(answer), [`a=[redacted]; ${path}`, `b=2; ${path}`])
+})

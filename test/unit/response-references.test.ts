@@ -1,0 +1,461 @@
+import assert from 'node:assert/strict'
+import { hostname, networkInterfaces } from 'node:os'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { Header } from '../../core/policy/header.ts'
+import { parseTarget } from '../../core/policy/parse-target.ts'
+import type { GatewayAddress } from '../../ext-proc/response/gateway-address.ts'
+import { judgeHeaders } from '../../ext-proc/response/judge-headers.ts'
+import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
+
+const GATEWAY: GatewayAddress = { hosts: ['127.0.0.1'], ports: [8080, 8081] }
+const PATH = '/https://api.example.com/v1/things/7?page=2'
+
+interface Called {
+  readonly path?: string
+  readonly authority?: string
+  readonly forwarded_host?: string
+  readonly gateway?: GatewayAddress
+}
+
+function placeOf({
+  path = PATH,
+  authority = 'gw.test:8080',
+  forwarded_host,
+  gateway = GATEWAY,
+}: Called): CallPlace {
+  const parsed = parseTarget(path)
+  assert.ok(parsed.ok, path)
+  return {
+    target: parsed.target,
+    base_url: `${parsed.target.origin}/v1`,
+    path,
+    called: { authority, forwarded_host: forwarded_host ?? null },
+    gateway,
+  }
+}
+
+/** What becomes of a header: its value, or `refused: reason`. */
+function judged(name: string, value: string, called: Called = {}): string {
+  const result = judgeHeaders(
+    [
+      { name: ':status', value: '307' },
+      { name, value },
+    ],
+    placeOf(called),
+  )
+  if (result.kind === 'deny') {
+    assert.equal(result.denial.reason, 'redirect_refused')
+    assert.equal(result.denial.details['header'], name)
+    return `refused: ${String(result.denial.details['reason'])}`
+  }
+  return result.headers.find((header) => header.name === name)?.value ?? 'dropped'
+}
+
+/** One character a byte; what is beyond Latin-1 in UTF-8. */
+const asSent = (value: string): string =>
+  /^[\0-\xff]*$/.test(value) ? value : Buffer.from(value).toString('latin1')
+
+const ADDRESS = 'refused: gateway_address'
+const TARGET = 'refused: target_path'
+const UNREADABLE = 'refused: unreadable'
+const API = '/https://api.example.com'
+
+/** How the same bytes are written so that clients still take them for a path that begins with `http:`. */
+const TARGETS = [
+  '/http://other.test/v1/secret',
+  '/https://other.test/v1/secret',
+  '/HTTP://other.test/',
+  '/hTTpS://other.test/',
+  '/http:/other.test/',
+  '/http:other.test/',
+  '/http%3A//other.test/',
+  '/http%3a%2f%2fother.test/',
+  '/%68ttp://other.test/',
+  '/%48%54%54%50://other.test/',
+  '/%2568ttp://other.test/',
+  '/http%253A//other.test/',
+  '/http%25253A//other.test/',
+  '/%2525252525252568ttp:',
+  '/./http://other.test/',
+  '/../http://other.test/',
+  '/%2e%2e/http://other.test/',
+  '/a/../http://other.test/',
+  '/a/%2E%2E/http://other.test/',
+  '/a/..%2fhttp://other.test/',
+  '/..%2f..%2fhttp://other.test/',
+  '/%2fhttp://other.test/',
+  '/%5chttp://other.test/',
+  '/;/http://other.test/',
+  '/..;/http://other.test/',
+  '\\http://other.test/',
+  '/\thttp://other.test/',
+  '/h\tttp://other.test/',
+  '\t/http://other.test/',
+  ' /http://other.test/',
+  '/ http://other.test/',
+  '/%20http://other.test/',
+  '/%09http://other.test/',
+  '/\x01http://other.test/',
+  '/\xa0http://other.test/',
+  '/http\t:/\t/other.test/',
+  '/http:\\\\other.test/',
+  '/http:/\\other.test/',
+  '/\uFF48ttp://other.test/',
+  '/%EF%BD%88ttp://other.test/',
+  '/http%EF%BC%9A//other.test/',
+  '../../http://other.test/',
+  '../../../../../../http://other.test/',
+  '..\\..\\http://other.test/',
+  '%2e%2e/../http://other.test/',
+  './../../http://other.test/',
+  'x/../../../http://other.test/',
+  '/http://other.test/?a=b#c',
+] as const
+
+for (const value of TARGETS)
+  test(`a redirect to another API through the gateway is refused: ${JSON.stringify(value)}`, () => {
+    const bytes = asSent(value)
+    assert.equal(judged('location', bytes), TARGET)
+    assert.equal(judged('refresh', `0; url=${bytes}`), TARGET)
+    assert.equal(judged('link', `<https://a.test/>; rel=prev, <${bytes}>; rel=next`), TARGET)
+    assert.equal(judged('content-location', bytes), TARGET)
+  })
+
+/** Absolute references to another API through whatever name the gateway may have. */
+for (const value of [
+  'http://attacker-controlled-name.test:8080/http://other.test/',
+  'https://api.example.com/https://other.test/',
+  '//api.example.com/http://other.test/',
+  'http://192.0.2.7/%68ttp%3a//other.test/',
+  'http://a.test:1/a/../HTTPS:/other.test/',
+  'http://user:pw@a.test/http://other.test/',
+])
+  test(`a path that is a target is refused at any host, which DNS may point at the gateway: ${value}`, () => {
+    assert.equal(judged('location', value), TARGET)
+    assert.equal(judged('link', `<${value}>; rel="next"`), TARGET)
+  })
+
+const HERE: readonly (readonly [string, Called?])[] = [
+  ['http://gw.test:8080/admin/agents'],
+  ['https://gw.test:8080/x'],
+  ['//gw.test:8080/x'],
+  ['\\\\gw.test:8080/x'],
+  ['/\\gw.test:8080/x'],
+  ['\\/gw.test:8080/x'],
+  ['/\t/gw.test:8080/x'],
+  ['http:\\\\gw.test:8080/x'],
+  ['HTTP://GW.TEST:8080/x'],
+  ['http://gw.test.:8080/x'],
+  ['http://gw.test:08080/x'],
+  ['http://gw%2Etest:8080/x'],
+  ['http://%67w.test:8080/x'],
+  ['http://gw\u3002test:8080/x'],
+  ['http://\uFF47w.test:8080/x'],
+  ['http://user:pw@gw.test:8080/x'],
+  ['http://good.test\\@gw.test:8080/x', { authority: 'good.test' }],
+  ['http://gw.test:8080?x'],
+  ['http://gw.test:8080#x'],
+  ['http://gw.test:8081/dashboard'],
+  ['http://127.0.0.1:8080/x'],
+  ['http://127.0.0.1:8081/x'],
+  ['http://localhost:8080/x'],
+  ['http://LOCALHOST.:8080/x'],
+  ['http://anything.localhost:8080/x'],
+  ['http://127.1:8080/x'],
+  ['http://127.8.9.10:8080/x'],
+  ['http://2130706433:8080/x'],
+  ['http://0x7f000001:8080/x'],
+  ['http://0x7f.1:8080/x'],
+  ['http://017700000001:8080/x'],
+  ['http://0177.0.0.1:8080/x'],
+  ['http://127.0.0.1.:8080/x'],
+  ['http://0:8080/x'],
+  ['http://0.0.0.0:8080/x'],
+  ['http://[::1]:8080/x'],
+  ['http://[::]:8080/x'],
+  ['http://[0:0:0:0:0:0:0:1]:8080/x'],
+  ['http://[::ffff:127.0.0.1]:8080/x'],
+  ['http://[::ffff:7f00:1]:8080/x'],
+  ['http://[64:ff9b::7f00:1]:8080/x'],
+  ['http://[::127.0.0.1]:8080/x'],
+  ['http://\u2460\u2461\u2466.0.0.1:8080/x'],
+  ['http://1\u00b2\u20777.0.0.1:8080/x'.replace('1\u00b2\u20777', '12\u2077')],
+  ['http://gw.test/x', { authority: 'gw.test' }],
+  ['https://gw.test/x', { authority: 'gw.test' }],
+  ['https://gw.test:443/x', { authority: 'gw.test' }],
+  ['http://gw.test:80/x', { authority: 'GW.test.' }],
+  ['https://public.test/x', { forwarded_host: 'public.test' }],
+  ['https://public.test:8443/x', { forwarded_host: 'first.test, public.test:8443' }],
+  ['http://localhost:9999/x', { authority: '127.0.0.1:9999' }],
+  ['http://127.0.0.1:9999/x', { authority: 'localhost:9999' }],
+  ['http://[::1]:9999/x', { authority: '[::1]:9999' }],
+  ['http://b\u00fccher.test:8080/x', { authority: 'xn--bcher-kva.test:8080' }],
+  ['http://gateway.internal:8080/x', { gateway: { hosts: ['gateway.internal'], ports: [8080] } }],
+]
+
+for (const [value, called] of HERE)
+  test(`a redirect to the gateway's own address is refused: ${JSON.stringify(value)} of ${called?.authority ?? 'gw.test:8080'}`, () => {
+    const raw = asSent(value)
+    assert.match(judged('location', raw, called), /^refused: (?:gateway_address|unreadable)$/)
+    assert.match(
+      judged('content-location', raw, called),
+      /^refused: (?:gateway_address|unreadable)$/,
+    )
+    if (!/[^ -~]/.test(raw)) assert.equal(judged('location', raw, called), ADDRESS)
+  })
+
+test('bound to every address, the gateway knows those of its machine, and its name', () => {
+  const gateway = { hosts: ['0.0.0.0'], ports: [8080] }
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
+  for (const { address, family } of addresses.filter(
+    (one) => one.scopeid === undefined || one.scopeid === 0,
+  )) {
+    const host = family === 'IPv6' ? `[${address}]` : address
+    assert.equal(judged('location', `http://${host}:8080/x`, { gateway }), ADDRESS, address)
+  }
+  assert.equal(judged('location', `http://${hostname()}:8080/x`, { gateway }), ADDRESS)
+  assert.equal(
+    judged('location', 'http://192.0.2.77:8080/x', { gateway }),
+    'http://192.0.2.77:8080/x',
+  )
+})
+
+for (const [value, expected] of [
+  ['/v1/other', `${API}/v1/other`],
+  ['other', `${API}/v1/things/other`],
+  ['../7b', `${API}/v1/7b`],
+  ['../../../../7b', `${API}/7b`],
+  ['./', `${API}/v1/things/`],
+  ['?page=3', `${API}/v1/things/7?page=3`],
+  ['#part', `${API}/v1/things/7?page=2#part`],
+  ['/v1/a b', `${API}/v1/a%20b`],
+  ['/v1/caf\xc3\xa9', `${API}/v1/caf%C3%A9`],
+  ['/v1/x?next=/http://other.test/', `${API}/v1/x?next=/http://other.test/`],
+  ['/v1/x#/http://other.test/', `${API}/v1/x#/http://other.test/`],
+  ['/v1/http://other.test/', `${API}/v1/http://other.test/`],
+  ['/v1/..%2f..%2fadmin', `${API}/v1/..%2f..%2fadmin`],
+  ['//api.example.com/v1/x', `${API}/v1/x`],
+  ['\\v1\\x', `${API}/v1/x`],
+  ['/admin/agents', `${API}/admin/agents`],
+  ['/', `${API}/`],
+  ['/httpbin/get', `${API}/httpbin/get`],
+  ['', ''],
+  // A reference whose first segment holds a colon is no URL of its own.
+  ['v1:things', 'v1:things'],
+  ['./v1:things', `${API}/v1/things/v1:things`],
+] as const)
+  test(`a relative redirect stays with its API: ${JSON.stringify(value)}`, () => {
+    assert.equal(judged('location', value), expected)
+  })
+
+for (const [path, prefix] of [
+  ['/https://api.example.com', '/https://api.example.com'],
+  ['/https://api.example.com/', '/https://api.example.com'],
+  ['/https://api.example.com?a=b', '/https://api.example.com'],
+  ['/https:/api.example.com/v1', '/https:/api.example.com'],
+  ['/HTTPS://API.Example.com/v1', '/HTTPS://API.Example.com'],
+  ['/https%3A//api.example.com%3A8443/v1', '/https%3A//api.example.com%3A8443'],
+  ['/https://api.example.com:443/v1', '/https://api.example.com:443'],
+  ['/http://127.0.0.1:9000/v1?x=/v1', '/http://127.0.0.1:9000'],
+  ['/https://b\xc3\xbccher.test/v1', '/https://xn--bcher-kva.test'],
+] as const)
+  test(`a relative redirect keeps the caller's spelling of the API: ${path}`, () => {
+    assert.equal(judged('location', '/next', { path }), `${prefix}/next`)
+  })
+
+for (const value of [
+  'https://api.example.com/v1/other',
+  'https://elsewhere.test/x?next=/http://a.test#b',
+  'http://127.0.0.1:9000/v1/other',
+  'http://localhost:3000/callback?code=1',
+  'http://gw.test:9090/x',
+  'http://[2001:db8::1]/x',
+  'https://elsewhere.test',
+  'HTTPS://Elsewhere.Test/x',
+  'https://web.archive.org/web/2020/https://example.com/',
+  'mailto:someone@example.com',
+  'myapp://callback?code=1',
+  'urn:uuid:1',
+] as const)
+  test(`an absolute redirect elsewhere passes as it is: ${value}`, () => {
+    assert.equal(judged('location', value), value)
+    assert.equal(judged('content-location', value), value)
+    assert.equal(judged('link', `<${value}>; rel="next"`), `<${value}>; rel="next"`)
+  })
+
+for (const [value, expected] of [
+  ['//elsewhere.test/x', 'https://elsewhere.test/x'],
+  ['\\\\elsewhere.test\\x', 'https://elsewhere.test/x'],
+  ['https:\\\\elsewhere.test\\x', 'https://elsewhere.test/x'],
+  ['ht\ttps://else\twhere.test/x', 'https://elsewhere.test/x'],
+  [' https://elsewhere.test/x ', 'https://elsewhere.test/x'],
+  ['http://gw.test:8080\\@elsewhere.test/x', ADDRESS],
+  ['http://elsewhere.test\\@gw.test:8080/x', 'http://elsewhere.test/@gw.test:8080/x'],
+  ['http://gw.test:8080@elsewhere.test/x', 'http://gw.test:8080@elsewhere.test/x'],
+  ['https://elsewhere.test/caf\xe9', 'https://elsewhere.test/caf%E9'],
+  ['https://0x7f.1:9000/x', 'https://0x7f.1:9000/x'],
+] as const)
+  test(`an absolute redirect that clients read in different ways goes out as one reads it: ${JSON.stringify(value)}`, () => {
+    assert.equal(judged('location', value), expected)
+  })
+
+for (const value of [
+  'http:/other.test/',
+  'https:other.test/',
+  'http:',
+  'https:/\\other.test/'.replace('/\\', '/'),
+  'http://',
+  'http://[::1',
+  '//[x/',
+  'http://a b.test/',
+  'http://1.2.3.4.5/',
+  'http://256.0.0.1/',
+  'http://elsewhere.test:99999/',
+  'http://elsewhere.test:80a/',
+  'x\x01y://elsewhere.test/'.replace('x\x01y', 'xy:\x01'),
+] as const)
+  test(`what cannot be read is refused: ${JSON.stringify(value)}`, () => {
+    assert.equal(judged('location', value), UNREADABLE)
+    assert.equal(judged('content-location', value), UNREADABLE)
+  })
+
+test('of several different redirects, in which clients differ, none goes out', () => {
+  const place = placeOf({})
+  const of = (...values: string[]): readonly Header[] =>
+    values.map((value) => ({ name: 'location', value }))
+  const differing = judgeHeaders(of('/a', '/b'), place)
+  assert.equal(differing.kind === 'deny' && differing.denial.details['reason'], 'repeated')
+  assert.equal(judgeHeaders(of('/a', '/http://other.test/'), place).kind, 'deny')
+  const same = judgeHeaders(of('/a', '/a'), place)
+  assert.deepEqual(same, { kind: 'pass', headers: of(`${API}/a`, `${API}/a`) })
+})
+
+for (const [name, value] of [
+  ['content-location', '/v1/things/7.json'],
+  ['content-location', 'things/7.en'],
+  ['link', '</v1/things?page=3>; rel="next", <things?page=1>; rel="prev"'],
+  ['link', '<https://api.example.com/v1/things?page=3>; rel="next"'],
+  ['link', '</style.css>; rel=preload; as=style, <//cdn.test/x.js>; rel=preload'],
+  ['link', '<>; rel=self'],
+  ['link', '<../8>; rel=next'],
+  ['link', ''],
+  ['refresh', '5'],
+  ['refresh', '0; url=/v1/next'],
+  ['refresh', "5;URL='https://elsewhere.test/x'"],
+  ['link', '</v1/proxy/http://other.test/>; rel=via'],
+] as const)
+  test(`a reference that stays with the API, or leads elsewhere, goes out as it is: ${name}: ${value}`, () => {
+    assert.equal(judged(name, value), value)
+  })
+
+for (const [name, value, expected] of [
+  ['link', '/http://other.test/; rel=next', TARGET],
+  ['link', '<https://a.test/>, </http://other.test/>; rel=next', TARGET],
+  ['link', '<https://a.test/; rel=prev, </http://other.test/>; rel=next', TARGET],
+  ['link', '< /http://other.test/ >; rel=next', TARGET],
+  ['link', "<'/http://other.test/'>; rel=next", TARGET],
+  ['link', '<../../../http://other.test/>; rel=next', TARGET],
+  ['link', '<../../../../http://other.test/>; rel=next', TARGET],
+  ['link', '<..%2f../%2e%2e/../http:/other.test/>; rel=next', TARGET],
+  ['link', '<http://user@gw.test:8080/>; rel=next', ADDRESS],
+  ['link', '<http://gw.test:8080@elsewhere.test/>; rel=next', UNREADABLE],
+  ['link', '<http://elsewhere.test\\@gw.test:8080/>; rel=next', UNREADABLE],
+  [
+    'link',
+    Array.from({ length: 300 }, (_, i) => `<https://a.test/${i}>`).join(', '),
+    'refused: too_many',
+  ],
+  ['refresh', '0;/http://other.test/', TARGET],
+  ['refresh', '0,url=/http://other.test/', TARGET],
+  ['refresh', '0; URL = "/http://other.test/"', TARGET],
+  ['refresh', "0;url='/http://other.test/' ", TARGET],
+  ['refresh', ';/http://other.test/', TARGET],
+  ['refresh', '0 /http://other.test/', TARGET],
+  ['refresh', '0; url=http://localhost:8080/x', ADDRESS],
+] as const)
+  test(`a reference that leads back is refused: ${name}: ${value.slice(0, 60)}`, () => {
+    assert.equal(judged(name, value), expected)
+  })
+
+test('whatever an API sends, a client that follows the redirect stays with the API or leaves the gateway', () => {
+  const piece = fc.constantFrom(
+    '/',
+    '//',
+    '\\',
+    '..',
+    '.',
+    '%2e',
+    '%2f',
+    '%5c',
+    'http:',
+    'HTTPS:',
+    'http',
+    ':',
+    '%3a',
+    '@',
+    '?',
+    '#',
+    '\t',
+    ' ',
+    'a',
+    'gw.test:8080',
+    'other.test',
+    'api.example.com',
+    ';',
+    '%',
+    '[::1]:8080',
+    '127.1:8080',
+    '\xe9',
+  )
+  const base = new URL(`http://gw.test:8080${PATH}`)
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 9 }).map((pieces) => pieces.join('')),
+      (value) => {
+        const result = judged('location', value)
+        if (result.startsWith('refused:')) return
+        let seen: URL
+        try {
+          seen = new URL(result, base)
+        } catch {
+          // No client can follow it.
+          return
+        }
+        if (seen.origin !== base.origin) {
+          assert.notEqual(`${seen.hostname}:${seen.port}`, 'gw.test:8080')
+          return
+        }
+        assert.ok(
+          seen.pathname === API || seen.pathname.startsWith(`${API}/`),
+          `${value} -> ${result}`,
+        )
+      },
+    ),
+    { numRuns: 20_000 },
+  )
+})
+
+test('a status that is not final, or that HTTP does not have, is refused', () => {
+  for (const value of ['101', '100', '103', '199', '1000', '2000', '20', '']) {
+    const result = judgeHeaders([{ name: ':status', value }], placeOf({}))
+    assert.equal(result.kind === 'deny' && result.denial.reason, 'upstream_reset', value)
+  }
+  for (const value of ['200', '304', '418', '599', '999'])
+    assert.equal(judgeHeaders([{ name: ':status', value }], placeOf({})).kind, 'pass')
+})
+
+test('the log shows where a refused redirect leads, without its query', () => {
+  const result = judgeHeaders(
+    [{ name: 'location', value: `/http://other.test/${'a'.repeat(400)}?token=secret` }],
+    placeOf({}),
+  )
+  assert.ok(result.kind === 'deny')
+  assert.deepEqual(result.denial.details, {
+    base_url: 'https://api.example.com/v1',
+    header: 'location',
+    reason: 'target_path',
+  })
+  assert.equal(String(result.denial.data?.['leads_to']).length, 200)
+  assert.ok(!JSON.stringify(result.denial).includes('secret'))
+})
