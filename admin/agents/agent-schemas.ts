@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 
 /** An edge keeps the agents that call through it in a bounded cache; the store holds all of them. */
 export const AGENTS_LIMIT = 100_000
@@ -7,6 +8,8 @@ export const METADATA_LIMIT_BYTES = 16_384
 
 /** Safe in Redis, in a header and in a path, and never two texts for one id. */
 export const AGENT_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
+const AGENT_ID_MESSAGE =
+  'must be at most 128 letters, digits, ".", "_", ":" and "-", beginning with a letter or digit'
 
 export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
   description: `An object of your own, at most ${METADATA_LIMIT_BYTES} bytes as JSON`,
@@ -17,6 +20,7 @@ export const NewAgent = Strict({
   agent_id: Type.Optional(
     Type.String({
       pattern: AGENT_ID_PATTERN,
+      [PATTERN_MESSAGE]: AGENT_ID_MESSAGE,
       description: 'Made where it is left out; never given twice.',
     }),
   ),

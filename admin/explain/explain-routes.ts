@@ -7,13 +7,17 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { readRecord } from '../lists/records.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
 import { explainCall } from './explain-call.ts'
 
 const Question = Strict({
   agent_id: Type.String({ minLength: 1, maxLength: 128 }),
-  method: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$" }),
+  method: Type.String({
+    pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$",
+    [PATTERN_MESSAGE]: 'must be an HTTP method of at most 32 characters',
+  }),
   url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The absolute target URL' }),
 })
 

@@ -1,8 +1,8 @@
 import { Compile, type Validator } from 'typebox/compile'
 import { System } from 'typebox/system'
 import type { Static, TSchema } from 'typebox'
+import { describeFault, mustBeOneOf, type SchemaError } from './describe-fault.ts'
 import type { Issue } from './outcome.ts'
-import { TIME_MESSAGE, TIME_PATTERN } from './read-time.ts'
 
 /** So many faults of one request are listed; a caller that has more corrects these first. */
 export const ISSUES_LIMIT = 100
@@ -11,13 +11,6 @@ System.Settings.Set({ maxErrors: ISSUES_LIMIT })
 type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly issues: readonly Issue[] }
-
-interface SchemaError {
-  readonly keyword: string
-  readonly instancePath: string
-  readonly params: object
-  readonly message: string
-}
 
 /** A schema of alternatives that are told apart by one literal member, such as `auth` by `type`. */
 interface Alternatives {
@@ -55,6 +48,9 @@ function validatorOf(schema: TSchema): Validator {
 function issuesOf(schema: TSchema, value: unknown): Issue[] {
   const errors = validatorOf(schema).Errors(value) as readonly SchemaError[]
   const alternatives = findAlternatives(schema, '')
+  const sized = new Set(
+    errors.filter(({ keyword }) => /^m..Length$/.test(keyword)).map((error) => error.instancePath),
+  )
   const seen = new Set<string>()
   const issues: Issue[] = []
   const add = (issue: Issue): void => {
@@ -64,11 +60,13 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
   }
   for (const error of errors) {
     if (alternatives.some(({ at }) => isWithin(error.instancePath, at))) continue
-    for (const issue of describe(error)) add(issue)
+    // Of a text that is empty or too long, its form says nothing more.
+    if (error.keyword === 'pattern' && sized.has(error.instancePath)) continue
+    for (const issue of describe(schema, error)) add(issue)
   }
   for (const { at, schema: choice } of alternatives)
     for (const issue of issuesOfChoice(choice, valueAt(value, at), at)) add(issue)
-  return issues.length > 0 ? issues : [{ path: '', message: 'does not fit the schema' }]
+  return issues.length > 0 ? issues : [{ path: '', message: 'has a form that is not allowed here' }]
 }
 
 /** The errors of every alternative at once would say nothing; only the one that the caller meant counts. */
@@ -79,41 +77,31 @@ function issuesOfChoice(
 ): Issue[] {
   if (value === undefined) return []
   const name = discriminator.propertyName
-  if (typeof value !== 'object' || value === null) return [{ path: at, message: 'must be object' }]
+  if (typeof value !== 'object' || value === null)
+    return [{ path: at, message: 'must be an object' }]
   const wanted = (value as Record<string, unknown>)[name]
   const literals = anyOf.map((choice) => literalOf(choice, name))
   const chosen = anyOf[literals.indexOf(wanted)]
-  if (chosen === undefined)
-    return [{ path: `${at}/${name}`, message: `must be one of ${literals.join(', ')}` }]
+  if (chosen === undefined) return [{ path: `${at}/${name}`, message: mustBeOneOf(literals) }]
   if (validatorOf(chosen).Check(value)) return []
   return issuesOf(chosen, value).map(({ path, message }) => ({ path: at + path, message }))
 }
 
-function describe({ keyword, instancePath, params, message }: SchemaError): Issue[] {
-  // Of a member that may be null, what is wrong with its value says it all.
-  if (keyword === 'boolean' || keyword === 'anyOf' || message === 'must be null') return []
+function describe(schema: TSchema, error: SchemaError): Issue[] {
+  const { keyword, instancePath: path, params } = error
   if (keyword === 'required') {
     const { requiredProperties } = params as { requiredProperties: readonly string[] }
-    return requiredProperties.map((name) => ({
-      path: `${instancePath}/${name}`,
-      message: 'is missing',
-    }))
+    return requiredProperties.map((name) => ({ path: `${path}/${name}`, message: 'is missing' }))
   }
   if (keyword === 'additionalProperties') {
     const { additionalProperties } = params as { additionalProperties: readonly string[] }
     return additionalProperties.slice(0, ISSUES_LIMIT).map((name) => ({
-      path: `${instancePath}/${name.slice(0, 200)}`,
+      path: `${path}/${name.slice(0, 200)}`,
       message: 'is not a member that is known here',
     }))
   }
-  if (keyword === 'pattern' && (params as { pattern?: unknown }).pattern === TIME_PATTERN)
-    return [{ path: instancePath, message: TIME_MESSAGE }]
-  if (keyword === 'enum') {
-    const { allowedValues } = params as { allowedValues?: readonly unknown[] }
-    if (allowedValues)
-      return [{ path: instancePath, message: `must be one of ${allowedValues.join(', ')}` }]
-  }
-  return [{ path: instancePath, message }]
+  const message = describeFault(schema, error)
+  return message === null ? [] : [{ path, message }]
 }
 
 function findAlternatives(

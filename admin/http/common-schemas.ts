@@ -1,8 +1,12 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
-import { TIME_PATTERN } from './read-time.ts'
+import { PATTERN_MESSAGE } from './describe-fault.ts'
+import { TIME_MESSAGE, TIME_PATTERN } from './read-time.ts'
 
 /** Control characters and half surrogate pairs, as a class of a pattern that other languages read too. */
 export const UNCLEAN = '\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff'
+
+/** Of texts that take everything but these. */
+export const NO_CONTROLS = 'must have no control characters'
 
 /** Text for people: no control characters, no half surrogate pairs, at least one visible character. */
 export const NAME_LENGTH_LIMIT = 200
@@ -10,6 +14,7 @@ export const Name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_LIMIT,
   pattern: `^(?=.*\\S)[^${UNCLEAN}]*$`,
+  [PATTERN_MESSAGE]: 'must have a visible character and no control characters',
 })
 
 export const Id = (description: string) => Type.String({ description, maxLength: 1200 })
@@ -28,6 +33,7 @@ export const TimeText = (description: string) =>
   Type.String({
     maxLength: 40,
     pattern: TIME_PATTERN,
+    [PATTERN_MESSAGE]: TIME_MESSAGE,
     description: `${description}: ISO 8601 with Z or an offset`,
   })
 

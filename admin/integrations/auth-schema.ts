@@ -3,26 +3,54 @@ import { CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
 import type { CredentialType } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
-import { Nullable, Strict, UNCLEAN } from '../http/common-schemas.ts'
+import { NO_CONTROLS, Nullable, Strict, UNCLEAN } from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 
 /** Header values of upstreams end well below this. */
 const SECRET_LENGTH_LIMIT = 8192
 
+interface TextForm {
+  readonly maxLength: number
+  readonly pattern?: string
+  readonly [PATTERN_MESSAGE]?: string
+}
+
 /** What a text of each kind has to look like. What a pattern cannot say is in `checkAuth`. */
-const TEXTS: Readonly<Record<TextKind, { readonly maxLength: number; readonly pattern?: string }>> =
-  {
-    /** Visible ASCII, with spaces inside only. */
-    header_value: {
-      maxLength: SECRET_LENGTH_LIMIT,
-      pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
-    },
-    header_name: { maxLength: 128, pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$" },
-    parameter_name: { maxLength: 128, pattern: `^[^${UNCLEAN}]+$` },
-    text: { maxLength: SECRET_LENGTH_LIMIT, pattern: `^[^${UNCLEAN}]*$` },
-    user_name: { maxLength: SECRET_LENGTH_LIMIT, pattern: `^[^:${UNCLEAN}]*$` },
-    word: { maxLength: 100, pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$' },
-    url: { maxLength: 2048 },
-  }
+const TEXTS: Readonly<Record<TextKind, TextForm>> = {
+  /** Visible ASCII, with spaces inside only. */
+  header_value: {
+    maxLength: SECRET_LENGTH_LIMIT,
+    pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
+    [PATTERN_MESSAGE]: 'must be visible ASCII characters, with spaces only between them',
+  },
+  header_name: {
+    maxLength: 128,
+    pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+    [PATTERN_MESSAGE]: 'must be a header name: letters, digits and "-", without spaces or ":"',
+  },
+  parameter_name: {
+    maxLength: 128,
+    pattern: `^[^${UNCLEAN}]+$`,
+    [PATTERN_MESSAGE]: NO_CONTROLS,
+  },
+  text: {
+    maxLength: SECRET_LENGTH_LIMIT,
+    pattern: `^[^${UNCLEAN}]*$`,
+    [PATTERN_MESSAGE]: NO_CONTROLS,
+  },
+  user_name: {
+    maxLength: SECRET_LENGTH_LIMIT,
+    pattern: `^[^:${UNCLEAN}]*$`,
+    [PATTERN_MESSAGE]: 'must have no ":" and no control characters',
+  },
+  word: {
+    maxLength: 100,
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+    [PATTERN_MESSAGE]:
+      'must be letters, digits, ".", "_" and "-", beginning with a letter or digit',
+  },
+  url: { maxLength: 2048 },
+}
 
 const given = ({ type, members }: CredentialType): TSchema =>
   Strict({

@@ -1,4 +1,5 @@
 import { type BaseUrl, parseBaseUrl } from '../../core/policy/parse-base-url.ts'
+import type { UrlFault } from '../../core/policy/read-url.ts'
 import type { Issue } from '../http/outcome.ts'
 
 /** The canonical base URL, or what is wrong with the text. */
@@ -7,7 +8,26 @@ export function readBaseUrl(
 ): { readonly ok: true; readonly base: BaseUrl } | { readonly ok: false; readonly issue: Issue } {
   const parsed = parseBaseUrl(text)
   if (parsed.ok) return parsed
-  const why = parsed.reason.replaceAll('_', ' ')
-  const issue = { path: '/base_url', message: `is no base URL that can be used: ${why}` }
-  return { ok: false, issue }
+  return { ok: false, issue: { path: '/base_url', message: FAULTS[parsed.reason] } }
+}
+
+const FAULTS: Readonly<Record<UrlFault, string>> = {
+  backslash: 'must have no backslash',
+  bad_host: 'has a host name that is not valid',
+  bad_percent_encoding: 'has a "%" that is not followed by two hexadecimal digits',
+  bad_port: 'has a port that is not a number from 1 to 65535',
+  control_character: 'must have no control characters',
+  dot_segment: 'must have no "." or ".." segments',
+  empty_segment: 'must have no empty segment (two slashes in a row)',
+  encoded_too_deep: 'is percent-encoded several times over',
+  fragment: 'must have no fragment ("#")',
+  invalid_utf8: 'is not valid UTF-8',
+  ip_spelling: 'must have its IP address in the usual spelling, such as 192.0.2.1',
+  missing_host: 'must have a host',
+  not_absolute: 'must begin with http:// or https://',
+  query: 'must have no query ("?")',
+  too_long: 'is too long',
+  too_many_segments: 'has too many segments',
+  user_info: 'must have no user name or password; credentials belong in auth',
+  whitespace: 'must have no white space',
 }

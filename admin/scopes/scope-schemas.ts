@@ -1,6 +1,15 @@
 import { type TObject, type TProperties, Type } from 'typebox'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
-import { Id, Name, Nullable, Strict, Timestamp, UNCLEAN } from '../http/common-schemas.ts'
+import {
+  Id,
+  Name,
+  NO_CONTROLS,
+  Nullable,
+  Strict,
+  Timestamp,
+  UNCLEAN,
+} from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 
 /** An edge holds all scopes of an agent that calls, compiled, and looks through those of the integration. */
 export const AGENT_SCOPES_LIMIT = 200
@@ -17,8 +26,13 @@ export const SCOPE_LIMIT_BYTES = 262_144
 
 const DEFAULTS = SCOPE_DEFAULTS
 
+const Method = Type.String({
+  pattern: "^(\\*|[A-Za-z0-9!#$%&'+.^_`|~-]{1,32})$",
+  [PATTERN_MESSAGE]: 'must be "*" or an HTTP method of at most 32 characters',
+})
+
 const Rule = Strict({
-  methods: Type.Array(Type.String({ pattern: "^(\\*|[A-Za-z0-9!#$%&'+.^_`|~-]{1,32})$" }), {
+  methods: Type.Array(Method, {
     minItems: 1,
     maxItems: RULE_METHODS_LIMIT,
     description: 'Upper case; `*` allows all. GET does not imply HEAD.',
@@ -31,7 +45,12 @@ const Rule = Strict({
 })
 
 const Tools = Type.Array(
-  Type.String({ minLength: 1, maxLength: 200, pattern: `^[^${UNCLEAN}]+$` }),
+  Type.String({
+    minLength: 1,
+    maxLength: 200,
+    pattern: `^[^${UNCLEAN}]+$`,
+    [PATTERN_MESSAGE]: NO_CONTROLS,
+  }),
   { maxItems: TOOLS_LIMIT },
 )
 const McpTools = Strict({ allow: Tools, deny: Tools })

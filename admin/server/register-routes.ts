@@ -9,6 +9,7 @@ import { signInWithKey } from '../sign-in/sign-in-with-key.ts'
 import { type ListenerKind, sourceAddress } from '../sign-in/source-address.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import { checkInput, prepareInput } from '../http/check-input.ts'
+import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 import type { Call, Route } from '../http/define-route.ts'
 import { ErrorBody, errorReply } from '../http/error-reply.ts'
 import {
@@ -24,11 +25,13 @@ import { readAnyBody } from '../http/read-any-body.ts'
 import { readQuery } from '../http/read-query.ts'
 import { sendStream } from '../http/send-stream.ts'
 
+const IDEMPOTENCY_MESSAGE = 'must be 1 to 255 visible ASCII characters'
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/
 const IdempotencyHeader = Type.Object({
   'idempotency-key': Type.Optional(
     Type.String({
       pattern: IDEMPOTENCY_KEY.source,
+      [PATTERN_MESSAGE]: IDEMPOTENCY_MESSAGE,
       description: 'A repeated request with the same key gets the first answer, for ten minutes.',
     }),
   ),
@@ -154,7 +157,7 @@ function readInput(
   if (route.method === 'POST' && key !== undefined && !IDEMPOTENCY_KEY.test(String(key)))
     issues.push({
       path: 'headers/idempotency-key',
-      message: 'must be 1 to 255 visible ASCII characters',
+      message: IDEMPOTENCY_MESSAGE,
     })
   return issues.length > 0 ? invalid(issues) : { params: request.params, query, body }
 }

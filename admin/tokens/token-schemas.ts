@@ -8,6 +8,7 @@ import {
   Timestamp,
   UNCLEAN,
 } from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 
 /** One for each operator and each program of theirs. */
 export const TOKENS_LIMIT = 1000
@@ -15,6 +16,7 @@ export const TOKENS_LIMIT = 1000
 export const Email = Type.String({
   maxLength: 254,
   pattern: `^[^\\s@<>,${UNCLEAN}]{1,64}@[^\\s@<>,${UNCLEAN}]{1,189}$`,
+  [PATTERN_MESSAGE]: 'must be an e-mail address',
 })
 
 export const NewToken = Strict({

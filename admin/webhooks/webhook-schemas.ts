@@ -3,6 +3,7 @@ import { DELIVERED_EVENTS } from '../../core/events.ts'
 import {
   Id,
   Name,
+  NO_CONTROLS,
   Nullable,
   PageQuery,
   Strict,
@@ -10,6 +11,7 @@ import {
   Timestamp,
   UNCLEAN,
 } from '../http/common-schemas.ts'
+import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
 
 const Url = Type.String({
@@ -26,6 +28,7 @@ const SecretText = Type.String({
   minLength: 1,
   maxLength: 256,
   pattern: `^[^${UNCLEAN}]+$`,
+  [PATTERN_MESSAGE]: NO_CONTROLS,
   description: 'Signs deliveries. It is never shown again.',
 })
 

@@ -6,6 +6,7 @@ import { findOverrides } from '../policy/find-overrides.ts'
 import { outgoingRequest } from '../policy/outgoing-request.ts'
 import { hasOwnVia } from '../policy/request-headers.ts'
 import type { Target } from '../policy/parse-target.ts'
+import { targetFaultDetails } from '../policy/target-fault-details.ts'
 import type { Reason } from '../reasons.ts'
 import type { AdmissionFacts, AgentFacts, Caller, RequestFacts } from './admission-facts.ts'
 import type { Admission, AdmissionStep, Known, MissingFact, NotAdmitted } from './admission.ts'
@@ -60,7 +61,7 @@ function admitTarget(
   const { method, headers, target, is_upgrade, installation } = request
   if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
   if (method === 'CONNECT') return no('target', 'upgrade_not_supported')
-  if (!target.ok) return no('target', 'invalid_target_url', { reason: target.reason })
+  if (!target.ok) return no('target', 'invalid_target_url', targetFaultDetails(target.reason))
   if (is_upgrade) return no('target', 'upgrade_not_supported')
   if (installation !== '' && hasOwnVia(headers, installation)) return no('target', 'loop_detected')
   return { kind: 'aimed', target: target.target }

@@ -14,7 +14,7 @@ export interface Target extends ReadUrl {
 }
 
 /** `details.reason` of `invalid_target_url`. */
-export type TargetFault = UrlFault | 'gateway_key'
+export type TargetFault = UrlFault | 'gateway_key' | 'percent_encoded'
 
 export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
@@ -26,7 +26,8 @@ export type ParsedTarget =
 export function parseTarget(raw: string): ParsedTarget {
   if (raw.charCodeAt(0) !== 0x2f) return { ok: false, reason: 'not_absolute' }
   const url = readUrl(withColons(raw), 1, 1)
-  if (typeof url === 'string') return { ok: false, reason: url }
+  if (typeof url === 'string')
+    return { ok: false, reason: url === 'not_absolute' && isEncoded(raw) ? 'percent_encoded' : url }
   const path = decodePath(url.raw_path)
   if (typeof path === 'string') return { ok: false, reason: path }
   // Out of a path nothing can be taken.
@@ -46,6 +47,22 @@ export function parseTarget(raw: string): ParsedTarget {
       split_readings: path.split_readings,
     },
   }
+}
+
+/** Scheme, colon and slashes, each escaped twice. */
+const ENCODED_PREFIX_MAX = 64
+const ENCODED_ROUNDS_MAX = 3
+
+/** A client that escapes the target as a whole, as for a query parameter, is told so. */
+function isEncoded(raw: string): boolean {
+  let text = raw.slice(0, ENCODED_PREFIX_MAX)
+  for (let round = 0; round < ENCODED_ROUNDS_MAX && text.includes('%'); round++) {
+    text = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
+      String.fromCharCode(Number.parseInt(hex, 16)),
+    )
+    if (/^\/https?:\/{1,2}[^/]/i.test(text)) return true
+  }
+  return false
 }
 
 const ESCAPED_COLON = /^\/(https?)%3A(\/{1,2}[^/?]*)/i

@@ -2,6 +2,7 @@ import type { CompiledIntegration } from '../../core/policy/compile-integrations
 import { coverTarget } from '../../core/policy/cover-target.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
+import { targetFaultDetails } from '../../core/policy/target-fault-details.ts'
 import { hasOwnVia } from '../../core/policy/request-headers.ts'
 import type { OrganizationPolicy } from '../policy/policy-store.ts'
 import { type Call, given, refuse, type Step } from './call.ts'
@@ -14,7 +15,8 @@ export function findTarget({ head, headers, record }: Call, installation: string
   if (headers.length > HEADERS_LIMIT) return refuse(record, 'target', 'headers_too_large')
   if (head.method === 'CONNECT') return refuse(record, 'target', 'upgrade_not_supported')
   const parsed = parseTarget(head.path)
-  if (!parsed.ok) return refuse(record, 'target', 'invalid_target_url', { reason: parsed.reason })
+  if (!parsed.ok)
+    return refuse(record, 'target', 'invalid_target_url', targetFaultDetails(parsed.reason))
   record.facts.endpoint = describeEndpoint(parsed.target)
   if (head.is_upgrade) return refuse(record, 'target', 'upgrade_not_supported')
   if (installation !== '' && hasOwnVia(headers, installation))

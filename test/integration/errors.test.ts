@@ -70,6 +70,16 @@ const rows: Row[] = [
     ask: () => ask({ path: '/v1/models', headers: open.headers }),
   },
   {
+    name: 'a target that is percent-encoded as a whole',
+    status: 400,
+    error: 'invalid_target_url',
+    details: {
+      reason: 'percent_encoded',
+      hint: 'The target URL is percent-encoded. Append it to the address of the gateway as it is: /https://host/path',
+    },
+    ask: () => ask({ path: `/${encodeURIComponent(open.base_url)}/x`, headers: open.headers }),
+  },
+  {
     name: 'a target with a dot segment',
     status: 400,
     error: 'invalid_target_url',

@@ -72,7 +72,7 @@ webhooks:
   - 3
 `
   const expected: readonly [line: number, member: string, message: RegExp][] = [
-    [4, 'integrations[0].base_url', /no base URL that can be used: query/],
+    [4, 'integrations[0].base_url', /must have no query/],
     [5, 'integrations[0].auth.token', /is missing/],
     [5, 'integrations[0].auth.tokn', /did you mean token\?/],
     [6, 'integrations[1].auth.username', /is a secret, which is not written in the file/],

@@ -1,0 +1,8 @@
+import type { TargetFault } from './parse-target.ts'
+
+/** `details` of `invalid_target_url`. */
+export const targetFaultDetails = (reason: TargetFault): Readonly<Record<string, unknown>> =>
+  reason === 'percent_encoded' ? { reason, hint: ENCODED_HINT } : { reason }
+
+const ENCODED_HINT =
+  'The target URL is percent-encoded. Append it to the address of the gateway as it is: /https://host/path'
