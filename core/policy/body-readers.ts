@@ -29,6 +29,7 @@ const INERT_TYPE = new RegExp(
     .join('|'),
 )
 
+const BOUNDARY = /boundary="?[^\s";,]/i
 /** Types said lately; one text is tested once. */
 const KNOWN_LIMIT = 256
 const known = new Map<string, BodyReaders>()
@@ -41,16 +42,17 @@ const known = new Map<string, BodyReaders>()
 export function bodyReaders(content_type: string): BodyReaders {
   const before = known.get(content_type)
   if (before !== undefined) return before
-  const readers = readersOf(ONE_TYPE.exec(content_type)?.[1]?.toLowerCase())
+  const readers = readersOf(content_type, ONE_TYPE.exec(content_type)?.[1]?.toLowerCase())
   if (known.size >= KNOWN_LIMIT) known.clear()
   known.set(content_type, readers)
   return readers
 }
 
-function readersOf(type: string | undefined): BodyReaders {
+function readersOf(content_type: string, type: string | undefined): BodyReaders {
   if (type === undefined) return ALL
   if (type === 'application/x-www-form-urlencoded') return FORM
-  if (type.startsWith('multipart/')) return MULTIPART
+  // Rack reads a multipart body without a boundary as a form.
+  if (type.startsWith('multipart/')) return BOUNDARY.test(content_type) ? MULTIPART : ALL
   if (INERT_TYPE.test(type)) return INERT
   return TEXT_TYPE.test(type) ? JSON_ALONE : ALL
 }

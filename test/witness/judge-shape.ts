@@ -1,0 +1,61 @@
+import type { Header } from '../../core/policy/header.ts'
+import { readBody } from '../../core/inspection/read-body.ts'
+import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
+import { compileScopes } from '../../core/policy/compile-scopes.ts'
+import { coverTarget } from '../../core/policy/cover-target.ts'
+import { decideScope } from '../../core/policy/decide-scope.ts'
+import { findOverrides } from '../../core/policy/find-overrides.ts'
+import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
+import { joinOverrides } from '../../core/policy/overrides.ts'
+import { parseTarget } from '../../core/policy/parse-target.ts'
+import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
+import { readHead } from '../../ext-proc/call/read-head.ts'
+import { aScope, anIntegration } from '../unit/policy-kit.ts'
+import type { OverrideShape } from './override-shapes.ts'
+import type { SeenCall } from './send-shape.ts'
+
+const TABLE = compileIntegrations([anIntegration('http://x', { integration_id: 'int_a' })])
+
+/** What the gateway answers where the agent may only do `method` on one item, and nothing is scanned. */
+export function judgeShape(shape: OverrideShape): 'allowed' | 'refused' {
+  const { method, target: path, body } = shape
+  const scopes = compileScopes([aScope({ rules: [{ methods: [method], paths: ['/items/*'] }] })])
+  const headers: Header[] = [
+    { name: ':method', value: method },
+    { name: ':path', value: `/http://x${path}` },
+    // Envoy lower-cases names and trims values.
+    ...shape.headers.map(([name, value]) => ({ name: name.toLowerCase(), value: value.trim() })),
+  ]
+  const head = readHead(headers)
+  const parsed = parseTarget(head.path)
+  if (!parsed.ok) return 'refused'
+  const covered = coverTarget(TABLE, parsed.target)
+  if (covered.kind === 'refused') return 'refused'
+  const asked = { method, target: parsed.target, integration: covered.integration }
+  const inHead = findOverrides(headers, parsed.target.raw_query)
+  const decision = decideScope(scopes, TABLE, asked, inHead)
+  if (decision.kind === 'denied') return 'refused'
+  const there = scopes.by_integration.get('int_a')
+  if (body === '' || there === undefined || !mayBodyOverride(there, decision, head.content_type))
+    return 'allowed'
+  const { facts } = readBody(
+    Buffer.from(body, 'latin1'),
+    {
+      content_type: head.content_type,
+      content_encoding: head.content_encoding,
+      limit_bytes: 8_388_608,
+      identity: null,
+      asks_overrides: true,
+      json_rpc: null,
+      scan: null,
+    },
+    null,
+    new SearchBudget(),
+  )
+  const again = decideScope(scopes, TABLE, asked, joinOverrides(inHead, facts.overrides))
+  return again.kind === 'denied' ? 'refused' : 'allowed'
+}
+
+/** Whether a server took the shape for a call that the scope of `judgeShape` does not allow. */
+export const isOutside = ({ method }: OverrideShape, seen: SeenCall): boolean =>
+  seen !== null && (seen.method !== method || !/^\/items\/[^/]+\/?$/.test(seen.path))
