@@ -97,7 +97,7 @@ test('the archive has every entry once, in order, though its writer is killed -9
   const env = { AGW_ENCRYPTION_KEY: identity.encryption_key }
   const options = { dir: folder, url: last.url, token: last.token }
   assert.equal(await runAuditVerify(options, env, stdout, new PassThrough()), 0)
-  assert.match(String(stdout.read()), /up to the end that the service knows/)
+  assert.match(String(stdout.read()), /up to the end known to the service/)
   await last.stop()
 })
 

@@ -78,7 +78,7 @@ test('on the machine of a gateway that runs, every point is looked at and none h
   assert.match(of('proxy port')[0]?.says ?? '', /is this gateway's$/)
   assert.match(of('admin port')[0]?.says ?? '', /is this gateway's$/)
   assert.match(of('token')[0]?.says ?? '', /^admin@localhost, role admin, org_default$/)
-  assert.equal(of('versions')[0]?.says, `all are ${version}`)
+  assert.equal(of('versions')[0]?.says, `all ${version}`)
   assert.match(of('last kill')[0]?.says ?? '', /in force everywhere after [\d.]+ ms$/)
   assert.ok(
     checks.some(({ check, says }) => check.startsWith('edge ') && says.startsWith('local, ')),
@@ -125,13 +125,13 @@ const faulty: readonly [what: string, env: () => Environment, check: string, say
     'a folder that others may enter',
     () => dataDirWith((folder) => chmodSync(folder, 0o755)),
     'data directory',
-    /^others may read/,
+    /^other users can read/,
   ],
   [
     'a key that others may read',
     () => dataDirWith((folder) => chmodSync(join(folder, 'encryption-key'), 0o640)),
     'data directory',
-    /^others may read .*encryption-key/,
+    /^other users can read .*encryption-key/,
   ],
   [
     'an empty token',
@@ -149,7 +149,7 @@ const faulty: readonly [what: string, env: () => Environment, check: string, say
     'a program that is no Envoy',
     () => ({ ENVOY_BIN: process.execPath }),
     'envoy',
-    /Envoy 1\.40 is needed/,
+    /Envoy 1\.40 is required/,
   ],
   [
     'a store that does not answer',

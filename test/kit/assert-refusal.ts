@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import type { Answer } from './call.ts'
 
-/** Holds an answer to the error body of contract §3. `details` names the members that must be as given. */
+/**
+ * Checks the error body of an answer; that of an MCP call is the `data` of a JSON-RPC error.
+ * @param details members that must be as given
+ */
 export function assertRefusal(
   answer: Answer,
   status: number,
@@ -12,7 +15,9 @@ export function assertRefusal(
   assert.equal(answer.status, status, text)
   assert.equal(answer.header('x-agw-reason'), error, text)
   assert.equal(answer.header('content-type'), 'application/json')
-  const body = answer.json() as Record<string, unknown>
+  const answered = answer.json() as Record<string, unknown> & { error: { data?: unknown } }
+  const isJsonRpc = answered['jsonrpc'] === '2.0'
+  const body = (isJsonRpc ? answered.error.data : answered) as Record<string, unknown>
   assert.deepEqual(Object.keys(body).sort(), ['details', 'error', 'message', 'request_id'])
   assert.equal(body['error'], error)
   assert.match(String(body['message']), /^[A-Z].{20,}\.$/)
