@@ -11,7 +11,7 @@ import { ActivityRecorder } from './record/activity-recorder.ts'
 import { AgentUses } from './record/agent-uses.ts'
 import { beginRecord } from './record/begin-record.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
-import { makeDecider } from './call/decide-call.ts'
+import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
 import type { TokenCache } from './credential/token-cache.ts'
 import { connectEdge, type EdgeConnections } from './fleet/connect-edge.ts'
@@ -121,12 +121,44 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
   const { commands, kills } = connections
   const { held, killBoard, policy, lease, stall } = fleet
   let installation = ''
-  const readInstallation = async (): Promise<void> => {
+  const readInstallation = async (): Promise<string> => {
     installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
+    return installation
   }
   await readInstallation().catch(() => undefined)
   const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
   await pool.warm()
+  const services: DecisionServices = {
+    policy,
+    killBoard,
+    uses,
+    tokens,
+    mayServe: () => lease.isHeld,
+    settled: () => stall.settled(),
+    pool,
+    autoKill: makeAutoKiller({
+      redis: kills,
+      killBoard,
+      lease_ms,
+      edge_id,
+      nowMs,
+      log,
+      now: () => new Date(),
+    }),
+    takeRate: (counter) => takeRate(commands, counter),
+    nowMs: Date.now,
+    settings: {
+      organization_id: settings.organizationId,
+      max_body_bytes: settings.maxBodyBytes,
+      verdict_secret: settings.verdictSecret,
+      echo_origin: settings.echoOrigin,
+      gateway: {
+        hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
+        ports: [settings.proxyPort, settings.apiPort],
+      },
+    },
+    installation: () => (installation === '' ? readInstallation() : installation),
+  }
   return {
     held,
     recorder,
@@ -134,41 +166,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
     log,
     is_strict: settings.activityStrict,
     begin: (headers) => beginRecord(headers, edge_id, nowMs),
-    decide: makeDecider({
-      policy,
-      killBoard,
-      recorder,
-      uses,
-      tokens,
-      mayServe: () => lease.isHeld,
-      settled: () => stall.settled(),
-      pool,
-      autoKill: makeAutoKiller({
-        redis: kills,
-        killBoard,
-        lease_ms,
-        edge_id,
-        nowMs,
-        log,
-        now: () => new Date(),
-      }),
-      takeRate: (counter) => takeRate(commands, counter),
-      nowMs: Date.now,
-      settings: {
-        organization_id: settings.organizationId,
-        max_body_bytes: settings.maxBodyBytes,
-        verdict_secret: settings.verdictSecret,
-        echo_origin: settings.echoOrigin,
-        gateway: {
-          hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
-          ports: [settings.proxyPort, settings.apiPort],
-        },
-      },
-      installation: async () => {
-        if (installation === '') await readInstallation()
-        return installation
-      },
-    }),
+    decide: (headers, io, record) => decideCall(services, headers, io, record),
   }
 }
 

@@ -52,11 +52,13 @@ export interface Known {
 
 /** The next step needs a fact that was not looked up. The steps before it have passed. */
 export type MissingFact =
-  | { readonly kind: 'missing'; readonly fact: 'caller' }
+  | { readonly kind: 'missing'; readonly fact: 'caller'; readonly target: Target }
   | {
       readonly kind: 'missing'
       readonly fact: 'said'
       readonly integration: CompiledIntegration
+      /** A body is read by the headers that go upstream with it. */
+      readonly outgoing: OutgoingRequest
     }
   | {
       readonly kind: 'missing'

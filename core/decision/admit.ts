@@ -25,7 +25,8 @@ export function admit(facts: AdmissionFacts): Admission {
   if (aimed.kind !== 'aimed') return aimed
   const { target } = aimed
   const { caller, integrations, request } = facts
-  if (caller === undefined || integrations === undefined) return { kind: 'missing', fact: 'caller' }
+  if (caller === undefined || integrations === undefined)
+    return { kind: 'missing', fact: 'caller', target }
 
   const covered = coverTarget(integrations, target)
   if (covered.kind === 'refused') {
@@ -34,7 +35,7 @@ export function admit(facts: AdmissionFacts): Admission {
   }
   const { integration } = covered
 
-  const identified = identify(facts, caller, integration)
+  const identified = identify(facts, caller, integration, target)
   if (identified.kind !== 'identified') return identified
   const { key, agent, scopes } = identified
 
@@ -82,6 +83,7 @@ function identify(
   facts: AdmissionFacts,
   caller: Caller,
   integration: CompiledIntegration,
+  target: Target,
 ): Identified {
   switch (caller.kind) {
     case 'none':
@@ -99,7 +101,7 @@ function identify(
       return active(facts.agent ?? NO_AGENT, '', { integration, key: null })
     case 'known':
       return isOwnPlace(caller, integration)
-        ? identifyBy(caller.key, facts, integration)
+        ? identifyBy(caller.key, facts, integration, target)
         : no('agent', 'authentication_required', {}, { integration })
   }
 }
@@ -121,12 +123,13 @@ function identifyBy(
   key: ApiKey,
   facts: AdmissionFacts,
   integration: CompiledIntegration,
+  target: Target,
 ): Identified {
   const known = { integration, key }
   const fault = checkKey(key, facts.now_ms)
   if (fault === 'revoked_by_kill') return killed(key, facts.agent, known)
   if (fault !== null) return no('agent', fault, {}, known)
-  const named = nameAgent(key, facts, integration)
+  const named = nameAgent(key, facts, integration, target)
   if (named.kind !== 'named') return named
   const { agent_id } = named
   if (key.agent_ids !== null && !key.agent_ids.includes(agent_id))
@@ -157,6 +160,7 @@ function nameAgent(
   key: ApiKey,
   { request, said }: AdmissionFacts,
   integration: CompiledIntegration,
+  target: Target,
 ): Named {
   const known = { integration, key }
   const [named, second] = request.named_agents
@@ -172,7 +176,12 @@ function nameAgent(
       : { kind: 'named', agent_id: named }
   switch (said?.kind) {
     case undefined:
-      return { kind: 'missing', fact: 'said', integration }
+      return {
+        kind: 'missing',
+        fact: 'said',
+        integration,
+        outgoing: outgoingRequest(request.headers, target.raw_query, integration.owned),
+      }
     case 'none':
       return no('agent', 'agent_id_required', {}, known)
     case 'ambiguous':

@@ -3,7 +3,7 @@ import type { Reason } from '../../core/reasons.ts'
 import type { AccessLogHandler } from '../envoy/start-server.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import { lineOfCall } from './line-of-call.ts'
-import { outcomeOfCall } from './outcome-of-call.ts'
+import { endOfCall } from './end-of-call.ts'
 import { type FinishedCall, readAccessLog } from './read-access-log.ts'
 
 interface AccessLogParts {
@@ -84,7 +84,7 @@ export class AccessLog {
       if (call.route_name !== 'admin' && call.status >= 400) this.#countRefusal(call)
       return
     }
-    const entry = lineOfCall(call, outcomeOfCall(call), nowMs())
+    const entry = lineOfCall(call, endOfCall(call), nowMs())
     if (entry !== null) recorder.finished(entry.organization_id, entry.line)
   }
 

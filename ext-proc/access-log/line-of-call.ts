@@ -1,12 +1,12 @@
 import { deliveryTag } from '../../core/outbox/delivery-tag.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
-import type { Outcome } from './outcome-of-call.ts'
+import type { CallEnd } from './end-of-call.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
 /** A line of the log: what was known at the pass, and how the call has ended. Null where the text is none of ours. */
 export function lineOfCall(
   call: FinishedCall,
-  outcome: Outcome,
+  end: CallEnd,
   now_ms: number,
 ): { readonly organization_id: string; readonly line: string } | null {
   const { facts } = call
@@ -14,7 +14,7 @@ export function lineOfCall(
   const second = facts.indexOf('\t', first + 1)
   const third = facts.indexOf('\t', second + 1)
   if (first < 0 || second < 0 || third < 0 || !facts.endsWith('}}')) return null
-  const isEnded = outcome.decision === 'terminated'
+  const isEnded = end.decision === 'terminated'
   const event = isEnded ? 'request_rejected' : facts.slice(first + 1, second)
   const delivered = !isEnded && facts.charAt(second + 1) === '1' ? deliveryTag(event) : ''
   const known = facts.slice(third + 2, -2)
@@ -23,10 +23,10 @@ export function lineOfCall(
     organization_id: facts.slice(0, first),
     line:
       `${delivered}\t{"id":"${mintActivityId(now_ms)}","event":"${event}"` +
-      `,"status":${call.status === 0 ? 'null' : call.status},"decision":"${outcome.decision}"` +
-      `,"reason":${outcome.reason === null ? 'null' : `"${outcome.reason}"`}` +
+      `,"status":${call.status === 0 ? 'null' : call.status},"decision":"${end.decision}"` +
+      `,"reason":${end.reason === null ? 'null' : `"${end.reason}"`}` +
       `,"duration_ms":${Math.round(call.duration_ms * 1000) / 1000}` +
       `,"bytes_in":${call.bytes_in},"bytes_out":${call.bytes_out},` +
-      `${known}${isFirst ? '' : ','}"upstream":${outcome.upstream}}}\n`,
+      `${known}${isFirst ? '' : ','}"upstream":${end.upstream}}}\n`,
   }
 }

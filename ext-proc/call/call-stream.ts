@@ -8,8 +8,6 @@ import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
   BODY_MODE,
   type ModeOverride,
-  type PassChanges,
-  type PassNotes,
   writeFacts,
   writePass,
   writeRefusal,
@@ -17,32 +15,12 @@ import {
 } from '../envoy/write-response.ts'
 import type { EdgeMetrics } from '../record/edge-metrics.ts'
 import type { CallRecord } from '../record/call-record.ts'
-import { type Denial, writeError } from '../verdict/write-error.ts'
+import type { Denial } from '../verdict/denial.ts'
 import type { ResponseInspector } from '../verdict/response-inspector.ts'
+import type { Forward, Verdict } from '../verdict/verdict.ts'
+import { writeError } from '../verdict/write-error.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
-
-export type Answer =
-  | {
-      readonly kind: 'pass'
-      readonly changes: PassChanges
-      /** Looks at the response. */
-      readonly inspector: ResponseInspector
-      /** What the response says of the rate limit. */
-      readonly rate: PassNotes['rate']
-    }
-  | { readonly kind: 'deny'; readonly denial: Denial }
-
-/** What the decision may ask of the stream. */
-export interface CallIo {
-  /** Whether a body follows the headers. */
-  readonly has_body: boolean
-  /** The whole body, held by Envoy until the answer; empty when there is none. */
-  body(): Promise<Buffer>
-  /** From now on a kill of this agent ends the call. */
-  hold(organization_id: string, agent_id: string): void
-  /** The call will be refused, and is what its agent is killed for: it keeps its own answer. */
-  letGo(): void
-}
+import type { CallIo } from './call-io.ts'
 
 export interface CallStreamParts {
   readonly held: HeldCalls
@@ -50,7 +28,7 @@ export interface CallStreamParts {
   readonly metrics: Pick<EdgeMetrics, 'decided'>
   readonly begin: (headers: readonly Header[]) => CallRecord
   /** Decides a call; what it throws is a bug or an outage, and is answered as `gateway_unavailable`. */
-  readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Answer>
+  readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Verdict>
   /** Allowed calls are logged before they go on, and not at their end. */
   readonly is_strict: boolean
   readonly log: { error(data: object, message: string): void }
@@ -171,7 +149,10 @@ export class CallStream implements HeldCall {
         hold: (...agent) => this.#hold(...agent),
         letGo: () => this.#letGo(),
       }
-      await this.#answer(await this.#parts.decide(headers, io, record), record)
+      const verdict = await this.#parts.decide(headers, io, record)
+      if (verdict.kind === 'forward') return await this.#forward(verdict, record)
+      record.note(verdict.step, 'deny')
+      await this.#refuse(verdict.denial, record)
     } catch (error) {
       this.#parts.log.error(
         { error: describe(error), request_id: record?.facts.request_id },
@@ -182,8 +163,7 @@ export class CallStream implements HeldCall {
     }
   }
 
-  async #answer(answer: Answer, record: CallRecord): Promise<void> {
-    if (answer.kind === 'deny') return this.#refuse(answer.denial, record)
+  async #forward(verdict: Forward, record: CallRecord): Promise<void> {
     if (this.#hasOnlyTrailers)
       return this.#refuse(
         { reason: 'bad_request', details: { reason: 'trailers_without_body' } },
@@ -194,13 +174,13 @@ export class CallStream implements HeldCall {
     if (this.#state !== 'open') return
     this.#state = 'passed'
     this.passed_ms = performance.now()
-    const { inspector, rate } = answer
+    const { inspector, rate, changes } = verdict
     this.#response = this.#respond(inspector)
     this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
     const mode = this.#phase === 'request_headers' && this.#hasBody ? STREAM_BODY : null
     const sees_response = inspector.sees_every_response
-    this.#stream.write(writePass(this.#phase, answer.changes, mode, { facts, rate, sees_response }))
+    this.#stream.write(writePass(this.#phase, changes, mode, { facts, rate, sees_response }))
   }
 
   /** The refusal is in the log before the caller has it (invariant 6), and also where the caller has left by then. */

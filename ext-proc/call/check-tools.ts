@@ -5,60 +5,66 @@ import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
 import type { JsonRpcBody, JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
-import { type Call, given, refuse, type Step } from './call.ts'
-import type { AllowedScope, AskedCall } from './check-scope.ts'
+import { deny, pass, type Step } from '../verdict/step.ts'
+import type { AdmittedCall } from './admit-call.ts'
 
 /** The code that MCP has for headers that disagree with the body. */
 const HEADER_MISMATCH = -32020
+
+export interface ToolUse {
+  /** Whether there was anything to check. */
+  readonly is_checked: boolean
+  /** The call asks for a list of tools, or opens a stream in which one may come. */
+  readonly lists_tools: boolean
+}
 
 /**
  * Tool permissions: every `tools/call` in the body, whatever its type says, must be allowed, and the headers that
  * mirror the body must agree with it. A batch with one blocked call is answered whole, and nothing of it is forwarded.
  */
 export function checkTools(
-  call: Call,
-  { integration, identity, target }: AskedCall,
-  { settings }: AllowedScope,
+  { head, integration, target, settings, agent_scopes }: AdmittedCall,
+  mcp: McpHeaders | null,
   facts: BodyFacts | null,
-): Step<{ readonly lists_tools: boolean }> {
+): Step<ToolUse> {
   const { tools } = settings
-  const { record, head } = call
   const read = facts?.json_rpc ?? null
-  const mismatch = mismatchOf(record.mcp, read)
-  if (mismatch !== null) return refuseMismatch(call, mismatch)
+  const mismatch = mismatchOf(mcp, read)
+  if (mismatch !== null)
+    return deny(
+      'tools',
+      'ambiguous_request',
+      { reason: mismatch },
+      { json_rpc_code: HEADER_MISMATCH },
+    )
   // The answer to a list may come in a stream that another request opens, also again after it broke.
   const opensStream = head.method === 'GET'
-  const isUnchecked = tools.is_unrestricted && record.mcp?.mirrors !== true
-  if (read === null || isUnchecked) return given({ lists_tools: opensStream })
+  const isUnchecked = tools.is_unrestricted && mcp?.mirrors !== true
+  if (read === null || isUnchecked) return pass({ is_checked: false, lists_tools: opensStream })
   if (namesOtherCharset(head.content_type))
-    return refuse(record, 'tools', 'ambiguous_request', { reason: 'charset' })
-  if (read.kind === 'ambiguous')
-    return refuse(record, 'tools', 'ambiguous_request', { reason: read.member })
-  if (read.kind === 'unreadable')
-    return refuse(record, 'tools', 'ambiguous_request', { reason: 'json_rpc' })
+    return deny('tools', 'ambiguous_request', { reason: 'charset' })
+  if (read.kind === 'ambiguous') return deny('tools', 'ambiguous_request', { reason: read.member })
+  if (read.kind === 'unreadable') return deny('tools', 'ambiguous_request', { reason: 'json_rpc' })
   const messages = 'messages' in read ? read.messages : []
   for (const tool of messages.flatMap(toolsOf)) {
     const answer = checkMcpTool(tools, tool)
     if (answer.kind === 'allowed') continue
-    record.mark('tools', 'deny')
     const service = integration.integration.name
     const details = {
       tool_name: tool,
       service,
       endpoint: describeEndpoint(target),
       reason: answer.reason,
-      agent_scopes: identity.policy.scopes.names,
+      agent_scopes: agent_scopes.names,
     }
     const text = `The tool "${tool ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
     const json_rpc = answerBlocked(messages, read.kind === 'batch', text)
-    const denial = { reason: 'mcp_tool_blocked', details, body: Buffer.from(json_rpc) } as const
-    return { ok: false, answer: { kind: 'deny', denial } }
+    return deny('tools', 'mcp_tool_blocked', details, { body: Buffer.from(json_rpc) })
   }
-  record.mark('tools', 'pass')
   const lists = messages.some(
     ({ method }) => method !== null && foldMethod(method) === 'tools/list',
   )
-  return given({ lists_tools: opensStream || lists })
+  return pass({ is_checked: true, lists_tools: opensStream || lists })
 }
 
 /** Every tool that the server may run because of a message. */
@@ -72,19 +78,6 @@ function mismatchOf(mcp: McpHeaders | null, read: JsonRpcBody | null): string | 
   if (read?.kind === 'mismatch') return read.header
   // What mirrors a body needs one.
   return read === null && mcp.mirrors ? 'mcp-method' : null
-}
-
-function refuseMismatch(
-  { record }: Call,
-  header: string,
-): Extract<Step<never>, { readonly ok: false }> {
-  record.mark('tools', 'deny')
-  const denial = {
-    reason: 'ambiguous_request',
-    details: { reason: header },
-    json_rpc_code: HEADER_MISMATCH,
-  } as const
-  return { ok: false, answer: { kind: 'deny', denial } }
 }
 
 const NOT_FORWARDED = 'Not forwarded: another call of the same batch is blocked.'

@@ -1,88 +1,95 @@
-import { findOverrides } from '../../core/policy/find-overrides.ts'
-import { outgoingRequest } from '../../core/policy/outgoing-request.ts'
-import type { Answer, CallStreamParts } from './call-stream.ts'
-import { type Call, type DeciderParts, deny, given } from './call.ts'
-import { type AskedCall, checkScope } from './check-scope.ts'
+import type { Header } from '../../core/policy/header.ts'
+import type { TokenCache } from '../credential/token-cache.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import { deny, pass } from '../verdict/step.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+import { type AdmissionServices, admitCall } from './admit-call.ts'
+import type { CallIo } from './call-io.ts'
 import { checkBodyOverrides } from './check-body-overrides.ts'
-import { checkRate } from './check-rate.ts'
+import { checkRate, type RateServices } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
-import { findIntegration, findTarget } from './find-integration.ts'
-import { findPresentedKey } from './find-presented-key.ts'
-import { forwardCall } from './forward-call.ts'
-import { identifyAgent } from './identify-agent.ts'
+import { type ForwardServices, forwardCall } from './forward-call.ts'
+import { askForBody, heldBodyLimit, type BodyServices, readCallBody } from './read-call-body.ts'
+import { readHead } from './read-head.ts'
 import { askForToken, readyCredential } from './ready-credential.ts'
-import { noteUnusableKey } from './note-unusable-key.ts'
-import { headAsSent, readHead } from './read-head.ts'
-import { askForBody, readNeededBody } from './read-needed-body.ts'
-import { scanCall } from './scan-call.ts'
+import { scanCall, type ScanServices } from './scan-call.ts'
 
-export const makeDecider =
-  (parts: DeciderParts): CallStreamParts['decide'] =>
-  (headers, io, record) =>
-    decide({ parts, headers, io, record, head: readHead(headers) })
-
-/** Asks the questions of contract §3 in their order; the first no answers. */
-async function decide(received: Call): Promise<Answer> {
-  const { parts, headers, record } = received
-  if (!parts.mayServe()) return deny(record, 'lease', 'gateway_unavailable')
-
-  const installation = await parts.installation()
-  const aimed = findTarget(received, installation)
-  if (!aimed.ok) return aimed.answer
-  const target = aimed.value
-
-  const presented = await findPresentedKey(parts.policy, headers, target.raw_query)
-  const organization_id =
-    presented.kind === 'known' ? presented.key.organization_id : parts.settings.organization_id
-  if (presented.kind === 'known') {
-    record.facts.organization_id = organization_id
-    await noteUnusableKey(received, presented.key)
+/** What all decisions of one process share. Each step names what it needs of it. */
+export type DecisionServices = AdmissionServices &
+  RateServices &
+  BodyServices &
+  ScanServices &
+  ForwardServices & {
+    readonly tokens: Pick<TokenCache, 'get' | 'rejected'>
+    /** Null, or what to wait for after this process stood still: kills that lie unread. */
+    readonly settled: () => Promise<void> | null
+    /** The name in `Via`; empty while the store has none. */
+    readonly installation: () => string | Promise<string>
   }
-  const found = parts.policy.organization(organization_id)
-  const organization = found instanceof Promise ? await found : found
-  const covered = findIntegration(received, organization, target)
-  if (!covered.ok) return covered.answer
-  const integration = covered.value
 
-  const outgoing = outgoingRequest(headers, target.raw_query, integration.owned)
-  const call = { ...received, head: headAsSent(received.head, outgoing.remove) }
+/**
+ * Decides a call: the checks of the contract in their order, of which the first no answers. The step of a refusal is
+ * noted by whoever gets it.
+ * @throws (rejects) on a bug or an outage; the call is refused then
+ */
+export async function decideCall(
+  services: DecisionServices,
+  headers: readonly Header[],
+  io: CallIo,
+  record: CallRecord,
+): Promise<Verdict> {
+  if (!services.mayServe()) return deny('lease', 'gateway_unavailable')
+  const named = services.installation()
+  const installation = typeof named === 'string' ? named : await named
 
-  const identified = await identifyAgent(call, presented, integration)
-  if (!identified.ok) return identified.answer
-  const identity = identified.value
+  const received = { head: readHead(headers), headers, installation, io, record }
+  const admitted = await admitCall(services, received)
+  if (admitted.kind === 'deny') return admitted
+  const call = admitted.value
 
-  const asked: AskedCall = { identity, integration, organization, target, outgoing }
-  const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
-  const scoped = checkScope(call, asked, overrides)
-  if (!scoped.ok) return scoped.answer
+  const limit_bytes = heldBodyLimit(call, io.has_body, record.mcp, services.settings.max_body_bytes)
+  const taking = checkRate(services, call, record.facts.endpoint, io)
+  if (taking !== null && limit_bytes !== null) askForBody(call, limit_bytes, io)
+  const quota = taking === null ? UNLIMITED : await taking
+  if (quota.kind === 'deny') return quota
+  if (taking !== null) record.note('rate', 'pass')
 
-  const rating = checkRate(call, asked, scoped.value)
-  if (rating !== null) askForBody(call, asked, scoped.value)
-  const rated = rating === null ? given(null) : await rating
-  if (!rated.ok) return rated.answer
+  askForToken(services.tokens, call)
+  const body =
+    limit_bytes === null ? UNREAD : await readCallBody(services, call, limit_bytes, io, record)
+  if (body.kind === 'deny') return body
+  const { sent, facts } = body.value
+  const overrides = facts === null ? ALLOWED : checkBodyOverrides(call, facts)
+  if (overrides.kind === 'deny') return overrides
+  record.note('body', 'pass')
 
-  askForToken(call, asked)
-  const read = await readNeededBody(call, asked, scoped.value)
-  if (!read.ok) return read.answer
-  const { body, facts } = read.value
-  const named = checkBodyOverrides(call, asked, scoped.value, overrides, facts)
-  if (!named.ok) return named.answer
-  record.mark('body', 'pass')
-  const tooled = checkTools(call, asked, scoped.value, facts)
-  if (!tooled.ok) return tooled.answer
-  const blocked = await scanCall(call, asked, scoped.value, facts)
-  if (blocked !== null) return blocked
-  const readying = readyCredential(call, asked, body?.bytes ?? null)
+  const tools = checkTools(call, record.mcp, facts)
+  if (tools.kind === 'deny') return tools
+  if (tools.value.is_checked) record.note('tools', 'pass')
+
+  if (call.settings.injection.enabled) {
+    record.setAside(-(facts?.scan_ms ?? 0))
+    const scanning = scanCall(services, call, facts, io)
+    const scan = scanning instanceof Promise ? await scanning : scanning
+    if (scan.kind === 'deny') return scan
+    if (scan.value !== null) record.found(scan.value)
+    record.note('scan', 'pass')
+  }
+
+  const readying = readyCredential(services.tokens, call, headers, sent?.bytes ?? null)
   const credential = readying instanceof Promise ? await readying : readying
-  if (!credential.ok) return credential.answer
-  const settled = parts.settled()
+  if (credential.kind === 'deny') return credential
+  const settled = services.settled()
   if (settled !== null) await settled
-  return forwardCall(call, asked, {
-    body,
-    credential: credential.value,
-    installation,
-    settings: scoped.value.settings,
-    quota: rated.value,
-    lists_tools: tooled.value.lists_tools,
-  })
+  const { lists_tools } = tools.value
+  return forwardCall(
+    services,
+    call,
+    { body: sent, credential: credential.value, installation, quota: quota.value, lists_tools },
+    record,
+  )
 }
+
+const UNLIMITED = pass(null)
+const UNREAD = pass({ sent: null, facts: null })
+const ALLOWED = pass(null)

@@ -1,3 +1,4 @@
+import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { credentialTypeOf } from '../../core/credential/catalogue.ts'
 import {
   applyCredential,
@@ -8,21 +9,37 @@ import {
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
-import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
+import type { KillBoard } from '../kill/kill-board.ts'
+import type { CallRecord } from '../record/call-record.ts'
 import { type Quota, rateValues } from '../rate/rate-headers.ts'
+import type { GatewayAddress } from '../response/gateway-address.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
-import { type Call, deny } from './call.ts'
+import { deny } from '../verdict/step.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+import type { AdmittedCall } from './admit-call.ts'
 import type { SentBody } from './hold-body.ts'
 import { denyCredential, type ReadyCredential } from './ready-credential.ts'
-import type { Answer } from './call-stream.ts'
-import type { AskedCall } from './check-scope.ts'
 
+export interface ForwardServices {
+  readonly killBoard: Pick<KillBoard, 'killedAt'>
+  /** Whether the liveness lease is held. */
+  readonly mayServe: () => boolean
+  readonly pool: ScanPool
+  readonly nowMs: () => number
+  readonly settings: {
+    readonly max_body_bytes: number
+    readonly verdict_secret: string
+    readonly echo_origin: string | null
+    readonly gateway: GatewayAddress
+  }
+}
+
+/** What the steps before have left. */
 export interface PassedSteps {
-  /** Null where nobody looked at it. */
+  /** Null where nothing looked at it. */
   readonly body: SentBody | null
   readonly credential: ReadyCredential
   readonly installation: string
-  readonly settings: EffectiveSettings
   /** What is left of the rate limit; null where there is none. */
   readonly quota: Quota | null
   readonly lists_tools: boolean
@@ -30,25 +47,24 @@ export interface PassedSteps {
 
 /** The last steps: the credential, and the changes that make Envoy forward the call. */
 export function forwardCall(
-  call: Call,
-  asked: AskedCall,
-  { body, credential, installation, settings, quota, lists_tools }: PassedSteps,
-): Answer {
-  const { parts, head, record } = call
-  const { identity, integration, target, outgoing } = asked
+  services: ForwardServices,
+  call: AdmittedCall,
+  { body, credential, installation, quota, lists_tools }: PassedSteps,
+  record: Pick<CallRecord, 'note' | 'foundInResponse'>,
+): Verdict {
+  const { killBoard, mayServe, pool, nowMs, settings } = services
+  const { head, agent, integration, target, outgoing } = call
   const { cookie, remove } = outgoing
   const effect =
     credential.kind === 'plain'
       ? applyCredential(credential.auth, outgoing.raw_query)
-      : signCall(call, asked, credential)
-  if (effect.kind !== 'applied') return denyCredential(call, asked, { cause: 'not_a_header' })
+      : signCall(call, credential, nowMs())
+  if (effect.kind !== 'applied') return denyCredential(call, { cause: 'not_a_header' })
   // The last look before the verdict: nothing is awaited between here and the answer.
-  const { agent } = identity
-  const killed_at = parts.killBoard.killedAt(agent.organization_id, agent.agent_id)
-  if (killed_at !== null)
-    return { kind: 'deny', denial: { reason: 'agent_killed', details: { killed_at }, status: 503 } }
-  if (!parts.mayServe()) return deny(record, 'lease', 'gateway_unavailable')
-  record.mark('credential', 'pass')
+  const killed_at = killBoard.killedAt(agent.organization_id, agent.agent_id)
+  if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at }, { status: 503 })
+  if (!mayServe()) return deny('lease', 'gateway_unavailable')
+  record.note('credential', 'pass')
   const plain = credential.kind === 'plain' ? credential : null
   const inspector = inspectResponse({
     place: {
@@ -56,18 +72,18 @@ export function forwardCall(
       base_url: integration.base.base_url,
       path: head.path,
       called: head,
-      gateway: parts.settings.gateway,
+      gateway: settings.gateway,
     },
-    settings,
-    pool: parts.pool,
-    limit_bytes: parts.settings.max_body_bytes,
+    settings: call.settings,
+    pool,
+    limit_bytes: settings.max_body_bytes,
     query_secret: plain === null ? null : echoedSecret(plain.auth),
     onUnauthorized: plain?.onUnauthorized ?? null,
     lists_tools,
     onFinding: (data) => record.foundInResponse(data),
   })
   return {
-    kind: 'pass',
+    kind: 'forward',
     inspector,
     rate: quota === null ? null : rateValues(quota),
     changes: {
@@ -80,9 +96,9 @@ export function forwardCall(
         { name: 'x-agw-host', value: authorityOf(integration) },
         {
           name: 'x-agw-up',
-          value: integration.base.origin === parts.settings.echo_origin ? 'echo' : target.scheme,
+          value: integration.base.origin === settings.echo_origin ? 'echo' : target.scheme,
         },
-        { name: 'x-agw-pass', value: parts.settings.verdict_secret },
+        { name: 'x-agw-pass', value: settings.verdict_secret },
         { name: 'x-agw-base-url', value: integration.base.base_url },
         // Before the credential, which may be a cookie of its own.
         ...(cookie === null ? [] : [{ name: 'cookie', value: cookie }]),
@@ -103,9 +119,9 @@ export function forwardCall(
 
 /** Signs the request as the API will see it. */
 function signCall(
-  { parts, head }: Call,
-  { integration, target, outgoing }: AskedCall,
+  { head, integration, target, outgoing }: AdmittedCall,
   { auth, payload }: Extract<ReadyCredential, { readonly kind: 'signature' }>,
+  now_ms: number,
 ): CredentialEffect {
   const { application } = credentialTypeOf(auth.type)
   if (application.kind !== 'signature') throw new Error(`${auth.type} does not sign`)
@@ -120,7 +136,7 @@ function signCall(
       headers: [{ name: 'host', value: authorityOf(integration) }, ...kept],
       payload,
     },
-    parts.nowMs(),
+    now_ms,
   )
   return withHeaders(signed, raw_query)
 }

@@ -1,4 +1,5 @@
-import { type Call, given, refuse, type Step } from './call.ts'
+import type { CallFacts } from '../record/passed-call.ts'
+import type { CallIo } from './call-io.ts'
 
 /** A body as it goes to the API. What is asked of a body is asked of this one, and nothing changes it afterwards. */
 export interface SentBody {
@@ -9,17 +10,15 @@ export interface SentBody {
 
 /** The whole body, unless it is over the limit by its own word or in fact. */
 export async function holdBody(
-  { head, io, record }: Call,
+  io: CallIo,
+  facts: Pick<CallFacts, 'bytes_in'>,
+  content_length: number | null,
   limit_bytes: number,
-  step: string,
-): Promise<Step<Buffer>> {
-  if (head.content_length !== null && head.content_length > limit_bytes)
-    return refuse(record, step, 'request_too_large', { limit_bytes })
+): Promise<Buffer | 'too_large'> {
+  if (content_length !== null && content_length > limit_bytes) return 'too_large'
   const body = await io.body()
   // A buffer whose memory went to a thread is empty, and would be judged as no body.
-  if (record.facts.bytes_in !== null) throw new Error('a body was asked for twice')
-  record.facts.bytes_in = body.length
-  return body.length > limit_bytes
-    ? refuse(record, step, 'request_too_large', { limit_bytes })
-    : given(body)
+  if (facts.bytes_in !== null) throw new Error('a body was asked for twice')
+  facts.bytes_in = body.length
+  return body.length > limit_bytes ? 'too_large' : body
 }

@@ -1,23 +1,32 @@
+import { checkKey } from '../../core/decision/check-key.ts'
 import type { ApiKey } from '../../core/model.ts'
-import type { Call } from './call.ts'
+import type { PolicyStore } from '../policy/policy-store.ts'
+import type { CallFacts } from '../record/passed-call.ts'
 
 /**
  * Notes whose key is tried that was revoked or has expired, so that the refusal, whatever its reason, is in the log of
  * that agent. Who calls is not known: the key may have leaked. What a kill revoked is the agent's own, and is noted later.
+ * @returns null where there is nothing to note, which is what nearly every call costs
  */
-export async function noteUnusableKey({ parts, record }: Call, key: ApiKey): Promise<void> {
-  const state = stateOf(key, parts.nowMs())
-  if (state === null) return
-  const { facts } = record
+export function noteUnusableKey(
+  facts: CallFacts,
+  policy: Pick<PolicyStore, 'agent'>,
+  key: ApiKey,
+  now_ms: number,
+): Promise<void> | null {
+  if (checkKey(key, now_ms) !== 'invalid_api_key') return null
   facts.key_id = key.key_id
-  facts.data['key_state'] = state
-  if (key.agent_id === null) return
-  facts.agent_id = key.agent_id
-  const { agent } = await parts.policy.agent(key.organization_id, key.agent_id)
-  facts.agent_name = agent?.agent_name ?? null
+  facts.data['key_state'] = key.revoked_at === null ? 'expired' : 'revoked'
+  return key.agent_id === null ? null : noteOwner(facts, policy, key, key.agent_id)
 }
 
-function stateOf(key: ApiKey, now_ms: number): 'revoked' | 'expired' | null {
-  if (key.revoked_at !== null) return key.revoked_by === 'kill' ? null : 'revoked'
-  return key.expires_at !== null && Date.parse(key.expires_at) <= now_ms ? 'expired' : null
+async function noteOwner(
+  facts: CallFacts,
+  policy: Pick<PolicyStore, 'agent'>,
+  { organization_id }: ApiKey,
+  agent_id: string,
+): Promise<void> {
+  facts.agent_id = agent_id
+  const { agent } = await policy.agent(organization_id, agent_id)
+  facts.agent_name = agent?.agent_name ?? null
 }

@@ -1,52 +1,49 @@
 import type { BodyFacts } from '../../core/inspection/read-body.ts'
+import type { Admitted } from '../../core/decision/admission.ts'
+import type { AutoKiller } from '../kill/make-auto-killer.ts'
 import { findingData } from '../record/finding-data.ts'
-import { type Call, deny } from './call.ts'
-import type { Answer } from './call-stream.ts'
-import type { AllowedScope, AskedCall } from './check-scope.ts'
+import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
+import type { CallIo } from './call-io.ts'
 
-/** The injection scan, which was made with the other questions to the body; null lets the call go on. */
-export async function scanCall(
-  call: Call,
-  { identity }: AskedCall,
-  { settings }: AllowedScope,
+export interface ScanServices {
+  readonly autoKill: AutoKiller
+}
+
+/** What was found and let through, for the log; null where nothing was. */
+export type ScanNote = Readonly<Record<string, unknown>> | null
+
+/** Judges the injection scan, which was made with the other questions to the body. */
+export function scanCall(
+  { autoKill }: ScanServices,
+  { agent, settings }: Admitted,
   facts: BodyFacts | null,
-): Promise<Answer | null> {
-  const { record, parts } = call
-  if (!settings.injection.enabled) return null
+  io: CallIo,
+): Step<ScanNote> | Promise<Deny> {
+  const { injection } = settings
   const result = facts?.scan ?? null
   if (result === null) throw new Error('a call that must be scanned was not')
-  record.setAside(-(facts?.scan_ms ?? 0))
   switch (result.kind) {
-    case 'unsupported_encoding':
-      return deny(record, 'scan', 'unsupported_content_encoding', {
-        content_encoding: result.content_encoding,
-      })
+    case 'unsupported_encoding': {
+      const { content_encoding } = result
+      return deny('scan', 'unsupported_content_encoding', { content_encoding })
+    }
     case 'too_large':
-      return deny(record, 'scan', 'request_too_large', { limit_bytes: result.limit_bytes })
+      return deny('scan', 'request_too_large', { limit_bytes: result.limit_bytes })
     case 'scanned':
       break
   }
   const { decision } = result
   const { reported } = decision
-  if (reported === null) {
-    record.mark('scan', 'pass')
-    return null
-  }
-  const data = findingData(decision, settings.injection.mode)
-  if (decision.outcome !== 'blocked') {
-    record.found(data)
-    record.mark('scan', 'pass')
-    return null
-  }
-  record.mark('scan', 'deny')
-  if (decision.may_kill && settings.injection.auto_kill_on_critical) {
-    call.io.letGo()
-    await parts.autoKill(identity.agent, {
-      kill_method: 'auto_injection',
-      reason: `critical injection: ${reported.pattern_name} in ${reported.location}`,
-    })
-  }
+  if (reported === null) return pass(null)
+  const data = findingData(decision, injection.mode)
+  if (decision.outcome !== 'blocked') return pass(data)
   const { pattern_name, severity, matched_text, location } = reported
   const details = { pattern_name, severity, matched_text, location }
-  return { kind: 'deny', denial: { reason: 'security_block', details, data } }
+  const refusal = deny('scan', 'security_block', details, { data })
+  if (!decision.may_kill || !injection.auto_kill_on_critical) return refusal
+  io.letGo()
+  return autoKill(agent, {
+    kill_method: 'auto_injection',
+    reason: `critical injection: ${pattern_name} in ${location}`,
+  }).then(() => refusal)
 }

@@ -37,7 +37,8 @@ export interface ModeOverride {
   readonly response_body: number
 }
 
-export interface Refusal {
+/** An answer of ours in place of the upstream's, in Envoy's term. */
+export interface LocalReply {
   readonly status: number
   readonly headers: readonly Header[]
   readonly body: Buffer
@@ -117,7 +118,7 @@ export function writeTrailers(
 }
 
 /** Ends the call with an answer of ours; allowed at any time while the stream is open. */
-export function writeRefusal(refusal: Refusal): Buffer {
+export function writeRefusal(refusal: LocalReply): Buffer {
   writeMetadata([LOGGED])
   const mark = writer.length
   writer.latin1Field(5, refusal.details)

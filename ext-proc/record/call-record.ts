@@ -5,6 +5,7 @@ import type { EventName } from '../../core/events.ts'
 import { isDelivered } from '../../core/outbox/delivery-tag.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import type { Reason } from '../../core/reasons.ts'
+import type { StepName } from '../verdict/step.ts'
 import { mergeFindings } from './merge-findings.ts'
 import type { CallFacts, PassedCall } from './passed-call.ts'
 
@@ -44,11 +45,15 @@ export class CallRecord {
     return this.#steps
   }
 
-  /** Ends a step; the next begins. */
-  mark(step: string, outcome: StepMark['outcome']): void {
+  /** Ends a step; the next begins. A step that is judged again, by what is known later, is still one. */
+  note(step: StepName, outcome: StepMark['outcome']): void {
     const now_ms = this.#clockMs()
-    this.#steps.push({ step, outcome, took_us: Math.round((now_ms - this.#stepStarted_ms) * 1000) })
+    const took_us = Math.round((now_ms - this.#stepStarted_ms) * 1000)
     this.#stepStarted_ms = now_ms
+    const at = this.#steps.findIndex((mark) => mark.step === step)
+    const before = this.#steps[at]
+    if (before === undefined) this.#steps.push({ step, outcome, took_us })
+    else this.#steps[at] = { step, outcome, took_us: before.took_us + took_us }
   }
 
   /** Counts so much of the present step for a later one, or (below zero) of an earlier one for this. */

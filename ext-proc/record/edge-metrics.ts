@@ -1,4 +1,4 @@
-import type { StepMark } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry, StepMark } from '../../core/activity/activity-entry.ts'
 import { type EdgeSnapshot, SNAPSHOT_INTERVAL_MS } from '../../core/metrics/edge-snapshot.ts'
 import {
   type EdgeCounter,
@@ -10,7 +10,7 @@ import {
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-export type Verdict = 'allowed' | 'blocked' | 'terminated'
+type Decision = NonNullable<ActivityEntry['decision']>
 
 interface Histogram {
   readonly counts: number[]
@@ -27,8 +27,8 @@ export class EdgeMetrics {
   readonly #steps = new Map<string, Histogram>()
   #timer: NodeJS.Timeout | null = null
 
-  decided(verdict: Verdict, reason: string, steps: readonly StepMark[]): void {
-    const key = `${verdict} ${reason}`
+  decided(decision: Decision, reason: string, steps: readonly StepMark[]): void {
+    const key = `${decision} ${reason}`
     this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1)
     for (const { step, took_us } of steps) {
       let histogram = this.#steps.get(step)

@@ -7,7 +7,7 @@ import { openStreamScanner, type StreamScanner } from '../../core/scanner/scan-s
 import type { Secret } from '../../core/secret.ts'
 import { deferredSettings } from '../policy/deferred-settings.ts'
 import { findingData } from '../record/finding-data.ts'
-import type { Denial } from '../verdict/write-error.ts'
+import type { Denial } from '../verdict/denial.ts'
 import { EventFilter } from './event-filter.ts'
 import { HeaderInspector } from './header-inspector.ts'
 import { judgeHeaders } from './judge-headers.ts'

@@ -1,5 +1,5 @@
 import type { Header } from '../../core/policy/header.ts'
-import type { Denial } from '../verdict/write-error.ts'
+import type { Denial } from '../verdict/denial.ts'
 import { linkTargets, refreshTarget } from './header-references.ts'
 import {
   type CallPlace,

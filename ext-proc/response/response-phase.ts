@@ -1,5 +1,5 @@
 import type { Header } from '../../core/policy/header.ts'
-import type { Denial } from '../verdict/write-error.ts'
+import type { Denial } from '../verdict/denial.ts'
 import { BODY_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
 import type { ResponseInspector } from '../verdict/response-inspector.ts'
 import { headerChanges } from './header-changes.ts'

@@ -1,5 +1,5 @@
 import type { Header } from '../../core/policy/header.ts'
-import type { Denial } from './write-error.ts'
+import type { Denial } from './denial.ts'
 
 /** What becomes of the response's headers, and how its body is looked at from there. */
 export type HeadersVerdict =

@@ -1,22 +1,8 @@
-import { type ErrorBody, REASONS, type Reason } from '../../core/reasons.ts'
+import { type ErrorBody, REASONS } from '../../core/reasons.ts'
 import type { Header } from '../../core/policy/header.ts'
-import type { Refusal } from '../envoy/write-response.ts'
+import type { LocalReply } from '../envoy/write-response.ts'
+import type { Denial } from './denial.ts'
 import { writeJsonRpcError } from './write-json-rpc-error.ts'
-
-/** An expected no: the reason, what the caller may know of it, and what only the activity log holds. */
-export interface Denial {
-  readonly reason: Reason
-  readonly details: Readonly<Record<string, unknown>>
-  /** In place of the status in the catalogue: a call in flight at a kill answers 503. */
-  readonly status?: number
-  readonly headers?: readonly Header[]
-  /** The `data` of the activity entry, where it says more than `details`. */
-  readonly data?: Readonly<Record<string, unknown>>
-  /** In place of the error body: a JSON-RPC result. */
-  readonly body?: Buffer
-  /** The code of the JSON-RPC error, where the protocol has one for it; else it is the status. */
-  readonly json_rpc_code?: number
-}
 
 /** What the answer has to know of the call. */
 interface RefusedCall {
@@ -36,7 +22,7 @@ const CHALLENGE: Header = {
  * The answer that a caller gets: the error body, which for an MCP call is a JSON-RPC error too.
  * @param record of the call
  */
-export function writeError(denial: Denial, record: RefusedCall): Refusal {
+export function writeError(denial: Denial, record: RefusedCall): LocalReply {
   const { reason, details } = denial
   const { status: usual, message } = REASONS[reason]
   const status = denial.status ?? usual

@@ -33,6 +33,8 @@ await rewriteRecord(
   broken.integration.integration_id,
   (record) => ({ ...record, auth: { ...record.auth, token: `${record.auth.token}x` } }),
 )
+// Any change makes the edges read the integrations again: calls of other tests may have cached them before.
+await operator.makeIntegration(stack.ownBaseUrl())
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const json = { 'content-type': 'application/json' }
 const tooLarge = { method: 'POST', body: Buffer.alloc(LIMIT_BYTES + 1) }

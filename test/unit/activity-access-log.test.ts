@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { fromRoot } from '../../core/root.ts'
 import { lineOfCall } from '../../ext-proc/access-log/line-of-call.ts'
 import { writeCallFacts } from '../../ext-proc/record/write-call-facts.ts'
-import { outcomeOfCall } from '../../ext-proc/access-log/outcome-of-call.ts'
+import { endOfCall } from '../../ext-proc/access-log/end-of-call.ts'
 import { type FinishedCall, readAccessLog } from '../../ext-proc/access-log/read-access-log.ts'
 import { CallRecord } from '../../ext-proc/record/call-record.ts'
 
@@ -56,7 +56,7 @@ const record = fc
       () => 5,
       Date.UTC(2026, 0, 1),
     )
-    one.mark('target', 'pass')
+    one.note('target', 'pass')
     return one
   })
 
@@ -82,7 +82,7 @@ test('what is noted with a pass is ASCII, and the line made of it is the entry t
       const facts = writeCallFacts(passed)
       assert.match(facts, /^[\t -~]*$/)
       const call = finished(facts)
-      const line = lineOfCall(call, outcomeOfCall(call), Date.now())
+      const line = lineOfCall(call, endOfCall(call), Date.now())
       assert.equal(line?.organization_id, 'org_default')
       const [delivered, json = '', ...rest] = line?.line.trimEnd().split('\t') ?? []
       assert.equal(delivered, '')
@@ -108,7 +108,7 @@ test('a finding that was let through is delivered, unless the processor was lost
   assert.ok(passed)
   const lineOf = (more: Partial<FinishedCall>): string => {
     const call = finished(writeCallFacts(passed), more)
-    return lineOfCall(call, outcomeOfCall(call), 0)?.line ?? ''
+    return lineOfCall(call, endOfCall(call), 0)?.line ?? ''
   }
   assert.match(lineOf({}), /^injection_detected bounded\t.*"event":"injection_detected"/)
   const lost = lineOf({ details: 'ext_proc_error_gRPC_error_14', flags: [] })
@@ -168,7 +168,7 @@ test('how a call has ended is told by the flags and the details of Envoy', () =>
     [{ status: 503, details: 'ext_proc_error' }, 'cut', 'gateway_unavailable'],
   ]
   for (const [more, outcome, reason] of rows) {
-    const made = outcomeOfCall(finished('', more))
+    const made = endOfCall(finished('', more))
     assert.equal(JSON.parse(made.upstream).outcome, outcome, JSON.stringify(more))
     assert.equal(made.reason, reason, JSON.stringify(more))
   }

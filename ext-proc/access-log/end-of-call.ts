@@ -2,7 +2,7 @@ import type { Reason } from '../../core/reasons.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
 /** How a call that was passed has ended. */
-export interface Outcome {
+export interface CallEnd {
   readonly decision: 'allowed' | 'terminated'
   /** The code that the caller got from us; null where the upstream's answer went to the caller. */
   readonly reason: Reason | null
@@ -18,10 +18,10 @@ const FLAGS: readonly (readonly [outcome: string, fields: readonly number[]])[] 
   ['reset', [4, 5, 7, 16, 24]],
 ]
 
-const ANSWERED: Outcome = { decision: 'allowed', reason: null, upstream: '{"outcome":"answered"}' }
+const ANSWERED: CallEnd = { decision: 'allowed', reason: null, upstream: '{"outcome":"answered"}' }
 const FAILURE_TEXT_LIMIT = 200
 
-export function outcomeOfCall(call: FinishedCall): Outcome {
+export function endOfCall(call: FinishedCall): CallEnd {
   const { flags, details, upstream_failure, status } = call
   if (flags.length === 0 && details === 'via_upstream') return ANSWERED
   // Envoy ends a call with these when its processor is gone, or when it has no room.

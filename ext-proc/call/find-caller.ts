@@ -1,36 +1,45 @@
 import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import type { Caller } from '../../core/decision/admission-facts.ts'
 import type { ApiKey } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { OwnedName } from '../../core/policy/owned-name.ts'
 import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import { type KeyPlace, readKey } from '../../core/policy/read-key.ts'
-import type { PolicyStore } from '../policy/policy-store.ts'
+import type { KeyPolicy, PolicyStore } from '../policy/policy-store.ts'
 
-export type Presented =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'ambiguous'; readonly reason: string }
-  | { readonly kind: 'unknown'; readonly place: KeyPlace }
-  | { readonly kind: 'known'; readonly key: ApiKey; readonly place: KeyPlace }
+export type KeyLookup = Pick<PolicyStore, 'key' | 'revokedByKill'>
 
 /** Places outside `Authorization` that are looked at; a caller with more than these has no use for them. */
 const PLACES_MAX = 8
 
-/** Whose key is presented; no verdict yet, since the integration is asked for first (contract §3). */
-export async function findPresentedKey(
-  policy: PolicyStore,
+/** Whose key a call presents; no verdict yet, since the integration is checked first. */
+export function findCaller(
+  policy: KeyLookup,
   headers: readonly Header[],
   raw_query: string | null,
-): Promise<Presented> {
+): Caller | Promise<Caller> {
   const presented = readKey(headers, raw_query, placesWithKeys(headers, raw_query))
   if (presented.kind !== 'presented') return presented
+  const { place } = presented
   const hash = hashOf(presented.key)
-  if (hash === null) return { kind: 'unknown', place: presented.place }
+  if (hash === null) return { kind: 'unknown', place }
   const found = policy.key(hash)
-  const { key } = found instanceof Promise ? await found : found
-  return key === null
-    ? { kind: 'unknown', place: presented.place }
-    : { kind: 'known', key, place: presented.place }
+  return found instanceof Promise
+    ? found.then(({ key }) => callerOf(policy, key, place))
+    : callerOf(policy, found.key, place)
 }
+
+function callerOf(
+  policy: KeyLookup,
+  key: KeyPolicy['key'],
+  place: KeyPlace,
+): Caller | Promise<Caller> {
+  if (key === null) return { kind: 'unknown', place }
+  if (key.revoked_by !== 'kill' || key.agent_id === null) return known(key, place)
+  return policy.revokedByKill(key, key.agent_id).then((again) => known(again, place))
+}
+
+const known = (key: ApiKey, place: KeyPlace): Caller => ({ kind: 'known', key, place })
 
 /** Keys in use at one edge; the checksum and the hash of a known text need not be made again (5 µs a call). */
 const HASHES_MAX = 4_096
@@ -38,8 +47,8 @@ const hashes = new Map<string, string>()
 
 /** Null for what is not a key of ours by its form. */
 function hashOf(key: string): string | null {
-  const known = hashes.get(key)
-  if (known !== undefined) return known
+  const made = hashes.get(key)
+  if (made !== undefined) return made
   if (!isWellFormedKey(key)) return null
   const hash = hashKey(key)
   if (hashes.size >= HASHES_MAX) hashes.clear()

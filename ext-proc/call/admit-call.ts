@@ -1,0 +1,175 @@
+import type { AdmissionFacts, AgentFacts, Caller } from '../../core/decision/admission-facts.ts'
+import type { Admitted, Known, MissingFact, NotAdmitted } from '../../core/decision/admission.ts'
+import { admit } from '../../core/decision/admit.ts'
+import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
+import type { Agent } from '../../core/model.ts'
+import { describeEndpoint } from '../../core/policy/describe-call.ts'
+import type { Header } from '../../core/policy/header.ts'
+import { parseTarget } from '../../core/policy/parse-target.ts'
+import type { KillBoard } from '../kill/kill-board.ts'
+import type { AgentPolicy, OrganizationPolicy, PolicyStore } from '../policy/policy-store.ts'
+import type { AgentUses } from '../record/agent-uses.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
+import type { CallIo } from './call-io.ts'
+import { findCaller, type KeyLookup } from './find-caller.ts'
+import type { SentBody } from './hold-body.ts'
+import { noteUnusableKey } from './note-unusable-key.ts'
+import { type IdentityServices, readIdentity } from './read-identity.ts'
+import { headAsSent, type RequestHead } from './read-head.ts'
+
+export interface AdmissionServices extends IdentityServices {
+  readonly policy: KeyLookup & Pick<PolicyStore, 'organization' | 'agent'>
+  readonly killBoard: Pick<KillBoard, 'killedAt' | 'known'>
+  readonly uses: Pick<AgentUses, 'note'>
+  readonly nowMs: () => number
+  readonly settings: IdentityServices['settings'] & {
+    /** Of callers whose key is missing or unknown. */
+    readonly organization_id: string
+  }
+}
+
+export interface ReceivedCall {
+  readonly head: RequestHead
+  readonly headers: readonly Header[]
+  /** This deployment's name in `Via`; empty where the store has none. */
+  readonly installation: string
+  readonly io: CallIo
+  readonly record: CallRecord
+}
+
+/** A call that a scope allows, and what was read for that. */
+export interface AdmittedCall extends Admitted {
+  /** As the upstream will read it. */
+  readonly head: RequestHead
+  readonly organization: OrganizationPolicy
+  /** The body, where it had to be read for the agent's name. */
+  readonly body: SentBody | null
+}
+
+/** Steps 1 to 5: looks up the facts that `admit` asks for, until it admits the call or refuses it. */
+export async function admitCall(
+  services: AdmissionServices,
+  call: ReceivedCall,
+): Promise<Step<AdmittedCall>> {
+  const { head, record } = call
+  let facts: AdmissionFacts = { request: requestFacts(call), now_ms: services.nowMs() }
+  let organization: OrganizationPolicy | null = null
+  let body: SentBody | null = null
+  // Each fact is missing once at most.
+  for (;;) {
+    const admission = admit(facts)
+    if (admission.kind === 'not_admitted') return refused(services, call, admission)
+    if (admission.kind === 'admitted') {
+      if (organization === null) throw new Error('a call was admitted without its organization')
+      noteAdmitted(services, call, admission)
+      const sent = headAsSent(head, admission.outgoing.remove)
+      return pass({ ...admission, head: sent, organization, body })
+    }
+    switch (admission.fact) {
+      case 'caller': {
+        record.note('target', 'pass')
+        const found = findCaller(services.policy, call.headers, admission.target.raw_query)
+        const caller = found instanceof Promise ? await found : found
+        const read = readOrganization(services, caller, record)
+        organization = read instanceof Promise ? await read : read
+        facts = { ...facts, caller, integrations: organization.table }
+        break
+      }
+      case 'said': {
+        record.note('integration', 'pass')
+        const sent = headAsSent(head, admission.outgoing.remove)
+        const { integration } = admission.integration
+        const read = await readIdentity(services, call, sent, integration.strip_agent_id)
+        if (read.kind === 'deny') return read
+        body = read.value.body
+        facts = { ...facts, said: read.value.said }
+        break
+      }
+      case 'agent': {
+        if (facts.said === undefined) record.note('integration', 'pass')
+        const found = readAgent(services, call.io, admission)
+        facts = { ...facts, agent: found instanceof Promise ? await found : found }
+        record.note('agent', 'pass')
+        break
+      }
+    }
+  }
+}
+
+function requestFacts({ head, headers, installation, record }: ReceivedCall) {
+  const { method, path, is_upgrade, agent_ids } = head
+  const target = parseTarget(path)
+  if (target.ok) record.facts.endpoint = describeEndpoint(target.target)
+  return { method, target, headers, is_upgrade, named_agents: agent_ids, installation }
+}
+
+/** A missing or unknown key counts as one of the default organization, whose integrations decide step 2. */
+function readOrganization(
+  { policy, nowMs, settings }: AdmissionServices,
+  caller: Caller,
+  { facts }: CallRecord,
+): OrganizationPolicy | Promise<OrganizationPolicy> {
+  if (caller.kind !== 'known') return policy.organization(settings.organization_id)
+  const { organization_id } = caller.key
+  facts.organization_id = organization_id
+  const noting = noteUnusableKey(facts, policy, caller.key, nowMs())
+  return noting === null
+    ? policy.organization(organization_id)
+    : noting.then(() => policy.organization(organization_id))
+}
+
+function readAgent(
+  { policy, killBoard }: AdmissionServices,
+  io: CallIo,
+  asked: Extract<MissingFact, { readonly fact: 'agent' }>,
+): AgentFacts | Promise<AgentFacts> {
+  const { organization_id, agent_id, is_calling } = asked
+  const factsOf = ({ agent, scopes }: AgentPolicy): AgentFacts => {
+    if (agent === null) return { agent, scopes, killed_at: null }
+    // Held before it is looked at: a kill that comes between finds the call.
+    if (is_calling) io.hold(organization_id, agent_id)
+    return { agent, scopes, killed_at: killedAt(killBoard, agent) }
+  }
+  const found = policy.agent(organization_id, agent_id)
+  return found instanceof Promise ? found.then(factsOf) : factsOf(found)
+}
+
+const killedAt = (killBoard: AdmissionServices['killBoard'], agent: Agent): string | null =>
+  killBoard.killedAt(agent.organization_id, agent.agent_id) ??
+  // A store that was read before the flag was heard of counts as well, unless a reactivation is known since.
+  ((killBoard.known(agent.organization_id, agent.agent_id)?.revision ?? 0) <= agent.revision
+    ? storedKilledAt(agent)
+    : null)
+
+function refused(
+  { uses }: AdmissionServices,
+  { record }: ReceivedCall,
+  { step, reason, details, data, known }: NotAdmitted,
+): Deny {
+  noteKnown(record, known)
+  const { key, agent } = known
+  if (step === 'scope' && key !== null && agent !== null)
+    uses.note(agent.agent_id, key, record.facts.endpoint)
+  return deny(step, reason, details, data === undefined ? {} : { data: { ...details, ...data } })
+}
+
+function noteAdmitted(
+  { uses }: AdmissionServices,
+  { record }: ReceivedCall,
+  { integration, key, agent, scope, rule }: Admitted,
+): void {
+  noteKnown(record, { integration, key, agent })
+  record.facts.scope_id = scope.scope_id
+  record.facts.rule = rule
+  record.note('scope', 'pass')
+  if (key !== null) uses.note(agent.agent_id, key, record.facts.endpoint)
+}
+
+/** What is not known now may have been noted before, as the owner of a dead key. */
+function noteKnown({ facts }: CallRecord, { integration, key, agent }: Known): void {
+  facts.integration_id = integration?.integration.integration_id ?? null
+  facts.key_id = key?.key_id ?? facts.key_id
+  facts.agent_id = agent?.agent_id ?? facts.agent_id
+  facts.agent_name = agent?.agent_name ?? facts.agent_name
+}

@@ -1,0 +1,135 @@
+import { holdsBody } from '../../core/credential/holds-body.ts'
+import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
+import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
+import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
+import { deferredSettings } from '../policy/deferred-settings.ts'
+import type { PolicyStore } from '../policy/policy-store.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import { deny, pass, type Step } from '../verdict/step.ts'
+import type { AdmittedCall } from './admit-call.ts'
+import type { CallIo } from './call-io.ts'
+import { holdBody, type SentBody } from './hold-body.ts'
+import type { IdentityServices } from './read-identity.ts'
+
+export interface BodyServices extends IdentityServices {
+  readonly policy: Pick<PolicyStore, 'agent'>
+}
+
+/** The largest body that may be held; null where nothing has to look at it, and it streams through. */
+export function heldBodyLimit(
+  call: AdmittedCall,
+  has_body: boolean,
+  mcp: McpHeaders | null,
+  max_body_bytes: number,
+): number | null {
+  const { integration, base } = call.integration
+  const { injection, tools, max_body_bytes: scope_bytes } = call.settings
+  const there = call.agent_scopes.by_integration.get(integration.integration_id)
+  const isNeeded =
+    call.body !== null ||
+    injection.enabled ||
+    !tools.is_unrestricted ||
+    mcp?.mirrors === true ||
+    (has_body && there !== undefined && mayBodyOverride(there, call, call.head.content_type)) ||
+    holdsBody(integration.auth, base.scheme)
+  return isNeeded ? Math.min(max_body_bytes, scope_bytes ?? Number.POSITIVE_INFINITY) : null
+}
+
+/** Asks Envoy for a body that will be looked at, so that it arrives while something else is waited for. */
+export function askForBody({ body, head }: AdmittedCall, limit_bytes: number, io: CallIo): void {
+  if (body === null && (head.content_length ?? 0) <= limit_bytes) void io.body()
+}
+
+/** What the later steps need of a body, read at once. */
+export interface CallBody {
+  /** Null where nothing looked at it, or where there is none. */
+  readonly sent: SentBody | null
+  readonly facts: BodyFacts | null
+}
+
+/** Holds the body, cuts the agent's name out of it, and asks everything that a step wants to know of the rest. */
+export async function readCallBody(
+  services: BodyServices,
+  call: AdmittedCall,
+  limit_bytes: number,
+  io: CallIo,
+  record: CallRecord,
+): Promise<Step<CallBody>> {
+  const { pool, settings } = services
+  const { content_length } = call.head
+  const held =
+    call.body === null
+      ? await holdBody(io, record.facts, content_length, limit_bytes)
+      : withinLimit(call.body.bytes, record.facts.bytes_in ?? 0, limit_bytes)
+  if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes })
+  const questions = questionsOf(call, record.mcp, settings.max_body_bytes)
+  const patterns = call.settings.injection.enabled ? deferredSettings(call.settings) : null
+  const reading = pool.readBody(held, questions, patterns)
+  const read = reading instanceof Promise ? await reading : reading
+  if (read.kind === 'busy') return deny('body', 'gateway_unavailable')
+  const { facts, sent } = read
+  record.json_rpc_id = idOf(facts)
+  record.setAside(facts.scan_ms)
+  const is_cut = read.is_cut || call.body?.is_cut === true
+  const value = { sent: sent === null ? null : { bytes: sent, is_cut }, facts }
+  return checkIdentity(services.policy, call, value, facts)
+}
+
+/** A scope may have a lower limit than the one under which the body was read for the agent's name. */
+const withinLimit = (
+  bytes: Buffer,
+  received_bytes: number,
+  limit_bytes: number,
+): Buffer | 'too_large' => (received_bytes > limit_bytes ? 'too_large' : bytes)
+
+/** The agent that the body names must be the one that calls; a value that names no agent here is the API's own. */
+async function checkIdentity(
+  policy: BodyServices['policy'],
+  { agent, key }: AdmittedCall,
+  body: CallBody,
+  { identity: said }: BodyFacts,
+): Promise<Step<CallBody>> {
+  if (said === null || said.kind === 'none') return pass(body)
+  if (said.kind === 'ambiguous') return deny('agent', 'ambiguous_request', { reason: 'agent_id' })
+  if (said.agent_id === agent.agent_id) return pass(body)
+  if ((key?.agent_id ?? null) === null)
+    return deny('agent', 'ambiguous_request', { reason: 'agent_id' })
+  const named = await policy.agent(agent.organization_id, said.agent_id)
+  return named.agent === null ? pass(body) : deny('agent', 'agent_mismatch')
+}
+
+function questionsOf(
+  { head, body, integration, agent, target, outgoing, settings }: AdmittedCall,
+  mcp: McpHeaders | null,
+  limit_bytes: number,
+): BodyQuestions {
+  const { strip_agent_id: strips } = integration.integration
+  return {
+    content_type: head.content_type,
+    content_encoding: head.content_encoding,
+    limit_bytes,
+    identity: body === null ? { strips, agent_id: agent.agent_id } : null,
+    asks_overrides: true,
+    json_rpc: settings.tools.is_unrestricted && mcp === null ? null : { headers: mcp },
+    scan: settings.injection.enabled
+      ? {
+          path: pathBelowBase(target.raw_path, integration.base.segments.length),
+          query: outgoing.raw_query ?? '',
+          headers: outgoing.headers.map(({ name, value }) => [name, value] as const),
+        }
+      : null,
+  }
+}
+
+/** Of the one message that a refusal would answer; null where there are several, or none. */
+function idOf({ json_rpc }: BodyFacts): string | null {
+  if (json_rpc?.kind === 'mismatch') return json_rpc.id
+  return json_rpc?.kind === 'single' ? (json_rpc.messages[0]?.id ?? null) : null
+}
+
+/** As it was sent, from the first slash below the base URL on. */
+function pathBelowBase(raw_path: string, base_segments: number): string {
+  let at = 0
+  for (let i = 0; i < base_segments && at >= 0; i++) at = raw_path.indexOf('/', at + 1)
+  return at < 0 ? '' : raw_path.slice(at)
+}

@@ -1,0 +1,45 @@
+import type { ScanPool } from '../../core/inspection/scan-pool.ts'
+import type { SaidIdentity } from '../../core/policy/read-body-identity.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import { deny, pass, type Step } from '../verdict/step.ts'
+import type { CallIo } from './call-io.ts'
+import { holdBody, type SentBody } from './hold-body.ts'
+import type { RequestHead } from './read-head.ts'
+
+export interface IdentityServices {
+  readonly pool: Pick<ScanPool, 'readBody'>
+  readonly settings: { readonly max_body_bytes: number }
+}
+
+/**
+ * The agent's name in the body, where nothing else names it. The body is cut here already.
+ * @param head as the upstream will read it
+ */
+export async function readIdentity(
+  { pool, settings }: IdentityServices,
+  { io, record }: { readonly io: CallIo; readonly record: CallRecord },
+  head: RequestHead,
+  strips: boolean,
+): Promise<Step<{ readonly said: SaidIdentity; readonly body: SentBody | null }>> {
+  const { content_type, content_encoding, content_length } = head
+  const { max_body_bytes: limit_bytes } = settings
+  const held = await holdBody(io, record.facts, content_length, limit_bytes)
+  if (held === 'too_large') return deny('agent', 'request_too_large', { limit_bytes })
+  if (content_encoding !== null && held.length > 0)
+    return deny('agent', 'unsupported_content_encoding', { content_encoding })
+  const questions = {
+    content_type,
+    content_encoding: null,
+    limit_bytes,
+    identity: { strips, agent_id: null },
+    asks_overrides: false,
+    json_rpc: null,
+    scan: null,
+  }
+  const reading = pool.readBody(held, questions, null)
+  const read = reading instanceof Promise ? await reading : reading
+  if (read.kind === 'busy') return deny('agent', 'gateway_unavailable')
+  const { facts, sent, is_cut } = read
+  const body = sent === null ? null : { bytes: sent, is_cut }
+  return pass({ said: facts.identity ?? { kind: 'none' }, body })
+}

@@ -1,0 +1,29 @@
+import type { AdmissionStep } from '../../core/decision/admission.ts'
+import type { Reason } from '../../core/reasons.ts'
+import type { Denial } from './denial.ts'
+
+/** The steps of a decision, in their order. */
+export type StepName = 'lease' | AdmissionStep | 'rate' | 'body' | 'tools' | 'scan' | 'credential'
+
+/** What a step answers: what the next ones need of it, or the refusal of the call. */
+export type Step<T> = Pass<T> | Deny
+
+export interface Pass<T> {
+  readonly kind: 'pass'
+  readonly value: T
+}
+
+export interface Deny {
+  readonly kind: 'deny'
+  readonly step: StepName
+  readonly denial: Denial
+}
+
+export const pass = <T>(value: T): Pass<T> => ({ kind: 'pass', value })
+
+export const deny = (
+  step: StepName,
+  reason: Reason,
+  details: Denial['details'] = {},
+  more: Omit<Denial, 'reason' | 'details'> = {},
+): Deny => ({ kind: 'deny', step, denial: { reason, details, ...more } })
