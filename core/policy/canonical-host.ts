@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isIPv6 } from 'node:net'
-import { domainToASCII } from 'node:url'
+import { domainToASCII, domainToUnicode } from 'node:url'
 
 export type HostFault = 'missing_host' | 'bad_host' | 'ip_spelling'
 
@@ -27,9 +27,17 @@ export function canonicalHost(text: string): string | { readonly fault: HostFaul
     // The standard's parser decodes percent signs, and a host spelled with them deceives a reader.
     if (text.includes('%') || !isUtf8(bytes)) return { fault: 'bad_host' }
     host = domainToASCII(bytes.toString('utf8'))
+    if (!host.split('.').every(isReadableLabel)) return { fault: 'bad_host' }
   }
   if (host.endsWith('.')) host = host.slice(0, -1)
   return hostFault(host) ?? host
+}
+
+/** Newer releases of Node keep a label that begins with `xn--` and is not Punycode; older ones refuse the host. */
+function isReadableLabel(label: string): boolean {
+  if (!label.startsWith('xn--')) return true
+  const name = domainToUnicode(label)
+  return name !== label && domainToASCII(name) === label
 }
 
 function hostFault(host: string): { readonly fault: HostFault } | null {
