@@ -1,5 +1,6 @@
 import { Client, type Dispatcher, type buildConnector } from 'undici'
 import type { AttemptOutcome } from './attempt-outcome.ts'
+import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { classifyFailure } from './classify-failure.ts'
 import { hideUrlParts } from './hide-webhook-url.ts'
 
@@ -52,7 +53,8 @@ export async function sendDelivery(
     })
     status = answer.statusCode
     const excerpt = await readExcerpt(answer)
-    const response_excerpt = excerpt === null ? null : hideUrlParts(excerpt, request.url)
+    const response_excerpt =
+      excerpt === null ? null : maskSecrets(hideUrlParts(excerpt, request.url))
     const is_success = status >= 200 && status < 300
     const failure = status >= 300 && status < 400 ? 'redirect_refused' : 'http_status'
     const error = is_success ? null : failure

@@ -9,7 +9,7 @@ import { mayMatch } from './custom/literal-filter.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { LayeredScanner } from './layered-scanner.ts'
-import { maskSecrets } from './mask-secrets.ts'
+import { maskSecrets, maskWithin } from '../masking/mask-secrets.ts'
 import { CATEGORIES, type Category } from './categories.ts'
 import type { Sensitivity } from './pattern.ts'
 import { builtIn } from './patterns/built-in.ts'
@@ -247,8 +247,21 @@ const asWritten = (source: Source, start: number, end: number): string => {
   }
 }
 
+/** What is looked at around an excerpt: the first line of a private key is further away than the name of a password. */
+const BEFORE_BYTES = 1_024
+const AFTER_BYTES = 256
+
 const excerpt = (source: Source, start: number, end: number): string => {
-  const text = maskSecrets(asWritten(source, start, Math.min(end, start + EXCERPT_CHARACTERS * 4)))
+  const from = Math.max(0, start - BEFORE_BYTES)
+  const to = Math.min(end, start + EXCERPT_CHARACTERS * 4)
+  // The name of a header says what its value is.
+  const header = /^headers\.(.+)$/.exec(source.location)
+  const name = header === null ? '' : `${header[1]}: `
+  const text = maskWithin(
+    name + asWritten(source, from, start),
+    asWritten(source, start, to),
+    asWritten(source, to, Math.min(source.bytes.length, to + AFTER_BYTES)),
+  )
   return Array.from(text)
     .slice(0, EXCERPT_CHARACTERS)
     .join('')
@@ -356,7 +369,7 @@ const nameFindings = (
       category: candidate.category,
       severity: CATEGORIES[candidate.category].severity,
       matched_text: excerpt(source, candidate.start, candidate.end),
-      location: place.location,
+      location: maskSecrets(place.location),
       start: candidate.start,
       end: candidate.end,
       via: candidate.via,

@@ -1,0 +1,35 @@
+import type RE2 from 're2'
+
+/** What an expression has found; offsets are in UTF-16 code units. */
+export interface Found {
+  readonly groups: readonly (string | undefined)[]
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Every match of an expression with the flag `g`, in order. RE2 reads UTF-8: given text it would turn the whole of it
+ * again for each match, so it is turned once here, and offsets are counted on from match to match.
+ */
+export function* findAll(expression: RE2, text: string): Generator<Found> {
+  const bytes = Buffer.from(text, 'utf8')
+  const isAscii = bytes.length === text.length
+  expression.lastIndex = 0
+  let at = 0
+  let at_byte = 0
+  const indexOf = (byte: number): number => {
+    at = isAscii ? byte : at + bytes.toString('utf8', at_byte, byte).length
+    at_byte = byte
+    return at
+  }
+  for (;;) {
+    const found = expression.exec(bytes)
+    if (found === null) return
+    const [whole, ...groups] = found as unknown as [Buffer, ...(Buffer | undefined)[]]
+    const end_byte = found.index + whole.length
+    const start = indexOf(found.index)
+    yield { groups: groups.map((group) => group?.toString('utf8')), start, end: indexOf(end_byte) }
+    // Whoever takes the matches may use the expression meanwhile.
+    expression.lastIndex = whole.length === 0 ? end_byte + 1 : end_byte
+  }
+}

@@ -1,0 +1,46 @@
+import type { HiddenRange } from './hidden-range.ts'
+
+const HEADER = /\b(?:set-)?cookie[\\]{0,4}["']?[ \t]{0,4}[:=][ \t]{0,4}[\\]{0,4}["']?/gi
+/** More pairs of one line are hidden together, whatever they are. */
+const PAIRS_MAX = 200
+/** Attributes of Set-Cookie, and values as short as a language or a setting. */
+const ATTRIBUTE =
+  /^(?:path|domain|expires|max-age|samesite|priority|version|httponly|secure|partitioned)$/i
+const SHORT = 8
+
+/** Where the values of cookies stand, after the name of their header. What reads as a sentence is none. */
+export function findCookieValues(text: string): HiddenRange[] {
+  const ranges: HiddenRange[] = []
+  let end = 0
+  for (const { index, 0: found } of text.matchAll(HEADER)) {
+    // A line is read once, whatever is in it.
+    if (index < end) continue
+    const start = index + found.length
+    const line = text.slice(start).search(/[\r\n"'<>]|\\[nr"]/)
+    end = line < 0 ? text.length : start + line
+    ranges.push(...valuesOf(text.slice(start, end), start))
+  }
+  return ranges
+}
+
+function valuesOf(line: string, offset: number): HiddenRange[] {
+  const ranges: HiddenRange[] = []
+  let start = offset
+  const pairs = line.split(';')
+  for (const pair of pairs.slice(0, PAIRS_MAX)) {
+    const equals = pair.indexOf('=')
+    const name = (equals < 0 ? pair : pair.slice(0, equals)).trim()
+    const value = pair.slice(equals + 1)
+    const from = start + equals + 1
+    if (!ATTRIBUTE.test(name) && isOpaque(value.trim()))
+      ranges.push({ start: from, end: from + value.trimEnd().length })
+    start += pair.length + 1
+  }
+  if (pairs.length > PAIRS_MAX) ranges.push({ start, end: offset + line.length })
+  return ranges
+}
+
+function isOpaque(value: string): boolean {
+  if (value.length < SHORT) return false
+  return !/\s/.test(value.replaceAll(/%20|\+/g, ' '))
+}

@@ -1,0 +1,5 @@
+/** What of a text is hidden: from `start` up to `end`, in UTF-16 code units. */
+export interface HiddenRange {
+  readonly start: number
+  readonly end: number
+}

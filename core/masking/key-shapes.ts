@@ -1,0 +1,162 @@
+/** What a key or token looks like wherever it stands. */
+export interface KeyShape {
+  readonly kind: string
+  /** RE2, without groups: what is shown, so that a reader sees what kind of secret it was. */
+  readonly shown: string
+  /** RE2, without groups: what follows and is hidden. */
+  readonly hidden: string
+  /** Judges what would be hidden, where the expression also finds ordinary text. */
+  readonly isSecret?: (hidden: string) => boolean
+}
+
+const any = (...parts: readonly string[]): string => `(?:${parts.join('|')})`
+
+/** A slug of words has neither; of random texts of this length hardly any has none. */
+const isRandom = (hidden: string): boolean => /[0-9A-Z]/.test(hidden) && !isPlaceholder(hidden)
+/** `$TOKEN`, `<token>`, `{{ token }}`, `%s`, and code in the place of a value. */
+const isPlaceholder = (hidden: string): boolean => /^[$<{%`*]/.test(hidden)
+
+/** Private keys as files and programs hold them, also those whose beginning or end was cut off. */
+const PRIVATE_KEYS: readonly KeyShape[] = [
+  {
+    kind: 'private key, from its first line on',
+    shown: '(?i:-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5})',
+    hidden: '(?s:.*?)(?i:-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}|\\z)',
+  },
+  {
+    kind: 'private key, up to its last line',
+    shown: '',
+    // Line ends may be escaped, as in JSON within JSON.
+    hidden:
+      '(?:[A-Za-z0-9+/=]|\\s|\\\\+[nr]){8,}(?i:-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5})',
+  },
+  {
+    // As its DER begins.
+    kind: 'private key, Base64 without lines around it',
+    shown: '\\bM',
+    hidden: '(?:II[A-J]|HcC|Gc|GkC|GHA|IGH|FEC|C4C|HQC|D4C)[A-Za-z0-9+/]{60,}={0,2}',
+  },
+  { kind: 'private key of PuTTY', shown: 'Private-Lines: ?\\d{1,3}', hidden: '(?s:.+)' },
+  { kind: 'private key of age', shown: '(?i:\\bAGE-SECRET-KEY-1)', hidden: '(?i:[A-Z0-9]{20,})' },
+  {
+    kind: 'private member of a JSON Web Key',
+    shown: '"(?:d|p|q|dp|dq|qi|k)[\\\\]{0,4}"\\s{0,4}:\\s{0,4}[\\\\]{0,4}"',
+    hidden: '[-_A-Za-z0-9]{20,}',
+  },
+]
+
+/** Prefixes that end in a dash or an underscore, by whom they are from. */
+const PREFIXES = any(
+  'agw_live|agw_admin',
+  // OpenAI, Anthropic, OpenRouter, Stripe, Clerk, Langfuse
+  '[spr]k|[spr]k_live|[spr]k_test|sk-proj|sk-ant|sk-or|sk-svcacct|sk-admin|sk-lf|pk-lf|whsec',
+  // GitHub, GitLab, Bitbucket, Atlassian
+  'gh[pousr]|github_pat|gl(?:pat|dt|rt|ptt|cbt|oas|ft|imt|agent|soat|ffct)|ATBB|ATATT3x[A-Za-z0-9]{2,}|ATCTT3x[A-Za-z0-9]{2,}',
+  // Slack, Shopify, Square, Razorpay, Plaid, EasyPost
+  'xox[abceoprs]|xapp|shp(?:at|ss|ca|pa|tka)|sq0(?:atp|csp|idp)|rzp_live|rzp_test|EZ[AT]K',
+  // npm, PyPI, RubyGems, crates.io, Docker, NuGet
+  'npm|pypi|rubygems|cio|dckr_pat|oy2',
+  // Google, DigitalOcean, Heroku, Fly, Vercel, Render, Supabase, PlanetScale, Neon, Databricks
+  'GOCSPX|do[opr]_v1|HRKU|fm2|FlyV1|vercel|rnd|sbp|sb_secret|pscale_(?:tkn|pw|oauth)|neon|dapi',
+  // Hugging Face, Replicate, Groq, xAI, Perplexity, NVIDIA, Tavily, Firecrawl, LangSmith, ElevenLabs
+  'hf|r8|gsk|xai|pplx|nvapi|tvly|lsv2_(?:pt|sk)|csk|fw|jina',
+  // Notion, Linear, Figma, Airtable, Asana, Postman, Typeform, ClickUp, Intercom
+  'ntn|secret|lin_api|lin_oauth|figd|PMAK|tfp',
+  // Grafana, New Relic, Sentry, Datadog, PostHog, Brevo, Mailgun, Resend, CircleCI, Buildkite, Doppler
+  'glsa|glc|NRAK|NRJS|sntry[su]|phc|phx|xkeysib|xsmtpsib|CCIPAT|CCIPRJ|bkua',
+)
+
+/** Forms that the issuers of keys gave them. */
+const ISSUED: readonly KeyShape[] = [
+  {
+    kind: 'key with a prefix',
+    shown: `\\b${PREFIXES}[-_]`,
+    hidden: '[-_.+/=A-Za-z0-9]{16,}',
+    isSecret: isRandom,
+  },
+  {
+    kind: 'key of Slack',
+    shown: '\\bxox[abceoprs]-|\\bxapp-',
+    hidden: '[-A-Za-z0-9]{8,}',
+    isSecret: isRandom,
+  },
+  {
+    kind: 'key of AWS',
+    shown: '\\b(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA|ANPA|ANVA)',
+    hidden: '[A-Z0-9]{12,}',
+  },
+  { kind: 'key of Google', shown: '\\b(?:AIza|ya29\\.|1//0)', hidden: '[-_A-Za-z0-9]{20,}' },
+  { kind: 'key of Twilio', shown: '\\b(?:AC|SK)', hidden: '[a-f0-9]{32}\\b' },
+  { kind: 'key of Mailgun', shown: '\\bkey-', hidden: '[a-f0-9]{32}\\b' },
+  { kind: 'key of Mailchimp', shown: '', hidden: '\\b[a-f0-9]{32}-us\\d{1,2}\\b' },
+  { kind: 'token of Airtable', shown: '\\bpat', hidden: '[A-Za-z0-9]{14}\\.[a-f0-9]{32,}' },
+  { kind: 'key of SendGrid', shown: '\\bSG\\.', hidden: '[-_A-Za-z0-9]{16,}\\.[-_A-Za-z0-9]{16,}' },
+  { kind: 'token of Telegram', shown: '', hidden: '\\b\\d{8,10}:AA[-_A-Za-z0-9]{32,34}' },
+  {
+    kind: 'token of Discord',
+    shown: '',
+    hidden: '\\b[MNO][A-Za-z0-9_-]{23,27}\\.[-_A-Za-z0-9]{6}\\.[-_A-Za-z0-9]{27,}',
+  },
+  { kind: 'secret of Azure', shown: '', hidden: '[A-Za-z0-9_~.]{3}\\dQ~[A-Za-z0-9_~.-]{31,34}' },
+  { kind: 'token of Databricks or Facebook', shown: '\\b(?:dapi|EAA)', hidden: '[A-Za-z0-9]{32,}' },
+  {
+    kind: 'token of Vault, Terraform or Doppler',
+    shown: '\\b(?:hv[sbr]\\.|[A-Za-z0-9]{14}\\.atlasv1\\.|dp\\.(?:pt|st|ct|sa|scim|audit)\\.)',
+    hidden: '[-_.A-Za-z0-9]{20,}',
+  },
+  {
+    kind: 'JSON Web Token',
+    shown: '\\beyJ',
+    hidden: '[-_A-Za-z0-9]{8,}\\.[-_A-Za-z0-9]{4,}(?:\\.[-_A-Za-z0-9]*){0,3}',
+  },
+  { kind: 'PASETO', shown: '\\bv[1-4]\\.(?:local|public)\\.', hidden: '[-_A-Za-z0-9]{20,}' },
+]
+
+/** Secrets by the place that a URL or a request has for them. */
+const IN_REQUESTS: readonly KeyShape[] = [
+  {
+    kind: 'scheme of Authorization',
+    shown: '(?i:\\b(?:bearer|basic|token|negotiate) )',
+    hidden: '[-_.~+/=A-Za-z0-9]{16,}',
+    isSecret: isRandom,
+  },
+  {
+    kind: 'Authorization',
+    shown: `(?i:\\bauthorization[\\\\]{0,4}["']?[ \\t]{0,4}[:=][ \\t]{0,4}[\\\\]{0,4}["']?(?:[a-z][a-z0-9-]{2,20} {1,4})?)`,
+    hidden: '[^\\s"\'<>\\\\]{4,}',
+    isSecret: (hidden) =>
+      (/[0-9=+/]/.test(hidden) || hidden.length >= 16) && !isPlaceholder(hidden),
+  },
+  {
+    kind: 'password in a URL',
+    shown: `://[^\\s/:@"'<>]{0,256}:`,
+    hidden: `[^\\s/@"'<>]{1,512}@`,
+    isSecret: (hidden) => !isPlaceholder(hidden),
+  },
+  {
+    kind: 'user name in a URL',
+    shown: '://(?:[rs]k_)?',
+    hidden: `[^\\s/:@"'<>.]{12,512}@`,
+    isSecret: isRandom,
+  },
+  {
+    kind: 'parameter of a URL',
+    shown:
+      '(?i:[?&](?:[a-z0-9]{1,20}[-_])?(?:sig|signature|auth|key|apikey|token|secret|password|passwd|pwd|sid|session|credential)=)',
+    hidden: `[^\\s&#"'<>]{6,}`,
+    isSecret: isRandom,
+  },
+  {
+    kind: 'address of a webhook',
+    shown:
+      '(?i:\\bhooks\\.slack\\.com/(?:services|workflows|triggers)/|\\bdiscord(?:app)?\\.com/api/(?:v\\d+/)?webhooks/|\\bwebhook\\.office\\.com/webhookb2/|\\bapi\\.telegram\\.org/bot)',
+    hidden: `[^\\s"'<>&]{8,}`,
+  },
+  {
+    kind: 'user and password of curl',
+    shown: `\\bcurl\\b[^\\n]{0,200}? (?:-u|--user)[ =]?["']?`,
+    hidden: `[^\\s"':]{1,256}:[^\\s"']{0,256}`,
+  },
+]
+
+export const KEY_SHAPES: readonly KeyShape[] = [...PRIVATE_KEYS, ...ISSUED, ...IN_REQUESTS]

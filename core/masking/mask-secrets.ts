@@ -1,0 +1,47 @@
+import { findCardNumbers } from './find-card-numbers.ts'
+import { findCookieValues } from './find-cookie-values.ts'
+import { findKeys } from './find-keys.ts'
+import { findNamedSecrets } from './find-named-secrets.ts'
+import type { HiddenRange } from './hidden-range.ts'
+
+const HIDDEN = '***'
+
+/**
+ * Hides what looks like a secret and leaves the rest, for texts that are shown or logged. Callers bound the length of
+ * the text; the time is linear in it.
+ */
+export const maskSecrets = (text: string): string => maskWithin('', text, '')
+
+/**
+ * The same for a part of a longer text. What stands before and after it is looked at and not shown: an excerpt may
+ * begin or end within a secret.
+ */
+export function maskWithin(before: string, part: string, after: string): string {
+  const text = before + part + after
+  const end = before.length + part.length
+  let shown = ''
+  let at = before.length
+  for (const range of hiddenRanges(text)) {
+    if (range.end <= at || range.start >= end) continue
+    shown += text.slice(at, Math.max(at, range.start)) + HIDDEN
+    at = Math.min(end, range.end)
+  }
+  return shown + text.slice(at, end)
+}
+
+/** In order, and apart from each other. */
+function hiddenRanges(text: string): HiddenRange[] {
+  const all = [
+    ...findKeys(text),
+    ...findNamedSecrets(text),
+    ...findCookieValues(text),
+    ...findCardNumbers(text),
+  ]
+  const merged: HiddenRange[] = []
+  for (const range of all.sort((a, b) => a.start - b.start)) {
+    const last = merged.at(-1)
+    if (last === undefined || range.start > last.end) merged.push(range)
+    else merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, range.end) }
+  }
+  return merged
+}
