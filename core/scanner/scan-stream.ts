@@ -1,19 +1,15 @@
 import type { InjectionMode } from '../model.ts'
 import { decideInjection, type InjectionDecision } from './decide-injection.ts'
-import { type Finding, FINDING_LIMIT } from './finding.ts'
+import type { Finding } from './finding.ts'
+import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
-import { eventData, eventTexts } from './stream/event-texts.ts'
+import { binarySources } from './format/take-apart.ts'
+import { eventData } from './stream/event-texts.ts'
+import { StreamFindings, type StreamText } from './stream/stream-findings.ts'
 import { openStreamInflater } from './stream/stream-inflater.ts'
 
-/** How much of the text before is looked at together with a new event; no expression spans more. */
-const WINDOW_CHARACTERS = 1_024
-/** Places whose texts are joined over events; APIs stream into one or two. */
-const LARGEST_WINDOW_COUNT = 64
 /** An event that is longer is scanned and let go in parts. */
 const LARGEST_EVENT_BYTES = 262_144
-/** Strings that come back unchanged in every event (ids, model names) are no text that grows. */
-const REPEATED_CHARACTERS = 8
-
 export type StreamVerdict = {
   /** Bytes of the stream, from its beginning, that may go to the caller. Never less than before. */
   readonly clean_until_bytes: number
@@ -35,64 +31,21 @@ export type TextScan = (
   texts: readonly Source[],
 ) => readonly (readonly Finding[])[] | null | Promise<readonly (readonly Finding[])[] | null>
 
-type State = {
-  readonly windows: Map<string, { tail: string; last: string }>
-  readonly reported: Set<string>
-  findings: Finding[]
-}
+const LOCATION = 'response.body'
 
-/** A text of an event; `location` replaces what the scan says, where that knows less. */
-type EventText = { readonly source: Source; readonly location: string | null }
-
-const report = (state: State, found: readonly Finding[], location: string | null): void => {
-  for (const finding of found) {
-    const named = location === null ? finding : { ...finding, location }
-    const key = `${named.pattern_name} ${named.pattern ?? ''} ${named.location}`
-    if (state.reported.has(key) || state.reported.size >= FINDING_LIMIT) continue
-    state.reported.add(key)
-    state.findings.push(named)
-  }
-}
-
-/** Joins the strings of one place over events, so that an attack cut into tokens reads as one. */
-const joinedText = (state: State, path: string, text: string): EventText | null => {
-  let window = state.windows.get(path)
-  if (window === undefined) {
-    if (state.windows.size >= LARGEST_WINDOW_COUNT) path = ''
-    window = state.windows.get(path) ?? { tail: '', last: '' }
-    state.windows.set(path, window)
-  }
-  if (text === window.last && text.length >= REPEATED_CHARACTERS) return null
-  window.last = text
-  const joined = window.tail + text
-  window.tail = joined.slice(-WINDOW_CHARACTERS)
-  if (joined.length === text.length) return null
-  const bytes = Buffer.from(joined.slice(-WINDOW_CHARACTERS - text.length))
-  return {
-    source: { bytes, format: 'text', location: 'response.body' },
-    location: `response.body${path.replace(/#\d+/g, '')}`,
-  }
-}
-
-const textsOf = (state: State, event: Buffer): EventText[] => {
+const textsOf = (findings: StreamFindings, event: Buffer): StreamText[] => {
   const text = event.toString('utf8')
   const data = eventData(text)
   const isJson = data !== null && /^\s*[[{"]/.test(data)
   const bytes = data === null ? event : Buffer.from(data)
-  const format = isJson ? 'json' : 'text'
-  const texts: EventText[] = [
-    { source: { bytes, format, location: 'response.body' }, location: null },
+  const asItIs: Source = { bytes: event, format: 'text', location: LOCATION }
+  const sources: Source[] = [{ bytes, format: isJson ? 'json' : 'text', location: LOCATION }]
+  if (data !== null && text.length > data.length + 16) sources.push(asItIs)
+  if (isBinary(event)) sources.push(...binarySources(event, LOCATION))
+  return [
+    ...sources.map((source) => ({ source, location: null })),
+    ...findings.joined(data ?? text),
   ]
-  if (data !== null && text.length > data.length + 16)
-    texts.push({
-      source: { bytes: event, format: 'text', location: 'response.body' },
-      location: null,
-    })
-  for (const { path, text: part } of data === null ? [{ path: '', text }] : eventTexts(data)) {
-    const joined = joinedText(state, path, part)
-    if (joined !== null) texts.push(joined)
-  }
-  return texts
 }
 
 /** The offset behind the first blank line at or after `from`, or -1. */
@@ -125,7 +78,7 @@ class EventScan implements StreamScanner {
   readonly #scanTexts: TextScan
   readonly #inflater: ReturnType<typeof openStreamInflater>
   readonly #isPlain: boolean
-  readonly #state: State = { windows: new Map(), reported: new Set(), findings: [] }
+  readonly #findings = new StreamFindings()
   #held: Buffer = Buffer.alloc(0)
   /** Up to here no event ends, so that an event in many pieces is not searched anew with each. */
   #searched = 0
@@ -170,8 +123,7 @@ class EventScan implements StreamScanner {
   }
 
   #answer(): StreamVerdict {
-    const { findings } = this.#state
-    this.#state.findings = []
+    const findings = this.#findings.take()
     return {
       clean_until_bytes: this.#clean,
       findings,
@@ -181,7 +133,7 @@ class EventScan implements StreamScanner {
   }
 
   async #take(event: Buffer): Promise<boolean> {
-    const texts = textsOf(this.#state, event)
+    const texts = textsOf(this.#findings, event)
     const scanning = this.#scanTexts(texts.map(({ source }) => source))
     const found = scanning instanceof Promise ? await scanning : scanning
     if (found === null) {
@@ -189,8 +141,8 @@ class EventScan implements StreamScanner {
       return false
     }
     for (const [index, { location }] of texts.entries())
-      report(this.#state, found[index] ?? [], location)
-    if (decideInjection(this.#state.findings, this.#mode).outcome === 'blocked') {
+      this.#findings.report(found[index] ?? [], location)
+    if (decideInjection(this.#findings.fresh, this.#mode).outcome === 'blocked') {
       this.#cut = 'blocked'
       return false
     }

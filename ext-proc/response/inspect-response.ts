@@ -3,6 +3,7 @@ import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
+import { openByteScanner } from '../../core/scanner/scan-bytes.ts'
 import { openStreamScanner, type StreamScanner } from '../../core/scanner/scan-stream.ts'
 import type { Secret } from '../../core/secret.ts'
 import { deferredSettings } from '../policy/deferred-settings.ts'
@@ -53,7 +54,7 @@ class Inspector implements ResponseInspector {
   readonly #filters: boolean
   #contentType = ''
   #contentEncoding: string | null = null
-  #isEventStream = false
+  #reading: Reading = 'whole'
   #scanner: StreamScanner | null = null
   #filter: EventFilter | null = null
   /** Bytes of the stream that came, that were let out, and what the scanner still holds. */
@@ -84,22 +85,25 @@ class Inspector implements ResponseInspector {
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
-    const type = this.#contentType.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-    this.#isEventStream = type === 'text/event-stream'
-    const isLooked = this.may_read_body && isText(this.#contentType)
-    if (!isLooked) return { ...judged, body: 'unseen' }
-    if (!this.#isEventStream) return { ...judged, body: 'whole' }
-    if (this.#filters && this.#contentEncoding !== null) return { kind: 'deny', denial: UNREADABLE }
-    if (this.#scans) this.#scanner = this.#openScanner()
+    if (!this.may_read_body) return { ...judged, body: 'unseen' }
+    this.#reading = readingOf(headers, this.#contentType, this.#filters)
+    if (this.#reading === 'whole') return { ...judged, body: 'whole' }
+    // A list of tools is filtered whole, or event by event.
+    const isUnfiltered = this.#reading === 'bytes' || this.#contentEncoding !== null
+    if (this.#filters && isUnfiltered) return { kind: 'deny', denial: UNREADABLE }
+    if (this.#scans) this.#scanner = this.#openScanner(this.#reading)
     if (this.#filters) this.#filter = new EventFilter(settings.tools)
+    // Bytes pass unchanged or are cut, which a client sees by the length; events may be filtered.
+    if (this.#reading === 'bytes') return { ...judged, body: 'chunks' }
     const unmeasured = judged.headers.filter(({ name }) => name !== 'content-length')
     return { kind: 'pass', headers: unmeasured, body: 'chunks' }
   }
 
-  #openScanner(): StreamScanner {
+  #openScanner(reading: 'events' | 'bytes'): StreamScanner {
     const { settings, pool } = this.#order
     const deferred = deferredSettings(settings)
-    return openStreamScanner(
+    const open = reading === 'events' ? openStreamScanner : openByteScanner
+    return open(
       settings.injection.mode,
       (texts) => pool.scanTexts(texts, deferred),
       this.#contentEncoding,
@@ -107,7 +111,7 @@ class Inspector implements ResponseInspector {
   }
 
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict> {
-    return this.#isEventStream ? this.#streamed(bytes, end) : this.#whole(bytes)
+    return this.#reading === 'whole' ? this.#whole(bytes) : this.#streamed(bytes, end)
   }
 
   trailers(trailers: readonly Header[]): readonly string[] {
@@ -150,7 +154,7 @@ class Inspector implements ResponseInspector {
       const verdict = await this.#scanner.push(chunk, end)
       const waiting = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
       const count = verdict.clean_until_bytes - this.#released
-      clean = waiting.subarray(0, count)
+      clean = count === waiting.length ? waiting : waiting.subarray(0, count)
       this.#waiting = waiting.subarray(count)
       this.#released = verdict.clean_until_bytes
       const denial =
@@ -160,6 +164,7 @@ class Inspector implements ResponseInspector {
       if (denial !== null) return { kind: 'deny', denial, before: this.#filtered(clean, true) }
     }
     const out = this.#filtered(clean, end)
+    if (out === chunk) return UNCHANGED
     return out === null
       ? { kind: 'deny', denial: UNREADABLE, before: null }
       : { kind: 'pass', body: out, remove: [] }
@@ -197,21 +202,33 @@ const UNREADABLE: Denial = {
   },
 }
 
+/** `whole`: held until it is complete; `events`: let go event by event; `bytes`: let go as it comes. */
+type Reading = 'whole' | 'events' | 'bytes'
+
+/** A body that says it is no longer is held, whatever its type: a refusal says more than a response that is cut. */
+const HELD_ANYWAY_BYTES = 65_536
+
 /**
- * Types whose bodies are text that a model may read; images, archives and the like pass. Who names a charset says that
- * it is text, and of two types nobody knows which one a client takes.
+ * How a body is read. Its type decides only what it is held for: what says that it is text comes as a document, and all
+ * else is judged by its bytes as they pass, so that a picture of any size is not held.
  */
-const isText = (content_type: string): boolean => {
+function readingOf(headers: readonly Header[], content_type: string, filters: boolean): Reading {
   const type = content_type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  if (ENDLESS.test(type)) return false
-  return TEXT.test(type) || type.includes(',') || /;\s*charset\s*=/i.test(content_type)
+  if (type === 'text/event-stream') return 'events'
+  if (ENDLESS.test(type)) return 'bytes'
+  const length = headerOf(headers, 'content-length')
+  const isShort = length !== null && Number(length) <= HELD_ANYWAY_BYTES
+  return filters || isShort || isText(content_type, type) ? 'whole' : 'bytes'
 }
+
+/** Whoever names a charset says that it is text, and of two types nobody knows which one a client takes. */
+const isText = (content_type: string, type: string): boolean =>
+  TEXT.test(type) || type.includes(',') || /;\s*charset\s*=/i.test(content_type)
 
 /** Never whole, so it cannot be held. */
 const ENDLESS = /^multipart\/x-mixed-replace$/
 const TEXT = new RegExp(
   [
-    '^$',
     '^(?:text|message|multipart)/',
     '^image/svg',
     '^application/(?:x-www-form-urlencoded|http|rtf|toml|sql|typescript|x-(?:sh|tex|latex|python|php|httpd-php|perl|ruby))$',

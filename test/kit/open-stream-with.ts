@@ -1,4 +1,5 @@
 import type { CompiledInjectionSettings } from '../../core/scanner/compile-settings.ts'
+import { openByteScanner } from '../../core/scanner/scan-bytes.ts'
 import { openStreamScanner, type StreamScanner } from '../../core/scanner/scan-stream.ts'
 import { scanTexts } from '../../core/scanner/scan-texts.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
@@ -7,8 +8,9 @@ import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 export const openStreamWith = (
   settings: CompiledInjectionSettings,
   content_encoding: string | null,
+  reading: 'events' | 'bytes' = 'events',
 ): StreamScanner =>
-  openStreamScanner(
+  (reading === 'events' ? openStreamScanner : openByteScanner)(
     settings.mode,
     (texts) => scanTexts(texts, settings, new SearchBudget()),
     content_encoding,

@@ -51,10 +51,22 @@ const fromUtf32 = (body: Buffer): Buffer => {
   return Buffer.from(text)
 }
 
+/** Which encoding of wide units bytes are in, by their beginning. */
+export const wideCharset = (body: Buffer): 'utf-16le' | 'utf-16be' | 'utf-32' | null =>
+  isUtf32(body) ? 'utf-32' : isUtf16(body)
+
+/** Bytes in an encoding of wide units, as UTF-8. */
+export const decodeWide = (
+  body: Buffer,
+  charset: NonNullable<ReturnType<typeof wideCharset>>,
+): Buffer =>
+  charset === 'utf-32' ? fromUtf32(body) : Buffer.from(new TextDecoder(charset).decode(body))
+
 /** The body as UTF-8 if it is, or says that it is, something else; null where the bytes do as they are. */
 export const decodeCharset = (body: Buffer, contentType: string | null): Buffer | null => {
-  if (isUtf32(body)) return fromUtf32(body)
-  const label = isUtf16(body) ?? parameterOf(contentType, 'charset')?.toLowerCase() ?? 'utf-8'
+  const wide = wideCharset(body)
+  if (wide !== null) return decodeWide(body, wide)
+  const label = parameterOf(contentType, 'charset')?.toLowerCase() ?? 'utf-8'
   if (AS_UTF8.test(label)) return null
   if (label === 'utf-7') return fromUtf7(body)
   try {

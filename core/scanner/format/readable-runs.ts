@@ -24,23 +24,44 @@ const characterLength = (body: Buffer, at: number): number => {
   return at + length <= body.length ? length : 0
 }
 
-/** What of binary bytes a reader of strings would see: runs of at least so many bytes, one a line. */
-export const readableRuns = (body: Buffer, shortest_bytes: number): Buffer | null => {
-  const text = Buffer.allocUnsafe(body.length + 1)
+/** A word of a command or an attack; shorter runs come by chance in any bytes. */
+const WORD_BYTES = 3
+/** A sentence. */
+const SENTENCE_BYTES = 40
+
+export type ReadableRuns = { readonly words: Buffer | null; readonly sentences: Buffer | null }
+
+/** What of binary bytes a reader of strings would see, one run a line: all that may be words, and those of a sentence's length. */
+export const readableRuns = (body: Buffer): ReadableRuns => {
+  // Every line end stands in place of a byte that is left out, but for the last.
+  const words = Buffer.allocUnsafe(body.length + 1)
+  const sentences: Buffer[] = []
   let n = 0
   let i = 0
   while (i < body.length) {
-    const start = i
-    for (let length = characterLength(body, i); length > 0; length = characterLength(body, i)) {
-      i += length
-      if (i >= body.length) break
+    const start = n
+    while (i < body.length) {
+      const byte = body[i] as number
+      if (byte < 0x80) {
+        if (isControl(byte)) break
+        words[n++] = byte
+        i += 1
+        continue
+      }
+      const end = i + characterLength(body, i)
+      if (end === i) break
+      while (i < end) words[n++] = body[i++] as number
     }
-    if (i - start >= shortest_bytes) {
-      n += body.copy(text, n, start, i)
-      text[n] = 0x0a
-      n += 1
+    i += 1
+    if (n - start < WORD_BYTES) {
+      n = start
+      continue
     }
-    if (i === start) i += 1
+    words[n++] = 0x0a
+    if (n - start > SENTENCE_BYTES) sentences.push(words.subarray(start, n))
   }
-  return n === 0 ? null : text.subarray(0, n)
+  return {
+    words: n === 0 ? null : words.subarray(0, n),
+    sentences: sentences.length === 0 ? null : Buffer.concat(sentences),
+  }
 }

@@ -83,17 +83,12 @@ export const asItStands = (body: Buffer, location: string): Source => ({
   is_noise: isBinary(body),
 })
 
-/** A word of a command or an attack; shorter runs come by chance in any bytes. */
-const WORD_BYTES = 3
-/** A sentence. */
-const SENTENCE_BYTES = 40
-
 /** The texts in a picture, an archive or a file of another format. Single words among noise say nothing to the model. */
-const binarySources = (body: Buffer, location: string): Source[] => {
+export const binarySources = (body: Buffer, location: string): Source[] => {
   const sources: Source[] = []
-  const words = readableRuns(body, WORD_BYTES)
+  const { words, sentences } = readableRuns(body)
   if (words !== null) sources.push({ bytes: words, format: 'text', location, is_noise: true })
-  for (const bytes of [readableRuns(body, SENTENCE_BYTES), wideRuns(body)])
+  for (const bytes of [sentences, wideRuns(body)])
     if (bytes !== null) sources.push({ bytes, format: 'text', location })
   return sources
 }

@@ -1,0 +1,122 @@
+import type { InjectionMode } from '../model.ts'
+import { decideInjection } from './decide-injection.ts'
+import { decodeWide, wideCharset } from './format/charset.ts'
+import { isBinary } from './format/readable-runs.ts'
+import type { Source } from './format/source.ts'
+import { binarySources } from './format/take-apart.ts'
+import type { StreamScanner, StreamVerdict, TextScan } from './scan-stream.ts'
+import { StreamFindings, type StreamText } from './stream/stream-findings.ts'
+import { openStreamInflater } from './stream/stream-inflater.ts'
+
+/** How much of what came before is looked at with the next bytes: what no expression spans, in characters of four bytes. */
+const WINDOW_BYTES = 4_096
+/** Widest unit of an encoding; windows begin at a multiple of it, so that UTF-16 and UTF-32 are read as they were written. */
+const UNIT_BYTES = 4
+/** A longer line is no event of a stream. */
+const LARGEST_LINE_BYTES = 262_144
+const LOCATION = 'response.body'
+
+/**
+ * Scans a body of an unknown type as it passes, by what it is: text, text of a wide encoding, or the texts inside of
+ * binary bytes. Bytes go on as soon as they are clean; those that complete an attack are held back with all that follow.
+ */
+export const openByteScanner = (
+  mode: InjectionMode,
+  scanTexts: TextScan,
+  content_encoding: string | null,
+): StreamScanner => new ByteScan(mode, scanTexts, openStreamInflater(content_encoding))
+
+class ByteScan implements StreamScanner {
+  readonly #mode: InjectionMode
+  readonly #scanTexts: TextScan
+  readonly #inflater: ReturnType<typeof openStreamInflater>
+  readonly #findings = new StreamFindings()
+  #window: Buffer = Buffer.alloc(0)
+  /** Where the window begins in the stream. */
+  #window_start = 0
+  /** Told by the first window alone: further in, any binary bytes may look so. */
+  #wide: ReturnType<typeof wideCharset> = null
+  #line: Buffer = Buffer.alloc(0)
+  #received = 0
+  #clean = 0
+  #cut: StreamVerdict['cut']
+
+  constructor(
+    mode: InjectionMode,
+    scanTexts: TextScan,
+    inflater: ReturnType<typeof openStreamInflater>,
+  ) {
+    this.#mode = mode
+    this.#scanTexts = scanTexts
+    this.#inflater = inflater
+    this.#cut = inflater === null ? 'unsupported_encoding' : null
+  }
+
+  async push(chunk: Buffer): Promise<StreamVerdict> {
+    if (this.#cut === null && chunk.length > 0) this.#cut = await this.#take(chunk)
+    const findings = this.#findings.take()
+    return {
+      clean_until_bytes: this.#clean,
+      findings,
+      decision: decideInjection(findings, this.#mode),
+      cut: this.#cut,
+    }
+  }
+
+  close(): void {
+    if (this.#inflater !== null && this.#inflater !== 'identity') this.#inflater.close()
+  }
+
+  async #take(chunk: Buffer): Promise<StreamVerdict['cut']> {
+    this.#received += chunk.length
+    const inflater = this.#inflater
+    const bytes =
+      inflater === 'identity' || inflater === null ? chunk : await inflater.inflate(chunk)
+    if (bytes === 'too_large') return 'too_large'
+    if (bytes === 'unsupported') return 'unsupported_encoding'
+    const texts = this.#texts(bytes)
+    const scanning = this.#scanTexts(texts.map(({ source }) => source))
+    const found = scanning instanceof Promise ? await scanning : scanning
+    if (found === null) return 'busy'
+    for (const [index, { location }] of texts.entries())
+      this.#findings.report(found[index] ?? [], location)
+    if (decideInjection(this.#findings.fresh, this.#mode).outcome === 'blocked') return 'blocked'
+    this.#clean = this.#received
+    return null
+  }
+
+  #texts(bytes: Buffer): StreamText[] {
+    const window = this.#window.length === 0 ? bytes : Buffer.concat([this.#window, bytes])
+    if (this.#window_start === 0) this.#wide = wideCharset(window)
+    const end = this.#window_start + window.length
+    const start = Math.max(this.#window_start, end - WINDOW_BYTES)
+    const kept_from = start - (start % UNIT_BYTES)
+    // Copied, since a part of a chunk would keep the whole of it.
+    this.#window = Buffer.from(window.subarray(Math.max(0, kept_from - this.#window_start)))
+    this.#window_start = end - this.#window.length
+    const sources: Source[] = isBinary(window)
+      ? binarySources(window, LOCATION)
+      : [{ bytes: window, format: 'text', location: LOCATION }]
+    if (this.#wide !== null)
+      sources.push({ bytes: decodeWide(window, this.#wide), format: 'text', location: LOCATION })
+    return [...sources.map((source) => ({ source, location: null })), ...this.#lines(bytes)]
+  }
+
+  /** Events and JSON lines, whose texts an attack may be cut over. */
+  #lines(bytes: Buffer): StreamText[] {
+    const joined = this.#line.length === 0 ? bytes : Buffer.concat([this.#line, bytes])
+    const end = Math.max(joined.lastIndexOf(0x0a), joined.lastIndexOf(0x0d)) + 1
+    const rest = joined.subarray(end)
+    this.#line =
+      rest.length > LARGEST_LINE_BYTES || isBinary(rest) ? Buffer.alloc(0) : Buffer.from(rest)
+    const complete = joined.subarray(0, end)
+    if (complete.length === 0 || isBinary(complete)) return []
+    return complete
+      .toString('utf8')
+      .split(/[\r\n]+/)
+      .flatMap((line) => {
+        const data = /^data:(.*)$/s.exec(line)?.[1] ?? (/^\s*[[{]/.test(line) ? line : null)
+        return data === null ? [] : this.#findings.joined(data.trim())
+      })
+  }
+}

@@ -1,0 +1,72 @@
+import { type Finding, FINDING_LIMIT } from '../finding.ts'
+import type { Source } from '../format/source.ts'
+import { eventTexts } from './event-texts.ts'
+
+/** How much of the text before is looked at together with new text; no expression spans more. */
+export const WINDOW_CHARACTERS = 1_024
+/** Places whose texts are joined over events; APIs stream into one or two. */
+const LARGEST_WINDOW_COUNT = 64
+/** Strings that come back unchanged in every event (ids, model names) are no text that grows. */
+const REPEATED_CHARACTERS = 8
+
+/** A text of a stream; `location` replaces what the scan says, where that knows less. */
+export type StreamText = { readonly source: Source; readonly location: string | null }
+
+/** What was found in a stream so far, and the end of each text that grows in it. */
+export class StreamFindings {
+  readonly #windows = new Map<string, { tail: string; last: string }>()
+  readonly #reported = new Set<string>()
+  #fresh: Finding[] = []
+
+  /** Each finding once. */
+  report(found: readonly Finding[], location: string | null): void {
+    for (const finding of found) {
+      const named = location === null ? finding : { ...finding, location }
+      const key = `${named.pattern_name} ${named.pattern ?? ''} ${named.location}`
+      if (this.#reported.has(key) || this.#reported.size >= FINDING_LIMIT) continue
+      this.#reported.add(key)
+      this.#fresh.push(named)
+    }
+  }
+
+  /** What was reported since it was taken last. */
+  get fresh(): readonly Finding[] {
+    return this.#fresh
+  }
+
+  take(): readonly Finding[] {
+    const fresh = this.#fresh
+    this.#fresh = []
+    return fresh
+  }
+
+  /** The strings of an event, each with what came before it at its place, so that an attack cut into tokens reads as one. */
+  joined(data: string): StreamText[] {
+    const texts: StreamText[] = []
+    for (const { path, text } of eventTexts(data)) {
+      const joined = this.#join(path, text)
+      if (joined !== null) texts.push(joined)
+    }
+    return texts
+  }
+
+  #join(place: string, text: string): StreamText | null {
+    let path = place
+    let window = this.#windows.get(path)
+    if (window === undefined) {
+      if (this.#windows.size >= LARGEST_WINDOW_COUNT) path = ''
+      window = this.#windows.get(path) ?? { tail: '', last: '' }
+      this.#windows.set(path, window)
+    }
+    if (text === window.last && text.length >= REPEATED_CHARACTERS) return null
+    window.last = text
+    const joined = window.tail + text
+    window.tail = joined.slice(-WINDOW_CHARACTERS)
+    if (joined.length === text.length) return null
+    const bytes = Buffer.from(joined.slice(-WINDOW_CHARACTERS - text.length))
+    return {
+      source: { bytes, format: 'text', location: 'response.body' },
+      location: `response.body${path.replace(/#\d+/g, '')}`,
+    }
+  }
+}
