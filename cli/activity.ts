@@ -4,6 +4,7 @@ import { isFloodEntry } from '../core/activity/flood-entry.ts'
 import { eventRow } from '../core/events.ts'
 import { agentsCalled } from './agents-called.ts'
 import { type AdminOptions, adminUrl, callAdmin, messageOf } from './call-admin.ts'
+import { terminalJson, terminalText } from './terminal-text.ts'
 
 export interface ActivityOptions extends AdminOptions {
   readonly follow?: boolean
@@ -32,7 +33,7 @@ export async function runActivity(
   if (options.event !== undefined) filter.set('event', options.event)
   if (options.agent !== undefined) filter.set('agent_id', await agentId(options, options.agent))
   const print = (entry: ActivityEntry): void => {
-    stdout.write(options.output === 'json' ? `${JSON.stringify(entry)}\n` : lineOf(entry))
+    stdout.write(options.output === 'json' ? `${terminalJson(entry)}\n` : lineOf(entry))
   }
   // The stream is opened first, so that nothing falls between it and the list.
   const stream = options.follow === true ? new ActivityStream(options, filter) : null
@@ -144,7 +145,7 @@ function lineOf(entry: ActivityEntry): string {
     entry.reason ?? entry.decision ?? '',
     whatOf(entry),
   ]
-  return `${columns.map(visible).join('  ').trimEnd()}\n`
+  return `${columns.map(terminalText).join('  ').trimEnd()}\n`
 }
 
 function whatOf({ event, method, endpoint, data }: ActivityEntry): string {
@@ -160,6 +161,3 @@ function whatOf({ event, method, endpoint, data }: ActivityEntry): string {
 
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
-
-/** What a caller has chosen must not steer the terminal. */
-const visible = (cell: string): string => cell.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')

@@ -14,6 +14,7 @@ import {
 } from '../core/anomaly/replay.ts'
 import { SCOPE_DEFAULTS } from '../core/model.ts'
 import { type AdminOptions, adminUrl, messageOf } from './call-admin.ts'
+import { terminalJson, terminalLines } from './terminal-text.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -57,9 +58,9 @@ export async function runAnomalyReplay(
     .run()
     .filter(({ scope_id }) => options.scope === undefined || scope_id === options.scope)
   if (options.output === 'json')
-    stdout.write(`${JSON.stringify({ ...thresholds, learning_hours, data: scopes })}\n`)
+    stdout.write(`${terminalJson({ ...thresholds, learning_hours, data: scopes })}\n`)
   else if (scopes.length === 0) stdout.write(NOTHING)
-  else stdout.write(tableOf(scopes, thresholds, learning_hours))
+  else stdout.write(terminalLines(tableOf(scopes, thresholds, learning_hours)))
   return 0
 }
 

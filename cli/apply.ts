@@ -9,6 +9,7 @@ import { faultLine, loadPlan, type PlanFileOptions } from './config/load-plan.ts
 import type { Change } from './config/plan-changes.ts'
 import type { Config } from './config/read-config.ts'
 import { summaryOf } from './config/summary-of.ts'
+import { terminalJson, terminalLines } from './terminal-text.ts'
 
 export interface ApplyOptions extends PlanFileOptions {
   /** Where the keys of new agents go; `-` is standard output. */
@@ -46,7 +47,7 @@ export async function runApply(
   const showKey = (key: NewKey): void =>
     void stdout.write(
       output === 'json'
-        ? `${JSON.stringify(key)}\n`
+        ? `${terminalJson(key)}\n`
         : `  key of ${key.agent_id}, shown this once: ${key.api_key}\n`,
     )
   const createAgent: CreateAgent =
@@ -58,14 +59,14 @@ export async function runApply(
     for await (const change of carryOutChanges(plan, options, createAgent)) {
       made.push(change)
       stdout.write(
-        output === 'json' ? `${JSON.stringify(changeObject(change))}\n` : changeLines(change),
+        output === 'json' ? `${terminalJson(changeObject(change))}\n` : changeLines(change),
       )
     }
   } catch (error) {
     stderr.write(`${made.length} of ${plan.changes.length} changes were made. `)
     if (!(error instanceof NotMade)) throw error
     stderr.write(`Not made:\n${changeLines(error.change)}`)
-    for (const line of whyNot(error, options.file, config)) stderr.write(line)
+    for (const line of whyNot(error, options.file, config)) stderr.write(terminalLines(line))
     return 1
   }
   stderr.write(summaryOf(plan, made, ''))

@@ -5,6 +5,7 @@ import { type ArchiveReport, verifyArchive } from '../core/activity/verify-archi
 import { parseKeyRing } from '../core/seal.ts'
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
 import { type AdminOptions, callAdmin } from './call-admin.ts'
+import { terminalJson, terminalLines } from './terminal-text.ts'
 
 export interface AuditOptions extends AdminOptions {
   /** The folder of the archive; else AGW_ARCHIVE_DIR, else `archive` in the data directory. */
@@ -45,8 +46,8 @@ export async function runAuditVerify(
     isWell &&= report.faults.length === 0
     stdout.write(
       options.output === 'json'
-        ? `${JSON.stringify({ archive: archive.path, end_checked: head !== null, ...report })}\n`
-        : describe(archive.path, report, head !== null),
+        ? `${terminalJson({ archive: archive.path, end_checked: head !== null, ...report })}\n`
+        : terminalLines(describe(archive.path, report, head !== null)),
     )
   }
   return isWell ? 0 : 1

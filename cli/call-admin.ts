@@ -1,3 +1,5 @@
+import { terminalText } from './terminal-text.ts'
+
 /** Address and token of the admin API, for commands that use it. */
 export interface AdminOptions {
   readonly url?: string
@@ -71,7 +73,8 @@ export function messageOf({ status, body }: Omit<AdminAnswer, 'etag'>): string {
   const { message, details } = (body ?? {}) as Refused
   if (typeof message !== 'string') return `the admin API returned HTTP ${status}`
   const issues = Array.isArray(details?.issues) ? (details.issues as readonly Issue[]) : []
-  return [message, ...issues.map((issue) => `  ${issue.path} ${issue.message}`)].join('\n')
+  const lines = [message, ...issues.map((issue) => `  ${issue.path} ${issue.message}`)]
+  return lines.map(terminalText).join('\n')
 }
 
 interface Issue {

@@ -3,6 +3,7 @@ import type { Environment } from '../core/settings.ts'
 import { changeLines, changeObject } from './config/describe-change.ts'
 import { loadPlan, type PlanFileOptions } from './config/load-plan.ts'
 import { summaryOf } from './config/summary-of.ts'
+import { terminalJson } from './terminal-text.ts'
 
 export interface DiffOptions extends PlanFileOptions {
   readonly exitCode?: boolean
@@ -24,7 +25,7 @@ export async function runDiff(
   const { plan } = loaded
   for (const change of plan.changes)
     stdout.write(
-      options.output === 'json' ? `${JSON.stringify(changeObject(change))}\n` : changeLines(change),
+      options.output === 'json' ? `${terminalJson(changeObject(change))}\n` : changeLines(change),
     )
   stderr.write(summaryOf(plan, plan.changes, 'to '))
   return options.exitCode === true && plan.changes.length > 0 ? 1 : 0

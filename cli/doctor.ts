@@ -20,6 +20,7 @@ import { failed, type Finding, ok, warning } from './doctor/finding.ts'
 import { dataDirAt } from './launcher/data-dir.ts'
 import { urlOf } from './launcher/url-of.ts'
 import { valkeySocket } from './launcher/valkey-config.ts'
+import { terminalJson, terminalLines } from './terminal-text.ts'
 
 /**
  * `agw doctor`: looks at this machine and at what runs on it or, with a URL, at an installation elsewhere, and says of
@@ -39,8 +40,8 @@ export async function runDoctor(
   ]
   const hasFailed = findings.some(({ state }) => state === 'failed')
   if (options.output === 'json')
-    stdout.write(`${JSON.stringify({ ok: !hasFailed, checks: findings })}\n`)
-  else stdout.write(asTable(findings))
+    stdout.write(`${terminalJson({ ok: !hasFailed, checks: findings })}\n`)
+  else stdout.write(terminalLines(asTable(findings)))
   return hasFailed ? 1 : 0
 }
 

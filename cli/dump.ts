@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream'
 import type { AdminOptions } from './call-admin.ts'
 import { configAsYaml, dumpConfig } from './config/dump-config.ts'
 import { readInstallation } from './config/read-installation.ts'
+import { terminalJson, terminalText } from './terminal-text.ts'
 
 export interface DumpOptions extends AdminOptions {
   readonly file: string
@@ -22,11 +23,10 @@ export async function runDump(
   for (const { agent_name, status } of installation.agents)
     if (status === 'killed')
       stderr.write(
-        `${String(agent_name)} is killed, which no file says: applied to another installation, it is a new agent there.\n`,
+        `${terminalText(String(agent_name))} is killed, which no file says: applied to another installation, it is a new agent there.\n`,
       )
   const config = dumpConfig(installation)
-  const text =
-    options.output === 'json' ? `${JSON.stringify(config, null, 2)}\n` : configAsYaml(config)
+  const text = options.output === 'json' ? `${terminalJson(config, 2)}\n` : configAsYaml(config)
   if (options.file === '-') stdout.write(text)
   else writeFileSync(options.file, text)
   return 0

@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import type { KillReceipt } from '../core/kill/kill-agent.ts'
 import { type AdminOptions, messageOf } from './call-admin.ts'
 import { postToAgent } from './post-to-agent.ts'
+import { terminalJson, terminalLines, terminalText } from './terminal-text.ts'
 
 export interface KillOptions extends AdminOptions {
   readonly reason?: string
@@ -34,12 +35,12 @@ export async function runKill(
     return 1
   }
   const receipt = answer.body as KillReceipt & Untold
-  if (options.output === 'json') stdout.write(`${JSON.stringify(receipt)}\n`)
-  else stdout.write(describe(receipt))
+  if (options.output === 'json') stdout.write(`${terminalJson(receipt)}\n`)
+  else stdout.write(terminalLines(describe(receipt)))
   const untold = [...receipt.notify_ignored, ...receipt.notify_unavailable]
   if (untold.length > 0)
     stderr.write(
-      `Not notified: ${untold.join(', ')} (unknown channel, or not configured: AGW_SMTP_URL).\n`,
+      `Not notified: ${terminalText(untold.join(', '))} (unknown channel, or not configured: AGW_SMTP_URL).\n`,
     )
   if (!receipt.complete)
     stderr.write(

@@ -1,5 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { EVENT_NAMES } from '../core/events.ts'
+import { terminalLines } from './terminal-text.ts'
 
 /** Exit codes of every command: 0 done, 1 failed, 2 wrong usage. */
 const FAILED = 1
@@ -39,7 +40,8 @@ export function makeProgram(): Command {
 function exitCodeOf(error: unknown): number {
   // Commander has already printed its message; --help is not an error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : WRONG_USAGE
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`)
+  const message = error instanceof Error ? error.message : String(error)
+  process.stderr.write(`${terminalLines(message)}\n`)
   return FAILED
 }
 

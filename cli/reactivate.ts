@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import { type AdminOptions, messageOf } from './call-admin.ts'
 import { postToAgent } from './post-to-agent.ts'
+import { terminalJson } from './terminal-text.ts'
 
 export interface ReactivateOptions extends AdminOptions {
   readonly reason: string
@@ -33,7 +34,7 @@ export async function runReactivate(
     return 1
   }
   const { agent_id, credentials_restored, api_key } = answer.body as Reactivated
-  if (options.output === 'json') stdout.write(`${JSON.stringify(answer.body)}\n`)
+  if (options.output === 'json') stdout.write(`${terminalJson(answer.body)}\n`)
   else
     stdout.write(
       [

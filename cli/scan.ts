@@ -4,6 +4,7 @@ import type { CompiledInjectionSettings } from '../core/scanner/compile-settings
 import { defaultSettings } from '../core/scanner/default-settings.ts'
 import { detectionsOf } from '../core/scanner/detections-of.ts'
 import { scanRequest } from '../core/scanner/scan-request.ts'
+import { terminalJson } from './terminal-text.ts'
 
 const SENSITIVITIES = ['low', 'medium', 'high'] as const
 type Sensitivity = (typeof SENSITIVITIES)[number]
@@ -39,7 +40,7 @@ const answer = (line: Line, settings: CompiledInjectionSettings): string => {
     settings,
     Math.max(body.length, 1),
   )
-  return JSON.stringify({
+  return terminalJson({
     id: line.id,
     blocked: result.kind !== 'scanned' || result.decision.outcome === 'blocked',
     detections: detectionsOf(result.kind === 'scanned' ? result.findings : []),

@@ -1,6 +1,7 @@
 import type { MemberChange } from './differences.ts'
 import type { Change } from './plan-changes.ts'
 import { RESOURCE_KINDS } from './resource-kinds.ts'
+import { terminalText } from '../terminal-text.ts'
 
 /** Longer values are cut; `-o json` has them whole. */
 const VALUE_LIMIT = 60
@@ -10,12 +11,12 @@ const kindOf = (change: Change) => (change.action === 'delete' ? change.kind : c
 
 /** A change for people: a line, and one for each member that changes. */
 export function changeLines(change: Change): string {
-  const head = `${SIGN[change.action]} ${RESOURCE_KINDS[kindOf(change)].noun} ${visible(change.title)}\n`
+  const head = `${SIGN[change.action]} ${RESOURCE_KINDS[kindOf(change)].noun} ${terminalText(change.title)}\n`
   return change.action === 'update' ? head + change.members.map(memberLine).join('') : head
 }
 
 const memberLine = ({ member, before, after, secret }: MemberChange): string =>
-  `    ${visible(member)}: ${secret ? 'written anew' : `${short(before)} → ${short(after)}`}\n`
+  `    ${terminalText(member)}: ${secret ? 'written anew' : `${short(before)} → ${short(after)}`}\n`
 
 /** A change for programs: one JSON object. Secrets are in none. */
 export function changeObject(change: Change): object {
@@ -32,8 +33,5 @@ export function changeObject(change: Change): object {
 function short(value: unknown): string {
   if (value === undefined) return '(none)'
   const text = JSON.stringify(value)
-  return visible(text.length > VALUE_LIMIT ? `${text.slice(0, VALUE_LIMIT)}…` : text)
+  return terminalText(text.length > VALUE_LIMIT ? `${text.slice(0, VALUE_LIMIT)}…` : text)
 }
-
-/** What a name holds must not steer the terminal. */
-const visible = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}]/gu, '?')

@@ -6,6 +6,7 @@ import { comparable } from './differences.ts'
 import { groupBy, uniqueOf } from './owner-index.ts'
 import type { Installation } from './read-installation.ts'
 import { isObject, type Json, type Kind, RESOURCE_KINDS } from './resource-kinds.ts'
+import { isSteering, terminalYaml } from '../terminal-text.ts'
 
 /** Ids that the gateway makes say nothing in a file; those that somebody chose do. */
 const MADE_ID = /^agt_[0-9A-Za-z]{20}$/
@@ -69,7 +70,19 @@ export function configAsYaml(config: Readonly<Record<Kind, readonly Json[]>>): s
         pair.value.flow = true
     },
   })
-  return doc.toString({ lineWidth: 0, flowCollectionPadding: false })
+  // What is not printed as it is stands within double quotes, where it can be escaped.
+  visit(doc, {
+    Scalar: (_, scalar) => {
+      const { value } = scalar
+      if (typeof value === 'string' && isSteering(value.replaceAll('\n', '')))
+        scalar.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return doc
+    .toString({ lineWidth: 0, flowCollectionPadding: false })
+    .split('\n')
+    .map(terminalYaml)
+    .join('\n')
 }
 
 const FLOW = ['methods', 'events']

@@ -6,6 +6,7 @@ import type { FileFault } from './config-text.ts'
 import { type Plan, planChanges } from './plan-changes.ts'
 import { type Config, readConfig } from './read-config.ts'
 import { readInstallation } from './read-installation.ts'
+import { terminalLines, terminalText } from '../terminal-text.ts'
 
 export interface PlanFileOptions extends AdminOptions {
   readonly file: string
@@ -36,7 +37,9 @@ export async function loadPlan(
   const plan = planChanges(config, installation, { prune, all_secrets: withSecrets })
   if (plan.faults.length > 0) return printFaults(file, plan.faults, stderr)
   for (const name of plan.killed)
-    stderr.write(`${name} is killed, and stays so: only agw reactivate ends a kill.\n`)
+    stderr.write(
+      `${terminalText(name)} is killed, and stays so: only agw reactivate ends a kill.\n`,
+    )
   return { config, plan }
 }
 
@@ -45,7 +48,8 @@ export function faultLine(file: string, { line, member, message }: FileFault): s
 }
 
 function printFaults(file: string, faults: readonly FileFault[], stderr: Writable): null {
-  for (const fault of faults.slice(0, FAULTS_SHOWN)) stderr.write(faultLine(file, fault))
+  for (const fault of faults.slice(0, FAULTS_SHOWN))
+    stderr.write(terminalLines(faultLine(file, fault)))
   if (faults.length > FAULTS_SHOWN)
     stderr.write(`and ${faults.length - FAULTS_SHOWN} more faults\n`)
   return null
