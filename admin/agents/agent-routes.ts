@@ -1,104 +1,71 @@
 import { Type } from 'typebox'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { listPage } from '../lists/list-page.ts'
-import { readRecord, readRecords } from '../lists/records.ts'
-import { AgentParams, Cascade, Empty, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
-import { defineRoute, type Route } from '../http/define-route.ts'
-import { entityTag } from '../http/entity-tag.ts'
-import { answer, notFound } from '../http/outcome.ts'
-import { patchOf } from '../http/patch-of.ts'
+import { Cascade } from '../http/common-schemas.ts'
+import type { Route } from '../http/define-route.ts'
+import { invalid } from '../http/outcome.ts'
+import { defineResource } from '../resources/define-resource.ts'
+import { storeIn } from '../resources/store-in.ts'
 import { AgentView, CreatedAgent, EditableAgent, NewAgent } from './agent-schemas.ts'
 import { agentViews } from './agent-view.ts'
-import { createAgent } from './create-agent.ts'
-import { deleteAgent } from './delete-agent.ts'
-import { AGENT_READ_ONLY, updateAgent } from './update-agent.ts'
+import { checkMetadata } from './check-metadata.ts'
+import { makeAgent } from './make-agent.ts'
+import { removeAgent } from './remove-agent.ts'
 
-const AgentQuery = Strict({
-  status: Type.Optional(Type.Enum(['active', 'killed'])),
-  q: Type.Optional(
-    Type.String({ maxLength: 200, description: 'Part of the name or the id, in any case' }),
-  ),
-  ...PageQuery,
-})
-
-const tag = 'agents'
-
-export const agentRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/admin/agents',
-    role: 'admin',
-    tag,
+export const agentRoutes: readonly Route[] = defineResource({
+  name: 'agent',
+  tag: 'agents',
+  path: '/admin/agents',
+  id: 'agent_id',
+  view: AgentView,
+  store: storeIn<Agent>(REDIS_KEYS.agents, REDIS_KEYS.agentIndex),
+  show: ({ context, actor }, agents) => agentViews(context.redis, actor.organization_id, agents),
+  about: ({ agent_id, agent_name }) => ({ agent_id, agent_name }),
+  targets: ({ organization_id, agent_id }) => [{ what: 'agent', organization_id, agent_id }],
+  create: {
     summary: 'Create an agent with a key of its own',
     body: NewAgent,
-    answers: { 201: CreatedAgent },
-    handle: createAgent,
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/admin/agents',
-    role: 'viewer',
-    tag,
+    answer: CreatedAgent,
+    make: makeAgent,
+  },
+  list: {
     summary: 'List agents, newest first',
-    query: AgentQuery,
-    answers: { 200: ListOf(AgentView) },
-    handle: async ({ context: { redis }, actor: { organization_id }, query }) => {
-      const part = query.q?.toLowerCase()
-      const matches = (agent: Agent): boolean =>
-        (query.status === undefined || agent.status === query.status) &&
-        (part === undefined ||
-          agent.agent_name.toLowerCase().includes(part) ||
-          agent.agent_id.toLowerCase().includes(part))
-      const isFiltered = query.status !== undefined || part !== undefined
-      return await listPage<Agent>(
-        {
-          redis,
-          index: REDIS_KEYS.agentIndex(organization_id),
-          read: (ids) => readRecords(redis, REDIS_KEYS.agents(organization_id), ids),
-          ...(isFiltered ? { matches } : {}),
-        },
-        query,
-        (agents) => agentViews(redis, organization_id, agents),
-      )
+    query: {
+      status: Type.Optional(Type.Enum(['active', 'killed'])),
+      q: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Part of the name or the id, in any case' }),
+      ),
     },
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/admin/agents/:agent_id',
-    role: 'viewer',
-    tag,
-    summary: 'Read an agent',
-    params: AgentParams,
-    answers: { 200: AgentView },
-    handle: async ({ context: { redis }, actor: { organization_id }, params }) => {
-      const agents = REDIS_KEYS.agents(organization_id)
-      const stored = await readRecord<Agent>(redis, agents, params.agent_id)
-      if (stored === null) return notFound()
-      const [view] = await agentViews(redis, organization_id, [stored.record])
-      return answer(200, view, { etag: entityTag(stored.text) })
+    narrow: ({ query: { status, q } }) => {
+      const part = q?.toLowerCase()
+      if (status === undefined && part === undefined) return {}
+      return {
+        matches: (agent) =>
+          (status === undefined || agent.status === status) &&
+          (part === undefined ||
+            agent.agent_name.toLowerCase().includes(part) ||
+            agent.agent_id.toLowerCase().includes(part)),
+      }
     },
-  }),
-  defineRoute({
-    method: 'PATCH',
-    path: '/admin/agents/:agent_id',
-    role: 'admin',
-    tag,
+  },
+  read: { summary: 'Read an agent' },
+  edit: {
     summary: 'Change name and metadata by a JSON merge patch',
-    params: AgentParams,
-    body: patchOf(EditableAgent, AGENT_READ_ONLY, []),
-    answers: { 200: AgentView },
-    handle: updateAgent,
-  }),
-  defineRoute({
-    method: 'DELETE',
-    path: '/admin/agents/:agent_id',
-    role: 'admin',
-    tag,
+    methods: ['PATCH'],
+    schema: EditableAgent,
+    // Only a kill and a reactivation write `status`.
+    read_only: ['agent_id', 'status', 'created_at', 'killed_at', 'kill_reason'],
+    moving: ['last_seen_at'],
+    defaults: { metadata: {} },
+    apply: ({ record, value }) => {
+      const issues = checkMetadata(value.metadata)
+      if (issues.length > 0) return invalid(issues)
+      return { kind: 'edited', record: { ...record, ...value } }
+    },
+  },
+  remove: {
     summary: 'Delete an agent with its keys; its id is never given again',
-    params: AgentParams,
     query: Cascade,
-    answers: { 204: Empty },
-    handle: deleteAgent,
-  }),
-]
+    plan: removeAgent,
+  },
+})

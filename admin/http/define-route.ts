@@ -33,6 +33,8 @@ export interface Route<
   readonly installation?: boolean
   /** Never refused for its form: `body` is whatever text came, query and Idempotency-Key count for nothing. */
   readonly forgiving?: boolean
+  /** Whether it takes If-Match. */
+  readonly conditional?: boolean
   readonly tag: string
   readonly summary: string
   readonly params?: P

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, Name, Strict, Timestamp } from '../http/common-schemas.ts'
+import { Name, Strict, Timestamp } from '../http/common-schemas.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
 /** An edge holds all integrations of an organization, compiled. */
@@ -23,11 +23,13 @@ export const EditableIntegration = Strict({
     description:
       'The API takes an encoded slash (%2F) for part of a name, as GitLab does. Otherwise a path with one is allowed only if the scope also allows it with the slash split.',
   }),
-  auth: AuthSchema,
+  /** A change without it keeps the stored credential. */
+  auth: Type.Optional(AuthSchema),
 })
 
 export const NewIntegration = Strict({
   ...EditableIntegration.properties,
+  auth: AuthSchema,
   strip_agent_id: Type.Optional(EditableIntegration.properties.strip_agent_id),
   allow_empty_segments: Type.Optional(EditableIntegration.properties.allow_empty_segments),
   allow_encoded_slashes: Type.Optional(EditableIntegration.properties.allow_encoded_slashes),
@@ -44,8 +46,6 @@ export const IntegrationView = Strict({
   created_at: Timestamp,
 })
 
-export const IntegrationParams = Strict({ integration_id: Id('integration_id') })
-export const INTEGRATION_READ_ONLY = ['integration_id', 'created_at']
 export const INTEGRATION_DEFAULTS = {
   strip_agent_id: true,
   allow_empty_segments: false,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { FutureTime, Id, Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
+import { FutureTime, Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
 /** A deletion of an agent removes its keys in one script, and nobody rotates through more. */
 export const AGENT_KEYS_LIMIT = 50
@@ -52,6 +52,3 @@ export const CreatedKey = Strict({
   ...KeyView.properties,
   key: Type.String({ description: 'The key. It is shown this once.' }),
 })
-
-export const KeyParams = Strict({ key_id: Id('key_id') })
-export const AgentKeyParams = Strict({ agent_id: Id('agent_id'), key_id: Id('key_id') })

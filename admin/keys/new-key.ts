@@ -9,6 +9,8 @@ export interface NewKey {
   readonly key: string
   readonly record: ApiKey
   readonly writes: readonly Write[]
+  /** Of these writes, the one by which a key is found; the others store the record. */
+  readonly link: Write
   /** An edge may remember that it did not know this hash. */
   readonly target: ControlTarget
 }
@@ -38,10 +40,11 @@ export function newKey(
     revoked_by: null,
   }
   const { organization_id: org, key_id } = record
+  const link: Write = ['HSET', REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`]
   const writes: Write[] = [
     ['HSET', REDIS_KEYS.apiKeys(org), key_id, JSON.stringify(record)],
     ['ZADD', REDIS_KEYS.apiKeyIndex(org, record.agent_id ?? ORGANIZATION_OWNER), EPOCH, key_id],
-    ['HSET', REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`],
+    link,
   ]
-  return { key, record, writes, target: { what: 'key', hash } }
+  return { key, record, writes, link, target: { what: 'key', hash } }
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Id, Name, Strict, Timestamp } from '../http/common-schemas.ts'
+import { Name, Strict, Timestamp } from '../http/common-schemas.ts'
 import { Email } from '../tokens/token-schemas.ts'
 
 export const ORGANIZATIONS_LIMIT = 10_000
@@ -22,6 +22,3 @@ export const CreatedOrganization = Strict({
   admin_token: Type.String({ description: 'Its first admin token. It is shown this once.' }),
   admin_token_id: Type.String(),
 })
-
-export const OrganizationParams = Strict({ organization_id: Id('organization_id') })
-export const ORGANIZATION_READ_ONLY = ['organization_id', 'created_at']

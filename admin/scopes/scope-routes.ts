@@ -1,119 +1,79 @@
 import { Type } from 'typebox'
-import type { Scope } from '../../core/model.ts'
+import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { listPage } from '../lists/list-page.ts'
-import { Empty, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
-import { defineRoute, type Route } from '../http/define-route.ts'
-import { entityTag } from '../http/entity-tag.ts'
-import { answer, notFound } from '../http/outcome.ts'
-import { patchOf } from '../http/patch-of.ts'
-import { createScope } from './create-scope.ts'
-import { deleteScope } from './delete-scope.ts'
-import { findScope, findScopes } from './find-scope.ts'
-import {
-  EditableScope,
-  NewScope,
-  SCOPE_READ_ONLY,
-  SCOPE_WHOLE,
-  ScopeParams,
-  ScopeView,
-} from './scope-schemas.ts'
+import type { Route } from '../http/define-route.ts'
+import { invalid } from '../http/outcome.ts'
+import { defineResource } from '../resources/define-resource.ts'
+import { canonicalScope } from './canonical-scope.ts'
+import { checkScopeSettings } from './check-scope-settings.ts'
+import { makeScope } from './make-scope.ts'
+import { EditableScope, NewScope, SCOPE_NULLABLE, SCOPE_WHOLE, ScopeView } from './scope-schemas.ts'
+import { scopeStore } from './scope-store.ts'
 import { scopeView } from './scope-view.ts'
-import { updateScope } from './update-scope.ts'
 
-const tag = 'scopes'
-
-const ScopeQuery = Strict({
-  agent_id: Type.Optional(Type.String({ maxLength: 128 })),
-  integration_id: Type.Optional(Type.String({ maxLength: 128 })),
-  q: Type.Optional(Type.String({ maxLength: 200, description: 'Part of the name, in any case' })),
-  ...PageQuery,
-})
-
-const update = (method: 'PUT' | 'PATCH'): Route =>
-  defineRoute({
-    method,
-    path: '/admin/scopes/:scope_id',
-    role: 'admin',
-    tag,
-    summary: 'Change a scope by a JSON merge patch; rules are replaced whole',
-    params: ScopeParams,
-    body: patchOf(EditableScope, SCOPE_READ_ONLY, SCOPE_WHOLE),
-    answers: { 200: ScopeView },
-    handle: updateScope,
-  })
-
-export const scopeRoutes: readonly Route[] = [
-  defineRoute({
-    method: 'POST',
-    path: '/admin/scopes',
-    role: 'admin',
-    tag,
-    summary: 'Allow an agent to call an integration',
-    body: NewScope,
-    answers: { 201: ScopeView },
-    handle: createScope,
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/admin/scopes',
-    role: 'viewer',
-    tag,
+export const scopeRoutes: readonly Route[] = defineResource({
+  name: 'scope',
+  tag: 'scopes',
+  path: '/admin/scopes',
+  id: 'scope_id',
+  view: ScopeView,
+  store: scopeStore,
+  show: (_, scopes) => scopes.map(scopeView),
+  about: ({ agent_id, integration_id, scope_id }) => ({ agent_id, integration_id, scope_id }),
+  targets: ({ organization_id, agent_id }) => [{ what: 'agent', organization_id, agent_id }],
+  create: { summary: 'Allow an agent to call an integration', body: NewScope, make: makeScope },
+  list: {
     summary: 'List scopes, newest first',
-    query: ScopeQuery,
-    answers: { 200: ListOf(ScopeView) },
-    handle: async ({ context: { redis }, actor: { organization_id }, query }) => {
+    query: {
+      agent_id: Type.Optional(Type.String({ maxLength: 128 })),
+      integration_id: Type.Optional(Type.String({ maxLength: 128 })),
+      q: Type.Optional(
+        Type.String({ maxLength: 200, description: 'Part of the name, in any case' }),
+      ),
+    },
+    narrow: async ({ context: { redis }, actor: { organization_id: org }, query }) => {
       const { agent_id, integration_id } = query
       const part = query.q?.toLowerCase()
-      const matches = (scope: Scope): boolean =>
-        (agent_id === undefined || scope.agent_id === agent_id) &&
-        (integration_id === undefined || scope.integration_id === integration_id) &&
-        (part === undefined || scope.name.toLowerCase().includes(part))
-      const isFiltered = [agent_id, integration_id, part].some((filter) => filter !== undefined)
-      const among =
+      if (agent_id === undefined && integration_id === undefined && part === undefined) return {}
+      const users =
         agent_id !== undefined
-          ? await redis.hkeys(REDIS_KEYS.agentScopes(organization_id, agent_id))
+          ? REDIS_KEYS.agentScopes(org, agent_id)
           : integration_id !== undefined
-            ? await redis.hkeys(REDIS_KEYS.integrationScopes(organization_id, integration_id))
+            ? REDIS_KEYS.integrationScopes(org, integration_id)
             : null
-      return await listPage<Scope>(
-        {
-          redis,
-          index: REDIS_KEYS.scopeIndex(organization_id),
-          read: (ids) => findScopes(redis, organization_id, ids),
-          ...(isFiltered ? { matches } : {}),
-          ...(among ? { among } : {}),
-        },
-        query,
-        (scopes) => scopes.map(scopeView),
-      )
+      return {
+        matches: (scope) =>
+          (agent_id === undefined || scope.agent_id === agent_id) &&
+          (integration_id === undefined || scope.integration_id === integration_id) &&
+          (part === undefined || scope.name.toLowerCase().includes(part)),
+        ...(users === null ? {} : { among: await redis.hkeys(users) }),
+      }
     },
-  }),
-  defineRoute({
-    method: 'GET',
-    path: '/admin/scopes/:scope_id',
-    role: 'viewer',
-    tag,
-    summary: 'Read a scope',
-    params: ScopeParams,
-    answers: { 200: ScopeView },
-    handle: async ({ context: { redis }, actor: { organization_id }, params }) => {
-      const stored = await findScope(redis, organization_id, params.scope_id)
-      return stored === null
-        ? notFound()
-        : answer(200, scopeView(stored.record), { etag: entityTag(stored.text) })
+  },
+  read: { summary: 'Read a scope' },
+  edit: {
+    summary: 'Change a scope by a JSON merge patch; rules are replaced whole',
+    methods: ['PUT', 'PATCH'],
+    schema: EditableScope,
+    read_only: ['scope_id', 'agent_id', 'integration_id', 'created_at'],
+    whole: SCOPE_WHOLE,
+    nullable: SCOPE_NULLABLE,
+    defaults: SCOPE_DEFAULTS,
+    apply: ({ call, record, value }) => {
+      const edited = canonicalScope(value)
+      const issues = checkScopeSettings(edited, call.context.settings.maxBodyBytes)
+      if (issues.length > 0) return invalid(issues)
+      return { kind: 'edited', record: { ...record, ...edited } }
     },
-  }),
-  update('PUT'),
-  update('PATCH'),
-  defineRoute({
-    method: 'DELETE',
-    path: '/admin/scopes/:scope_id',
-    role: 'admin',
-    tag,
+  },
+  remove: {
     summary: 'Delete a scope',
-    params: ScopeParams,
-    answers: { 204: Empty },
-    handle: deleteScope,
-  }),
-]
+    plan: (_, { organization_id: org, scope_id, integration_id }) => ({
+      kind: 'removed',
+      writes: [
+        ['HDEL', REDIS_KEYS.scopeOwners(org), scope_id],
+        ['HDEL', REDIS_KEYS.integrationScopes(org, integration_id), scope_id],
+      ],
+    }),
+  },
+})

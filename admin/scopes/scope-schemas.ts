@@ -148,9 +148,7 @@ export const ScopeView = Strict({
   created_at: Timestamp,
 })
 
-export const ScopeParams = Strict({ scope_id: Id('scope_id') })
-export const SCOPE_READ_ONLY = ['scope_id', 'agent_id', 'integration_id', 'created_at']
-/** Replaced whole by a merge patch (contract §4). */
+/** Replaced whole by a merge patch. */
 export const SCOPE_WHOLE = ['rules']
 /** Where null says something else than the default. */
 export const SCOPE_NULLABLE = ['max_body_bytes', 'requests_per_minute']

@@ -37,6 +37,15 @@ const IdempotencyHeader = Type.Object({
   ),
 })
 
+const IfMatchHeader = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({
+      description:
+        'The ETag of what was read. If the resource has changed since, the answer is 412.',
+    }),
+  ),
+})
+
 /** Puts each route behind sign-in, role and schema. One failure answers, in this order, before a handler runs. */
 export function registerRoutes(
   app: FastifyInstance,
@@ -205,6 +214,7 @@ function documented(route: Route): object {
     ...(query ? { querystring: query } : {}),
     ...(body ? { body } : {}),
     ...(route.method === 'POST' && !route.forgiving ? { headers: IdempotencyHeader } : {}),
+    ...(route.conditional ? { headers: IfMatchHeader } : {}),
     response: { ...answersOf(route), '4xx': ErrorBody, '5xx': ErrorBody },
   }
 }

@@ -8,6 +8,8 @@ export interface NewToken {
   readonly token: string
   readonly record: AdminToken
   readonly writes: readonly Write[]
+  /** Of these writes, the one by which a token is found; the others store the record. */
+  readonly link: Write
 }
 
 /** A new admin token; `token` is given where the text is not ours to choose. */
@@ -22,13 +24,15 @@ export function newToken(
     last4: token.length < 16 ? '' : lastFour(token),
   }
   const { organization_id: org, token_id, hash } = record
+  const link: Write = ['HSET', REDIS_KEYS.adminTokenHashes, hash, `${org} ${token_id}`]
   return {
     token,
     record,
+    link,
     writes: [
       ['HSET', REDIS_KEYS.adminTokens(org), token_id, JSON.stringify(record)],
       ['ZADD', REDIS_KEYS.adminTokenIndex(org), EPOCH, token_id],
-      ['HSET', REDIS_KEYS.adminTokenHashes, hash, `${org} ${token_id}`],
+      link,
     ],
   }
 }

@@ -1,13 +1,5 @@
 import { Type } from 'typebox'
-import {
-  FutureTime,
-  Id,
-  Name,
-  Nullable,
-  Strict,
-  Timestamp,
-  UNCLEAN,
-} from '../http/common-schemas.ts'
+import { FutureTime, Name, Nullable, Strict, Timestamp, UNCLEAN } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 
 /** One for each operator and each program of theirs. */
@@ -48,5 +40,3 @@ export const CreatedToken = Strict({
   ...TokenView.properties,
   token: Type.String({ description: 'The token. It is shown this once.' }),
 })
-
-export const TokenParams = Strict({ token_id: Id('token_id') })

@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { listPage, type PageQuery } from '../lists/list-page.ts'
+import { listPage, type PageQuery } from '../resources/list-page.ts'
 import { ListOf } from '../http/common-schemas.ts'
 import { type Call, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'

@@ -1,5 +1,5 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { readRecord } from '../lists/records.ts'
+import { readRecord } from '../resources/records.ts'
 import type { Call } from '../http/define-route.ts'
 import { type Issue, type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'

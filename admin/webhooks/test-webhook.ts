@@ -1,7 +1,7 @@
 import { mintId } from '../../core/api-key.ts'
 import type { Envelope } from '../../core/outbox/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { readRecord } from '../lists/records.ts'
+import { readRecord } from '../resources/records.ts'
 import type { Call } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { attemptDelivery } from './attempt-delivery.ts'

@@ -11,6 +11,9 @@ import { until } from '../kit/until.ts'
 const ORG = 'org_default'
 const SECRET = 'sk-live-0123456789-abcdef-WXYZ'
 
+/** The others take PATCH only. */
+const PUTS = ['integration', 'scope']
+
 const { admin, redis, valkey, stop } = await adminOnStore()
 after(stop)
 
@@ -747,15 +750,111 @@ describe('changes that meet', () => {
     assert.deepEqual(statuses.sort(), ['201', '409', '409'])
   })
 
-  test('with If-Match a change is made to what was read, or not at all', async () => {
-    const { scope_id } = await makeScope()
-    const path = `/admin/scopes/${scope_id}`
-    const etag = String((await call('GET', path)).headers['etag'])
-    const headers = { 'if-match': etag }
-    assert.equal((await call('PUT', path, { priority: 1 }, { headers })).status, 200)
-    assert.equal((await call('PUT', path, { priority: 2 }, { headers })).status, 412)
-    assert.equal((await call('DELETE', path, undefined, { headers })).status, 412)
-    assert.equal((await call('GET', path)).body.priority, 1)
+  /** Makes one of a kind and says where it is; `patch` is null for what cannot be changed. */
+  const CONDITIONAL: Readonly<
+    Record<string, { readonly make: () => Promise<string>; readonly patch: object | null }>
+  > = {
+    agent: {
+      make: async () => `/admin/agents/${(await makeAgent()).agent_id}`,
+      patch: { agent_name: 'changed' },
+    },
+    integration: {
+      make: async () => `/admin/integrations/${(await makeIntegration()).integration_id}`,
+      patch: { name: 'changed' },
+    },
+    scope: {
+      make: async () => `/admin/scopes/${(await makeScope()).scope_id}`,
+      patch: { priority: 7 },
+    },
+    organization: {
+      make: async () => {
+        const made = await call('POST', '/admin/organizations', { name: 'conditional' })
+        return `/admin/organizations/${made.body.organization_id}`
+      },
+      patch: { name: 'changed' },
+    },
+    webhook: {
+      make: async () => {
+        const body = { name: 'w', url: 'https://hooks.example.com/', events: ['agent_killed'] }
+        return `/webhooks/${(await call('POST', '/webhooks', body)).body.webhook_id}`
+      },
+      patch: { name: 'changed' },
+    },
+    'key of an agent': {
+      make: async () => {
+        const { agent_id } = await makeAgent()
+        const { body } = await call('POST', `/admin/agents/${agent_id}/keys`, {})
+        return `/admin/agents/${agent_id}/keys/${body.key_id}`
+      },
+      patch: null,
+    },
+    'key of the organization': {
+      make: async () => `/admin/keys/${(await call('POST', '/admin/keys', {})).body.key_id}`,
+      patch: null,
+    },
+    token: {
+      make: async () => {
+        const body = { email: 'conditional@example.com', role: 'viewer' }
+        return `/admin/tokens/${(await call('POST', '/admin/tokens', body)).body.token_id}`
+      },
+      patch: null,
+    },
+  }
+  const STALE = '"AAAAAAAAAAAAAAAAAAAAAA"'
+
+  for (const [kind, { make, patch }] of Object.entries(CONDITIONAL)) {
+    test(`${kind}: with If-Match a change is made to what was read, or not at all`, async () => {
+      const path = await make()
+      const read = await call('GET', path)
+      const etag = String(read.headers['etag'])
+      assert.match(etag, /^"[\w-]{22}"$/)
+      const stale = { headers: { 'if-match': STALE } }
+      for (const method of ['PUT', 'PATCH'] as const) {
+        if (patch === null || (method === 'PUT' && !PUTS.includes(kind))) continue
+        const refused = await call(method, path, patch, stale)
+        assert.deepEqual([refused.status, refused.body.error], [412, 'precondition_failed'])
+        assert.equal((await call('GET', path)).headers['etag'], etag)
+      }
+      assert.equal((await call('DELETE', path, undefined, stale)).status, 412)
+      assert.deepEqual((await call('GET', path)).body, read.body)
+      let current = etag
+      if (patch !== null) {
+        const list = { headers: { 'if-match': `${STALE}, ${etag}` } }
+        const changed = await call('PATCH', path, patch, list)
+        assert.equal(changed.status, 200)
+        current = String(changed.headers['etag'])
+        assert.notEqual(current, etag)
+        assert.equal((await call('GET', path)).headers['etag'], current)
+        const again = await call('PATCH', path, patch, { headers: { 'if-match': etag } })
+        assert.equal(again.status, 412)
+      }
+      const matching = { headers: { 'if-match': current } }
+      assert.equal((await call('DELETE', path, undefined, matching)).status, 204)
+      if (kind.startsWith('key')) assert.notEqual((await call('GET', path)).body.revoked_at, null)
+      else assert.equal((await call('GET', path)).status, 404)
+    })
+
+    test(`${kind}: If-Match * is met by whatever is there, and by nothing that is not`, async () => {
+      const path = await make()
+      const any = { headers: { 'if-match': '*' } }
+      if (patch !== null) assert.equal((await call('PATCH', path, patch, any)).status, 200)
+      assert.equal((await call('DELETE', path, undefined, any)).status, 204)
+      if (!kind.startsWith('key'))
+        assert.equal((await call('DELETE', path, undefined, any)).status, 404)
+    })
+  }
+
+  test('every route that changes or deletes one resource takes If-Match', async () => {
+    const { paths } = (await call('GET', '/openapi.json')).body
+    const missing = Object.entries(paths as Json).flatMap(([path, methods]) =>
+      Object.entries(methods as Json).flatMap(([method, route]: [string, Json]) => {
+        const takes = (route['parameters'] ?? []).some(
+          ({ name, in: where }: Json) => where === 'header' && name === 'if-match',
+        )
+        return ['put', 'patch', 'delete'].includes(method) && !takes ? [`${method} ${path}`] : []
+      }),
+    )
+    assert.deepEqual(missing, [])
   })
 
   test('no change of any kind leaves a score, hash or index entry behind', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { mergePatch } from '../../admin/changes/merge-patch.ts'
+import { mergePatch } from '../../admin/resources/merge-patch.ts'
 
 const PLAIN = { whole: [], nullable: [] }
 

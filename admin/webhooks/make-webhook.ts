@@ -1,19 +1,18 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
-import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Call } from '../http/define-route.ts'
-import { type Outcome, answer, conflict, invalid } from '../http/outcome.ts'
+import { type Refusal, conflict, invalid } from '../http/outcome.ts'
+import type { Made } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
 import { deskOf } from './webhook-desk.ts'
 import type { NewWebhook } from './webhook-schemas.ts'
 import { sealSecret } from './webhook-secret.ts'
-import { webhookView, withoutUrl } from './webhook-view.ts'
 import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
 
-export async function createWebhook(
+export async function makeWebhook(
   call: Call<unknown, unknown, Static<typeof NewWebhook>>,
-): Promise<Outcome> {
+): Promise<Made<Webhook> | Refusal> {
   const desk = deskOf(call.context)
   const { context, actor, body } = call
   const { redis, ring } = context
@@ -33,18 +32,10 @@ export async function createWebhook(
     previous_secret: null,
     created_at: context.now().toISOString(),
   }
-  const view = webhookView(webhook, context.now())
   const subscriptions = REDIS_KEYS.webhookSubscriptions(organization_id)
   return {
-    kind: 'plan',
-    guards: [['HGET', REDIS_KEYS.webhooks(organization_id), webhook_id, false]],
-    writes: [
-      ['HSET', REDIS_KEYS.webhooks(organization_id), webhook_id, JSON.stringify(webhook)],
-      ['ZADD', REDIS_KEYS.webhookIndex(organization_id), EPOCH, webhook_id],
-      ...webhook.events.map((event) => ['HINCRBY', subscriptions, event, 1] as const),
-    ],
-    targets: [],
-    audit: { action: 'webhook.create', target: webhook_id, before: null, after: withoutUrl(view) },
-    answer: answer(201, view),
+    kind: 'made',
+    record: webhook,
+    writes: webhook.events.map((event) => ['HINCRBY', subscriptions, event, 1] as const),
   }
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Issue } from './outcome.ts'
+import type { Issue } from '../http/outcome.ts'
 
 /** A patch may repeat what it cannot change, as one does that was read, edited and sent back. */
 export const checkReadOnly = (

@@ -1,16 +1,17 @@
 import type { Static } from 'typebox'
+import type { AdminToken } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Call } from '../http/define-route.ts'
-import { type Outcome, answer, conflict, invalid } from '../http/outcome.ts'
+import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import { readFutureTime } from '../http/read-future-time.ts'
+import type { Made } from '../resources/resource.ts'
 import { newToken } from './new-token.ts'
 import { type NewToken, TOKENS_LIMIT } from './token-schemas.ts'
-import { tokenView } from './token-view.ts'
 
 /** A token of the actor's organization, or, by the default one, of another. */
-export async function createToken(
+export async function makeToken(
   call: Call<unknown, unknown, Static<typeof NewToken>>,
-): Promise<Outcome> {
+): Promise<Made<AdminToken> | Refusal> {
   const { context, actor, body } = call
   const { redis, settings } = context
   const org = body.organization_id ?? actor.organization_id
@@ -40,13 +41,11 @@ export async function createToken(
     created_at: now.toISOString(),
     expires_at: expiry?.time ?? null,
   })
-  const view = tokenView(made.record, null)
   return {
-    kind: 'plan',
+    kind: 'made',
+    record: made.record,
     guards: [['HGET', REDIS_KEYS.organizations, org, true]],
-    writes: made.writes,
-    targets: [],
-    audit: { action: 'token.create', target: made.record.token_id, before: null, after: view },
-    answer: answer(201, { ...view, token: made.token }),
+    writes: [made.link],
+    shown_once: { token: made.token },
   }
 }

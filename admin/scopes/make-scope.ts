@@ -1,13 +1,13 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import { type Agent, SCOPE_DEFAULTS, type Scope } from '../../core/model.ts'
-import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { mergePatch } from '../changes/merge-patch.ts'
-import { readRecord } from '../lists/records.ts'
+import { mergePatch } from '../resources/merge-patch.ts'
+import { readRecord } from '../resources/records.ts'
+import type { Made } from '../resources/resource.ts'
 import { checkInput } from '../http/check-input.ts'
 import type { Call } from '../http/define-route.ts'
-import { type Issue, type Outcome, answer, conflict, invalid } from '../http/outcome.ts'
+import { type Issue, type Refusal, conflict, invalid } from '../http/outcome.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import {
@@ -17,11 +17,10 @@ import {
   SCOPE_NULLABLE,
   SCOPE_WHOLE,
 } from './scope-schemas.ts'
-import { scopeView } from './scope-view.ts'
 
-export async function createScope(
+export async function makeScope(
   call: Call<unknown, unknown, Static<typeof NewScope>>,
-): Promise<Outcome> {
+): Promise<Made<Scope> | Refusal> {
   const { context, actor, body } = call
   const { redis, settings, now } = context
   const org = actor.organization_id
@@ -51,30 +50,17 @@ export async function createScope(
     created_at: now().toISOString(),
   }
   const { scope_id } = scope
-  const view = scopeView(scope)
   return {
-    kind: 'plan',
+    kind: 'made',
+    record: scope,
     guards: [
       ['HGET', REDIS_KEYS.agents(org), agent_id, true],
       ['HGET', REDIS_KEYS.integrations(org), integration_id, true],
     ],
     writes: [
-      ['HSET', REDIS_KEYS.agentScopes(org, agent_id), scope_id, JSON.stringify(scope)],
       ['HSET', REDIS_KEYS.scopeOwners(org), scope_id, agent_id],
       ['HSET', REDIS_KEYS.integrationScopes(org, integration_id), scope_id, agent_id],
-      ['ZADD', REDIS_KEYS.scopeIndex(org), EPOCH, scope_id],
     ],
-    targets: [{ what: 'agent', organization_id: org, agent_id }],
-    audit: {
-      action: 'scope.create',
-      target: scope_id,
-      before: null,
-      after: view,
-      agent_id,
-      agent_name: agent?.record.agent_name ?? null,
-      integration_id,
-      scope_id,
-    },
-    answer: answer(201, view),
+    about: { agent_name: agent?.record.agent_name ?? null },
   }
 }

@@ -2,12 +2,12 @@ import type { Agent, ApiKey, KeyUse } from '../../core/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { readRecord, readRecords, type Stored } from '../lists/records.ts'
+import { readRecord, readRecords, type Stored } from '../resources/records.ts'
 import type { Call } from '../http/define-route.ts'
-import { type Issue, type Outcome, answer, conflict, invalid, notFound } from '../http/outcome.ts'
+import { type Issue, type Refusal, conflict, invalid, notFound } from '../http/outcome.ts'
+import type { Made, Params } from '../resources/resource.ts'
 import { readFutureTime } from '../http/read-future-time.ts'
 import { AGENT_KEYS_LIMIT, ORGANIZATION_KEYS_LIMIT } from './key-schemas.ts'
-import { keyView } from './key-view.ts'
 import { ORGANIZATION_OWNER, newKey } from './new-key.ts'
 
 interface Wanted {
@@ -17,26 +17,26 @@ interface Wanted {
   readonly agent_ids?: readonly string[] | null
 }
 
-/** A killed agent gets no new key: only a reactivation ends a kill (contract §4). */
-export async function createAgentKey(
-  call: Call<{ agent_id: string }, unknown, Wanted>,
-): Promise<Outcome> {
+/** A killed agent gets no new key: only a reactivation ends a kill. */
+export async function makeAgentKey(
+  call: Call<Params, unknown, Wanted>,
+): Promise<Made<ApiKey> | Refusal> {
   const { redis } = call.context
   const agents = REDIS_KEYS.agents(call.actor.organization_id)
-  const stored = await readRecord<Agent>(redis, agents, call.params.agent_id)
+  const stored = await readRecord<Agent>(redis, agents, call.params['agent_id'] ?? '')
   if (stored === null) return notFound()
   if (stored.record.status === 'killed')
     return conflict(
       'agent_killed',
       'The agent is killed and gets no new key. Reactivate it first, with rotate_keys if need be.',
     )
-  return await createKey(call, stored)
+  return await makeKey(call, stored)
 }
 
 /** A key of the organization works for every agent, or for those it names. */
-export async function createOrganizationKey(
-  call: Call<unknown, unknown, Wanted>,
-): Promise<Outcome> {
+export async function makeOrganizationKey(
+  call: Call<Params, unknown, Wanted>,
+): Promise<Made<ApiKey> | Refusal> {
   const { redis } = call.context
   const { agent_ids } = call.body
   if (agent_ids) {
@@ -47,13 +47,13 @@ export async function createOrganizationKey(
     )
     if (issues.length > 0) return invalid(issues)
   }
-  return await createKey(call, null)
+  return await makeKey(call, null)
 }
 
-async function createKey(
+async function makeKey(
   { context, actor, body }: Call<unknown, unknown, Wanted>,
   agent: Stored<Agent> | null,
-): Promise<Outcome> {
+): Promise<Made<ApiKey> | Refusal> {
   const org = actor.organization_id
   const now = context.now()
   const expiry = body.expires_at ? readFutureTime(body.expires_at, now, '/expires_at') : null
@@ -71,26 +71,16 @@ async function createKey(
     uses: body.uses ?? ['proxy'],
     expires_at: expiry?.time ?? null,
   })
-  const { record } = made
   const guards: Guard[] = agent
     ? [['HGET', REDIS_KEYS.agents(org), agent.record.agent_id, agent.text]]
     : []
-  const view = keyView(record, null)
   return {
-    kind: 'plan',
+    kind: 'made',
+    record: made.record,
     guards,
-    writes: [...room, ...made.writes],
-    targets: [made.target],
-    audit: {
-      action: 'key.create',
-      target: record.key_id,
-      before: null,
-      after: view,
-      agent_id,
-      agent_name: agent?.record.agent_name ?? null,
-      key_id: record.key_id,
-    },
-    answer: answer(201, { ...view, key: made.key }),
+    writes: [...room, made.link],
+    about: { agent_name: agent?.record.agent_name ?? null },
+    shown_once: { key: made.key },
   }
 }
 

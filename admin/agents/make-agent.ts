@@ -1,19 +1,18 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import type { Agent } from '../../core/model.ts'
-import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { newKey } from '../keys/new-key.ts'
 import type { Call } from '../http/define-route.ts'
-import { type Outcome, answer, conflict, invalid } from '../http/outcome.ts'
+import { type Refusal, conflict, invalid } from '../http/outcome.ts'
+import type { Made } from '../resources/resource.ts'
 import { AGENTS_LIMIT, type NewAgent } from './agent-schemas.ts'
-import { agentView } from './agent-view.ts'
 import { checkMetadata } from './check-metadata.ts'
 
 /** An agent with a key of its own, in one change. */
-export async function createAgent(
+export async function makeAgent(
   call: Call<unknown, unknown, Static<typeof NewAgent>>,
-): Promise<Outcome> {
+): Promise<Made<Agent> | Refusal> {
   const { context, actor, body } = call
   const { redis, now } = context
   const org = actor.organization_id
@@ -46,28 +45,13 @@ export async function createAgent(
     metadata: body.metadata ?? {},
   }
   const made = newKey({ organization_id: org, agent_id, name: 'first key', created_at })
-  const view = agentView(agent, null)
   return {
-    kind: 'plan',
-    guards: [
-      ['HGET', REDIS_KEYS.agents(org), agent_id, false],
-      ['HGET', REDIS_KEYS.agentTombstones(org), agent_id, false],
-    ],
-    writes: [
-      ['HSET', REDIS_KEYS.agents(org), agent_id, JSON.stringify(agent)],
-      ['ZADD', REDIS_KEYS.agentIndex(org), EPOCH, agent_id],
-      ...made.writes,
-    ],
-    targets: [{ what: 'agent', organization_id: org, agent_id }, made.target],
-    audit: {
-      action: 'agent.create',
-      target: agent_id,
-      before: null,
-      after: view,
-      agent_id,
-      agent_name: agent.agent_name,
-      key_id: made.record.key_id,
-    },
-    answer: answer(201, { ...view, api_key: made.key, api_key_id: made.record.key_id }),
+    kind: 'made',
+    record: agent,
+    guards: [['HGET', REDIS_KEYS.agentTombstones(org), agent_id, false]],
+    writes: made.writes,
+    targets: [made.target],
+    about: { key_id: made.record.key_id },
+    shown_once: { api_key: made.key, api_key_id: made.record.key_id },
   }
 }

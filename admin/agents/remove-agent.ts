@@ -2,24 +2,18 @@ import type { Agent, ApiKey, Scope } from '../../core/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
-import { readRecord, readRecords } from '../lists/records.ts'
+import { readRecords } from '../resources/records.ts'
+import type { Removed } from '../resources/resource.ts'
 import type { Call } from '../http/define-route.ts'
-import { checkPrecondition } from '../http/entity-tag.ts'
-import { NO_CONTENT, type Outcome, conflict, notFound } from '../http/outcome.ts'
-import { agentView } from './agent-view.ts'
+import { type Refusal, conflict } from '../http/outcome.ts'
 
-/** The agent goes with its keys and its calls in flight, and with ?cascade=true its scopes; the id stays taken for ever (threats.md 22). */
-export async function deleteAgent(
-  call: Call<{ agent_id: string }, { cascade?: boolean }>,
-): Promise<Outcome> {
-  const { context, actor, params, query, headers } = call
+/** The agent goes with its keys and its calls in flight, and with ?cascade=true its scopes; its id stays taken for ever. */
+export async function removeAgent(
+  { context, actor, query }: Call<unknown, { cascade?: boolean }>,
+  agent: Agent,
+): Promise<Removed<Agent> | Refusal> {
   const { redis, now } = context
   const org = actor.organization_id
-  const stored = await readRecord<Agent>(redis, REDIS_KEYS.agents(org), params.agent_id)
-  if (stored === null) return notFound()
-  const stale = checkPrecondition(headers, stored.text)
-  if (stale !== null) return stale
-  const { record: agent } = stored
   const { agent_id } = agent
   const scopes = await redis.hvals(REDIS_KEYS.agentScopes(org, agent_id))
   if (scopes.length > 0 && query.cascade !== true)
@@ -41,36 +35,21 @@ export async function deleteAgent(
     scopes.map((text) => JSON.parse(text) as Scope),
   )
   return {
-    kind: 'plan',
+    kind: 'removed',
     guards: [
-      ['HGET', REDIS_KEYS.agents(org), agent_id, stored.text],
       ['ZCARD', REDIS_KEYS.apiKeyIndex(org, agent_id), '', String(key_ids.length)],
       ['HLEN', REDIS_KEYS.agentScopes(org, agent_id), '', String(scopes.length)],
       ...removedKeys.guards,
     ],
     writes: [
       ['HSET', REDIS_KEYS.agentTombstones(org), agent_id, agent.revision],
-      ['HDEL', REDIS_KEYS.agents(org), agent_id],
-      ['ZREM', REDIS_KEYS.agentIndex(org), agent_id],
       ['HDEL', REDIS_KEYS.agentLastSeen(org), agent_id],
       ['HDEL', REDIS_KEYS.agentLastPath(org), agent_id],
       ...removedKeys.writes,
       ...removedScopes,
     ],
-    targets: [
-      { what: 'agent', organization_id: org, agent_id },
-      ...removedKeys.targets,
-      ...endCalls(agent, now()),
-    ],
-    audit: {
-      action: 'agent.delete',
-      target: agent_id,
-      before: { ...agentView(agent, null), keys: keys.length, scopes: scopes.length },
-      after: null,
-      agent_id,
-      agent_name: agent.agent_name,
-    },
-    answer: NO_CONTENT,
+    targets: [...removedKeys.targets, ...endCalls(agent, now())],
+    note: { keys: keys.length, scopes: scopes.length },
   }
 }
 

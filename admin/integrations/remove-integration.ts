@@ -2,25 +2,16 @@ import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { Integration } from '../../core/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { readRecord } from '../lists/records.ts'
 import type { Call } from '../http/define-route.ts'
-import { checkPrecondition } from '../http/entity-tag.ts'
-import { NO_CONTENT, type Outcome, conflict, notFound } from '../http/outcome.ts'
+import { type Refusal, conflict } from '../http/outcome.ts'
+import type { Removed } from '../resources/resource.ts'
 import { CASCADE_SCOPES_LIMIT } from './integration-schemas.ts'
-import { integrationView } from './integration-view.ts'
 
-export async function deleteIntegration(
-  call: Call<{ integration_id: string }, { cascade?: boolean }>,
-): Promise<Outcome> {
-  const { context, actor, params, query, headers } = call
-  const { redis, ring } = context
+export async function removeIntegration(
+  { context: { redis }, actor, query }: Call<unknown, { cascade?: boolean }>,
+  { integration_id, base_url }: Integration,
+): Promise<Removed<Integration> | Refusal> {
   const org = actor.organization_id
-  const integrations = REDIS_KEYS.integrations(org)
-  const stored = await readRecord<Integration>(redis, integrations, params.integration_id)
-  if (stored === null) return notFound()
-  const stale = checkPrecondition(headers, stored.text)
-  if (stale !== null) return stale
-  const { integration_id, base_url } = stored.record
   const users = REDIS_KEYS.integrationScopes(org, integration_id)
   const owners = Object.entries(await redis.hgetall(users))
   if (owners.length > 0 && query.cascade !== true)
@@ -36,28 +27,15 @@ export async function deleteIntegration(
     )
   const removed = removeScopes(org, users, owners)
   return {
-    kind: 'plan',
-    guards: [
-      ['HGET', integrations, integration_id, stored.text],
-      ['HLEN', users, '', String(owners.length)],
-      ...removed.guards,
-    ],
+    kind: 'removed',
+    guards: [['HLEN', users, '', String(owners.length)], ...removed.guards],
     writes: [
-      ['HDEL', integrations, integration_id],
-      ['ZREM', REDIS_KEYS.integrationIndex(org), integration_id],
       ['HDEL', REDIS_KEYS.integrationBaseUrls(org), base_url],
       ['DEL', users],
       ...removed.writes,
     ],
-    targets: [{ what: 'integrations', organization_id: org }, ...removed.targets],
-    audit: {
-      action: 'integration.delete',
-      target: integration_id,
-      before: { ...integrationView(ring, stored.record), scopes: owners.length },
-      after: null,
-      integration_id,
-    },
-    answer: NO_CONTENT,
+    targets: removed.targets,
+    note: { scopes: owners.length },
   }
 }
 

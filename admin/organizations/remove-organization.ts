@@ -2,21 +2,17 @@ import type { ApiKey, AdminToken, Organization } from '../../core/model.ts'
 import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { readRecord } from '../lists/records.ts'
+import type { Removed } from '../resources/resource.ts'
 import type { Call } from '../http/define-route.ts'
-import { NO_CONTENT, type Outcome, conflict, notFound } from '../http/outcome.ts'
+import { type Refusal, conflict } from '../http/outcome.ts'
 import { removeTraces, type Traces } from './remove-traces.ts'
-import { deleteWebhooksOf } from '../webhooks/delete-webhook.ts'
+import { deleteWebhooksOf } from '../webhooks/delete-webhooks-of.ts'
 
 /** One that still has agents or integrations goes only with ?cascade=true; the default one never. */
-export async function deleteOrganization(
-  call: Call<{ organization_id: string }, { cascade?: boolean }>,
-): Promise<Outcome> {
-  const { context, params, query } = call
-  const { redis, settings } = context
-  const org = params.organization_id
-  const stored = await readRecord<Organization>(redis, REDIS_KEYS.organizations, org)
-  if (stored === null) return notFound()
+export async function removeOrganization(
+  { context: { redis, settings }, query }: Call<unknown, { cascade?: boolean }>,
+  { organization_id: org }: Organization,
+): Promise<Removed<Organization> | Refusal> {
   if (org === settings.organizationId)
     return conflict('default_organization', 'The default organization cannot be deleted.')
   const [agents, integrations] = await Promise.all([
@@ -32,25 +28,13 @@ export async function deleteOrganization(
   const traces = await readTraces(redis, org)
   const webhook_ids = await redis.hkeys(REDIS_KEYS.webhooks(org))
   return {
-    kind: 'plan',
-    guards: [['HGET', REDIS_KEYS.organizations, org, stored.text]],
+    kind: 'removed',
     writes: [
-      ['HDEL', REDIS_KEYS.organizations, org],
-      ['ZREM', REDIS_KEYS.organizationIndex, org],
       ...wholeKeys(org).map((key): Write => ['UNLINK', key]),
       ...deleteWebhooksOf(org, webhook_ids),
     ],
-    targets: [
-      { what: 'organization', organization_id: org },
-      { what: 'integrations', organization_id: org },
-    ],
-    audit: {
-      action: 'organization.delete',
-      target: org,
-      before: { ...stored.record, agents, integrations },
-      after: null,
-    },
-    answer: NO_CONTENT,
+    targets: [{ what: 'integrations', organization_id: org }],
+    note: { agents, integrations },
     afterwards: () => removeTraces(redis, org, traces),
   }
 }

@@ -1,23 +1,22 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import type { Integration } from '../../core/model.ts'
-import { EPOCH } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
 import type { Call } from '../http/define-route.ts'
-import { type Outcome, type Refusal, answer, conflict, invalid } from '../http/outcome.ts'
+import { type Refusal, conflict, invalid } from '../http/outcome.ts'
+import type { Made } from '../resources/resource.ts'
 import { checkAuth } from './check-auth.ts'
 import {
   INTEGRATIONS_LIMIT,
   INTEGRATION_DEFAULTS,
   type NewIntegration,
 } from './integration-schemas.ts'
-import { integrationView } from './integration-view.ts'
 import { readBaseUrl } from './read-base-url.ts'
 
-export async function createIntegration(
+export async function makeIntegration(
   call: Call<unknown, unknown, Static<typeof NewIntegration>>,
-): Promise<Outcome> {
+): Promise<Made<Integration> | Refusal> {
   const { context, actor, body } = call
   const { redis, ring, now } = context
   const org = actor.organization_id
@@ -45,24 +44,12 @@ export async function createIntegration(
       'too_many_integrations',
       `An organization has at most ${INTEGRATIONS_LIMIT} integrations.`,
     )
-  const view = integrationView(ring, integration)
+  const base_urls = REDIS_KEYS.integrationBaseUrls(org)
   return {
-    kind: 'plan',
-    guards: [['HGET', REDIS_KEYS.integrationBaseUrls(org), base_url, false]],
-    writes: [
-      ['HSET', REDIS_KEYS.integrations(org), integration_id, JSON.stringify(integration)],
-      ['ZADD', REDIS_KEYS.integrationIndex(org), EPOCH, integration_id],
-      ['HSET', REDIS_KEYS.integrationBaseUrls(org), base_url, integration_id],
-    ],
-    targets: [{ what: 'integrations', organization_id: org }],
-    audit: {
-      action: 'integration.create',
-      target: integration_id,
-      before: null,
-      after: view,
-      integration_id,
-    },
-    answer: answer(201, view),
+    kind: 'made',
+    record: integration,
+    guards: [['HGET', base_urls, base_url, false]],
+    writes: [['HSET', base_urls, base_url, integration_id]],
   }
 }
 

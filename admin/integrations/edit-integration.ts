@@ -1,0 +1,63 @@
+import type { Static } from 'typebox'
+import { secretMembers } from '../../core/credential/catalogue.ts'
+import type { Integration } from '../../core/model.ts'
+import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { sealAuth } from '../../core/store/credential-binding.ts'
+import type { Call } from '../http/define-route.ts'
+import { type Refusal, invalid } from '../http/outcome.ts'
+import type { Edited, View } from '../resources/resource.ts'
+import { checkAuth } from './check-auth.ts'
+import type { EditableIntegration } from './integration-schemas.ts'
+import { sameBaseUrl } from './make-integration.ts'
+import { readBaseUrl } from './read-base-url.ts'
+
+/**
+ * `auth` is replaced whole. A base URL of a new origin needs `auth` with it, so that nobody can send a stored secret
+ * elsewhere without knowing it (threat model, rule 4).
+ */
+export async function editIntegration({
+  call: { context, actor },
+  record: current,
+  value,
+  patch,
+}: {
+  readonly call: Call
+  readonly record: Integration
+  readonly value: Static<typeof EditableIntegration>
+  readonly patch: View
+}): Promise<Edited<Integration> | Refusal> {
+  const { redis, ring } = context
+  const parsed = readBaseUrl(value.base_url)
+  if (!parsed.ok) return invalid([parsed.issue])
+  const { auth, ...rest } = value
+  const issues = auth === undefined ? [] : checkAuth(auth)
+  if (issues.length > 0) return invalid(issues)
+  const was = parseBaseUrl(current.base_url)
+  const stays = was.ok && was.base.origin === parsed.base.origin
+  // Without a secret there is nothing that the same `auth`, given again, could send elsewhere.
+  const is_secretless = patch['auth'] !== undefined && secretMembers(current.auth.type).length === 0
+  if (auth === undefined && !stays && !is_secretless)
+    return invalid([
+      { path: '/auth', message: 'is needed in the same request when base_url has a new origin' },
+    ])
+  const { base_url } = parsed.base
+  const moved: Integration = { ...current, ...rest, base_url }
+  const updated =
+    auth === undefined ? moved : { ...moved, auth: sealAuth(ring, { ...moved, auth }) }
+  const note = auth === undefined ? {} : { note: { auth_replaced: true } }
+  if (base_url === current.base_url) return { kind: 'edited', record: updated, ...note }
+  const base_urls = REDIS_KEYS.integrationBaseUrls(actor.organization_id)
+  const holder = await redis.hget(base_urls, base_url)
+  if (holder !== null) return sameBaseUrl(holder)
+  return {
+    kind: 'edited',
+    record: updated,
+    guards: [['HGET', base_urls, base_url, false]],
+    writes: [
+      ['HDEL', base_urls, current.base_url],
+      ['HSET', base_urls, base_url, updated.integration_id],
+    ],
+    ...note,
+  }
+}

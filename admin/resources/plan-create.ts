@@ -1,0 +1,40 @@
+import { EPOCH } from '../../core/change/commit.ts'
+import type { Call } from '../http/define-route.ts'
+import { entityTag } from '../http/entity-tag.ts'
+import { type Outcome, answer } from '../http/outcome.ts'
+import type { AnyResource, Params } from './resource.ts'
+import { showOne } from './show-one.ts'
+
+/** Creates a record: `make` decides what it is. */
+export async function planCreate<R>(
+  resource: AnyResource<R>,
+  call: Call<Params>,
+): Promise<Outcome> {
+  const made = await resource.create.make(call)
+  if (made.kind === 'refusal') return made
+  const { record } = made
+  const id = String(record[resource.id])
+  const hash = resource.store.hashOf(record)
+  const text = JSON.stringify(record)
+  const view = await showOne(resource, call, record)
+  const { audited = (shown) => shown, about } = resource
+  return {
+    kind: 'plan',
+    guards: [['HGET', hash, id, false], ...(made.guards ?? [])],
+    writes: [
+      ['HSET', hash, id, text],
+      ['ZADD', resource.store.indexOf(record), EPOCH, id],
+      ...(made.writes ?? []),
+    ],
+    targets: [...resource.targets(record), ...(made.targets ?? [])],
+    audit: {
+      action: `${resource.name}.create`,
+      target: id,
+      before: null,
+      after: { ...audited(view), ...made.note },
+      ...about?.(record),
+      ...made.about,
+    },
+    answer: answer(201, { ...view, ...made.shown_once }, { etag: entityTag(text) }),
+  }
+}
