@@ -61,6 +61,8 @@ export class CallStream implements HeldCall {
   #isHeld = false
   /** Envoy's access log, or in strict mode the log itself, was told of the pass; else the entry is written here. */
   #isNoted = false
+  /** The log has a refusal of the response, which is the call's last word though the caller may leave before it. */
+  #isResponseRefused = false
   /** What of the response's findings it was told of. */
   #notedFinding = ''
   #body: Promise<Buffer> | null = null
@@ -224,6 +226,7 @@ export class CallStream implements HeldCall {
   async #refuseResponse(denial: Denial, isOut: boolean): Promise<void> {
     const record = this.#record
     if (this.#state !== 'passed' || record === null) return
+    this.#isResponseRefused = true
     this.#parts.metrics.decided(isOut ? 'terminated' : 'blocked', denial.reason, [])
     const refusal = writeError(denial, record)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
@@ -299,7 +302,7 @@ export class CallStream implements HeldCall {
   /** What nobody else writes: the entry itself, or a finding in the response of a call that was logged before. */
   #lastWord(): ActivityEntry | null {
     const record = this.#record
-    if (record === null) return null
+    if (record === null || this.#isResponseRefused) return null
     const isTold = this.#isNoted && (!this.#parts.is_strict || record.response_finding === '')
     return isTold ? null : record.allowed()
   }

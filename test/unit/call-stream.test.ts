@@ -1,0 +1,557 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, test } from 'node:test'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { CallIo } from '../../ext-proc/call/call-io.ts'
+import { CallStream } from '../../ext-proc/call/call-stream.ts'
+import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
+import { beginRecord } from '../../ext-proc/record/begin-record.ts'
+import { type Cut, HeldCalls } from '../../ext-proc/kill/held-calls.ts'
+import type { ResponseInspector } from '../../ext-proc/verdict/response-inspector.ts'
+import type { Denial } from '../../ext-proc/verdict/denial.ts'
+import { deny } from '../../ext-proc/verdict/step.ts'
+import type { Verdict } from '../../ext-proc/verdict/verdict.ts'
+import { FakeEnvoyStream } from '../kit/fake-envoy-stream.ts'
+
+const KILLED_AT = '2026-01-01T00:00:00.000Z'
+const KILL: Cut = { reason: 'agent_killed', killed_at: KILLED_AT }
+const FINDING: Denial = { reason: 'security_block', details: { pattern_name: 'x' } }
+const KILL_ANSWER = `refuse 503 agw_agent_killed ${KILLED_AT}`
+
+interface Gate<T> {
+  readonly promise: Promise<T>
+  readonly open: (value: T) => void
+  readonly fail: (error: Error) => void
+}
+function gate<T>(): Gate<T> {
+  let open: Gate<T>['open'] = () => undefined
+  let fail: Gate<T>['fail'] = () => undefined
+  const promise = new Promise<T>((resolve, reject) => {
+    open = resolve
+    fail = reject
+  })
+  return { promise, open, fail }
+}
+
+interface Options {
+  readonly has_access_log?: boolean
+  readonly is_strict?: boolean
+  /** Answers of the log wait until the test opens it. */
+  readonly slow_log?: boolean
+  /** The key is of no organization that is known. */
+  readonly is_unknown?: boolean
+  /** The decision reads the body first. */
+  readonly asks_body?: boolean
+}
+
+/** One call on a stream of its own: the test is Envoy, the decision and the log. */
+class Call {
+  readonly envoy: FakeEnvoyStream
+  readonly held = new HeldCalls()
+  /** Each entry in a few words, from when it is handed over. */
+  readonly entries: string[] = []
+  readonly counted: string[] = []
+  readonly errors: string[] = []
+  readonly decision = gate<Verdict>()
+  readonly log = gate<void>()
+  readonly chunk = gate<void>()
+  /** How often the inspector of the response was closed. */
+  closed = 0
+  /** The body as the decision got it. */
+  body: string | null = null
+  io: CallIo | null = null
+  readonly stream: CallStream
+
+  constructor(options: Options = {}) {
+    if (options.slow_log !== true) this.log.open()
+    this.envoy = new FakeEnvoyStream(options.has_access_log)
+    const note = (entry: ActivityEntry): void => {
+      const { decision, reason, status } = entry
+      this.entries.push([decision, reason, status].filter((part) => part !== null).join(' '))
+    }
+    const recorder: Pick<
+      ActivityRecorder,
+      'refused' | 'refusedUnknown' | 'allowed' | 'allowedNow'
+    > = {
+      refused: (entry) => {
+        note(entry)
+        return this.log.promise.catch(() => undefined)
+      },
+      refusedUnknown: (reason) => {
+        this.entries.push(`unknown ${reason}`)
+        return this.log.promise
+      },
+      allowed: note,
+      allowedNow: (entry) => {
+        note(entry)
+        return this.log.promise
+      },
+    }
+    this.stream = new CallStream(this.envoy.stream, {
+      held: this.held,
+      recorder: recorder as ActivityRecorder,
+      metrics: { decided: (outcome, reason) => void this.counted.push(`${outcome} ${reason}`) },
+      begin: (headers) => beginRecord(headers, 'edge-1', () => 5),
+      decide: async (_headers, io, record) => {
+        this.io = io
+        if (options.is_unknown !== true) {
+          record.facts.organization_id = 'o'
+          record.facts.agent_id = 'a'
+          io.hold('o', 'a')
+        }
+        if (options.asks_body === true) this.body = (await io.body()).toString()
+        return await this.decision.promise
+      },
+      is_strict: options.is_strict ?? false,
+      log: { error: (_data, message) => void this.errors.push(message) },
+    })
+  }
+
+  /** The response's body comes in chunks, each of which waits for `chunk`. */
+  get inspector(): ResponseInspector {
+    return {
+      sees_every_response: true,
+      may_read_body: true,
+      headers: (headers) =>
+        headers.some(({ name }) => name === 'x-bad')
+          ? { kind: 'deny', denial: FINDING }
+          : { kind: 'pass', headers, body: 'chunks' },
+      body: async (bytes) => {
+        if (bytes.toString() === 'slow') await this.chunk.promise
+        if (bytes.toString() === 'bad') return { kind: 'deny', denial: FINDING, before: null }
+        if (bytes.toString() === 'throws') throw new Error('on purpose')
+        return { kind: 'pass', body: null, remove: [] }
+      },
+      trailers: () => [],
+      close: () => void this.closed++,
+    }
+  }
+
+  pass(): void {
+    const changes = { set: [{ name: 'x-agw-pass', value: 's' }], remove: [], body: null }
+    this.decision.open({ kind: 'forward', changes, inspector: this.inspector, rate: null })
+  }
+
+  deny(): void {
+    this.decision.open(deny('scope', 'permission_denied', { reason: 'no_scope' }))
+  }
+
+  cut(why: Cut = KILL): boolean {
+    return this.stream.cut(why)
+  }
+}
+
+/** Lets everything run that waits for nothing but its turn. */
+const settle = async (): Promise<void> => {
+  for (let i = 0; i < 4; i++) await turn()
+}
+
+interface State {
+  readonly options?: Options
+  readonly reach: (call: Call) => void | Promise<void>
+  /** What happens next where nothing intervenes. */
+  readonly goOn: (call: Call) => void
+  /** What was sent and logged on the way here. */
+  readonly sent: readonly string[]
+  readonly entries?: readonly string[]
+  /** What is sent and logged next where nothing intervenes, and at the end of the stream. */
+  readonly next: readonly string[]
+  readonly nextEntries?: readonly string[]
+  readonly lastEntries?: readonly string[]
+  /** What is logged when the caller leaves here. */
+  readonly leavingEntries?: readonly string[]
+  /** Bytes may have reached the API. */
+  readonly is_out?: boolean
+  /** What is logged, though the caller has left, once the decision is made. */
+  readonly entriesAfterLeaving?: readonly string[]
+}
+
+const PASS = 'pass in request_headers'
+
+const passed = async (call: Call): Promise<void> => {
+  call.envoy.requestHeaders(true)
+  call.pass()
+  await settle()
+}
+
+/** Every place at which a call can be, from its headers to the end of its response. */
+const STATES: Readonly<Record<string, State>> = {
+  'a pass is decided': {
+    reach: ({ envoy }) => envoy.requestHeaders(true),
+    goOn: (call) => call.pass(),
+    sent: [],
+    next: [PASS],
+    lastEntries: ['allowed'],
+  },
+  'a refusal is decided': {
+    reach: ({ envoy }) => envoy.requestHeaders(true),
+    goOn: (call) => call.deny(),
+    sent: [],
+    next: ['refuse 403 agw_permission_denied'],
+    nextEntries: ['blocked permission_denied 403'],
+    entriesAfterLeaving: ['blocked permission_denied 403'],
+  },
+  'the decision fails': {
+    reach: ({ envoy }) => envoy.requestHeaders(true),
+    goOn: ({ decision }) => decision.fail(new Error('on purpose')),
+    sent: [],
+    next: ['refuse 503 agw_gateway_unavailable'],
+    nextEntries: ['blocked gateway_unavailable 503'],
+    entriesAfterLeaving: ['blocked gateway_unavailable 503'],
+  },
+  'a body that is not read follows': {
+    reach: ({ envoy }) => envoy.requestHeaders(false),
+    goOn: (call) => call.pass(),
+    sent: [],
+    next: [PASS],
+    lastEntries: ['allowed'],
+  },
+  'the body is awaited': {
+    options: { asks_body: true },
+    reach: ({ envoy }) => envoy.requestHeaders(false),
+    goOn: (call) => {
+      call.envoy.requestBody('{}')
+      call.pass()
+    },
+    sent: ['ask for the body'],
+    next: ['pass in request_body'],
+    lastEntries: ['allowed'],
+  },
+  'the body is there': {
+    options: { asks_body: true },
+    reach: async ({ envoy }) => {
+      envoy.requestHeaders(false)
+      envoy.requestBody('{}')
+      await settle()
+    },
+    goOn: (call) => call.deny(),
+    sent: ['ask for the body'],
+    next: ['refuse 403 agw_permission_denied'],
+    nextEntries: ['blocked permission_denied 403'],
+    entriesAfterLeaving: ['blocked permission_denied 403'],
+  },
+  'trailers came in place of the body': {
+    options: { asks_body: true },
+    reach: async ({ envoy }) => {
+      envoy.requestHeaders(false)
+      envoy.requestTrailers()
+      await settle()
+    },
+    goOn: (call) => call.pass(),
+    sent: ['ask for the body'],
+    next: ['refuse 400 agw_bad_request'],
+    nextEntries: ['blocked bad_request 400'],
+    entriesAfterLeaving: ['blocked bad_request 400'],
+  },
+  'the refusal is being logged': {
+    options: { slow_log: true },
+    reach: async (call) => {
+      call.envoy.requestHeaders(true)
+      call.deny()
+      await settle()
+    },
+    goOn: ({ log }) => log.open(),
+    sent: [],
+    entries: ['blocked permission_denied 403'],
+    next: ['refuse 403 agw_permission_denied'],
+  },
+  'the refusal of an unknown key is being counted': {
+    options: { slow_log: true, is_unknown: true },
+    reach: async (call) => {
+      call.envoy.requestHeaders(true)
+      call.deny()
+      await settle()
+    },
+    goOn: ({ log }) => log.open(),
+    sent: [],
+    entries: ['unknown permission_denied'],
+    next: ['refuse 403 agw_permission_denied'],
+  },
+  'a strict log takes the pass first': {
+    options: { slow_log: true, is_strict: true },
+    reach: passed,
+    goOn: ({ log }) => log.open(),
+    sent: [],
+    entries: ['allowed'],
+    next: [PASS],
+  },
+  'a strict log does not take the pass': {
+    options: { slow_log: true, is_strict: true },
+    reach: passed,
+    goOn: ({ log }) => log.fail(new Error('on purpose')),
+    sent: [],
+    entries: ['allowed'],
+    next: ['refuse 503 agw_gateway_unavailable'],
+    nextEntries: ['blocked gateway_unavailable 503'],
+    entriesAfterLeaving: ['blocked gateway_unavailable 503'],
+  },
+  'it has passed': {
+    reach: passed,
+    goOn: ({ envoy }) => envoy.responseHeaders(),
+    sent: [PASS],
+    next: ['go on response_headers'],
+    lastEntries: ['allowed'],
+    is_out: true,
+  },
+  'its response has begun': {
+    reach: async (call) => {
+      await passed(call)
+      call.envoy.responseHeaders()
+    },
+    goOn: ({ envoy }) => envoy.responseBody('x'),
+    sent: [PASS, 'go on response_headers'],
+    next: ['go on response_body'],
+    lastEntries: ['allowed'],
+    is_out: true,
+  },
+  'a chunk of its response is looked at': {
+    reach: async (call) => {
+      await passed(call)
+      call.envoy.responseHeaders()
+      call.envoy.responseBody('slow')
+      await settle()
+    },
+    goOn: ({ chunk }) => chunk.open(),
+    sent: [PASS, 'go on response_headers'],
+    next: ['go on response_body'],
+    lastEntries: ['allowed'],
+    is_out: true,
+  },
+  'a chunk is looked at that will be refused': {
+    reach: async (call) => {
+      await passed(call)
+      call.envoy.responseHeaders()
+      call.envoy.responseBody('slow')
+      call.envoy.responseBody('bad')
+      await settle()
+    },
+    goOn: ({ chunk }) => chunk.open(),
+    sent: [PASS, 'go on response_headers'],
+    next: ['go on response_body', 'refuse 403 agw_security_block'],
+    nextEntries: ['terminated security_block'],
+    leavingEntries: ['allowed'],
+    is_out: true,
+  },
+  'the end of its response is awaited': {
+    reach: async (call) => {
+      await passed(call)
+      call.envoy.responseHeaders()
+      call.envoy.responseBody('x', true)
+      await settle()
+    },
+    goOn: ({ envoy }) => envoy.responseTrailers(),
+    sent: [PASS, 'go on response_headers', 'go on response_body'],
+    next: ['go on response_trailers'],
+    lastEntries: ['allowed'],
+    is_out: true,
+  },
+  'the refusal of its response is being logged': {
+    options: { slow_log: true },
+    reach: async (call) => {
+      await passed(call)
+      call.envoy.responseHeaders({ ':status': '200', 'x-bad': '1' })
+      await settle()
+    },
+    goOn: ({ log }) => log.open(),
+    sent: [PASS],
+    entries: ['blocked security_block 403'],
+    next: ['refuse 403 agw_security_block'],
+    is_out: true,
+  },
+}
+
+async function reached({ options, reach, sent, entries = [] }: State, more = {}): Promise<Call> {
+  const call = new Call({ ...options, ...more })
+  await reach(call)
+  assert.deepEqual(call.envoy.sent, sent, 'sent on the way')
+  assert.deepEqual(call.entries, entries, 'logged on the way')
+  return call
+}
+
+/** Nothing goes out any more, whatever the decision, the log or Envoy still say. */
+async function isSilent(call: Call, state: State, entries: readonly string[]): Promise<void> {
+  const sent = [...call.envoy.sent]
+  state.goOn(call)
+  await settle()
+  call.envoy.requestBody('late')
+  call.envoy.responseHeaders()
+  call.envoy.responseBody('late')
+  call.envoy.responseTrailers()
+  await settle()
+  assert.deepEqual(call.envoy.sent, sent)
+  assert.deepEqual(call.entries, entries)
+}
+
+for (const [name, state] of Object.entries(STATES))
+  describe(`while ${name}`, () => {
+    const { sent, entries = [], next, nextEntries = [], lastEntries = [], is_out = false } = state
+    const isKnown = state.options?.is_unknown !== true
+
+    test('it goes on', async () => {
+      const call = await reached(state)
+      state.goOn(call)
+      await settle()
+      assert.deepEqual(call.envoy.sent, [...sent, ...next])
+      assert.deepEqual(call.entries, [...entries, ...nextEntries])
+      call.envoy.emit('end')
+      assert.deepEqual(call.entries, [...entries, ...nextEntries, ...lastEntries])
+      assert.ok(call.envoy.isEnded)
+      await call.stream.ended
+    })
+
+    const cuts: readonly (readonly [string, Cut, string])[] = [
+      ['agent_killed', KILL, KILL_ANSWER],
+      [
+        'gateway_unavailable',
+        { reason: 'gateway_unavailable' },
+        'refuse 503 agw_gateway_unavailable',
+      ],
+    ]
+    for (const [reason, why, answer] of cuts)
+      test(`a cut answers ${reason}, and nothing follows it`, async () => {
+        const call = await reached(state)
+        assert.equal(call.cut(why), true)
+        assert.deepEqual(call.envoy.sent, [...sent, answer])
+        const terminated = isKnown ? [`terminated ${reason}${is_out ? '' : ' 503'}`] : []
+        assert.deepEqual(call.entries, [...entries, ...terminated])
+        assert.equal(call.counted.at(-1), `terminated ${reason}`)
+        assert.equal(call.cut(why), false, 'it was cut already')
+        await isSilent(call, state, [...entries, ...terminated])
+        assert.equal(call.held.size, isKnown ? 1 : 0, 'held until Envoy has ended the stream')
+        call.envoy.emit('end')
+        await call.stream.ended
+        assert.equal(call.held.size, 0)
+        assert.deepEqual(call.entries, [...entries, ...terminated])
+      })
+
+    const endings: readonly (readonly [string, (call: Call) => void])[] = [
+      ['the caller leaves', ({ envoy }) => void envoy.emit('cancelled')],
+      ['Envoy ends the stream', ({ envoy }) => void envoy.emit('end')],
+      ['the stream fails', ({ envoy }) => void envoy.emit('error', { details: 'reset' })],
+      ['a message cannot be read', ({ envoy }) => envoy.bytes(Buffer.from([0x12, 0x7f]))],
+      ['a message is of no known kind', ({ envoy }) => envoy.bytes(Buffer.alloc(0))],
+    ]
+    for (const [what, end] of endings)
+      test(`${what}: nothing is sent any more, and the call has one last word in the log`, async () => {
+        const call = await reached(state)
+        end(call)
+        assert.deepEqual(call.envoy.sent, sent)
+        const last = state.leavingEntries ?? (is_out ? lastEntries : [])
+        assert.deepEqual(call.entries, [...entries, ...last])
+        assert.equal(call.held.size, 0)
+        await call.stream.ended
+        assert.equal(call.cut(), false, 'it has ended')
+        const after = state.entriesAfterLeaving ?? []
+        await isSilent(call, state, [...entries, ...last, ...after])
+        assert.equal(call.closed, is_out ? 1 : 0, 'the inspector is closed once')
+        call.envoy.emit('end')
+        call.envoy.emit('cancelled')
+        assert.deepEqual(call.entries, [...entries, ...last, ...after])
+      })
+
+    test('a caller that has left before Envoy ends the stream is counted as one end', async () => {
+      const call = await reached(state)
+      call.envoy.emit('cancelled')
+      call.envoy.emit('end')
+      assert.ok(call.envoy.isEnded)
+      assert.equal(call.held.size, 0)
+    })
+  })
+
+test('where Envoy has the access log, it writes the entry of a passed call', async () => {
+  const call = new Call({ has_access_log: true })
+  await passed(call)
+  const [message] = call.envoy.messages
+  const facts = message.dynamic_metadata.fields.agw.structValue.fields
+  assert.match(facts.f.stringValue, /"agent_id":"a"/)
+  call.envoy.responseHeaders()
+  call.envoy.emit('end')
+  assert.deepEqual(call.entries, [])
+  assert.equal(call.counted.join(), 'allowed ')
+})
+
+test('a body that is asked for twice is held once, and one that does not follow is empty', async () => {
+  const call = new Call()
+  call.envoy.requestHeaders(false)
+  const [first, second] = [call.io?.body(), call.io?.body()]
+  call.envoy.requestBody('{"a":1}')
+  assert.equal((await first)?.toString(), '{"a":1}')
+  assert.equal((await second)?.toString(), '{"a":1}')
+  assert.deepEqual(call.envoy.sent, ['ask for the body'])
+  const empty = new Call({ asks_body: true })
+  empty.envoy.requestHeaders(true)
+  await settle()
+  assert.equal(empty.body, '')
+  assert.deepEqual(empty.envoy.sent, [])
+})
+
+test('a call that is let go keeps its own answer: a kill of its agent does not find it', async () => {
+  const call = new Call()
+  call.envoy.requestHeaders(true)
+  call.io?.letGo()
+  assert.equal(call.held.size, 0)
+  assert.deepEqual(await call.held.cutAgent('o', 'a', KILL), { terminated: 0, unconfirmed: 0 })
+  call.deny()
+  await settle()
+  assert.deepEqual(call.envoy.sent, ['refuse 403 agw_permission_denied'])
+})
+
+test('a call whose stream has ended is not held any more, though its agent is known only then', () => {
+  const call = new Call({ is_unknown: true })
+  call.envoy.requestHeaders(true)
+  call.envoy.emit('cancelled')
+  call.io?.hold('o', 'a')
+  assert.equal(call.held.size, 0)
+})
+
+test('the trailers of a request that has passed do not go on, each named once', async () => {
+  const call = new Call()
+  call.envoy.requestHeaders(false)
+  call.pass()
+  await settle()
+  call.envoy.requestTrailers({ 'x-a': '1', 'X-B': '2' })
+  assert.deepEqual(call.envoy.sent, [PASS, 'go on request_trailers'])
+  const { header_mutation } = call.envoy.messages[1].request_trailers
+  assert.deepEqual(header_mutation.remove_headers, ['x-a', 'X-B'])
+})
+
+test('an answer of Envoy itself, before the call has passed, goes out as it is', async () => {
+  const call = new Call()
+  call.envoy.requestHeaders(true)
+  call.envoy.responseHeaders({ ':status': '408' })
+  call.envoy.responseBody('late', true)
+  await settle()
+  assert.deepEqual(call.envoy.sent, ['go on response_headers', 'go on response_body'])
+  call.pass()
+  await settle()
+  call.envoy.emit('end')
+})
+
+test('an inspector that throws ends the call', async () => {
+  const call = new Call()
+  await passed(call)
+  call.envoy.responseHeaders()
+  call.envoy.responseBody('throws')
+  await settle()
+  assert.equal(call.envoy.sent.at(-1), 'refuse 503 agw_gateway_unavailable')
+  assert.deepEqual(call.errors, ['a response could not be looked at'])
+  assert.deepEqual(call.entries, ['terminated gateway_unavailable'])
+})
+
+test('chunks are answered in their order, each after the one before', async () => {
+  const call = new Call()
+  await passed(call)
+  call.envoy.responseHeaders()
+  call.envoy.responseBody('slow')
+  call.envoy.responseBody('x')
+  call.envoy.responseTrailers()
+  await settle()
+  assert.deepEqual(call.envoy.sent, [PASS, 'go on response_headers'])
+  call.chunk.open()
+  await settle()
+  assert.deepEqual(call.envoy.sent.slice(2), [
+    'go on response_body',
+    'go on response_body',
+    'go on response_trailers',
+  ])
+})
