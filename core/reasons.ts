@@ -138,7 +138,7 @@ export const REASONS = {
     anomaly: 'ignored',
     cause:
       'The agent was killed. New calls are refused with 403; a call in flight at the kill is refused with 503 or cut.',
-    cure: 'Find out why (`agw kills`), then reactivate the agent.',
+    cure: 'Find out why (`kill_reason` of the agent), then reactivate it.',
   },
   permission_denied: {
     status: 403,
@@ -147,7 +147,7 @@ export const REASONS = {
     anomaly: 'denied',
     cause:
       'The agent has no scope for the integration, or no rule of its scopes allows the method and path.',
-    cure: 'Add a rule to a scope of the agent. `agw explain` shows which rule decides.',
+    cure: 'Add a rule to a scope of the agent. `POST /admin/explain` shows which rule decides.',
   },
   rate_limit_exceeded: {
     status: 429,

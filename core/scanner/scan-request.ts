@@ -7,7 +7,8 @@ import type { Source } from './format/source.ts'
 import { asItStands, takeApart } from './format/take-apart.ts'
 import { scanSource } from './scan-source.ts'
 import { SearchBudget } from './text/search-budget.ts'
-import { isStandardHeader } from './standard-headers.ts'
+import { isKnownClean, noteClean } from './clean-headers.ts'
+import { holdsTokens, isUnreadHeader } from './usual-headers.ts'
 
 export type ScanInput = {
   readonly body: Buffer | null
@@ -37,8 +38,21 @@ export const INFLATED_LIMIT_BYTES = 8 * 1024 * 1024
 /** More headers than any client sends; Envoy refuses more than 100 by default. */
 const HEADER_COUNT = 200
 
-const callSources = (input: ScanInput): Source[] => {
-  const sources: Source[] = []
+interface Header {
+  readonly name: string
+  readonly value: string
+}
+
+interface CallSource extends Source {
+  /** Where the text is the value of a header. */
+  readonly header?: Header
+}
+
+const callSources = (input: ScanInput, settings: CompiledInjectionSettings): CallSource[] => {
+  const sources: CallSource[] = []
+  // For a whitelist on the whole request, every text of it counts.
+  const mayLeaveOut = settings.whitelist_scope !== 'request' || settings.whitelist === null
+  const headers: Header[] = []
   if (input.path.length > 1)
     sources.push({ bytes: Buffer.from(input.path), format: 'text', location: 'path' })
   if (input.query !== '')
@@ -48,14 +62,23 @@ const callSources = (input: ScanInput): Source[] => {
       location: 'query',
     })
   for (const [name, value] of input.headers.slice(0, HEADER_COUNT)) {
-    if (value !== '' && !isStandardHeader(name))
-      sources.push({
-        bytes: Buffer.from(value),
-        format: 'text',
-        location: `headers.${name.toLowerCase().slice(0, 64)}`,
-      })
+    const lower = name.toLowerCase()
+    if (value === '' || (mayLeaveOut && isKnownClean(settings, lower, value))) continue
+    if (!isUnreadHeader(lower)) headers.push({ name: lower, value })
   }
-  return sources
+  return [...sources, ...headers.map(headerSource)]
+}
+
+const headerSource = (header: Header): CallSource => {
+  const { name, value } = header
+  return {
+    header,
+    bytes: Buffer.from(value),
+    format: name === 'cookie' ? 'pairs' : 'text',
+    location: `headers.${name.slice(0, 64)}`,
+    is_noise: name === 'cookie',
+    holds_tokens: holdsTokens(name),
+  }
 }
 
 /** With `whitelist_scope: request`, one text that matches lets the whole request pass. */
@@ -89,7 +112,7 @@ export const scanWithin = (
   budget: SearchBudget,
   known: Inflated | null = null,
 ): ScanResult => {
-  const sources = callSources(input)
+  const sources = callSources(input, settings)
   if (input.body !== null && input.body.length > 0) {
     const inflated =
       known ?? inflateBody(input.body, input.content_encoding, limit_bytes, 'request')
@@ -102,7 +125,10 @@ export const scanWithin = (
   }
   const findings: Finding[] = []
   for (const source of sources) {
+    const before = findings.length
     scanSource(source, settings, findings, budget)
+    if (source.header && findings.length === before && !budget.isUndecided)
+      noteClean(settings, source.header.name, source.header.value)
     if (findings.length >= FINDING_LIMIT || budget.isUndecided) break
   }
   const standing = whitelistRequest(sources, settings, findings)

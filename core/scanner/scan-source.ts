@@ -98,12 +98,12 @@ const scanOnce = (
     })
   } else text.piece(0, bytes.length, false)
   scanner.finish()
-  addFound(scanner, candidates)
+  addFound(scanner, candidates, source.holds_tokens === true)
   return isWhole
 }
 
 /** What the patterns, the model and the text itself gave. */
-const addFound = (scanner: LayeredScanner, candidates: Candidate[]): void => {
+const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens: boolean): void => {
   const { patterns } = builtIn()
   const { text } = scanner
   for (const hit of scanner.hits) {
@@ -129,7 +129,7 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[]): void => {
       unless_system_role: pattern.unless_system_role === true,
     })
   }
-  if (scanner.encoded_run !== null) {
+  if (scanner.encoded_run !== null && !holdsTokens) {
     candidates.push({
       name: 'base64_payload',
       category: 'encoded_payload',
@@ -203,7 +203,7 @@ const placesInPairs = (source: Source, offsets: readonly number[]): Place[] => {
     if (offset === undefined || offset > value_end) return
     const name = decodePercent(
       source.bytes.toString('utf8', name_start, Math.min(name_end, name_start + 96)),
-    )
+    ).trimStart()
     while (places.length < offsets.length && (offsets[places.length] as number) <= value_end) {
       const isName = (offsets[places.length] as number) < name_end
       places.push({

@@ -232,3 +232,38 @@ test('a finding in the query, the path, a header and a chunked body is refused a
   }
   assert.equal(upstream.bodies.length, before)
 })
+
+test('an injection in a header that every client sends is refused, and the usual headers pass', async () => {
+  const { headers, base_url } = await stack.operator.makeAccess(`${upstream.origin}/headers`, {
+    scope: { injection_detection: { sensitivity: 'high' } },
+  })
+  const encoded = encodeURIComponent(TEXTS.critical)
+  const send = (name: string, value: string): ReturnType<typeof call> =>
+    call({
+      to: stack.proxyUrl,
+      path: `/${base_url}/chat`,
+      headers: { ...headers, [name]: value },
+    })
+  const rows: readonly (readonly [name: string, value: string, usual: string])[] = [
+    ['user-agent', `curl/8.1 (${TEXTS.critical})`, 'curl/8.10.1'],
+    ['referer', `https://a.example/?q=${encoded}`, 'https://www.google.com/search?q=weather+today'],
+    ['cookie', `sid=1; note=${encoded}`, '_ga=GA1.2.1234.5678; sid=0123456789abcdef'],
+    ['accept', `text/html; note="${TEXTS.critical}"`, 'text/html,*/*;q=0.8'],
+    ['accept-language', TEXTS.critical, 'en-US,en;q=0.9'],
+    ['from', `${TEXTS.critical} <a@example.com>`, 'a@example.com'],
+    ['content-disposition', `attachment; filename="${TEXTS.critical}"`, 'attachment'],
+    ['traceparent', TEXTS.critical, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
+    ['x-stainless-os', TEXTS.critical, 'Linux'],
+    ['x-note', TEXTS.critical, 'a note'],
+  ]
+  for (const [name, value, usual] of rows) {
+    const before = upstream.bodies.length
+    const refused = await send(name, value)
+    assert.equal(refused.status, 403, name)
+    const { error, details } = refused.json()
+    assert.equal(error, 'security_block')
+    assert.ok(details.location.startsWith(`headers.${name}`), details.location)
+    assert.equal(upstream.bodies.length, before, 'nothing reached the upstream')
+    assert.equal((await send(name, usual)).status, 200, name)
+  }
+})

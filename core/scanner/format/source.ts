@@ -6,4 +6,6 @@ export type Source = {
   readonly location: string
   /** Words among bytes that are none: the learned model is not asked, which knows sentences. */
   readonly is_noise?: boolean
+  /** Sessions and ids, so a run of Base64 is no finding by itself. */
+  readonly holds_tokens?: boolean
 }

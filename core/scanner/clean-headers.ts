@@ -1,0 +1,38 @@
+import type { CompiledInjectionSettings } from './compile-settings.ts'
+
+/** A client sends the same headers with every call; so many values are known of all clients and settings together. */
+const VALUES_MAX = 8_192
+/** A longer value costs more memory than it saves time. */
+const VALUE_LENGTH_MAX = 512
+
+let known = new WeakMap<CompiledInjectionSettings, Set<string>>()
+let size = 0
+
+/** A cookie is taken apart, so the same text may read otherwise elsewhere. No header has a line feed in it. */
+const keyOf = (name: string, value: string): string => (name === 'cookie' ? `\n${value}` : value)
+
+/** Whether nothing was found in this value of a header, with the same settings, not long ago. */
+export const isKnownClean = (
+  settings: CompiledInjectionSettings,
+  name: string,
+  value: string,
+): boolean => known.get(settings)?.has(keyOf(name, value)) === true
+
+export const noteClean = (
+  settings: CompiledInjectionSettings,
+  name: string,
+  value: string,
+): void => {
+  if (value.length > VALUE_LENGTH_MAX) return
+  if (size >= VALUES_MAX) {
+    known = new WeakMap()
+    size = 0
+  }
+  let values = known.get(settings)
+  if (values === undefined) {
+    values = new Set()
+    known.set(settings, values)
+  }
+  values.add(keyOf(name, value))
+  size++
+}

@@ -1,0 +1,32 @@
+/**
+ * Headers whose value no API reads as text: what frames a message, belongs to proxies and is not forwarded, or is a
+ * credential of the caller. All others are scanned, also those that every client sends: an API may store or show them.
+ */
+const UNREAD = new Set(
+  `authorization proxy-authorization x-api-key api-key x-goog-api-key connection keep-alive proxy-connection te trailer
+  transfer-encoding upgrade expect content-length host http2-settings forwarded x-real-ip x-request-id`.split(
+    /\s+/,
+  ),
+)
+const UNREAD_FAMILIES =
+  /^(?::|x-forwarded-|x-envoy-|x-agw-|x-amz-(?:date|security-token|content-sha256)$)/
+
+/** Whether a header is left unread by the scanner. */
+export const isUnreadHeader = (name: string): boolean =>
+  UNREAD.has(name) || UNREAD_FAMILIES.test(name)
+
+/** Headers that clients, browsers and the large SDKs send by themselves: sessions, versions, ids of traces. */
+const USUAL = new Set(
+  `accept accept-charset accept-encoding accept-language accept-datetime access-control-request-headers access-control-request-method
+  age allow alt-used cache-control content-disposition content-encoding content-language content-location content-md5 content-range
+  content-type cookie date dnt early-data etag from if-match if-modified-since if-none-match if-range if-unmodified-since last-modified
+  link max-forwards origin pragma prefer priority range referer referrer-policy save-data upgrade-insecure-requests user-agent via warning
+  x-csrf-token x-xsrf-token x-requested-with x-correlation-id traceparent tracestate baggage b3 sentry-trace idempotency-key
+  x-idempotency-key anthropic-version anthropic-beta openai-organization openai-project openai-beta x-goog-api-client
+  x-github-api-version stripe-version stripe-account notion-version x-amz-target`.split(/\s+/),
+)
+const USUAL_FAMILIES = /^(?:sec-|x-stainless-|x-b3-|amz-sdk-|x-datadog-)/
+
+/** Whether a run of Base64 is nothing to tell of here: such headers hold tokens. What it decodes to is scanned all the same. */
+export const holdsTokens = (name: string): boolean =>
+  USUAL.has(name) || USUAL_FAMILIES.test(name) || name.endsWith('-token')
