@@ -1,5 +1,5 @@
 /**
- * The resources as they are stored (contract §4, snake_case, times ISO 8601 UTC).
+ * The resources as they are stored (snake_case, times ISO 8601 UTC).
  * What a reader of the API sees is derived from these by admin; what the hot path uses is compiled from them.
  */
 
@@ -112,7 +112,7 @@ export interface Scope {
   readonly created_at: string
 }
 
-/** What a scope has where its maker leaves a member out (contract §4). */
+/** What a scope has where its maker leaves a member out. */
 export const SCOPE_DEFAULTS = {
   priority: 100,
   max_body_bytes: null,

@@ -7,7 +7,7 @@ export interface KeyRing {
   readonly keys: ReadonlyMap<string, Buffer>
 }
 
-/** What a sealed value is bound to; a value that is moved elsewhere does not open (threats.md 4). */
+/** What a sealed value is bound to; a value that is moved elsewhere does not open (threat model, rule 4). */
 export interface SealBinding {
   readonly organization_id: string
   readonly owner_id: string

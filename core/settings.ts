@@ -388,7 +388,7 @@ export function unknownSettings(env: Environment): readonly string[] {
     .map((name) => `${name} is not a setting of this gateway.`)
 }
 
-/** What the command line reads for itself (contract §8). */
+/** What the command line reads for itself. */
 const CLIENT_VARIABLES = ['AGW_URL', 'AGW_TOKEN']
 
 const defaultText = (row: Row<unknown>): string | null =>

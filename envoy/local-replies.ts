@@ -17,7 +17,7 @@ const RESET_DETAILS = ['connection_termination', 'protocol_error', 'remote_reset
 const BASE_URL = '%FILTER_STATE(agw.base_url:PLAIN)%'
 
 /**
- * Envoy's own answers as the JSON of contract §3. The first mapper that matches decides; the very first leaves the
+ * Envoy's own answers as the error body of the gateway. The first mapper that matches decides; the very first leaves the
  * processor's refusals (their code details begin with `agw_`) as they are, since a format would overwrite them.
  */
 export function localReplies(limits: { readonly body_bytes: number }, requestId: string): object {

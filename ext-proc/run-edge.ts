@@ -24,7 +24,7 @@ import { onStop } from './process/on-stop.ts'
 import { takeRate } from './rate/take-rate.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-settings.ts'
 
-/** How long a graceful stop waits for calls in flight before it cuts them (threats.md 17). */
+/** How long a graceful stop waits for calls in flight before it cuts them (threat model, rule 17). */
 const DRAIN_LIMIT_MS = 5_000
 
 /** Threads for large bodies: one for the largest, and one that they leave to the others. */

@@ -9,7 +9,7 @@ import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 const ID_LENGTH_LIMIT = 128
 const QUERY_LENGTH_LIMIT = 200
 
-/** The filters of the list, the stream and the export (contract §5). */
+/** The filters of the list, the stream and the export. */
 export const FILTER_QUERY = {
   event: Type.Optional(Type.Enum([...EVENT_NAMES])),
   agent_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),

@@ -1,4 +1,4 @@
-/** A spreadsheet takes a cell that begins so for a formula (threats.md 25). */
+/** A spreadsheet takes a cell that begins so for a formula (threat model, rule 25). */
 const FORMULA = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 

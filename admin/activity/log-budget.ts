@@ -1,7 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
-/** Of a store that has a limit, the logs take at most this share, so that kills and keys have room (threats.md 21). */
+/** Of a store that has a limit, the logs take at most this share, so that kills and keys have room (threat model, rule 21). */
 const SHARE_OF_STORE = 0.5
 /** Nodes of a stream that are looked at to estimate its size. */
 const SAMPLES = 20

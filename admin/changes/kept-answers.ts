@@ -38,7 +38,7 @@ export function requestIdentity(request: {
 
 /**
  * Answers of POSTs with an Idempotency-Key. An answer is written in the script of its change and only if none is
- * there, so that of two equal requests at once exactly one is carried out and both get its answer (threats.md 26).
+ * there, so that of two equal requests at once exactly one is carried out and both get its answer (threat model, rule 26).
  */
 export class KeptAnswers {
   readonly #context: AdminContext

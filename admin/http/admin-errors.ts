@@ -1,5 +1,5 @@
 /**
- * Every way the admin API says no: the error body is that of contract §3. A sentence tells the caller what to do
+ * Every way the admin API says no: with the error body that the proxy uses too. A sentence tells the caller what to do
  * next and holds no secret and nothing of another organization.
  */
 export const ADMIN_ERRORS = {

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { ADMIN_ERRORS } from './admin-errors.ts'
 import type { Refusal } from './outcome.ts'
 
-/** The body of every refusal (contract §3). */
+/** The body of every refusal. */
 export const ErrorBody = Type.Object(
   {
     error: Type.String({

@@ -8,7 +8,7 @@ const NONE = { custom_patterns: [], whitelist_patterns: [] }
 
 /**
  * Compiles the expressions as the scanner will, each list by itself and as a set, and names those that it cannot
- * take or that would slow every call down (threats.md 23).
+ * take or that would slow every call down (threat model, rule 23).
  */
 export function checkPatterns(settings: InjectionSettings): Issue[] {
   const issues = LISTS.flatMap((list): Issue[] => {

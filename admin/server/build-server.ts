@@ -59,7 +59,7 @@ export async function buildServer(
   readJson(app)
   app.addHook('onRequest', async (request, reply) => {
     reply.raw.once('close', context.load.enter())
-    // The dashboard's session belongs to the other listener, and a cookie does not know ports (threats.md 6).
+    // The dashboard's session belongs to the other listener, and a cookie does not know ports (threat model, rule 6).
     if (listener === 'envoy') delete request.raw.headers.cookie
     reply.headers({ ...EVERY_ANSWER, 'x-agw-request-id': request.id })
     // Envoy passes on the Host that agents use, and there a browser has nothing to offer: no cookie, no open page.

@@ -15,7 +15,7 @@ export interface NamedSession {
 /**
  * The session that a request names; null when it names none. It takes both halves to open one: a browser hands the
  * cookie to every port of the host, and takes one from there too, while what a page keeps knows its own port
- * (threats.md 6).
+ * (threat model, rule 6).
  */
 export function namedSession(headers: IncomingHttpHeaders): NamedSession | null {
   const secret = readSessionCookie(headers.cookie)

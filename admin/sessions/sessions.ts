@@ -69,7 +69,7 @@ export async function openSession(
         targets: [],
       },
       settings.killLease_ms,
-      // Whoever comes to kill what has filled the store has to get in (threats.md 21).
+      // Whoever comes to kill what has filled the store has to get in (threat model, rule 21).
       'even_when_full',
     )
     if (committed.kind === 'committed') return { secret, page_secret }

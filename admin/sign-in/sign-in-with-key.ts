@@ -7,7 +7,7 @@ import type { Refusal } from '../http/outcome.ts'
 import { readBearer } from './read-bearer.ts'
 
 /**
- * Who calls the webhooks API with an API key (contract §6): a key of the organization whose uses have `webhooks`.
+ * Who calls the webhooks API with an API key: a key of the organization whose uses have `webhooks`.
  * Null where the token is not an API key that is in force, and then it is judged as an admin token. An agent's key
  * opens nothing but the proxy; one that is limited to some agents would see the events of all.
  */

@@ -5,7 +5,7 @@ export type ListenerKind = 'api' | 'envoy'
 
 /**
  * The address of the caller. Envoy alone can reach its socket and overwrites `x-envoy-external-address` there;
- * on the other listener a forwarded address is a claim of the caller and counts for nothing (threats.md 6).
+ * on the other listener a forwarded address is a claim of the caller and counts for nothing (threat model, rule 6).
  */
 export function sourceAddress(request: IncomingMessage, listener: ListenerKind): string | null {
   if (listener === 'api') return plainAddress(request.socket.remoteAddress ?? '')

@@ -4,7 +4,7 @@ import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { classifyFailure } from './classify-failure.ts'
 import { hideUrlParts } from './hide-webhook-url.ts'
 
-/** An attempt is over by then, whatever the receiver does (contract §6). */
+/** An attempt is over by then, whatever the receiver does. */
 export const ATTEMPT_LIMIT_MS = 10_000
 const HEADERS_LIMIT_BYTES = 16_384
 /** So much of an answer's body is waited for; of a longer one the status alone counts, and the connection is cut. */

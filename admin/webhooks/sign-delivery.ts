@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import type { Secret } from '../../core/secret.ts'
 
 /**
- * The headers of one attempt (contract §6): `X-Service-Signature` over the raw body with the current secret, and
+ * The headers of one attempt: `X-Service-Signature` over the raw body with the current secret, and
  * those of the Standard Webhooks specification, whose signature lists every secret that still signs.
  * @param secrets the current one first; none where the webhook has no secret
  */

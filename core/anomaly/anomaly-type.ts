@@ -1,4 +1,4 @@
-/** What can be unusual about a scope's traffic (contract §7). */
+/** What can be unusual about a scope's traffic. */
 export const ANOMALY_TYPES = [
   'frequency',
   'new_endpoint',

@@ -38,7 +38,7 @@ export type Committed =
 /**
  * Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count.
  * `even_when_full` is for kills, reactivations and their records, and for the sign-ins that come before them: they run
- * in a store that has no room (threats.md 21).
+ * in a store that has no room (threat model, rule 21).
  */
 export async function commit(
   redis: RedisClient,

@@ -38,7 +38,7 @@ const REFUSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map(
 
 /**
  * Where this gateway itself may connect to, for a webhook or for a token: public unicast addresses, and the ranges that
- * an operator allows for the purpose (threats.md, SSRF).
+ * an operator allows for the purpose (threat model, rule 4).
  */
 export class AddressPolicy {
   readonly #allowed: readonly Range[]

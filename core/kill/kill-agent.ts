@@ -11,7 +11,7 @@ import { readCallCounts } from './read-call-counts.ts'
 import { readLiveEdges } from './read-live-edges.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 
-/** How long a kill waits for the edges before it answers without those that are silent (contract §5). */
+/** How long a kill waits for the edges before it answers without those that are silent. */
 export const EDGE_WAIT_MS = 1000
 /** A replica that is this far behind does not hold up the answer. */
 const REPLICA_WAIT_MS = 500
@@ -28,7 +28,7 @@ export interface KillParts {
   readonly log: { warn(data: object, message: string): void }
 }
 
-/** What a kill answers (contract §5). */
+/** What a kill answers. */
 export interface KillReceipt {
   readonly status: 'killed'
   readonly agent_id: string

@@ -1,4 +1,4 @@
-/** How an agent was killed (contract §7). */
+/** How an agent was killed. */
 export const KILL_METHODS = [
   'api',
   'dashboard',

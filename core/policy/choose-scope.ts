@@ -35,7 +35,7 @@ export type ScopeChoice =
       readonly call: ScopedCall
     }
 
-/** TRACE gives a credential back to the caller (threats.md 11); no rule, `*` included, allows these. */
+/** TRACE gives a credential back to the caller (threat model, rule 11); no rule, `*` included, allows these. */
 const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'TRACK', 'CONNECT']
 /** Merged settings kept per agent and integration; few of the possible sets ever occur. */
 const MERGED_LIMIT = 64
@@ -44,7 +44,7 @@ const NO_CALLS: readonly ScopedCall[] = []
 /**
  * The first scope, by priority, with a rule that allows the call governs it.
  * @param overridden other calls that a lenient upstream might take this one for; the governing scope must allow
- * each of them too (threats.md 10).
+ * each of them too (threat model, rule 10).
  */
 export function chooseScope(
   agent: AgentScopes,

@@ -7,7 +7,7 @@ export interface CompiledRule {
   /** Upper case; `*` stands for all. */
   readonly methods: readonly string[]
   readonly paths: readonly PathPattern[]
-  /** The paths as a lenient upstream might read them (threats.md 9). */
+  /** The paths as a lenient upstream might read them (threat model, rule 9). */
   readonly folded_paths: readonly PathPattern[]
   /** The same where an encoded slash separates. */
   readonly split_paths: readonly PathPattern[]

@@ -3,7 +3,7 @@ import { holdsGatewayKey } from './holds-gateway-key.ts'
 import type { OwnedName } from './owned-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
-/** Never sent upstream: hop-by-hop, and what only a proxy may say or is ours to say (contract §3). */
+/** Never sent upstream: hop-by-hop, and what only a proxy may say or is ours to say. */
 const REMOVED: ReadonlySet<string> = new Set([
   'authorization',
   'connection',

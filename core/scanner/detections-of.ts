@@ -1,6 +1,6 @@
 import type { Finding } from './finding.ts'
 
-/** Findings as `agw scan` and `POST /admin/scan` show them (contract §5 and §8). */
+/** Findings as `agw scan` and `POST /admin/scan` show them. */
 export const detectionsOf = (findings: readonly Finding[]) =>
   findings.map(({ pattern_name, category, severity, matched_text, location }) => ({
     pattern_name,

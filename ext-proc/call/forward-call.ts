@@ -148,13 +148,13 @@ function signCall(
 const isOursToRemove = (name: string): boolean =>
   !name.startsWith('x-envoy-') && name !== 'x-forwarded-proto'
 
-/** Host and port come from the integration, never from the caller's text (threats.md 4). */
+/** Host and port come from the integration, never from the caller's text (threat model, rule 4). */
 const authorityOf = ({ base }: CompiledIntegration): string =>
   base.origin.slice(base.origin.indexOf('//') + 2)
 
 const READABLE = ['gzip', 'deflate', 'br', 'identity']
 
-/** The response must come in an encoding that can be undone (threats.md 13); a list of tools is cut in the clear. */
+/** The response must come in an encoding that can be undone (threat model, rule 13); a list of tools is cut in the clear. */
 function readableEncodings(headers: readonly Header[], lists_tools: boolean): readonly Header[] {
   const asked = headers.find(({ name }) => name === 'accept-encoding')
   if (asked === undefined) return []

@@ -30,7 +30,7 @@ export interface ServerTls {
 export interface ServerOptions {
   /** `unix:/path` or `host:port`. */
   readonly address: string
-  /** Demanded for `host:port`: whoever can dial this port is handed credentials (threats.md 1). */
+  /** Demanded for `host:port`: whoever can dial this port is handed credentials (threat model, rule 1). */
   readonly tls: ServerTls | null
   /** Largest message: a held body and its headers. */
   readonly message_limit_bytes: number

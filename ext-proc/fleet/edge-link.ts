@@ -44,7 +44,7 @@ export interface EdgeLinkParts {
   readonly log: { warn(data: object, message: string): void }
 }
 
-/** The edge's side of the control channel: hears messages, keeps the lease, acknowledges (design.md, "Kill"). */
+/** The edge's side of the control channel: hears messages, keeps the lease, acknowledges. */
 export class EdgeLink {
   readonly #parts: EdgeLinkParts
   readonly #timers: NodeJS.Timeout[] = []

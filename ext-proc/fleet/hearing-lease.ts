@@ -1,5 +1,5 @@
 /**
- * Whether this edge may serve: only while it can prove that it hears kills (invariant 3, threats.md 18 and 20).
+ * Whether this edge may serve: only while it can prove that it hears kills (invariant 3; threat model, rules 18 and 20).
  * Three proofs renew the lease, and the oldest of them counts:
  * - a beacon of the elected process was heard on the subscription (messages still reach us);
  * - a ping that was sent on the subscription was answered (nothing older than the ping is still on its way);

@@ -15,7 +15,7 @@ export type KillTarget = Extract<ControlTarget, { what: 'kill' | 'reactivate' }>
 
 /**
  * Puts a kill or a reactivation in force. A message is a hint: a kill cuts at once, and a read of the store then
- * confirms or lifts it, so that a forged one does not stick (threats.md 20). Answers the calls that were ended.
+ * confirms or lifts it, so that a forged one does not stick (threat model, rule 20). Answers the calls that were ended.
  * @throws (rejects) when the store cannot be read for a reactivation
  */
 export async function enforceKill(parts: EnforceParts, target: KillTarget): Promise<CutCounts> {

@@ -50,7 +50,7 @@ interface PolicyStoreParts {
   readonly killBoard: KillFlags
 }
 
-/** What the hot path may consult, compiled, cached within bounds, and dropped by message (design.md, "State in the edge"). */
+/** What the hot path may consult, compiled, cached within bounds, and dropped by message. */
 export class PolicyStore {
   readonly #keys: FillCache<KeyPolicy>
   readonly #organizations: FillCache<OrganizationPolicy>

@@ -1,6 +1,6 @@
 import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 
-/** What of a finding goes into the event and the activity log (contract §7). */
+/** What of a finding goes into the event and the activity log. */
 export function findingData(
   { reported, other_findings }: InjectionDecision,
   mode: string,

@@ -12,7 +12,7 @@ const countOf = ({ other_findings }: FindingData): number => 1 + Number(other_fi
 
 /**
  * What is said of a call in whose request and response something was found: the most severe, then the first, with the
- * number of the others (contract §4).
+ * number of the others.
  */
 export function mergeFindings(request: FindingData | null, response: FindingData): FindingData {
   if (request === null) return response

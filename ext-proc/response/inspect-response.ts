@@ -133,7 +133,7 @@ class Inspector implements ResponseInspector {
         content_encoding: this.#contentEncoding,
       }
       const result = await pool.scanResponse(input, deferredSettings(settings), limit_bytes)
-      // What cannot be read is blocked: nobody can tell what the agent would be told (threats.md 13).
+      // What cannot be read is blocked: nobody can tell what the agent would be told (threat model, rule 13).
       if (result.kind !== 'scanned') return { kind: 'deny', denial: UNREADABLE, before: null }
       const denial = this.#judge(result.decision)
       if (denial !== null) return { kind: 'deny', denial, before: null }

@@ -35,7 +35,7 @@ after(async () => {
   if (shared === null) return
   const stack = await shared
   try {
-    // After all that the tests have done with it, nothing secret may be anywhere in the clear (threats.md 11).
+    // After all that the tests have done with it, nothing secret may be anywhere in the clear (threat model, rule 11).
     assert.deepEqual(await findLeaks(stack, stack.operator.secrets), [])
   } finally {
     await stopAll(stack)

@@ -207,7 +207,7 @@ test('the dashboard is made for a browser: it imports itself and Preact alone, a
       const isOurs = file?.startsWith('admin/dashboard/') ?? specifier.startsWith('preact')
       assert.ok(isOurs, `${path} may not import ${specifier}`)
     }
-    // What callers wrote is text, never markup (threats.md 25); nothing outlives the page but the session's halves.
+    // What callers wrote is text, never markup (threat model, rule 25); nothing outlives the page but the session's halves.
     assert.doesNotMatch(text, /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacent/, path)
     const stores = /(local|session)Storage|indexedDB|document\.cookie/.test(text)
     assert.equal(stores, path === 'page-secret.ts', `${path} may not keep anything`)

@@ -44,6 +44,22 @@ test('every path of this repository that a document names exists', () => {
   }
 })
 
+test('documents and sources cite nothing outside of the repository', () => {
+  const sources = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test', 'proto'].flatMap(
+    (folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => /\.(?:tsx?|mjs|lua|yaml|proto|css|html)$/.test(name))
+        .map((name) => join(folder, name)),
+  )
+  for (const path of [...sources, ...pages.map((page) => page.path)]) {
+    const text = readFileSync(join(root, path), 'utf8')
+    const cited = /(?<![\w-])(?:threats|contract|design|envoy|style|house)\.md|contract §/.exec(
+      text,
+    )
+    assert.equal(path.endsWith('docs-links.test.ts') ? null : (cited?.[0] ?? null), null, path)
+  }
+})
+
 test('every rule of the threat model names its tests, and they exist', () => {
   const text = readFileSync(join(root, 'docs', 'threat-model.md'), 'utf8')
   const rules = [...text.matchAll(/^(\d+)\. (?:.|\n(?!\d+\. |\n))+/gm)]
