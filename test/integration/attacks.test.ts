@@ -199,10 +199,9 @@ test('threat 13: text in a response is looked at under whatever type it comes', 
     'application/sql',
     'application/http',
     'application/octet-stream; charset=utf-8',
+    'image/png',
   ])
     assertRefusal(await post(access, '/x', 'hi', {}), 403, 'security_block')
-  type = 'image/png'
-  assert.equal((await post(access, '/x', 'hi', {})).status, 200)
 })
 
 test('an attack in the last piece of a stream does not leave an answer that looks whole', async () => {

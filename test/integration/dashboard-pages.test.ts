@@ -350,7 +350,7 @@ describe('the dashboard', () => {
     const { token } = await newToken('viewer')
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
-    const harmless = /Sign out|Search|Follow|Read again|Explain|Scan|Show|Try again|Export/
+    const harmless = /Sign out|Search|Follow|Refresh|Explain|Scan|Load|Try again|Export/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)
