@@ -1,4 +1,5 @@
-import { readString, skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
+import { readString } from '../http-message/json-lexis.ts'
+import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
 import { decodeHeaderValue } from './decode-header-value.ts'
 
 const QUOTE = 0x22

@@ -1,4 +1,5 @@
-import { readString, skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
+import { readString } from '../http-message/json-lexis.ts'
+import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
 import { foldMemberName } from './fold-member-name.ts'
 
 const QUOTE = 0x22

@@ -3,14 +3,8 @@ import { foldMemberName } from './fold-member-name.ts'
 import { foldMethod } from './fold-method.ts'
 import { MirroredParams } from './mirrored-params.ts'
 import type { McpHeaders } from './read-mcp-headers.ts'
-import {
-  readString,
-  skipSpace,
-  skipStart,
-  skipValue,
-  walkElements,
-  walkMembers,
-} from '../http-message/walk-json.ts'
+import { readString, skipSpace, skipStart } from '../http-message/json-lexis.ts'
+import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
 
 export interface JsonRpcMessage {
   /** JSON text of the id, to be repeated in an answer; null for a notification. */
@@ -97,7 +91,8 @@ function readMessages(body: Buffer, headers: McpHeaders | null): JsonRpcBody {
 
 /**
  * UTF-16 and UTF-32 show as NUL bytes or their mark, JSON5 begins with a comment or odd white space, and a reader of
- * one value a line goes on behind the first.
+ * one value a line goes on behind the first. Some readers take what is no JSON at all (YAML, a script, a guard against
+ * inclusion as one), so no other body may name the method.
  */
 function readNonJson(body: Buffer, start: number): JsonRpcBody {
   const first = body[start]
@@ -106,8 +101,15 @@ function readNonJson(body: Buffer, start: number): JsonRpcBody {
   const isLenient =
     first === 0x2f || first === 0x23 || first < 0x20 || first === 0xc2 || first === 0xef
   const isSpace = first >= 0xe1 && /^\s/.test(body.toString('utf8', start, start + 3))
-  return isWide || isLenient || isSpace || isSequence(body, start) ? UNREADABLE : OTHER
+  const isOther = !isWide && !isLenient && !isSpace && !isSequence(body, start)
+  return isOther && !mayNameCall(body) ? OTHER : UNREADABLE
 }
+
+/** The slash may be escaped: `\u{002f}` is the longest way. */
+const CALL_WORDS = /tools.{1,8}call/is
+
+const mayNameCall = (body: Buffer): boolean =>
+  body.includes('ools') && CALL_WORDS.test(body.toString('latin1'))
 
 function isSequence(body: Buffer, start: number): boolean {
   for (let at = start; ; ) {

@@ -1,13 +1,8 @@
 import type { ByteEdit } from '../http-message/edit-bytes.ts'
 import { decodeFormText } from './decode-form-text.ts'
 import { mayHoldKey } from './may-hold-key.ts'
-import {
-  readString,
-  skipSpace,
-  skipStart,
-  skipValue,
-  walkMembers,
-} from '../http-message/walk-json.ts'
+import { readString, skipSpace, skipStart } from '../http-message/json-lexis.ts'
+import { skipValue, walkMembers } from '../http-message/walk-json.ts'
 
 export type FoundAgentId =
   | { readonly kind: 'none' }

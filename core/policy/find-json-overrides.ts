@@ -1,11 +1,5 @@
-import {
-  readString,
-  skipSpace,
-  skipStart,
-  skipValue,
-  walkElements,
-  walkMembers,
-} from '../http-message/walk-json.ts'
+import { readString, skipSpace, skipStart } from '../http-message/json-lexis.ts'
+import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
 import { noteField, type OverrideField, overrideField } from './override-field.ts'
 import { type FoundOverrides, isFull, OVERRIDES_LIMIT } from './overrides.ts'
 

@@ -89,7 +89,7 @@ const scanOnce = (
   const { text } = scanner
   text.hit_limit = hit_limit
   let isWhole = true
-  if (!asText && source.format === 'json') isWhole = scanJsonStrings(text, bytes, 0, bytes.length)
+  if (!asText && source.format === 'json') isWhole = scanJsonStrings(text, bytes)
   else if (!asText && source.format === 'pairs') {
     eachPair(bytes, ({ name_start, name_end, value_end }) => {
       if (text.isSated) return

@@ -3,8 +3,8 @@ import { decideInjection, type InjectionDecision } from './decide-injection.ts'
 import type { Finding } from './finding.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
+import { EventSplitter, readEvent } from '../http-message/event-stream.ts'
 import { binarySources } from './format/take-apart.ts'
-import { eventData } from './stream/event-texts.ts'
 import { StreamFindings, type StreamText } from './stream/stream-findings.ts'
 import { openStreamInflater } from './stream/stream-inflater.ts'
 
@@ -33,33 +33,25 @@ export type TextScan = (
 
 const LOCATION = 'response.body'
 
-const textsOf = (findings: StreamFindings, event: Buffer): StreamText[] => {
-  const text = event.toString('utf8')
-  const data = eventData(text)
-  const isJson = data !== null && /^\s*[[{"]/.test(data)
-  const bytes = data === null ? event : Buffer.from(data)
+/** @param isFirst of the stream */
+const textsOf = (findings: StreamFindings, event: Buffer, isFirst: boolean): StreamText[] => {
+  const { data, unmarked } = readEvent(event, 'utf8', isFirst)
+  const readings = [data, unmarked].filter((reading) => reading !== null)
   const asItIs: Source = { bytes: event, format: 'text', location: LOCATION }
-  const sources: Source[] = [{ bytes, format: isJson ? 'json' : 'text', location: LOCATION }]
-  if (data !== null && text.length > data.length + 16) sources.push(asItIs)
+  const sources: Source[] = readings.map((reading) => ({
+    bytes: Buffer.from(reading),
+    format: /^\s*[[{"]/.test(reading) ? 'json' : 'text',
+    location: LOCATION,
+  }))
+  const isMostlyData = sources.some(({ bytes }) => event.length <= bytes.length + 16)
+  if (!isMostlyData) sources.push(asItIs)
   if (isBinary(event)) sources.push(...binarySources(event, LOCATION))
-  return [
-    ...sources.map((source) => ({ source, location: null })),
-    ...findings.joined(data ?? text),
-  ]
-}
-
-/** The offset behind the first blank line at or after `from`, or -1. */
-const eventEnd = (bytes: Buffer, from: number): number => {
-  for (let i = from; i < bytes.length; i += 1) {
-    const byte = bytes[i]
-    if (byte !== 0x0a && byte !== 0x0d) continue
-    let next = i + 1
-    if (byte === 0x0d && bytes[next] === 0x0a) next += 1
-    if (bytes[next] === 0x0a) return next + 1
-    if (bytes[next] === 0x0d) return next + (bytes[next + 1] === 0x0a ? 2 : 1)
-    i = next - 1
-  }
-  return -1
+  const joined =
+    readings.length === 0
+      ? findings.joined(event.toString('utf8'))
+      : // The second reading has places of its own.
+        readings.flatMap((reading, place) => findings.joined(reading, '~'.repeat(place)))
+  return [...sources.map((source) => ({ source, location: null })), ...joined]
 }
 
 /**
@@ -79,9 +71,8 @@ class EventScan implements StreamScanner {
   readonly #inflater: ReturnType<typeof openStreamInflater>
   readonly #isPlain: boolean
   readonly #findings = new StreamFindings()
-  #held: Buffer = Buffer.alloc(0)
-  /** Up to here no event ends, so that an event in many pieces is not searched anew with each. */
-  #searched = 0
+  readonly #splitter = new EventSplitter()
+  #isFirst = true
   #clean = 0
   #received = 0
   #cut: StreamVerdict['cut']
@@ -108,8 +99,7 @@ class EventScan implements StreamScanner {
       this.#cut = bytes === 'too_large' ? 'too_large' : 'unsupported_encoding'
       return this.#answer()
     }
-    this.#held = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes])
-    await this.#takeEvents(end)
+    await this.#takeEvents(bytes, end)
     if (!this.#isCut() && !this.#isPlain) this.#clean = this.#received
     return this.#answer()
   }
@@ -133,7 +123,8 @@ class EventScan implements StreamScanner {
   }
 
   async #take(event: Buffer): Promise<boolean> {
-    const texts = textsOf(this.#findings, event)
+    const texts = textsOf(this.#findings, event, this.#isFirst)
+    this.#isFirst = false
     const scanning = this.#scanTexts(texts.map(({ source }) => source))
     const found = scanning instanceof Promise ? await scanning : scanning
     if (found === null) {
@@ -150,21 +141,10 @@ class EventScan implements StreamScanner {
     return true
   }
 
-  async #takeEvents(end: boolean): Promise<void> {
-    let start = 0
-    for (;;) {
-      const next = eventEnd(this.#held, this.#searched)
-      if (next < 0) break
-      if (!(await this.#take(this.#held.subarray(start, next)))) return
-      start = next
-      this.#searched = next
-    }
-    this.#held = this.#held.subarray(start)
-    // The end of an event, four bytes at most, may have begun.
-    this.#searched = Math.max(0, this.#held.length - 3)
-    if (this.#held.length === 0 || (!end && this.#held.length <= LARGEST_EVENT_BYTES)) return
-    if (!(await this.#take(this.#held))) return
-    this.#held = Buffer.alloc(0)
-    this.#searched = 0
+  async #takeEvents(bytes: Buffer, end: boolean): Promise<void> {
+    for (const event of this.#splitter.push(bytes)) if (!(await this.#take(event))) return
+    const { held_bytes } = this.#splitter
+    if (held_bytes > 0 && (end || held_bytes > LARGEST_EVENT_BYTES))
+      await this.#take(this.#splitter.take())
   }
 }

@@ -8,7 +8,8 @@ import {
   findJsonAgentId,
 } from '../../core/policy/find-agent-id.ts'
 import { type JsonRpcMessage, readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
-import { skipSpace, skipStart, skipValue } from '../../core/http-message/walk-json.ts'
+import { skipSpace, skipStart } from '../../core/http-message/json-lexis.ts'
+import { skipValue } from '../../core/http-message/walk-json.ts'
 
 const outcome = (body: string, found: FoundAgentId): string[] =>
   found.kind === 'found'
@@ -397,7 +398,11 @@ test('a body that is no JSON-RPC is told from one that a lenient reader might ta
     ['  ', 'other'],
     ['a=1', 'other'],
     ['--b\r\n', 'other'],
-    ['"tools/call"', 'other'],
+    ['"tools/cal"', 'other'],
+    ['"tools/call"', 'unreadable'],
+    ['method: tools/call\n', 'unreadable'],
+    ['method: "tools\\x2fcall"\n', 'unreadable'],
+    ['call=tools/list', 'other'],
     ['[]', 'other'],
     ['{"method":"card","id":1,"id":2,"params":{}}', 'other'],
     ['[{"method":"GET"}]', 'other'],

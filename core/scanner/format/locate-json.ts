@@ -1,4 +1,5 @@
-import { closingQuote } from './json-pieces.ts'
+import { skipLooseString } from '../../http-message/json-lexis.ts'
+import { type JsonVisitor, walkJson } from '../../http-message/walk-json.ts'
 
 /** Where a place in a JSON body is, whether an operator speaks there, and the string that holds it. */
 export type JsonPlace = {
@@ -14,7 +15,7 @@ const SHOWN_STEPS = 32
 const MESSAGE_LEVELS = 3
 const KEY_BYTES = 256
 
-type Level = { isObject: boolean; key: string; index: number; roles: number }
+type Level = { readonly isObject: boolean; key: string; index: number; roles: number }
 
 /** Bits of `Level.roles`: a member `role` that names the system, one that names another. */
 const SYSTEM_ROLE = 1
@@ -58,10 +59,71 @@ const unescaped = (source: Buffer, start: number, end: number): string => {
   }
 }
 
-type Found = { path: string; start: number; end: number; objects: Level[]; isSystemKey: boolean }
+type Found = {
+  readonly path: string
+  readonly start: number
+  readonly end: number
+  readonly objects: readonly Level[]
+  readonly isSystemKey: boolean
+}
 
 const noteRole = (level: Level, role: string): void => {
   level.roles |= /^(?:system|developer)$/i.test(role) ? SYSTEM_ROLE : OTHER_ROLE
+}
+
+/** Follows a walk and keeps where it is. */
+class Locator implements JsonVisitor {
+  readonly found: Found[] = []
+  readonly #source: Buffer
+  readonly #offsets: readonly number[]
+  readonly #levels: Level[] = []
+  #documents = -1
+
+  constructor(source: Buffer, offsets: readonly number[]) {
+    this.#source = source
+    this.#offsets = offsets
+  }
+
+  readonly onOpen = (isObject: boolean): void => {
+    if (this.#levels.length === 0) this.#documents += 1
+    this.#levels.push({ isObject, key: '', index: 0, roles: 0 })
+  }
+
+  readonly onClose = (): void => {
+    this.#levels.pop()
+  }
+
+  readonly onNext = (): void => {
+    const level = this.#levels.at(-1)
+    if (level !== undefined) level.index += 1
+  }
+
+  readonly onString = (start: number, isKey: boolean): number => {
+    const source = this.#source
+    const after = skipLooseString(source, start, source.length)
+    const end = after < 0 ? source.length : after - 1
+    const level = this.#levels.at(-1)
+    if (level === undefined) this.#documents += 1
+    else if (isKey) level.key = unescaped(source, start + 1, end)
+    else if (level.isObject && level.key.toLowerCase() === 'role')
+      noteRole(level, unescaped(source, start + 1, end))
+    this.#take(start + 1, end, isKey)
+    return after
+  }
+
+  /** Every offset that is not behind this string is in it. */
+  #take(start: number, end: number, isKey: boolean): void {
+    const { found } = this
+    const offsets = this.#offsets
+    if (found.length >= offsets.length || (offsets[found.length] as number) > end) return
+    const levels = this.#levels
+    const isSystemKey =
+      !isKey && levels.slice(0, 2).some((one) => one.isObject && SYSTEM_KEYS.test(one.key))
+    const path = pathOf(levels, this.#documents)
+    const here = { path, start, end, objects: innermostObjects(levels), isSystemKey }
+    while (found.length < offsets.length && (offsets[found.length] as number) <= end)
+      found.push(here)
+  }
 }
 
 /**
@@ -70,48 +132,10 @@ const noteRole = (level: Level, role: string): void => {
  * otherwise.
  */
 export const locateJson = (source: Buffer, offsets: readonly number[]): JsonPlace[] => {
-  const levels: Level[] = []
-  const found: Found[] = []
-  let documents = -1
-  let expectsKey = false
-  for (let i = 0; i < source.length; i += 1) {
-    const byte = source[i] as number
-    const level = levels.at(-1)
-    if (byte === 0x22) {
-      const end = closingQuote(source, i + 1, source.length)
-      if (level === undefined) documents += 1
-      else if (expectsKey) level.key = unescaped(source, i + 1, end)
-      else if (level.isObject && level.key.toLowerCase() === 'role')
-        noteRole(level, unescaped(source, i + 1, end))
-      if (found.length < offsets.length && (offsets[found.length] as number) <= end) {
-        const isSystemKey =
-          !expectsKey && levels.slice(0, 2).some((one) => one.isObject && SYSTEM_KEYS.test(one.key))
-        const here = {
-          path: pathOf(levels, documents),
-          start: i + 1,
-          end,
-          objects: innermostObjects(levels),
-          isSystemKey,
-        }
-        while (found.length < offsets.length && (offsets[found.length] as number) <= end)
-          found.push(here)
-      }
-      i = end
-      expectsKey = false
-    } else if (byte === 0x7b || byte === 0x5b) {
-      if (level === undefined) documents += 1
-      levels.push({ isObject: byte === 0x7b, key: '', index: 0, roles: 0 })
-      expectsKey = byte === 0x7b
-    } else if (byte === 0x7d || byte === 0x5d) {
-      levels.pop()
-      expectsKey = false
-    } else if (byte === 0x2c && level !== undefined) {
-      level.index += 1
-      expectsKey = level.isObject
-    }
-  }
+  const locator = new Locator(source, offsets)
+  walkJson(source, 0, source.length, 'lenient', locator)
   return offsets.map((_, index) => {
-    const one = found[index]
+    const one = locator.found[index]
     if (one === undefined) return { path: '', is_system: false, start: 0, end: source.length }
     const roles = one.objects.reduce((all, object) => all | object.roles, 0)
     return {

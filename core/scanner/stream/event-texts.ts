@@ -1,45 +1,110 @@
+import { QUOTE, readString, skipLooseString, skipStart } from '../../http-message/json-lexis.ts'
+import { type JsonVisitor, walkJson } from '../../http-message/walk-json.ts'
+
 /** A string of an event, and the place it has in events of its kind. */
 export type EventText = { readonly path: string; readonly text: string }
 
 /** More strings than an event of any API holds; the event as a whole is scanned besides. */
 const LARGEST_TEXT_COUNT = 256
 const DEEPEST_PATH = 16
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
 
-/** The `data` of one event, its lines joined as the standard says; null where it has none. */
-export const eventData = (event: string): string | null => {
-  const lines: string[] = []
-  for (const line of event.split(/\r\n|\n|\r/)) {
-    if (line.startsWith('data:')) lines.push(line.slice(line[5] === ' ' ? 6 : 5))
-    else if (line === 'data') lines.push('')
-  }
-  return lines.length === 0 ? null : lines.join('\n')
+type Level = {
+  readonly isObject: boolean
+  readonly depth: number
+  readonly parent: Level | null
+  /** The way from the parent to here. */
+  readonly step: string
+  /** Of the present member, with a number behind it where the name came before. */
+  key: string
+  readonly keys: string[]
+  place: number
+  /** The member `index`, by which choices and content blocks are told apart, not by their place. */
+  index: string
 }
 
-const collect = (value: unknown, path: string, depth: number, into: EventText[]): void => {
-  if (into.length >= LARGEST_TEXT_COUNT || depth > DEEPEST_PATH) return
-  if (typeof value === 'string') {
-    if (value !== '') into.push({ path, text: value })
-    return
+type Found = { readonly level: Level | null; readonly step: string; readonly text: string }
+
+const stepIn = (level: Level | null): string => {
+  if (level === null) return ''
+  return level.isObject ? `.${level.key}` : `[${level.place}]`
+}
+
+const pathOf = (level: Level | null, step: string): string =>
+  level === null ? step : pathOf(level.parent, level.step) + level.index + step
+
+/** The text of a JSON string that may hold anything; the bytes themselves where its escapes are not JSON's. */
+const textOf = (source: Buffer, start: number, end: number): string => {
+  try {
+    return readString(source, start, end)
+  } catch {
+    return source.toString('utf8', start + 1, end - 1)
   }
-  if (Array.isArray(value)) {
-    for (const [index, one] of value.entries()) collect(one, `${path}[${index}]`, depth + 1, into)
-    return
+}
+
+/** Gathers the strings of a walk with the way that led to them. */
+class TextCollector implements JsonVisitor {
+  readonly found: Found[] = []
+  readonly #source: Buffer
+  #level: Level | null = null
+
+  constructor(source: Buffer) {
+    this.#source = source
   }
-  if (typeof value !== 'object' || value === null) return
-  // Choices and content blocks are told apart by a member, not by their place.
-  const { index } = value as { index?: unknown }
-  const here = typeof index === 'number' ? `${path}#${index}` : path
-  for (const [key, one] of Object.entries(value)) collect(one, `${here}.${key}`, depth + 1, into)
+
+  readonly onOpen = (isObject: boolean): void => {
+    const parent = this.#level
+    const depth = (parent?.depth ?? 0) + 1
+    const step = stepIn(parent)
+    this.#level = { isObject, depth, parent, step, key: '', keys: [], place: 0, index: '' }
+  }
+
+  readonly onClose = (): void => {
+    this.#level = this.#level?.parent ?? null
+  }
+
+  readonly onNext = (): void => {
+    if (this.#level !== null) this.#level.place += 1
+  }
+
+  readonly onScalar = (start: number, end: number): void => {
+    const level = this.#level
+    if (level?.isObject !== true || level.key !== 'index') return
+    const number = Number(this.#source.toString('latin1', start, end))
+    if (Number.isFinite(number)) level.index = `#${number}`
+  }
+
+  readonly onString = (start: number, isKey: boolean): number => {
+    const after = skipLooseString(this.#source, start, this.#source.length)
+    if (after < 0) return -1
+    const level = this.#level
+    if (isKey && level !== null) enter(level, textOf(this.#source, start, after))
+    else if (after - start > 2 && (level?.depth ?? 0) <= DEEPEST_PATH) this.#take(start, after)
+    return after
+  }
+
+  #take(start: number, end: number): void {
+    if (this.found.length >= LARGEST_TEXT_COUNT) return
+    const text = textOf(this.#source, start, end)
+    this.found.push({ level: this.#level, step: stepIn(this.#level), text })
+  }
+}
+
+/** Of two members of one name readers take either, so that each has a place of its own. */
+const enter = (level: Level, name: string): void => {
+  const before = level.keys.filter((key) => key === name).length
+  level.key = before === 0 ? name : `${name}~${before + 1}`
+  if (level.keys.length < LARGEST_TEXT_COUNT) level.keys.push(name)
 }
 
 /** The strings of an event by their place; the whole data, if it is not JSON. */
-export const eventTexts = (data: string): EventText[] => {
-  if (!/^\s*[[{"]/.test(data)) return [{ path: '', text: data }]
-  try {
-    const texts: EventText[] = []
-    collect(JSON.parse(data), '', 0, texts)
-    return texts
-  } catch {
-    return [{ path: '', text: data }]
-  }
+export const eventTexts = (data: Buffer): EventText[] => {
+  const whole = (): EventText[] => [{ path: '', text: data.toString() }]
+  const first = data[skipStart(data)]
+  if (first !== OPEN_OBJECT && first !== OPEN_ARRAY && first !== QUOTE) return whole()
+  const collector = new TextCollector(data)
+  if (walkJson(data, 0, data.length, 'lenient', collector) < 0) return whole()
+  // An index may stand behind what it belongs to.
+  return collector.found.map(({ level, step, text }) => ({ path: pathOf(level, step), text }))
 }

@@ -40,11 +40,14 @@ export class StreamFindings {
     return fresh
   }
 
-  /** The strings of an event, each with what came before it at its place, so that an attack cut into tokens reads as one. */
-  joined(data: string): StreamText[] {
+  /**
+   * The strings of an event, each with what came before it at its place, so that an attack cut into tokens reads as one.
+   * @param suffix of the places, for another reading of the same events
+   */
+  joined(data: string, suffix = ''): StreamText[] {
     const texts: StreamText[] = []
-    for (const { path, text } of eventTexts(data)) {
-      const joined = this.#join(path, text)
+    for (const { path, text } of eventTexts(Buffer.from(data))) {
+      const joined = this.#join(path + suffix, text)
       if (joined !== null) texts.push(joined)
     }
     return texts
