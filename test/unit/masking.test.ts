@@ -318,7 +318,8 @@ test('an excerpt that begins or ends within a secret shows nothing of it', () =>
 
 test('what is masked stays so, and what is shown was there', () => {
   const piece = fc.oneof(
-    fc.string({ maxLength: 12 }),
+    // Without the sign that hides, or it could not be told from what was hidden.
+    fc.string({ maxLength: 12 }).map((text) => text.replaceAll('*', '+')),
     fc.constantFrom(
       'password',
       ' is ',
