@@ -1,12 +1,15 @@
 import type { InjectionMode } from '../model.ts'
-import { decideInjection } from './decide-injection.ts'
 import { decodeWide, wideCharset } from './format/charset.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { binarySources } from './format/take-apart.ts'
-import type { StreamScanner, StreamVerdict, TextScan } from './scan-stream.ts'
-import { StreamFindings, type StreamText } from './stream/stream-findings.ts'
-import { openStreamInflater } from './stream/stream-inflater.ts'
+import {
+  PassingScan,
+  type StreamScanner,
+  type StreamVerdict,
+  type TextScan,
+} from './stream/passing-scan.ts'
+import type { StreamText } from './stream/stream-findings.ts'
 
 /** How much of what came before is looked at with the next bytes: what no expression spans, in characters of four bytes. */
 const WINDOW_BYTES = 4_096
@@ -24,65 +27,22 @@ export const openByteScanner = (
   mode: InjectionMode,
   scanTexts: TextScan,
   content_encoding: string | null,
-): StreamScanner => new ByteScan(mode, scanTexts, openStreamInflater(content_encoding))
+): StreamScanner => new ByteScan(mode, scanTexts, content_encoding)
 
-class ByteScan implements StreamScanner {
-  readonly #mode: InjectionMode
-  readonly #scanTexts: TextScan
-  readonly #inflater: ReturnType<typeof openStreamInflater>
-  readonly #findings = new StreamFindings()
+class ByteScan extends PassingScan {
   #window: Buffer = Buffer.alloc(0)
   /** Where the window begins in the stream. */
   #window_start = 0
   /** Told by the first window alone: further in, any binary bytes may look so. */
   #wide: ReturnType<typeof wideCharset> = null
   #line: Buffer = Buffer.alloc(0)
-  #received = 0
-  #clean = 0
-  #cut: StreamVerdict['cut']
 
-  constructor(
-    mode: InjectionMode,
-    scanTexts: TextScan,
-    inflater: ReturnType<typeof openStreamInflater>,
-  ) {
-    this.#mode = mode
-    this.#scanTexts = scanTexts
-    this.#inflater = inflater
-    this.#cut = inflater === null ? 'unsupported_encoding' : null
+  override async push(chunk: Buffer, end: boolean): Promise<StreamVerdict> {
+    return chunk.length === 0 ? this.verdict() : super.push(chunk, end)
   }
 
-  async push(chunk: Buffer): Promise<StreamVerdict> {
-    if (this.#cut === null && chunk.length > 0) this.#cut = await this.#take(chunk)
-    const findings = this.#findings.take()
-    return {
-      clean_until_bytes: this.#clean,
-      findings,
-      decision: decideInjection(findings, this.#mode),
-      cut: this.#cut,
-    }
-  }
-
-  close(): void {
-    if (this.#inflater !== null && this.#inflater !== 'identity') this.#inflater.close()
-  }
-
-  async #take(chunk: Buffer): Promise<StreamVerdict['cut']> {
-    this.#received += chunk.length
-    const inflater = this.#inflater
-    const bytes =
-      inflater === 'identity' || inflater === null ? chunk : await inflater.inflate(chunk)
-    if (bytes === 'too_large') return 'too_large'
-    if (bytes === 'unsupported') return 'unsupported_encoding'
-    const texts = this.#texts(bytes)
-    const scanning = this.#scanTexts(texts.map(({ source }) => source))
-    const found = scanning instanceof Promise ? await scanning : scanning
-    if (found === null) return 'busy'
-    for (const [index, { location }] of texts.entries())
-      this.#findings.report(found[index] ?? [], location)
-    if (decideInjection(this.#findings.fresh, this.#mode).outcome === 'blocked') return 'blocked'
-    this.#clean = this.#received
-    return null
+  protected async take(bytes: Buffer): Promise<void> {
+    if (bytes.length > 0) await this.scan(this.#texts(bytes), bytes.length)
   }
 
   #texts(bytes: Buffer): StreamText[] {
@@ -116,7 +76,7 @@ class ByteScan implements StreamScanner {
       .split(/[\r\n]+/)
       .flatMap((line) => {
         const data = /^data:(.*)$/s.exec(line)?.[1] ?? (/^\s*[[{]/.test(line) ? line : null)
-        return data === null ? [] : this.#findings.joined(data.trim())
+        return data === null ? [] : this.findings.joined(data.trim())
       })
   }
 }

@@ -1,6 +1,7 @@
 import type { CompiledInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { openByteScanner } from '../../core/scanner/scan-bytes.ts'
-import { openStreamScanner, type StreamScanner } from '../../core/scanner/scan-stream.ts'
+import { openStreamScanner } from '../../core/scanner/scan-stream.ts'
+import type { StreamScanner } from '../../core/scanner/stream/passing-scan.ts'
 import { scanTexts } from '../../core/scanner/scan-texts.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 
