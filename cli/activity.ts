@@ -73,7 +73,7 @@ class ActivityStream {
   /** The id of the last event: where the log is gone on with. */
   #last = ''
   #answer: Response | null = null
-  /** A stream that nobody reads would keep the process from ending. */
+  /** An unread stream would keep the process running. */
   readonly #closed = new AbortController()
 
   constructor(options: ActivityOptions, filter: URLSearchParams) {

@@ -1,7 +1,7 @@
 import type { Incident } from '../../core/anomaly/incident.ts'
 import type { ScopeModelState } from '../../core/anomaly/scope-model.ts'
 
-/** Of another form is another version of the analyser; it is not read, and learning begins anew. */
+/** Of another form is another version of the analyser; it is not read, and learning starts over. */
 export const STATE_FORM = 1
 
 /** What is kept of a scope: all calls up to `position` are in the model, later ones are not. */

@@ -93,7 +93,7 @@ export class ArchiveChain {
 
   /**
    * Appends lines and makes them last, then notes the new end. One call at a time.
-   * @throws (rejects) when somebody else has written to the file meanwhile; the chain must be opened anew then
+   * @throws (rejects) when somebody else has written to the file meanwhile; the chain must be opened again then
    */
   async append(lines: readonly NewLine[]): Promise<void> {
     // Made with the first line: a folder without a head says that somebody has emptied it.

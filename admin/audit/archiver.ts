@@ -75,7 +75,7 @@ class Archiver {
         if (this.#broken.size > 0) pause_ms = FAULT_PAUSE_MS
         isWell = true
       } catch (error) {
-        // What the files say counts; it is read anew.
+        // The files are authoritative; they are read again.
         this.#chains = new Map()
         pause_ms = FAULT_PAUSE_MS
         if (isWell) log.error({ err: error }, 'the activity log cannot be archived at the moment')
@@ -117,7 +117,7 @@ class Archiver {
         hasMore = (await this.#archive(organization_id)) === BATCH || hasMore
         this.#broken.delete(organization_id)
       } catch (error) {
-        // The others go on; the files of this one are read anew.
+        // The others go on; the files of this one are read again.
         this.#chains.delete(organization_id)
         if (!this.#broken.has(organization_id))
           log.error(

@@ -14,7 +14,7 @@ import { auditEntry } from './audit-entry.ts'
 import { type KeptAnswers, type RequestIdentity } from './kept-answers.ts'
 import { waitForEdges } from './wait-for-edges.ts'
 
-/** Plans are made anew when what they read has changed; by then a caller does better to look again. */
+/** A plan is made again when what it has read changes; after these attempts the caller should read again. */
 const TRIES_LIMIT = 5
 
 export interface Request {

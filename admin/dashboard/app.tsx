@@ -173,7 +173,7 @@ function PageOf({ place }: { place: Place }) {
   const { parts, query } = place
   const [page = '', id] = parts
   if (id !== undefined && !isId(page, id)) return <NotFound />
-  // The key makes a page anew where it is about another thing.
+  // The key creates a new page where it is about another resource.
   switch (page) {
     case '':
       return <OverviewPage />

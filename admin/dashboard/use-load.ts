@@ -14,7 +14,7 @@ export interface Loading<T> {
 type State<T> = Pick<Loading<T>, 'value' | 'etag' | 'problem'>
 const NOTHING = { value: null, etag: null, problem: null }
 
-/** Reads a path of the API, anew when it changes, when the service comes back, and, where wanted, every so often. */
+/** Reads a path of the API, and again when it changes, when the service is available again and, optionally, at an interval. */
 export function useLoad<T>(path: string | null, every_ms: number | null = null): Loading<T> {
   const [state, setState] = useState<State<T> & { readonly path: string | null }>({
     ...NOTHING,

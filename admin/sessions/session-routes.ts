@@ -52,7 +52,7 @@ export function sessionRoutes(app: FastifyInstance, context: AdminContext, refus
 
 const LOOK = { source_ip: null, isUse: false } as const
 
-/** Ends the session that a request names, if it is one; a browser that signs in anew leaves none behind. */
+/** Ends the session that a request names, if it is one; a browser that signs in again leaves none behind. */
 async function endNamed(context: AdminContext, headers: IncomingHttpHeaders): Promise<void> {
   const session = namedSession(headers)
   const actor = session === null ? null : await findSession(context, session, LOOK)

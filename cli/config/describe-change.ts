@@ -16,7 +16,7 @@ export function changeLines(change: Change): string {
 }
 
 const memberLine = ({ member, before, after, secret }: MemberChange): string =>
-  `    ${terminalText(member)}: ${secret ? 'written anew' : `${short(before)} → ${short(after)}`}\n`
+  `    ${terminalText(member)}: ${secret ? 'written again' : `${short(before)} → ${short(after)}`}\n`
 
 /** A change for programs: one JSON object. Secrets are in none. */
 export function changeObject(change: Change): object {

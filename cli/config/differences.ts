@@ -39,7 +39,7 @@ export function comparable(kind: Kind, shown: Json): Json {
   return members
 }
 
-/** @param all_secrets whether secrets that may be the same are written all the same */
+/** @param all_secrets whether secrets are written even if they look unchanged */
 export function differences(
   kind: Kind,
   wanted: Json,
@@ -51,7 +51,7 @@ export function differences(
   const changes = below('', plain, current)
   if (kind === 'integrations') {
     const secrets = authDifferences(auth as Json, auth_shown as Json, all_secrets)
-    // With another base URL the credential is given anew, or the gateway would keep it back.
+    // A new base URL requires the credential again, or the gateway refuses the change.
     const moved = plain['base_url'] !== current['base_url'] && secrets.length === 0
     changes.push(...(moved ? [{ member: 'auth', secret: true as const }] : secrets))
   }

@@ -165,7 +165,7 @@ function refusalOf(
   if (found.length > 1)
     return `names ${found.length} ${kind}; give the ${UNIQUE[kind]} of the one that is meant`
   const [only] = found
-  // An entry that has a fault of its own is in the file all the same; that fault is enough.
+  // An entry with an error of its own is still in the file; that error is enough.
   if ((only !== undefined && isEntry(only)) || isMentioned(kind, reference, text.value)) return null
   if (only !== undefined)
     return prune && sections.has(kind)

@@ -4,7 +4,7 @@ const ASK_LIMIT_MS = 500
 
 /**
  * Tells Envoy to take no connection any more and to end each one with its next answer. Calls in flight go on. An Envoy
- * that does not answer is stopped all the same, so nothing is thrown.
+ * that does not answer is stopped anyway, so nothing is thrown.
  * @param socketPath of Envoy's admin interface
  */
 export async function drainEnvoy(socketPath: string): Promise<void> {

@@ -98,7 +98,7 @@ export class ScopeModel {
   readonly #learned: number[]
   readonly #quiet: [hours: number, broken: number, last: number]
   #has_news: boolean
-  /** Of the slot that runs; made anew after a start, since it follows from the profile. */
+  /** Of the current slot; computed again after a start, since it follows from the profile. */
   #expected_slot = -1
   #expected_per_tick = 0
   #quiet_hour = -1

@@ -1,5 +1,5 @@
 /**
- * `strict` is RFC 8259: what every reader takes, and reads alike. `lenient` is what programs write all the same and many
+ * `strict` is RFC 8259: what every reader takes, and reads alike. `lenient` is what programs write nevertheless and many
  * readers take: several texts one after another, a byte order mark, `NaN` and `Infinity`, numbers in any form, and in
  * strings anything but the closing quote. Neither has comments, single quotes, bare names or commas too many.
  */

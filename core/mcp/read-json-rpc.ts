@@ -32,7 +32,7 @@ const OTHER: JsonRpcBody = { kind: 'other' }
 const UNREADABLE: JsonRpcBody = { kind: 'unreadable' }
 /** Tool calls in a batch are few; bounds the answers that a refusal writes. */
 const MESSAGES_LIMIT = 1_000
-/** A batch within a batch is no JSON-RPC; a server that unpacks it all the same does not go on for ever. */
+/** A batch within a batch is no JSON-RPC; a server that unpacks it nevertheless stops at some depth. */
 const NESTING_LIMIT = 8
 /** As many as messages, for the same reason. */
 const USES_LIMIT = 1_000

@@ -4,7 +4,7 @@ import type { RedisClient } from './run-script.ts'
 /** A command that is not answered by then has failed; the hot path refuses the call that waited for it. */
 export const COMMAND_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 2000
-/** A connection that answers nothing for so long, while an answer is due, is made anew: its peer may be gone. */
+/** A connection without an answer for this long, while one is due, is reopened: its peer may be unavailable. */
 const SILENCE_LIMIT_MS = 1500
 const RECONNECT_MAX_MS = 500
 

@@ -27,6 +27,6 @@ const USUAL = new Set(
 )
 const USUAL_FAMILIES = /^(?:sec-|x-stainless-|x-b3-|amz-sdk-|x-datadog-)/
 
-/** Whether a run of Base64 is nothing to tell of here: such headers hold tokens. What it decodes to is scanned all the same. */
+/** Whether a run of Base64 is nothing to tell of here: such headers hold tokens. What it decodes to is still scanned. */
 export const holdsTokens = (name: string): boolean =>
   USUAL.has(name) || USUAL_FAMILIES.test(name) || name.endsWith('-token')

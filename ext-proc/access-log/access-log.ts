@@ -60,7 +60,7 @@ export class AccessLog {
     return this.#open.size > 0
   }
 
-  /** Ends each stream right after its next batch, or when none comes; Envoy opens its streams anew elsewhere. */
+  /** Ends each stream right after its next batch, or when none comes; Envoy opens its streams elsewhere. */
   async stop(): Promise<void> {
     this.#isStopping = true
     if (this.hasStreams) await wait(LAST_WORDS_MS)

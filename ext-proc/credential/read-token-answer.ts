@@ -13,7 +13,7 @@ export type TokenAnswer =
 
 /** Where the endpoint does not say (RFC 6749 only recommends that it does). */
 const DEFAULT_LIFETIME_S = 300
-/** A longer-lived token is fetched anew after a day, so that no answer makes one stay for ever. */
+/** A longer-lived token is fetched again after a day, so that no answer makes one last forever. */
 const LIFETIME_LIMIT_S = 86_400
 /** As long as the other credentials that go into a header may be. */
 const TOKEN_LENGTH_LIMIT = 8192

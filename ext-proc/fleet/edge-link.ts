@@ -34,7 +34,7 @@ export interface EdgeLinkParts {
   /** Ends the calls in flight of agents that went with their organization. */
   readonly cutDeleted: (organization_id: string) => Promise<CutCounts>
   /**
-   * Drops all that is cached and reads anew what calls in flight depend on; tells of the kills that are waited for.
+   * Drops all that is cached and reads again what calls in flight depend on; reports the kills that are waited for.
    * @throws when the store cannot be read
    */
   readonly resync: (acknowledge: (epoch: number, counts: CutCounts) => void) => Promise<void>
@@ -276,7 +276,7 @@ export class EdgeLink {
 
   /**
    * One ping at a time. A subscription that leaves one unanswered for half a lease, or brings no beacon for so long, is
-   * given up and made anew.
+   * closed and reopened.
    */
   async #ping(): Promise<void> {
     const { subscription, lease, lease_ms, nowMs } = this.#parts

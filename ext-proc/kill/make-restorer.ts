@@ -5,7 +5,7 @@ import type { LostState } from './kill-board.ts'
 
 /**
  * A store that begins empty is given its first organization by an admin process within seconds, and one that is away
- * comes back; what is given up after these tries is begun anew when the connection has been lost once more.
+ * comes back; what is given up after these tries starts over when the connection has been lost again.
  */
 const TRIES_MAX = 20
 const TRY_AGAIN_MS = 1_000

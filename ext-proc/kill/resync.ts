@@ -8,7 +8,7 @@ import type { CutCounts } from './held-calls.ts'
 const READS_AT_ONCE = 200
 
 /**
- * Drops all that is cached, reads every agent anew that has calls in flight or whose kill is not confirmed, and cuts
+ * Drops all that is cached, reads every agent again that has calls in flight or whose kill is not confirmed, and cuts
  * what may not go on. `acknowledge` is told of the kills that are still waited for, since their messages may be lost.
  * @throws (rejects) when the store cannot be read
  */

@@ -79,7 +79,7 @@ export class PolicyStore {
 
   /**
    * A key that a kill has revoked, as it is now. While a kill or a reactivation is on its way, the key may be cached
-   * from after it and the agent from before, or the other way round; then both are read anew.
+   * from after it and the agent from before, or the other way round; then both are read again.
    */
   async revokedByKill(key: ApiKey, agent_id: string): Promise<ApiKey> {
     const { organization_id, hash } = key

@@ -10,7 +10,7 @@ export const RATE_WINDOW_MS = 60_100
 /**
  * A call that is early by no more than this is held until its place is free. Without it a caller in a steady beat, for
  * which a minute is a whole number of beats, loses a place to the window's tenth of a second and another to jitter,
- * each minute anew; of a limit of 60 that is 3 %.
+ * every minute; of a limit of 60 that is 3 %.
  */
 const HOLD_MAX_MS = 250
 /** Above this limit several calls share a place in the log; with so many places a share is 0.01 % of the limit. */

@@ -175,7 +175,7 @@ test('a second apply has nothing to do; a changed file changes what it names and
     [
       '~ integration chat api',
       '    name: "openai" → "chat api"',
-      '    auth.token: written anew',
+      '    auth.token: written again',
       '~ agent bot',
       '    metadata.old.b: 2 → 3',
       '    metadata.old.a: 1 → (none)',

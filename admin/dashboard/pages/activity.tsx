@@ -15,7 +15,7 @@ type Query = Readonly<Record<string, string>>
 const FILTERS = ['event', 'decision', 'agent_id', 'integration_id', 'q', 'from', 'to'] as const
 /** Rows that the live view keeps; older ones are found by a search. */
 const LIVE_LIMIT = 300
-/** What comes is shown so often: a table made anew for each of thousands would leave the page no time for a click. */
+/** How often new entries are shown: rendering the table for each of thousands would leave no time for clicks. */
 const LIVE_SHOW_MS = 200
 const DECISIONS = ['allowed', 'blocked', 'terminated']
 
