@@ -33,6 +33,7 @@ type StreamEntry = [id: string, fields: string[]]
 export class OutboxRelay {
   readonly #parts: RelayParts
   #isStopping = false
+  #endRead = (): void => undefined
   #loop: Promise<void> = Promise.resolve()
 
   constructor(parts: RelayParts) {
@@ -45,16 +46,18 @@ export class OutboxRelay {
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    // Ends a blocked read; what it would have answered is still in the outbox.
+    // What a blocked read would have answered is still in the outbox.
+    this.#endRead()
     this.#parts.blocking.disconnect()
     await this.#loop
   }
 
   async #run(): Promise<void> {
-    const { redis, blocking, now, log } = this.#parts
+    const { redis, now, log } = this.#parts
     while (!this.#isStopping) {
       try {
-        await blocking.xread('COUNT', 1, 'BLOCK', BLOCK_MS, 'STREAMS', REDIS_KEYS.outbox, '0')
+        await this.#waitForEvent()
+        if (this.#isStopping) return
         await this.relayWaiting()
         await closeFloods(redis, now())
       } catch (error) {
@@ -63,6 +66,20 @@ export class OutboxRelay {
         await delay(STORE_PAUSE_MS)
       }
     }
+  }
+
+  /**
+   * Returns when the outbox has an event, its time is over, or `stop` is called. A read that waits for a connection is
+   * never settled once ioredis is told to disconnect between two attempts to reconnect, so `stop` ends the wait itself.
+   */
+  async #waitForEvent(): Promise<void> {
+    const { blocking } = this.#parts
+    await new Promise<void>((resolve, reject) => {
+      this.#endRead = resolve
+      blocking
+        .xread('COUNT', 1, 'BLOCK', BLOCK_MS, 'STREAMS', REDIS_KEYS.outbox, '0')
+        .then(() => resolve(), reject)
+    })
   }
 
   /** Relays what is in the outbox now. */
