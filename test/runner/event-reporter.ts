@@ -21,10 +21,16 @@ interface Event {
   }
 }
 
-/** A reporter of `node:test`: one line of JSON for each test and suite. */
+/** A test or suite that is to end with a TestEnd. */
+export interface TestBegin {
+  readonly begins: true
+}
+
+/** A reporter of `node:test`: one line of JSON for each test and suite, when it is known and when it has ended. */
 // oxlint-disable-next-line import/no-default-export -- node:test wants the default export of a reporter.
 export default async function* reportEvents(source: AsyncIterable<Event>): AsyncGenerator<string> {
   for await (const { type, data } of source) {
+    if (type === 'test:enqueue') yield `${JSON.stringify({ begins: true } satisfies TestBegin)}\n`
     if (type !== 'test:pass' && type !== 'test:fail') continue
     const { name, file = '', nesting, skip, details } = data
     const end: TestEnd = {

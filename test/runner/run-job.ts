@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { tempFolder } from '../kit/temp-folder.ts'
 import type { TestEnd } from './event-reporter.ts'
 import type { Job } from './plan-jobs.ts'
+import { readEvents } from './read-events.ts'
 
 export interface JobResult {
   readonly job: Job
@@ -16,7 +18,17 @@ export interface JobResult {
 }
 
 /** The mocked clock of `node:test` is called experimental on Node 20. */
-const NODE_ARGS = ['--enable-source-maps', '--disable-warning=ExperimentalWarning']
+const NODE_ARGS = [
+  '--enable-source-maps',
+  '--disable-warning=ExperimentalWarning',
+  `--import=${new URL('./name-open-handles.js', import.meta.url).href}`,
+]
+
+/** A test that fails may leave open what it would have closed at its end, and its process would never end by itself. */
+const END_LIMIT_MS = 30_000
+const END_LOOK_MS = 2_000
+/** For a process to name what it has left open. */
+const LAST_WORDS_MS = 1_000
 
 const folder = tempFolder('runner')
 const running = new Set<ChildProcess>()
@@ -51,24 +63,47 @@ export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<
     stream?.setEncoding('utf8').on('data', (text: string) => {
       output += text
     })
-  const timer = setTimeout(() => {
-    output += `\nNot ended after ${job.limit_ms / 60_000} minutes: what comes after the last test above hangs.\n`
+  const giveUp = async (why: string): Promise<void> => {
+    child.kill('SIGUSR2')
+    await wait(LAST_WORDS_MS)
+    output += `\n${why}\n`
     if (show === 'at once') process.stdout.write(output)
     endGroup(child)
+  }
+  const timer = setTimeout(() => {
+    const minutes = job.limit_ms / 60_000
+    void giveUp(`Not ended after ${minutes} minutes: what comes after the last test above hangs.`)
   }, job.limit_ms)
+  const stopWatching = onceFailedAndDone(events, () =>
+    giveUp(`Not ended ${END_LIMIT_MS / 1000} s after its last test: ended by the runner.`),
+  )
   const [code] = (await once(child, 'exit')) as [number | null]
   clearTimeout(timer)
+  stopWatching()
   running.delete(child)
   endGroup(child)
-  const ends = readFileSync(events, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as TestEnd)
+  const { ends } = readEvents(events)
   const passed = code === 0 && ends.length > 0
   return { job, passed, ends, took_ms: performance.now() - began_ms, output }
 }
 
 const pipes = ['pipe', 'pipe'] as const
+
+/** Calls back when all known tests have ended for a while, one of them without success. Answers what ends the watch. */
+function onceFailedAndDone(events: string, call: () => Promise<void>): () => void {
+  let done_ms: number | null = null
+  const timer = setInterval(() => {
+    if (!existsSync(events)) return
+    const { ends, open } = readEvents(events)
+    const isDone = open === 0 && ends.some(({ passed }) => !passed)
+    if (!isDone) done_ms = null
+    else done_ms ??= performance.now()
+    if (done_ms === null || performance.now() - done_ms < END_LIMIT_MS) return
+    clearInterval(timer)
+    void call()
+  }, END_LOOK_MS)
+  return () => clearInterval(timer)
+}
 
 function endGroup({ pid }: ChildProcess): void {
   try {
