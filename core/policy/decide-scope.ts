@@ -4,8 +4,15 @@ import type { CompiledIntegration, IntegrationTable } from './compile-integratio
 import type { AgentScopes } from './compile-scopes.ts'
 import { coverTarget } from './cover-target.ts'
 import { describeAction } from './describe-call.ts'
+import { findPathOverrides } from './find-path-overrides.ts'
 import type { EffectiveSettings } from './merge-settings.ts'
-import { type AddressOverride, NO_OVERRIDES, OVERRIDES_LIMIT, type Overrides } from './overrides.ts'
+import {
+  type AddressOverride,
+  joinOverrides,
+  NO_OVERRIDES,
+  OVERRIDES_LIMIT,
+  type Overrides,
+} from './overrides.ts'
 import { parseTarget, type Target } from './parse-target.ts'
 import { splitRanges } from './split-ranges.ts'
 
@@ -35,18 +42,21 @@ interface AskedCall {
  * Steps 4 and 5: the scope that governs the call, or why none does. With overrides the governing scope must allow
  * every combination of the methods and addresses that an upstream might take the call for.
  * @param table the integrations that `asked.integration` was found in.
+ * @param said by headers, query and body; what the path says is looked for here.
  */
 export function decideScope(
   agent: AgentScopes,
   table: IntegrationTable,
   asked: AskedCall,
-  overrides: Overrides = NO_OVERRIDES,
+  said: Overrides = NO_OVERRIDES,
 ): ScopeDecision {
   const { integration, method, target } = asked
   const { integration_id } = integration.integration
   const call = scopedCall(asked, method, target)
   const plain = chooseScope(agent, integration_id, call)
   if (plain.kind === 'denied') return denied(plain, asked, method, target)
+  const inPath = findPathOverrides(target.segments)
+  const overrides = inPath === NO_OVERRIDES ? said : joinOverrides(said, inPath)
   const methods = distinct(overrides.methods, (text) => text.trim().toUpperCase())
   const addresses = overrides.addresses.filter(({ value }) => value.trim() !== '')
   if (methods.length === 0 && addresses.length === 0) return plain

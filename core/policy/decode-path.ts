@@ -16,11 +16,11 @@ export interface DecodedPath {
   /** An empty segment other than the last one, also one that has only parameters (`/;x/`). */
   readonly has_empty_segment: boolean
   readonly trailing_slash: boolean
-  /** The other ways to split the path at encoded slashes; empty for nearly every path. */
+  /** The other ways to split the path at encoded slashes, or to end it early; empty for nearly every path. */
   readonly split_readings: readonly SplitReading[]
 }
 
-/** For each segment as written, the pieces that an upstream sees which decodes before it splits. */
+/** For each segment as written, the pieces that an upstream sees which decodes before it splits; none behind the path's end. */
 export type SplitReading = readonly (readonly string[])[]
 
 /** Rounds of percent-decoding after which a segment must be stable. */
@@ -40,7 +40,7 @@ export function decodePath(raw: string): DecodedPath | PathFault {
     const c = raw.charCodeAt(i)
     if (c === 0x5c) return 'backslash'
     if (c < 0x20 || c === 0x7f) return 'control_character'
-    if (c === 0x25 || c === 0x3b || c > 0x7f) isPlain = false
+    if (c === 0x25 || c === 0x26 || c === 0x3b || c > 0x7f) isPlain = false
   }
   const parts = raw.split('/')
   const last = parts.length - 1
@@ -61,7 +61,7 @@ export function decodePath(raw: string): DecodedPath | PathFault {
     const decoded = decodeSegment(part)
     if (typeof decoded !== 'string') return decoded.fault
     segments.push(decoded)
-    hides_slash ||= mayHideSlash(decoded)
+    hides_slash ||= mayHideSlash(decoded) || (i < end - 1 && mayHideEnd(decoded))
     if (isEmptySegment(decoded)) has_empty_segment = true
   }
   const split_readings = hides_slash ? splitReadings(parts.slice(1, end)) : NO_READINGS
@@ -79,6 +79,10 @@ function mayHideSlash(text: string): boolean {
   const folded = foldCompatible(text)
   return folded !== text && (folded.includes('/') || folded.includes('%'))
 }
+
+/** What ends the path, for an upstream that decodes it before it looks for a query or fragment. */
+const PATH_END = /[?&#]/
+const mayHideEnd = (text: string): boolean => PATH_END.test(foldCompatible(text))
 
 function decodeSegment(part: string): string | { readonly fault: PathFault } {
   if (!everyEscapeIsWhole(part)) return { fault: 'bad_percent_encoding' }
@@ -128,12 +132,30 @@ function splitReadings(parts: readonly string[]): readonly SplitReading[] | Path
       const pieces = reading.reduce((sum, { length }) => sum + length, 0)
       if (pieces > PATH_SEGMENTS_LIMIT) return 'too_many_segments'
       if (pieces > parts.length) readings.set(JSON.stringify(reading), reading)
+      const cut = cutAtEnd(reading)
+      if (cut !== null) readings.set(JSON.stringify(cut), cut)
       const next = texts.map((text) => fold(decodeOnce(text)))
       if (next.every((text, i) => text === texts[i])) break
       texts = next
     }
   }
   return [...readings.values()]
+}
+
+/**
+ * The reading up to the first sign that may end a path: `/users/1%23/posts` is `/users/1` to an upstream that decodes and
+ * then parses. Null where there is none, or only in the last segment, whose end no rule tells from the whole.
+ */
+function cutAtEnd(reading: SplitReading): SplitReading | null {
+  const at = reading.findIndex((pieces) => pieces.some((piece) => PATH_END.test(piece)))
+  if (at === -1 || at === reading.length - 1) return null
+  const pieces = reading[at] ?? []
+  const place = pieces.findIndex((piece) => PATH_END.test(piece))
+  const last = (pieces[place] ?? '').replace(/[?&#].*$/s, '')
+  return reading.map((kept, i) => {
+    if (i !== at) return i < at ? kept : []
+    return last === '' ? kept.slice(0, place) : [...kept.slice(0, place), last]
+  })
 }
 
 const unfolded = (text: string): string => text

@@ -15,8 +15,9 @@ const ENCODED_WORD = /=\?[^?\s]+\?([bq])\?([^?\s]*)\?=/gi
 const MAY_BE_ENCODED = /=\?|\*\s*\d/
 /** What separates the texts of a part's header; every one of them counts as a name. */
 const SEPARATORS = /[\s;,:="'<>]+/
-/** A name in pieces (RFC 2231): `name*0=_me; name*1=thod`. */
-const PIECE_OF_NAME = /^name\*\d+\*?$/i
+/** A name in pieces (RFC 2231), in any order, each plain or encoded: `name*1=thod; name*0*=utf-8''_me`. */
+const PIECE_OF_NAME = /(?<![\w-])name\s*\*\s*(\d+)\s*\*?\s*=\s*(?:"([^"]*)|([^\s;]*))/gi
+const CHARSET_AND_LANGUAGE = /^[^']*'[^']*'/
 
 /**
  * Looks at each part of a multipart body. Every line that begins like a delimiter counts as one: which boundary is meant
@@ -52,24 +53,49 @@ function noteText(written: string, value: string, found: FoundOverrides): void {
   // Rack drops the backslash before any character.
   const head = written.replaceAll('\\', '')
   if (!mayNameField(head) && !MAY_BE_ENCODED.test(head)) return
-  const field = fieldOf(decodeWords(head).split(SEPARATORS))
+  const field = fieldOf(decodeWords(head))
   if (field === null) return
   noteField(found, field, (field === 'path' ? value : value.slice(0, METHOD_VALUE_LIMIT)).trim())
 }
 
-function fieldOf(texts: readonly string[]): OverrideField | null {
+function fieldOf(head: string): OverrideField | null {
+  const whole = fieldOfTexts(head.split(SEPARATORS))
+  return whole === 'method' || whole === 'path' ? whole : (fieldOfPieces(head) ?? whole)
+}
+
+/** Go puts the pieces together by their numbers. Of two with one number either may be taken. */
+function fieldOfPieces(head: string): OverrideField | null {
+  const first = new Map<number, string>()
+  const last = new Map<number, string>()
+  for (const [, digits, quoted, bare = ''] of head.matchAll(PIECE_OF_NAME)) {
+    const number = Number(digits)
+    const piece = (quoted ?? bare).replace(CHARSET_AND_LANGUAGE, '')
+    if (!first.has(number)) first.set(number, piece)
+    last.set(number, piece)
+  }
+  if (first.size === 0) return null
+  return overrideField(joinPieces(first)) ?? overrideField(joinPieces(last))
+}
+
+const joinPieces = (pieces: ReadonlyMap<number, string>): string =>
+  decodeFormText(
+    [...pieces]
+      .sort(([a], [b]) => a - b)
+      .map(([, text]) => text)
+      .join(''),
+  )
+
+function fieldOfTexts(texts: readonly string[]): OverrideField | null {
   let weak: OverrideField | null = null
-  let name = ''
   for (const [i, text] of texts.entries()) {
     const before = texts[i - 1] ?? ''
-    if (PIECE_OF_NAME.test(before)) name += text
     const field = overrideField(decodeFormText(text))
     // The name of a file decides nothing by itself: it may be what an upload is called.
     if (field === 'method' && /^filename/i.test(before)) weak ??= 'maybe_method'
     else if (field === 'method' || field === 'path') return field
     else weak ??= field
   }
-  return overrideField(decodeFormText(name)) ?? weak
+  return weak
 }
 
 const decodeWords = (head: string): string =>

@@ -7,18 +7,19 @@ export interface SegmentRange {
 }
 
 /**
- * How a lenient upstream might read a segment: without case, without parameters after `;`, and without the dots and
- * spaces at its end that Windows drops. Compatibility folding and the way over upper case fold look-alikes such as
+ * How a lenient upstream might read a segment: without case, without parameters after `;` (or after `?`, `&` and `#`, where
+ * it decodes first), and without the dots and spaces at its end that Windows drops. Compatibility folding and the way over upper case fold look-alikes such as
  * `ſ`, which such upstreams take for `s`.
  */
 export function foldSegment(segment: string): string {
   if (isFolded(segment)) return segment
   const text = foldCompatible(segment)
-  const cut = text.indexOf(';')
+  const cut = text.search(PARAMETERS)
   const name = cut === -1 ? text : text.slice(0, cut)
   return name.toUpperCase().toLowerCase().replace(TRAILING, '')
 }
 
+const PARAMETERS = /[;?&#]/
 const TRAILING = /(?<![. ])[. ]+$/
 
 /** The same where an encoded slash separates. */
@@ -43,11 +44,13 @@ function someFrom({ segments, from }: SegmentRange, test: (segment: string) => b
   return false
 }
 
+const FOLDED_SIGNS: ReadonlySet<number> = new Set(Buffer.from(';?&#'))
+
 /** Most segments are lower-case ASCII without parameters. */
 export function isFolded(segment: string): boolean {
   for (let i = 0; i < segment.length; i++) {
     const c = segment.charCodeAt(i)
-    if ((c >= 0x41 && c <= 0x5a) || c === 0x3b || c > 0x7f) return false
+    if ((c >= 0x41 && c <= 0x5a) || FOLDED_SIGNS.has(c) || c > 0x7f) return false
   }
   const last = segment.charCodeAt(segment.length - 1)
   return last !== 0x2e && last !== 0x20

@@ -107,6 +107,77 @@ test('threat 28: an encoded slash passes where the scope allows the split path t
     )
 })
 
+// Apache with `RewriteRule ^(.*)$ index.php?url=$1 [QSA]` gives PHP what each of these paths says of a parameter.
+test('threat 28: a path that gives a front controller an override is held to the overridden call', () => {
+  const rules = [{ methods: ['POST'], paths: ['/items/*'] }]
+  const rows: [path: string, expected: string][] = [
+    ['/items/1&_method=DELETE', 'method_not_allowed'],
+    ['/items/1%26_method=DELETE', 'method_not_allowed'],
+    ['/items/1%2526_method=DELETE', 'method_not_allowed'],
+    ['/items/1%26_method%3dDELETE', 'method_not_allowed'],
+    ['/items/1%26%5fmethod%3dDELETE', 'method_not_allowed'],
+    ['/items/1%26.method=DELETE', 'method_not_allowed'],
+    ['/items/1%26+_method=DELETE', 'method_not_allowed'],
+    ['/items/1%26_method[]=DELETE', 'method_not_allowed'],
+    ['/items/1%26a=b%26_method=DELETE', 'method_not_allowed'],
+    ['/items/1%3f_method=DELETE', 'method_not_allowed'],
+    ['/items/1%253F_method=DELETE', 'method_not_allowed'],
+    ['/items/1%3fa%26_method=PUT', 'method_not_allowed'],
+    ['/items/1%26method=delete', 'method_not_allowed'],
+    ['/items/1%26x-http-method-override=delete', 'method_not_allowed'],
+    ['/items/1＆_method=DELETE', 'method_not_allowed'],
+    ['/items/1？_method=DELETE', 'method_not_allowed'],
+    ['/items/1%26url=admin', 'path_not_allowed'],
+    ['/items/1%26_url=%2ftmp', 'path_not_allowed'],
+    ['/items/1%26q=admin', 'path_not_allowed'],
+    ['/items/1%26r=admin', 'path_not_allowed'],
+    ['/items/1%26route=admin', 'path_not_allowed'],
+    ['/items/1%26a=b%26path=admin', 'path_not_allowed'],
+    // What names no other call is part of a name.
+    ['/items/a&b', 'allowed'],
+    ['/items/a%26b=c', 'allowed'],
+    ['/items/AT%26T', 'allowed'],
+    ['/items/a%26method=card', 'allowed'],
+    ['/items/what%3F', 'allowed'],
+    ['/items/%23general', 'allowed'],
+    ['/items/1%26_method=POST', 'allowed'],
+    ['/items/1%26payment_method=DELETE', 'allowed'],
+  ]
+  for (const [path, expected] of rows)
+    assert.deepEqual([path, answerFor(rules, 'POST', path)], [path, expected])
+})
+
+test('threat 28: a path that an upstream may end at a decoded sign is allowed only where what is left is', () => {
+  const paths = ['/users/*/posts', '/rooms/**']
+  const rows: [path: string, expected: string][] = [
+    ['/users/1/posts', 'allowed'],
+    ['/users/1%23/posts', 'path_not_allowed'],
+    ['/users/1%3f/posts', 'path_not_allowed'],
+    ['/users/1%3F/posts', 'path_not_allowed'],
+    ['/users/1%26/posts', 'path_not_allowed'],
+    ['/users/1&/posts', 'path_not_allowed'],
+    ['/users/1%2523/posts', 'path_not_allowed'],
+    ['/users/1%252525253f/posts', 'encoded_too_deep'],
+    ['/users/1%25252523/posts', 'path_not_allowed'],
+    ['/users/%23/posts', 'path_not_allowed'],
+    ['/users/%3f/posts', 'path_not_allowed'],
+    ['/users/1%23x%26y/posts', 'path_not_allowed'],
+    ['/users/1＃/posts', 'path_not_allowed'],
+    ['/users/1？/posts', 'path_not_allowed'],
+    ['/users/1%3b%23/posts', 'path_not_allowed'],
+    ['/users/1%2f%23/posts', 'path_not_allowed'],
+    ['/rooms/%23general/messages', 'allowed'],
+    ['/rooms/AT%26T/messages', 'allowed'],
+  ]
+  const rules = [{ methods: ['DELETE'], paths }]
+  for (const [path, expected] of rows)
+    assert.deepEqual([path, answerFor(rules, 'DELETE', path)], [path, expected])
+  const both = [{ methods: ['DELETE'], paths: ['/users/*', '/users/*/posts'] }]
+  assert.equal(answerFor(both, 'DELETE', '/users/1%23/posts'), 'allowed')
+  const keeps = { allow_encoded_slashes: true }
+  assert.equal(answerFor(rules, 'DELETE', '/users/1%23/posts', keeps), 'allowed')
+})
+
 test('threat 28: a method that the split path lacks is named as missing', () => {
   const rules = [
     { methods: ['GET', 'DELETE'], paths: ['/items/*'] },
