@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KillBoard } from './kill-board.ts'
 import { verifyStates } from './verify-states.ts'
@@ -29,7 +28,7 @@ export function makeVerifier(
           { error: String(error) },
           'the store could not be compared with what is known of kills',
         )
-        await wait(TRY_AGAIN_MS)
+        await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
       }
     }
   }

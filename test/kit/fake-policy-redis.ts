@@ -1,0 +1,71 @@
+import type { Agent, ApiKey, Integration, Scope } from '../../core/model.ts'
+import type { KillRecord } from '../../core/kill/kill-record.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** As many of the store's records as an edge reads. Each read sees them as they were when it began, or fails. */
+export class FakePolicyRedis {
+  readonly agents = new Map<string, Agent>()
+  readonly scopes = new Map<string, readonly Scope[]>()
+  /** By hash. */
+  readonly keys = new Map<string, ApiKey>()
+  integrations: readonly Integration[] = []
+  readonly kills = new Map<number, KillRecord>()
+  isUp = true
+  /** Reads so far, each by what was read. */
+  readonly reads: string[] = []
+  #held: (() => void)[] | null = null
+
+  get client(): RedisClient {
+    return this as unknown as RedisClient
+  }
+
+  /** From now on reads wait for `release`, with what they have seen. */
+  hold(): void {
+    this.#held = []
+  }
+
+  release(): void {
+    for (const go of this.#held?.splice(0) ?? []) go()
+    this.#held = null
+  }
+
+  /** `find-key` has one key, `read-agent` two. */
+  async evalsha(_sha: string, count: number, ...rest: string[]): Promise<unknown> {
+    if (count === 1) {
+      const hash = rest[1] ?? ''
+      return this.#read(`key ${hash}`, () => textOf(this.keys.get(hash)))
+    }
+    const agent_id = rest[2] ?? ''
+    return this.#read(`agent ${agent_id}`, () => [
+      textOf(this.agents.get(agent_id)),
+      ...(this.scopes.get(agent_id) ?? []).map((scope) => JSON.stringify(scope)),
+    ])
+  }
+
+  async hvals(): Promise<string[]> {
+    return this.#read('integrations', () => this.integrations.map((one) => JSON.stringify(one)))
+  }
+
+  async hmget(_key: string, ...ids: string[]): Promise<(string | null)[]> {
+    return this.#read(`agents ${ids.join()}`, () => ids.map((id) => textOf(this.agents.get(id))))
+  }
+
+  async hgetall(): Promise<Record<string, string>> {
+    return this.#read('kills', () =>
+      Object.fromEntries([...this.kills].map(([epoch, record]) => [epoch, JSON.stringify(record)])),
+    )
+  }
+
+  async #read<T>(what: string, see: () => T): Promise<T> {
+    this.reads.push(what)
+    const { isUp } = this
+    const seen = see()
+    const held = this.#held
+    if (held !== null) await new Promise<void>((resolve) => held.push(resolve))
+    if (!isUp) throw new Error('Connection is closed.')
+    return seen
+  }
+}
+
+const textOf = (record: object | undefined): string | null =>
+  record === undefined ? null : JSON.stringify(record)

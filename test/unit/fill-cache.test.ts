@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict'
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { FillCache } from '../../ext-proc/policy/fill-cache.ts'
+
+interface Value {
+  readonly text: string
+}
+
+/** A cache over a store whose reads end when the test says so, with what the store had when they began. */
+function aCache(limit = 10) {
+  const store = new Map<string, string>()
+  const fills: { key: string; end: () => void; fail: () => void }[] = []
+  const cache = new FillCache<Value>(limit, (key) => {
+    const text = store.get(key) ?? 'nothing'
+    return new Promise((resolve, reject) => {
+      fills.push({
+        key,
+        end: () => resolve({ text }),
+        fail: () => reject(new Error('the store is unavailable')),
+      })
+    })
+  })
+  const change = (key: string, text: string): void => {
+    store.set(key, text)
+    cache.drop(key)
+  }
+  const fill = async (key: string): Promise<void> => {
+    const filled = cache.get(key)
+    fills.at(-1)?.end()
+    await filled
+  }
+  const isHeld = (key: string): boolean => !(cache.get(key) instanceof Promise)
+  return { cache, store, fills, change, fill, isHeld }
+}
+
+test('an entry is read once for all who wait for it, and then is at hand', async () => {
+  const { cache, fills, store } = aCache()
+  store.set('a', '1')
+  const waiting = [cache.get('a'), cache.get('a')].map((value) => Promise.resolve(value))
+  assert.equal(fills.length, 1)
+  fills[0]?.end()
+  assert.deepEqual(await Promise.all(waiting), [{ text: '1' }, { text: '1' }])
+  assert.deepEqual(cache.get('a'), { text: '1' })
+  assert.equal(fills.length, 1)
+})
+
+test('that there is nothing is kept as well, until it is dropped', async () => {
+  const { cache, fill, fills, change } = aCache()
+  await fill('a')
+  assert.deepEqual(cache.get('a'), { text: 'nothing' })
+  change('a', '1')
+  const again = cache.get('a')
+  assert.equal(fills.length, 2)
+  fills[1]?.end()
+  assert.deepEqual(await again, { text: '1' })
+})
+
+test('who waits when a change comes gets what the store has after it', async () => {
+  const { cache, fills, change } = aCache()
+  const first = cache.get('a')
+  change('a', '1')
+  const second = cache.get('a')
+  assert.equal(fills.length, 2, 'a new read')
+  fills[0]?.end()
+  await turn()
+  fills[1]?.end()
+  for (const value of [first, second]) assert.deepEqual(await value, { text: '1' })
+  assert.deepEqual(cache.get('a'), { text: '1' })
+})
+
+test('a read that a change has overtaken is repeated, though nobody has asked since', async () => {
+  const { cache, fills, change } = aCache()
+  const first = cache.get('a')
+  change('a', '1')
+  fills[0]?.end()
+  await turn()
+  assert.equal(fills.length, 2)
+  fills[1]?.end()
+  assert.deepEqual(await first, { text: '1' })
+})
+
+test('a clear overtakes all reads', async () => {
+  const { cache, fills, store } = aCache()
+  const first = cache.get('a')
+  store.set('a', '1')
+  cache.clear()
+  fills[0]?.end()
+  await turn()
+  fills[1]?.end()
+  assert.deepEqual(await first, { text: '1' })
+})
+
+test('an entry that changes with every read is given up, and the caller refused', async () => {
+  const { cache, fills, change } = aCache()
+  let refused: unknown = null
+  Promise.resolve(cache.get('a')).catch((error: unknown) => {
+    refused = error
+  })
+  for (let i = 0; i < 9; i++) {
+    change('a', String(i))
+    fills[i]?.end()
+    await turn()
+  }
+  assert.equal(fills.length, 9)
+  assert.match(String(refused), /faster than it can be read/)
+})
+
+test('a read that fails is not kept: all who wait are refused, and the next one tries again', async () => {
+  const { cache, fills, store } = aCache()
+  const waiting = [cache.get('a'), cache.get('a')].map((value) => Promise.resolve(value))
+  fills[0]?.fail()
+  for (const one of await Promise.allSettled(waiting)) assert.equal(one.status, 'rejected')
+  store.set('a', '1')
+  const again = cache.get('a')
+  fills[1]?.end()
+  assert.deepEqual(await again, { text: '1' })
+})
+
+test('a read that fails after a change does not take the newer read away', async () => {
+  const { cache, fills, change } = aCache()
+  const first = Promise.resolve(cache.get('a'))
+  change('a', '1')
+  const second = cache.get('a')
+  fills[0]?.fail()
+  await assert.rejects(first)
+  fills[1]?.end()
+  assert.deepEqual(await second, { text: '1' })
+  assert.equal(fills.length, 2)
+})
+
+test('at its limit the cache forgets what was used longest ago', async () => {
+  const { cache, fill, isHeld } = aCache(3)
+  for (const key of ['a', 'b', 'c']) await fill(key)
+  assert.ok(isHeld('a'), 'used again')
+  await fill('d')
+  assert.equal(cache.size, 3)
+  assert.ok(isHeld('a') && isHeld('c') && isHeld('d'))
+  assert.equal(isHeld('b'), false)
+})
+
+test('unfinished reads take places too, and one that lost its place is answered all the same', async () => {
+  const { cache, fills, store } = aCache(2)
+  store.set('a', '1')
+  const first = cache.get('a')
+  for (const key of ['b', 'c', 'd']) void cache.get(key)
+  assert.equal(cache.size, 2)
+  // It cannot tell a lost place from a change, and reads once more.
+  fills[0]?.end()
+  await turn()
+  fills.at(-1)?.end()
+  assert.deepEqual(await first, { text: '1' })
+  assert.equal(cache.size, 2)
+})
+
+test('in whatever order reads and changes end, nobody gets what was read before a change they came after', async () => {
+  const step = fc.oneof(
+    fc.constant('ask' as const),
+    fc.constant('change' as const),
+    fc.nat({ max: 3 }),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 20 }), async (steps) => {
+      const { cache, fills, change } = aCache()
+      let changes = 0
+      const asked: Promise<void>[] = []
+      const open = new Set<number>()
+      for (const one of steps) {
+        if (one === 'change') change('a', String(++changes))
+        else if (one === 'ask') {
+          const since = changes
+          const value = cache.get('a')
+          asked.push(
+            Promise.resolve(value).then(
+              ({ text }) => assert.ok(Number(text === 'nothing' ? 0 : text) >= since),
+              (error: unknown) => assert.match(String(error), /faster/),
+            ),
+          )
+        } else fills[one]?.end()
+        if (fills.length > open.size) open.add(fills.length)
+        await turn()
+      }
+      for (let i = 0; i < fills.length; i++) {
+        fills[i]?.end()
+        await turn()
+      }
+      await Promise.all(asked)
+    }),
+    { numRuns: 60 },
+  )
+})

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'node:test'
+import type { ControlTarget } from '../../core/control/control-message.ts'
+import type { ApiKey } from '../../core/model.ts'
+import { parseKeyRing } from '../../core/seal.ts'
+import { sealAuth } from '../../core/store/credential-binding.ts'
+import { KillBoard, type LostState } from '../../ext-proc/kill/kill-board.ts'
+import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
+import { FakePolicyRedis } from '../kit/fake-policy-redis.ts'
+import { aScope, anAgent, anIntegration } from './policy-kit.ts'
+
+const ORG = 'org_default'
+const KILLED_AT = '2026-01-02T00:00:00.000Z'
+const keyRing = parseKeyRing(randomBytes(32).toString('base64'))
+const aKey = (change: Partial<ApiKey> = {}): ApiKey => ({
+  key_id: 'key_a',
+  organization_id: ORG,
+  agent_id: 'agt_a',
+  hash: 'h',
+  last4: 'aaaa',
+  name: 'a',
+  agent_ids: null,
+  uses: ['proxy'],
+  created_at: '2026-01-01T00:00:00.000Z',
+  expires_at: null,
+  revoked_at: null,
+  revoked_by: null,
+  ...change,
+})
+const killed = (revision: number) =>
+  anAgent({ status: 'killed', revision, killed_at: KILLED_AT, kill_reason: 'x' })
+
+function aStore() {
+  const redis = new FakePolicyRedis()
+  const lost: LostState[] = []
+  const killBoard = new KillBoard((state) => lost.push(state))
+  const store = new PolicyStore({ redis: redis.client, keyRing, killBoard })
+  redis.agents.set('agt_a', anAgent())
+  redis.scopes.set('agt_a', [aScope({ name: 'read' })])
+  redis.keys.set('h', aKey())
+  redis.integrations = [anIntegration('https://x/v1', { integration_id: 'int_a' })]
+  const readAll = async () => ({
+    key: (await store.key('h')).key,
+    agent: await store.agent(ORG, 'agt_a'),
+    organization: await store.organization(ORG),
+  })
+  return { redis, store, killBoard, lost, readAll }
+}
+
+test('what was read once is not read again', async () => {
+  const { redis, readAll } = aStore()
+  const { key, agent, organization } = await readAll()
+  assert.equal(key?.key_id, 'key_a')
+  assert.deepEqual(agent.scopes.names, ['read'])
+  assert.deepEqual([...organization.auth.keys()], ['int_a'])
+  await readAll()
+  assert.deepEqual(redis.reads, ['key h', 'agent agt_a', 'integrations'])
+})
+
+/** What a message drops, so that it is read again. */
+const DROPS: readonly (readonly [target: ControlTarget, read: readonly string[]])[] = [
+  [{ what: 'key', hash: 'h' }, ['key h']],
+  [{ what: 'key', hash: 'another' }, []],
+  [{ what: 'integrations', organization_id: ORG }, ['integrations']],
+  [{ what: 'integrations', organization_id: 'org_b' }, []],
+  [{ what: 'agent', organization_id: ORG, agent_id: 'agt_a' }, ['agent agt_a']],
+  [{ what: 'agent', organization_id: ORG, agent_id: 'agt_b' }, []],
+  [{ what: 'agent', organization_id: 'org_b', agent_id: 'agt_a' }, []],
+  [
+    { what: 'kill', organization_id: ORG, agent_id: 'agt_a', revision: 1, killed_at: KILLED_AT },
+    ['agent agt_a'],
+  ],
+  [{ what: 'reactivate', organization_id: ORG, agent_id: 'agt_a', revision: 2 }, ['agent agt_a']],
+  [{ what: 'organization', organization_id: ORG }, ['key h', 'agent agt_a', 'integrations']],
+]
+
+for (const [target, read] of DROPS)
+  test(`a message about ${JSON.stringify(target)} drops ${read.join(', ') || 'nothing'}`, async () => {
+    const { redis, store, readAll } = aStore()
+    await readAll()
+    redis.reads.length = 0
+    store.drop(target)
+    await readAll()
+    assert.deepEqual(redis.reads, read)
+  })
+
+test('an unknown key, agent or organization is kept as such, until a message says that it is there', async () => {
+  const { redis, store } = aStore()
+  assert.equal((await store.key('new')).key, null)
+  assert.equal((await store.agent(ORG, 'agt_new')).agent, null)
+  await store.key('new')
+  await store.agent(ORG, 'agt_new')
+  assert.deepEqual(redis.reads, ['key new', 'agent agt_new'])
+  redis.keys.set('new', aKey({ hash: 'new' }))
+  redis.agents.set('agt_new', anAgent({ agent_id: 'agt_new' }))
+  store.drop({ what: 'key', hash: 'new' })
+  store.drop({ what: 'agent', organization_id: ORG, agent_id: 'agt_new' })
+  assert.equal((await store.key('new')).key?.key_id, 'key_a')
+  assert.equal((await store.agent(ORG, 'agt_new')).agent?.agent_id, 'agt_new')
+})
+
+test('a store that is unavailable refuses, and what was cached before stays', async () => {
+  const { redis, store, readAll } = aStore()
+  await readAll()
+  redis.isUp = false
+  assert.equal((await store.key('h')).key?.key_id, 'key_a')
+  await assert.rejects(async () => store.key('another'))
+  await assert.rejects(async () => store.agent(ORG, 'agt_b'))
+  await assert.rejects(async () => store.organization('org_b'))
+  redis.isUp = true
+  assert.equal((await store.agent(ORG, 'agt_b')).agent, null)
+})
+
+test('a read of an agent tells the kill flags, and one that a kill has overtaken lifts nothing', async () => {
+  const { redis, store, killBoard } = aStore()
+  redis.hold()
+  const reading = store.agent(ORG, 'agt_a')
+  await turn()
+  killBoard.hear(ORG, 'agt_a', { revision: 5, killed_at: KILLED_AT })
+  redis.agents.set('agt_a', killed(5))
+  redis.release()
+  assert.equal((await reading).agent?.status, 'active', 'no message has dropped it')
+  assert.equal(killBoard.killedAt(ORG, 'agt_a'), KILLED_AT)
+  store.drop({ what: 'kill', organization_id: ORG, agent_id: 'agt_a', revision: 5, killed_at: '' })
+  assert.equal((await store.agent(ORG, 'agt_a')).agent?.status, 'killed')
+  assert.equal(killBoard.known(ORG, 'agt_a')?.is_confirmed, true)
+})
+
+test('an agent that the store no longer has does not lift its kill', async () => {
+  const { redis, store, killBoard, lost } = aStore()
+  redis.agents.set('agt_a', killed(5))
+  await store.agent(ORG, 'agt_a')
+  redis.agents.delete('agt_a')
+  store.clear()
+  assert.equal((await store.agent(ORG, 'agt_a')).agent, null)
+  assert.equal(killBoard.killedAt(ORG, 'agt_a'), KILLED_AT)
+  assert.equal(lost.length, 1)
+})
+
+test('a credential that does not open is null, and the others open', async () => {
+  const { redis, store } = aStore()
+  const integration = (id: string) => anIntegration(`https://${id}/v1`, { integration_id: id })
+  const sealed = (id: string) => ({
+    ...integration(id),
+    auth: sealAuth(keyRing, { ...integration(id), auth: { type: 'bearer', token: `of ${id}` } }),
+  })
+  const moved = { ...integration('int_c'), auth: sealed('int_b').auth }
+  redis.integrations = [sealed('int_b'), moved, integration('int_d')]
+  const { auth } = await store.organization(ORG)
+  const opened = auth.get('int_b')
+  assert.ok(opened?.type === 'bearer')
+  assert.equal(opened.token.reveal(), 'of int_b')
+  assert.equal(auth.get('int_c'), null)
+  assert.equal(auth.get('int_d')?.type, 'none')
+})
+
+test('a key and its agent from two sides of a reactivation are both read again', async () => {
+  const { redis, store } = aStore()
+  const revoked = aKey({ revoked_at: KILLED_AT, revoked_by: 'kill' })
+  redis.keys.set('h', revoked)
+  const { key } = await store.key('h')
+  assert.ok(key)
+  redis.keys.set('h', aKey())
+  redis.agents.set('agt_a', anAgent({ revision: 6 }))
+  assert.equal((await store.revokedByKill(key, 'agt_a')).revoked_at, null)
+})
+
+test('a key that a kill has revoked stays so while its agent is killed, or is gone', async () => {
+  const { redis, store, killBoard } = aStore()
+  const revoked = aKey({ revoked_at: KILLED_AT, revoked_by: 'kill' })
+  redis.agents.set('agt_a', killed(5))
+  assert.equal(await store.revokedByKill(revoked, 'agt_a'), revoked)
+  redis.agents.delete('agt_a')
+  store.clear()
+  assert.equal(await store.revokedByKill(revoked, 'agt_a'), revoked)
+  // Known from a message alone.
+  redis.agents.set('agt_b', anAgent({ agent_id: 'agt_b' }))
+  await store.agent(ORG, 'agt_b')
+  killBoard.hear(ORG, 'agt_b', { revision: 9, killed_at: KILLED_AT })
+  assert.equal(await store.revokedByKill(revoked, 'agt_b'), revoked)
+  assert.ok(!redis.reads.includes('key h'))
+})
