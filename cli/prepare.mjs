@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test']
 const PROJECTS = ['.', join('admin', 'dashboard')]
+const OUTPUT = /\.(?:js|js\.map|d\.ts)$/
 const NEEDED_NODE = [20, 19]
 const stamp = join(root, 'dist', '.built-from')
 
@@ -83,15 +84,15 @@ function filesBelow(folder) {
     .map((name) => join(folder, name))
 }
 
-/** The compiler leaves the output of sources that are gone, and the test runner would still run it. */
+/** The compiler leaves the output of sources that are gone: the test runner would still run it, and the pages' types find it. */
 function removeOrphans() {
   for (const folder of SOURCES) {
     const built = join(root, 'dist', folder)
     if (!existsSync(built)) continue
     for (const name of readdirSync(built, { recursive: true })) {
-      const source = join(root, folder, name.replace(/\.js(\.map)?$/, '.ts'))
+      const source = join(root, folder, name.replace(OUTPUT, '.ts'))
       const isOrphan = !existsSync(source) && !existsSync(`${source}x`)
-      if (/\.js(\.map)?$/.test(name) && isOrphan) rmSync(join(built, name))
+      if (OUTPUT.test(name) && isOrphan) rmSync(join(built, name))
     }
   }
 }

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { type Static, type TObject, Type } from 'typebox'
+import { type ActivityEntry, DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
 import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
 import { TimeText } from '../http/common-schemas.ts'
@@ -14,7 +14,7 @@ export const FILTER_QUERY = {
   event: Type.Optional(Type.Enum([...EVENT_NAMES])),
   agent_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   integration_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
-  decision: Type.Optional(Type.Enum(['allowed', 'blocked', 'terminated'])),
+  decision: Type.Optional(Type.Enum([...DECISIONS])),
   request_id: Type.Optional(
     Type.String({
       minLength: 1,
@@ -33,16 +33,7 @@ export const FILTER_QUERY = {
   to: Type.Optional(TimeText('Before')),
 }
 
-export interface FilterQuery {
-  readonly event?: string
-  readonly agent_id?: string
-  readonly integration_id?: string
-  readonly decision?: string
-  readonly request_id?: string
-  readonly q?: string
-  readonly from?: string
-  readonly to?: string
-}
+export type FilterQuery = Static<TObject<typeof FILTER_QUERY>>
 
 /** Times are in ms, `to_ms` is exclusive; `q` is in lower case. */
 export interface ActivityFilter {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { type ActivityEntry, DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
 import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
@@ -21,7 +21,7 @@ export const ActivityView = Strict({
   method: Text,
   endpoint: Text,
   status: Count,
-  decision: Nullable(Type.Enum(['allowed', 'blocked', 'terminated'])),
+  decision: Nullable(Type.Enum([...DECISIONS])),
   reason: Text,
   source_ip: Text,
   request_id: Text,

@@ -41,7 +41,7 @@ const ScopeBaseline = Strict({
   source_ips: Type.Array(Type.String()),
 })
 
-const Baseline = Strict({
+export const Baseline = Strict({
   agent_id: Type.String(),
   learning: Type.Boolean({ description: 'Of some scope' }),
   scopes: Type.Array(ScopeBaseline),

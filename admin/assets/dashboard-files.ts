@@ -12,6 +12,8 @@ export interface DashboardFile {
 
 /** Bare names that the compiled pages import, and the files that they stand for. */
 const PACKAGES = ['preact', 'preact/hooks', 'preact/jsx-runtime'] as const
+/** Modules of ours that the pages share with the server; relative to /dashboard, as to dist/admin/dashboard. */
+const SHARED = ['core/events.js'] as const
 const STILLS = { 'style.css': 'text/css', 'icon.svg': 'image/svg+xml' } as const
 const SCRIPT = 'text/javascript'
 
@@ -28,6 +30,9 @@ export function dashboardFiles(): Dashboard | null {
     .filter((name) => name.endsWith('.js'))
     .sort()
     .map((name) => file(`/dashboard/${name}`, SCRIPT, readFileSync(`${built}/${name}`, 'utf8')))
+  const shared = SHARED.map((name) =>
+    file(`/${name}`, SCRIPT, readFileSync(fromRoot('dist', name), 'utf8')),
+  )
   const packages = PACKAGES.map((name) =>
     file(
       `/dashboard/packages/${name}.js`,
@@ -40,13 +45,13 @@ export function dashboardFiles(): Dashboard | null {
   )
   const imports = Object.fromEntries(PACKAGES.map((name, i) => [name, packages[i]?.path ?? '']))
   const importMap = JSON.stringify({ imports })
-  const preloads = [...packages, ...modules].map(
+  const preloads = [...packages, ...shared, ...modules].map(
     ({ path }) => `<link rel="modulepreload" href="${path}" />`,
   )
   const page = readSource('index.html')
     .replace('{{import_map}}', () => importMap)
     .replace('{{preloads}}', () => preloads.join('\n    '))
-  const files = [file('/', 'text/html', page), ...stills, ...packages, ...modules]
+  const files = [file('/', 'text/html', page), ...stills, ...packages, ...shared, ...modules]
   return { files, policy: policyOf(importMap) }
 }
 

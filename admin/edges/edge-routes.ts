@@ -6,7 +6,7 @@ import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 
-const EdgeView = Strict({
+export const EdgeView = Strict({
   edge_id: Type.String(),
   region: Type.String(),
   started_at: Timestamp,

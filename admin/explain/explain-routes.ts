@@ -6,11 +6,12 @@ import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { readRecord } from '../resources/records.ts'
-import { Nullable, Strict } from '../http/common-schemas.ts'
+import { Strict } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
 import { explainCall } from './explain-call.ts'
+import { Explanation } from './explanation.ts'
 
 const Question = Strict({
   agent_id: Type.String({ minLength: 1, maxLength: 128 }),
@@ -19,20 +20,6 @@ const Question = Strict({
     [PATTERN_MESSAGE]: 'must be an HTTP method of at most 32 characters',
   }),
   url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The absolute target URL' }),
-})
-
-const Explanation = Strict({
-  answer: Type.Enum(['allowed', 'refused']),
-  error: Nullable(Type.String({ description: 'The code that a caller would get' })),
-  details: Type.Record(Type.String(), Type.Unknown()),
-  integration: Nullable(
-    Strict({ integration_id: Type.String(), name: Type.String(), base_url: Type.String() }),
-  ),
-  scope: Nullable(Strict({ scope_id: Type.String(), name: Type.String() })),
-  rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
-  settings_from: Type.Array(Type.String(), {
-    description: 'Every scope whose security settings are in force for the call',
-  }),
 })
 
 export const explainRoutes: readonly Route[] = [

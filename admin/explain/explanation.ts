@@ -1,24 +1,23 @@
+import { type Static, Type } from 'typebox'
 import type { Admission } from '../../core/decision/admission.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
-import type { Reason } from '../../core/reasons.ts'
+import { Nullable, Strict } from '../http/common-schemas.ts'
 
 /** What the gateway would answer, in the order of its checks, up to the scope that governs the call. */
-export interface Explanation {
-  readonly answer: 'allowed' | 'refused'
-  readonly error: Reason | null
-  readonly integration: {
-    readonly integration_id: string
-    readonly name: string
-    readonly base_url: string
-  } | null
-  readonly scope: { readonly scope_id: string; readonly name: string } | null
-  /** Position of the deciding rule in its scope, from 0. */
-  readonly rule: number | null
-  /** All scopes whose settings are in force for the call, the governing one among them. */
-  readonly settings_from: readonly string[]
-  /** Those of the error that a caller would get. */
-  readonly details: Readonly<Record<string, unknown>>
-}
+export type Explanation = Static<typeof Explanation>
+export const Explanation = Strict({
+  answer: Type.Enum(['allowed', 'refused']),
+  error: Nullable(Type.String({ description: 'The code that a caller would get' })),
+  details: Type.Record(Type.String(), Type.Unknown()),
+  integration: Nullable(
+    Strict({ integration_id: Type.String(), name: Type.String(), base_url: Type.String() }),
+  ),
+  scope: Nullable(Strict({ scope_id: Type.String(), name: Type.String() })),
+  rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
+  settings_from: Type.Array(Type.String(), {
+    description: 'Every scope whose security settings are in force for the call',
+  }),
+})
 
 /**
  * An admission in the words of the admin API.
@@ -49,7 +48,7 @@ export function explanation(admission: Admission): Explanation {
         integration: named(integration),
         scope: { scope_id: scope.scope_id, name: scope.name },
         rule,
-        settings_from: settings.scope_ids,
+        settings_from: [...settings.scope_ids],
         details: {},
       }
     }

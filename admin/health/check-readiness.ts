@@ -1,17 +1,16 @@
+import { type Static, Type } from 'typebox'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import type { AdminContext } from '../context/admin-context.ts'
+import { Strict } from '../http/common-schemas.ts'
 import { probeProxy } from './probe-proxy.ts'
 
-export interface Readiness {
-  readonly ready: boolean
+export type Readiness = Static<typeof Readiness>
+export const Readiness = Strict({
+  ready: Type.Boolean(),
   /** By part, `ok` or what is missing. */
-  readonly parts: {
-    readonly redis: string
-    readonly edges: string
-    readonly proxy: string
-  }
-  readonly live_edges: number
-}
+  parts: Strict({ redis: Type.String(), edges: Type.String(), proxy: Type.String() }),
+  live_edges: Type.Integer(),
+})
 
 /** Ready when the store answers, an edge holds its lease, and a probe through listener and ext-proc came back. */
 export async function checkReadiness({ redis, settings }: AdminContext): Promise<Readiness> {

@@ -2,17 +2,12 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { AdminContext } from '../context/admin-context.ts'
 import { Strict } from '../http/common-schemas.ts'
-import { checkReadiness, type Readiness } from './check-readiness.ts'
+import { checkReadiness, Readiness } from './check-readiness.ts'
 
 /** A check is shared by those who ask within this time, so that asking cannot load the proxy. */
 const SHARED_MS = 500
 
 const Health = Strict({ status: Type.String() })
-const Ready = Strict({
-  ready: Type.Boolean(),
-  parts: Strict({ redis: Type.String(), edges: Type.String(), proxy: Type.String() }),
-  live_edges: Type.Integer(),
-})
 
 /** `/healthz`: this process runs. `/readyz`: calls go through. Neither needs a token, and neither tells a secret. */
 export function healthRoutes(app: FastifyInstance, context: AdminContext): void {
@@ -34,7 +29,7 @@ export function healthRoutes(app: FastifyInstance, context: AdminContext): void 
       schema: {
         tags: ['health'],
         summary: 'Store, an edge and the proxy answer',
-        response: { 200: Ready, 503: Ready },
+        response: { 200: Readiness, 503: Readiness },
       },
     },
     async (_, reply) => {

@@ -1,5 +1,5 @@
 import { type TProperties, type TSchema, Type } from 'typebox'
-import { CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
+import { type AuthType, CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
 import type { CredentialType } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
@@ -86,11 +86,14 @@ export const AuthSchema = Type.Unsafe<PlainAuth>(
 )
 
 /** The credential as it is read. An answer with anything else in it is refused by this schema. */
-export const AuthView = Type.Union(CREDENTIAL_TYPES.map(read), {
-  ...DISCRIMINATOR,
-  description:
-    'Without its secret members; of each, `<member>_last4` has the last four characters, or null where the secret is short.',
-})
+export const AuthView = Type.Unsafe<ShownAuth>(
+  Type.Union(CREDENTIAL_TYPES.map(read), {
+    ...DISCRIMINATOR,
+    description:
+      'Without its secret members; of each, `<member>_last4` has the last four characters, or null where the secret is short.',
+  }),
+)
+type ShownAuth = { readonly type: AuthType } & Readonly<Record<string, string | null>>
 
 /** A credential that is sent back as it was read. Whether it is, is compared with what is stored. */
 export const AuthReadBack = Type.Object(

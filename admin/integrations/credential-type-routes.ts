@@ -5,7 +5,7 @@ import { ListOf, Strict } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
 
-const CredentialTypeView = Strict({
+export const CredentialTypeView = Strict({
   type: Type.String({ description: '`auth.type` of an integration' }),
   label: Type.String(),
   members: Type.Array(

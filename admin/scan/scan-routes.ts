@@ -28,6 +28,8 @@ const Detection = Strict({
   location: Type.String(),
 })
 
+export const ScanResult = Strict({ blocked: Type.Boolean(), detections: Type.Array(Detection) })
+
 export const scanRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
@@ -36,7 +38,7 @@ export const scanRoutes: readonly Route[] = [
     tag: 'scan',
     summary: 'What the scanner finds in a body and whether it would refuse it, without a call',
     body: Question,
-    answers: { 200: Strict({ blocked: Type.Boolean(), detections: Type.Array(Detection) }) },
+    answers: { 200: ScanResult },
     handle: scan,
   }),
 ]

@@ -4,7 +4,7 @@ import { Strict } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
 
-const Whoami = Strict({
+export const Whoami = Strict({
   token_id: Type.String(),
   organization_id: Type.String(),
   email: Type.String(),

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
 import { indexName, type IndexedMember } from '../../core/activity/activity-index.ts'
 import type { EdgeRecord } from '../../core/control/control-message.ts'
@@ -10,7 +11,6 @@ import { Strict } from '../http/common-schemas.ts'
 import { type Call, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
 
-const DECISIONS = ['allowed', 'blocked', 'terminated'] as const
 /** Agents that one round trip reads. */
 const AGENTS_PER_SCAN = 500
 
@@ -18,7 +18,7 @@ const Count = Type.Integer({ minimum: 0 })
 const countsOf = <N extends string>(names: readonly N[]) =>
   Strict(Object.fromEntries(names.map((name) => [name, Count])) as Record<N, typeof Count>)
 
-const Stats = Strict({
+export const Stats = Strict({
   agents: countsOf(['active', 'killed']),
   integrations: Count,
   scopes: Count,

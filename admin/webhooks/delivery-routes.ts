@@ -4,14 +4,14 @@ import { listPage, type PageQuery } from '../resources/list-page.ts'
 import { ListOf } from '../http/common-schemas.ts'
 import { type Call, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
-import { type DeliveryView, deliveryView } from './delivery-view.ts'
+import { deliveryView } from './delivery-view.ts'
 import { replayEvents } from './replay-events.ts'
 import { retryDelivery } from './retry-delivery.ts'
 import { testWebhook } from './test-webhook.ts'
 import {
   DeliveriesQuery,
   DeliveryParams,
-  DeliverySchema,
+  DeliveryView,
   ReplayAnswer,
   ReplayRange,
   WebhookParams,
@@ -28,7 +28,7 @@ export const deliveryRoutes: readonly Route[] = [
     role: 'operator',
     summary: 'Send a test delivery now and answer how it went',
     params: WebhookParams,
-    answers: { 200: DeliverySchema },
+    answers: { 200: DeliveryView },
     handle: testWebhook,
   }),
   defineRoute({
@@ -50,7 +50,7 @@ export const deliveryRoutes: readonly Route[] = [
     summary: 'List deliveries with their attempts, newest first',
     params: WebhookParams,
     query: DeliveriesQuery,
-    answers: { 200: ListOf(DeliverySchema) },
+    answers: { 200: ListOf(DeliveryView) },
     handle: listDeliveries,
   }),
   defineRoute({
@@ -60,7 +60,7 @@ export const deliveryRoutes: readonly Route[] = [
     role: 'viewer',
     summary: 'Read a delivery with its attempts',
     params: DeliveryParams,
-    answers: { 200: DeliverySchema },
+    answers: { 200: DeliveryView },
     handle: readOne,
   }),
   defineRoute({
@@ -70,7 +70,7 @@ export const deliveryRoutes: readonly Route[] = [
     role: 'operator',
     summary: 'Attempt a delivery again now',
     params: DeliveryParams,
-    answers: { 202: DeliverySchema },
+    answers: { 202: DeliveryView },
     handle: retryDelivery,
   }),
 ]

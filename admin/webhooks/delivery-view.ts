@@ -1,22 +1,8 @@
 import type { Attempt } from './attempt-outcome.ts'
 import { ATTEMPTS_KEPT } from './delivery-queue.ts'
+import type { DeliveryView } from './webhook-schemas.ts'
 
-/** A delivery as a caller sees it. */
-export interface DeliveryView {
-  readonly delivery_id: string
-  readonly webhook_id: string
-  readonly event_id: string
-  readonly event: string
-  readonly status: 'pending' | 'delivered' | 'failed'
-  readonly is_test: boolean
-  readonly is_replay: boolean
-  readonly created_at: string
-  readonly attempt_count: number
-  readonly next_attempt_at: string | null
-  readonly attempts: ReadonlyArray<Attempt & { readonly next_attempt_at: string | null }>
-}
-
-/** Made of the hash in Redis; null when there is none. */
+/** A delivery as a caller sees it, made of the hash in Redis; null when there is none. */
 export function deliveryView(
   delivery_id: string,
   fields: Readonly<Record<string, string>>,

@@ -6,7 +6,7 @@ import type { Call } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Attempt } from './attempt-outcome.ts'
-import type { DeliveryView } from './delivery-view.ts'
+import type { DeliveryView } from './webhook-schemas.ts'
 import { deskOf, type WebhookDesk } from './webhook-desk.ts'
 import type { Webhook } from './webhook.ts'
 

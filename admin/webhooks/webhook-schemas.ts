@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { DELIVERED_EVENTS } from '../../core/events.ts'
 import {
   Id,
@@ -75,7 +75,8 @@ const AttemptView = Strict({
   next_attempt_at: Nullable(Timestamp),
 })
 
-export const DeliverySchema = Strict({
+export type DeliveryView = Static<typeof DeliveryView>
+export const DeliveryView = Strict({
   delivery_id: Type.String(),
   webhook_id: Type.String(),
   event_id: Type.String(),

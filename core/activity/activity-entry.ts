@@ -7,6 +7,10 @@ export interface StepMark {
   readonly took_us: number
 }
 
+/** What became of a call. */
+export const DECISIONS = ['allowed', 'blocked', 'terminated'] as const
+export type Decision = (typeof DECISIONS)[number]
+
 /** One line of the activity log: a call, a kill, a reactivation, an anomaly, or an operator's change. */
 export interface ActivityEntry {
   readonly id: string
@@ -25,7 +29,7 @@ export interface ActivityEntry {
   readonly endpoint: string | null
   /** Status that the caller got; null while it is not known. */
   readonly status: number | null
-  readonly decision: 'allowed' | 'blocked' | 'terminated' | null
+  readonly decision: Decision | null
   readonly reason: Reason | null
   readonly source_ip: string | null
   readonly request_id: string | null

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import type { Attempt } from '../../admin/webhooks/attempt-outcome.ts'
+import type { DeliveryView } from '../../admin/webhooks/webhook-schemas.ts'
 import { startDnsServer } from '../kit/dns-server.ts'
 import { freePort } from '../kit/free-port.ts'
 import { until } from '../kit/until.ts'
@@ -96,7 +96,7 @@ receiver.on('/cut', (response) => {
 })
 receiver.on('/not-http', (response) => void response.socket?.end('220 mail.example.com ESMTP\r\n'))
 
-const firstAttempt = (webhook_id: string): Promise<Attempt> =>
+const firstAttempt = (webhook_id: string): Promise<DeliveryView['attempts'][number]> =>
   until(
     `the first attempt at ${webhook_id} is over`,
     async () => (await stack.deliveriesOf(webhook_id)).at(-1)?.attempts[0],

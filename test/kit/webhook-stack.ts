@@ -1,4 +1,4 @@
-import type { DeliveryView } from '../../admin/webhooks/delivery-view.ts'
+import type { DeliveryView } from '../../admin/webhooks/webhook-schemas.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { EventName } from '../../core/events.ts'

@@ -4,7 +4,7 @@ import type { Role, Token } from '../api-types.ts'
 import { SecretOnce, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
-import { ExpiryField, SelectField, TextField, utcOf } from '../parts/fields.tsx'
+import { ExpiryField, ChoiceField, TextField, utcOf } from '../parts/fields.tsx'
 import { Keys } from '../parts/keys.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
@@ -129,15 +129,15 @@ function MakeToken({ onClose, onDone }: { onClose: () => void; onDone: (made: Ma
       onClose={onClose}
     >
       <TextField label="E-mail" type="email" value={email} onValue={setEmail} required autoFocus />
-      <SelectField
+      <ChoiceField
         label="Role"
         value={role}
-        onValue={(value) => setRole(value as Role)}
-        options={[
-          ['viewer', 'Viewer: read only'],
-          ['operator', 'Operator: also kill, acknowledge, test, replay'],
-          ['admin', 'Admin: full access'],
-        ]}
+        onValue={setRole}
+        choices={{
+          viewer: 'Viewer: read only',
+          operator: 'Operator: also kill, acknowledge, test, replay',
+          admin: 'Admin: full access',
+        }}
       />
       <TextField label="Name" value={name} onValue={setName} maxLength={200} />
       <ExpiryField value={expiry} onValue={setExpiry} />

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import { EVENT_NAMES } from '../../../core/events.ts'
 import { withQuery } from '../api.ts'
-import { type Entry, EVENTS } from '../api-types.ts'
+import type { Entry } from '../api-types.ts'
 import { download } from '../download.ts'
 import { followActivity } from '../follow-activity.ts'
 import { EntryTable } from '../parts/entry-table.tsx'
@@ -17,7 +18,11 @@ const FILTERS = ['event', 'decision', 'agent_id', 'integration_id', 'q', 'from',
 const LIVE_LIMIT = 300
 /** How often new entries are shown: rendering the table for each of thousands would leave no time for clicks. */
 const LIVE_SHOW_MS = 200
-const DECISIONS = ['allowed', 'blocked', 'terminated']
+const DECISIONS: Readonly<Record<NonNullable<Entry['decision']>, string>> = {
+  allowed: 'Allowed',
+  blocked: 'Blocked',
+  terminated: 'Terminated',
+}
 
 export function ActivityPage({ query }: { query: Query }) {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]))
@@ -75,13 +80,13 @@ function Filter({ query }: { query: Query }) {
         label="Event"
         value={valueOf('event')}
         onValue={set('event')}
-        options={[['', 'any'], ...EVENTS.map((event) => [event, event] as const)]}
+        options={[['', 'any'], ...EVENT_NAMES.map((name) => [name, name] as const)]}
       />
       <SelectField
         label="Decision"
         value={valueOf('decision')}
         onValue={set('decision')}
-        options={[['', 'any'], ...DECISIONS.map((name) => [name, name] as const)]}
+        options={[['', 'any'], ...Object.entries(DECISIONS)]}
       />
       <Picker kind="agents" value={valueOf('agent_id')} onValue={set('agent_id')} />
       <Picker

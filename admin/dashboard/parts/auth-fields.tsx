@@ -1,4 +1,4 @@
-import type { CredentialType } from '../api-types.ts'
+import type { CredentialType, Integration } from '../api-types.ts'
 import { SelectField, TextField } from './fields.tsx'
 
 export type Auth = Readonly<Record<string, string>> & { readonly type: string }
@@ -51,7 +51,7 @@ export function givenAuth(types: Types, auth: Auth): object {
 }
 
 /** What a read shows of a stored credential. */
-export function describeAuth(auth: Auth): string {
+export function describeAuth(auth: Integration['auth']): string {
   const shown = Object.entries(auth)
     .filter(([name]) => name !== 'type')
     .map(([name, value]) =>

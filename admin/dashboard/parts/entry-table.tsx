@@ -1,3 +1,4 @@
+import { eventRow } from '../../../core/events.ts'
 import type { Entry } from '../api-types.ts'
 import { linkTo } from '../place.ts'
 import { AgentLink, Tag } from './bits.tsx'
@@ -61,26 +62,17 @@ export const EntryTable = ({
 
 /** The few words that tell an entry from others of its event. */
 function whyOf({ event, method, reason, data }: Entry): string {
-  const text = (name: string): string => {
-    const value = data[name]
-    return typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
-  }
   // What a flood was counted as (core/activity/flood-entry.ts).
   if (method === null && typeof data['suppressed'] === 'number')
     return `${reason}: ${data['suppressed']} more were counted`
-  switch (event) {
-    case 'injection_blocked':
-    case 'injection_detected':
-      return `${text('pattern_name')} in ${text('location')}: ${text('matched_text')}`
-    case 'agent_killed':
-      return `${text('kill_method')}, by ${text('triggered_by')}: ${text('reason')}`
-    case 'anomaly_detected':
-      return `${text('anomaly_score')}: ${text('anomaly_types')}`
-    case 'mcp_tool_blocked':
-      return `${text('tool_name')}: ${text('reason')}`
-    case 'admin_action':
-      return `${text('actor')} ${text('action')} ${text('target')}`
-    default:
-      return text('reason') || (reason ?? '')
-  }
+  const shown = (eventRow(event)?.summary ?? []).flatMap((name) => summarized(name, data[name]))
+  return shown.join(', ') || (reason ?? '')
+}
+
+/** A text speaks for itself; a number or a list says little without its name. */
+function summarized(name: string, value: unknown): readonly string[] {
+  if (value == null || value === '') return []
+  if (typeof value === 'string') return [value]
+  const text = Array.isArray(value) ? value.join(' ') : JSON.stringify(value)
+  return [`${name.replaceAll('_', ' ')} ${text}`]
 }

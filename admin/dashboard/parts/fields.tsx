@@ -126,6 +126,23 @@ export function SelectField({
   )
 }
 
+/** A choice among the values of a type: one that has no text does not compile. */
+export const ChoiceField = <T extends string>({
+  choices,
+  onValue,
+  ...field
+}: Labelled & {
+  value: T
+  onValue: (value: T) => void
+  choices: Readonly<Record<T, string>>
+}) => (
+  <SelectField
+    {...field}
+    options={Object.entries<string>(choices)}
+    onValue={(value) => onValue(value as T)}
+  />
+)
+
 export function CheckField({
   label,
   hint,

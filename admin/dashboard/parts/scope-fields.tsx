@@ -1,5 +1,5 @@
 import type { Injection, ScopeSettings } from '../api-types.ts'
-import { CheckField, SelectField, TextField } from './fields.tsx'
+import { CheckField, ChoiceField, TextField } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 
 type Tools = ScopeSettings['mcp_tools']
@@ -44,25 +44,21 @@ export function InjectionFields({
     <fieldset>
       <legend>Prompt injection</legend>
       <CheckField label="Scan requests" value={injection.enabled} onValue={set('enabled')} />
-      <SelectField
+      <ChoiceField
         label="On detection"
         value={injection.mode}
-        onValue={(mode) => set('mode')(mode as Injection['mode'])}
-        options={[
-          ['block', 'Block'],
-          ['alert', 'Allow and alert'],
-          ['log', 'Allow and log'],
-        ]}
+        onValue={set('mode')}
+        choices={{ block: 'Block', alert: 'Allow and alert', log: 'Allow and log' }}
       />
-      <SelectField
+      <ChoiceField
         label="Sensitivity"
         value={injection.sensitivity}
-        onValue={(sensitivity) => set('sensitivity')(sensitivity as Injection['sensitivity'])}
-        options={[
-          ['low', 'Low: critical findings'],
-          ['medium', 'Medium: critical and high findings'],
-          ['high', 'High: all findings'],
-        ]}
+        onValue={set('sensitivity')}
+        choices={{
+          low: 'Low: critical findings',
+          medium: 'Medium: critical and high findings',
+          high: 'High: all findings',
+        }}
       />
       <CheckField
         label="Scan responses"
@@ -93,14 +89,14 @@ const PatternFields = ({ injection, set }: { injection: Injection; set: SetInjec
       list={injection.whitelist_patterns}
       onList={set('whitelist_patterns')}
     />
-    <SelectField
+    <ChoiceField
       label="Whitelist patterns match"
       value={injection.whitelist_scope}
-      onValue={(scope) => set('whitelist_scope')(scope as Injection['whitelist_scope'])}
-      options={[
-        ['text', 'the text with the finding'],
-        ['request', 'anywhere in the request (an attacker can add text)'],
-      ]}
+      onValue={set('whitelist_scope')}
+      choices={{
+        text: 'the text with the finding',
+        request: 'anywhere in the request (an attacker can add text)',
+      }}
     />
     <ListArea
       label="Disabled built-in patterns, one per line"

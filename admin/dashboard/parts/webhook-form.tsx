@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { DELIVERED_EVENTS } from '../../../core/events.ts'
 import { ask } from '../api.ts'
-import { type Webhook, WEBHOOK_EVENTS } from '../api-types.ts'
+import type { Webhook } from '../api-types.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
 import { CheckField, TextField } from './fields.tsx'
@@ -17,7 +18,7 @@ export function WebhookForm({
   const [name, setName] = useState(of?.name ?? '')
   const [url, setUrl] = useState(of?.url ?? '')
   const [secret, setSecret] = useState('')
-  const [events, setEvents] = useState<readonly string[]>(of?.events ?? ['agent_killed'])
+  const [events, setEvents] = useState<Webhook['events']>(of?.events ?? ['agent_killed'])
   const save = useAction(() => {
     const body = { name, url, events, ...(secret === '' ? {} : { secret }) }
     return of === null
@@ -46,7 +47,7 @@ export function WebhookForm({
       )}
       <fieldset>
         <legend>Events</legend>
-        {WEBHOOK_EVENTS.map((event) => (
+        {DELIVERED_EVENTS.map((event) => (
           <CheckField
             key={event}
             label={event}
