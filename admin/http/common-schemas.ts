@@ -13,7 +13,7 @@ export const NAME_LENGTH_LIMIT = 200
 export const Name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_LIMIT,
-  pattern: `^(?=.*\\S)[^${UNCLEAN}]*$`,
+  pattern: `^(?=\\s*\\S)[^${UNCLEAN}]*$`,
   [PATTERN_MESSAGE]: 'must have a visible character and no control characters',
 })
 
