@@ -3,7 +3,7 @@ import type { CompiledIntegration } from '../policy/compile-integrations.ts'
 import { coverTarget } from '../policy/cover-target.ts'
 import { decideScope } from '../policy/decide-scope.ts'
 import { findOverrides } from '../policy/find-overrides.ts'
-import { outgoingRequest } from '../policy/outgoing-request.ts'
+import { type OutgoingRequest, outgoingRequest } from '../policy/outgoing-request.ts'
 import { hasOwnVia } from '../policy/request-headers.ts'
 import type { Target } from '../policy/parse-target.ts'
 import { targetFaultDetails } from '../policy/target-fault-details.ts'
@@ -16,31 +16,48 @@ import { checkKey } from './check-key.ts'
 const HEADERS_LIMIT = 188
 const CLAIMED_ID_LIMIT = 128
 
+/** What earlier evaluations for a call have settled; the facts that come later change none of it. */
+export interface SettledChecks {
+  target: Target | null
+  integration: CompiledIntegration | null
+  outgoing: OutgoingRequest | null
+}
+
+const nothingSettled = (): SettledChecks => ({ target: null, integration: null, outgoing: null })
+
 /**
  * The first five checks of the contract in their order: target, integration, agent, scope, method and path. The first
- * no answers. Pure: facts come from the caches of an edge, or from the store where an operator asks.
+ * no answers. Facts come from the caches of an edge, or from the store where an operator asks. The answer depends on them
+ * alone.
+ * @param settled spares a call that is asked about again, with one fact more, the checks that have passed
  */
-export function admit(facts: AdmissionFacts): Admission {
-  const aimed = admitTarget(facts.request)
-  if (aimed.kind !== 'aimed') return aimed
-  const { target } = aimed
+export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSettled()): Admission {
+  if (settled.target === null) {
+    const aimed = admitTarget(facts.request)
+    if (aimed.kind !== 'aimed') return aimed
+    settled.target = aimed.target
+  }
+  const { target } = settled
   const { caller, integrations, request } = facts
   if (caller === undefined || integrations === undefined)
     return { kind: 'missing', fact: 'caller', target }
 
-  const covered = coverTarget(integrations, target)
-  if (covered.kind === 'refused') {
-    const step = covered.reason === 'invalid_target_url' ? 'target' : 'integration'
-    return no(step, covered.reason, covered.details, { integration: covered.integration })
+  if (settled.integration === null) {
+    const covered = coverTarget(integrations, target)
+    if (covered.kind === 'refused') {
+      const step = covered.reason === 'invalid_target_url' ? 'target' : 'integration'
+      return no(step, covered.reason, covered.details, { integration: covered.integration })
+    }
+    settled.integration = covered.integration
   }
-  const { integration } = covered
+  const { integration } = settled
 
-  const identified = identify(facts, caller, integration, target)
+  const identified = identify(facts, settled, caller, integration, target)
   if (identified.kind !== 'identified') return identified
   const { key, agent, scopes } = identified
 
   const { method } = request
-  const outgoing = outgoingRequest(request.headers, target.raw_query, integration.owned)
+  const outgoing = settleOutgoing(request, settled, integration, target)
   const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
   const decision = decideScope(scopes, integrations, { method, target, integration }, overrides)
   if (decision.kind === 'denied') {
@@ -50,9 +67,31 @@ export function admit(facts: AdmissionFacts): Admission {
     return no('scope', 'permission_denied', details, { integration, key, agent })
   }
   const { scope, rule, settings } = decision
-  const asked = { method, target, integration, integrations, outgoing, overrides }
-  const by = { key, agent, agent_scopes: scopes, scope, rule, settings }
-  return { kind: 'admitted', ...asked, ...by }
+  return {
+    kind: 'admitted',
+    method,
+    target,
+    integration,
+    integrations,
+    outgoing,
+    overrides,
+    key,
+    agent,
+    agent_scopes: scopes,
+    scope,
+    rule,
+    settings,
+  }
+}
+
+function settleOutgoing(
+  { headers }: RequestFacts,
+  settled: SettledChecks,
+  { owned }: CompiledIntegration,
+  { raw_query }: Target,
+): OutgoingRequest {
+  settled.outgoing ??= outgoingRequest(headers, raw_query, owned)
+  return settled.outgoing
 }
 
 /** Step 1. */
@@ -81,6 +120,7 @@ type Identified =
 /** Step 3. */
 function identify(
   facts: AdmissionFacts,
+  settled: SettledChecks,
   caller: Caller,
   integration: CompiledIntegration,
   target: Target,
@@ -101,7 +141,7 @@ function identify(
       return active(facts.agent ?? NO_AGENT, '', { integration, key: null })
     case 'known':
       return isOwnPlace(caller, integration)
-        ? identifyBy(caller.key, facts, integration, target)
+        ? identifyBy(caller.key, facts, settled, integration, target)
         : no('agent', 'authentication_required', {}, { integration })
   }
 }
@@ -122,6 +162,7 @@ const isOwnPlace = (
 function identifyBy(
   key: ApiKey,
   facts: AdmissionFacts,
+  settled: SettledChecks,
   integration: CompiledIntegration,
   target: Target,
 ): Identified {
@@ -129,7 +170,7 @@ function identifyBy(
   const fault = checkKey(key, facts.now_ms)
   if (fault === 'revoked_by_kill') return killed(key, facts.agent, known)
   if (fault !== null) return no('agent', fault, {}, known)
-  const named = nameAgent(key, facts, integration, target)
+  const named = nameAgent(key, facts, settled, integration, target)
   if (named.kind !== 'named') return named
   const { agent_id } = named
   if (key.agent_ids !== null && !key.agent_ids.includes(agent_id))
@@ -159,6 +200,7 @@ type Named = { readonly kind: 'named'; readonly agent_id: string } | NotAdmitted
 function nameAgent(
   key: ApiKey,
   { request, said }: AdmissionFacts,
+  settled: SettledChecks,
   integration: CompiledIntegration,
   target: Target,
 ): Named {
@@ -180,7 +222,7 @@ function nameAgent(
         kind: 'missing',
         fact: 'said',
         integration,
-        outgoing: outgoingRequest(request.headers, target.raw_query, integration.owned),
+        outgoing: settleOutgoing(request, settled, integration, target),
       }
     case 'none':
       return no('agent', 'agent_id_required', {}, known)

@@ -80,9 +80,9 @@ export const readBody = (
   budget: SearchBudget,
 ): BodyReading => {
   if (body === null || body.length === 0)
-    return { facts: factsOf(null, questions, settings, budget), sent: body, is_cut: false }
+    return { facts: factsOf(null, null, questions, settings, budget), sent: body, is_cut: false }
   const { identity, sent, is_cut } = cutIdentity(body, questions)
-  return { facts: { ...factsOf(sent, questions, settings, budget), identity }, sent, is_cut }
+  return { facts: factsOf(sent, identity, questions, settings, budget), sent, is_cut }
 }
 
 type Cut = Pick<BodyReading, 'is_cut'> & {
@@ -111,26 +111,30 @@ const cutIdentity = (
 
 const factsOf = (
   body: Buffer | null,
+  identity: SaidIdentity | null,
   questions: BodyQuestions,
   settings: CompiledInjectionSettings | null,
   budget: SearchBudget,
 ): BodyFacts => {
   const { asks_overrides, json_rpc, scan, content_type, content_encoding, limit_bytes } = questions
   if (body === null || body.length === 0)
-    return { ...NOTHING, ...scanOf(null, null, questions, settings, budget) }
-  if (!asks_overrides && json_rpc === null && scan === null) return NOTHING
+    return { ...NOTHING, identity, ...scanOf(null, null, questions, settings, budget) }
+  if (!asks_overrides && json_rpc === null && scan === null) return { ...NOTHING, identity }
   const inflated = inflateBody(body, content_encoding, limit_bytes, 'request')
   if (inflated.kind === 'unsupported') {
     const { content_encoding: encoding } = inflated
-    return { ...NOTHING, unread: { kind: 'unsupported_encoding', content_encoding: encoding } }
+    const unread = { kind: 'unsupported_encoding', content_encoding: encoding } as const
+    return { ...NOTHING, identity, unread }
   }
-  if (inflated.kind === 'too_large') return { ...NOTHING, unread: inflated }
+  if (inflated.kind === 'too_large') return { ...NOTHING, identity, unread: inflated }
+  const scanned = scanOf(body, inflated, questions, settings, budget)
   return {
-    identity: null,
+    identity,
     unread: null,
     overrides: asks_overrides ? overridesIn(body, inflated, content_type) : NO_OVERRIDES,
     json_rpc: json_rpc === null ? null : readJsonRpc(inflated.bytes, json_rpc.headers),
-    ...scanOf(body, inflated, questions, settings, budget),
+    scan: scanned.scan,
+    scan_ms: scanned.scan_ms,
   }
 }
 
@@ -141,6 +145,7 @@ const overridesIn = (
   content_type: string,
 ): Overrides => {
   const isOther = namesOtherCharset(content_type) || mayBeWide(bytes)
+  if (!isOther && !was_compressed) return findBodyOverrides(bytes, content_type)
   const decoded = isOther ? decodeCharset(bytes, content_type) : null
   const texts = [bytes, ...(was_compressed ? [body] : []), ...(decoded === null ? [] : [decoded])]
   return texts
@@ -150,7 +155,14 @@ const overridesIn = (
 
 /** UTF-16 and UTF-32, which some readers of JSON detect by themselves, show by a mark or by zeros. */
 const mayBeWide = (bytes: Buffer): boolean =>
-  bytes[0] === 0xff || bytes[0] === 0xfe || bytes.subarray(0, 4).includes(0)
+  bytes[0] === 0xff ||
+  bytes[0] === 0xfe ||
+  bytes[0] === 0 ||
+  bytes[1] === 0 ||
+  bytes[2] === 0 ||
+  bytes[3] === 0
+
+const UNSCANNED = { scan: null, scan_ms: 0 } as const
 
 const scanOf = (
   body: Buffer | null,
@@ -159,7 +171,7 @@ const scanOf = (
   settings: CompiledInjectionSettings | null,
   budget: SearchBudget,
 ): Pick<BodyFacts, 'scan' | 'scan_ms'> => {
-  if (scan === null || settings === null) return { scan: null, scan_ms: 0 }
+  if (scan === null || settings === null) return UNSCANNED
   const started_ms = performance.now()
   const type = content_type === '' ? null : content_type
   const input = { ...scan, body, content_type: type, content_encoding }

@@ -13,7 +13,7 @@ const PART = SESSION_COOKIES[0]
  * where nothing is left.
  */
 export function dropOwnCookies(headers: readonly Header[]): string | null {
-  if (!headers.some(({ name, value }) => name === 'cookie' && holdsOwn(value))) return null
+  if (!headers.some(isOwnCookie)) return null
   return headers
     .filter(({ name }) => name === 'cookie')
     .flatMap(({ value }) => value.split(';'))
@@ -22,7 +22,8 @@ export function dropOwnCookies(headers: readonly Header[]): string | null {
     .join('; ')
 }
 
-const holdsOwn = (value: string): boolean => value.includes(PART) || holdsGatewayKey(value)
+const isOwnCookie = ({ name, value }: Header): boolean =>
+  name === 'cookie' && (value.includes(PART) || holdsGatewayKey(value))
 
 const isOfSession = (pair: string): boolean => {
   const name = pair.split('=', 1)[0]?.trim()

@@ -9,6 +9,7 @@ import {
   OVERRIDES_LIMIT,
   type Overrides,
 } from './overrides.ts'
+import { perHeaderName } from './per-header-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
 /** Headers that servers, frameworks and gateways take an address from, in their plain form. */
@@ -54,16 +55,15 @@ const DESTINATION_METHODS: readonly string[] = ['COPY', 'MOVE']
 export function findOverrides(headers: readonly Header[], raw_query: string | null): Overrides {
   let found: FoundOverrides | null = null
   for (const { name, value } of headers) {
-    if (!mayOverride(name)) continue
-    const plain = plainHeaderName(name)
-    const kind = ADDRESS_HEADERS.get(plain) ?? destinationKind(plain, headers)
-    const field = kind === null && NAMES_METHOD.test(plain) ? overrideField(plain) : null
-    if (kind === null && (field === null || field === 'path')) continue
+    const role = roleOf(name)
+    if (role === null || (role.kind === 'destination' && !isToDestination(headers))) continue
     found ??= { methods: [], addresses: [] }
-    if (kind !== null)
+    if (role.kind === 'method')
+      for (const text of value.split(',', OVERRIDES_LIMIT + 1)) noteField(found, role.field, text)
+    else {
+      const kind = role.kind === 'destination' ? 'url' : role.kind
       for (const text of spellings(value)) found.addresses.push({ kind, value: text })
-    else if (field !== null)
-      for (const text of value.split(',', OVERRIDES_LIMIT + 1)) noteField(found, field, text)
+    }
   }
   if (raw_query !== null && mayNameField(raw_query)) {
     found ??= { methods: [], addresses: [] }
@@ -73,25 +73,29 @@ export function findOverrides(headers: readonly Header[], raw_query: string | nu
 }
 
 const NAMES_METHOD = /method|verb/
-/** The first letters of the names that are looked for; most headers of an ordinary call end here. */
+/** The first letters of the names that are looked for. */
 const INITIALS: ReadonlySet<number> = new Set(Buffer.from('dhmoprsuvx'))
-/** `host` and `user-agent` are on nearly every call. */
-const ORDINARY: ReadonlySet<string> = new Set(['host', 'user-agent', 'x-request-id'])
 
-function mayOverride(name: string): boolean {
+/** What a header of some name does to the request. */
+type Role =
+  | { readonly kind: AddressOverride['kind'] | 'destination' }
+  | { readonly kind: 'method'; readonly field: 'method' | 'maybe_method' }
+
+const roleOf = perHeaderName((name): Role | null => {
   const first = name.charCodeAt(0)
-  if (first === 0x3a) return false
   const isLetter = first >= 0x61 && first <= 0x7a
-  return (!isLetter || INITIALS.has(first)) && !ORDINARY.has(name)
-}
+  if (first === 0x3a || (isLetter && !INITIALS.has(first))) return null
+  const plain = plainHeaderName(name)
+  if (plain === DESTINATION) return { kind: 'destination' }
+  const kind = ADDRESS_HEADERS.get(plain)
+  if (kind !== undefined) return { kind }
+  const field = NAMES_METHOD.test(plain) ? overrideField(plain) : null
+  return field === null || field === 'path' ? null : { kind: 'method', field }
+})
 
-function destinationKind(
-  plain: string,
-  headers: readonly Header[],
-): AddressOverride['kind'] | null {
-  if (plain !== DESTINATION) return null
+function isToDestination(headers: readonly Header[]): boolean {
   const method = headers.find(({ name }) => name === ':method')?.value.toUpperCase() ?? ''
-  return DESTINATION_METHODS.includes(method) ? 'url' : null
+  return DESTINATION_METHODS.includes(method)
 }
 
 /** Several lines may have been joined by a comma, which a URL may hold as well: both readings count. */

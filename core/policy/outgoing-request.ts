@@ -27,7 +27,8 @@ export function outgoingRequest(
   const remove = headersToRemove(headers, owned)
   const cookie = remove.includes('cookie') ? null : dropOwnCookies(headers)
   if (cookie === '') remove.push('cookie')
-  const kept = headers.filter(({ name }) => !remove.includes(name))
+  const kept: Header[] = []
+  for (const header of headers) if (!remove.includes(header.name)) kept.push(header)
   return {
     headers: cookie ? [...kept.filter(({ name }) => name !== 'cookie'), asHeader(cookie)] : kept,
     raw_query: outgoingQuery(raw_query, owned),

@@ -1,6 +1,7 @@
 import type { Header } from './header.ts'
 import { holdsGatewayKey } from './holds-gateway-key.ts'
 import type { OwnedName } from './owned-name.ts'
+import { perHeaderName } from './per-header-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
 /** Never sent upstream: hop-by-hop, and what only a proxy may say or is ours to say. */
@@ -43,14 +44,11 @@ export function headersToRemove(headers: readonly Header[], owned: OwnedName): s
   const nominated = nominatedBy(headers)
   const names: string[] = []
   for (const { name, value } of headers) {
-    if (name.charCodeAt(0) === 0x3a) continue
-    const plain = plainHeaderName(name)
+    const { plain, fate } = nameFacts(name)
+    if (fate === 'stays') continue
     const goes =
-      REMOVED.has(plain) ||
+      fate === 'goes' ||
       (owned.kind === 'header' && (plain === owned.name || owned.further?.includes(plain))) ||
-      (plain !== name && FRAMING.has(plain)) ||
-      (plain.charCodeAt(0) === 0x78 &&
-        REMOVED_PREFIXES.some((prefix) => plain.startsWith(prefix))) ||
       nominated.includes(plain) ||
       (name !== 'cookie' && holdsGatewayKey(value))
     if (goes && !names.includes(name)) names.push(name)
@@ -58,10 +56,24 @@ export function headersToRemove(headers: readonly Header[], owned: OwnedName): s
   return names
 }
 
+/** What becomes of a header by its name alone; `asked` where it depends on the call. */
+const nameFacts = perHeaderName(
+  (name): { readonly plain: string; readonly fate: 'stays' | 'goes' | 'asked' } => {
+    const plain = plainHeaderName(name)
+    // A pseudo-header.
+    if (name.charCodeAt(0) === 0x3a) return { plain, fate: 'stays' }
+    const goes =
+      REMOVED.has(plain) ||
+      (plain !== name && FRAMING.has(plain)) ||
+      REMOVED_PREFIXES.some((prefix) => plain.startsWith(prefix))
+    return { plain, fate: goes ? 'goes' : 'asked' }
+  },
+)
+
 const NOTHING: readonly string[] = []
 
 function nominatedBy(headers: readonly Header[]): readonly string[] {
-  const connection = headers.filter(({ name }) => name === 'connection')
+  const connection = headers.filter(isConnection)
   if (connection.length === 0) return NOTHING
   return connection
     .flatMap(({ value }) => value.split(','))
@@ -69,22 +81,24 @@ function nominatedBy(headers: readonly Header[]): readonly string[] {
     .filter((token) => token !== '' && !FRAMING.has(token))
 }
 
+const isConnection = ({ name }: Header): boolean => name === 'connection'
+
 /** The value of `Via` for the upstream: what the caller sent, and this gateway. */
 export function appendVia(headers: readonly Header[], installation: string): string {
-  const own = `1.1 ${viaName(installation)}`
-  const before = headers.filter(({ name, value }) => name === 'via' && value.trim() !== '')
-  return [...before.map(({ value }) => value), own].join(', ')
+  let hops = ''
+  for (const { name, value } of headers)
+    if (name === 'via' && value.trim() !== '') hops += `${value}, `
+  return `${hops}1.1 ${viaName(installation)}`
 }
 
 /** Whether the call has passed this installation before (508 `loop_detected`). */
 export function hasOwnVia(headers: readonly Header[], installation: string): boolean {
-  const own = viaName(installation)
-  return headers.some(
-    ({ name, value }) =>
-      name === 'via' &&
-      value.includes(own) &&
-      value.split(',').some((hop) => hop.trim().split(/\s+/, 2)[1] === own),
-  )
+  for (const { name, value } of headers)
+    if (name === 'via' && namesOwnHop(value, viaName(installation))) return true
+  return false
 }
+
+const namesOwnHop = (via: string, own: string): boolean =>
+  via.includes(own) && via.split(',').some((hop) => hop.trim().split(/\s+/, 2)[1] === own)
 
 const viaName = (installation: string): string => `agw-${installation}`

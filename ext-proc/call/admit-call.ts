@@ -1,6 +1,6 @@
 import type { AdmissionFacts, AgentFacts, Caller } from '../../core/decision/admission-facts.ts'
 import type { Admitted, Known, MissingFact, NotAdmitted } from '../../core/decision/admission.ts'
-import { admit } from '../../core/decision/admit.ts'
+import { admit, type SettledChecks } from '../../core/decision/admit.ts'
 import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
 import type { Agent } from '../../core/model.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
@@ -47,24 +47,27 @@ export interface AdmittedCall extends Admitted {
   readonly body: SentBody | null
 }
 
+/** The facts of a call as they are looked up. */
+type GatheredFacts = { -readonly [Name in keyof AdmissionFacts]: AdmissionFacts[Name] }
+
 /** Steps 1 to 5: looks up the facts that `admit` asks for, until it admits the call or refuses it. */
 export async function admitCall(
   services: AdmissionServices,
   call: ReceivedCall,
 ): Promise<Step<AdmittedCall>> {
   const { head, record } = call
-  let facts: AdmissionFacts = { request: requestFacts(call), now_ms: services.nowMs() }
+  const facts: GatheredFacts = { request: requestFacts(call), now_ms: services.nowMs() }
+  const settled: SettledChecks = { target: null, integration: null, outgoing: null }
   let organization: OrganizationPolicy | null = null
   let body: SentBody | null = null
   // Each fact is missing once at most.
   for (;;) {
-    const admission = admit(facts)
+    const admission = admit(facts, settled)
     if (admission.kind === 'not_admitted') return refused(services, call, admission)
     if (admission.kind === 'admitted') {
       if (organization === null) throw new Error('a call was admitted without its organization')
       noteAdmitted(services, call, admission)
-      const sent = headAsSent(head, admission.outgoing.remove)
-      return pass({ ...admission, head: sent, organization, body })
+      return pass(admittedCall(admission, head, organization, body))
     }
     switch (admission.fact) {
       case 'caller': {
@@ -73,7 +76,8 @@ export async function admitCall(
         const caller = found instanceof Promise ? await found : found
         const read = readOrganization(services, caller, record)
         organization = read instanceof Promise ? await read : read
-        facts = { ...facts, caller, integrations: organization.table }
+        facts.caller = caller
+        facts.integrations = organization.table
         break
       }
       case 'said': {
@@ -83,17 +87,46 @@ export async function admitCall(
         const read = await readIdentity(services, call, sent, integration.strip_agent_id)
         if (read.kind === 'deny') return read
         body = read.value.body
-        facts = { ...facts, said: read.value.said }
+        facts.said = read.value.said
         break
       }
       case 'agent': {
         if (facts.said === undefined) record.note('integration', 'pass')
         const found = readAgent(services, call.io, admission)
-        facts = { ...facts, agent: found instanceof Promise ? await found : found }
+        facts.agent = found instanceof Promise ? await found : found
         record.note('agent', 'pass')
         break
       }
     }
+  }
+}
+
+/** Member by member: a copy by spread takes microseconds here. */
+function admittedCall(
+  admitted: Admitted,
+  head: RequestHead,
+  organization: OrganizationPolicy,
+  body: SentBody | null,
+): AdmittedCall {
+  const { method, target, integration, integrations, outgoing, overrides } = admitted
+  const { key, agent, agent_scopes, scope, rule, settings } = admitted
+  return {
+    kind: 'admitted',
+    method,
+    target,
+    integration,
+    integrations,
+    outgoing,
+    overrides,
+    key,
+    agent,
+    agent_scopes,
+    scope,
+    rule,
+    settings,
+    head: headAsSent(head, outgoing.remove),
+    organization,
+    body,
   }
 }
 

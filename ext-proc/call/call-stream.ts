@@ -45,19 +45,20 @@ const EMPTY = Buffer.alloc(0)
 const INTERNAL = 13
 
 /** One call: Envoy's stream of messages on one side, the decision on the other. */
-export class CallStream implements HeldCall {
+export class CallStream implements HeldCall, CallIo {
   organization_id = ''
   agent_id = ''
-  readonly ended: Promise<void>
+  has_body = false
   passed_ms: number | null = null
   readonly #stream: EnvoyStream
   readonly #parts: CallStreamParts
   #record: CallRecord | null = null
   #phase: Phase = 'request_headers'
-  #hasBody = false
   /** `open` until an answer is written; after a pass the stream is held until the response has ended. */
   #state: 'open' | 'passed' | 'refused' | 'cut' | 'ended' = 'open'
-  #response: ResponsePhase
+  #inspector: ResponseInspector | null = null
+  /** Made when there is something of a response to look at, which few calls have. */
+  #response: ResponsePhase | null = null
   #isHeld = false
   /** Envoy's access log, or in strict mode the log itself, was told of the pass; else the entry is written here. */
   #isNoted = false
@@ -69,15 +70,13 @@ export class CallStream implements HeldCall {
   #resolveBody: ((body: Buffer) => void) | null = null
   /** A body was asked for and there are but trailers, with which Envoy takes no change of the request's headers. */
   #hasOnlyTrailers = false
-  #resolveEnded: () => void = () => undefined
+  /** Made for whoever waits for the end: who has cut the call. */
+  #ended: Promise<void> | null = null
+  #resolveEnded: (() => void) | null = null
 
   constructor(stream: EnvoyStream, parts: CallStreamParts) {
     this.#stream = stream
     this.#parts = parts
-    this.#response = this.#respond(null)
-    this.ended = new Promise((resolve) => {
-      this.#resolveEnded = resolve
-    })
     stream.on('data', (bytes: Buffer) => this.#receive(bytes))
     stream.on('end', () => {
       this.#end()
@@ -86,6 +85,16 @@ export class CallStream implements HeldCall {
     })
     stream.on('cancelled', () => this.#end())
     stream.on('error', () => this.#end())
+  }
+
+  get ended(): Promise<void> {
+    this.#ended ??=
+      this.#state === 'ended'
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            this.#resolveEnded = resolve
+          })
+    return this.#ended
   }
 
   cut(why: Cut): boolean {
@@ -115,7 +124,7 @@ export class CallStream implements HeldCall {
     }
     switch (message.kind) {
       case 'request_headers':
-        this.#hasBody = !message.end_of_stream
+        this.has_body = !message.end_of_stream
         void this.#decide(message.headers)
         return
       case 'request_body':
@@ -126,13 +135,13 @@ export class CallStream implements HeldCall {
         this.#receiveTrailers(message.headers)
         return
       case 'response_headers':
-        this.#response.headers(message.headers)
+        this.#responsePhase().headers(message.headers)
         return
       case 'response_body':
-        this.#response.body(message.body, message.end_of_stream)
+        this.#responsePhase().body(message.body, message.end_of_stream)
         return
       case 'response_trailers':
-        this.#response.trailers(message.headers)
+        this.#responsePhase().trailers(message.headers)
         return
       case 'unknown':
         this.#parts.log.error({}, 'Envoy sent a message of a kind that is not known')
@@ -145,13 +154,7 @@ export class CallStream implements HeldCall {
     let record: CallRecord | null = null
     try {
       record = this.#record = this.#parts.begin(headers)
-      const io: CallIo = {
-        has_body: this.#hasBody,
-        body: () => this.#holdBody(),
-        hold: (...agent) => this.#hold(...agent),
-        letGo: () => this.#letGo(),
-      }
-      const verdict = await this.#parts.decide(headers, io, record)
+      const verdict = await this.#parts.decide(headers, this, record)
       if (verdict.kind === 'forward') return await this.#forward(verdict, record)
       record.note(verdict.step, 'deny')
       await this.#refuse(verdict.denial, record)
@@ -177,10 +180,11 @@ export class CallStream implements HeldCall {
     this.#state = 'passed'
     this.passed_ms = performance.now()
     const { inspector, rate, changes } = verdict
-    this.#response = this.#respond(inspector)
+    this.#inspector = inspector
+    this.#response = null
     this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
-    const mode = this.#phase === 'request_headers' && this.#hasBody ? STREAM_BODY : null
+    const mode = this.#phase === 'request_headers' && this.has_body ? STREAM_BODY : null
     const sees_response = inspector.sees_every_response
     this.#stream.write(writePass(this.#phase, changes, mode, { facts, rate, sees_response }))
   }
@@ -200,9 +204,9 @@ export class CallStream implements HeldCall {
     this.#stream.write(writeRefusal(refusal))
   }
 
-  #holdBody(): Promise<Buffer> {
+  body(): Promise<Buffer> {
     if (this.#body !== null) return this.#body
-    if (!this.#hasBody) return Promise.resolve(EMPTY)
+    if (!this.has_body) return Promise.resolve(EMPTY)
     this.#phase = 'request_body'
     this.#body = new Promise<Buffer>((resolve) => {
       this.#resolveBody = resolve
@@ -211,8 +215,8 @@ export class CallStream implements HeldCall {
     return this.#body
   }
 
-  #respond(inspector: ResponseInspector | null): ResponsePhase {
-    return new ResponsePhase(inspector, {
+  #responsePhase(): ResponsePhase {
+    this.#response ??= new ResponsePhase(this.#inspector, {
       write: (bytes) => this.#write(this.#withNewFacts(bytes)),
       refuse: (denial, isOut) => this.#refuseResponse(denial, isOut),
       fail: (error) => {
@@ -220,6 +224,7 @@ export class CallStream implements HeldCall {
         this.cut({ reason: 'gateway_unavailable' })
       },
     })
+    return this.#response
   }
 
   /** The response is kept from the caller; what has gone out of a stream cannot be taken back, so it ends there. */
@@ -266,7 +271,7 @@ export class CallStream implements HeldCall {
     return Buffer.concat([bytes, writeFacts(writeCallFacts(passed))])
   }
 
-  #hold(organization_id: string, agent_id: string): void {
+  hold(organization_id: string, agent_id: string): void {
     if (this.#isHeld || this.#state === 'ended') return
     this.organization_id = organization_id
     this.agent_id = agent_id
@@ -294,9 +299,9 @@ export class CallStream implements HeldCall {
     const entry = this.#state === 'passed' ? this.#lastWord() : null
     if (entry !== null) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
-    this.#response.close()
-    this.#letGo()
-    this.#resolveEnded()
+    this.#inspector?.close()
+    this.letGo()
+    this.#resolveEnded?.()
   }
 
   /** What nobody else writes: the entry itself, or a finding in the response of a call that was logged before. */
@@ -307,7 +312,7 @@ export class CallStream implements HeldCall {
     return isTold ? null : record.allowed()
   }
 
-  #letGo(): void {
+  letGo(): void {
     if (this.#isHeld) this.#parts.held.remove(this)
     this.#isHeld = false
   }

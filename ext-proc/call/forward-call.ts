@@ -82,38 +82,29 @@ export function forwardCall(
     lists_tools,
     onFinding: (data) => record.foundInResponse(data),
   })
+  const { raw_path, scheme } = target
+  const is_echo = integration.base.origin === settings.echo_origin
+  const path = effect.raw_query === null ? raw_path : `${raw_path}?${effect.raw_query}`
+  const set: Header[] = [
+    { name: ':path', value: path },
+    { name: 'x-agw-host', value: authorityOf(integration) },
+    { name: 'x-agw-up', value: is_echo ? 'echo' : scheme },
+    { name: 'x-agw-pass', value: settings.verdict_secret },
+    { name: 'x-agw-base-url', value: integration.base.base_url },
+  ]
+  // Before the credential, which may be a cookie of its own.
+  if (cookie !== null) set.push({ name: 'cookie', value: cookie })
+  set.push(...effect.headers)
+  if (inspector.may_read_body) set.push(...readableEncodings(outgoing.headers, lists_tools))
+  if (installation !== '')
+    set.push({ name: 'via', value: appendVia(outgoing.headers, installation) })
+  if (body?.is_cut && head.content_length !== null)
+    set.push({ name: 'content-length', value: String(body.bytes.length) })
   return {
     kind: 'forward',
     inspector,
     rate: quota === null ? null : rateValues(quota),
-    changes: {
-      set: [
-        {
-          name: ':path',
-          value:
-            effect.raw_query === null ? target.raw_path : `${target.raw_path}?${effect.raw_query}`,
-        },
-        { name: 'x-agw-host', value: authorityOf(integration) },
-        {
-          name: 'x-agw-up',
-          value: integration.base.origin === settings.echo_origin ? 'echo' : target.scheme,
-        },
-        { name: 'x-agw-pass', value: settings.verdict_secret },
-        { name: 'x-agw-base-url', value: integration.base.base_url },
-        // Before the credential, which may be a cookie of its own.
-        ...(cookie === null ? [] : [{ name: 'cookie', value: cookie }]),
-        ...effect.headers,
-        ...(inspector.may_read_body ? readableEncodings(outgoing.headers, lists_tools) : []),
-        ...(installation === ''
-          ? []
-          : [{ name: 'via', value: appendVia(outgoing.headers, installation) }]),
-        ...(body?.is_cut && head.content_length !== null
-          ? [{ name: 'content-length', value: String(body.bytes.length) }]
-          : []),
-      ],
-      remove: remove.filter(isOursToRemove),
-      body: body?.is_cut ? body.bytes : null,
-    },
+    changes: { set, remove: remove.filter(isOursToRemove), body: body?.is_cut ? body.bytes : null },
   }
 }
 

@@ -81,13 +81,7 @@ export function writePass(
   { facts, rate, sees_response }: PassNotes = NOTHING,
 ): Buffer {
   if (mode !== null) writeMode(mode)
-  writeMetadata([
-    ...(facts === null ? [] : [facts === '' ? LOGGED : ([CALL_FACTS, facts] as const)]),
-    ...(rate === null
-      ? []
-      : [[RATE_LIMIT, rate.limit] as const, [RATE_POLICY, rate.policy] as const]),
-    ...(sees_response ? [[LOOK, '1'] as const] : []),
-  ])
+  writeNotes(facts, rate, sees_response)
   const outer = writer.length
   if (changes !== null) {
     // A new route is for requests; in the response phase Envoy has none to choose.
@@ -119,7 +113,8 @@ export function writeTrailers(
 
 /** Ends the call with an answer of ours; allowed at any time while the stream is open. */
 export function writeRefusal(refusal: LocalReply): Buffer {
-  writeMetadata([LOGGED])
+  writeMember(CALL_LOGGED, '1')
+  closeMetadata(0)
   const mark = writer.length
   writer.latin1Field(5, refusal.details)
   writer.bytesField(3, refusal.body)
@@ -135,23 +130,37 @@ export function writeRefusal(refusal: LocalReply): Buffer {
  * Facts for a message that is written already: of a message that is put behind another, protobuf adds the fields to it.
  */
 export function writeFacts(facts: string): Buffer {
-  writeMetadata([[CALL_FACTS, facts]])
+  writeMember(CALL_FACTS, facts)
+  closeMetadata(0)
   return writer.take()
 }
 
-const LOGGED = [CALL_LOGGED, '1'] as const
+function writeNotes(
+  facts: PassNotes['facts'],
+  rate: PassNotes['rate'],
+  sees_response: boolean,
+): void {
+  if (facts === null && rate === null && !sees_response) return
+  const outer = writer.length
+  if (facts !== null) writeMember(facts === '' ? CALL_LOGGED : CALL_FACTS, facts || '1')
+  if (rate !== null) {
+    writeMember(RATE_LIMIT, rate.limit)
+    writeMember(RATE_POLICY, rate.policy)
+  }
+  if (sees_response) writeMember(LOOK, '1')
+  closeMetadata(outer)
+}
+
+function writeMember(name: string, value: string): void {
+  const pair = writer.length
+  writer.latin1Field(3, value)
+  writer.close(2, pair)
+  writer.latin1Field(1, name)
+  writer.close(1, pair)
+}
 
 /** dynamic_metadata: {namespace: {name: value, …}} as a Struct, whose maps are lists of pairs. */
-function writeMetadata(pairs: readonly (readonly [name: string, value: string])[]): void {
-  if (pairs.length === 0) return
-  const outer = writer.length
-  for (const [name, value] of pairs) {
-    const pair = writer.length
-    writer.latin1Field(3, value)
-    writer.close(2, pair)
-    writer.latin1Field(1, name)
-    writer.close(1, pair)
-  }
+function closeMetadata(outer: number): void {
   writer.close(5, outer)
   writer.close(2, outer)
   writer.latin1Field(1, METADATA_NAMESPACE)

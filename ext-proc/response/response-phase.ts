@@ -74,10 +74,6 @@ export class ResponsePhase {
       .catch((error: unknown) => this.#io.fail(error))
   }
 
-  close(): void {
-    this.#inspector?.close()
-  }
-
   async #body(bytes: Buffer, end: boolean): Promise<void> {
     const verdict = await this.#inspector?.body(bytes, end)
     if (verdict === undefined || (verdict.kind === 'pass' && verdict.body === null)) {

@@ -117,14 +117,15 @@ export const inflateBody = (
   limit_bytes: number,
   of: MessageKind,
 ): Inflated => {
-  const names = (content_encoding ?? '')
+  if (content_encoding === null) return { kind: 'inflated', bytes: body, was_compressed: false }
+  const names = content_encoding
     .toLowerCase()
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '' && name !== 'identity')
   const unsupported = {
     kind: 'unsupported',
-    content_encoding: (content_encoding ?? '').slice(0, 100),
+    content_encoding: content_encoding.slice(0, 100),
   } as const
   if (names.length > LARGEST_LAYER_COUNT) return unsupported
   let bytes = body
