@@ -5,6 +5,8 @@ import type { Logger } from 'pino'
 import { mintKey } from '../core/api-key.ts'
 import { Acknowledgements } from '../core/control/acknowledgements.ts'
 import { startBeacon } from '../core/control/beacon.ts'
+import { AddressPolicy } from '../core/egress/address-policy.ts'
+import { createHostResolver } from '../core/egress/resolve-host.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { CHANNELS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
@@ -128,6 +130,12 @@ function contextOf(given: Pick<AdminContext, Given>): AdminContext {
     load: new RequestLoad(),
     exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),
     scans: openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT }),
+    egress: {
+      policy: new AddressPolicy(settings.egressAllowCidrs),
+      resolve: createHostResolver(settings.dnsResolvers),
+      allows_private: settings.egressAllowCidrs.length > 0,
+      exempt_origin: settings.echoOrigin,
+    },
     nowMs,
     now,
   }

@@ -56,11 +56,16 @@ export async function runApply(
       : (wanted) => book.createAgent(wanted)
   const made: Change[] = []
   try {
-    for await (const change of carryOutChanges(plan, options, createAgent)) {
+    for await (const { change, warnings } of carryOutChanges(plan, options, createAgent)) {
       made.push(change)
       stdout.write(
-        output === 'json' ? `${terminalJson(changeObject(change))}\n` : changeLines(change),
+        output === 'json'
+          ? `${terminalJson({ ...changeObject(change), ...(warnings.length > 0 ? { warnings } : {}) })}\n`
+          : changeLines(change),
       )
+      if (output !== 'json')
+        for (const warning of warnings)
+          stderr.write(terminalLines(`Warning: ${change.title}: ${warning}\n`))
     }
   } catch (error) {
     stderr.write(`${made.length} of ${plan.changes.length} changes were made. `)

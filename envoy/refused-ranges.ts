@@ -1,9 +1,22 @@
+import { METADATA_RANGES } from '../core/egress/metadata-ranges.ts'
+import { subtractRanges } from './subtract-ranges.ts'
+
+/**
+ * What Envoy's address filter denies: all special addresses but those in `allowed`, and every metadata address, also
+ * inside an allowed range.
+ * @param allowed ranges in CIDR notation
+ */
+export const refusedRanges = (allowed: readonly string[]): readonly string[] => [
+  ...METADATA_RANGES,
+  ...subtractRanges(SPECIAL_RANGES, allowed),
+]
+
 /**
  * Addresses that no integration may resolve to: everything that is not a public unicast address, and the ranges that
  * carry an IPv4 address inside an IPv6 one, which the IPv4 ranges would not match.
  * Sources: the IANA special-purpose address registries for IPv4 and IPv6.
  */
-export const REFUSED_RANGES: readonly string[] = [
+const SPECIAL_RANGES: readonly string[] = [
   '0.0.0.0/8', // this network
   '10.0.0.0/8', // private
   '100.64.0.0/10', // carrier-grade NAT

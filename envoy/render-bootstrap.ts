@@ -4,8 +4,7 @@ import { isAlias, isMap, parseDocument, visit } from 'yaml'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
 import { localReplies } from './local-replies.ts'
-import { REFUSED_RANGES } from './refused-ranges.ts'
-import { subtractRanges } from './subtract-ranges.ts'
+import { refusedRanges } from './refused-ranges.ts'
 
 /** What is decided at each start, beside the settings. */
 export interface BootFacts {
@@ -181,7 +180,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     admin_route_socket: settings.proxyAdmin ? facts.admin_socket : null,
     echo_host: echo?.hostname ?? null,
     echo_port: echo === null ? null : Number(echo.port || 80),
-    refused_ranges: subtractRanges(REFUSED_RANGES, settings.egressAllowCidrs).map(cidrRange),
+    refused_ranges: refusedRanges(settings.egressAllowCidrs).map(cidrRange),
     dns_resolvers:
       settings.dnsResolvers.length === 0 ? null : settings.dnsResolvers.map(socketAddress),
     ext_proc_discovery: everyOne.every(isNumeric) ? 'STATIC' : 'STRICT_DNS',

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import type { AdminRole } from '../../core/model.ts'
+import type { EgressRules } from '../../core/egress/egress-warnings.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import type { KeyRing } from '../../core/seal.ts'
@@ -26,6 +27,8 @@ export interface AdminContext {
   /** Exports under way. */
   readonly exports: Slots
   readonly scans: ScanPool
+  /** Where calls and token requests may connect to. */
+  readonly egress: EgressRules
   readonly log: Logger
   /** Monotonic, in ms. */
   readonly nowMs: () => number

@@ -11,6 +11,7 @@ import { checkAuth } from './check-auth.ts'
 import type { EditableIntegration } from './integration-schemas.ts'
 import { sameBaseUrl } from './make-integration.ts'
 import { readBaseUrl } from './read-base-url.ts'
+import { warningsOfIntegration } from './warnings-of-integration.ts'
 
 /**
  * `auth` is replaced whole. A base URL of a new origin needs `auth` with it, so that nobody can send a stored secret
@@ -27,7 +28,7 @@ export async function editIntegration({
   readonly value: Static<typeof EditableIntegration>
   readonly patch: View
 }): Promise<Edited<Integration> | Refusal> {
-  const { redis, ring } = context
+  const { redis, ring, egress } = context
   const parsed = readBaseUrl(value.base_url)
   if (!parsed.ok) return invalid([parsed.issue])
   const { auth, ...rest } = value
@@ -45,8 +46,11 @@ export async function editIntegration({
   const moved: Integration = { ...current, ...rest, base_url }
   const updated =
     auth === undefined ? moved : { ...moved, auth: sealAuth(ring, { ...moved, auth }) }
-  const note = auth === undefined ? {} : { note: { auth_replaced: true } }
-  if (base_url === current.base_url) return { kind: 'edited', record: updated, ...note }
+  const extra = {
+    ...(auth === undefined ? {} : { note: { auth_replaced: true } }),
+    warnings: await warningsOfIntegration(egress, updated),
+  }
+  if (base_url === current.base_url) return { kind: 'edited', record: updated, ...extra }
   const base_urls = REDIS_KEYS.integrationBaseUrls(actor.organization_id)
   const holder = await redis.hget(base_urls, base_url)
   if (holder !== null) return sameBaseUrl(holder)
@@ -58,6 +62,6 @@ export async function editIntegration({
       ['HDEL', base_urls, current.base_url],
       ['HSET', base_urls, base_url, updated.integration_id],
     ],
-    ...note,
+    ...extra,
   }
 }

@@ -59,6 +59,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
       auth: Type.Union([AuthSchema, AuthReadBack]),
     }),
     read_only: ['integration_id', 'created_at'],
+    moving: ['warnings'],
     write_only: ['auth'],
     whole: ['auth'],
     nullable: ['auth'],

@@ -44,6 +44,12 @@ export const IntegrationView = Strict({
   allow_encoded_slashes: Type.Boolean(),
   auth: AuthView,
   created_at: Timestamp,
+  warnings: Type.Optional(
+    Type.Array(Type.String(), {
+      description:
+        'Only in the answer of a change: sentences that say which of its addresses the egress filter refuses, and which setting allows them.',
+    }),
+  ),
 })
 
 export const INTEGRATION_DEFAULTS = {

@@ -13,12 +13,13 @@ import {
   type NewIntegration,
 } from './integration-schemas.ts'
 import { readBaseUrl } from './read-base-url.ts'
+import { warningsOfIntegration } from './warnings-of-integration.ts'
 
 export async function makeIntegration(
   call: Call<unknown, unknown, Static<typeof NewIntegration>>,
 ): Promise<Made<Integration> | Refusal> {
   const { context, actor, body } = call
-  const { redis, ring, now } = context
+  const { redis, ring, now, egress } = context
   const org = actor.organization_id
   const parsed = readBaseUrl(body.base_url)
   const issues = checkAuth(body.auth)
@@ -34,6 +35,7 @@ export async function makeIntegration(
     auth: sealAuth(ring, owner),
     created_at: now().toISOString(),
   }
+  const warnings = await warningsOfIntegration(egress, integration)
   const [holder, count] = await Promise.all([
     redis.hget(REDIS_KEYS.integrationBaseUrls(org), base_url),
     redis.zcard(REDIS_KEYS.integrationIndex(org)),
@@ -50,6 +52,7 @@ export async function makeIntegration(
     record: integration,
     guards: [['HGET', base_urls, base_url, false]],
     writes: [['HSET', base_urls, base_url, integration_id]],
+    warnings,
   }
 }
 

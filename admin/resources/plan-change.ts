@@ -3,6 +3,7 @@ import { entityTag } from '../http/entity-tag.ts'
 import { type Plan, answer } from '../http/outcome.ts'
 import type { Stored } from './records.ts'
 import type { Edited, Kind } from './resource.ts'
+import { warningsOf } from './warnings-of.ts'
 
 /** The plan that replaces a record: guarded by what was read, told to the edges, audited, answered with its view. */
 export async function planChange<R>(
@@ -29,6 +30,6 @@ export async function planChange<R>(
       after: { ...audited(after), ...edited.note },
       ...about?.(edited.record),
     },
-    answer: answer(200, after, { etag: entityTag(updated) }),
+    answer: answer(200, { ...after, ...warningsOf(edited) }, { etag: entityTag(updated) }),
   }
 }

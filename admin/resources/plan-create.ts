@@ -4,6 +4,7 @@ import { entityTag } from '../http/entity-tag.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
 import type { AnyResource, Params } from './resource.ts'
 import { showOne } from './show-one.ts'
+import { warningsOf } from './warnings-of.ts'
 
 /** Creates a record: `make` decides what it is. */
 export async function planCreate<R>(
@@ -35,6 +36,10 @@ export async function planCreate<R>(
       ...about?.(record),
       ...made.about,
     },
-    answer: answer(201, { ...view, ...made.shown_once }, { etag: entityTag(text) }),
+    answer: answer(
+      201,
+      { ...view, ...made.shown_once, ...warningsOf(made) },
+      { etag: entityTag(text) },
+    ),
   }
 }

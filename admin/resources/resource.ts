@@ -33,6 +33,8 @@ interface Further {
   readonly targets?: readonly ControlTarget[]
   /** Members that the activity log shows in addition to those of the view. */
   readonly note?: Readonly<Record<string, unknown>>
+  /** Sentences that the answer has as `warnings`, for what is stored and will not work as it is. */
+  readonly warnings?: readonly string[]
 }
 
 export interface Made<R> extends Further {

@@ -22,6 +22,13 @@ export class NotMade extends Error {
   }
 }
 
+/** A change that is in force. */
+export interface MadeChange {
+  readonly change: Change
+  /** What the gateway says of a resource that will not work as it is stored. */
+  readonly warnings: readonly string[]
+}
+
 /**
  * Makes the changes of a plan one after the other, each in force on every edge before the next.
  * @throws NotMade at the first that cannot be made
@@ -30,37 +37,48 @@ export async function* carryOutChanges(
   plan: Plan,
   options: AdminOptions,
   createAgent: CreateAgent,
-): AsyncGenerator<Change> {
+): AsyncGenerator<MadeChange> {
   const created = new Map<Entry, string>()
   for (const change of plan.changes) {
+    if (change.action === 'delete') {
+      await remove(change, options)
+      yield { change, warnings: [] }
+      continue
+    }
+    const stored =
+      change.action === 'create'
+        ? await create(change, plan, created, options, createAgent)
+        : await update(change, options)
     if (change.action === 'create')
-      created.set(change.entry, await create(change, plan, created, options, createAgent))
-    else if (change.action === 'update') await update(change, options)
-    else await remove(change, options)
-    yield change
+      created.set(change.entry, String(stored[RESOURCE_KINDS[change.entry.kind].id]))
+    yield { change, warnings: warningsOf(stored) }
   }
 }
 
+const warningsOf = ({ warnings }: Json): readonly string[] =>
+  Array.isArray(warnings) ? warnings.map(String) : []
+
+/** @returns the resource as the gateway shows it; of an agent, its id alone */
 async function create(
   change: Change & { action: 'create' },
   plan: Plan,
   created: ReadonlyMap<Entry, string>,
   options: AdminOptions,
   createAgent: CreateAgent,
-): Promise<string> {
+): Promise<Json> {
   const { kind, wanted } = change.entry
   if (kind === 'agents')
     return await createAgent(wanted).then(
-      ({ agent_id }) => agent_id,
+      ({ agent_id }) => ({ agent_id }),
       (error: Error) => {
         throw new NotMade(change, error.message)
       },
     )
-  const { path, id } = RESOURCE_KINDS[kind]
+  const { path } = RESOURCE_KINDS[kind]
   const body = kind === 'scopes' ? withIds(wanted, plan, created) : wanted
   const answer = await callAdmin(options, 'POST', path, body)
   if (answer.status !== 201) throw new NotMade(change, messageOf(answer), answer)
-  return String((answer.body as Json)[id])
+  return answer.body as Json
 }
 
 /** A scope of the file names its agent and its integration; the gateway wants their ids. */
@@ -74,12 +92,13 @@ function withIds(wanted: Json, { match }: Plan, created: ReadonlyMap<Entry, stri
   return { ...settings, agent_id: idOf('agents'), integration_id: idOf('integrations') }
 }
 
-async function update(change: Change & { action: 'update' }, options: AdminOptions): Promise<void> {
+async function update(change: Change & { action: 'update' }, options: AdminOptions): Promise<Json> {
   const { entry, shown } = change
   const { method } = RESOURCE_KINDS[entry.kind]
   const { path, etag } = await readUnchanged(change, entry.kind, shown, options)
   const answer = await callAdmin(options, method, path, patchOf(change), { 'if-match': etag })
   if (answer.status !== 200) throw new NotMade(change, messageOf(answer), answer)
+  return answer.body as Json
 }
 
 async function remove(change: Change & { action: 'delete' }, options: AdminOptions): Promise<void> {

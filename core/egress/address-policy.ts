@@ -1,23 +1,8 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { METADATA_RANGES } from './metadata-ranges.ts'
 
-/**
- * Addresses at which clouds keep credentials of the machine. They are refused even inside an allowed range: who allows
- * a private network does not mean these.
- */
-const METADATA_ADDRESSES = new Set([
-  '169.254.169.254',
-  '169.254.170.2',
-  '169.254.170.23',
-  '168.63.129.16',
-  '100.100.100.200',
-  '192.0.0.192',
-  'fd00:ec2::254',
-  'fd00:ec2::23',
-  'fd20:ce::254',
-])
-
-/** Names of the same services, which some networks resolve to addresses of their own. */
+/** Names of the clouds' metadata services, which some networks resolve to addresses of their own. */
 const METADATA_NAMES = new Set([
   'metadata',
   'metadata.goog',
@@ -26,10 +11,12 @@ const METADATA_NAMES = new Set([
   'instance-data.ec2.internal',
   'metadata.azure.internal',
   'metadata.tencentyun.com',
+  'api.metadata.cloud.ibm.com',
 ])
 
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
+const METADATA = METADATA_RANGES.map((text): Range => ipaddr.parseCIDR(text))
 const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3')
 /** Inside 2000::/3, and not for one host on the Internet: protocol assignments with Teredo, documentation, 6to4. */
 const REFUSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map((text) =>
@@ -52,7 +39,7 @@ export class AddressPolicy {
   refusalOfAddress(text: string): string | null {
     if (isIP(text) === 0 || text.includes('%')) return 'not_an_address'
     const address = ipaddr.parse(text)
-    if (METADATA_ADDRESSES.has(address.toString())) return 'metadata'
+    if (METADATA.some((range) => contains(range, address))) return 'metadata'
     // A mapped address is IPv4 in disguise; no resolver of public names needs one.
     if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) return 'ipv4Mapped'
     if (this.#allowed.some((range) => contains(range, address))) return null

@@ -319,6 +319,36 @@ describe('integrations', () => {
     }
   })
 
+  test('what the egress filter will refuse is stored with a warning that says which setting allows it', async () => {
+    const refused = 'Connections to it are refused'
+    const private_url = `base_url: 10.1.2.3 is not a public address (private). ${refused} unless AGW_EGRESS_ALLOW_CIDRS includes its range, for example 10.1.2.3/32.`
+    const imds = `auth.token_url: 169.254.169.254 is a cloud metadata service. ${refused}, and no setting allows them.`
+    const token_url = 'http://2852039166/latest/meta-data/'
+    const oauth = { type: 'oauth2_client_credentials', client_id: 'c', client_secret: SECRET }
+    const made = await make('/admin/integrations', {
+      name: 'private',
+      base_url: 'http://10.1.2.3:8080/v1',
+      auth: { ...oauth, token_url },
+    })
+    assert.deepEqual(made.warnings, [private_url, imds])
+    const path = `/admin/integrations/${made.integration_id}`
+    const { warnings, ...shown } = made
+    const read = await call('GET', path)
+    assert.deepEqual(read.body, shown)
+    // An answer is sent back as it was read, warnings included.
+    const put = await call('PUT', path, made)
+    assert.deepEqual([put.status, put.body.warnings], [200, warnings], put.text)
+    const patched = await call('PATCH', path, { name: 'renamed' })
+    assert.deepEqual(patched.body.warnings, warnings)
+    const moved = await call('PATCH', path, {
+      base_url: 'https://8.8.8.8/v1',
+      auth: { ...oauth, token_url: 'https://8.8.4.4/token' },
+    })
+    assert.deepEqual([moved.status, 'warnings' in moved.body], [200, false], moved.text)
+    const listed = await call('GET', '/admin/integrations?limit=200')
+    assert.equal(listed.text.includes('warnings'), false)
+  })
+
   test('a base URL is canonical, and belongs to one integration', async () => {
     const made = await makeIntegration({ base_url: 'HTTPS://Api.Same.Example.COM.:443/v1/' })
     assert.equal(made.base_url, 'https://api.same.example.com/v1')

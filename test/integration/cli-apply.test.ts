@@ -77,3 +77,20 @@ test('what is applied is in force at the proxy, and a kill outlives every furthe
     [{ agent_name: 'applied', metadata: { since: 1 } }],
   )
 })
+
+test('a resource that the egress filter will refuse is applied, with a warning', async () => {
+  const file = (name: string, host: string): string =>
+    JSON.stringify({
+      integrations: [{ name, base_url: `http://${host}/v1`, auth: { type: 'none' } }],
+    })
+  const warning =
+    'base_url: 10.77.1.2 is not a public address (private). Connections to it are refused unless AGW_EGRESS_ALLOW_CIDRS includes its range, for example 10.77.1.2/32.'
+  const applied = await agw(file('inside', '10.77.1.2'), 'apply', '-f', '-')
+  assert.deepEqual([applied.code, applied.out], [0, '+ integration inside\n'])
+  assert.ok(applied.err.startsWith(`Warning: inside: ${warning}\n`), applied.err)
+  const renamed = await agw(file('renamed', '10.77.1.2'), 'apply', '-f', '-', '-o', 'json')
+  assert.deepEqual([renamed.code, JSON.parse(renamed.out).warnings], [0, [warning]])
+  const outside = await agw(file('outside', '8.8.8.8'), 'apply', '-f', '-', '-o', 'json')
+  assert.deepEqual([outside.code, 'warnings' in JSON.parse(outside.out)], [0, false])
+  assert.doesNotMatch(outside.err, /Warning/)
+})

@@ -392,6 +392,39 @@ test('an allowed range opens its addresses and no neighbour', async () => {
   await own.stop()
 })
 
+test('no allowed range opens a metadata address: no connection to it is tried', async () => {
+  const dns = await startDnsServer({
+    'imds.test': ['169.254.169.254'],
+    'imds6.test': ['fd00:ec2::254'],
+    'nat64.test': ['64:ff9b::a9fe:a9fe'],
+  })
+  const own = await start({
+    AGW_EGRESS_ALLOW_CIDRS: '0.0.0.0/0,::/0,169.254.169.254/32',
+    AGW_DNS_RESOLVERS: dns.address,
+  })
+  const ask = async (address: string): Promise<number> => {
+    behave = (stream, _message, kind) => {
+      if (kind === 'request_headers')
+        stream.send({ request_headers: passTo(`${address}:${host.split(':')[1]}`, '/x', SECRET) })
+    }
+    return (await call({ to: own.url, path: '/x' })).status
+  }
+  const attempts = async (): Promise<string> =>
+    await own.admin('/stats?filter=cluster.upstream_http.*upstream_cx_(total|connect_fail)$')
+  assert.equal(await ask('127.0.0.1'), 200)
+  const before = await attempts()
+  assert.match(before, /upstream_cx_total: 1$/m)
+  const names = [
+    '169.254.169.254 169.254.170.2 168.63.129.16 100.100.100.200 192.0.0.192 2852039166 0xa9fea9fe',
+    '[fd00:ec2::254] [::ffff:169.254.169.254] [64:ff9b::a9fe:a9fe] [2002:a9fe:a9fe::1]',
+    'imds.test imds6.test nat64.test',
+  ]
+  for (const name of names.join(' ').split(' ')) assert.equal(await ask(name), 502, name)
+  assert.equal(await attempts(), before)
+  await own.stop()
+  await dns.stop()
+})
+
 test('a chunked body without a byte arrives without the body field, and can be passed then', async () => {
   behave = holding()
   const head = 'POST /empty HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n'

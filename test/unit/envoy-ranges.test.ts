@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
-import { REFUSED_RANGES } from '../../envoy/refused-ranges.ts'
+import { METADATA_RANGES } from '../../core/egress/metadata-ranges.ts'
+import { refusedRanges } from '../../envoy/refused-ranges.ts'
 import { subtractRanges } from '../../envoy/subtract-ranges.ts'
 
 const covers = (ranges: readonly string[], address: string): boolean => {
@@ -52,17 +53,59 @@ test('every special address is refused, and public ones are not', () => {
   const open =
     '1.1.1.1 8.8.8.8 100.63.255.255 100.128.0.1 172.15.255.255 172.32.0.1 168.63.129.17 192.169.0.1 198.17.255.255 198.20.0.1 223.255.255.255 2001:200::1 2606:4700::1111 2a00:1450::1 2003::1 3ffe::1'
   for (const address of refused.split(' '))
-    assert.equal(covers(REFUSED_RANGES, address), true, address)
+    assert.equal(covers(refusedRanges([]), address), true, address)
   for (const address of open.split(' '))
-    assert.equal(covers(REFUSED_RANGES, address), false, address)
+    assert.equal(covers(refusedRanges([]), address), false, address)
 })
 
 test('where Envoy may not go, this gateway does not go by itself either, whatever is allowed', () => {
   fc.assert(
     fc.property(ranges, fc.oneof(v4, v6), (allowed, address) => {
-      if (covers(subtractRanges(REFUSED_RANGES, allowed), address))
+      if (covers(refusedRanges(allowed), address))
         assert.notEqual(new AddressPolicy(allowed).refusalOfAddress(address), null)
     }),
     { numRuns: 400 },
   )
+})
+
+/** Each as Envoy may have it from a literal or from DNS: plain, and in every IPv6 form that carries an IPv4 address. */
+const METADATA_ADDRESSES =
+  '169.254.169.254 169.254.170.2 169.254.170.23 169.254.0.23 169.254.42.42 168.63.129.16 100.100.100.200 100.96.0.96 192.0.0.192 fd00:ec2::254 fd00:ec2::23 fd20:ce::254 fd00:42::42 fe80::a9fe:a9fe ::ffff:169.254.169.254 ::169.254.169.254 ::ffff:0:a9fe:a9fe 64:ff9b::a9fe:a9fe 64:ff9b::6464:64c8 64:ff9b:1::a9fe:a9fe 64:ff9b:1:a9fe:a9:fe00:: 2002:a9fe:a9fe:: 2002:a9fe:a9fe::1 2002:6464:64c8::1 ::ffff:168.63.129.16 ::ffff:192.0.0.192'.split(
+    ' ',
+  )
+
+/** Ranges that hold metadata addresses, as an operator may allow them for a network of their own. */
+const ALLOWED: readonly (readonly string[])[] = [
+  ['169.254.0.0/16'],
+  ['169.254.169.254/32'],
+  ['168.0.0.0/8'],
+  ['100.64.0.0/10'],
+  ['192.0.0.0/24'],
+  ['0.0.0.0/0'],
+  ['fd00::/8'],
+  ['fd00:ec2::/32'],
+  ['fe80::/10'],
+  ['64:ff9b::/96', '64:ff9b:1::/48'],
+  ['2002::/16'],
+  ['::ffff:0:0/96'],
+  ['::/0'],
+  ['0.0.0.0/0', '::/0'],
+  METADATA_RANGES,
+]
+
+for (const allowed of ALLOWED)
+  test(`a range that holds a metadata address does not open it: ${allowed.slice(0, 2).join()}`, () => {
+    const ranges = refusedRanges(allowed)
+    const policy = new AddressPolicy(allowed)
+    for (const address of METADATA_ADDRESSES) {
+      assert.equal(covers(ranges, address), true, address)
+      assert.equal(policy.refusalOfAddress(address), 'metadata', address)
+    }
+  })
+
+test('an allowed range opens the addresses around a metadata address', () => {
+  const ranges = refusedRanges(['0.0.0.0/0', '::/0'])
+  const open =
+    '169.254.169.253 169.254.169.255 168.63.129.15 168.63.129.17 100.100.100.201 10.0.0.1 127.0.0.1 fd00:ec2::253 fd00:ec2::255 fd00::1 ::1 64:ff9b::a9fe:a9ff 2002:a9fe:a9ff::'
+  for (const address of open.split(' ')) assert.equal(covers(ranges, address), false, address)
 })

@@ -18,6 +18,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
   const integrations = usePages<Integration>(withQuery('/admin/integrations', { q }))
   const mayChange = useMay('admin')
   const [edited, setEdited] = useState<Integration | 'new' | null>(null)
+  const [saved, setSaved] = useState<Integration | null>(null)
   return (
     <>
       <div class="head">
@@ -28,6 +29,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
           </button>
         )}
       </div>
+      <Warnings of={saved} />
       <Search key={q} q={q ?? ''} />
       <PagedTable
         pages={integrations}
@@ -49,19 +51,11 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
                 {
                   head: 'Do',
                   cell: (one: Integration) => (
-                    <div class="buttons">
-                      <button type="button" onClick={() => setEdited(one)}>
-                        Edit
-                      </button>
-                      <ConfirmButton
-                        label="Delete"
-                        title={`Delete ${one.name}?`}
-                        work={() => ask('DELETE', `${pathOf(one)}?cascade=true`)}
-                        onDone={integrations.reload}
-                      >
-                        <p>Its credential and all its scopes are deleted too.</p>
-                      </ConfirmButton>
-                    </div>
+                    <RowButtons
+                      of={one}
+                      onEdit={() => setEdited(one)}
+                      onDeleted={integrations.reload}
+                    />
                   ),
                 },
               ]
@@ -72,13 +66,57 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
         <IntegrationForm
           of={edited === 'new' ? null : edited}
           onClose={() => setEdited(null)}
-          onDone={() => {
+          onDone={(integration) => {
             setEdited(null)
+            setSaved(integration)
             integrations.reload()
           }}
         />
       )}
     </>
+  )
+}
+
+function RowButtons({
+  of,
+  onEdit,
+  onDeleted,
+}: {
+  of: Integration
+  onEdit: () => void
+  onDeleted: () => void
+}) {
+  return (
+    <div class="buttons">
+      <button type="button" onClick={onEdit}>
+        Edit
+      </button>
+      <ConfirmButton
+        label="Delete"
+        title={`Delete ${of.name}?`}
+        work={() => ask('DELETE', `${pathOf(of)}?cascade=true`)}
+        onDone={onDeleted}
+      >
+        <p>Its credential and all its scopes are deleted too.</p>
+      </ConfirmButton>
+    </div>
+  )
+}
+
+/** What the gateway says of an integration that was saved and will not work as it is. */
+function Warnings({ of }: { of: Integration | null }) {
+  if (of?.warnings === undefined) return null
+  return (
+    <div class="notice warn" role="status">
+      <p>
+        <strong>{of.name}</strong> was saved with warnings:
+      </p>
+      <ul>
+        {of.warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </div>
   )
 }
 
@@ -106,7 +144,7 @@ function IntegrationForm({
 }: {
   of: Integration | null
   onClose: () => void
-  onDone: () => void
+  onDone: (saved: Integration) => void
 }) {
   const [name, setName] = useState(of?.name ?? '')
   const [base_url, setUrl] = useState(of?.base_url ?? '')
@@ -125,8 +163,8 @@ function IntegrationForm({
       ...(auth === null ? {} : { auth: givenAuth(types, auth) }),
     }
     return of === null
-      ? ask('POST', '/admin/integrations', { body })
-      : ask('PUT', pathOf(of), { body })
+      ? ask<Integration>('POST', '/admin/integrations', { body })
+      : ask<Integration>('PUT', pathOf(of), { body })
   }, onDone)
   return (
     <DialogForm

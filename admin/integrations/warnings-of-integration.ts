@@ -1,0 +1,23 @@
+import { findCredentialType } from '../../core/credential/catalogue.ts'
+import { egressWarnings, type EgressRules } from '../../core/egress/egress-warnings.ts'
+import type { Integration } from '../../core/model.ts'
+
+/** What the egress filter would refuse of an integration: its API, and the endpoint that its token comes from. */
+export function warningsOfIntegration(
+  rules: EgressRules,
+  { base_url, auth }: Pick<Integration, 'base_url' | 'auth'>,
+): Promise<readonly string[]> {
+  const given = auth as Readonly<Record<string, string | undefined>>
+  const credentialUrls = Object.entries(findCredentialType(auth.type)?.members ?? {}).flatMap(
+    ([name, { text }]) => {
+      const url = given[name]
+      return text === 'url' && url !== undefined
+        ? [{ member: `auth.${name}`, url, is_call: false }]
+        : []
+    },
+  )
+  return egressWarnings(rules, [
+    { member: 'base_url', url: base_url, is_call: true },
+    ...credentialUrls,
+  ])
+}

@@ -1,0 +1,110 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { type AddressPolicy, literalAddress } from './address-policy.ts'
+import type { ResolveHost } from './resolve-host.ts'
+
+/** What decides where calls and token requests may connect to. */
+export interface EgressRules {
+  readonly policy: AddressPolicy
+  readonly resolve: ResolveHost
+  /** Whether any private range is allowed. */
+  readonly allows_private: boolean
+  /** An origin that the egress filter exempts; null where there is none. */
+  readonly exempt_origin: string | null
+}
+
+/** A URL that the gateway connects to, with the name of the member that holds it. */
+export interface NamedUrl {
+  readonly member: string
+  readonly url: string
+  /** Only calls know the exempt origin. */
+  readonly is_call: boolean
+}
+
+/** The caller waits for it; a name that takes longer counts as one that cannot be resolved. */
+const DNS_WAIT_MS = 1000
+/** More addresses are not listed in a sentence. */
+const ADDRESSES_SHOWN = 3
+
+/** Top-level names that the public DNS does not have. */
+const PRIVATE_NAME =
+  /(?:^|\.)(?:internal|local|localhost|localdomain|lan|intranet|corp|home\.arpa)$/
+
+/**
+ * One sentence for each URL that the egress filter would refuse to connect to. It refuses nothing itself: what a name
+ * resolves to may change, and the settings may too.
+ */
+export async function egressWarnings(
+  rules: EgressRules,
+  urls: readonly NamedUrl[],
+  wait_ms = DNS_WAIT_MS,
+): Promise<readonly string[]> {
+  const found = await Promise.all(urls.map((url) => warningOf(rules, url, wait_ms)))
+  return found.filter((warning) => warning !== null)
+}
+
+async function warningOf(
+  { policy, resolve, allows_private, exempt_origin }: EgressRules,
+  { member, url, is_call }: NamedUrl,
+  wait_ms: number,
+): Promise<string | null> {
+  const { hostname, origin } = new URL(url)
+  if (is_call && origin === exempt_origin) return null
+  const host = hostname.replace(/\.$/, '')
+  const literal = literalAddress(host)
+  const addresses = literal === null ? await resolved(resolve, host, wait_ms) : [literal]
+  const refusals = addresses.map((address) => policy.refusalOfAddress(address))
+  // Envoy judges addresses alone, a token request the name too.
+  if (refusals.includes(null) && (is_call || policy.refusalOfHost(host) === null)) return null
+  if (policy.refusalOfHost(host) === 'metadata')
+    return `${member}: ${host} is a cloud metadata service. ${NEVER}`
+  if (literal !== null) return `${member}: ${ofLiteral(literal, refusals[0] ?? '')}`
+  if (addresses.length === 0)
+    return PRIVATE_NAME.test(host) && !allows_private
+      ? `${member}: ${host} is a private name. ${allow([])}`
+      : null
+  const shown = addresses.slice(0, ADDRESSES_SHOWN).join(', ')
+  const usable = addresses.filter((_, i) => refusals[i] !== 'metadata')
+  return usable.length === 0
+    ? `${member}: ${host} resolves to a cloud metadata service (${shown}). ${NEVER}`
+    : `${member}: ${host} resolves only to addresses that are not public (${shown}). ${allow(usable)}`
+}
+
+const ofLiteral = (address: string, refusal: string): string =>
+  refusal === 'ipv4Mapped'
+    ? `${address} is an IPv4 address in IPv6 form. ${REFUSED}; use the IPv4 address.`
+    : `${address} is not a public address (${WORDS[refusal] ?? refusal}). ${allow([address])}`
+
+async function resolved(
+  resolve: ResolveHost,
+  host: string,
+  wait_ms: number,
+): Promise<readonly string[]> {
+  const stop = new AbortController()
+  const late = delay(wait_ms, [], { signal: stop.signal }).catch(() => [])
+  try {
+    return await Promise.race([resolve(host).catch(() => []), late])
+  } finally {
+    stop.abort()
+  }
+}
+
+const REFUSED = 'Connections to it are refused'
+const NEVER = `${REFUSED}, and no setting allows them.`
+
+/** @param addresses of which one would have to be allowed */
+function allow(addresses: readonly string[]): string {
+  const [first] = addresses
+  if (first === undefined) return `${REFUSED} unless AGW_EGRESS_ALLOW_CIDRS includes its address.`
+  const range = `${first}/${first.includes(':') ? 128 : 32}`
+  return `${REFUSED} unless AGW_EGRESS_ALLOW_CIDRS includes its range, for example ${range}.`
+}
+
+/** The names that `AddressPolicy` gives to ranges, where they do not say enough by themselves. */
+const WORDS: Readonly<Record<string, string>> = {
+  uniqueLocal: 'private',
+  linkLocal: 'link-local',
+  carrierGradeNat: 'carrier-grade NAT',
+  rfc6052: 'an IPv4 address behind NAT64',
+  rfc6145: 'an IPv4 address in IPv6 form',
+  '6to4': 'an IPv4 address behind 6to4',
+}
