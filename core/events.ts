@@ -3,7 +3,7 @@
  * reference page, the console, the command line, the alerts and the arguments of the Redis scripts are derived from it.
  */
 interface EventRow {
-  /** As people read it. */
+  /** Display name. */
   readonly title: string
   /** What an entry with this event reports. */
   readonly description: string
@@ -11,31 +11,31 @@ interface EventRow {
   readonly reports_call: boolean
   /** `counted`: beyond a number per agent, reason and minute only a count is kept. Required of every refusal. */
   readonly when_frequent: 'recorded' | 'counted'
-  /** Whether such an entry can raise an alert; admin/alerts/alert-of-entry.ts says of which. */
+  /** Whether such an entry can raise an alert; admin/alerts/alert-of-entry.ts defines which one. */
   readonly may_alert: boolean
   /** The members of `data` that summarize an entry in one line. */
   readonly summary: readonly string[]
-  /** Null for what only the log has. */
+  /** Null for events that are only logged, not delivered. */
   readonly delivery: Delivery | null
 }
 
 interface Delivery {
   /**
-   * `kept`: never dropped, as the number of these is bounded by what operators do. `bounded`: dropped and counted when a
-   * bound of the outbox or the queue is reached. `gathered`: bounded, and at most two per agent and minute, the second
-   * with the number of others.
+   * `kept`: never dropped, because operators produce only a bounded number of them. `bounded`: dropped and counted when a bound
+   * of the outbox or the queue is reached. `gathered`: bounded, and at most two per agent and minute, the second with the
+   * number of others.
    */
   readonly handling: 'kept' | 'bounded' | 'gathered'
-  /** The members that `data` always has, so that a receiver can rely on them; null where the entry has none. */
+  /** The members that `data` always has, so that receivers can rely on them; null if the entry has no value. */
   readonly members: Readonly<Record<string, string>>
 }
 
 const FINDING = {
   pattern_name: 'Name of the pattern; `custom_pattern` for one of your own.',
   severity: '`critical`, `high` or `medium`.',
-  matched_text: 'At most 200 characters of the text, with secrets masked.',
-  location: 'Where it was found: `body.messages[0].content`, `query.q`, `path`, `headers.x-note`.',
-  endpoint: 'Path of the target, without its query.',
+  matched_text: 'Excerpt of at most 200 characters, with secrets masked.',
+  location: 'Where the match is: `body.messages[0].content`, `query.q`, `path`, `headers.x-note`.',
+  endpoint: 'Target path, without the query.',
   source_ip: 'Address of the caller.',
 } as const
 
@@ -55,7 +55,7 @@ export const EVENTS = {
   request_rejected: {
     title: 'Rejected',
     description:
-      'A call was refused for a reason without an event of its own, or cut while in flight.',
+      'A call was refused for a reason that has no separate event, or was cut in flight.',
     reports_call: true,
     when_frequent: 'counted',
     may_alert: false,
@@ -90,7 +90,7 @@ export const EVENTS = {
     delivery: {
       handling: 'kept',
       members: {
-        reason: 'Why, as given by the operator, or what triggered it.',
+        reason: 'Reason given by the operator, or the automatic trigger.',
         triggered_by: 'E-mail of the operator, or `system`.',
         kill_method:
           '`api`, `dashboard`, `cli`, `auto_injection`, `auto_rate_limit` or `auto_anomaly`.',
@@ -110,7 +110,7 @@ export const EVENTS = {
     delivery: {
       handling: 'kept',
       members: {
-        reason: 'Why, as given by the operator.',
+        reason: 'Reason given by the operator.',
         triggered_by: 'E-mail of the operator.',
       },
     },
@@ -125,7 +125,7 @@ export const EVENTS = {
     delivery: {
       handling: 'bounded',
       members: {
-        anomaly_score: 'From 0 (usual) to 1.',
+        anomaly_score: 'From 0 (normal) to 1.',
         anomaly_types:
           'The signals: `frequency`, `new_endpoint`, `error_rate`, `denied_rate`, `payload_size`, `new_source_ip`, `off_hours`.',
         baseline_deviation: '`normal_rpm` and `current_rpm`.',
@@ -163,11 +163,11 @@ export const EVENTS = {
         ...SERVICE,
         endpoint: FINDING.endpoint,
         limit: 'Calls per minute that the scope allows.',
-        current_rpm: 'Calls per minute, refused ones included.',
-        retry_after_seconds: 'When the next call is allowed.',
+        current_rpm: 'Current calls per minute, including refused ones.',
+        retry_after_seconds: 'Seconds until the next call is allowed.',
         violation_minutes: 'How long the violation has lasted.',
-        suppressed: 'How many more refusals of the same minute this event stands for.',
-        action_taken: '`killed` if the refusal killed the agent, else `blocked`.',
+        suppressed: 'Number of further refusals in the same minute that this event represents.',
+        action_taken: '`killed` if the refusal killed the agent, otherwise `blocked`.',
       },
     },
   },

@@ -2,16 +2,16 @@ import type { RefusalEvent } from './events.ts'
 
 interface ReasonRow {
   readonly status: number
-  /** Tells the caller what to do next; it holds no secret and nothing of another organization. */
+  /** Tells the caller what to do next. Contains no secret and nothing about another organization. */
   readonly message: string
   /** The event that records the refusal. */
   readonly event: RefusalEvent
   /**
-   * What the anomaly model makes of it: `denied` by policy, `failed` at the API, or `ignored`, since it says nothing about
-   * the agent.
+   * How anomaly detection counts it: `denied` by policy, `failed` at the API, or `ignored` because it says nothing about the
+   * agent.
    */
   readonly anomaly: 'denied' | 'failed' | 'ignored'
-  /** When it is returned, and what an operator can do; for the reference page. */
+  /** When it is returned and what an operator can do. Shown on the reference page. */
   readonly cause: string
   readonly cure: string
 }
@@ -21,22 +21,22 @@ export const REASONS = {
   invalid_target_url: {
     status: 400,
     message:
-      'The target URL cannot be used. Call {proxy_url}/https://host/path with a plain absolute URL; details.reason names the fault.',
+      'The target URL is not valid. Call {proxy_url}/https://host/path with an absolute URL; see details.reason.',
     event: 'request_rejected',
     anomaly: 'denied',
     cause:
-      'The path of the request is not a target URL this gateway forwards to: no scheme or host, user info, a fragment, `.` or `..` segments, or characters that servers read differently.',
-    cure: 'Send `{proxy_url}/https://host/path`. `details.reason` names what is wrong.',
+      'The request path is not a valid target URL. It has no scheme or host, or contains user info, a fragment, `.` or `..` segments, or characters that servers interpret differently.',
+    cure: 'Send `{proxy_url}/https://host/path`. `details.reason` names the problem.',
   },
   ambiguous_request: {
     status: 400,
     message:
-      'The request can be read in two ways. Send each deciding header or member once; details.reason names it.',
+      'The request is ambiguous. Send the header or body member named in details.reason exactly once.',
     event: 'request_rejected',
     anomaly: 'denied',
     cause:
-      'A header or body member that decides is present twice, or header and body name different agents.',
-    cure: 'Send each of them once. `details.reason` names the one.',
+      'A header or body member that the decision depends on is duplicated, or header and body contradict each other.',
+    cure: 'Send each of them once. `details.reason` names the duplicate or the contradiction.',
   },
   bad_request: {
     status: 400,
@@ -56,34 +56,36 @@ export const REASONS = {
   },
   loop_detected: {
     status: 508,
-    message: 'This call has already passed this gateway. Point the integration at the API itself.',
+    message:
+      'Forwarding loop detected: this request has already passed through this gateway. Point the integration at the API itself.',
     event: 'request_rejected',
     anomaly: 'denied',
     cause:
-      'The request carries the `Via` entry of this deployment: it has passed this gateway before.',
+      'The request has a `Via` entry of this deployment, so it has already passed through this gateway.',
     cure: 'Set the `base_url` of the integration to the API itself instead of the gateway.',
   },
   integration_not_found: {
     status: 404,
-    message: 'No integration covers this base URL. Ask an operator to add one, or correct the URL.',
+    message:
+      'No integration is configured for this base URL. Ask an operator to add one, or correct the URL.',
     event: 'request_rejected',
     anomaly: 'denied',
-    cause: 'No integration of the organization has a `base_url` that covers the target.',
-    cure: 'Create an integration for `details.base_url`, or correct the URL the agent calls.',
+    cause: 'No integration of the organization has a `base_url` that is a prefix of the target.',
+    cure: 'Create an integration for `details.base_url`, or correct the URL that the agent calls.',
   },
   ambiguous_target: {
     status: 400,
     message:
-      'With letter case, encoded slashes or empty segments read differently, this target belongs to another integration. Spell the path as in the base URL of the integration.',
+      'This target matches a different integration when letter case is ignored, encoded slashes are decoded or empty segments are removed. Write the path exactly as in the base URL of the integration.',
     event: 'request_rejected',
     anomaly: 'denied',
     cause:
-      'Read without letter case, with encoded slashes decoded or with empty segments removed, the target belongs to another integration than as written.',
-    cure: 'Spell the path as in the `base_url` of the integration.',
+      'The target matches a different integration when letter case is ignored, encoded slashes are decoded or empty segments are removed.',
+    cure: 'Write the path exactly as in the `base_url` of the integration.',
   },
   authentication_required: {
     status: 401,
-    message: 'An API key is needed. Send it as "Authorization: Bearer <API_KEY>".',
+    message: 'An API key is required. Send it as "Authorization: Bearer <API_KEY>".',
     event: 'request_rejected',
     anomaly: 'denied',
     cause: 'The request has no API key, or one that is not in a supported place.',
@@ -100,7 +102,7 @@ export const REASONS = {
   key_not_allowed: {
     status: 403,
     message:
-      'This API key may not be used for this call. Use a key whose uses and agents allow it.',
+      'This API key is not allowed to make this call. Use a key whose uses and agent_ids allow it.',
     event: 'request_rejected',
     anomaly: 'denied',
     cause: 'The organization key does not have the use `proxy`, or is limited to other agents.',
@@ -109,7 +111,7 @@ export const REASONS = {
   agent_id_required: {
     status: 400,
     message:
-      'An organization key needs to name the agent. Send X-Agw-Agent-Id, or agent_id in the body.',
+      'With an organization key, the request must name the agent. Send X-Agw-Agent-Id, or agent_id in the body.',
     event: 'request_rejected',
     anomaly: 'denied',
     cause: 'An organization key was used without naming the agent.',
@@ -125,33 +127,33 @@ export const REASONS = {
   },
   agent_mismatch: {
     status: 403,
-    message: 'The request names another agent than its key. Remove the name, or use the other key.',
+    message: 'agent_id does not match this API key. Remove agent_id, or use the key of that agent.',
     event: 'request_rejected',
     anomaly: 'denied',
-    cause: 'The request uses the key of one agent and names another.',
-    cure: 'Remove the name, or use the key of the named agent.',
+    cause: 'The request uses the key of one agent and the `agent_id` of another.',
+    cure: 'Remove `agent_id`, or use the key of that agent.',
   },
   agent_killed: {
     status: 403,
-    message: 'This agent is switched off. Only an operator can switch it on again.',
+    message: 'This agent has been killed. It cannot make calls until an operator reactivates it.',
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'The agent was killed. New calls are refused with 403; a call in flight at the kill is refused with 503 or cut.',
-    cure: 'Find out why (`kill_reason` of the agent), then reactivate it.',
+      'The agent was killed. New calls are refused with 403. A call in flight at the time of the kill is refused with 503 or cut.',
+    cure: 'Find out why it was killed (`kill_reason` of the agent), then reactivate it.',
   },
   permission_denied: {
     status: 403,
-    message: 'No scope of this agent allows this call. Ask an operator to widen a scope.',
+    message: 'No scope of this agent allows this call. Ask an operator to extend a scope.',
     event: 'permission_denied',
     anomaly: 'denied',
     cause:
-      'The agent has no scope for the integration, or no rule of its scopes allows the method and path.',
-    cure: 'Add a rule to a scope of the agent. `POST /admin/explain` shows which rule decides.',
+      'The agent has no scope for the integration, or no rule in its scopes allows the method and path.',
+    cure: 'Add a rule to a scope of the agent. `POST /admin/explain` shows which rule applies.',
   },
   rate_limit_exceeded: {
     status: 429,
-    message: 'The rate limit of this agent is used up. Try again after Retry-After seconds.',
+    message: 'The rate limit of this agent is exceeded. Try again after Retry-After seconds.',
     event: 'rate_limit_exceeded',
     anomaly: 'denied',
     cause: 'The agent has made as many calls in the last minute as its scope allows.',
@@ -159,7 +161,7 @@ export const REASONS = {
   },
   mcp_tool_blocked: {
     status: 200,
-    message: 'This agent may not call this tool. Use another tool, or ask an operator.',
+    message: 'This agent is not allowed to call this tool. Use another tool, or ask an operator.',
     event: 'mcp_tool_blocked',
     anomaly: 'denied',
     cause: 'The scope does not allow the MCP tool.',
@@ -167,74 +169,73 @@ export const REASONS = {
   },
   request_too_large: {
     status: 413,
-    message:
-      'The request body is larger than this gateway scans. Send less than details.limit_bytes.',
+    message: 'The request body exceeds the inspection limit. Send at most details.limit_bytes.',
     event: 'request_rejected',
     anomaly: 'denied',
-    cause: 'The body exceeds the size that is buffered for inspection.',
+    cause: 'The body must be buffered for inspection and exceeds the limit.',
     cure: 'Send a smaller body, or raise `AGW_MAX_BODY_BYTES` or `max_body_bytes` of the scope.',
   },
   unsupported_content_encoding: {
     status: 415,
-    message: 'The body has a content encoding that cannot be checked. Send it uncompressed.',
+    message:
+      'The content encoding of the body is not supported for inspection. Send the body uncompressed.',
     event: 'request_rejected',
     anomaly: 'denied',
-    cause: 'The body must be inspected, and its content encoding cannot be decoded.',
-    cure: 'Send the body uncompressed or with gzip, deflate, br or zstd.',
+    cause: 'The body must be inspected, but its content encoding cannot be decoded.',
+    cure: 'Send the body uncompressed, or encoded with gzip, deflate, br or zstd.',
   },
   security_block: {
     status: 403,
     message:
-      'The request was blocked for prompt injection. Remove the matched text and try again; if it is in the response of the API, ask an operator.',
+      'The request was blocked for prompt injection. Remove the matched text and try again. If the match is in the response of the API, ask an operator.',
     event: 'injection_blocked',
     anomaly: 'denied',
     cause:
       'Prompt injection was found in the request or the response, and the scope is in mode `block`.',
-    cure: 'Review the finding in the activity log. For a false positive use `whitelist_patterns` or `disabled_patterns` of the scope.',
+    cure: 'Review the detection in the activity log. For a false positive, use `whitelist_patterns` or `disabled_patterns` of the scope.',
   },
   credential_unavailable: {
     status: 502,
-    message:
-      'The stored credential of this integration cannot be used. Ask an operator to set it again.',
+    message: 'The credential of this integration is unavailable. Ask an operator to check it.',
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'The stored credential cannot be opened with the present encryption key, or its token endpoint returned no token.',
-    cure: 'Set the credential again, or check `AGW_ENCRYPTION_KEY`. The log of ext-proc has the details.',
+      'The stored credential cannot be decrypted with the current encryption key, or its token endpoint returned no usable token.',
+    cure: 'Set the credential again, or check `AGW_ENCRYPTION_KEY`. `data.cause` of the activity entry and the ext-proc log have the details.',
   },
   upstream_unreachable: {
     status: 502,
-    message: 'The API cannot be reached. Check the base URL of the integration, then try again.',
+    message: 'The API is unreachable. Check the base URL of the integration, then try again.',
     event: 'request_rejected',
     anomaly: 'failed',
-    cause: 'The API could not be connected to: DNS, TCP or TLS failed, or its address is private.',
+    cause: 'Connecting to the API failed (DNS, TCP or TLS), or the address of the API is private.',
     cure: 'Check `base_url`, `AGW_UPSTREAM_CA_FILE` and `AGW_EGRESS_ALLOW_CIDRS`.',
   },
   upstream_reset: {
     status: 502,
     message:
-      'The API closed the connection, or its response was not valid HTTP. It may have carried out the request; check before you repeat it.',
+      'The API closed the connection or sent an invalid HTTP response. It may have processed the request; check before you retry.',
     event: 'request_rejected',
     anomaly: 'failed',
     cause: 'The API closed the connection before its response was complete, or sent invalid HTTP.',
-    cure: 'Check whether the API has carried out the request before repeating it. The activity entry has the details of Envoy.',
+    cure: 'Check whether the API has processed the request before retrying it. The activity entry has the details from Envoy.',
   },
   redirect_refused: {
     status: 502,
     message:
-      'The response of the API leads back to this gateway, and could reach another API through it. Ask an operator; the request was carried out.',
+      'The response of the API redirects to this gateway and could reach another API through it, so it was withheld. The API has processed the request. Ask an operator.',
     event: 'request_rejected',
     anomaly: 'failed',
     cause:
-      'A `Location`, `Content-Location`, `Link` or `Refresh` of the API leads to the gateway or to a target URL on it, or cannot be read.',
-    cure: 'The activity entry shows the header and where it leads. Ask the provider of the API; an API that redirects to other hosts should name them in absolute URLs.',
+      'A `Location`, `Content-Location`, `Link` or `Refresh` header of the API points to the gateway or to a target URL on it, or cannot be parsed.',
+    cure: 'The activity entry shows the header and its destination. Report it to the provider of the API. An API that redirects to other hosts should use absolute URLs.',
   },
   upstream_timeout: {
     status: 504,
-    message: 'The API did not answer in time. Try again later.',
+    message: 'The API did not respond in time. Try again later.',
     event: 'request_rejected',
     anomaly: 'failed',
-    cause: 'The API was silent for longer than allowed.',
+    cause: 'The API sent no data for longer than `AGW_UPSTREAM_IDLE_TIMEOUT`.',
     cure: 'Try again, or raise `AGW_UPSTREAM_IDLE_TIMEOUT`.',
   },
   request_timeout: {
@@ -242,8 +243,8 @@ export const REASONS = {
     message: 'The request did not arrive in time. Send it again.',
     event: 'request_rejected',
     anomaly: 'denied',
-    cause: 'The request did not arrive in time.',
-    cure: 'Send it again; check the connection of the agent.',
+    cause: 'The complete request did not arrive in time.',
+    cure: 'Send it again. If this recurs, check the network connection of the agent.',
   },
   headers_too_large: {
     status: 431,
@@ -255,13 +256,12 @@ export const REASONS = {
   },
   gateway_unavailable: {
     status: 503,
-    message:
-      'The gateway cannot decide at the moment, so nothing was forwarded. Try again shortly.',
+    message: 'The gateway is temporarily unavailable. Nothing was forwarded. Try again shortly.',
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
       'No decision could be made: the policy store is unavailable, no processor is running, or its liveness lease has expired. Nothing was forwarded.',
-    cure: 'Run `agw doctor`, and see `/readyz`.',
+    cure: 'Run `agw doctor` and check `/readyz`.',
   },
 } as const satisfies Record<string, ReasonRow>
 

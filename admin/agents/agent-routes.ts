@@ -23,7 +23,7 @@ export const agentRoutes: readonly Route[] = defineResource({
   about: ({ agent_id, agent_name }) => ({ agent_id, agent_name }),
   targets: ({ organization_id, agent_id }) => [{ what: 'agent', organization_id, agent_id }],
   create: {
-    summary: 'Create an agent with a key of its own',
+    summary: 'Create an agent and its first key',
     body: NewAgent,
     answer: CreatedAgent,
     make: makeAgent,
@@ -50,7 +50,7 @@ export const agentRoutes: readonly Route[] = defineResource({
   },
   read: { summary: 'Read an agent' },
   edit: {
-    summary: 'Change name and metadata by a JSON merge patch',
+    summary: 'Change name and metadata with a JSON merge patch',
     methods: ['PATCH'],
     schema: EditableAgent,
     // Only a kill and a reactivation write `status`.
@@ -64,7 +64,7 @@ export const agentRoutes: readonly Route[] = defineResource({
     },
   },
   remove: {
-    summary: 'Delete an agent with its keys; its id is never given again',
+    summary: 'Delete an agent and its keys. Its id is never reused',
     query: Cascade,
     plan: removeAgent,
   },

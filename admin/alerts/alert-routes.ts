@@ -45,7 +45,7 @@ export const alertRoutes: readonly Route[] = [
     path: '/admin/alerts/:alert_id/acknowledge',
     role: 'operator',
     tag,
-    summary: 'Close an alert; what happens again opens a new one',
+    summary: 'Acknowledge an alert. The next occurrence opens a new one',
     params: AlertParams,
     answers: { 200: AlertView },
     handle: acknowledge,

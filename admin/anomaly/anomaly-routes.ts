@@ -53,7 +53,7 @@ export const anomalyRoutes: readonly Route[] = [
     path: '/admin/agents/:agent_id/baseline',
     role: 'viewer',
     tag: 'anomaly',
-    summary: 'What anomaly detection has learned of an agent, scope by scope',
+    summary: 'The learned baseline of an agent, per scope',
     params: AgentParams,
     answers: { 200: Baseline },
     handle: async ({ context: { redis }, actor: { organization_id: org }, params }) => {

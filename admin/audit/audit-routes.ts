@@ -20,7 +20,7 @@ export const auditRoutes: readonly Route[] = [
     path: '/admin/audit/head',
     role: 'viewer',
     tag: 'activity',
-    summary: 'How far the archive of this organization reaches, as the store has it',
+    summary: 'The end of the archive of this organization, as recorded in the store',
     query: Strict({
       archive_id: Type.Optional(
         Type.String({

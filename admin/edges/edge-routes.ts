@@ -22,7 +22,7 @@ export const edgeRoutes: readonly Route[] = [
     path: '/admin/edges',
     role: 'viewer',
     tag: 'edges',
-    summary: 'The live edges, with their calls in flight',
+    summary: 'List live edges and their calls in flight',
     answers: { 200: ListOf(EdgeView) },
     handle: async ({ context: { redis, settings } }) => {
       const ages = await liveEdges(redis, settings.killLease_ms)

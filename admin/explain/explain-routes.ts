@@ -28,7 +28,7 @@ export const explainRoutes: readonly Route[] = [
     path: '/admin/explain',
     role: 'viewer',
     tag: 'explain',
-    summary: 'Which integration, scope and rule would decide a call, without making it',
+    summary: 'Explain which integration, scope and rule apply to a call, without making it',
     body: Question,
     answers: { 200: Explanation },
     handle: async ({ context: { redis, ring }, actor, body }) => {

@@ -20,7 +20,13 @@ export function healthRoutes(app: FastifyInstance, context: AdminContext): void 
   }
   app.get(
     '/healthz',
-    { schema: { tags: ['health'], summary: 'The process runs', response: { 200: Health } } },
+    {
+      schema: {
+        tags: ['health'],
+        summary: 'Live: the process is running',
+        response: { 200: Health },
+      },
+    },
     async () => ({ status: 'ok' }),
   )
   app.get(
@@ -28,7 +34,7 @@ export function healthRoutes(app: FastifyInstance, context: AdminContext): void 
     {
       schema: {
         tags: ['health'],
-        summary: 'Store, an edge and the proxy answer',
+        summary: 'Ready: the store, an edge and the proxy respond',
         response: { 200: Readiness, 503: Readiness },
       },
     },

@@ -1,33 +1,33 @@
 /**
- * Every way the admin API says no: with the error body that the proxy uses too. A sentence tells the caller what to do
- * next and holds no secret and nothing of another organization.
+ * Every error code of the admin API. The error body is the same as on the proxy listener. A message tells the caller what to do
+ * next and contains no secret and nothing about another organization.
  */
 export const ADMIN_ERRORS = {
   validation_failed: {
     status: 400,
-    message: 'The request does not fit the schema. details.issues lists every fault.',
+    message: 'The request does not match the schema. details.issues lists all errors.',
   },
   unauthorized: {
     status: 401,
-    message: 'An admin token is needed. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
+    message: 'An admin token is required. Send it as "Authorization: Bearer <ADMIN_TOKEN>".',
   },
   forbidden: {
     status: 403,
-    message: 'This token may not do that. Use a token with the role in details.role.',
+    message: 'This token is not allowed to do that. Use a token with the role in details.role.',
   },
-  not_found: { status: 404, message: 'Nothing is found here. Check the path and the id.' },
+  not_found: { status: 404, message: 'Resource not found. Check the path and the id.' },
   method_not_allowed: {
     status: 405,
-    message: 'This path does not take this method. The header Allow lists those that it takes.',
+    message: 'Method not allowed for this path. The Allow header lists the supported methods.',
   },
   request_timeout: { status: 408, message: 'The request did not arrive in time. Send it again.' },
   conflict: {
     status: 409,
-    message: 'This does not fit what is stored. details.reason says why.',
+    message: 'The request conflicts with the stored state. details.reason says why.',
   },
   precondition_failed: {
     status: 412,
-    message: 'The resource has changed since. Read it again and use its new ETag.',
+    message: 'The resource has been modified in the meantime. Read it again and use its new ETag.',
   },
   request_too_large: {
     status: 413,
@@ -35,12 +35,12 @@ export const ADMIN_ERRORS = {
   },
   unsupported_media_type: {
     status: 415,
-    message: 'Only JSON is understood. Send Content-Type: application/json.',
+    message: 'Only JSON is supported. Send Content-Type: application/json.',
   },
   misdirected_request: {
     status: 421,
     message:
-      'The admin service is not known by this Host. Call it by its IP address or as localhost, or add the name to AGW_API_ALLOWED_HOSTS.',
+      'This Host is not allowed. Use an IP address or localhost, or add the host name to AGW_API_ALLOWED_HOSTS.',
   },
   too_many_sign_ins: {
     status: 429,
@@ -53,11 +53,11 @@ export const ADMIN_ERRORS = {
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   internal_error: {
     status: 500,
-    message: 'The gateway made a mistake. The log has it under this request_id.',
+    message: 'Internal error. See the server log for this request_id.',
   },
   gateway_unavailable: {
     status: 503,
-    message: 'The store does not answer at the moment. Try again shortly.',
+    message: 'The store is temporarily unavailable. Try again shortly.',
   },
 } as const satisfies Record<string, { status: number; message: string }>
 

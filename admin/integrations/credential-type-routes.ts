@@ -36,7 +36,7 @@ export const credentialTypeRoutes: readonly Route[] = [
     path: '/admin/credential-types',
     role: 'viewer',
     tag: 'integrations',
-    summary: 'The types of credential that an integration may have, and their members',
+    summary: 'List the credential types and their members',
     answers: { 200: ListOf(CredentialTypeView) },
     handle: async () =>
       answer(200, { data: CREDENTIAL_TYPES.map(credentialTypeView), next_cursor: null }),

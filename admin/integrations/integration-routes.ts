@@ -28,7 +28,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
     integrations.map((integration) => integrationView(ring, integration)),
   about: ({ integration_id }) => ({ integration_id }),
   targets: ({ organization_id }) => [{ what: 'integrations', organization_id }],
-  create: { summary: 'Add an integration', body: NewIntegration, make: makeIntegration },
+  create: { summary: 'Create an integration', body: NewIntegration, make: makeIntegration },
   list: {
     summary: 'List integrations, newest first',
     query: {
@@ -50,7 +50,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
   },
   read: { summary: 'Read an integration' },
   edit: {
-    summary: 'Change an integration by a JSON merge patch; auth is replaced whole',
+    summary: 'Change an integration with a JSON merge patch. auth is replaced as a whole',
     methods: ['PUT', 'PATCH'],
     schema: EditableIntegration,
     // `auth` is given whole, or as it was read, which changes nothing.
@@ -67,7 +67,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
     apply: editIntegration,
   },
   remove: {
-    summary: 'Delete an integration with its credential',
+    summary: 'Delete an integration and its credential',
     query: Cascade,
     plan: removeIntegration,
   },

@@ -9,7 +9,7 @@ export function metricsRoutes(app: FastifyInstance, metrics: AdminMetrics): void
     {
       schema: {
         tags: ['health'],
-        summary: 'What this service and all edges count, in the text format of Prometheus',
+        summary: 'Metrics of this process and all edges, in the Prometheus text format',
         response: {
           200: {
             description: 'Metrics',

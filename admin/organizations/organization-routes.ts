@@ -28,7 +28,7 @@ export const organizationRoutes: readonly Route[] = defineResource({
   show: (_, organizations) => organizations.map((organization) => ({ ...organization })),
   targets: ({ organization_id }) => [{ what: 'organization', organization_id }],
   create: {
-    summary: 'Add an organization, with its first admin token',
+    summary: 'Create an organization and its first admin token',
     body: NewOrganization,
     answer: CreatedOrganization,
     make: makeOrganization,
@@ -36,14 +36,14 @@ export const organizationRoutes: readonly Route[] = defineResource({
   list: { summary: 'List organizations, newest first' },
   read: { summary: 'Read an organization' },
   edit: {
-    summary: 'Rename an organization by a JSON merge patch',
+    summary: 'Rename an organization with a JSON merge patch',
     methods: ['PATCH'],
     schema: EditableOrganization,
     read_only: ['organization_id', 'created_at'],
     apply: ({ record, value }) => ({ kind: 'edited', record: { ...record, ...value } }),
   },
   remove: {
-    summary: 'Delete an organization with all it has',
+    summary: 'Delete an organization and everything in it',
     query: Cascade,
     plan: removeOrganization,
   },

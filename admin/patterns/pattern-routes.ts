@@ -17,7 +17,7 @@ export const patternRoutes: readonly Route[] = [
     path: '/admin/patterns',
     role: 'viewer',
     tag: 'patterns',
-    summary: 'The built-in patterns of injection detection',
+    summary: 'List the built-in patterns of injection detection',
     answers: { 200: ListOf(PatternView) },
     handle: async () => answer(200, { data: PATTERN_CATALOGUE, next_cursor: null }),
   }),

@@ -36,7 +36,7 @@ export const scanRoutes: readonly Route[] = [
     path: '/admin/scan',
     role: 'viewer',
     tag: 'scan',
-    summary: 'What the scanner finds in a body and whether it would refuse it, without a call',
+    summary: 'Scan a body: what would be detected, and whether the call would be blocked',
     body: Question,
     answers: { 200: ScanResult },
     handle: scan,

@@ -21,7 +21,11 @@ export const scopeRoutes: readonly Route[] = defineResource({
   show: (_, scopes) => scopes.map(scopeView),
   about: ({ agent_id, integration_id, scope_id }) => ({ agent_id, integration_id, scope_id }),
   targets: ({ organization_id, agent_id }) => [{ what: 'agent', organization_id, agent_id }],
-  create: { summary: 'Allow an agent to call an integration', body: NewScope, make: makeScope },
+  create: {
+    summary: 'Create a scope: allow an agent to call an integration',
+    body: NewScope,
+    make: makeScope,
+  },
   list: {
     summary: 'List scopes, newest first',
     query: {
@@ -52,7 +56,7 @@ export const scopeRoutes: readonly Route[] = defineResource({
   },
   read: { summary: 'Read a scope' },
   edit: {
-    summary: 'Change a scope by a JSON merge patch; rules are replaced whole',
+    summary: 'Change a scope with a JSON merge patch. rules is replaced as a whole',
     methods: ['PUT', 'PATCH'],
     schema: EditableScope,
     read_only: ['scope_id', 'agent_id', 'integration_id', 'created_at'],

@@ -41,7 +41,7 @@ export const statsRoutes: readonly Route[] = [
     path: '/admin/stats',
     role: 'viewer',
     tag: 'stats',
-    summary: 'How many there are of everything, and what the activity log holds',
+    summary: 'Number of resources of each kind, and size of the activity log',
     answers: { 200: Stats },
     handle: stats,
   }),

@@ -27,7 +27,7 @@ export const tokenRoutes: readonly Route[] = defineResource({
   list: { summary: 'List admin tokens, newest first' },
   read: { summary: 'Read an admin token' },
   remove: {
-    summary: 'Delete an admin token; it opens nothing from then on',
+    summary: 'Delete an admin token. It stops working immediately',
     plan: removeToken,
   },
 })

@@ -29,7 +29,7 @@ export const webhookRoutes: readonly Route[] = [
     list: { summary: 'List webhooks, newest first' },
     read: { summary: 'Read a webhook' },
     edit: {
-      summary: 'Change a webhook by a JSON merge patch; a new secret is a rotation',
+      summary: 'Change a webhook with a JSON merge patch. A new secret is a rotation',
       methods: ['PATCH'],
       schema: EditableWebhook,
       read_only: ['webhook_id', 'created_at', 'has_secret'],
@@ -47,7 +47,7 @@ export const webhookRoutes: readonly Route[] = [
       nullable: ['secret'],
       apply: editWebhook,
     },
-    remove: { summary: 'Delete a webhook with its deliveries', plan: removeWebhook },
+    remove: { summary: 'Delete a webhook and its deliveries', plan: removeWebhook },
   }),
   defineRoute({
     ...access,
@@ -55,7 +55,7 @@ export const webhookRoutes: readonly Route[] = [
     method: 'POST',
     path: '/webhooks/:webhook_id/rotate-secret',
     role: 'admin',
-    summary: 'Sign with a new secret; the former one also signs for another day',
+    summary: 'Rotate the signing secret. The previous one stays valid for a day',
     params: WebhookParams,
     body: RotateSecret,
     answers: { 200: RotatedSecret },

@@ -5,8 +5,8 @@ import { table } from './table.ts'
 export const apiPage = (routes: readonly Route[]): string => `# Admin API
 
 Paths below \`/admin\` are at \`{api_url}\` and, unless \`AGW_PROXY_ADMIN\` is \`off\`, at \`{proxy_url}\`; paths below
-\`/webhooks\` are at \`{api_url}\` only. Send an admin token as \`Authorization: Bearer\`; the role is the least that may make the
-call. Schemas of requests and responses: \`{api_url}/docs\` and \`{api_url}/openapi.json\`.
+\`/webhooks\` are at \`{api_url}\` only. Send an admin token as \`Authorization: Bearer\`; the table shows the lowest role that may make the
+call. Request and response schemas: \`{api_url}/docs\` and \`{api_url}/openapi.json\`.
 
 ${table(
   ['call', 'role', 'what it does'],

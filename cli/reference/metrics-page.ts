@@ -4,8 +4,7 @@ import { table } from './table.ts'
 /** Every metric of `GET /metrics`, from the catalogue. */
 export const metricsPage = (): string => `# Metrics
 
-\`GET {api_url}/metrics\` returns these in the text format of Prometheus. [Monitoring](../guides/monitoring.md) says which deserve
-an alert.
+\`GET {api_url}/metrics\` returns these in the Prometheus text format. [Monitoring](../guides/monitoring.md) lists the ones to alert on.
 
 ${table(
   ['name', 'type', 'labels', 'counted by', 'what'],

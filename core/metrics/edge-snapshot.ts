@@ -1,6 +1,6 @@
 import type { MetricName } from './metric-catalogue.ts'
 
-/** What one ext-proc process has counted since it started; it is written to the store, and admin shows it. */
+/** The counters of one ext-proc process since its start. The process writes them to the store, and admin exposes them. */
 export interface EdgeSnapshot {
   readonly at_ms: number
   readonly values: readonly {
@@ -11,12 +11,12 @@ export interface EdgeSnapshot {
   readonly histograms: readonly {
     readonly name: MetricName
     readonly labels: Readonly<Record<string, string>>
-    /** One for each bound of the catalogue and one for what is above; not cumulated. */
+    /** One count per bucket of the catalogue, plus one for larger values; not cumulative. */
     readonly counts: readonly number[]
     readonly sum: number
   }[]
 }
 
 export const SNAPSHOT_INTERVAL_MS = 5_000
-/** A process that has not said anything for so long is not shown. */
+/** A process whose snapshot is older than this is not shown. */
 export const SNAPSHOT_MAX_AGE_MS = 30_000

@@ -51,7 +51,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'agent-tombstones',
     of: ['organization_id'],
     type: 'hash',
-    holds: 'agent_id → last kill revision, of deleted agents: an id is never given again.',
+    holds: 'agent_id → last kill revision, for deleted agents. An id is never reused.',
   },
   agentLastSeen: {
     kind: 'agent-last-seen',
@@ -63,7 +63,8 @@ export const REDIS_KEY_ROWS = {
     kind: 'agent-last-path',
     of: ['organization_id'],
     type: 'hash',
-    holds: 'agent_id → path of the last call, without its query; written with its time.',
+    holds:
+      'agent_id → path of the last call, without the query; written together with agent-last-seen.',
   },
   agentScopes: {
     kind: 'agent-scopes',
@@ -101,7 +102,7 @@ export const REDIS_KEY_ROWS = {
     of: ['organization_id', 'integration_id'],
     type: 'hash',
     holds:
-      'scope_id → agent_id, of the scopes that use one integration; checked before a deletion.',
+      'scope_id → agent_id, for the scopes that use one integration; checked before a deletion.',
   },
   integrationBaseUrls: {
     kind: 'integration-base-urls',
@@ -189,7 +190,7 @@ export const REDIS_KEY_ROWS = {
     of: ['organization_id', 'name'],
     type: 'stream',
     holds:
-      'Ids of the entries with one value, and nothing else. core/activity/activity-index.ts makes the name.',
+      'Ids of the entries with one value of an indexed member. core/activity/activity-index.ts builds the name.',
   },
   activityIndexes: {
     kind: 'activity-indexes',
@@ -201,7 +202,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'activity-budget',
     of: [],
     type: 'string',
-    holds: 'Bytes that the log of one organization may take',
+    holds: 'Maximum size in bytes of the log of one organization',
   },
   activityLeader: {
     kind: 'activity-leader',
@@ -245,7 +246,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'alerts-open',
     of: ['organization_id'],
     type: 'hash',
-    holds: 'What an open alert is about → alert_id',
+    holds: 'Subject of an open alert → alert_id',
   },
   alertNotices: {
     kind: 'alert-notices',
@@ -264,20 +265,20 @@ export const REDIS_KEY_ROWS = {
     of: ['organization_id', 'minute'],
     type: 'hash',
     holds:
-      '`<agent_id> <reason>` → refusals of one minute that were counted instead of recorded one by one; expires after 30 days.',
+      '`<agent_id> <reason>` → refusals of one minute that were only counted, not recorded individually; expires after 30 days.',
   },
   refusalCountsTold: {
     kind: 'refusal-counts-told',
     of: ['organization_id', 'minute'],
     type: 'hash',
-    holds: 'The same with what the log has reported of them; expires.',
+    holds: 'The same, for the refusals that the log has already reported; expires.',
   },
   refusalFloods: {
     kind: 'refusal-floods',
     of: [],
     type: 'sorted set',
     holds:
-      '`<organization_id> <minute>` of those the log has not reported, by the ms at which they are due',
+      '`<organization_id> <minute>` of the counts that the log has not reported yet, by the ms at which they are due',
   },
   unknownCalls: {
     kind: 'unknown-calls',
@@ -291,21 +292,21 @@ export const REDIS_KEY_ROWS = {
     of: [],
     type: 'stream',
     holds:
-      'Events that webhooks subscribe to, until they are handed to the queues: fields `o` organization_id, `e` ActivityEntry',
+      'Events that webhooks subscribe to, until they are queued for delivery: fields `o` organization_id, `e` ActivityEntry',
   },
   outboxUsage: {
     kind: 'outbox-usage',
     of: [],
     type: 'hash',
     holds:
-      '`<organization_id> bytes` → size of its entries in the outbox, `<organization_id> dropped` → events that found it full',
+      '`<organization_id> bytes` → size of its entries in the outbox, `<organization_id> dropped` → events dropped because it was full',
   },
   rateFlood: {
     kind: 'rate-flood',
     of: ['name'],
     type: 'hash',
     holds:
-      '`count`, `entry`, `first_was_sent` of the gathered events of one agent and minute; expires.',
+      '`count`, `entry`, `first_was_sent` of the aggregated events of one agent and minute; expires.',
   },
   rateFloods: {
     kind: 'rate-floods',
@@ -336,14 +337,13 @@ export const REDIS_KEY_ROWS = {
     kind: 'webhook-state',
     of: ['webhook_id'],
     type: 'hash',
-    holds: 'What deliveries have made of a webhook: counts, status, last attempt',
+    holds: 'Delivery state of a webhook: counts, status, last attempt',
   },
   webhooksDue: {
     kind: 'webhooks-due',
     of: [],
     type: 'sorted set',
-    holds:
-      '`<organization_id> <webhook_id>` by the ms at which the webhook next has something to do',
+    holds: '`<organization_id> <webhook_id>` by the ms of the next due work of the webhook',
   },
   webhookQueue: {
     kind: 'webhook-queue',
@@ -418,7 +418,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'kill-mails',
     of: [],
     type: 'sorted set',
-    holds: 'agent_killed entries that an e-mail is to report, by the ms at which it is due',
+    holds: 'agent_killed entries with a pending e-mail, by the ms at which it is due',
   },
   beaconLeader: {
     kind: 'beacon-leader',
@@ -431,14 +431,14 @@ export const REDIS_KEY_ROWS = {
     kind: 'edge-beats',
     of: [],
     type: 'sorted set',
-    holds: 'edge_id by the Redis time of its last beat, in ms',
+    holds: 'edge_id by the Redis time of its last heartbeat, in ms',
   },
   kills: {
     kind: 'kills',
     of: [],
     type: 'hash',
     holds:
-      'epoch → KillRecord, from the kill until its event is written and no live edge is silent',
+      'epoch → KillRecord, from the kill until its event is written and every live edge has acknowledged',
   },
   agentOrganizationKeys: {
     kind: 'agent-organization-keys',
@@ -450,21 +450,21 @@ export const REDIS_KEY_ROWS = {
     kind: 'agent-calls',
     of: ['organization_id', 'agent_id'],
     type: 'hash',
-    holds: 'minute → calls of an agent, for a little more than the last hour',
+    holds: 'minute → number of calls of an agent; covers slightly more than the last hour',
   },
   rateLog: {
     kind: 'rate-log',
     of: ['organization_id', 'agent_id', 'scope_id'],
     type: 'list',
     holds:
-      'Times, in ms, of the calls that the rate limit of a scope has let through in the last minute, newest first',
+      'Times, in ms, of the calls that the rate limit of a scope allowed in the last minute, newest first',
   },
   rateViolations: {
     kind: 'rate-refusals',
     of: ['organization_id', 'agent_id'],
     type: 'hash',
     holds:
-      'scope_id → `<first refusal, ms> <latest, ms> <clock minute> <refusals of it> <of the one before>`',
+      'scope_id → `<first refusal, ms> <latest refusal, ms> <clock minute> <refusals in it> <refusals in the previous minute>`',
   },
   acknowledgements: {
     kind: 'acknowledgements',

@@ -1,19 +1,21 @@
-/** Why a credential cannot be used; `cause` in the activity entry. The catalogue of docs/guides/credentials.md. */
+/** Why a credential cannot be used; `cause` in the activity entry. docs/guides/credentials.md lists them. */
 export const CREDENTIAL_CAUSES = {
-  not_opened: 'The stored secret cannot be opened with the present encryption key.',
-  not_a_header: 'The stored credential holds what cannot stand in a header.',
+  not_opened: 'The stored secret cannot be decrypted with the current encryption key.',
+  not_a_header: 'The stored credential contains characters that are not allowed in a header.',
   address_refused: 'The host of token_url is, or resolves to, an address that is not public.',
-  dns_failed: 'The host of token_url has no address.',
-  connection_failed: 'The token endpoint cannot be reached, or closed the connection.',
+  dns_failed: 'The host of token_url cannot be resolved.',
+  connection_failed: 'The token endpoint is unreachable, or closed the connection.',
   tls_failed: 'The certificate of the token endpoint is not valid, or the TLS handshake failed.',
-  timeout: 'The token endpoint gave no complete answer within 5 seconds.',
-  answer_too_large: 'The answer of the token endpoint is larger than 64 KiB.',
-  redirect_refused: 'The token endpoint answered with a redirect, which is never followed.',
-  refused: 'The token endpoint refused; token_status and token_error say how.',
-  unreadable_answer: 'The answer of the token endpoint is no JSON object with an access_token.',
-  unusable_token: 'The access token holds what cannot stand in a header, is empty or too long.',
-  other_token_type: 'The token type is missing, or another than Bearer.',
-  expired_token: 'The access token had expired when it came.',
+  timeout: 'The token endpoint sent no complete response within 5 seconds.',
+  answer_too_large: 'The response of the token endpoint is larger than 64 KiB.',
+  redirect_refused: 'The token endpoint responded with a redirect. Redirects are not followed.',
+  refused: 'The token endpoint refused the request; see token_status and token_error.',
+  unreadable_answer:
+    'The response of the token endpoint is not a JSON object with an access_token.',
+  unusable_token:
+    'The access token is empty, too long, or contains characters that are not allowed in a header.',
+  other_token_type: 'The token type is missing or is not Bearer.',
+  expired_token: 'The access token had already expired when it was received.',
   busy: 'Too many tokens are being fetched by this process, or for this organization.',
 } as const satisfies Record<string, string>
 
@@ -22,7 +24,7 @@ export type CredentialCause = keyof typeof CREDENTIAL_CAUSES
 /** Why there is no access token. */
 export interface TokenFailure {
   readonly cause: CredentialCause
-  /** Of the answer; null where none came. */
+  /** HTTP status of the response; null if there was none. */
   readonly token_status: number | null
   /** The error code of RFC 6749 that the endpoint gave; null for any other text. */
   readonly token_error: string | null

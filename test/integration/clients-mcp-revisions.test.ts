@@ -127,7 +127,7 @@ for (const [name, revision, open] of CLIENTS) {
     const held = await open(revision, killed.api_key)
     await stack.operator.send('POST', `/admin/agents/${killed.agent_id}/kill`, { reason: 'test' })
     const after = server.requests.length
-    assert.match(await failure(() => held.run('add', { a: 1, b: 1 })), /agent is switched off/)
+    assert.match(await failure(() => held.run('add', { a: 1, b: 1 })), /agent has been killed/)
     assert.equal(server.requests.length, after)
     await held.close()
   })
