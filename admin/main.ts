@@ -17,14 +17,15 @@ const log = makeLog('info')
 
 try {
   const { redisUrl, encryptionKey } = settings
-  if (redisUrl === null || encryptionKey === null) throw new Error('settings were not checked')
+  if (redisUrl === null || encryptionKey === null)
+    throw new Error('the settings have not been validated')
   const admin = await startAdmin({ ...settings, redisUrl, encryptionKey }, log, (token) => {
-    process.stdout.write(`Admin token, shown this once: ${token}\n`)
+    process.stdout.write(`Admin token (shown only once): ${token}\n`)
   })
   // The launcher says this once for all its children.
   if (process.send === undefined)
     for (const notice of unknownSettings(process.env)) log.warn(notice)
-  log.info({ host: settings.apiHost, port: admin.port }, 'the admin service listens')
+  log.info({ host: settings.apiHost, port: admin.port }, 'the admin service is listening')
   stopOnSignal(admin)
   process.send?.({ kind: 'ready', port: admin.port })
 } catch (error) {
@@ -35,9 +36,9 @@ try {
 
 function missing({ redisUrl, encryptionKey }: Settings): string[] {
   return [
-    ...(redisUrl === null ? ['REDIS_URL is needed where `agw start` does not run the store.'] : []),
+    ...(redisUrl === null ? ['REDIS_URL is required unless `agw start` runs the store.'] : []),
     ...(encryptionKey === null
-      ? ['AGW_ENCRYPTION_KEY is needed where `agw start` does not make one.']
+      ? ['AGW_ENCRYPTION_KEY is required unless `agw start` generates it.']
       : []),
   ]
 }

@@ -227,7 +227,7 @@ async function ready(redis: RedisClient): Promise<void> {
   if (redis.status === 'ready') return
   await new Promise<void>((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`the store of REDIS_URL did not answer in ${READY_LIMIT_MS} ms`)),
+      () => reject(new Error(`the store at REDIS_URL did not respond within ${READY_LIMIT_MS} ms`)),
       READY_LIMIT_MS,
     )
     redis.once('ready', () => {

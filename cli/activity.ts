@@ -62,7 +62,7 @@ async function agentId(options: ActivityOptions, agent: string): Promise<string>
   if (status !== 404) return agent
   const found = await agentsCalled(options, agent)
   if (found.length > 1)
-    throw new Error(`${found.length} agents are called "${agent}"; give an id: ${found.join(', ')}`)
+    throw new Error(`${found.length} agents are named "${agent}"; use an id: ${found.join(', ')}`)
   return found[0] ?? agent
 }
 

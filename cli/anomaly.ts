@@ -64,8 +64,7 @@ export async function runAnomalyReplay(
   return 0
 }
 
-const NOTHING =
-  'No calls of agents were found. A call counts from the first one that a scope governs.\n'
+const NOTHING = 'No calls of agents found. Only calls that matched a scope are scored.\n'
 
 /** Answers what is wrong with the entries, or null. */
 async function readInto(
@@ -79,9 +78,9 @@ async function readInto(
     number++
     if (line.trim() === '') continue
     const entry = readEntry(line)
-    if (entry === null) return `line ${number} is no activity entry`
+    if (entry === null) return `line ${number} is not an activity entry`
     if (isWanted(entry, options) && !replay.add(entry))
-      return `There are more than ${REPLAY_CALLS_MAX} calls. Narrow them by --agent, --from or --to.`
+      return `There are more than ${REPLAY_CALLS_MAX} calls. Narrow the selection with --agent, --from or --to.`
   }
   return null
 }
@@ -93,7 +92,7 @@ async function open(options: AnomalyReplayOptions, stdin: Readable): Promise<Rea
   // With a token the admin API is meant: a program that starts this one may leave standard input open for ever.
   if (!token && options.url === undefined && isPiped(stdin)) return stdin
   if (!token)
-    throw new Error('An admin token is needed: give --token, or set AGW_TOKEN; or give --file.')
+    throw new Error('An admin token is required: use --token, or set AGW_TOKEN. Or use --file.')
   const query = new URLSearchParams({ format: 'ndjson' })
   if (options.agent !== undefined) query.set('agent_id', options.agent)
   if (options.from !== undefined) query.set('from', new Date(options.from).toISOString())
@@ -104,7 +103,7 @@ async function open(options: AnomalyReplayOptions, stdin: Readable): Promise<Rea
     headers: { authorization: `Bearer ${token}`, 'x-agw-client': 'cli' },
   }).catch((error: unknown) => {
     const cause = (error as { cause?: { message?: string } }).cause?.message
-    throw new Error(`${url} does not answer: ${cause ?? (error as Error).message}`)
+    throw new Error(`${url} is unreachable: ${cause ?? (error as Error).message}`)
   })
   if (answer.status !== 200 || answer.body === null) {
     const body: unknown = await answer.json().catch(() => null)
@@ -175,7 +174,7 @@ function tableOf(
   const kill = auto_kill_threshold < 1 ? `at ${auto_kill_threshold}` : 'never'
   const sum = (count: (scope: ReplayedScope) => number): number =>
     scopes.reduce((total, scope) => total + count(scope), 0)
-  const head = `Told of at ${alert_threshold}, killed ${kill}, after ${learning_hours} hours of learning.`
+  const head = `Alert at ${alert_threshold}, kill ${kill}, after ${learning_hours} hours of learning.`
   const foot = [
     `scopes: ${scopes.length}`,
     `calls: ${sum(({ calls }) => calls)}`,
@@ -193,7 +192,7 @@ function textOf(scope: ReplayedScope, learning_hours: number): string {
   ]
   if (scope.learning)
     lines.push(
-      `  still learning, no verdict: it takes ${learning_hours} hours and ${LEARNING_CALLS} calls`,
+      `  still learning, no verdict: requires ${learning_hours} hours and ${LEARNING_CALLS} calls`,
     )
   else lines.push(...verdictsOf(scope))
   return `${lines.join('\n')}\n`
@@ -204,7 +203,7 @@ function verdictsOf(scope: ReplayedScope): string[] {
   const names = (types: readonly string[]): string => types.join(', ') || 'several weak signs'
   const lines = incidents.map(
     ({ at, score, types, normal_rpm, current_rpm, killed }) =>
-      `  ${at}  ${killed ? 'kill ' : 'alert'}  ${score.toFixed(3)}  ${names(types)}: ${current_rpm} calls a minute, ${normal_rpm} is usual`,
+      `  ${at}  ${killed ? 'kill ' : 'alert'}  ${score.toFixed(3)}  ${names(types)}: ${current_rpm}/min, baseline ${normal_rpm}/min`,
   )
   if (incidents.length === INCIDENTS_SHOWN_MAX)
     lines.push(`  … these are the first of ${incident_count} incidents`)

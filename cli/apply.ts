@@ -31,7 +31,9 @@ export async function runApply(
   const book = keysOut === undefined || keysOut === '-' ? null : new KeyBook(options, keysOut)
   const recovered = (await book?.recover()) ?? null
   if (recovered !== null)
-    stderr.write(`An earlier run had begun ${recovered.agent_name}; its key is in ${keysOut}.\n`)
+    stderr.write(
+      `An interrupted run had started to create ${recovered.agent_name}; its key is in ${keysOut}.\n`,
+    )
   const loaded = await loadPlan(options, env, stderr)
   if (loaded === null) return 1
   const { config, plan } = loaded
@@ -40,7 +42,7 @@ export async function runApply(
   )
   if (news.length > 0 && keysOut === undefined) {
     stderr.write(
-      `New agents: ${news.length}. The key of each is shown only once. Say where the keys go: --keys-out FILE, or --keys-out - for standard output. Nothing was changed.\n`,
+      `New agents: ${news.length}. Their keys are shown only once, so a destination is required: --keys-out FILE, or --keys-out - for standard output. Nothing was changed.\n`,
     )
     return 1
   }
@@ -48,7 +50,7 @@ export async function runApply(
     void stdout.write(
       output === 'json'
         ? `${terminalJson(key)}\n`
-        : `  key of ${key.agent_id}, shown this once: ${key.api_key}\n`,
+        : `  key of ${key.agent_id} (shown only once): ${key.api_key}\n`,
     )
   const createAgent: CreateAgent =
     book === null

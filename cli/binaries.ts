@@ -31,8 +31,8 @@ export interface FoundBinary {
 }
 
 /**
- * The Envoy to run: ENVOY_BIN, else a 1.40 on PATH, else the pinned one, which is installed when it is not there yet.
- * Throws with one sentence that says what to do.
+ * The Envoy to run: ENVOY_BIN, else a 1.40 on PATH, else the pinned one, which is installed when it not installed yet. Throws
+ * with one sentence that says what to do.
  */
 export async function findEnvoy(where: Where, progress: Progress = () => {}): Promise<string> {
   const found = await lookForEnvoy(where)

@@ -50,7 +50,7 @@ export async function callAdmin(
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
     const cause = (error as { cause?: { message?: string } }).cause?.message
-    throw new Error(`${url} does not answer: ${cause ?? (error as Error).message}`)
+    throw new Error(`${url} is unreachable: ${cause ?? (error as Error).message}`)
   })
   const text = await answer.text()
   return {

@@ -54,7 +54,7 @@ async function checkHere(token: string | null, env: Environment): Promise<Findin
   if (!read.ok)
     return [
       ...read.faults.map((fault) =>
-        failed('settings', fault, 'Correct it; nothing else was checked.'),
+        failed('settings', fault, 'Correct it. No other checks were made.'),
       ),
       ...notices,
     ]
@@ -86,8 +86,8 @@ async function checkRunning(settings: Settings, token: string | null): Promise<F
       : [
           warning(
             'gateway',
-            `does not run here (${url})`,
-            'agw start runs it; --url looks at another one.',
+            `not running on this machine (${url})`,
+            'Run agw start, or use --url to check another deployment.',
           ),
         ]),
   ]

@@ -23,7 +23,7 @@ export async function runDump(
   for (const { agent_name, status } of installation.agents)
     if (status === 'killed')
       stderr.write(
-        `${terminalText(String(agent_name))} is killed, which no file says: applied to another installation, it is a new agent there.\n`,
+        `${terminalText(String(agent_name))} is killed. The file does not record this: in another deployment, apply would create it as an active agent.\n`,
       )
   const config = dumpConfig(installation)
   const text = options.output === 'json' ? `${terminalJson(config, 2)}\n` : configAsYaml(config)

@@ -18,7 +18,7 @@ export async function main(argv: readonly string[]): Promise<void> {
 /** All commands with their options; nothing runs yet. */
 export function makeProgram(): Command {
   const program = new Command('agw')
-    .description('Access control for AI agents, in front of any API')
+    .description('Access control for the API calls of AI agents')
     .exitOverride()
     .showHelpAfterError('(run agw --help for the list of commands)')
   addStart(program)

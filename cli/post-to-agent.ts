@@ -20,8 +20,8 @@ export async function postToAgent(
 async function findByName(options: AdminOptions, name: string): Promise<string> {
   const found = await agentsCalled(options, name)
   const [agent_id, ...more] = found
-  if (agent_id === undefined) throw new Error(`No agent has the id or the name "${name}".`)
+  if (agent_id === undefined) throw new Error(`No agent has the id or name "${name}".`)
   if (more.length > 0)
-    throw new Error(`${found.length} agents are called "${name}"; give an id: ${found.join(', ')}`)
+    throw new Error(`${found.length} agents are named "${name}"; use an id: ${found.join(', ')}`)
   return agent_id
 }

@@ -27,8 +27,8 @@ export function listenFailure(error: unknown, { host, port }: ListenSettings): L
       }
     case 'EACCES':
       return {
-        cause: 'this user may not open the port',
-        advice: `Set ${port} to a port from 1024 on, or allow this user to open lower ones.`,
+        cause: 'this user is not allowed to open the port',
+        advice: `Set ${port} to 1024 or higher, or allow this user to open lower ports.`,
       }
     case 'EADDRNOTAVAIL':
       return {
@@ -37,7 +37,7 @@ export function listenFailure(error: unknown, { host, port }: ListenSettings): L
       }
     case 'EAFNOSUPPORT':
       return {
-        cause: 'this machine does not support addresses of this kind',
+        cause: 'this machine does not support this address family',
         advice: `Set ${otherHost} to an address of this machine: ${ownAddresses()}.`,
       }
     case 'ENOTFOUND':

@@ -127,7 +127,8 @@ export const REASONS = {
   },
   agent_mismatch: {
     status: 403,
-    message: 'agent_id does not match this API key. Remove agent_id, or use the key of that agent.',
+    message:
+      'This API key belongs to a different agent. Remove agent_id, or use the key of that agent.',
     event: 'request_rejected',
     anomaly: 'denied',
     cause: 'The request uses the key of one agent and the `agent_id` of another.',

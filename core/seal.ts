@@ -28,7 +28,7 @@ export function parseKeyRing(text: string): KeyRing {
     const key = Buffer.from(part.trim(), 'base64')
     if (key.length !== KEY_BYTES)
       throw new Error(
-        'AGW_ENCRYPTION_KEY must be 32 bytes in Base64 (several: separated by commas)',
+        'AGW_ENCRYPTION_KEY must be 32 bytes in Base64, or a comma-separated list of such keys',
       )
     keys.set(keyId(key), key)
   }

@@ -52,9 +52,9 @@ export const host: Kind<string> = {
 }
 
 export const hostPattern = matching(
-  'host name, or *. and a domain',
+  'host name, or *.domain',
   /^(\*\.)?[A-Za-z0-9_]([A-Za-z0-9_.-]{0,250}[A-Za-z0-9_])?$/,
-  'is not a host name, nor *. and a domain',
+  'is neither a host name nor *.domain',
 )
 
 export const name = matching(
@@ -107,7 +107,7 @@ export const adminToken: Kind<string> = secret({
     const token = bearerToken.parse(text)
     return token.ok && text.length < ADMIN_TOKEN_MIN_LENGTH
       ? bad(
-          `has fewer than ${ADMIN_TOKEN_MIN_LENGTH} characters. Make one with: openssl rand -hex 32`,
+          `has fewer than ${ADMIN_TOKEN_MIN_LENGTH} characters. Generate one with: openssl rand -hex 32`,
         )
       : token
   },
@@ -118,25 +118,25 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /** Kept as text: core/seal.ts makes the key ring of it. */
 export const encryptionKeys: Kind<string> = secret({
-  name: '32 bytes in Base64; several separated by commas, the newest first',
+  name: '32 bytes in Base64; comma-separated if several, newest first',
   parse: (text) =>
     text.split(',').every((part) => {
       const key = part.trim()
       return BASE64.test(key) && Buffer.from(key, 'base64').length === ENCRYPTION_KEY_BYTES
     })
       ? good(text)
-      : bad('is not 32 bytes in Base64 (several: separated by commas)'),
+      : bad('is not 32 bytes in Base64, or a comma-separated list of such keys'),
 })
 
 /** For what is kept: from an hour to ten years. */
 export const days: Kind<number> = {
-  name: 'time to keep: 12h, 30d',
+  name: 'retention: 12h, 30d',
   parse: (text) => {
     const match = /^(\d{1,6})(h|d)$/.exec(text)
     const hours = Number(match?.[1]) * (match?.[2] === 'd' ? 24 : 1)
     return match !== null && hours >= 1 && hours <= 87_600
       ? good(hours * 3_600_000)
-      : bad('is not a time like 12h or 30d, of an hour to ten years')
+      : bad('is not a duration from 1h to ten years, such as 12h or 30d')
   },
 }
 
@@ -151,20 +151,20 @@ export const duration: Kind<number> = {
     const value = unit === undefined ? Number.NaN : Number(match?.[1]) * DURATION_UNITS_MS[unit]
     return value <= LONGEST_DURATION_MS
       ? good(value)
-      : bad('is not a duration like 500ms, 30s, 15m or 2h, of at most a week')
+      : bad('is not a duration of at most a week, such as 500ms, 30s, 15m or 2h')
   },
 }
 
 /** An empty text is an empty list. */
 export const listOf = <T>(item: Kind<T>, limit: number): Kind<readonly T[]> => ({
-  name: `list, separated by commas, of: ${item.name}`,
+  name: `comma-separated list: ${item.name}`,
   parse: (text) => {
     const parts = text.split(',').flatMap((part) => part.trim() || [])
     if (parts.length > limit) return bad(`lists more than ${limit} values`)
     const values: T[] = []
     for (const part of parts) {
       const parsed = item.parse(part)
-      if (!parsed.ok) return bad(`holds "${part}", which ${parsed.fault}`)
+      if (!parsed.ok) return bad(`contains "${part}", which ${parsed.fault}`)
       values.push(parsed.value)
     }
     return good(values)
@@ -185,7 +185,7 @@ export const cidr: Kind<string> = {
           : ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${length}`)
       return good(`${network.toString()}/${length}`)
     } catch {
-      return bad('is not a range like 10.1.0.0/16 or fd00:1::/32')
+      return bad('is not a CIDR range such as 10.1.0.0/16 or fd00:1::/32')
     }
   },
 }
@@ -210,7 +210,7 @@ export const extProcAddress: Kind<string> = {
   parse: (text) => {
     if (!text.startsWith('unix:')) return hostPort.parse(text)
     const socket = text.slice('unix:'.length)
-    if (!socket.startsWith('/')) return bad('is not unix: and an absolute path')
+    if (!socket.startsWith('/')) return bad('is not unix: followed by an absolute path')
     return Buffer.byteLength(socket) <= SOCKET_PATH_LIMIT_BYTES
       ? good(text)
       : bad(`has a socket path of more than ${SOCKET_PATH_LIMIT_BYTES} bytes`)
@@ -223,7 +223,7 @@ const REDIS_FORMS =
 /** It may hold a password. */
 export const redisUrl: Kind<string> = secret({
   name: REDIS_FORMS,
-  parse: (text) => (isRedisUrl(text) ? good(text) : bad(`is none of ${REDIS_FORMS}`)),
+  parse: (text) => (isRedisUrl(text) ? good(text) : bad(`must be one of ${REDIS_FORMS}`)),
 })
 
 function isRedisUrl(text: string): boolean {

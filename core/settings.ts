@@ -69,7 +69,7 @@ export const SETTINGS = {
     'AGW_API_ALLOWED_HOSTS',
     kinds.listOf(kinds.hostPattern, HOSTS_LIMIT),
     '',
-    'Host names under which the admin service is called, such as agw.example.com or *.internal. IP addresses, localhost, the host name of the machine and AGW_API_HOST are always allowed.',
+    'Host names that clients use for the admin service, such as agw.example.com or *.internal. IP addresses, localhost, the host name of the machine and AGW_API_HOST are always allowed.',
     { shown_default: 'none' },
   ),
   redisUrl: optional('REDIS_URL', kinds.redisUrl, 'Address of Redis or Valkey.', {
@@ -102,12 +102,12 @@ export const SETTINGS = {
     'AGW_ADMIN_EMAIL',
     kinds.email,
     'admin@localhost',
-    'E-mail address the first admin token belongs to.',
+    'E-mail address that the first admin token belongs to.',
   ),
   encryptionKey: optional(
     'AGW_ENCRYPTION_KEY',
     kinds.encryptionKeys,
-    'Key that encrypts stored credentials.',
+    'Key that encrypts stored credentials. The first one encrypts, all of them decrypt.',
     {
       shown_default: 'generated at first start and stored in encryption-key in the data directory',
     },
@@ -152,13 +152,13 @@ export const SETTINGS = {
     'AGW_TRUSTED_HOPS',
     kinds.integer(0, 16),
     '0',
-    'Number of trusted proxies in front whose X-Forwarded-For is used.',
+    'Number of trusted proxies in front of the listener. Their X-Forwarded-For determines the client address.',
   ),
   upstreamIdleTimeout_ms: withDefault(
     'AGW_UPSTREAM_IDLE_TIMEOUT',
     kinds.duration,
     '15m',
-    'Maximum time without data from an upstream.',
+    'Maximum time without any data from an upstream before the call fails.',
   ),
   egressAllowCidrs: withDefault(
     'AGW_EGRESS_ALLOW_CIDRS',
@@ -170,7 +170,7 @@ export const SETTINGS = {
   upstreamCaFile: optional(
     'AGW_UPSTREAM_CA_FILE',
     kinds.readableFile,
-    'Extra CA for upstream TLS (PEM).',
+    'Additional CA for upstream TLS (PEM).',
     {
       shown_default: "the system's CAs",
     },
@@ -186,7 +186,7 @@ export const SETTINGS = {
     'AGW_WEBHOOK_DELAYS',
     kinds.listOf(kinds.duration, 20),
     '0s,1m,5m,30m,2h',
-    'Delivery attempts of a webhook: the delay before each, counted from the previous failure.',
+    'Delay before each webhook delivery attempt, counted from the previous failure. The number of delays is the number of attempts.',
   ),
   smtpUrl: optional('AGW_SMTP_URL', kinds.smtpUrl, 'Mail server for alerts.'),
   alertEmailFrom: optional('AGW_ALERT_EMAIL_FROM', kinds.email, 'Sender of alert e-mails.'),
@@ -257,18 +257,18 @@ export const SETTINGS = {
   extProcTlsKeyFile: optional(
     'AGW_EXT_PROC_TLS_KEY_FILE',
     kinds.readableFile,
-    'Its private key (PEM).',
+    'Private key of AGW_EXT_PROC_TLS_CERT_FILE (PEM).',
   ),
   extProcTlsCaFile: optional(
     'AGW_EXT_PROC_TLS_CA_FILE',
     kinds.readableFile,
-    'CA that both sides require; it should sign nothing else (PEM).',
+    'CA that both sides trust (PEM). It should sign no other certificates.',
   ),
   killLease_ms: withDefault(
     'AGW_KILL_LEASE_MS',
     kinds.integer(500, 60_000),
     '3000',
-    'How long an edge may serve without proof that it receives kills (ms).',
+    'Liveness lease: how long an edge may serve without proof that it receives kills (ms).',
   ),
   dnsResolvers: withDefault(
     'AGW_DNS_RESOLVERS',
@@ -280,13 +280,13 @@ export const SETTINGS = {
   echoPort: optional(
     'AGW_ECHO_PORT',
     kinds.port,
-    'Port on 127.0.0.1 of the echo API that agw start runs for testing.',
+    'Port (on 127.0.0.1) of the echo API that agw start runs for testing.',
     { shown_default: '8082, or a free port if that is in use' },
   ),
   verdictSecret: optional(
     'AGW_VERDICT_SECRET',
     kinds.bearerToken,
-    'Marks a passed call for Envoy routes; changes with every start.',
+    'Secret header value that marks an allowed call for the Envoy routes. Changes with every start.',
     internal,
   ),
   echoOrigin: optional(
@@ -421,9 +421,9 @@ function conflicts(
   const { proxyPort, apiPort } = values
   const samePort = typeof proxyPort === 'number' && proxyPort === apiPort && proxyPort !== 0
   if (samePort && values.proxyHost === values.apiHost)
-    faults.push('AGW_PROXY_PORT and AGW_API_PORT are the same port.')
+    faults.push('AGW_PROXY_PORT and AGW_API_PORT must be different.')
   if (isSet('smtpUrl') && !(isSet('alertEmailFrom') && isSet('alertEmailTo')))
-    faults.push('AGW_SMTP_URL needs AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
+    faults.push('AGW_SMTP_URL requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
     faults.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
   return faults

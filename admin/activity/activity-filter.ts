@@ -19,14 +19,14 @@ export const FILTER_QUERY = {
     Type.String({
       minLength: 1,
       maxLength: ID_LENGTH_LIMIT,
-      description: 'The X-Agw-Request-Id of an answer',
+      description: 'The X-Agw-Request-Id of a response',
     }),
   ),
   q: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: QUERY_LENGTH_LIMIT,
-      description: 'Part of any value of the entry, in any case',
+      description: 'Substring of any value of the entry; case-insensitive',
     }),
   ),
   from: Type.Optional(TimeText('Not before')),

@@ -113,7 +113,7 @@ async function list({
   const issues = [
     ...(read.ok ? [] : read.issues),
     ...(query.cursor !== undefined && before === null
-      ? [{ path: 'query/cursor', message: 'was not made by this API' }]
+      ? [{ path: 'query/cursor', message: 'is not a cursor of this API' }]
       : []),
   ]
   if (!read.ok || issues.length > 0) return invalid(issues)
@@ -144,7 +144,9 @@ async function stream({
   const isWrong = last !== undefined && last !== '' && !isPlace(String(last))
   if (!read.ok) return invalid(read.issues)
   if (isWrong)
-    return invalid([{ path: 'headers/last-event-id', message: 'was not sent by this stream' }])
+    return invalid([
+      { path: 'headers/last-event-id', message: 'is not an event id of this stream' },
+    ])
   const after = last ? String(last) : await newestPlace(redis, organization_id)
   const following = feed.follow(organization_id)
   if (following === null) return { kind: 'refusal', error: 'too_many_streams' }
@@ -225,7 +227,7 @@ async function counts(
   const cursor =
     query.cursor === undefined ? top : Number(/^\d{1,12}$/.exec(query.cursor)?.[0] ?? Number.NaN)
   if (Number.isNaN(cursor))
-    return invalid([{ path: 'query/cursor', message: 'was not made by this API' }])
+    return invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
   const { data, next } = await readRefusalCounts(context.redis, organization_id, {
     newest: Math.min(top, cursor),
     oldest,

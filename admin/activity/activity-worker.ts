@@ -61,20 +61,20 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       return done
     } catch (error) {
       if (!failing.has(job) && !stopped.aborted)
-        log.warn({ err: error }, `${job} fails at the moment`)
+        log.warn({ err: error }, `${job} failed; it will be retried`)
       if (failing.size < FAILING_MAX) failing.add(job)
       return null
     }
   }
   while (!stopped.aborted) {
     let pause_ms = LEADERSHIP_MS / 5
-    const organization_ids = await attempt('leading the work on the activity log', async () =>
+    const organization_ids = await attempt('electing the leader for the activity log', async () =>
       (await leads(parts)) ? redis.hkeys(REDIS_KEYS.organizations) : null,
     )
     if (organization_ids !== null) {
       const has_more = await Promise.all(
         organization_ids.map((organization_id) =>
-          attempt(`the digest of the activity log of ${organization_id}`, () =>
+          attempt(`indexing the activity log of ${organization_id}`, () =>
             digestNext(parts, organization_id, stopped),
           ),
         ),
@@ -83,22 +83,24 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       pause_ms = has_more.includes(true) ? 0 : idle_ms
       if (nowMs() >= due.floods) {
         due.floods = nowMs() + FLOODS_INTERVAL_MS
-        await attempt('telling the activity log of floods', () => tellFloods(redis, now()))
+        await attempt('recording counted refusals in the activity log', () =>
+          tellFloods(redis, now()),
+        )
       }
       if (nowMs() >= due.budget) {
         due.budget = nowMs() + BUDGET_INTERVAL_MS
-        await attempt('the retention of the activity log', () =>
+        await attempt('trimming the activity log', () =>
           keepWithinBudget(redis, organization_ids, parts.retention, now().getTime()),
         )
       }
       if (sending === null && nowMs() >= due.notices) {
         due.notices = nowMs() + NOTICE_INTERVAL_MS
         // Not awaited: a mail server may take its time, and the digest must not.
-        sending = attempt('the e-mail about new alerts', () => sendAlertNotices(parts)).finally(
-          () => {
-            sending = null
-          },
-        )
+        sending = attempt('sending the e-mail about new alerts', () =>
+          sendAlertNotices(parts),
+        ).finally(() => {
+          sending = null
+        })
       }
     }
     await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)

@@ -33,7 +33,10 @@ export const agentRoutes: readonly Route[] = defineResource({
     query: {
       status: Type.Optional(Type.Enum(['active', 'killed'])),
       q: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Part of the name or the id, in any case' }),
+        Type.String({
+          maxLength: 200,
+          description: 'Substring of the name or the id; case-insensitive',
+        }),
       ),
     },
     narrow: ({ query: { status, q } }) => {

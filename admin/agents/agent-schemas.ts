@@ -12,7 +12,7 @@ const AGENT_ID_MESSAGE =
   'must be at most 128 letters, digits, ".", "_", ":" and "-", beginning with a letter or digit'
 
 export const Metadata = Type.Record(Type.String(), Type.Unknown(), {
-  description: `An object of your own, at most ${METADATA_LIMIT_BYTES} bytes as JSON`,
+  description: `Any object of at most ${METADATA_LIMIT_BYTES} bytes as JSON`,
 })
 
 export const NewAgent = Strict({
@@ -21,7 +21,7 @@ export const NewAgent = Strict({
     Type.String({
       pattern: AGENT_ID_PATTERN,
       [PATTERN_MESSAGE]: AGENT_ID_MESSAGE,
-      description: 'Made where it is left out; never given twice.',
+      description: 'Generated if omitted; never reused.',
     }),
   ),
   metadata: Type.Optional(Metadata),
@@ -42,6 +42,6 @@ export const AgentView = Strict({
 
 export const CreatedAgent = Strict({
   ...AgentView.properties,
-  api_key: Type.String({ description: 'A key of the agent. It is shown this once.' }),
+  api_key: Type.String({ description: 'The first key of the agent. It is shown only once.' }),
   api_key_id: Type.String(),
 })

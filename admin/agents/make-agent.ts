@@ -24,11 +24,12 @@ export async function makeAgent(
     redis.hexists(REDIS_KEYS.agents(org), agent_id),
     redis.hexists(REDIS_KEYS.agentTombstones(org), agent_id),
   ])
-  if (existing === 1) return conflict('agent_id_taken', 'There is an agent with this agent_id.')
+  if (existing === 1)
+    return conflict('agent_id_taken', 'An agent with this agent_id already exists.')
   if (tombstone === 1)
     return conflict(
       'agent_id_deleted',
-      'An agent with this agent_id was deleted. Its id is never given again; choose another.',
+      'An agent with this agent_id was deleted. Ids are never reused; choose another.',
     )
   if (count >= AGENTS_LIMIT)
     return conflict('too_many_agents', `An organization has at most ${AGENTS_LIMIT} agents.`)

@@ -19,7 +19,7 @@ export async function removeAgent(
   if (scopes.length > 0 && query.cascade !== true)
     return conflict(
       'in_use',
-      'The agent has scopes. Delete them first, or repeat this with ?cascade=true.',
+      'The agent has scopes. Delete them first, or repeat the request with ?cascade=true.',
       { scopes: scopes.length },
     )
   const key_ids = await redis.zrange(REDIS_KEYS.apiKeyIndex(org, agent_id), '0', '-1')

@@ -35,7 +35,7 @@ function ofAnomaly(entry: ActivityEntry): AlertCause {
     about: `anomaly ${entry.agent_id} ${entry.scope_id}`,
     kind: 'anomaly',
     severity: action_taken === 'killed' ? 'critical' : 'high',
-    title: `${nameOf(entry)} behaves unusually.`,
+    title: `${nameOf(entry)} deviates from its baseline.`,
     occurrence: {
       ...whoAndWhat(entry),
       anomaly_score: anomaly_score ?? null,
@@ -52,7 +52,7 @@ function ofAutomaticKill(entry: ActivityEntry): AlertCause | null {
     about: `agent_killed ${entry.agent_id}`,
     kind: 'agent_killed',
     severity: 'critical',
-    title: `${nameOf(entry)} was switched off by the gateway.`,
+    title: `${nameOf(entry)} was killed automatically.`,
     occurrence: {
       ...whoAndWhat(entry),
       kill_method: textOf(kill_method),
@@ -81,14 +81,14 @@ function ofLostState(entry: ActivityEntry): AlertCause | null {
 }
 
 const LOST_STATES: ReadonlyMap<string, (name: string) => string> = new Map([
-  ['agent.kill_restored', (name) => `The store had lost the kill of ${name}; it was written back.`],
+  ['agent.kill_restored', (name) => `The store had lost the kill of ${name}; it was restored.`],
   [
     'agent.reactivation_restored',
-    (name) => `The store had lost the reactivation of ${name}; it was written back.`,
+    (name) => `The store had lost the reactivation of ${name}; it was restored.`,
   ],
   [
     'agent.kill_lost',
-    (name) => `The store has lost ${name}, which was killed; running edges still refuse it.`,
+    (name) => `The store has lost the killed agent ${name}; running edges still refuse it.`,
   ],
 ])
 

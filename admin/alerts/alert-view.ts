@@ -10,7 +10,7 @@ export const AlertView = Strict({
   kind: Type.Enum([...ALERT_KINDS]),
   severity: Type.Enum([...ALERT_SEVERITIES]),
   title: Type.String(),
-  count: Type.Integer({ description: 'How often it has happened while the alert was open' }),
+  count: Type.Integer({ description: 'Number of occurrences while the alert is open' }),
   first_at: Timestamp,
   last_at: Timestamp,
   last: Type.Record(Type.String(), Type.Unknown(), { description: 'The last occurrence' }),

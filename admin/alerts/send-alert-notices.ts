@@ -46,7 +46,7 @@ export async function sendAlertNotices(parts: {
         notices.length === 1
           ? `Agent Access Gateway: ${oneLine(shown.flat()[0]?.alert['title'] ?? 'an alert')}`
           : `Agent Access Gateway: ${notices.length} new alerts`,
-      text: `${lines.join('\n')}\n${more > 0 ? `and ${more} more\n` : ''}\nThey stay open until someone acknowledges them: GET /admin/alerts?status=open\n`,
+      text: `${lines.join('\n')}\n${more > 0 ? `and ${more} more\n` : ''}\nThey stay open until they are acknowledged: GET /admin/alerts?status=open\n`,
     })
   }
   await redis.zrem(REDIS_KEYS.alertNotices, ...notices)

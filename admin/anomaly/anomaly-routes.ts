@@ -14,13 +14,13 @@ const HOUR_MS = 3_600_000
 const LEARNING_HOURS = LEARNING_MS / HOUR_MS
 const DAY_HOURS = 24
 
-const Rate = Type.Number({ minimum: 0, description: 'Calls a minute' })
+const Rate = Type.Number({ minimum: 0, description: 'Calls per minute' })
 
 const ScopeBaseline = Strict({
   scope_id: Type.String(),
   name: Type.String(),
-  enabled: Type.Boolean({ description: 'Whether anomalies of the scope are told of' }),
-  learning: Type.Boolean({ description: 'There is no verdict yet' }),
+  enabled: Type.Boolean({ description: 'Whether anomalies of the scope raise alerts' }),
+  learning: Type.Boolean({ description: 'Still learning, no verdict yet' }),
   learned_hours: Type.Integer({ minimum: 0 }),
   learned_calls: Type.Integer({ minimum: 0 }),
   needed_hours: Type.Integer(),
@@ -31,19 +31,19 @@ const ScopeBaseline = Strict({
   normal_rpm: Rate,
   current_rpm: Rate,
   normal_rpm_by_hour: Type.Array(Rate, {
-    description: 'Of the 24 hours that begin with the hour of as_of',
+    description: 'For the 24 hours that start with the hour of as_of',
   }),
-  failed_share: Type.Number({ minimum: 0, description: 'Of the calls, usually' }),
-  denied_share: Type.Number({ minimum: 0, description: 'Of the calls, usually' }),
-  usual_bytes_in: Nullable(Type.Number({ description: 'Requests are hardly ever larger' })),
-  usual_bytes_out: Nullable(Type.Number({ description: 'Responses are hardly ever larger' })),
-  endpoints: Type.Array(Type.String(), { description: 'Identifiers are folded to *' }),
+  failed_share: Type.Number({ minimum: 0, description: 'Normal share of all calls' }),
+  denied_share: Type.Number({ minimum: 0, description: 'Normal share of all calls' }),
+  usual_bytes_in: Nullable(Type.Number({ description: 'Normal maximum size of requests' })),
+  usual_bytes_out: Nullable(Type.Number({ description: 'Normal maximum size of responses' })),
+  endpoints: Type.Array(Type.String(), { description: 'Identifiers are replaced by *' }),
   source_ips: Type.Array(Type.String()),
 })
 
 export const Baseline = Strict({
   agent_id: Type.String(),
-  learning: Type.Boolean({ description: 'Of some scope' }),
+  learning: Type.Boolean({ description: 'True if any scope is still learning' }),
   scopes: Type.Array(ScopeBaseline),
 })
 

@@ -104,7 +104,7 @@ class Analyser {
         // What was learned since the last storing is read again, by this process or another.
         this.#organizations.clear()
         if (isWell && !stopped.aborted)
-          this.#parts.log.warn({ err: error }, 'traffic cannot be analysed at the moment')
+          this.#parts.log.warn({ err: error }, 'analysing traffic failed; it will be retried')
         isWell = false
         pause_ms = LEASE_MS / 5
       }
@@ -231,7 +231,7 @@ class Analyser {
     } catch (error) {
       log.error(
         { err: error, organization_id, agent_id },
-        'an automatic kill failed; it is tried again',
+        'an automatic kill failed; it will be retried',
       )
       return false
     }

@@ -51,7 +51,7 @@ export class ArchiveChain {
   /** @throws when the folder cannot be used, or its last line is none of ours */
   constructor(folder: string, keys: readonly ArchiveKey[]) {
     const [key] = keys
-    if (key === undefined) throw new Error('an archive needs a key')
+    if (key === undefined) throw new Error('an archive requires a key')
     this.#folder = folder
     this.#key = key
     const headFile = join(folder, HEAD_FILE)
@@ -139,7 +139,7 @@ export class ArchiveChain {
     try {
       const { size } = await handle.stat()
       if (size !== (file === this.#file ? this.#size_bytes : 0))
-        throw new Error(`${file} was written by somebody else`)
+        throw new Error(`${file} was written by another process`)
       await handle.appendFile(bytes)
       // The disk may take long; requests are answered meanwhile.
       await handle.sync()
@@ -194,7 +194,7 @@ export class ArchiveChain {
       const begin = end < 2 ? 0 : bytes.lastIndexOf(0x0a, end - 2) + 1
       const line = readArchiveLine(bytes.toString('utf8', begin, end - 1))
       if (line === null)
-        throw new Error(`the last line of ${join(this.#folder, file)} is no line of an archive`)
+        throw new Error(`the last line of ${join(this.#folder, file)} is not an archive line`)
       return line
     } finally {
       closeSync(fd)

@@ -78,7 +78,8 @@ class Archiver {
         // The files are authoritative; they are read again.
         this.#chains = new Map()
         pause_ms = FAULT_PAUSE_MS
-        if (isWell) log.error({ err: error }, 'the activity log cannot be archived at the moment')
+        if (isWell)
+          log.error({ err: error }, 'archiving the activity log failed; it will be retried')
         isWell = false
       }
       await wait(pause_ms, undefined, { signal }).catch(() => undefined)
@@ -102,7 +103,8 @@ class Archiver {
   /** Installations do not mix, also where one folder is given to several. */
   async #open(): Promise<void> {
     const installation = await this.#parts.redis.get(REDIS_KEYS.installation)
-    if (installation === null) throw new Error('the store has no name of this installation yet')
+    if (installation === null)
+      throw new Error('the store does not have the name of this deployment yet')
     this.#folder = join(this.#parts.folder, installation)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     this.#archive_id = archiveIdOf(this.#folder)
@@ -122,7 +124,7 @@ class Archiver {
         if (!this.#broken.has(organization_id))
           log.error(
             { err: error, organization_id },
-            'the activity log cannot be archived at the moment',
+            'archiving the activity log failed; it will be retried',
           )
         this.#broken.add(organization_id)
       }
@@ -158,7 +160,7 @@ class Archiver {
     const missing = await chain.noteCut(known_n)
     this.#chains.set(organization_id, chain)
     if (missing === 0) return chain
-    const title = `${missing} entries that had been archived are gone from the archive.`
+    const title = `${missing} archived entries are missing from the archive.`
     log.error({ organization_id, missing, after_n: chain.head.n }, title)
     const cause = { kind: 'activity_lost', severity: 'critical', title } as const
     await raiseAlert(

@@ -25,7 +25,7 @@ export const auditRoutes: readonly Route[] = [
       archive_id: Type.Optional(
         Type.String({
           maxLength: 64,
-          description: "Unless given, the archive of the service's own",
+          description: 'Default: the archive of this service',
         }),
       ),
     }),

@@ -38,7 +38,7 @@ export async function bootstrapStore(
     const committed = await commit(redis, { guards, writes, targets }, wanted.settings.killLease_ms)
     if (committed.kind === 'committed') return made
   }
-  throw new Error('the store could not be set up: others changed it at the same time, repeatedly')
+  throw new Error('the store could not be set up because of repeated concurrent changes')
 }
 
 interface Steps {

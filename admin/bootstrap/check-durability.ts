@@ -17,7 +17,7 @@ export async function checkDurability(redis: RedisClient): Promise<Durability> {
   const warnings: string[] = []
   if (policy === null)
     warnings.push(
-      'The store hides its maxmemory-policy. It must be noeviction, or kills and keys can vanish.',
+      'The store does not report its maxmemory-policy. It must be noeviction, otherwise kills and keys can be lost.',
     )
   else if (policy !== 'noeviction')
     faults.push(
@@ -25,7 +25,7 @@ export async function checkDurability(redis: RedisClient): Promise<Durability> {
     )
   if (appendOnly === null)
     warnings.push(
-      'The store hides whether it writes an append-only file. Without one, a restart of it can undo kills.',
+      'The store does not report whether it writes an append-only file. Without one, a restart of the store can undo kills.',
     )
   else if (appendOnly !== 'yes')
     faults.push(

@@ -44,7 +44,7 @@ export async function carryOut(
   }
   return conflict(
     'changed_meanwhile',
-    'Others changed this at the same time. Read it again, then repeat the request.',
+    'The resource was changed concurrently. Read it again, then repeat the request.',
   )
 }
 

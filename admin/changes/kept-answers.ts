@@ -62,7 +62,7 @@ export class KeptAnswers {
     if (opened === null)
       return conflict(
         'idempotent_answer_unreadable',
-        'This request was carried out, but its answer can no longer be read.',
+        'This request was already processed, but its stored response can no longer be decrypted.',
       )
     // The first request may still be waiting for the edges; its answer means the same from here.
     if (now().getTime() - Number(written_at) < settings.killLease_ms) {

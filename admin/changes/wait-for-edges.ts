@@ -11,5 +11,5 @@ export async function waitForEdges(
   const limit_ms = settings.killLease_ms + LEASE_MARGIN_MS
   const { silent } = await acknowledgements.wait(epoch, edges, started_ms, limit_ms)
   if (silent.length > 0)
-    log.warn({ epoch, silent }, 'edges did not acknowledge a change; their lease is over')
+    log.warn({ epoch, silent }, 'edges did not acknowledge a change; their lease has expired')
 }

@@ -88,7 +88,7 @@ function problemOf(status: number, value: unknown): Problem {
   return {
     status,
     error: error ?? 'unknown',
-    message: message ?? `The service answered ${status}.`,
+    message: message ?? `The admin service returned HTTP ${status}.`,
     details: details ?? {},
     body: value,
   }
@@ -97,6 +97,6 @@ function problemOf(status: number, value: unknown): Problem {
 export const UNREACHABLE: Problem = {
   status: 0,
   error: 'unreachable',
-  message: 'The admin service cannot be reached.',
+  message: 'The admin service is unreachable.',
   details: {},
 }

@@ -76,7 +76,7 @@ export function App() {
 
 const Unreachable = () => (
   <div class="banner" role="alert">
-    The admin service cannot be reached. What you see may be old; trying again every few seconds.
+    The admin service is unreachable. What you see may be old; trying again every few seconds.
   </div>
 )
 

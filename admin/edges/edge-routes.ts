@@ -10,10 +10,10 @@ export const EdgeView = Strict({
   edge_id: Type.String(),
   region: Type.String(),
   started_at: Timestamp,
-  version: Nullable(Type.String({ description: 'Of the program' })),
-  in_flight: Type.Integer({ description: 'Calls that the edge holds' }),
-  draining: Type.Boolean({ description: 'It takes no new calls and leaves with its last one' }),
-  beat_age_ms: Type.Integer({ description: 'Time since it last proved to be there' }),
+  version: Nullable(Type.String({ description: 'Version of the program' })),
+  in_flight: Type.Integer({ description: 'Calls in flight' }),
+  draining: Type.Boolean({ description: 'It accepts no new calls and stops after its last one' }),
+  beat_age_ms: Type.Integer({ description: 'Time since its last heartbeat' }),
 })
 
 export const edgeRoutes: readonly Route[] = [

@@ -20,8 +20,8 @@ export async function checkReadiness({ redis, settings }: AdminContext): Promise
   ])
   const live_edges = live?.size ?? 0
   const parts = {
-    redis: live === null ? 'the store does not answer' : 'ok',
-    edges: live_edges > 0 ? 'ok' : 'no edge has beaten within its lease',
+    redis: live === null ? 'the store is unavailable' : 'ok',
+    edges: live_edges > 0 ? 'ok' : 'no edge has sent a heartbeat within its lease',
     proxy: proxy ?? 'ok',
   }
   return { ready: Object.values(parts).every((part) => part === 'ok'), parts, live_edges }

@@ -26,11 +26,11 @@ export function probeProxy(
       resolve(
         reason === 'invalid_target_url'
           ? null
-          : `the proxy answered ${response.statusCode} ${String(reason ?? '')}`.trim(),
+          : `the proxy responded with ${response.statusCode} ${String(reason ?? '')}`.trim(),
       )
     })
-    request.once('timeout', () => request.destroy(new Error('no answer in time')))
-    request.once('error', (error) => resolve(`the proxy does not answer: ${error.message}`))
+    request.once('timeout', () => request.destroy(new Error('timed out')))
+    request.once('error', (error) => resolve(`the proxy is unreachable: ${error.message}`))
     request.end()
   })
 }

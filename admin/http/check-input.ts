@@ -66,7 +66,7 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
   }
   for (const { at, schema: choice } of alternatives)
     for (const issue of issuesOfChoice(choice, valueAt(value, at), at)) add(issue)
-  return issues.length > 0 ? issues : [{ path: '', message: 'has a form that is not allowed here' }]
+  return issues.length > 0 ? issues : [{ path: '', message: 'does not have an allowed form' }]
 }
 
 /** The errors of every alternative at once would say nothing; only the one that the caller meant counts. */
@@ -97,7 +97,7 @@ function describe(schema: TSchema, error: SchemaError): Issue[] {
     const { additionalProperties } = params as { additionalProperties: readonly string[] }
     return additionalProperties.slice(0, ISSUES_LIMIT).map((name) => ({
       path: `${path}/${name.slice(0, 200)}`,
-      message: 'is not a member that is known here',
+      message: 'is not a known member',
     }))
   }
   const message = describeFault(schema, error)

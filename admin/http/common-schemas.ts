@@ -38,7 +38,7 @@ export const TimeText = (description: string) =>
   })
 
 /** `readFutureTime` judges whether it is to come. */
-export const FutureTime = TimeText('A time to come')
+export const FutureTime = TimeText('A time in the future')
 
 /** Items of a page. */
 export const LIST_DEFAULT = 50
@@ -46,7 +46,7 @@ export const LIST_LIMIT = 200
 
 export const PageQuery = {
   cursor: Type.Optional(
-    Type.String({ maxLength: 300, description: 'next_cursor of the page before' }),
+    Type.String({ maxLength: 300, description: 'next_cursor of the previous page' }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: LIST_LIMIT, default: LIST_DEFAULT })),
 }
@@ -56,7 +56,7 @@ export const ListOf = <T extends TSchema>(item: T) =>
 
 export const Cascade = Strict({
   cascade: Type.Optional(
-    Type.Boolean({ default: false, description: 'Deletes what depends on it as well.' }),
+    Type.Boolean({ default: false, description: 'Also deletes dependent resources.' }),
   ),
 })
 export const Empty = Type.Null()

@@ -71,7 +71,7 @@ export function describeFault(schema: TSchema, error: SchemaError): string | nul
   }
 }
 
-const OTHER = 'has a form that is not allowed here'
+const OTHER = 'does not have an allowed form'
 
 export const mustBeOneOf = (values: readonly unknown[]): string =>
   `must be one of ${values.map(String).join(', ')}`

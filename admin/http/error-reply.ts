@@ -6,9 +6,9 @@ import type { Refusal } from './outcome.ts'
 export const ErrorBody = Type.Object(
   {
     error: Type.String({
-      description: 'A code that stays the same; the header X-Agw-Reason repeats it.',
+      description: 'Stable error code; repeated in the header X-Agw-Reason.',
     }),
-    message: Type.String({ description: 'What to do next.' }),
+    message: Type.String({ description: 'Description of the error and what to do next.' }),
     details: Type.Record(Type.String(), Type.Unknown()),
     request_id: Type.String(),
   },

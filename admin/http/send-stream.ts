@@ -22,7 +22,7 @@ export function sendStream(
   write(out, gone.signal).then(
     () => out.end(),
     (error: unknown) => {
-      if (!gone.signal.aborted) log.warn({ err: error }, 'an answer was cut short')
+      if (!gone.signal.aborted) log.warn({ err: error }, 'a response was aborted')
       out.destroy()
     },
   )

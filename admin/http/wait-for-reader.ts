@@ -4,14 +4,14 @@ import type { Writable } from 'node:stream'
 /** A reader that takes nothing for so long is gone, or wants to hold what we hold for it. */
 export const READER_STALL_MS = 60_000
 
-/** Resolves when the reader has taken what was written. @throws when the answer has ended, or the reader stands still */
+/** Resolves when the reader has taken what was written. @throws when the answer has ended, or the client stopped reading */
 export async function waitForReader(
   out: Writable,
   ended: AbortSignal,
   stall_ms = READER_STALL_MS,
 ): Promise<void> {
   const stalled = new AbortController()
-  const timer = setTimeout(() => stalled.abort(new Error('the reader stands still')), stall_ms)
+  const timer = setTimeout(() => stalled.abort(new Error('the client stopped reading')), stall_ms)
   try {
     await once(out, 'drain', { signal: AbortSignal.any([ended, stalled.signal]) })
   } catch (error) {

@@ -12,7 +12,7 @@ const REFUSED_HEADER =
 const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
   header_name: (name) =>
     REFUSED_HEADER.test(plainHeaderName(name))
-      ? 'is a header that a credential cannot go into'
+      ? 'is a header that cannot carry a credential'
       : null,
   url: (text) => {
     const url = URL.canParse(text) ? new URL(text) : null

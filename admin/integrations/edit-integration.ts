@@ -40,7 +40,7 @@ export async function editIntegration({
   const is_secretless = patch['auth'] !== undefined && secretMembers(current.auth.type).length === 0
   if (auth === undefined && !stays && !is_secretless)
     return invalid([
-      { path: '/auth', message: 'is needed in the same request when base_url has a new origin' },
+      { path: '/auth', message: 'is required in the same request if base_url has a new origin' },
     ])
   const { base_url } = parsed.base
   const moved: Integration = { ...current, ...rest, base_url }

@@ -35,7 +35,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
       q: Type.Optional(
         Type.String({
           maxLength: 200,
-          description: 'Part of the name or the base URL, in any case',
+          description: 'Substring of the name or the base URL; case-insensitive',
         }),
       ),
     },

@@ -21,7 +21,7 @@ export const EditableIntegration = Strict({
   allow_encoded_slashes: Type.Boolean({
     default: false,
     description:
-      'The API takes an encoded slash (%2F) for part of a name, as GitLab does. Otherwise a path with one is allowed only if the scope also allows it with the slash split.',
+      'The API treats an encoded slash (%2F) as part of a name, as GitLab does. Otherwise a path with one is allowed only if the scope also allows the path with the slash decoded.',
   }),
   /** A change without it keeps the stored credential. */
   auth: Type.Optional(AuthSchema),

@@ -21,14 +21,14 @@ export async function keepSealed(parts: {
   let isStopped = false
   const seal = async (isFirst: boolean): Promise<void> => {
     const { resealed, unreadable, waits_for } = await resealAll(redis, ring, lease_ms)
-    if (resealed > 0) log.info({ resealed }, 'stored credentials were sealed again')
+    if (resealed > 0) log.info({ resealed }, 'stored credentials were re-encrypted')
     if (unreadable.length > 0 && isFirst)
-      log.error({ unreadable }, 'credentials that no key opens; set them again')
+      log.error({ unreadable }, 'credentials that cannot be decrypted with any key; set them again')
     if (waits_for.length === 0) return
     if (isFirst)
       log.warn(
         { edges: waits_for },
-        'some user names are stored unsealed until these edges run this version',
+        'some user names stay unencrypted in the store until these edges run this version',
       )
     wait()
   }
@@ -36,7 +36,7 @@ export async function keepSealed(parts: {
     if (isStopped) return
     timer = setTimeout(() => {
       seal(false).catch((error: unknown) => {
-        log.warn({ err: error }, 'stored credentials could not be sealed; trying again')
+        log.warn({ err: error }, 'encrypting stored credentials failed; it will be retried')
         wait()
       })
     }, RETRY_INTERVAL_MS)

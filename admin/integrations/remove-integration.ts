@@ -17,7 +17,7 @@ export async function removeIntegration(
   if (owners.length > 0 && query.cascade !== true)
     return conflict(
       'in_use',
-      'Scopes use this integration. Delete them first, or repeat this with ?cascade=true.',
+      'Scopes use this integration. Delete them first, or repeat the request with ?cascade=true.',
       { scopes: owners.length },
     )
   if (owners.length > CASCADE_SCOPES_LIMIT)

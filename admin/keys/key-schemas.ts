@@ -27,7 +27,7 @@ export const NewOrganizationKey = Strict({
         minItems: 1,
         maxItems: KEY_AGENTS_LIMIT,
         uniqueItems: true,
-        description: 'The key works for these agents only; null is no limit.',
+        description: 'The key works only for these agents; null means all agents.',
       }),
     ),
   ),
@@ -50,5 +50,5 @@ export const KeyView = Strict({
 
 export const CreatedKey = Strict({
   ...KeyView.properties,
-  key: Type.String({ description: 'The key. It is shown this once.' }),
+  key: Type.String({ description: 'The key. It is shown only once.' }),
 })

@@ -28,7 +28,7 @@ export async function makeAgentKey(
   if (stored.record.status === 'killed')
     return conflict(
       'agent_killed',
-      'The agent is killed and gets no new key. Reactivate it first, with rotate_keys if need be.',
+      'The agent is killed and cannot get a new key. Reactivate it first, with rotate_keys if needed.',
     )
   return await makeKey(call, stored)
 }
@@ -60,8 +60,7 @@ async function makeKey(
   if (expiry !== null && !expiry.ok) return invalid([expiry.issue])
   const agent_id = agent?.record.agent_id ?? null
   const room = await makeRoom(context.redis, org, agent_id)
-  if (room === null)
-    return conflict('too_many_keys', 'There are too many keys already. Delete one of them first.')
+  if (room === null) return conflict('too_many_keys', 'Too many keys. Revoke one of them first.')
   const made = newKey({
     organization_id: org,
     agent_id,

@@ -21,7 +21,7 @@ const KillBody = Type.Object({
   reason: Type.Optional(Type.String({ maxLength: REASON_LENGTH_LIMIT })),
   notify: Type.Optional(
     Type.Array(Type.String(), {
-      description: 'webhook, email: besides the webhooks that subscribe, which always hear of it',
+      description: 'webhook, email. Webhooks that subscribe to agent_killed always receive it.',
     }),
   ),
 })
@@ -34,10 +34,10 @@ export const KillReceipt = Strict({
   in_flight_requests_terminated: Count,
   propagation_ms: Type.Integer({
     minimum: 0,
-    description: 'Until the last acknowledgement, rounded up',
+    description: 'Milliseconds until the last acknowledgement, rounded up',
   }),
   complete: Type.Boolean({
-    description: 'Every edge has acknowledged, or can surely no longer serve',
+    description: 'Every edge has acknowledged, or its lease has certainly expired',
   }),
   edges: Type.Array(
     Strict({
@@ -51,9 +51,9 @@ export const KillReceipt = Strict({
   still_usable_keys: Type.Array(Type.String(), {
     description: 'Ids of organization keys that the agent used in the last day',
   }),
-  notify_ignored: Type.Array(Type.String(), { description: 'What names no channel' }),
+  notify_ignored: Type.Array(Type.String(), { description: 'Values that are not a channel' }),
   notify_unavailable: Type.Array(Type.String(), {
-    description: 'Channels that were asked for and are not set up here: email without AGW_SMTP_URL',
+    description: 'Requested channels that are not configured, such as email without AGW_SMTP_URL',
   }),
   replicas: Nullable(Strict({ connected: Count, acknowledged: Count })),
 })
@@ -66,7 +66,7 @@ const ReactivateBody = Strict({
 const Reactivated = Strict({
   ...AgentView.properties,
   credentials_restored: Count,
-  api_key: Type.Optional(Type.String({ description: 'With rotate_keys; it is shown this once.' })),
+  api_key: Type.Optional(Type.String({ description: 'With rotate_keys. It is shown only once.' })),
   api_key_id: Type.Optional(Type.String()),
 })
 
@@ -104,7 +104,7 @@ export const killRoutes: readonly Route[] = [
       if (notify_unavailable.length > 0)
         log.warn(
           { agent_id: params.agent_id, notify_unavailable },
-          'a kill was to be told of by a channel that is not set up (AGW_SMTP_URL)',
+          'a kill requested a notification channel that is not configured (AGW_SMTP_URL)',
         )
       return answer(200, { ...receipt, notify_ignored, notify_unavailable })
     },

@@ -27,7 +27,10 @@ export function startKillMails(parts: Parts): () => Promise<void> {
   const timer = setInterval(() => {
     sending ??= sendDue(parts)
       .catch((error: unknown) =>
-        parts.log.warn({ err: error }, 'e-mails about kills cannot be looked for at the moment'),
+        parts.log.warn(
+          { err: error },
+          'reading pending e-mails about kills failed; it will be retried',
+        ),
       )
       .finally(() => {
         sending = null
@@ -71,18 +74,18 @@ function mailOf({ agent_id, agent_name, organization_id, timestamp, data }: Acti
   return {
     subject: `Agent killed: ${name}`,
     text: [
-      `The agent "${name}" was switched off.`,
+      `The agent "${name}" was killed.`,
       '',
       `Agent: ${agent_id}`,
       `Organization: ${organization_id}`,
       `Killed at: ${timestamp}`,
       `By: ${oneLine(data['triggered_by'])} (${oneLine(data['kill_method'])})`,
-      `Reason: ${oneLine(data['reason'] ?? 'none was given')}`,
-      `Calls in flight that were ended: ${oneLine(data['requests_terminated'])}`,
+      `Reason: ${oneLine(data['reason'] ?? 'none given')}`,
+      `Calls in flight terminated: ${oneLine(data['requests_terminated'])}`,
       `Keys revoked: ${oneLine(data['credentials_revoked'])}`,
       edges,
       '',
-      'It stays switched off until an admin reactivates it:',
+      'It stays killed until an admin reactivates it:',
       `POST /admin/agents/${agent_id}/reactivate`,
       '',
     ].join('\n'),
@@ -90,7 +93,7 @@ function mailOf({ agent_id, agent_name, organization_id, timestamp, data }: Acti
 }
 
 const INCOMPLETE =
-  'Not every edge had acknowledged it; one that is silent stops serving when its lease is over.'
+  'Not every edge had acknowledged it. An edge that does not acknowledge stops serving when its lease expires.'
 
 /** What operators and agents have named themselves stays in its line. */
 const oneLine = (value: unknown): string => String(value).replaceAll(/[\r\n]+/g, ' ')

@@ -14,7 +14,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
       title: 'Agent Access Gateway',
       version: '1',
       description:
-        'The API of operators. Lists are `{data, next_cursor}`; changes are in force on every edge when the answer arrives.',
+        'The admin API. Lists are `{data, next_cursor}`. A change is in force on every edge when its response is sent.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     components: {
@@ -23,7 +23,7 @@ export const OPENAPI: FastifyDynamicSwaggerOptions = {
         organization_key: {
           type: 'http',
           scheme: 'bearer',
-          description: 'An API key of the organization whose uses have `webhooks`.',
+          description: 'An organization API key whose uses include `webhooks`.',
         },
       },
     },

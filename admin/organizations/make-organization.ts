@@ -17,7 +17,7 @@ export async function makeOrganization(
   if (count >= ORGANIZATIONS_LIMIT)
     return conflict(
       'too_many_organizations',
-      `An installation has at most ${ORGANIZATIONS_LIMIT} organizations.`,
+      `A deployment has at most ${ORGANIZATIONS_LIMIT} organizations.`,
     )
   const created_at = context.now().toISOString()
   const organization_id = mintId('org')

@@ -19,6 +19,6 @@ export const OrganizationView = Strict({
 
 export const CreatedOrganization = Strict({
   ...OrganizationView.properties,
-  admin_token: Type.String({ description: 'Its first admin token. It is shown this once.' }),
+  admin_token: Type.String({ description: 'Its first admin token. It is shown only once.' }),
   admin_token_id: Type.String(),
 })

@@ -22,7 +22,7 @@ export async function removeOrganization(
   if (agents + integrations > 0 && query.cascade !== true)
     return conflict(
       'in_use',
-      'The organization has agents or integrations. Delete them first, or repeat this with ?cascade=true.',
+      'The organization has agents or integrations. Delete them first, or repeat the request with ?cascade=true.',
       { agents, integrations },
     )
   const traces = await readTraces(redis, org)

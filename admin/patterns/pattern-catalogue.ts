@@ -18,15 +18,15 @@ export interface PatternInfo {
 const WITHOUT_EXPRESSION = {
   encoded_payload: {
     name: 'base64_payload',
-    description: 'A run of Base64 of more than 100 characters',
+    description: 'More than 100 consecutive Base64 characters',
   },
   invisible_characters: {
     name: 'invisible_characters',
-    description: 'Characters that a reader does not see and a model reads',
+    description: 'Characters that are invisible to people but are read by a model',
   },
   learned: {
     name: LEARNED_NAME,
-    description: 'Wording that a model learned from labelled attacks scores as an attack',
+    description: 'Wording that the learned model classifies as an attack',
   },
 } as const satisfies Record<
   CategoryFoundBy<'code' | 'model'>,

@@ -31,7 +31,7 @@ export async function listPage<T>(
 ): Promise<Answer | Refusal> {
   const start = query.cursor === undefined ? null : readCursor(query.cursor)
   if (query.cursor !== undefined && start === null)
-    return invalid([{ path: 'query/cursor', message: 'was not made by this API' }])
+    return invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
   const limit = query.limit ?? LIST_DEFAULT
   const found: { readonly place: Place; readonly record: T }[] = []
   const next =

@@ -17,7 +17,12 @@ export function patchOf(
   })
   const kept = read_only.map(
     (name) =>
-      [name, Type.Optional(Type.Unknown({ description: 'Read-only: as it was read.' }))] as const,
+      [
+        name,
+        Type.Optional(
+          Type.Unknown({ description: 'Read-only. If present, it must have its current value.' }),
+        ),
+      ] as const,
   )
   return Type.Object(Object.fromEntries([...kept, ...members]), { additionalProperties: false })
 }

@@ -27,11 +27,11 @@ export function checkScopeSettings(scope: Settings, body_limit_bytes: number): I
 }
 
 const PATH_FAULTS: Readonly<Record<PatternFault, string>> = {
-  bad_path: 'has "." or ".." segments, a backslash, a control character or a bad encoding',
+  bad_path: 'has "." or ".." segments, a backslash, a control character or an invalid encoding',
   empty_segment: 'has an empty segment',
-  has_query: 'must have no "?" and no "#": rules are about the path alone',
+  has_query: 'must have no "?" and no "#": rules apply to the path only',
   no_leading_slash: 'must begin with "/"',
-  partial_wildcard: 'has a "*" that is not a whole segment; a literal one is written %2A',
+  partial_wildcard: 'has a "*" that is not a whole segment; write a literal one as %2A',
   too_long: 'is too long',
   whitespace: 'has white space; write it as %20',
 }

@@ -32,7 +32,7 @@ export const scopeRoutes: readonly Route[] = defineResource({
       agent_id: Type.Optional(Type.String({ maxLength: 128 })),
       integration_id: Type.Optional(Type.String({ maxLength: 128 })),
       q: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Part of the name, in any case' }),
+        Type.String({ maxLength: 200, description: 'Substring of the name; case-insensitive' }),
       ),
     },
     narrow: async ({ context: { redis }, actor: { organization_id: org }, query }) => {

@@ -104,8 +104,8 @@ const partial = <P extends TProperties>(schema: TObject<P>, defaults: object) =>
 
 export const NewScope = Strict({
   name: Name,
-  agent_id: Id('The agent that the scope is for'),
-  integration_id: Id('The integration that the scope is about'),
+  agent_id: Id('The agent that the scope applies to'),
+  integration_id: Id('The integration that the scope allows access to'),
   rules: EditableScope.properties.rules,
   priority: Type.Optional(EditableScope.properties.priority),
   max_body_bytes: Type.Optional(EditableScope.properties.max_body_bytes),

@@ -82,9 +82,9 @@ export async function buildServer(
   )
   app.setErrorHandler((error, request, reply) => {
     const refusal = refusalOfError(error, BODY_LIMIT_BYTES)
-    if (refusal === null) request.log.error({ err: error }, 'a request failed by a bug')
+    if (refusal === null) request.log.error({ err: error }, 'unhandled error in a request handler')
     else if (refusal.error === 'gateway_unavailable')
-      request.log.warn({ err: error }, 'the store does not answer')
+      request.log.warn({ err: error }, 'the store is unavailable')
     return refuse(reply, refusal ?? INTERNAL, request.id)
   })
   if (listener === 'api') await app.register(swagger, OPENAPI)

@@ -32,7 +32,7 @@ const IdempotencyHeader = Type.Object({
     Type.String({
       pattern: IDEMPOTENCY_KEY.source,
       [PATTERN_MESSAGE]: IDEMPOTENCY_MESSAGE,
-      description: 'A repeated request with the same key gets the first answer, for ten minutes.',
+      description: 'For ten minutes, a repeated request with the same key gets the first response.',
     }),
   ),
 })
@@ -41,7 +41,7 @@ const IfMatchHeader = Type.Object({
   'if-match': Type.Optional(
     Type.String({
       description:
-        'The ETag of what was read. If the resource has changed since, the answer is 412.',
+        'The ETag from the last read. If the resource has been modified since, the response is 412.',
     }),
   ),
 })
@@ -118,7 +118,7 @@ async function admit(
 }
 
 const KEY_OR_TOKEN =
-  'An organization key whose uses have "webhooks" is needed, or an admin token. Send it as "Authorization: Bearer <KEY>".'
+  'An admin token, or an organization key whose uses include "webhooks", is required. Send it as "Authorization: Bearer <KEY>".'
 
 async function run(
   context: AdminContext,
@@ -181,7 +181,7 @@ function checked(route: Route, outcome: Answer | Refusal): Answer | Refusal {
   const result = schema === undefined ? { ok: false, issues: [] } : checkInput(schema, body)
   if (!result.ok)
     throw new Error(
-      `the answer of ${route.method} ${route.path} does not fit its schema: ${JSON.stringify(result)}`,
+      `the response of ${route.method} ${route.path} does not match its schema: ${JSON.stringify(result)}`,
     )
   return answer(outcome.status, body, outcome.headers)
 }

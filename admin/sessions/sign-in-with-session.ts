@@ -32,13 +32,13 @@ export const FROM_ELSEWHERE: Refusal = {
   kind: 'refusal',
   error: 'forbidden',
   message:
-    'A session opens this for the dashboard alone. Send "Authorization: Bearer <ADMIN_TOKEN>" from elsewhere.',
+    'Sessions are accepted from the console only. Other clients must send "Authorization: Bearer <ADMIN_TOKEN>".',
   details: { reason: 'not_from_dashboard' },
 }
 
 const OVER: Refusal = {
   kind: 'refusal',
   error: 'unauthorized',
-  message: 'The session is over. Sign in again.',
+  message: 'The session has ended. Sign in again.',
   headers: { 'www-authenticate': 'Bearer realm="agw admin"' },
 }

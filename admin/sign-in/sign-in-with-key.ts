@@ -45,7 +45,7 @@ export async function signInWithKey(
 const NOT_FOR_THIS: Refusal = {
   kind: 'refusal',
   error: 'forbidden',
-  message: 'This key may not be used here. Use an organization key whose uses have "webhooks".',
+  message: 'This key is not allowed here. Use an organization key whose uses include "webhooks".',
   details: { uses: ['webhooks'] },
 }
 
@@ -53,6 +53,6 @@ const LIMITED: Refusal = {
   kind: 'refusal',
   error: 'forbidden',
   message:
-    'This key is limited to some agents, and a webhook hears of all. Use a key without agent_ids.',
+    'This key is limited to some agents, but a webhook receives the events of all agents. Use a key without agent_ids.',
   details: { uses: ['webhooks'] },
 }

@@ -65,14 +65,14 @@ export function checkRole(
     return {
       kind: 'refusal',
       error: 'forbidden',
-      message: `A token with the role ${actor.role} may not do that. Use one with the role ${route.role}.`,
+      message: `A token with the role ${actor.role} is not allowed to do that. Use one with the role ${route.role}.`,
       details: { role: route.role },
     }
   if (route.installation && actor.organization_id !== defaultOrganization)
     return {
       kind: 'refusal',
       error: 'forbidden',
-      message: 'Only tokens of the default organization may do that.',
+      message: 'Only tokens of the default organization are allowed to do that.',
       details: { role: route.role },
     }
   return null

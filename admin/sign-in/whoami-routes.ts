@@ -9,7 +9,7 @@ export const Whoami = Strict({
   organization_id: Type.String(),
   email: Type.String(),
   role: Type.Enum(['viewer', 'operator', 'admin']),
-  gateway_version: Type.String({ description: 'Of the admin service that answers' }),
+  gateway_version: Type.String({ description: 'Version of the admin service that responds' }),
 })
 
 export const whoamiRoutes: readonly Route[] = [

@@ -26,10 +26,10 @@ export const Stats = Strict({
   alerts: countsOf(['open']),
   edges: Strict({
     live: Count,
-    in_flight: Type.Integer({ minimum: 0, description: 'Calls that they hold, of all' }),
+    in_flight: Type.Integer({ minimum: 0, description: 'Calls in flight on all edges' }),
   }),
   activity: Strict({
-    entries: Type.Integer({ minimum: 0, description: 'That the log holds at the moment' }),
+    entries: Type.Integer({ minimum: 0, description: 'Entries currently in the log' }),
     by_event: countsOf(EVENT_NAMES),
     by_decision: countsOf(DECISIONS),
   }),

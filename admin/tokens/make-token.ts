@@ -19,7 +19,7 @@ export async function makeToken(
     return {
       kind: 'refusal',
       error: 'forbidden',
-      message: 'Only tokens of the default organization make tokens of others.',
+      message: 'Only tokens of the default organization can create tokens for other organizations.',
       details: { role: 'admin' },
     }
   const now = context.now()

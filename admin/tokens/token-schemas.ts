@@ -19,7 +19,7 @@ export const NewToken = Strict({
   organization_id: Type.Optional(
     Type.String({
       maxLength: 64,
-      description: 'Another organization; for admin tokens of the default one only',
+      description: 'Another organization. Only for admin tokens of the default organization.',
     }),
   ),
 })
@@ -38,5 +38,5 @@ export const TokenView = Strict({
 
 export const CreatedToken = Strict({
   ...TokenView.properties,
-  token: Type.String({ description: 'The token. It is shown this once.' }),
+  token: Type.String({ description: 'The token. It is shown only once.' }),
 })

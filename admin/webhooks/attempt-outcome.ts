@@ -1,17 +1,17 @@
 /** Why an attempt failed, other than by the status of the answer. The catalogue of docs/guides/webhooks.md. */
 export const ATTEMPT_ERRORS = {
-  http_status: 'The receiver answered with another status than 2xx.',
-  redirect_refused: 'The receiver answered with a redirect, which is never followed.',
-  timeout: 'No complete answer came within 10 seconds.',
-  dns_failed: 'The host name has no address.',
+  http_status: 'The receiver responded with a status other than 2xx.',
+  redirect_refused: 'The receiver responded with a redirect. Redirects are not followed.',
+  timeout: 'The receiver sent no complete response within 10 seconds.',
+  dns_failed: 'The host name cannot be resolved.',
   address_refused: 'The host is, or resolves to, an address that is not public.',
-  connection_refused: 'Nothing listens at the address.',
-  connection_reset: 'The connection was closed before the answer was complete.',
-  connection_failed: 'The address cannot be reached.',
+  connection_refused: 'The connection was refused.',
+  connection_reset: 'The connection was closed before the response was complete.',
+  connection_failed: 'The address is unreachable.',
   tls_failed: 'The certificate is not valid for the host, or the TLS handshake failed.',
-  invalid_response: 'The answer is not HTTP, or its headers are too large.',
+  invalid_response: 'The response is not HTTP, or its headers are too large.',
   secret_unavailable:
-    'The stored secret cannot be opened with the present encryption key; nothing was sent.',
+    'The stored secret cannot be decrypted with the current encryption key. Nothing was sent.',
 } as const
 export type AttemptError = keyof typeof ATTEMPT_ERRORS
 

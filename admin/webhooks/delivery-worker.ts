@@ -78,7 +78,7 @@ export class DeliveryWorker {
           for (const delivery of deliveries) this.#begin(delivery)
           pause_ms = Math.min(next_due_in_ms ?? LOOK_INTERVAL_MS, LOOK_INTERVAL_MS)
         } catch (error) {
-          log.warn({ err: error }, 'the delivery queue does not answer')
+          log.warn({ err: error }, 'the delivery queue is unavailable')
           pause_ms = STORE_PAUSE_MS
         }
       }
@@ -90,7 +90,7 @@ export class DeliveryWorker {
     const attempt = this.#attempt(delivery)
       .catch((error: unknown) => {
         const { delivery_id } = delivery
-        this.#parts.log.error({ err: error, delivery_id }, 'a delivery failed by a bug')
+        this.#parts.log.error({ err: error, delivery_id }, 'unhandled error in a delivery')
       })
       .finally(() => {
         this.#running.delete(attempt)
@@ -130,7 +130,7 @@ export class DeliveryWorker {
       try {
         return await ask()
       } catch (error) {
-        this.#parts.log.warn({ err: error }, 'the delivery queue does not answer')
+        this.#parts.log.warn({ err: error }, 'the delivery queue is unavailable')
         if (this.#isStopping) return undefined
         await delay(STORE_PAUSE_MS)
       }

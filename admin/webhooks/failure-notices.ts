@@ -64,7 +64,7 @@ async function tell({ redis, mailer, now, log }: NoticeParts, notice: string): P
   if (mailer === null) {
     log.warn(
       facts,
-      'a webhook is failing: the last attempt of a delivery has failed (e-mail is off)',
+      'a webhook is failing: the last attempt of a delivery has failed (e-mail is not configured)',
     )
     return true
   }
@@ -86,15 +86,15 @@ async function tell({ redis, mailer, now, log }: NoticeParts, notice: string): P
 const mailOf = (facts: Readonly<Record<string, string>>): { subject: string; text: string } => ({
   subject: `Webhook failing: ${facts['name']}`,
   text: [
-    `The webhook "${facts['name']}" did not take a delivery in any of its attempts.`,
+    `The webhook "${facts['name']}" did not accept a delivery in any of its attempts.`,
     '',
     `Webhook: ${facts['webhook_id']}`,
     `Receiver: ${facts['host']}`,
     `Organization: ${facts['organization_id']}`,
     `Since: ${facts['failing_since']}`,
     '',
-    'It keeps receiving events, and is active again with its first success. Attempts and answers are listed at',
-    `GET /webhooks/${facts['webhook_id']}/deliveries; what was missed can be sent again with POST .../replay.`,
+    'It keeps receiving events and becomes active again with its first success. Attempts and responses are listed at',
+    `GET /webhooks/${facts['webhook_id']}/deliveries; missed events can be sent again with POST .../replay.`,
     '',
   ].join('\n'),
 })

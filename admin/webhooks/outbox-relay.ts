@@ -120,7 +120,7 @@ export class OutboxRelay {
     const { queue, log, onDeliveries } = this.#parts
     const entry = readEntry(text)
     if (entry === null)
-      log.error({ outbox_id, organization_id }, 'an outbox entry cannot be read; it is dropped')
+      log.error({ outbox_id, organization_id }, 'an outbox entry cannot be parsed; it is dropped')
     const wanting = (webhooks.get(organization_id) ?? [])
       .filter(({ events }) => events.some((event) => event === entry?.event))
       .map(({ webhook_id }) => webhook_id)
@@ -141,7 +141,7 @@ export class OutboxRelay {
     if (relayed.dropped > 0)
       log.error(
         { organization_id, event: entry?.event, event_id: entry?.id, dropped: relayed.dropped },
-        'a bound of the delivery queue is reached; deliveries of an event were dropped',
+        'the delivery queue is full; deliveries of an event were dropped',
       )
   }
 }

@@ -5,8 +5,8 @@ import { deliveryView } from './delivery-view.ts'
 import { deskOf } from './webhook-desk.ts'
 
 const REFUSALS = {
-  in_flight: 'This delivery is being attempted right now. Look at its outcome first.',
-  test: 'A test delivery is not repeated. Send another test.',
+  in_flight: 'This delivery is being attempted. Wait for its outcome first.',
+  test: 'A test delivery cannot be retried. Send another test.',
   event_gone: 'The event of this delivery is no longer stored.',
 } as const
 

@@ -49,7 +49,7 @@ export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
     sendFailureNotices({ redis, mailer, now, log }).catch(ignoreUntilNext)
   }
   const ignoreUntilNext = (error: unknown): void =>
-    log.warn({ err: error }, 'the webhooks cannot be tidied at the moment')
+    log.warn({ err: error }, 'cleaning up webhooks failed; it will be retried')
   const worker = new DeliveryWorker({
     queue,
     redis,

@@ -21,7 +21,7 @@ export async function testWebhook(call: Call<{ webhook_id: string }>): Promise<O
   const stored = await readRecord<Webhook>(context.redis, webhooks, params.webhook_id)
   if (stored === null) return notFound()
   if (desk.tests >= TESTS_MAX)
-    return conflict('too_many_tests', 'Many tests are under way. Repeat this in some seconds.')
+    return conflict('too_many_tests', 'Too many tests are in progress. Try again in a few seconds.')
   desk.tests++
   try {
     return await test(desk, call, stored.record)

@@ -17,7 +17,8 @@ import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
 const Url = Type.String({
   minLength: 1,
   maxLength: URL_LENGTH_LIMIT,
-  description: 'https, at a public address; it is checked again whenever it is connected to.',
+  description:
+    'An https URL at a public address. The address is checked again at every connection.',
 })
 const Events = Type.Array(Type.Enum([...DELIVERED_EVENTS]), {
   minItems: 1,
@@ -29,7 +30,7 @@ const SecretText = Type.String({
   maxLength: 256,
   pattern: `^[^${UNCLEAN}]+$`,
   [PATTERN_MESSAGE]: NO_CONTROLS,
-  description: 'Signs deliveries. It is never shown again.',
+  description: 'Signs deliveries. Write-only.',
 })
 
 export const NewWebhook = Strict({
@@ -49,15 +50,15 @@ export const EditableWebhook = Strict({
 export const WebhookView = Strict({
   webhook_id: Type.String(),
   name: Type.String(),
-  url: Type.String({ description: 'Below the role admin: its origin and /***' }),
+  url: Type.String({ description: 'Roles other than admin see only its origin and /***' }),
   events: Type.Array(Type.Enum([...DELIVERED_EVENTS])),
   has_secret: Type.Boolean(),
   previous_secret_until: Nullable(Timestamp),
   status: Type.Enum(['active', 'failing']),
   failing_since: Nullable(Timestamp),
-  success_count: Type.Integer({ description: 'Attempts that were answered with 2xx in time' }),
+  success_count: Type.Integer({ description: 'Attempts that received a 2xx response in time' }),
   failure_count: Type.Integer({ description: 'All other attempts' }),
-  pending_count: Type.Integer({ description: 'Deliveries that wait for an attempt' }),
+  pending_count: Type.Integer({ description: 'Deliveries waiting for an attempt' }),
   last_triggered_at: Nullable(Timestamp),
   created_at: Timestamp,
 })
@@ -67,9 +68,7 @@ const AttemptView = Strict({
   started_at: Timestamp,
   is_success: Type.Boolean(),
   status: Nullable(Type.Integer()),
-  error: Nullable(
-    Type.String({ description: 'Why it failed; the classes are in docs/guides/webhooks.md' }),
-  ),
+  error: Nullable(Type.String({ description: 'Error class; docs/guides/webhooks.md lists them' })),
   duration_ms: Type.Integer(),
   response_excerpt: Nullable(Type.String()),
   next_attempt_at: Nullable(Timestamp),
@@ -110,5 +109,5 @@ export const ReplayAnswer = Strict({
 export const RotateSecret = Strict({ secret: Type.Optional(SecretText) })
 export const RotatedSecret = Strict({
   ...WebhookView.properties,
-  secret: Type.String({ description: 'The new secret. It is shown this once.' }),
+  secret: Type.String({ description: 'The new secret. It is shown only once.' }),
 })

@@ -124,7 +124,9 @@ async function readUnchanged(
   const isThere = answer.status === 200 || answer.status === 404
   throw new NotMade(
     change,
-    isThere ? 'others changed it meanwhile; look at it, then run this again' : messageOf(answer),
+    isThere
+      ? 'it was changed concurrently; review it, then run this command again'
+      : messageOf(answer),
   )
 }
 

@@ -42,7 +42,7 @@ export class ConfigText {
     const faults: FileFault[] = [...doc.errors, ...doc.warnings].map(({ pos, message }) => ({
       line: this.#lineAt(pos[0]),
       member: '',
-      message: `is not readable: ${message}`,
+      message: `cannot be parsed: ${message}`,
     }))
     if (isTooLong) faults.push({ line: 1, member: '', message: 'is too long for a configuration' })
     this.value = null

@@ -86,7 +86,7 @@ export function configAsYaml(config: Readonly<Record<Kind, readonly Json[]>>): s
 }
 
 const FLOW = ['methods', 'events']
-const HEAD = ` Written by agw dump. Secrets are references to environment variables, to be set where agw apply runs.
+const HEAD = ` Written by agw dump. Secrets are references to environment variables that must be set where agw apply runs.
  What a member that is left out stands for is in docs/guides/cli.md.`
 
 function integrationEntry(shown: Json, variables: VariableNames): Json {

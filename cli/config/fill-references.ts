@@ -15,12 +15,14 @@ export function fillReferences(value: unknown, env: Environment): Filled {
   const refuse = (message: string): Filled => ({ ok: false, message })
   if (typeof value !== 'string' || (value !== '' && value.search(REFERENCE) < 0))
     return refuse(
-      'is a secret, which is not written in the file: write ${NAME}, and set NAME in the environment',
+      'is a secret and must not be in the file: write ${NAME}, and set NAME in the environment',
     )
   const names = [...value.matchAll(REFERENCE)].map(([, name = '']) => name)
   const wrong = names.filter((name) => !NAME.test(name))
-  if (wrong.length > 0) return refuse(`has \${${wrong[0]}}, which names no environment variable`)
+  if (wrong.length > 0)
+    return refuse(`has \${${wrong[0]}}, which is not the name of an environment variable`)
   const missing = [...new Set(names)].filter((name) => env[name] === undefined)
-  if (missing.length > 0) return refuse(`needs ${missing.join(', ')}, not set in the environment`)
+  if (missing.length > 0)
+    return refuse(`requires ${missing.join(', ')}, not set in the environment`)
   return { ok: true, text: value.replace(REFERENCE, (_, name: string) => env[name] ?? '') }
 }

@@ -69,7 +69,7 @@ export class KeyBook {
     }
     if (pending.url !== adminUrl(this.#options))
       throw new Error(
-        `${this.#pendingFile} is what a run against ${pending.url} had begun. Repeat that one first, or give another --keys-out.`,
+        `${this.#pendingFile} belongs to an interrupted run against ${pending.url}. Repeat that run first, or use another --keys-out.`,
       )
     return await this.#finish(pending, await this.#send(pending))
   }
@@ -97,7 +97,7 @@ export class KeyBook {
     if (made.status !== 201) {
       // Deleted or killed since; asking again would not help.
       if (made !== answer && GONE.includes(made.status)) rmSync(this.#pendingFile)
-      throw new Error(`There is no key of ${agent_name} (${agent_id}): ${messageOf(made)}`)
+      throw new Error(`No key was created for ${agent_name} (${agent_id}): ${messageOf(made)}`)
     }
     const { api_key, key, api_key_id, key_id } = made.body as Readonly<Record<string, string>>
     const kept: NewKey = {
@@ -133,7 +133,7 @@ function refuseOpenFile(file: string): void {
   const found = lstatSync(file, { throwIfNoEntry: false })
   if (found === undefined) return
   if (!found.isFile() || found.uid !== process.getuid?.() || (found.mode & 0o077) !== 0)
-    throw new Error(`${file} must be a file that you alone can read: chmod 600 ${file}`)
+    throw new Error(`${file} must be readable by you only: chmod 600 ${file}`)
 }
 
 function readPending(file: string): Pending | null {

@@ -38,7 +38,7 @@ export async function loadPlan(
   if (plan.faults.length > 0) return printFaults(file, plan.faults, stderr)
   for (const name of plan.killed)
     stderr.write(
-      `${terminalText(name)} is killed, and stays so: only agw reactivate ends a kill.\n`,
+      `${terminalText(name)} is killed and stays killed. Use agw reactivate to reactivate it.\n`,
     )
   return { config, plan }
 }
@@ -51,6 +51,6 @@ function printFaults(file: string, faults: readonly FileFault[], stderr: Writabl
   for (const fault of faults.slice(0, FAULTS_SHOWN))
     stderr.write(terminalLines(faultLine(file, fault)))
   if (faults.length > FAULTS_SHOWN)
-    stderr.write(`and ${faults.length - FAULTS_SHOWN} more faults\n`)
+    stderr.write(`and ${faults.length - FAULTS_SHOWN} more errors\n`)
   return null
 }

@@ -104,7 +104,7 @@ function refuseTakenBaseUrls(
     if (holder !== undefined && holder !== pairs.get(entry))
       fault(
         `${entry.at}/base_url`,
-        `is held by the integration "${String(holder['name'])}" of the installation; change that one first`,
+        `is used by the integration "${String(holder['name'])}" of the deployment; change that one first`,
       )
   }
 }
@@ -124,7 +124,7 @@ function matchAgents(entries: readonly Entry[], rest: Rest, pairs: Pairs, fault:
     if (found.length > 1)
       fault(
         `${entry.at}/agent_name`,
-        `is the name of ${found.length} agents; an agent_id tells which: ${ids}`,
+        `is the name of ${found.length} agents; use an agent_id: ${ids}`,
       )
     else if (found[0] !== undefined) pairs.set(entry, found[0])
   }
@@ -162,18 +162,17 @@ function refusalOf(
 ): string | null {
   const { noun } = RESOURCE_KINDS[kind]
   const found = index.find(reference)
-  if (found.length > 1)
-    return `names ${found.length} ${kind}; give the ${UNIQUE[kind]} of the one that is meant`
+  if (found.length > 1) return `matches ${found.length} ${kind}; use the ${UNIQUE[kind]} instead`
   const [only] = found
   // An entry with an error of its own is still in the file; that error is enough.
   if ((only !== undefined && isEntry(only)) || isMentioned(kind, reference, text.value)) return null
   if (only !== undefined)
     return prune && sections.has(kind)
-      ? `names an ${noun} that --prune deletes, since it is not in the file`
+      ? `names an ${noun} that --prune would delete because it is not in the file`
       : null
   const near = nearestName(reference, index.names)
   const hint = near === null ? '' : `; did you mean ${near}?`
-  return `names no ${noun}, neither in the file nor in the installation${hint}`
+  return `names an unknown ${noun}: it is neither in the file nor in the deployment${hint}`
 }
 
 function isMentioned(kind: Owner, reference: string, file: unknown): boolean {

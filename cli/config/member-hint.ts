@@ -17,7 +17,7 @@ export function memberHint(kind: Kind, schema: TSchema, item: Json, path: string
   const shape = shapeAt(schema, item, segments)
   if (shape?.properties === undefined || Object.hasOwn(shape.properties, last)) return ''
   if (kind === 'agents' && segments.length === 0 && KILLS.includes(last))
-    return ': no configuration kills or revives; use agw kill and agw reactivate'
+    return ': the configuration cannot kill or reactivate agents; use agw kill and agw reactivate'
   const near = nearestName(last, Object.keys(shape.properties))
   return near === null ? '' : `; did you mean ${near}?`
 }

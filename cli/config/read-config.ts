@@ -53,7 +53,7 @@ export function readConfig(source: string, env: Environment): Config {
       const kind = KINDS.find((known) => known === section)
       if (kind === undefined) issues.push(unknownSection(section))
       else if (!Array.isArray(items))
-        issues.push({ path: `/${kind}`, message: 'must be a list; [] says that there are none' })
+        issues.push({ path: `/${kind}`, message: 'must be a list; write [] for none' })
       else {
         sections.add(kind)
         for (const [i, item] of items.entries()) {
@@ -86,8 +86,8 @@ function referencesOf(scope: unknown, at: string): Reference[] {
 
 function unknownSection(section: string): EntryIssue {
   const near = nearestName(section, KINDS)
-  const hint = near === null ? `they are ${KINDS.join(', ')}` : `did you mean ${near}?`
-  return { path: `/${section}`, message: `is not a section that is known here; ${hint}` }
+  const hint = near === null ? `the sections are ${KINDS.join(', ')}` : `did you mean ${near}?`
+  return { path: `/${section}`, message: `is not a known section; ${hint}` }
 }
 
 /** What tells two resources apart must not be there twice. */
@@ -112,7 +112,7 @@ function findTwins(entries: readonly Entry[]): EntryIssue[] {
 }
 
 const TWIN = {
-  base_url: 'is that of an integration above',
-  agent_id: 'is that of an agent above',
-  agent_name: 'is that of an agent above; an agent_id of each tells them apart',
+  base_url: 'is used by an integration above',
+  agent_id: 'is used by an agent above',
+  agent_name: 'is used by an agent above; add an agent_id to each',
 } as const

@@ -11,7 +11,6 @@ export function summaryOf(
     const count = changes.filter((change) => change.action === action).length
     return count === 0 ? [] : [`${count} ${tense}${action}${d}`]
   })
-  const kept =
-    unnamed === 0 ? '' : ` ${unnamed} that the file does not name stay; --prune deletes them.`
+  const kept = unnamed === 0 ? '' : ` ${unnamed} not in the file were kept; --prune deletes them.`
   return `${counts.length === 0 ? 'Nothing to do' : counts.join(', ')}; ${unchanged} unchanged.${kept}\n`
 }

@@ -44,12 +44,12 @@ export async function checkArchive(
     )
   }
   if (shown > FILES_NAMED)
-    findings.push(warning(check, `and ${shown - FILES_NAMED} further files`, ADVICE))
+    findings.push(warning(check, `and ${shown - FILES_NAMED} more files`, ADVICE))
   if (looked < files.length)
     findings.push(
       warning(
         check,
-        `${files.length - looked} of ${files.length} files were not looked at in ${time_limit_ms / 1000} s`,
+        `${files.length - looked} of ${files.length} files could not be checked within ${time_limit_ms / 1000} s`,
         'Run agw doctor where the disk is faster, or remove files that are no longer needed.',
       ),
     )
@@ -57,7 +57,7 @@ export async function checkArchive(
 }
 
 const ADVICE =
-  'Written by version 0.1. Replace what opens an account at its provider; remove the file when it is no longer needed.'
+  'Written by version 0.1. Rotate the exposed credentials at their providers, and delete the files when they are no longer needed.'
 
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 

@@ -26,12 +26,12 @@ export async function checkGateway(url: string, token: string | null): Promise<F
   const isDirect = health.status === 200
   // The proxy listener passes /admin on, and nothing else of the admin service.
   if (!isDirect && me.status !== 200 && me.status !== 401) {
-    const says = health.fault ? `does not answer: ${health.fault}` : `answers ${health.status}`
+    const says = health.fault ? `unreachable: ${health.fault}` : `answers ${health.status}`
     return [failed('admin', `${url} ${says}`, 'Correct --url, or start the admin service.')]
   }
   const findings = isDirect
     ? [ok('admin', `${url} answers`), ...(await checkReadiness(url))]
-    : [ok('admin', `answers through the proxy at ${url}, which does not report readiness`)]
+    : [ok('admin', `reachable through the proxy at ${url}, which does not report readiness`)]
   findings.push(...(await checkCertificate(url)))
   findings.push(tokenFinding(me.status, me.body, token))
   if (token === null || (me.status !== 200 && me.status !== 404)) return findings
@@ -49,15 +49,15 @@ function tokenFinding(status: number, body: unknown, token: string | null): Find
   if (token === null)
     return warning(
       check,
-      'none is given, so what needs one is not looked at',
-      'Give --token, or set AGW_TOKEN.',
+      'no token given; checks that require one are skipped',
+      'Use --token, or set AGW_TOKEN.',
     )
   if (status === 401) return failed(check, 'is not accepted', 'Use a token of this deployment.')
   if (status === 404)
     return warning(
       check,
-      'is accepted by a gateway that does not tell its role',
-      'Bring the gateway to this version.',
+      'accepted by a gateway that does not report its role',
+      'Upgrade the gateway to this version.',
     )
   if (status !== 200)
     return failed(check, `unexpected answer: HTTP ${status}`, 'Check the log of the admin service.')
@@ -69,7 +69,7 @@ async function checkReadiness(url: string): Promise<Finding[]> {
   const { body } = await ask(url, '/readyz', null)
   const parts = (body as { readonly parts?: Readonly<Record<string, string>> } | null)?.parts
   if (parts === undefined)
-    return [failed('ready', `${url}/readyz does not answer`, 'Check the log of the admin service.')]
+    return [failed('ready', `${url}/readyz is unreachable`, 'Check the log of the admin service.')]
   return Object.entries(parts).map(([part, says]) =>
     says === 'ok'
       ? ok(`ready: ${part}`, 'ok')
@@ -78,15 +78,19 @@ async function checkReadiness(url: string): Promise<Finding[]> {
 }
 
 const READY_ADVICE: Readonly<Record<string, string>> = {
-  redis: 'Start the store; until then every call is refused.',
-  edges: 'Start an ext-proc, or look into its log why it hears no beacon.',
-  proxy: 'Look whether Envoy runs and reaches its ext-proc.',
+  redis: 'Start the store. Until then every call is refused.',
+  edges: 'Start an ext-proc process, or check in its log why it receives no beacon.',
+  proxy: 'Check that Envoy is running and can connect to its ext-proc.',
 }
 
 async function checkEdges(url: string, edges: readonly Edge[]): Promise<Finding[]> {
   if (edges.length === 0)
     return [
-      failed('edge', 'none is running', 'Start an ext-proc; until then every call is refused.'),
+      failed(
+        'edge',
+        'none is running',
+        'Start an ext-proc process. Until then every call is refused.',
+      ),
     ]
   const metrics = await ask(url, '/metrics', null)
   return edges.map(({ edge_id, region, in_flight, draining, beat_age_ms }) => {
@@ -96,7 +100,7 @@ async function checkEdges(url: string, edges: readonly Edge[]): Promise<Finding[
       region,
       lease === null ? '' : lease ? 'holds its lease' : 'does not hold its lease',
       `${in_flight} calls in flight`,
-      `last beat ${beat_age_ms} ms ago`,
+      `last heartbeat ${beat_age_ms} ms ago`,
     ]
     const told = says.filter(Boolean).join(', ')
     if (lease === false)
@@ -105,7 +109,7 @@ async function checkEdges(url: string, edges: readonly Edge[]): Promise<Finding[
       ? warning(
           check,
           `${told}, draining`,
-          'It stops after its last call. Make sure that another edge serves.',
+          'It stops after its last call. Make sure that another edge is serving.',
         )
       : ok(check, told)
   })
@@ -141,7 +145,7 @@ async function lastKillFinding(url: string, token: string | null): Promise<Findi
     ? warning(
         'last kill',
         says,
-        'Look at the edges in its receipt, and at their connection to the store.',
+        'Check the edges listed in its receipt and their connection to the store.',
       )
     : ok('last kill', says)
 }
@@ -157,8 +161,8 @@ async function webhooksFinding(url: string, token: string | null): Promise<Findi
   if (status !== 200)
     return warning(
       check,
-      `the answer is ${status}`,
-      'Give --url of the admin service itself, which alone has /webhooks.',
+      `HTTP ${status}`,
+      'Use the --url of the admin service itself; only that one serves /webhooks.',
     )
   const { data } = body as {
     readonly data: readonly { readonly name: string; readonly status: string }[]
@@ -168,7 +172,7 @@ async function webhooksFinding(url: string, token: string | null): Promise<Findi
     ? warning(
         check,
         `${failing.length} of ${data.length} fail: ${failing.join(', ')}`,
-        'GET /webhooks/{webhook_id}/deliveries says why.',
+        'See GET /webhooks/{webhook_id}/deliveries for the cause.',
       )
     : ok(check, `${data.length}, none failing`)
 }

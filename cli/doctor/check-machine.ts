@@ -43,8 +43,8 @@ export async function checkBinaries(settings: Settings): Promise<Finding[]> {
       return found === null
         ? warning(
             check,
-            'is not there yet',
-            'agw start installs it, for which it needs Python 3.11 with pip.',
+            'not installed yet',
+            'agw start installs it. This requires Python 3.11 with pip.',
           )
         : ok(check, `${found.version}, ${found.file}`)
     } catch (error) {
@@ -92,8 +92,8 @@ export function checkDataDir(path: string, settings: Settings): Finding[] {
     findings.push(
       failed(
         check,
-        'there is a store and no encryption-key',
-        'Put encryption-key back from a backup, or set AGW_ENCRYPTION_KEY.',
+        'there is a store but no encryption-key',
+        'Restore encryption-key from a backup, or set AGW_ENCRYPTION_KEY.',
       ),
     )
   return findings.length > 0 ? findings : [ok(check, `${path}, accessible only to its owner`)]
@@ -122,7 +122,7 @@ export function checkCertificates(settings: Settings, now: Date): Finding[] {
       return [
         failed(
           check,
-          `${file} holds no certificate`,
+          `${file} contains no certificate`,
           `Set ${SETTINGS[setting].name} to a PEM file.`,
         ),
       ]
@@ -165,6 +165,6 @@ async function portFinding(
   const place = `${host}:${port}`
   const tried = await tryPort(host, port, settings)
   if (tried.kind === 'free') return ok(check, `${place} is free`)
-  if (await isOurs()) return ok(check, `${place} is this gateway's`)
+  if (await isOurs()) return ok(check, `${place} is used by this gateway`)
   return failed(check, `${place} is not available: ${tried.cause}`, tried.advice)
 }

@@ -22,8 +22,8 @@ export async function checkStore(url: string): Promise<Finding[]> {
       return [
         failed(
           'store',
-          `does not answer: ${why}`,
-          'Start it, or correct REDIS_URL. Until then every call is refused.',
+          `unreachable: ${why}`,
+          'Start the store, or correct REDIS_URL. Until then every call is refused.',
         ),
       ]
     const answered_ms = Date.now()
@@ -38,7 +38,7 @@ export async function checkStore(url: string): Promise<Finding[]> {
     return [
       ...(findings.length > 0
         ? findings
-        : [ok('store', 'answers, evicts nothing, writes an append-only file')]),
+        : [ok('store', 'reachable, no eviction, append-only file enabled')]),
       skewFinding(store_ms - (asked_ms + answered_ms) / 2),
     ]
   } finally {

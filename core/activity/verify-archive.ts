@@ -91,7 +91,7 @@ class Chain {
   #sealedHead(folder: string): ArchiveHead | null {
     const file = join(folder, HEAD_FILE)
     if (!existsSync(file)) {
-      this.#fault(null, 'the head is missing, so the end of the archive cannot be told')
+      this.#fault(null, 'the head is missing, so the end of the archive cannot be determined')
       return null
     }
     const head = readArchiveHead(readFileSync(file, 'utf8'), this.#keys)
@@ -107,14 +107,14 @@ class Chain {
         `the archive is cut off: entries ${this.#n + 1} to ${head.n} are missing at the end`,
       )
     else if (this.#n === head.n && this.#previous !== head.mac && this.#previous !== null)
-      this.#fault(null, `entry ${head.n}, the last, is not the one that was archived`)
+      this.#fault(null, `entry ${head.n}, the last, does not match the archived entry`)
   }
 
   #check(text: string, number: number): void {
     this.#report.lines++
     const line = readArchiveLine(text)
     if (line === null) {
-      this.#fault(number, 'is no line of an archive: it was changed or cut off')
+      this.#fault(number, 'is not an archive line: it was changed or cut off')
       this.#previous = null
       return
     }
@@ -123,11 +123,11 @@ class Chain {
     if (this.#first_n === null) this.#start(line.n + (cut > 0 ? 1 : 1 - Math.max(1, missed)))
     const expected = this.#n + (cut > 0 ? 0 : Math.max(1, missed))
     if (line.n < expected && line.n <= this.#n) {
-      this.#fault(number, `entry ${line.n} is out of its place, or there twice`)
+      this.#fault(number, `entry ${line.n} is out of order or duplicated`)
       return
     }
     const key = this.#keys.find(({ key_id }) => key_id === line.key_id)?.key
-    if (key === undefined) this.#fault(number, `its key ${line.key_id} is not among the keys given`)
+    if (key === undefined) this.#fault(number, `its key ${line.key_id} is not in the key ring`)
     else if (line.n > expected && this.#previous !== null)
       this.#fault(
         number,

@@ -93,7 +93,10 @@ export async function killAgent(
     metadata,
   }
   await finish(parts, killed, counts).catch((error: unknown) =>
-    log.warn({ error: String(error), epoch }, 'the event of a kill is left to the sweeper'),
+    log.warn(
+      { error: String(error), epoch },
+      'writing the event of a kill failed; the sweeper retries it',
+    ),
   )
   return {
     status: 'killed',

@@ -55,7 +55,7 @@ export async function restoreState(
       action: killed_at === null ? 'agent.reactivation_restored' : 'agent.kill_restored',
       target: agent_id,
       killed_at,
-      warning: 'The store had lost this state; an edge that remembered it has written it back.',
+      warning: 'The store had lost this state; an edge restored it.',
       before: state(found.agent),
       after: state(change.agent),
     },
@@ -99,7 +99,7 @@ export async function tellLostAgent(
       action: 'agent.kill_lost',
       target: agent_id,
       killed_at,
-      warning: 'The store has lost this agent, which was killed; this edge still refuses it.',
+      warning: 'The store has lost this killed agent; this edge still refuses it.',
     },
   })
   const writes: readonly Write[] = [activityWrite(entry)]

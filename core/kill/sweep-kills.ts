@@ -35,7 +35,7 @@ export async function sweepKills(parts: Parts): Promise<number> {
   const live = await readLiveEdges(parts)
   for (const [epoch, text] of texts)
     await sweep(parts, Number(epoch), text, { now_ms, live }).catch((error: unknown) =>
-      log.warn({ error: String(error), epoch }, 'a kill could not be completed now'),
+      log.warn({ error: String(error), epoch }, 'completing a kill failed; it will be retried'),
     )
   return texts.length
 }

@@ -5,4 +5,4 @@ export const targetFaultDetails = (reason: TargetFault): Readonly<Record<string,
   reason === 'percent_encoded' ? { reason, hint: ENCODED_HINT } : { reason }
 
 const ENCODED_HINT =
-  'The target URL is percent-encoded. Append it to the address of the gateway as it is: /https://host/path'
+  'The target URL is percent-encoded. Append it to the gateway address unencoded: /https://host/path'

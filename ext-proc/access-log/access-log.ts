@@ -72,7 +72,10 @@ export class AccessLog {
     try {
       calls = readAccessLog(bytes)
     } catch (error) {
-      this.#parts.log.warn({ error: String(error) }, 'Envoy sent an access log that cannot be read')
+      this.#parts.log.warn(
+        { error: String(error) },
+        'Envoy sent an access log that cannot be decoded',
+      )
       return
     }
     for (const call of calls) this.#write(call)

@@ -27,7 +27,7 @@ export async function runReceiver(env: Environment): Promise<void> {
   const { settings } = read
   const { redisUrl, accessLogAddress: address, edgeId: edge_id } = settings
   if (redisUrl === null || address === null)
-    throw new Error('it needs REDIS_URL and AGW_ACCESS_LOG_ADDRESS; "agw start" sets them')
+    throw new Error('REDIS_URL and AGW_ACCESS_LOG_ADDRESS are required; "agw start" sets them')
   const log = pino({ base: { service: 'access-log', edge_id }, redact: HIDDEN_MEMBERS })
   const redis = connectRedis(redisUrl, { name: `access-log-${edge_id}`, role: 'commands' })
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })

@@ -118,7 +118,7 @@ export class CallStream implements HeldCall, CallIo {
     try {
       message = readRequest(bytes)
     } catch (error) {
-      this.#parts.log.error({ error: String(error) }, 'Envoy sent a message that cannot be read')
+      this.#parts.log.error({ error: String(error) }, 'Envoy sent a message that cannot be decoded')
       this.#stream.emit('error', { code: INTERNAL, details: 'malformed message' })
       return
     }
@@ -144,7 +144,7 @@ export class CallStream implements HeldCall, CallIo {
         this.#responsePhase().trailers(message.headers)
         return
       case 'unknown':
-        this.#parts.log.error({}, 'Envoy sent a message of a kind that is not known')
+        this.#parts.log.error({}, 'Envoy sent a message of an unknown type')
         this.#stream.emit('error', { code: INTERNAL, details: 'unknown message' })
         return
     }
@@ -220,7 +220,7 @@ export class CallStream implements HeldCall, CallIo {
       write: (bytes) => this.#write(this.#withNewFacts(bytes)),
       refuse: (denial, isOut) => this.#refuseResponse(denial, isOut),
       fail: (error) => {
-        this.#parts.log.error({ error: describe(error) }, 'a response could not be looked at')
+        this.#parts.log.error({ error: describe(error) }, 'a response could not be inspected')
         this.cut({ reason: 'gateway_unavailable' })
       },
     })

@@ -61,7 +61,7 @@ async function refuse(
     io.letGo()
     isKilled = await autoKill(agent, {
       kill_method: 'auto_rate_limit',
-      reason: `more than ${limit} requests a minute for ${violation_minutes} minutes`,
+      reason: `more than ${limit} requests per minute for ${violation_minutes} minutes`,
     })
   }
   const details = { limit, retry_after_seconds: retry_after_s }

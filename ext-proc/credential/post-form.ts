@@ -96,14 +96,14 @@ function connectTo(
       socket.destroy()
       reject(isSecure && isConnected ? new TlsFailed(error.message) : error)
     }
-    const giveUp = (): void => fail(new Error('not connected in time'))
+    const giveUp = (): void => fail(new Error('connecting timed out'))
     const timer = setTimeout(giveUp, CONNECT_TIMEOUT_MS)
     deadline.addEventListener('abort', giveUp, { once: true })
     socket.once('connect', () => {
       isConnected = true
     })
     socket.on('error', fail)
-    socket.once('close', () => fail(new Error('closed before it was connected')))
+    socket.once('close', () => fail(new Error('closed before the connection was established')))
     socket.once(isSecure ? 'secureConnect' : 'connect', () => {
       clearTimeout(timer)
       deadline.removeEventListener('abort', giveUp)

@@ -20,12 +20,12 @@ export class ProtobufReader {
     let weight = 1
     for (let i = 0; i < 10; i++) {
       const byte = this.#bytes[this.#at++]
-      if (byte === undefined || this.#at > this.#end) throw new Error('protobuf: cut short')
+      if (byte === undefined || this.#at > this.#end) throw new Error('protobuf: truncated')
       value += (byte & 127) * weight
       if (byte < 128) return value
       weight *= 128
     }
-    throw new Error('protobuf: a number is too long')
+    throw new Error('protobuf: varint too long')
   }
 
   /** The bytes of a length-delimited field; they share memory with the message. */
@@ -71,15 +71,15 @@ export class ProtobufReader {
         this.#at += 4
         break
       default:
-        throw new Error(`protobuf: wire type ${wireType} is not known`)
+        throw new Error(`protobuf: unknown wire type ${wireType}`)
     }
-    if (this.#at > this.#end) throw new Error('protobuf: cut short')
+    if (this.#at > this.#end) throw new Error('protobuf: truncated')
   }
 
   #stop(): number {
     const length = this.varint()
     const stop = this.#at + length
-    if (stop > this.#end) throw new Error('protobuf: cut short')
+    if (stop > this.#end) throw new Error('protobuf: truncated')
     return stop
   }
 }

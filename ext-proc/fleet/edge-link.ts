@@ -247,7 +247,10 @@ export class EdgeLink {
     const epoch = await this.#write(JSON.stringify(record)).catch(() => null)
     if (epoch === null) return
     if (heard !== null && epoch < heard) {
-      log.warn({ heard, found: epoch }, 'the store is behind the messages that were heard')
+      log.warn(
+        { heard, found: epoch },
+        'the store is behind the control messages that this edge has received',
+      )
       reconnect(subscription)
       return
     }

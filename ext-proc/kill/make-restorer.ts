@@ -36,12 +36,12 @@ export function makeRestorer(parts: RestorerParts): (lost: LostState) => void {
     const restore = async (): Promise<'done' | 'later'> => {
       const outcome = await restoreState(parts, lost, lost, parts.edge_id)
       if (outcome === 'restored')
-        parts.log.warn(facts, 'the store had lost the state of an agent; it was written back')
+        parts.log.warn(facts, 'the store had lost the state of an agent; this edge restored it')
       if (outcome !== 'absent' || killed_at === null || told.has(key)) return 'done'
       const tell = await tellLostAgent(parts, lost, killed_at, parts.edge_id)
       if (tell === 'no_organization') return 'later'
       if (tell === 'told')
-        parts.log.warn(facts, 'the store has lost a killed agent; this edge keeps to the kill')
+        parts.log.warn(facts, 'the store has lost a killed agent; this edge keeps refusing it')
       if (told.size >= TOLD_MAX) told.clear()
       told.add(key)
       return 'done'
@@ -49,7 +49,7 @@ export function makeRestorer(parts: RestorerParts): (lost: LostState) => void {
     void insist(restore, (error) =>
       parts.log.warn(
         { ...facts, error: String(error) },
-        'the store has lost the state of an agent, and it could not be written back; this edge keeps to it',
+        'the store has lost the state of an agent and restoring it failed; this edge keeps its own state',
       ),
     ).finally(() => underWay.delete(key))
   }

@@ -53,7 +53,7 @@ export class FillCache<V extends object> {
           return value
         }
         if (refills >= REFILLS_MAX)
-          throw new Error('a cached entry changes faster than it can be read')
+          throw new Error('a cache entry changes faster than it can be read')
         const current = this.#entries.get(key)
         return current === undefined
           ? this.#start(key, refills + 1)

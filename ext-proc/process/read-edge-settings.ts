@@ -27,7 +27,7 @@ export function readEdgeSettings(env: Environment): EdgeSettings {
       verdictSecret === null && 'AGW_VERDICT_SECRET',
       extProcAddress === null && 'AGW_EXT_PROC_ADDRESS',
     ].filter((name) => name !== false)
-    throw new Error(`ext-proc needs ${missing.join(', ')}; "agw start" sets them`)
+    throw new Error(`ext-proc requires ${missing.join(', ')}; "agw start" sets them`)
   }
   return { ...settings, redisUrl, encryptionKey, verdictSecret, extProcAddress }
 }

@@ -170,14 +170,14 @@ test('lines that changed places are named', async () => {
   write([...lines.slice(0, 3), lines[4] ?? '', lines[3] ?? '', ...lines.slice(5)])
   assert.deepEqual(await faults(), [
     `${FILE}:4 entries 14 to 14 are missing before entry 15`,
-    `${FILE}:5 entry 14 is out of its place, or there twice`,
+    `${FILE}:5 entry 14 is out of order or duplicated`,
   ])
 })
 
 test('a line that was added or repeated is named', async () => {
   const lines = linesOf()
   write([...lines, lines[9] ?? ''])
-  assert.deepEqual(await faults(), [`${FILE}:11 entry 20 is out of its place, or there twice`])
+  assert.deepEqual(await faults(), [`${FILE}:11 entry 20 is out of order or duplicated`])
 })
 
 test('an end that was cut off is named, also with its head put back to an earlier one', async () => {
@@ -188,7 +188,7 @@ test('an end that was cut off is named, also with its head put back to an earlie
     'head.json:null the archive is cut off: entries 28 to 30 are missing at the end',
   ])
   write([...whole.slice(0, 7), (whole[7] ?? '').slice(0, 20)], last)
-  assert.equal((await faults())[0], `${last}:8 is no line of an archive: it was changed or cut off`)
+  assert.equal((await faults())[0], `${last}:8 is not an archive line: it was changed or cut off`)
   // An older head with a true seal, as a backup would have it.
   write(whole.slice(0, 7), last)
   const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
@@ -290,7 +290,7 @@ test('an archive that is none stops no other', async () => {
   await allArchived()
   appendFileSync(join(root(), ORG, hourFiles().at(-1) ?? ''), 'no line of an archive\n')
   await record(1)
-  await until('it is told of', () => admin.log().includes('cannot be archived at the moment'))
+  await until('it is told of', () => admin.log().includes('archiving the activity log failed'))
   await recordEntries(redis, organization_id, [activityEntry('request_allowed')])
   await until('the other goes on', () => readdirSync(root()).includes(organization_id))
   await admin.stop()

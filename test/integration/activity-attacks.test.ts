@@ -54,7 +54,7 @@ test('a log that cannot be digested holds up neither those of other organization
   const made = await admin.call('POST', '/admin/organizations', { body: { name: 'broken' } })
   await redis.set(REDIS_KEYS.activityDigest(made.body.organization_id), 'no hash')
   await until('the failure is told of', () =>
-    admin.log().includes(`the digest of the activity log of ${made.body.organization_id} fails`),
+    admin.log().includes(`indexing the activity log of ${made.body.organization_id} failed`),
   )
   await recordEntries(redis, ORG, [finding('agt_beside', 'b')])
   await alertOf('agt_beside')
@@ -62,7 +62,7 @@ test('a log that cannot be digested holds up neither those of other organization
     'the alert is told of',
     async () => (await redis.zcard(REDIS_KEYS.alertNotices)) === 0,
   )
-  assert.equal(admin.log().split('the digest of the activity log of').length, 2, 'told of once')
+  assert.equal(admin.log().split('indexing the activity log of').length, 2, 'logged once')
 })
 
 test('a mail server that says nothing holds up neither the digest nor the alerts', async () => {

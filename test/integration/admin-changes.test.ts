@@ -454,7 +454,7 @@ describe('health', () => {
       const answer = await ready()
       return answer.status === 503 ? answer : null
     })
-    assert.match(gone.body.parts.proxy, /does not answer/)
+    assert.match(gone.body.parts.proxy, /is unreachable/)
     await Promise.all([edge.stop(), second.stop()])
   })
 
@@ -501,7 +501,7 @@ describe('the store', () => {
     assert.equal(away.status, 503)
     assert.equal(away.body.error, 'gateway_unavailable')
     const unready = await service.call('GET', '/readyz')
-    assert.equal(unready.body.parts.redis, 'the store does not answer')
+    assert.equal(unready.body.parts.redis, 'the store is unavailable')
     assert.equal((await service.call('GET', '/healthz')).status, 200)
     await own.start()
     await until(
@@ -525,7 +525,7 @@ describe('the store', () => {
   test('a store that hides its settings is warned of', async () => {
     const own = await startValkey(['--rename-command', 'CONFIG', 'HIDDEN'])
     const service = await adminInProcess(own.url)
-    assert.match(service.log(), /hides its maxmemory-policy/)
+    assert.match(service.log(), /does not report its maxmemory-policy/)
     await service.stop()
     await own.stop()
   })

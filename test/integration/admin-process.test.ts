@@ -77,7 +77,7 @@ for (const [how, end] of [
     assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)
     end(service.child)
     assert.equal(await service.exited, 0)
-    assert.match(service.output(), /the admin service listens/)
+    assert.match(service.output(), /the admin service is listening/)
   })
 
 test('run alone without a token it makes one, and shows it once', async () => {
@@ -85,7 +85,7 @@ test('run alone without a token it makes one, and shows it once', async () => {
   const env = { REDIS_URL: own.url, AGW_ENCRYPTION_KEY: KEY }
   const first = start(env)
   const port = await first.ready
-  const token = /Admin token, shown this once: (\S+)/.exec(first.output())?.[1]
+  const token = /Admin token \(shown only once\): (\S+)/.exec(first.output())?.[1]
   assert.ok(token, first.output())
   const url = `http://127.0.0.1:${port}/admin/agents`
   const headers = { authorization: `Bearer ${token}` }
@@ -94,7 +94,7 @@ test('run alone without a token it makes one, and shows it once', async () => {
   await first.exited
   const second = start(env)
   const again = await second.ready
-  assert.equal(second.output().includes('shown this once'), false)
+  assert.equal(second.output().includes('shown only once'), false)
   const other = `http://127.0.0.1:${again}/admin/agents`
   assert.equal((await fetch(other, { headers })).status, 200)
   second.child.kill('SIGTERM')

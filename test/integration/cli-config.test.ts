@@ -256,7 +256,7 @@ test('nothing is written when the file has a fault, a variable is missing, or ke
   assert.match(nowhere.err, /New agents: 2\. .* --keys-out FILE/)
   writeFileSync(keysOut, '')
   chmodSync(keysOut, 0o644)
-  await assert.rejects(apply(config()), /must be a file that you alone can read/)
+  await assert.rejects(apply(config()), /must be readable by you only/)
   assert.equal(await dump(), empty)
 })
 
@@ -331,7 +331,7 @@ test('the URL of a webhook may be a reference, and is one in a dump by a role th
     assert.match(out, /url: /)
     assert.doesNotMatch(out, /not-for-git|another-secret/)
   }
-  assert.match((await apply(text('https://hooks.slack.com/***'))).err, /give the whole URL/)
+  assert.match((await apply(text('https://hooks.slack.com/***'))).err, /provide the complete URL/)
 })
 
 interface Passing {

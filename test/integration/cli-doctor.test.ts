@@ -105,7 +105,7 @@ test('an installation elsewhere is looked at by its URL, also through its proxy,
 test('a machine on which nothing runs is said to be one, and is no failure', async () => {
   const { code, of, failures } = await doctor({}, await aNewMachine())
   assert.deepEqual([code, failures], [0, []])
-  assert.match(of('gateway')[0]?.says ?? '', /^does not run here/)
+  assert.match(of('gateway')[0]?.says ?? '', /^not running on this machine/)
   assert.match(of('data directory')[0]?.says ?? '', /does not exist yet/)
   assert.match(of('proxy port')[0]?.says ?? '', /is free$/)
 })

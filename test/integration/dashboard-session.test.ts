@@ -145,7 +145,7 @@ describe('a session is over at once', () => {
   const isOver = async (session: Session): Promise<void> => {
     const answer = await get(session)
     assert.equal(answer.status, 401)
-    assert.match(answer.body.message, /session is over/)
+    assert.match(answer.body.message, /session has ended/)
     const who = await get(session, '/session')
     assert.equal(who.status, 204)
   }

@@ -75,7 +75,7 @@ const rows: Row[] = [
     error: 'invalid_target_url',
     details: {
       reason: 'percent_encoded',
-      hint: 'The target URL is percent-encoded. Append it to the address of the gateway as it is: /https://host/path',
+      hint: 'The target URL is percent-encoded. Append it to the gateway address unencoded: /https://host/path',
     },
     ask: () => ask({ path: `/${encodeURIComponent(open.base_url)}/x`, headers: open.headers }),
   },

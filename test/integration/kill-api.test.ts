@@ -266,7 +266,7 @@ test('agw kill and agw reactivate do the same from the command line, by id or by
   assert.equal(refused.code, 1)
   await assert.rejects(
     run((...io) => runKill('nobody', common, ...io)),
-    /No agent has the id or the name/,
+    /No agent has the id or name/,
   )
 })
 

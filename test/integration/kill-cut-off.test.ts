@@ -144,7 +144,7 @@ test('a store that has lost a kill gets it back from the edges, and the agent ne
   )
   const alert = await until('the operator is warned', () => stateLost(agent_id))
   assert.equal(alert.severity, 'critical')
-  assert.match(alert.title, /had lost the kill of .*written back/)
+  assert.match(alert.title, /had lost the kill of .*restored/)
   assert.equal(alert.count, 1)
   await loseIt()
   const counted = await until('the next time is counted', async () => {

@@ -101,5 +101,5 @@ test('where e-mail is off the receipt and the log say so', async () => {
   assert.deepEqual(receipt.notify_unavailable, ['email'])
   assert.deepEqual(receipt.notify_ignored, ['pigeon'])
   assert.equal(await redis.zcard(REDIS_KEYS.killMails), 0)
-  await until('the log says so', () => admin.log().includes('channel that is not set up'))
+  await until('the log says so', () => admin.log().includes('channel that is not configured'))
 })

@@ -91,7 +91,7 @@ test('threat 31: the path and the query of a webhook URL are for the role admin 
   }
   // What a lower role was shown is not taken for the URL.
   const hidden = await send('PATCH', path, { url: 'https://hooks.example.com/***' }, 400)
-  assert.match(JSON.stringify(hidden), /give the whole URL/)
+  assert.match(JSON.stringify(hidden), /provide the complete URL/)
   assert.equal(JSON.parse(await read(roles.admin, path)).url, moved)
   await send('DELETE', path)
 })

@@ -273,7 +273,7 @@ test('an organization key opens the webhooks API only with that use, and only fo
     headers: { authorization: 'Bearer nonsense' },
   })
   assert.equal(refused.status, 401)
-  assert.match(await refused.text(), /An organization key whose uses have/)
+  assert.match(await refused.text(), /organization key whose uses include/)
 
   const { organization_id } = await send('POST', '/admin/organizations', { name: 'other' })
   const token = await send('POST', '/admin/tokens', {

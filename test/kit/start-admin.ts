@@ -61,7 +61,7 @@ export async function startAdmin(
     child.kill(signal)
     await exited
   }
-  await until('the admin service listens', async () => {
+  await until('the admin service is listening', async () => {
     if (child.exitCode !== null) throw new Error(`admin ended with ${child.exitCode}:\n${log}`)
     return (await fetch(`${url}/healthz`).catch(() => null)) !== null
   })

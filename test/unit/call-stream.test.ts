@@ -534,7 +534,7 @@ test('an inspector that throws ends the call', async () => {
   call.envoy.responseBody('throws')
   await settle()
   assert.equal(call.envoy.sent.at(-1), 'refuse 503 agw_gateway_unavailable')
-  assert.deepEqual(call.errors, ['a response could not be looked at'])
+  assert.deepEqual(call.errors, ['a response could not be inspected'])
   assert.deepEqual(call.entries, ['terminated gateway_unavailable'])
 })
 

@@ -41,11 +41,11 @@ test('an unknown member is named with its line, wherever it is, and hides no oth
       const lines = text.split('\n')
       const found = readConfig(text, SECRETS).faults.map(({ line, message }) => ({ line, message }))
       assert.deepEqual(
-        found.filter(({ message }) => message.startsWith('is not a member')),
+        found.filter(({ message }) => message.startsWith('is not a known member')),
         [
           {
             line: lines.findIndex((line) => line.includes('zz_odd')) + 1,
-            message: 'is not a member that is known here',
+            message: 'is not a known member',
           },
         ],
       )
@@ -83,17 +83,17 @@ webhooks:
     [4, 'integrations[0].base_url', /must have no query/],
     [5, 'integrations[0].auth.token', /is missing/],
     [5, 'integrations[0].auth.tokn', /did you mean token\?/],
-    [6, 'integrations[1].auth.username', /is a secret, which is not written in the file/],
-    [6, 'integrations[1].auth.password', /is a secret, which is not written in the file/],
+    [6, 'integrations[1].auth.username', /is a secret and must not be in the file/],
+    [6, 'integrations[1].auth.password', /is a secret and must not be in the file/],
     [9, 'agents[0].status', /use agw kill and agw reactivate/],
     [12, 'scops', /did you mean scopes\?/],
-    [11, 'agents[2].agent_name', /is that of an agent above/],
+    [11, 'agents[2].agent_name', /is used by an agent above/],
     [17, 'scopes[0].rules[0].paths[0]', /must begin with "\/"/],
     [18, 'scopes[0].rate_limiting.requests_per_minut', /did you mean requests_per_minute\?/],
     [19, 'scopes[0].injection_detection.custom_patterns[0]', /not an RE2 expression/],
     [21, 'webhooks[0].url', /must begin with https/],
     [21, 'webhooks[0].events[0]', /must be one of /],
-    [21, 'webhooks[0].secret', /which names no environment variable/],
+    [21, 'webhooks[0].secret', /which is not the name of an environment variable/],
     [22, 'webhooks[1]', /must be an object/],
   ]
   const { faults } = readConfig(source, {})
@@ -106,11 +106,11 @@ webhooks:
 })
 
 const odd: readonly [what: string, source: string, says: RegExp][] = [
-  ['no YAML', 'agents: [', /^1  is not readable: Flow sequence in block collection/],
-  ['a member twice', 'agents: []\nagents: []', /^2  is not readable: Map keys must be unique/],
+  ['no YAML', 'agents: [', /^1  cannot be parsed: Flow sequence in block collection/],
+  ['a member twice', 'agents: []\nagents: []', /^2  cannot be parsed: Map keys must be unique/],
   ['a text', 'hello', /^1  must have sections: integrations, agents, scopes, webhooks/],
   ['nothing', '', /^1  must have sections/],
-  ['a section without a list', 'agents:\nscopes: []', /^1 agents must be a list; \[\]/],
+  ['a section without a list', 'agents:\nscopes: []', /^1 agents must be a list; write \[\]/],
   [
     'aliases without end',
     `a: &a [1]\n${Array.from('bcdefgh')
@@ -136,7 +136,10 @@ test('a reference to a variable that is not set is a fault, a text around refere
       ],
     })
   const env = { A: 'one', B: 'two' }
-  assert.match(faultsOf(source('${A} ${C}'), env)[0] ?? '', /needs C, not set in the environment/)
+  assert.match(
+    faultsOf(source('${A} ${C}'), env)[0] ?? '',
+    /requires C, not set in the environment/,
+  )
   const { entries } = readConfig(source('Token ${A}:${B}'), env)
   assert.deepEqual(
     entries.map(({ wanted }) => wanted['auth']),

@@ -42,7 +42,7 @@ test('of the URL of a webhook only the origin is shown', () => {
 
 test('a URL as a read shows it is not taken for one', () => {
   const policy = new AddressPolicy([])
-  assert.match(checkWebhookUrl(hideWebhookUrl(SLACK), policy) ?? '', /give the whole URL/)
+  assert.match(checkWebhookUrl(hideWebhookUrl(SLACK), policy) ?? '', /provide the complete URL/)
   assert.equal(checkWebhookUrl(SLACK, policy), null)
 })
 
@@ -149,5 +149,5 @@ test('agw doctor names the files of the archive that show one, with the number o
     ],
   )
   const [late] = await checkArchive(folder, -1)
-  assert.equal(late?.says, '4 of 4 files were not looked at in -0.001 s')
+  assert.equal(late?.says, '4 of 4 files could not be checked within -0.001 s')
 })

@@ -8,7 +8,7 @@ const withCode = (code: string): Error => Object.assign(new Error(`listen ${code
 test('what to change when a program cannot listen follows from the cause', () => {
   const rows: readonly (readonly [unknown, cause: RegExp, advice: RegExp])[] = [
     [withCode('EADDRINUSE'), /port is in use/, /^Stop the process .* AGW_API_PORT to another port/],
-    [withCode('EACCES'), /may not open/, /AGW_API_PORT to a port from 1024 on/],
+    [withCode('EACCES'), /not allowed to open/, /AGW_API_PORT to 1024 or higher/],
     [withCode('EADDRNOTAVAIL'), /does not have the address/, /AGW_API_HOST to .*127\.0\.0\.1/],
     [withCode('EAFNOSUPPORT'), /does not support/, /AGW_API_HOST/],
     [withCode('ENOTFOUND'), /cannot be resolved/, /AGW_API_HOST to an IP address/],

@@ -91,7 +91,7 @@ test('settings that contradict each other are faults', () => {
       /AGW_EXT_PROC_TLS_CA_FILE missing/,
     ],
     [{ AGW_EXT_PROC_TLS_CA_FILE: file }, /must be set together/],
-    [{ AGW_PROXY_PORT: '9', AGW_API_PORT: '9' }, /same port/],
+    [{ AGW_PROXY_PORT: '9', AGW_API_PORT: '9' }, /must be different/],
     [{ AGW_SMTP_URL: 'smtp://mail.example' }, /AGW_ALERT_EMAIL_FROM/],
     [{ AGW_WEBHOOK_DELAYS: ',' }, /at least one delay/],
   ]
@@ -145,7 +145,7 @@ test('an admin token has at least 32 characters, and the message says how to mak
   for (const token of ['a', 'x'.repeat(8), randomBytes(15).toString('hex'), 'y'.repeat(31)])
     assert.match(
       faultsOf({ AGW_ADMIN_TOKEN: token }).join(),
-      /^AGW_ADMIN_TOKEN (has fewer than 32 characters\. Make one with: openssl rand|is not a token)/,
+      /^AGW_ADMIN_TOKEN (has fewer than 32 characters\. Generate one with: openssl rand|is not a token)/,
     )
   for (const length of [32, 33, 64, 512]) {
     const token = 'z'.repeat(length)
@@ -206,7 +206,10 @@ test('a file of a secret that cannot be used aborts startup and is named, withou
     [{ AGW_ADMIN_TOKEN_FILE: put('short', 'short-token') }, /short\) has fewer than 32 characters/],
     [{ AGW_ADMIN_TOKEN_FILE: put('lines', `${'a'.repeat(40)}\n${'b'.repeat(40)}`) }, /not a token/],
     [{ AGW_ENCRYPTION_KEY_FILE: put('key', 'short-key') }, /AGW_ENCRYPTION_KEY_FILE .* 32 bytes/],
-    [{ REDIS_URL_FILE: put('url', 'http://hidden-host') }, /REDIS_URL_FILE .* is none of redis/],
+    [
+      { REDIS_URL_FILE: put('url', 'http://hidden-host') },
+      /REDIS_URL_FILE .* must be one of redis/,
+    ],
     [{ AGW_SMTP_URL_FILE: put('smtp', 'hidden-mail') }, /AGW_SMTP_URL_FILE .* is not smtp/],
     [{ AGW_VERDICT_SECRET_FILE: put('verdict', 'a b') }, /AGW_VERDICT_SECRET_FILE/],
   ]

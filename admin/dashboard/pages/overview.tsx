@@ -132,7 +132,7 @@ function Edges() {
             caption="Live edges"
             rows={data}
             keyOf={({ edge_id }) => edge_id}
-            empty="No live edges, so every call is refused. Start an ext-proc."
+            empty="No live edges, so every call is refused. Start an ext-proc process."
             columns={[
               { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
               { head: 'Region', cell: ({ region }) => region },

@@ -71,7 +71,7 @@ function NewScope({ query }: { query: Query }) {
         }}
       >
         <fieldset>
-          <legend>Who may call what</legend>
+          <legend>Agent and integration</legend>
           <Picker kind="agents" value={agent_id} onValue={setAgent} required />
           <Picker kind="integrations" value={integration_id} onValue={setIntegration} required />
         </fieldset>

@@ -73,5 +73,5 @@ const refusal = (message: string): Answer<never> => ({
   ok: false,
   problem: { status: 401, error: 'unauthorized', message, details: {} },
 })
-const NO_TOKEN = refusal('This is no token: it has spaces or letters that no token has.')
-const UNKNOWN_TOKEN = refusal('This token is not known, or it has expired.')
+const NO_TOKEN = refusal('Invalid token: it contains characters that tokens do not have.')
+const UNKNOWN_TOKEN = refusal('Unknown or expired token.')

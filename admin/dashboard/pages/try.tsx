@@ -143,7 +143,7 @@ function Scan() {
 const Findings = ({ result: { blocked, detections } }: { result: ScanResult }) => (
   <div class={`notice ${blocked ? 'bad' : 'good'}`} role="status">
     <p>
-      <strong>{blocked ? 'It would be blocked.' : 'It would pass.'}</strong>
+      <strong>{blocked ? 'It would be blocked.' : 'It would be allowed.'}</strong>
     </p>
     <Table
       caption="Findings"

@@ -70,10 +70,10 @@ function WebhookFacts({ webhook }: { webhook: Webhook }) {
       facts={[
         ['URL', <code key="url">{webhook.url}</code>],
         ['events', webhook.events.join(', ')],
-        ['secret', webhook.has_secret ? 'stored' : 'none: receivers cannot tell who sends'],
+        ['secret', webhook.has_secret ? 'stored' : 'none: receivers cannot verify the sender'],
         ...(previous === null
           ? []
-          : [['former secret signs too until', <Time key="p" at={previous} />] as const]),
+          : [['previous secret also signs until', <Time key="p" at={previous} />] as const]),
         ...(failing === null ? [] : [['failing since', <Time key="f" at={failing} />] as const]),
         ['attempts', `${webhook.success_count} delivered, ${webhook.failure_count} failed`],
         ['waiting', webhook.pending_count],

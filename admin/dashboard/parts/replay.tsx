@@ -62,7 +62,7 @@ export function Replay({ path, onDone }: { path: string; onDone: () => void }) {
           {replayed !== null && (
             <p class="notice good" role="status">
               {replayed.deliveries_created} deliveries were made.{' '}
-              {replayed.next_from !== null && 'There are more: go on.'}
+              {replayed.next_from !== null && 'More events: continue.'}
             </p>
           )}
         </DialogForm>

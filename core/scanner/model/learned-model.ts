@@ -42,7 +42,7 @@ export const readModel = (bytes: Buffer): LearnedModel => {
     bytes.toString('latin1', 0, 8) !== MAGIC ||
     bytes.length !== HEADER_BYTES + (1 << MODEL_BITS)
   ) {
-    throw new Error('the file of the learned model is not one that this version reads')
+    throw new Error('this version cannot read the learned model file')
   }
   return {
     scale: bytes.readFloatLE(8),
