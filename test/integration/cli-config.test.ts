@@ -203,7 +203,7 @@ test('a killed agent stays killed, whatever a file says of it', async () => {
   const agents = [{ agent_name: 'bot', metadata: { now: 1 } }, { agent_name: 'other' }]
   const applied = await apply(config({ agents }))
   assert.equal(applied.code, 0, applied.err)
-  assert.match(applied.err, /^bot is killed, and stays so/)
+  assert.match(applied.err, /^bot is killed and stays killed/)
   const agent = await operator.send('GET', `/admin/agents/${bot?.agent_id}`)
   assert.deepEqual([agent.status, agent.metadata], ['killed', { now: 1 }])
   const revived = await apply(config({ agents: [{ agent_name: 'bot', status: 'active' }] }))
@@ -216,10 +216,7 @@ test('only --prune deletes, only in sections that the file has, and scopes befor
   await apply(config())
   const rest = JSON.stringify({ integrations: [], agents: [{ agent_name: 'other' }] })
   const kept = await apply(rest)
-  assert.match(
-    kept.err,
-    /^Nothing to do; 1 unchanged\. 2 that the file does not name stay; --prune/,
-  )
+  assert.match(kept.err, /^Nothing to do; 1 unchanged\. 2 not in the file were kept; --prune/)
   const told = await diff(rest, { prune: true })
   assert.equal(told.out, '- scope chat (bot → openai)\n- agent bot\n- integration openai\n')
   assert.equal((await apply(rest, { prune: true })).out, told.out)
@@ -235,7 +232,7 @@ test('scopes may refer to what the installation has and the file does not, unles
   ]
   assert.equal((await apply(JSON.stringify({ scopes }))).out, '+ scope more (bot → openai)\n')
   const pruned = await apply(JSON.stringify({ agents: [], scopes }), { prune: true })
-  assert.match(pruned.err, /scopes\[0\]\.agent names an agent that --prune deletes/)
+  assert.match(pruned.err, /scopes\[0\]\.agent names an agent that --prune would delete/)
   const wrong = await apply(JSON.stringify({ scopes: [{ ...scopes[0], agent: 'bott' }] }))
   assert.match(wrong.err, /scopes\[0\]\.agent names no agent, .* did you mean bot\?/)
 })
@@ -247,7 +244,7 @@ test('nothing is written when the file has a fault, a variable is missing, or ke
   assert.deepEqual([missing.code, missing.out], [1, ''])
   assert.match(
     missing.err,
-    /^\S+:1: webhooks\[0\]\.secret needs SECRET_B, not set in the environment\n$/,
+    /^\S+:1: webhooks\[0\]\.secret requires SECRET_B, not set in the environment\n$/,
   )
   const twoFaults = await apply(config({ agents: [{ agent_name: 'bott' }], webhooks: [{}] }))
   assert.match(twoFaults.err, /scopes\[0\]\.agent names no agent/)
@@ -313,7 +310,7 @@ test('the URL of a webhook may be a reference, and is one in a dump by a role th
   const env = { ...SECRETS, SLACK_WEBHOOK_URL: url }
   const { code, err } = await apply(text('${SLACK_WEBHOOK_URL}'), {}, SECRETS)
   assert.equal(code, 1)
-  assert.match(err, /needs SLACK_WEBHOOK_URL/)
+  assert.match(err, /requires SLACK_WEBHOOK_URL/)
   assert.equal((await apply(text('${SLACK_WEBHOOK_URL}'), {}, env)).code, 0)
   assert.match(await dump(), new RegExp(`url: ${url}\n`))
   const { token } = await operator.send('POST', '/admin/tokens', {
@@ -461,7 +458,7 @@ test('what others change while an apply runs is not overwritten', async (t) => {
     })
     const { code, err } = await apply(wanted, { url: between.url })
     assert.equal(code, 1)
-    assert.match(err, /Not made:\n~ scope chat[^]*changed/)
+    assert.match(err, /Not made:\n~ scope chat[^]*modified/)
     assert.equal((await operator.send('GET', '/admin/scopes')).data[0].priority, 77)
     assert.equal((await apply(wanted, { url: between.url })).code, 0)
     assert.equal((await operator.send('GET', '/admin/scopes')).data[0].priority, 5)

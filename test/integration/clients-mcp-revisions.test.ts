@@ -121,7 +121,7 @@ for (const [name, revision, open] of CLIENTS) {
       const second = await open(revision, limited.api_key)
       for (let call = 0; call < 2; call++) await second.run('add', { a: 1, b: 1 })
     })
-    assert.match(hasty, /The rate limit of this agent is used up/)
+    assert.match(hasty, /The rate limit of this agent is exceeded/)
 
     const killed = await agentWith({})
     const held = await open(revision, killed.api_key)
