@@ -234,7 +234,7 @@ test('scopes may refer to what the installation has and the file does not, unles
   const pruned = await apply(JSON.stringify({ agents: [], scopes }), { prune: true })
   assert.match(pruned.err, /scopes\[0\]\.agent names an agent that --prune would delete/)
   const wrong = await apply(JSON.stringify({ scopes: [{ ...scopes[0], agent: 'bott' }] }))
-  assert.match(wrong.err, /scopes\[0\]\.agent names no agent, .* did you mean bot\?/)
+  assert.match(wrong.err, /scopes\[0\]\.agent names an unknown agent: .* did you mean bot\?/)
 })
 
 test('nothing is written when the file has a fault, a variable is missing, or keys have no place to go', async () => {
@@ -247,7 +247,7 @@ test('nothing is written when the file has a fault, a variable is missing, or ke
     /^\S+:1: webhooks\[0\]\.secret requires SECRET_B, not set in the environment\n$/,
   )
   const twoFaults = await apply(config({ agents: [{ agent_name: 'bott' }], webhooks: [{}] }))
-  assert.match(twoFaults.err, /scopes\[0\]\.agent names no agent/)
+  assert.match(twoFaults.err, /scopes\[0\]\.agent names an unknown agent/)
   assert.match(twoFaults.err, /webhooks\[0\]\.url is missing/)
   const nowhere = await apply(config(), { keysOut: undefined as never })
   assert.match(nowhere.err, /New agents: 2\. .* --keys-out FILE/)
@@ -458,7 +458,7 @@ test('what others change while an apply runs is not overwritten', async (t) => {
     })
     const { code, err } = await apply(wanted, { url: between.url })
     assert.equal(code, 1)
-    assert.match(err, /Not made:\n~ scope chat[^]*modified/)
+    assert.match(err, /Not made:\n~ scope chat[^]*(?:changed|modified)/)
     assert.equal((await operator.send('GET', '/admin/scopes')).data[0].priority, 77)
     assert.equal((await apply(wanted, { url: between.url })).code, 0)
     assert.equal((await operator.send('GET', '/admin/scopes')).data[0].priority, 5)
