@@ -7,7 +7,7 @@ import { Nullable, Strict } from '../http/common-schemas.ts'
 export type Explanation = Static<typeof Explanation>
 export const Explanation = Strict({
   answer: Type.Enum(['allowed', 'refused']),
-  error: Nullable(Type.String({ description: 'The code that a caller would get' })),
+  error: Nullable(Type.String({ description: 'The error code that the caller would receive' })),
   details: Type.Record(Type.String(), Type.Unknown()),
   integration: Nullable(
     Strict({ integration_id: Type.String(), name: Type.String(), base_url: Type.String() }),
@@ -15,7 +15,7 @@ export const Explanation = Strict({
   scope: Nullable(Strict({ scope_id: Type.String(), name: Type.String() })),
   rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
   settings_from: Type.Array(Type.String(), {
-    description: 'Every scope whose security settings are in force for the call',
+    description: 'All scopes whose security settings apply to the call',
   }),
 })
 

@@ -90,7 +90,7 @@ export const AuthView = Type.Unsafe<ShownAuth>(
   Type.Union(CREDENTIAL_TYPES.map(read), {
     ...DISCRIMINATOR,
     description:
-      'Without its secret members; of each, `<member>_last4` has the last four characters, or null where the secret is short.',
+      'Without its secret members. `<member>_last4` has the last four characters of each, or null if the secret is short.',
   }),
 )
 type ShownAuth = { readonly type: AuthType } & Readonly<Record<string, string | null>>

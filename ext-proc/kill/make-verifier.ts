@@ -24,8 +24,8 @@ export function makeVerifier(
         await verifyStates(parts, parts.killBoard.all())
         return
       } catch (error) {
-          log.warn({ error: String(error) }, 'comparing the store with the known kills failed')
-          await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
+        log.warn({ error: String(error) }, 'comparing the store with the known kills failed')
+        await new Promise((resolve) => setTimeout(resolve, TRY_AGAIN_MS))
       }
     }
   }
