@@ -20,9 +20,13 @@ export interface KitDns {
   readonly stop: () => Promise<void>
 }
 
-/** A DNS server over UDP that knows the names that it is told, and no other. */
+/**
+ * A DNS server over UDP for the names in a table.
+ * @param otherwise the addresses of any other name; without them there is no such name
+ */
 export async function startDnsServer(
   table: Readonly<Record<string, readonly string[]>>,
+  otherwise?: readonly string[],
 ): Promise<KitDns> {
   const answers = new Map<string, (readonly string[])[]>()
   const counts = new Map<string, number>()
@@ -33,13 +37,13 @@ export async function startDnsServer(
     if (question === null) return
     counts.set(question.name, (counts.get(question.name) ?? 0) + 1)
     const turns = answers.get(question.name)
-    const [now = []] = turns ?? []
+    const [now = otherwise ?? []] = turns ?? []
     const fits =
       question.type === TYPE_A ? isIPv4 : question.type === TYPE_AAAA ? isIPv6 : () => false
     const found = now.filter(fits)
     if (turns !== undefined && turns.length > 1 && found.length > 0) turns.shift()
     socket.send(
-      answerTo(query, question, turns === undefined ? null : found),
+      answerTo(query, question, turns === undefined && otherwise === undefined ? null : found),
       from.port,
       from.address,
     )

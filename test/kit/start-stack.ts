@@ -43,8 +43,11 @@ export interface Stack {
 /** A first start creates keys and a token and starts five processes on what may be a busy machine. */
 const START_LIMIT_MS = 60_000
 
-/** The whole product by its own launcher, with ports of the operating system's choice and a data directory of its own. */
-export async function startStack(env: Environment = {}): Promise<Stack> {
+/**
+ * The whole product by its own launcher, with ports of the operating system's choice and a data directory of its own.
+ * @param product a built source tree: this one unless two versions are compared
+ */
+export async function startStack(env: Environment = {}, product = fromRoot()): Promise<Stack> {
   const dataDir = env['AGW_DATA_DIR'] ?? tempFolder('stack')
   const [proxy, api, echo] = await Promise.all([freePort(), freePort(), freePort()])
   const own: Environment = {
@@ -55,7 +58,7 @@ export async function startStack(env: Environment = {}): Promise<Stack> {
     AGW_EXT_PROC_WORKERS: '1',
     ...env,
   }
-  const child = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), 'start'], {
+  const child = spawn(process.execPath, [join(product, 'dist', 'cli', 'bin.js'), 'start'], {
     cwd: dataDir,
     env: { ...withoutSettings(process.env), ...own },
     stdio: ['ignore', 'pipe', 'pipe'],
