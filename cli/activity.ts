@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
 import { isFloodEntry } from '../core/activity/flood-entry.ts'
 import { eventRow } from '../core/events.ts'
+import { createParser } from 'eventsource-parser'
 import { agentsCalled } from './agents-called.ts'
 import { type AdminOptions, adminUrl, callAdmin, messageOf } from './call-admin.ts'
 import { terminalJson, terminalText } from './terminal-text.ts'
@@ -15,6 +16,8 @@ export interface ActivityOptions extends AdminOptions {
 
 const LIMIT = 50
 const RECONNECT_MS = 1000
+/** Far beyond an entry; a change of the largest scope is half a megabyte, before and after. */
+const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024
 /** Streams of the service are taken at the moment. */
 const TOO_MANY = 429
 
@@ -104,34 +107,24 @@ class ActivityStream {
       const answer = this.#answer
       const status = answer?.status ?? 0
       if (status >= 400 && status < 500 && status !== TOO_MANY) return status
+      // Without it, what comes between a stream that broke before its first event and the next would be lost.
+      this.#last = answer?.headers.get('last-event-id') ?? this.#last
+      const parser = createParser({
+        maxBufferSize: EVENT_LIMIT_CHARACTERS,
+        onEvent: ({ id, data }) => {
+          take(JSON.parse(data) as ActivityEntry)
+          this.#last = id ?? this.#last
+        },
+      })
+      const decoder = new TextDecoder()
       try {
-        for await (const { id, data } of events(status === 200 ? (answer?.body ?? null) : null)) {
-          if (data !== undefined) take(JSON.parse(data) as ActivityEntry)
-          this.#last = id
-        }
+        for await (const part of status === 200 ? (answer?.body ?? []) : [])
+          parser.feed(decoder.decode(part, { stream: true }))
       } catch {
-        // The service was restarted, or the network was away.
+        // The service was restarted, or the network was unavailable.
       }
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS))
       await this.open()
-    }
-  }
-}
-
-/** An event without data only says from where the stream goes on. */
-async function* events(
-  body: AsyncIterable<Uint8Array> | null,
-): AsyncGenerator<{ readonly id: string; readonly data: string | undefined }> {
-  if (body === null) return
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const part of body) {
-    text += decoder.decode(part, { stream: true })
-    const blocks = text.split('\n\n')
-    text = blocks.pop() ?? ''
-    for (const block of blocks) {
-      const id = /^id: (.*)$/m.exec(block)?.[1]
-      if (id !== undefined) yield { id, data: /^data: (.*)$/m.exec(block)?.[1] }
     }
   }
 }

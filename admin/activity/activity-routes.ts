@@ -152,7 +152,11 @@ async function stream({
   if (following === null) return { kind: 'refusal', error: 'too_many_streams' }
   return {
     kind: 'streamed',
-    headers: { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' },
+    headers: {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-accel-buffering': 'no',
+      'last-event-id': after,
+    },
     write: (out, gone) =>
       streamActivity({ redis, feed: following }, organization_id, read.filter, {
         after,

@@ -11,9 +11,9 @@ export interface DashboardFile {
 }
 
 /** Bare names that the compiled pages import, and the files that they stand for. */
-const PACKAGES = ['preact', 'preact/hooks', 'preact/jsx-runtime'] as const
+const PACKAGES = ['eventsource-parser', 'preact', 'preact/hooks', 'preact/jsx-runtime'] as const
 /** Modules of ours that the pages share with the server; relative to /dashboard, as to dist/admin/dashboard. */
-const SHARED = ['core/events.js'] as const
+const SHARED = ['core/events.js', 'core/model.js'] as const
 const STILLS = { 'style.css': 'text/css', 'icon.svg': 'image/svg+xml' } as const
 const SCRIPT = 'text/javascript'
 

@@ -1,8 +1,11 @@
+import { createParser } from 'eventsource-parser'
 import { dashboardHeaders } from './api.ts'
 import type { Entry } from './api-types.ts'
 import { connection } from './connection.ts'
 
 const RETRY_MS = 2000
+/** Far beyond an entry; a change of the largest scope is half a megabyte, before and after. */
+const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024
 
 /**
  * Follows the activity log until it is told to stop, and goes on after the last event when the stream breaks. The
@@ -35,10 +38,16 @@ async function follow(
       if (answer.status === 401) return connection.sessionOver()
       if (answer.ok && answer.body !== null) {
         onState(true)
-        for await (const event of eventsOf(answer.body)) {
-          last = event.id ?? last
-          if (event.data !== null) onEntry(JSON.parse(event.data) as Entry)
-        }
+        // Without it, what comes between a stream that broke before its first event and the next would be lost.
+        last = answer.headers.get('last-event-id') ?? last
+        const parser = createParser({
+          maxBufferSize: EVENT_LIMIT_CHARACTERS,
+          onEvent: ({ id, data }) => {
+            last = id ?? last
+            onEntry(JSON.parse(data) as Entry)
+          },
+        })
+        await readParts(answer.body, parser.feed)
       }
     } catch {
       // Told by the state; the next turn tries again.
@@ -72,30 +81,17 @@ function untilSeen(stopped: AbortSignal): Promise<void> {
   })
 }
 
-interface StreamEvent {
-  readonly id: string | null
-  readonly data: string | null
-}
-
-/** The events of a text/event-stream; our service ends lines with a line feed and sends one line of data each. */
-async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
+async function readParts(
+  body: ReadableStream<Uint8Array>,
+  take: (text: string) => void,
+): Promise<void> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   try {
-    for (let text = ''; ; ) {
+    for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      text += decoder.decode(value, { stream: true })
-      const blocks = text.split('\n\n')
-      text = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const member = (name: string): string | null =>
-          block
-            .split('\n')
-            .find((line) => line.startsWith(`${name}: `))
-            ?.slice(name.length + 2) ?? null
-        yield { id: member('id'), data: member('data') }
-      }
+      take(decoder.decode(value, { stream: true }))
     }
   } finally {
     await reader.cancel().catch(() => undefined)

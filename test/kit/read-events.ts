@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { createParser } from 'eventsource-parser'
 
 export interface ServerEvent {
   readonly id: string
@@ -26,15 +27,13 @@ export function readEvents(
     call.once('response', (answer) => {
       const events: ServerEvent[] = []
       const waiting = new Set<() => void>()
-      let text = ''
+      const parser = createParser({
+        onEvent: ({ id = '', event = '', data }) => {
+          events.push({ id, event, data: JSON.parse(data) })
+        },
+      })
       answer.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-        const blocks = text.split('\n\n')
-        text = blocks.pop() ?? ''
-        for (const block of blocks) {
-          const event = parse(block)
-          if (event !== null) events.push(event)
-        }
+        parser.feed(part)
         for (const tell of waiting) tell()
       })
       const ended = new Promise<void>((done) => {
@@ -60,16 +59,4 @@ export function readEvents(
     })
     call.end()
   })
-}
-
-function parse(block: string): ServerEvent | null {
-  const fields: Record<string, string> = {}
-  for (const line of block.split('\n')) {
-    const colon = line.indexOf(': ')
-    if (colon > 0) fields[line.slice(0, colon)] = line.slice(colon + 2)
-  }
-  const { id, event, data } = fields
-  return id === undefined || event === undefined || data === undefined
-    ? null
-    : { id, event, data: JSON.parse(data) }
 }

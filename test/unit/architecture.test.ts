@@ -195,9 +195,9 @@ const REVEALERS = [
 ]
 
 /** What the pages run of ours; all else that they name of the server is types. */
-const SHARED_WITH_PAGES = ['core/events.ts']
+const SHARED_WITH_PAGES = ['core/events.ts', 'core/model.ts']
 
-test('the dashboard is made for a browser: it runs itself, Preact and a catalogue, and never writes markup', () => {
+test('the dashboard is made for a browser: it runs itself, two packages and what it shares with the server, and never writes markup', () => {
   const folder = join(root, 'admin', 'dashboard')
   const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /\.tsx?$/.test(path),
@@ -210,7 +210,7 @@ test('the dashboard is made for a browser: it runs itself, Preact and a catalogu
       const file = fileOf(`admin/dashboard/${path}`, specifier)
       const isOurs =
         file === null
-          ? specifier.startsWith('preact')
+          ? specifier.startsWith('preact') || specifier === 'eventsource-parser'
           : file.startsWith('admin/dashboard/') || SHARED_WITH_PAGES.includes(file)
       assert.ok(isOurs, `${path} may not run ${specifier}`)
     }

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { SCOPE_DEFAULTS } from '../../../core/model.ts'
 import { ask } from '../api.ts'
 import type { Scope, ScopeSettings } from '../api-types.ts'
 import { AgentLink } from '../parts/bits.tsx'
@@ -30,27 +31,8 @@ export function ScopePage({ scope_id, query }: { scope_id: string; query: Query 
 /** The defaults of the API for what is left out, so that a new scope is what it would be without this page. */
 const NEW: ScopeSettings = {
   name: '',
-  priority: 100,
-  max_body_bytes: null,
+  ...SCOPE_DEFAULTS,
   rules: [{ methods: ['GET'], paths: ['/**'] }],
-  mcp_tools: { allow: ['*'], deny: [] },
-  injection_detection: {
-    enabled: true,
-    mode: 'block',
-    sensitivity: 'medium',
-    custom_patterns: [],
-    whitelist_patterns: [],
-    whitelist_scope: 'text',
-    disabled_patterns: [],
-    auto_kill_on_critical: false,
-    scan_responses: false,
-  },
-  anomaly_detection: { enabled: false, alert_threshold: 0.7, auto_kill_threshold: 1 },
-  rate_limiting: {
-    requests_per_minute: 600,
-    auto_kill_on_sustained_violation: false,
-    violation_window_minutes: 5,
-  },
 }
 
 function NewScope({ query }: { query: Query }) {
