@@ -6,17 +6,22 @@ import type { Route } from '../http/define-route.ts'
 import { invalid } from '../http/outcome.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import { storeIn } from '../resources/store-in.ts'
-import { AgentView, CreatedAgent, EditableAgent, NewAgent } from './agent-schemas.ts'
+import {
+  AGENT_DEFAULTS,
+  AGENT_RESOURCE,
+  AgentView,
+  CreatedAgent,
+  EditableAgent,
+  NewAgent,
+} from './agent-schemas.ts'
 import { agentViews } from './agent-view.ts'
 import { checkMetadata } from './check-metadata.ts'
 import { makeAgent } from './make-agent.ts'
 import { removeAgent } from './remove-agent.ts'
 
 export const agentRoutes: readonly Route[] = defineResource({
-  name: 'agent',
+  ...AGENT_RESOURCE,
   tag: 'agents',
-  path: '/admin/agents',
-  id: 'agent_id',
   view: AgentView,
   store: storeIn<Agent>(REDIS_KEYS.agents, REDIS_KEYS.agentIndex),
   show: ({ context, actor }, agents) => agentViews(context.redis, actor.organization_id, agents),
@@ -59,7 +64,7 @@ export const agentRoutes: readonly Route[] = defineResource({
     // Only a kill and a reactivation write `status`.
     read_only: ['agent_id', 'status', 'created_at', 'killed_at', 'kill_reason'],
     moving: ['last_seen_at'],
-    defaults: { metadata: {} },
+    defaults: AGENT_DEFAULTS,
     apply: ({ record, value }) => {
       const issues = checkMetadata(value.metadata)
       if (issues.length > 0) return invalid(issues)

@@ -2,6 +2,9 @@ import { Type } from 'typebox'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 
+/** What it is called and where it is, for its routes and for `agw apply`. */
+export const AGENT_RESOURCE = { name: 'agent', path: '/admin/agents', id: 'agent_id' } as const
+
 /** An edge keeps the agents that call through it in a bounded cache; the store holds all of them. */
 export const AGENTS_LIMIT = 100_000
 export const METADATA_LIMIT_BYTES = 16_384
@@ -27,6 +30,7 @@ export const NewAgent = Strict({
   metadata: Type.Optional(Metadata),
 })
 
+export const AGENT_DEFAULTS = { metadata: {} }
 export const EditableAgent = Strict({ agent_name: Name, metadata: Metadata })
 
 export const AgentView = Strict({

@@ -11,7 +11,7 @@ import type { ListOf } from '../http/common-schemas.ts'
 import type { CredentialTypeView } from '../integrations/credential-type-routes.ts'
 import type { IntegrationView } from '../integrations/integration-schemas.ts'
 import type { KeyView } from '../keys/key-schemas.ts'
-import type { KillReceipt } from '../kill/kill-routes.ts'
+import type { KillReceiptView } from '../kill/kill-routes.ts'
 import type { ScanResult as ScanResultView } from '../scan/scan-routes.ts'
 import type { EditableScope, ScopeView } from '../scopes/scope-schemas.ts'
 import type { Whoami } from '../sign-in/whoami-routes.ts'
@@ -30,7 +30,7 @@ type AnyPage = Static<ReturnType<typeof ListOf>>
 export type Page<T> = Frozen<Omit<AnyPage, 'data'>> & { readonly data: readonly T[] }
 
 export type Agent = Shown<typeof AgentView>
-export type Receipt = Shown<typeof KillReceipt>
+export type Receipt = Shown<typeof KillReceiptView>
 export type Key = Shown<typeof KeyView>
 export type CredentialType = Shown<typeof CredentialTypeView>
 export type Integration = Shown<typeof IntegrationView>

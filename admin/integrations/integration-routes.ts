@@ -10,6 +10,7 @@ import { editIntegration } from './edit-integration.ts'
 import {
   EditableIntegration,
   INTEGRATION_DEFAULTS,
+  INTEGRATION_RESOURCE,
   IntegrationView,
   NewIntegration,
 } from './integration-schemas.ts'
@@ -18,10 +19,8 @@ import { makeIntegration } from './make-integration.ts'
 import { removeIntegration } from './remove-integration.ts'
 
 export const integrationRoutes: readonly Route[] = defineResource({
-  name: 'integration',
+  ...INTEGRATION_RESOURCE,
   tag: 'integrations',
-  path: '/admin/integrations',
-  id: 'integration_id',
   view: IntegrationView,
   store: storeIn<Integration>(REDIS_KEYS.integrations, REDIS_KEYS.integrationIndex),
   show: ({ context: { ring } }, integrations) =>

@@ -2,6 +2,13 @@ import { Type } from 'typebox'
 import { Name, Strict, Timestamp } from '../http/common-schemas.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
+/** What it is called and where it is, for its routes and for `agw apply`. */
+export const INTEGRATION_RESOURCE = {
+  name: 'integration',
+  path: '/admin/integrations',
+  id: 'integration_id',
+} as const
+
 /** An edge holds all integrations of an organization, compiled. */
 export const INTEGRATIONS_LIMIT = 1000
 /** Scopes that one deletion with ?cascade=true removes in one script. */

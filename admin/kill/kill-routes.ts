@@ -26,7 +26,7 @@ const KillBody = Type.Object({
   ),
 })
 
-export const KillReceipt = Strict({
+export const KillReceiptView = Strict({
   status: Type.Literal('killed'),
   agent_id: Type.String(),
   killed_at: Timestamp,
@@ -82,7 +82,7 @@ export const killRoutes: readonly Route[] = [
     forgiving: true,
     params: AgentParams,
     body: KillBody,
-    answers: { 200: KillReceipt },
+    answers: { 200: KillReceiptView },
     handle: async ({ context, actor, params, body, headers, request_id }) => {
       const { settings, log } = context
       const { notify_ignored, notify: wanted, ...wishes } = readKillOrder(body as string)

@@ -7,15 +7,20 @@ import { defineResource } from '../resources/define-resource.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import { makeScope } from './make-scope.ts'
-import { EditableScope, NewScope, SCOPE_NULLABLE, SCOPE_WHOLE, ScopeView } from './scope-schemas.ts'
+import {
+  EditableScope,
+  NewScope,
+  SCOPE_NULLABLE,
+  SCOPE_RESOURCE,
+  SCOPE_WHOLE,
+  ScopeView,
+} from './scope-schemas.ts'
 import { scopeStore } from './scope-store.ts'
 import { scopeView } from './scope-view.ts'
 
 export const scopeRoutes: readonly Route[] = defineResource({
-  name: 'scope',
+  ...SCOPE_RESOURCE,
   tag: 'scopes',
-  path: '/admin/scopes',
-  id: 'scope_id',
   view: ScopeView,
   store: scopeStore,
   show: (_, scopes) => scopes.map(scopeView),

@@ -11,6 +11,9 @@ import {
 } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 
+/** What it is called and where it is, for its routes and for `agw apply`. */
+export const SCOPE_RESOURCE = { name: 'scope', path: '/admin/scopes', id: 'scope_id' } as const
+
 /** An edge holds all scopes of an agent that calls, compiled, and looks through those of the integration. */
 export const AGENT_SCOPES_LIMIT = 200
 export const RULES_LIMIT = 100

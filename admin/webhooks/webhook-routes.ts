@@ -11,6 +11,7 @@ import {
   NewWebhook,
   RotateSecret,
   RotatedSecret,
+  WEBHOOK_RESOURCE,
   WebhookParams,
   WebhookView,
 } from './webhook-schemas.ts'
@@ -22,7 +23,7 @@ export const webhookRoutes: readonly Route[] = [
   ...defineResource({
     ...webhookKind,
     tag: 'webhooks',
-    path: '/webhooks',
+    path: WEBHOOK_RESOURCE.path,
     access,
     view: WebhookView,
     create: { summary: 'Create a webhook', body: NewWebhook, make: makeWebhook },

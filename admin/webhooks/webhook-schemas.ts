@@ -14,6 +14,9 @@ import {
 import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
 import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
 
+/** What it is called and where it is, for its routes and for `agw apply`. */
+export const WEBHOOK_RESOURCE = { name: 'webhook', path: '/webhooks', id: 'webhook_id' } as const
+
 const Url = Type.String({
   minLength: 1,
   maxLength: URL_LENGTH_LIMIT,

@@ -11,7 +11,7 @@ const kindOf = (change: Change) => (change.action === 'delete' ? change.kind : c
 
 /** A change for people: a line, and one for each member that changes. */
 export function changeLines(change: Change): string {
-  const head = `${SIGN[change.action]} ${RESOURCE_KINDS[kindOf(change)].noun} ${terminalText(change.title)}\n`
+  const head = `${SIGN[change.action]} ${RESOURCE_KINDS[kindOf(change)].name} ${terminalText(change.title)}\n`
   return change.action === 'update' ? head + change.members.map(memberLine).join('') : head
 }
 
@@ -23,7 +23,7 @@ export function changeObject(change: Change): object {
   const kind = kindOf(change)
   return {
     action: change.action,
-    kind: RESOURCE_KINDS[kind].noun,
+    kind: RESOURCE_KINDS[kind].name,
     name: change.title,
     ...(change.action === 'create' ? {} : { id: change.shown[RESOURCE_KINDS[kind].id] }),
     ...(change.action === 'update' ? { members: change.members } : {}),

@@ -160,7 +160,7 @@ function refusalOf(
   index: OwnerIndex,
   prune: boolean,
 ): string | null {
-  const { noun } = RESOURCE_KINDS[kind]
+  const { name: noun } = RESOURCE_KINDS[kind]
   const found = index.find(reference)
   if (found.length > 1) return `matches ${found.length} ${kind}; use the ${UNIQUE[kind]} instead`
   const [only] = found
@@ -180,7 +180,7 @@ function isMentioned(kind: Owner, reference: string, file: unknown): boolean {
   return (
     Array.isArray(items) &&
     items.some((item: Json | null) =>
-      [RESOURCE_KINDS[kind].name, UNIQUE[kind]].some((member) => item?.[member] === reference),
+      [RESOURCE_KINDS[kind].named_by, UNIQUE[kind]].some((member) => item?.[member] === reference),
     )
   )
 }

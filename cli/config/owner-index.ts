@@ -20,7 +20,7 @@ export class OwnerIndex {
     this.#kind = kind
     this.#tiers = [entries, unnamed].flatMap((targets: readonly Target[]) => [
       groupBy(targets, (target) => membersOf(target)[UNIQUE[kind]]),
-      groupBy(targets, (target) => membersOf(target)[RESOURCE_KINDS[kind].name]),
+      groupBy(targets, (target) => membersOf(target)[RESOURCE_KINDS[kind].named_by]),
     ])
   }
 

@@ -84,7 +84,7 @@ export function planChanges(
 }
 
 function titleOf({ kind, wanted }: Entry, match: Match): string {
-  const name = String(wanted[RESOURCE_KINDS[kind].name])
+  const name = String(wanted[RESOURCE_KINDS[kind].named_by])
   return kind === 'scopes'
     ? scopeTitle(
         name,
@@ -97,7 +97,7 @@ function titleOf({ kind, wanted }: Entry, match: Match): string {
 /** The name of what a scope of the file refers to. */
 function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
   const found = match.target(kind, scope)
-  return found === null ? scope[REFERENCE[kind]] : membersOf(found)[RESOURCE_KINDS[kind].name]
+  return found === null ? scope[REFERENCE[kind]] : membersOf(found)[RESOURCE_KINDS[kind].named_by]
 }
 
 const scopeTitle = (name: string, agent: unknown, integration: unknown): string =>
@@ -131,7 +131,7 @@ function deletions(
 }
 
 function titleOfShown(kind: Kind, shown: Json, { agents, integrations }: Installation): string {
-  const name = String(shown[RESOURCE_KINDS[kind].name])
+  const name = String(shown[RESOURCE_KINDS[kind].named_by])
   if (kind !== 'scopes') return name
   const agent = agents.find(({ agent_id }) => agent_id === shown['agent_id'])
   const integration = integrations.find((one) => one['integration_id'] === shown['integration_id'])

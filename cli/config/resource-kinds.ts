@@ -1,4 +1,10 @@
-import { INTEGRATION_DEFAULTS } from '../../admin/integrations/integration-schemas.ts'
+import { AGENT_DEFAULTS, AGENT_RESOURCE } from '../../admin/agents/agent-schemas.ts'
+import {
+  INTEGRATION_DEFAULTS,
+  INTEGRATION_RESOURCE,
+} from '../../admin/integrations/integration-schemas.ts'
+import { SCOPE_RESOURCE } from '../../admin/scopes/scope-schemas.ts'
+import { WEBHOOK_RESOURCE } from '../../admin/webhooks/webhook-schemas.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 
 /** The sections of a file, in the order in which a change of one may need those before it. */
@@ -11,14 +17,15 @@ export type Owner = (typeof OWNERS)[number]
 /** The member of a scope that refers to one. */
 export const REFERENCE = { agents: 'agent', integrations: 'integration' } as const
 
-/** What the admin API calls a resource of a kind, where it is, and how it is changed. */
+/** What the admin API calls a resource of a kind, where it is, and how `agw apply` changes it. */
 export interface ResourceKind {
-  readonly noun: string
+  readonly name: string
   readonly path: `/${string}`
   readonly id: string
-  readonly name: string
+  /** The member that people know it by. */
+  readonly named_by: string
   readonly method: 'PUT' | 'PATCH'
-  /** What stands in for a member that the file leaves out. */
+  /** What is taken for a member that the file leaves out. */
   readonly defaults: Json
 }
 
@@ -27,37 +34,19 @@ export type Json = Readonly<Record<string, unknown>>
 
 export const RESOURCE_KINDS: Readonly<Record<Kind, ResourceKind>> = {
   integrations: {
-    noun: 'integration',
-    path: '/admin/integrations',
-    id: 'integration_id',
-    name: 'name',
+    ...INTEGRATION_RESOURCE,
+    named_by: 'name',
     method: 'PUT',
     defaults: INTEGRATION_DEFAULTS,
   },
   agents: {
-    noun: 'agent',
-    path: '/admin/agents',
-    id: 'agent_id',
-    name: 'agent_name',
+    ...AGENT_RESOURCE,
+    named_by: 'agent_name',
     method: 'PATCH',
-    defaults: { metadata: {} },
+    defaults: AGENT_DEFAULTS,
   },
-  scopes: {
-    noun: 'scope',
-    path: '/admin/scopes',
-    id: 'scope_id',
-    name: 'name',
-    method: 'PUT',
-    defaults: SCOPE_DEFAULTS,
-  },
-  webhooks: {
-    noun: 'webhook',
-    path: '/webhooks',
-    id: 'webhook_id',
-    name: 'name',
-    method: 'PATCH',
-    defaults: { secret: null },
-  },
+  scopes: { ...SCOPE_RESOURCE, named_by: 'name', method: 'PUT', defaults: SCOPE_DEFAULTS },
+  webhooks: { ...WEBHOOK_RESOURCE, named_by: 'name', method: 'PATCH', defaults: { secret: null } },
 }
 
 export const isObject = (value: unknown): value is Json =>

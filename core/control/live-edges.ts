@@ -1,16 +1,16 @@
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 
-/** The edges whose last beat is within the lease, by the clock of Redis, with the age of that beat in ms. */
+/** The edges whose last beat is at most so old, by the clock of Redis, with the age of that beat in ms. */
 export async function liveEdges(
   redis: RedisClient,
-  lease_ms: number,
+  max_age_ms: number,
 ): Promise<ReadonlyMap<string, number>> {
   const [seconds, micros] = await redis.time()
   const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
   const texts = await redis.zrangebyscore(
     REDIS_KEYS.edgeBeats,
-    now_ms - lease_ms,
+    now_ms - max_age_ms,
     '+inf',
     'WITHSCORES',
   )

@@ -1,14 +1,15 @@
 import type { Acknowledgements } from '../control/acknowledgements.ts'
 import type { EdgeRecord } from '../control/control-message.ts'
+import { liveEdges } from '../control/live-edges.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { waitForReplicas } from '../redis/wait-for-replicas.ts'
 import { finishKill } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
 import type { KillRecord } from './kill-record.ts'
+import { LEASE_MARGIN_MS } from './lease-margin.ts'
 import { type KillOrder, type PublishedKill, publishKill } from './publish-kill.ts'
 import { readCallCounts } from './read-call-counts.ts'
-import { readLiveEdges } from './read-live-edges.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 
 /** How long a kill waits for the edges before it answers without those that are silent. */
@@ -78,7 +79,7 @@ export async function killAgent(
   const propagation_ms = Math.ceil(Math.max(0, ...heard.map(({ after_ms }) => round(after_ms))))
   // What follows tells about the kill; that it fails changes nothing about the kill itself.
   const [live, regions, still_usable_keys, metadata] = await Promise.all([
-    silent.length === 0 ? new Set<string>() : orElse(readLiveEdges(parts), new Set(silent)),
+    silent.length === 0 ? new Set<string>() : orElse(mayHoldLease(parts), new Set(silent)),
     silent.length === 0 ? [] : orElse(redis.hmget(REDIS_KEYS.edges, ...silent), []),
     orElse(readStillUsableKeys(redis, organization_id, agent_id, now().getTime()), []),
     orElse(readCallCounts(redis, organization_id, agent_id, now().getTime()), NO_CALLS),
@@ -155,3 +156,7 @@ const regionOf = (text: string | null | undefined): string =>
 
 /** To the microsecond. */
 const round = (ms: number): number => Math.round(ms * 1000) / 1000
+
+/** An edge counts its own lease from before the beat that is stored. */
+const mayHoldLease = async ({ redis, lease_ms }: KillParts): Promise<ReadonlySet<string>> =>
+  new Set((await liveEdges(redis, lease_ms + LEASE_MARGIN_MS)).keys())

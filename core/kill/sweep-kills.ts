@@ -1,4 +1,5 @@
 import type { Acknowledgement } from '../control/control-message.ts'
+import { liveEdges } from '../control/live-edges.ts'
 import type { Agent } from '../model.ts'
 import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
@@ -7,7 +8,6 @@ import { finishKill } from './finish-kill.ts'
 import type { KillRecord } from './kill-record.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 import { readCallCounts } from './read-call-counts.ts'
-import { readLiveEdges } from './read-live-edges.ts'
 
 /** How long a live edge may leave a kill unacknowledged before it is published again. */
 const PUBLISH_AGAIN_MS = 500
@@ -32,7 +32,8 @@ export async function sweepKills(parts: Parts): Promise<number> {
   if (texts.length === 0) return 0
   const [seconds, micros] = await redis.time()
   const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
-  const live = await readLiveEdges(parts)
+  // An edge counts its own lease from before the beat that is stored.
+  const live = await liveEdges(redis, parts.lease_ms + LEASE_MARGIN_MS)
   for (const [epoch, text] of texts)
     await sweep(parts, Number(epoch), text, { now_ms, live }).catch((error: unknown) =>
       log.warn({ error: String(error), epoch }, 'completing a kill failed; it will be retried'),
@@ -44,14 +45,14 @@ async function sweep(
   parts: Parts,
   epoch: number,
   text: string,
-  { now_ms, live }: { readonly now_ms: number; readonly live: ReadonlySet<string> },
+  { now_ms, live }: { readonly now_ms: number; readonly live: ReadonlyMap<string, number> },
 ): Promise<void> {
   const { redis, lease_ms, log } = parts
   const record = JSON.parse(text) as KillRecord
   const stored = Object.values(await redis.hgetall(REDIS_KEYS.acknowledgements(epoch)))
   const heard = stored.map((one) => JSON.parse(one) as Acknowledgement)
   const acknowledged = new Set(heard.map(({ edge_id }) => edge_id))
-  const silent = [...live].filter((edge_id) => !acknowledged.has(edge_id))
+  const silent = [...live.keys()].filter((edge_id) => !acknowledged.has(edge_id))
   const age_ms = now_ms - record.published_ms
   const isOver = silent.length === 0 || age_ms > lease_ms + LEASE_MARGIN_MS
   if (now_ms >= record.finish_after_ms && isOver) {
