@@ -47,7 +47,7 @@ async function follow(
             onEntry(JSON.parse(data) as Entry)
           },
         })
-        await readParts(answer.body, parser.feed)
+        await readParts(answer.body, (text) => parser.feed(text))
       }
     } catch {
       // Told by the state; the next turn tries again.
