@@ -75,7 +75,8 @@ export async function commit(
     guards,
     writes,
     events,
-    targets: change.targets,
+    // As text, since Lua would write an epoch with 14 digits.
+    targets: JSON.stringify(change.targets),
     channel: CHANNELS.control,
     lease_ms,
   }

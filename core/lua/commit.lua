@@ -4,6 +4,7 @@
 -- ARGV[1] JSON {guards, writes, events, targets, channel, lease_ms}
 --   guard: [command, place, field or member, expected text or false for absent, or true for present]; command HGET | ZSCORE | EXISTS | HLEN | ZCARD
 --   write: [command, place, ...arguments]; "@epoch" as an argument stands for the new epoch
+--   targets: a JSON list as text, published as it is
 --   event: [place of the first of its five outbox keys in KEYS, organization_id, tag of the event, activity entry as JSON]
 -- Answer: {1, epoch, edges whose lease may still run} or {0, number of the guard that failed, counted from 1}
 -- @include enqueue-event

@@ -38,9 +38,7 @@ local function applyChange()
   local now = redis.call('TIME')
   local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
   local edges = redis.call('ZRANGEBYSCORE', KEYS[2], now_ms - plan.lease_ms, '+inf')
-  -- A change that no edge must hear of is published as well, since every epoch that is not heard is a gap.
-  -- An empty list is spelled out: cjson would write it as an object.
-  local targets = #plan.targets > 0 and cjson.encode(plan.targets) or '[]'
-  redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. targets .. '}')
+  -- A change that no edge has to apply is published as well, since every epoch that does not arrive is a gap.
+  redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. plan.targets .. '}')
   return {1, epoch, edges}
 end

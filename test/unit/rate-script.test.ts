@@ -1,27 +1,19 @@
 import assert from 'node:assert/strict'
-import { after, before, test } from 'node:test'
-import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { before, test } from 'node:test'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { RATE_WINDOW_MS, type RateTaken, takeRate } from '../../ext-proc/rate/take-rate.ts'
-import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { unitStore } from '../kit/unit-store.ts'
 
 // The script of the rate limit in a real store, with times of the test's own.
 
-let valkey: KitValkey
 let redis: RedisClient
 const ORG = 'org_rates'
 /** Far from a whole minute, so that clock minutes and minutes of a violation differ. */
 const START_MS = 1_800_000_047_000
 
 before(async () => {
-  valkey = await startValkey()
-  redis = connectRedis(valkey.url, { name: 'rates', role: 'queue' })
-})
-
-after(async () => {
-  redis.disconnect()
-  await valkey.stop()
+  ;({ redis } = await unitStore())
 })
 
 let count = 0

@@ -1,0 +1,562 @@
+import assert from 'node:assert/strict'
+import { before, beforeEach, test } from 'node:test'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { commit } from '../../core/change/commit.ts'
+import { Acknowledgements } from '../../core/control/acknowledgements.ts'
+import type { ControlMessage, ControlTarget } from '../../core/control/control-message.ts'
+import { finishKill } from '../../core/kill/finish-kill.ts'
+import type { KillCounts } from '../../core/kill/kill-entries.ts'
+import type { KillRecord } from '../../core/kill/kill-record.ts'
+import { type KillOrder, type PublishedKill, publishKill } from '../../core/kill/publish-kill.ts'
+import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-agent.ts'
+import { restoreState, tellLostAgent } from '../../core/kill/restore-state.ts'
+import { sweepKills } from '../../core/kill/sweep-kills.ts'
+import type { Agent, ApiKey } from '../../core/model.ts'
+import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { unitStore } from '../kit/unit-store.ts'
+import { until } from '../kit/until.ts'
+import { anAgent } from './policy-kit.ts'
+
+// The scripts of a kill in a real store, from the first write to the event with its counts.
+
+const ORG = 'org_default'
+const LEASE_MS = 3000
+const NOW = new Date('2026-06-01T00:00:00.000Z')
+const EARLIER = '2026-01-02T00:00:00.000Z'
+let redis: RedisClient
+let subscription: RedisClient
+/** What was published, oldest first. */
+const messages: Extract<ControlMessage, { kind: 'control' }>[] = []
+
+before(async () => {
+  const store = await unitStore()
+  redis = store.redis
+  subscription = store.subscription
+  subscription.on('message', (_channel: string, text: string) => {
+    const message = JSON.parse(text) as ControlMessage
+    if (message.kind === 'control') messages.push(message)
+  })
+  await subscription.subscribe(CHANNELS.control)
+})
+beforeEach(async () => {
+  await redis.flushall()
+  messages.length = 0
+})
+
+const ACTOR = {
+  email: 'ops@example.com',
+  token_id: 'tok_1',
+  source_ip: null,
+  request_id: null,
+  edge_id: null,
+}
+const ORDER: KillOrder = {
+  organization_id: ORG,
+  agent_id: 'agt_a',
+  reason: 'it misbehaves',
+  kill_method: 'api',
+  notify: [],
+  actor: ACTOR,
+  own_finish_ms: 0,
+}
+const parts = () => ({ redis, lease_ms: LEASE_MS, nowMs: () => performance.now(), now: () => NOW })
+
+const aKey = (key_id: string, change: Partial<ApiKey> = {}): ApiKey => ({
+  key_id,
+  organization_id: ORG,
+  agent_id: 'agt_a',
+  hash: `hash of ${key_id}`,
+  last4: 'aaaa',
+  name: key_id,
+  agent_ids: null,
+  uses: ['proxy'],
+  created_at: EARLIER,
+  expires_at: null,
+  revoked_at: null,
+  revoked_by: null,
+  ...change,
+})
+
+async function store(agent: Agent, keys: readonly ApiKey[] = []): Promise<void> {
+  await redis.hset(REDIS_KEYS.agents(ORG), agent.agent_id, JSON.stringify(agent))
+  for (const [i, key] of keys.entries()) {
+    await redis.hset(REDIS_KEYS.apiKeys(ORG), key.key_id, JSON.stringify(key))
+    await redis.zadd(REDIS_KEYS.apiKeyIndex(ORG, 'agt_a'), i, key.key_id)
+  }
+}
+
+async function storedAgent(): Promise<Agent> {
+  return JSON.parse((await redis.hget(REDIS_KEYS.agents(ORG), 'agt_a')) ?? 'null')
+}
+
+/** Of each key, who has revoked it. */
+async function revocations(): Promise<Record<string, string | null>> {
+  const keys = Object.entries(await redis.hgetall(REDIS_KEYS.apiKeys(ORG)))
+  return Object.fromEntries(
+    keys.map(([id, text]) => [id, (JSON.parse(text) as ApiKey).revoked_by] as const),
+  )
+}
+
+async function entries(): Promise<ActivityEntry[]> {
+  const rows = await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
+  return rows.map(([, [, text = '']]) => JSON.parse(text) as ActivityEntry)
+}
+
+const actions = async (): Promise<unknown[]> =>
+  (await entries()).map(({ event, data }) => data['action'] ?? event)
+
+async function killed(change: Partial<KillOrder> = {}): Promise<PublishedKill> {
+  const kill = await publishKill(parts(), { ...ORDER, ...change })
+  assert.ok(kill)
+  return kill
+}
+
+const records = async (): Promise<Record<string, KillRecord>> =>
+  Object.fromEntries(
+    Object.entries(await redis.hgetall(REDIS_KEYS.kills)).map(([epoch, text]) => [
+      epoch,
+      JSON.parse(text) as KillRecord,
+    ]),
+  )
+
+/** What was published since the test began, once the channel has brought it. */
+async function published(count: number): Promise<readonly (readonly ControlTarget[])[]> {
+  await until('the messages', () => messages.length >= count)
+  return messages.map(({ targets }) => targets)
+}
+
+/** An edge whose last beat was so long ago. */
+async function anEdge(edge_id: string, silent_ms = 0): Promise<void> {
+  const [seconds] = await redis.time()
+  await redis.zadd(REDIS_KEYS.edgeBeats, Number(seconds) * 1000 - silent_ms, edge_id)
+}
+
+const acknowledge = (
+  epoch: number,
+  edge_id: string,
+  terminated = 0,
+  how: 'always' | 'if absent' = 'always',
+): Promise<unknown> =>
+  runScript(
+    redis,
+    'acknowledge',
+    [REDIS_KEYS.acknowledgements(epoch)],
+    [
+      edge_id,
+      JSON.stringify({ epoch, edge_id, region: 'r', terminated, unconfirmed: 0 }),
+      CHANNELS.acknowledgements,
+      60,
+      how === 'if absent' ? 1 : 0,
+    ],
+  )
+
+test('a kill switches the agent off, revokes the keys that still worked, and says so to every edge', async () => {
+  await store(anAgent({ revision: 4 }), [
+    aKey('one'),
+    aKey('two'),
+    aKey('given up', { revoked_at: EARLIER, revoked_by: 'operator' }),
+  ])
+  await anEdge('here')
+  await anEdge('late', LEASE_MS - 1000)
+  await anEdge('gone', LEASE_MS + 2000)
+  const { epoch, edges, record, credentials_revoked } = await killed()
+  const agent = await storedAgent()
+  assert.equal(agent.status, 'killed')
+  assert.equal(agent.killed_at, NOW.toISOString())
+  assert.equal(agent.kill_reason, 'it misbehaves')
+  assert.ok(agent.revision > 4)
+  assert.equal(record.revision, agent.revision)
+  assert.equal(credentials_revoked, 2)
+  assert.deepEqual(await revocations(), { one: 'kill', two: 'kill', 'given up': 'operator' })
+  assert.deepEqual([...edges].sort(), ['here', 'late'], 'those whose lease may still run')
+  assert.deepEqual(await actions(), ['agent.kill'])
+  assert.deepEqual(Object.keys(await records()), [String(epoch)])
+  const { revision, killed_at } = record
+  assert.deepEqual(await published(1), [
+    [
+      { what: 'kill', organization_id: ORG, agent_id: 'agt_a', revision, killed_at },
+      { what: 'key', hash: 'hash of one' },
+      { what: 'key', hash: 'hash of two' },
+    ],
+  ])
+  assert.equal(messages[0]?.epoch, epoch)
+})
+
+test('a revision is higher than any that an edge can remember, whatever the store has lost', async () => {
+  await store(anAgent())
+  const first = await killed()
+  await store(anAgent({ revision: 2 }))
+  const second = await killed()
+  assert.ok(second.record.revision >= first.record.revision)
+  const far = Number.MAX_SAFE_INTEGER - 5
+  await store(anAgent({ revision: far }))
+  assert.equal((await killed()).record.revision, far + 1, 'also than one of a clock that was ahead')
+})
+
+test('an agent that is killed again keeps the time and the reason, owes no event, and is published again', async () => {
+  await store(anAgent(), [aKey('one')])
+  const first = await killed()
+  const second = await killed({ reason: 'once more' })
+  assert.equal(second.record.revision, first.record.revision)
+  assert.equal(second.record.event, null)
+  assert.ok(first.record.event)
+  assert.equal(second.credentials_revoked, 0)
+  assert.equal((await storedAgent()).kill_reason, 'it misbehaves')
+  assert.equal(second.epoch, first.epoch + 1)
+  assert.equal((await published(2)).length, 2)
+  assert.deepEqual(await actions(), ['agent.kill', 'agent.kill'])
+})
+
+test('an unknown agent is not killed, and nothing is written', async () => {
+  assert.equal(await publishKill(parts(), ORDER), null)
+  assert.deepEqual(await redis.keys('*'), [])
+})
+
+test('a change whose guard does not hold writes nothing, counts nothing and publishes nothing', async () => {
+  await store(anAgent())
+  const agents = REDIS_KEYS.agents(ORG)
+  const target: ControlTarget = { what: 'key', hash: 'h' }
+  const change = (guards: Parameters<typeof commit>[1]['guards']) =>
+    commit(redis, { guards, writes: [['SET', 'written', '@epoch']], targets: [target] }, LEASE_MS)
+  const refused = [
+    [['HGET', agents, 'agt_a', 'another text']],
+    [['HGET', agents, 'agt_a', false]],
+    [['HGET', agents, 'agt_b', true]],
+    [['EXISTS', agents, '', false]],
+    [['EXISTS', 'nothing', '', true]],
+    [['ZCARD', 'nothing', '', '1']],
+    [['HLEN', agents, '', '2']],
+  ] as const
+  for (const guards of refused)
+    assert.deepEqual(await change(guards), { kind: 'refused', guard: 0 }, JSON.stringify(guards))
+  assert.deepEqual(
+    await change([['HLEN', agents, '', '1'], ...(refused[0] ?? [])]),
+    { kind: 'refused', guard: 1 },
+    'the first that does not hold',
+  )
+  assert.equal(await redis.exists('written', REDIS_KEYS.epoch), 0)
+  const done = await change([['HGET', agents, 'agt_a', true]])
+  assert.ok(done.kind === 'committed')
+  assert.equal(await redis.get('written'), String(done.epoch))
+  assert.deepEqual(await published(1), [[target]])
+  assert.equal(messages[0]?.epoch, done.epoch)
+})
+
+test('a full store refuses a change, and takes a kill, its acknowledgements, its event and a reactivation', async () => {
+  await store(anAgent(), [aKey('one')])
+  await redis.config('SET', 'maxmemory', '1')
+  try {
+    const change = { guards: [], writes: [['SET', 'a', 'b'] as const], targets: [] }
+    await assert.rejects(commit(redis, change, LEASE_MS), /OOM/)
+    const kill = await killed()
+    await acknowledge(kill.epoch, 'edge', 1)
+    assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), true)
+    assert.ok((await reactivated())?.was_killed)
+  } finally {
+    await redis.config('SET', 'maxmemory', '0')
+  }
+})
+
+const COUNTS: KillCounts = {
+  requests_terminated: 3,
+  unconfirmed: 0,
+  propagation_ms: 2,
+  complete: true,
+  metadata: { last_request: null, requests_last_hour: 0 },
+}
+const textOf = ({ record, record_text }: PublishedKill) => ({ record, text: record_text })
+const eventsOf = async (event: string): Promise<ActivityEntry[]> =>
+  (await entries()).filter((entry) => entry.event === event)
+
+test('the event of a kill is written once, with its counts, by whoever comes first', async () => {
+  await store(anAgent(), [aKey('one')])
+  await redis.hset(REDIS_KEYS.webhookSubscriptions(ORG), 'agent_killed', 1)
+  const kill = await killed({ notify: ['email'] })
+  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), true)
+  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), false)
+  const [event, ...others] = await eventsOf('agent_killed')
+  assert.deepEqual(others, [])
+  assert.equal(event?.data['requests_terminated'], 3)
+  assert.equal(event?.data['reason'], 'it misbehaves')
+  assert.equal(await redis.xlen(REDIS_KEYS.outbox), 1)
+  assert.equal(await redis.zcard(REDIS_KEYS.killMails), 1)
+  assert.deepEqual(await records(), {})
+})
+
+test('who has read a record that has changed since writes nothing', async () => {
+  await store(anAgent())
+  const kill = await killed()
+  const changed = JSON.stringify({ ...kill.record, last_published_ms: 7 })
+  await redis.hset(REDIS_KEYS.kills, kill.epoch, changed)
+  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), false)
+  assert.deepEqual(await eventsOf('agent_killed'), [])
+  assert.equal(await redis.hget(REDIS_KEYS.kills, String(kill.epoch)), changed)
+  const text = { record: kill.record, text: changed }
+  assert.equal(await finishKill(redis, kill.epoch, text, COUNTS, null), true)
+})
+
+test('a kill that nobody subscribes to is in the log alone', async () => {
+  await store(anAgent())
+  const kill = await killed()
+  await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null)
+  assert.equal((await eventsOf('agent_killed')).length, 1)
+  assert.equal(await redis.exists(REDIS_KEYS.outbox, REDIS_KEYS.killMails), 0)
+})
+
+test('an acknowledgement is stored, then published; one that must not replace another leaves it', async () => {
+  const counts = async (): Promise<unknown> => {
+    const text = (await redis.hget(REDIS_KEYS.acknowledgements(7), 'edge')) ?? '{}'
+    const { terminated, stored_us } = JSON.parse(text) as Record<string, number>
+    assert.ok(Number(stored_us) > 1e15)
+    return terminated
+  }
+  assert.equal(await acknowledge(7, 'edge', 2, 'if absent'), 1)
+  assert.equal(await counts(), 2)
+  assert.equal(await acknowledge(7, 'edge', 0, 'if absent'), 0)
+  assert.equal(await counts(), 2)
+  assert.equal(await acknowledge(7, 'edge', 5), 1)
+  assert.equal(await counts(), 5)
+  assert.ok((await redis.ttl(REDIS_KEYS.acknowledgements(7))) > 50)
+})
+
+const sweep = (): Promise<number> =>
+  sweepKills({ redis, lease_ms: LEASE_MS, log: { warn: () => undefined } })
+
+/** The record of a kill, as if it had been made so long ago. */
+async function age(kill: PublishedKill, ms: number): Promise<void> {
+  const { published_ms, last_published_ms, finish_after_ms } = kill.record
+  const record: KillRecord = {
+    ...kill.record,
+    published_ms: published_ms - ms,
+    last_published_ms: last_published_ms - ms,
+    finish_after_ms: finish_after_ms - ms,
+  }
+  await redis.hset(REDIS_KEYS.kills, kill.epoch, JSON.stringify(record))
+}
+
+test('a kill whose process has died is completed from the stored acknowledgements', async () => {
+  await store(anAgent())
+  await anEdge('a')
+  await anEdge('b')
+  const kill = await killed()
+  await acknowledge(kill.epoch, 'a', 2)
+  await acknowledge(kill.epoch, 'b', 3)
+  assert.equal(await sweep(), 1)
+  const [event] = await eventsOf('agent_killed')
+  assert.equal(event?.data['requests_terminated'], 5)
+  assert.equal(event?.data['complete'], true)
+  assert.equal(await sweep(), 0)
+  assert.equal((await eventsOf('agent_killed')).length, 1)
+})
+
+test('a kill that its own process may still finish is left to it', async () => {
+  await store(anAgent())
+  await killed({ own_finish_ms: 60_000 })
+  assert.equal(await sweep(), 1)
+  assert.deepEqual(await eventsOf('agent_killed'), [])
+})
+
+test('a kill that a live edge has not acknowledged is published again, under its own epoch', async () => {
+  await store(anAgent())
+  await anEdge('silent')
+  const kill = await killed()
+  await sweep()
+  assert.equal(Object.keys(await records()).length, 1)
+  assert.equal((await published(1)).length, 1, 'not so soon')
+  await age(kill, 600)
+  await sweep()
+  const [, again] = await published(2)
+  const { revision, killed_at } = kill.record
+  assert.deepEqual(again, [
+    {
+      what: 'kill',
+      organization_id: ORG,
+      agent_id: 'agt_a',
+      revision,
+      killed_at,
+      again_of: kill.epoch,
+    },
+  ])
+  assert.deepEqual(await eventsOf('agent_killed'), [], 'its counts are not known')
+})
+
+test('after a lease the event says which kill is not complete, and the silent edge is still told', async () => {
+  await store(anAgent())
+  await anEdge('silent')
+  const kill = await killed()
+  await age(kill, LEASE_MS + 1000)
+  await sweep()
+  const [event] = await eventsOf('agent_killed')
+  assert.equal(event?.data['complete'], false)
+  assert.equal((await records())[String(kill.epoch)]?.event, null, 'kept, and its event is written')
+  await acknowledge(kill.epoch, 'silent')
+  await sweep()
+  assert.deepEqual(await records(), {})
+  assert.equal((await eventsOf('agent_killed')).length, 1)
+})
+
+test('an edge whose lease is over is not waited for', async () => {
+  await store(anAgent())
+  await anEdge('gone', LEASE_MS + 2000)
+  await killed()
+  await sweep()
+  assert.equal((await eventsOf('agent_killed'))[0]?.data['complete'], true)
+})
+
+test('a kill that a reactivation has undone is not published again', async () => {
+  await store(anAgent())
+  await anEdge('silent')
+  const kill = await killed()
+  await store(anAgent({ revision: kill.record.revision + 1 }))
+  await age(kill, 600)
+  await sweep()
+  assert.equal((await published(1)).length, 1)
+})
+
+const reactivated = (
+  replacement: Parameters<typeof reactivateAgent>[1]['replacement'] = null,
+): Promise<Reactivated | null> =>
+  reactivateAgent(
+    { ...parts(), acknowledgements: new Acknowledgements(redis, () => performance.now()) },
+    { organization_id: ORG, agent_id: 'agt_a', reason: 'repaired', actor: ACTOR, replacement },
+  )
+
+test('a reactivation gives back the keys that the kill has revoked, and no others', async () => {
+  await store(anAgent(), [
+    aKey('one'),
+    aKey('two', { revoked_at: EARLIER, revoked_by: 'operator' }),
+  ])
+  await redis.hset(REDIS_KEYS.rateViolations(ORG, 'agt_a'), 'scp', 'x')
+  const { record } = await killed()
+  const done = await reactivated()
+  assert.equal(done?.credentials_restored, 1)
+  assert.equal(done?.agent.status, 'active')
+  assert.ok(done && done.agent.revision > record.revision)
+  assert.deepEqual(await revocations(), { one: null, two: 'operator' })
+  assert.equal(await redis.exists(REDIS_KEYS.rateViolations(ORG, 'agt_a')), 0)
+  assert.deepEqual(
+    (await published(2))[1]?.map(({ what }) => what),
+    ['reactivate', 'key'],
+  )
+  assert.deepEqual(await actions(), ['agent.kill', 'agent_reactivated', 'agent.reactivate'])
+})
+
+test('with a new key the old ones stay revoked, also at the next reactivation', async () => {
+  await store(anAgent(), [aKey('one')])
+  await killed()
+  const target: ControlTarget = { what: 'key', hash: 'new' }
+  const done = await reactivated({ writes: [['SET', 'the new key', 'x']], target, key_id: 'new' })
+  assert.equal(done?.credentials_restored, 0)
+  assert.equal(await redis.get('the new key'), 'x')
+  assert.deepEqual(await revocations(), { one: 'operator' })
+  await killed()
+  await reactivated()
+  assert.deepEqual(await revocations(), { one: 'operator' })
+})
+
+test('an agent that is active is not reactivated, and an unknown one is not there', async () => {
+  await store(anAgent())
+  assert.equal((await reactivated())?.was_killed, false)
+  assert.equal(await redis.exists(REDIS_KEYS.epoch), 0)
+  await redis.flushall()
+  assert.equal(await reactivated(), null)
+})
+
+const WHO = { organization_id: ORG, agent_id: 'agt_a' }
+const LOST = { revision: 9, killed_at: EARLIER, kill_reason: 'before', keys_replaced: false }
+const restored = (lost = LOST) => restoreState(parts(), WHO, lost, 'edge-1')
+
+test('a store that has lost a kill is given it back, with its time and its revision', async () => {
+  await store(anAgent({ revision: 3 }), [aKey('one')])
+  assert.equal(await restored(), 'restored')
+  const { status, revision, killed_at, kill_reason } = await storedAgent()
+  assert.deepEqual([status, revision, killed_at, kill_reason], ['killed', 9, EARLIER, 'before'])
+  assert.deepEqual(await revocations(), { one: 'kill' })
+  assert.deepEqual(await actions(), ['agent.kill_restored'])
+  assert.equal((await published(1)).length, 1)
+  assert.equal(await restored(), 'not_lost', 'another edge has been first')
+})
+
+test('a store that knows more than the edge is left as it is', async () => {
+  await store(anAgent({ revision: 10 }))
+  assert.equal(await restored(), 'not_lost')
+  assert.equal((await storedAgent()).status, 'active')
+  await redis.flushall()
+  assert.equal(await restored(), 'absent')
+})
+
+test('a lost reactivation is given back with the keys that it gave back', async () => {
+  await store(anAgent({ status: 'killed', revision: 3, killed_at: EARLIER }), [
+    aKey('one', { revoked_at: EARLIER, revoked_by: 'kill' }),
+  ])
+  assert.equal(await restored({ ...LOST, killed_at: null as never }), 'restored')
+  assert.equal((await storedAgent()).status, 'active')
+  assert.deepEqual(await revocations(), { one: null })
+})
+
+test('an agent that the store has lost as a whole is told of once the organization is there', async () => {
+  const told = () => tellLostAgent(parts(), WHO, EARLIER, 'edge-1')
+  assert.equal(await told(), 'no_organization')
+  await redis.hset(REDIS_KEYS.organizations, ORG, '{}')
+  assert.equal(await told(), 'told')
+  assert.deepEqual(await actions(), ['agent.kill_lost'])
+  await redis.hset(REDIS_KEYS.agentTombstones(ORG), 'agt_a', '1')
+  assert.equal(await told(), 'not_lost', 'it was deleted')
+  await redis.del(REDIS_KEYS.agentTombstones(ORG))
+  await store(anAgent())
+  assert.equal(await told(), 'not_lost')
+  assert.equal((await actions()).length, 1)
+})
+
+test('one process sends the beacon, with the epoch of the store; another takes over when it is silent', async () => {
+  const beacon = (name: string): Promise<unknown> =>
+    runScript(
+      redis,
+      'beacon',
+      [REDIS_KEYS.beaconLeader, REDIS_KEYS.epoch],
+      [name, 60_000, CHANNELS.control],
+    )
+  const heard: string[] = []
+  const hear = (_channel: string, text: string): void => void heard.push(text)
+  subscription.on('message', hear)
+  await redis.set(REDIS_KEYS.epoch, '41')
+  assert.equal(await beacon('a'), 1)
+  assert.equal(await beacon('b'), 0)
+  assert.equal(await beacon('a'), 1)
+  // As when its time is over.
+  await redis.del(REDIS_KEYS.beaconLeader)
+  await redis.incr(REDIS_KEYS.epoch)
+  assert.equal(await beacon('b'), 1)
+  assert.equal(await beacon('a'), 0)
+  await until('the beacons', () => heard.length >= 3)
+  subscription.off('message', hear)
+  assert.deepEqual(
+    heard.map((text) => JSON.parse(text)),
+    [
+      { kind: 'beacon', epoch: 41, sender: 'a' },
+      { kind: 'beacon', epoch: 41, sender: 'a' },
+      { kind: 'beacon', epoch: 42, sender: 'b' },
+    ],
+  )
+})
+
+test('a beat says that an edge is there, finds the epoch, and forgets edges that were silent for long', async () => {
+  const beat = (edge_id: string, record: string): Promise<unknown> =>
+    runScript(
+      redis,
+      'beat',
+      [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
+      [edge_id, record, 60_000],
+    )
+  assert.equal(await beat('a', '{}'), '0')
+  await redis.set(REDIS_KEYS.epoch, '41')
+  await redis.hset(REDIS_KEYS.edges, 'long ago', '{}', 'late', '{}')
+  await anEdge('long ago', 62_000)
+  await anEdge('late', 50_000)
+  assert.equal(await beat('b', '{}'), '41')
+  assert.deepEqual(Object.keys(await redis.hgetall(REDIS_KEYS.edges)).sort(), ['a', 'b', 'late'])
+  await beat('a', '')
+  assert.deepEqual((await redis.zrange(REDIS_KEYS.edgeBeats, '0', '-1')).sort(), ['b', 'late'])
+  assert.equal(await redis.hexists(REDIS_KEYS.edges, 'a'), 0)
+})
