@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import type { Header } from '../../core/policy/header.ts'
+import { tokenFailure } from '../../ext-proc/credential/credential-cause.ts'
+import type { Forward, Verdict } from '../../ext-proc/verdict/verdict.ts'
+import {
+  type CallChange,
+  decide,
+  found,
+  KILLED_AT,
+  ORG,
+  toldOf,
+  URL_CALLED,
+} from './decision-kit.ts'
+
+const HOLD = `hold ${ORG} agt_a`
+const RATE = 'rate agt_a scp_write 600'
+const ADMITTED = ['key', 'agent agt_a', HOLD]
+const READ = [...ADMITTED, RATE, 'body', 'token', 'read']
+const TOOL_CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop"}}'
+
+test('a call that every step allows is forwarded, and every step is in its record', async () => {
+  const { verdict, events, steps, record } = await decide()
+  assert.equal(toldOf(verdict), 'forward')
+  assert.deepEqual(events, [...READ, 'token'])
+  assert.deepEqual(steps, [
+    'target pass',
+    'integration pass',
+    'agent pass',
+    'scope pass',
+    'rate pass',
+    'body pass',
+    'tools pass',
+    'scan pass',
+    'credential pass',
+  ])
+  const { organization_id, agent_id, key_id, integration_id, scope_id, rule, bytes_in } =
+    record.facts
+  assert.deepEqual(
+    { organization_id, agent_id, key_id, integration_id, scope_id, rule, bytes_in },
+    {
+      organization_id: ORG,
+      agent_id: 'agt_a',
+      key_id: 'key_a',
+      integration_id: 'int_a',
+      scope_id: 'scp_write',
+      rule: 0,
+      bytes_in: 2,
+    },
+  )
+})
+
+/**
+ * In the order of the contract: the change that makes a step refuse, its answer, and all that was asked until then, so
+ * that no later step was run.
+ */
+const ORDER: readonly (readonly [change: CallChange, answer: string, events: readonly string[]])[] =
+  [
+    [{ mayServe: [false] }, 'lease: gateway_unavailable', []],
+    [{ url: 'https://api.example.com/v1/../a' }, 'target: invalid_target_url dot_segment', []],
+    [{ headers: { upgrade: 'websocket' } }, 'target: upgrade_not_supported', []],
+    [{ headers: { via: '1.1 agw-here' } }, 'target: loop_detected', []],
+    [{ url: 'https://other.example.com/' }, 'integration: integration_not_found', ['key']],
+    [{ headers: { authorization: '' } }, 'agent: authentication_required', []],
+    [{ headers: { authorization: 'Bearer wrong' } }, 'agent: invalid_api_key', []],
+    [{ key: null }, 'agent: invalid_api_key', ['key']],
+    [
+      { key: { revoked_at: KILLED_AT, revoked_by: 'operator' } },
+      'agent: invalid_api_key',
+      ['key', 'agent agt_a'],
+    ],
+    [{ key: { uses: ['webhooks'] } }, 'agent: key_not_allowed', ['key']],
+    [{ headers: { 'x-agw-agent-id': 'agt_b' } }, 'agent: agent_mismatch', ['key']],
+    [{ key: { agent_id: null } }, 'agent: agent_id_required', ['key', 'body', 'read']],
+    [
+      { key: { agent_id: null }, is_busy: true },
+      'agent: gateway_unavailable',
+      ['key', 'body', 'read'],
+    ],
+    [{ key: { agent_id: null }, max_body_bytes: 1 }, 'agent: request_too_large', ['key']],
+    [
+      { key: { agent_id: null }, headers: { 'content-encoding': 'gzip' } },
+      'agent: unsupported_content_encoding',
+      ['key', 'body'],
+    ],
+    [{ agent: null }, 'agent: agent_not_found', ['key', 'agent agt_a']],
+    [
+      { agent: { status: 'killed', killed_at: KILLED_AT, revision: 1 } },
+      'agent: agent_killed',
+      ADMITTED,
+    ],
+    [
+      { url: 'https://api.example.com/v1/files' },
+      'scope: permission_denied path_not_allowed',
+      ADMITTED,
+    ],
+    [{ method: 'DELETE' }, 'scope: permission_denied method_not_allowed', ADMITTED],
+    [{ rate: new Error('on purpose') }, 'rate: gateway_unavailable', [...ADMITTED, RATE, 'body']],
+    [
+      { rate: { kind: 'refused', retry_after_s: 9, violation_minutes: 0, current_rpm: 601 } },
+      'rate: rate_limit_exceeded',
+      [...ADMITTED, RATE, 'body'],
+    ],
+    [{ max_body_bytes: 1 }, 'body: request_too_large', [...ADMITTED, RATE, 'token']],
+    [
+      { max_body_bytes: 1, headers: { 'content-length': '' } },
+      'body: request_too_large',
+      [...ADMITTED, RATE, 'body', 'token'],
+    ],
+    [{ scope: { max_body_bytes: 1 } }, 'body: request_too_large', [...ADMITTED, RATE, 'token']],
+    [{ is_busy: true }, 'body: gateway_unavailable', READ],
+    [{ body: '{"agent_id":"agt_b"}' }, 'agent: agent_mismatch', [...READ, 'agent agt_b']],
+    [
+      { body: '{"agent_id":"agt_a","agent_id":"agt_b"}' },
+      'agent: ambiguous_request agent_id',
+      READ,
+    ],
+    [{ headers: { 'content-encoding': 'compress' } }, 'body: unsupported_content_encoding', READ],
+    [{ body: '{"_method":"DELETE"}' }, 'scope: permission_denied method_not_allowed', READ],
+    [{ body: TOOL_CALL }, 'tools: mcp_tool_blocked tool_not_allowed', READ],
+    [{ body: `${TOOL_CALL} ]` }, 'tools: ambiguous_request json_rpc', READ],
+    [{ scan: found({}) }, 'scan: security_block', READ],
+    [
+      { scan: { kind: 'unsupported_encoding', content_encoding: 'x' } },
+      'scan: unsupported_content_encoding',
+      READ,
+    ],
+    [{ scan: { kind: 'too_large', limit_bytes: 5 } }, 'scan: request_too_large', READ],
+    [
+      { token: { kind: 'failed', failure: tokenFailure('timeout') } },
+      'credential: credential_unavailable',
+      [...READ, 'token'],
+    ],
+    [
+      { auth: { type: 'bearer', token: 'a\nb' } },
+      'credential: credential_unavailable',
+      READ.filter((event) => event !== 'token'),
+    ],
+    [{ killed_at_event: 'read' }, 'agent: agent_killed', [...READ, 'token']],
+    [{ mayServe: [true, false] }, 'lease: gateway_unavailable', [...READ, 'token']],
+  ]
+
+for (const [change, answer, events] of ORDER)
+  test(`${answer} ends the decision: ${JSON.stringify(change)}`, async () => {
+    const decided = await decide(change)
+    assert.equal(toldOf(decided.verdict), answer)
+    assert.deepEqual(decided.events, events)
+    const step = answer.split(':', 1)[0] ?? ''
+    const isDenied = (one: string): boolean => one.endsWith(' deny')
+    assert.deepEqual(decided.steps.filter(isDenied), [`${step} deny`], 'one refusal in the record')
+  })
+
+test('of two faults the one of the earlier step answers', async () => {
+  for (const [at, [change, answer]] of ORDER.entries())
+    for (const [later, other] of ORDER.slice(at + 1)) {
+      // What would change the same thing, or is of the same step, says nothing of the order.
+      const isOther = Object.keys(later).every((member) => !(member in change))
+      if (!isOther || answer.split(':', 1)[0] === other.split(':', 1)[0]) continue
+      // A body that names something is judged for the step that it concerns, when it is there.
+      if (change.body !== undefined || later.body !== undefined) continue
+      const both = await decide({ ...later, ...change })
+      const step = both.verdict.kind === 'deny' ? both.verdict.step : 'forward'
+      assert.equal(step, answer.split(':', 1)[0], `${answer} before ${other}`)
+    }
+})
+
+const forwarded = (verdict: Verdict): Forward => {
+  assert.ok(verdict.kind === 'forward', toldOf(verdict))
+  return verdict
+}
+const setBy = (verdict: Verdict, name: string): string | undefined =>
+  forwarded(verdict).changes.set.find((header: Header) => header.name === name)?.value
+
+test('where the call goes is said by the integration, and never by the caller', async () => {
+  const { verdict } = await decide({
+    headers: {
+      ':authority': 'evil.example.com',
+      host: 'evil.example.com',
+      'x-forwarded-host': 'evil.example.com',
+      'x-agw-host': 'evil.example.com',
+      'x-agw-pass': 'a guess',
+    },
+  })
+  assert.equal(setBy(verdict, 'x-agw-host'), 'api.example.com')
+  assert.equal(setBy(verdict, ':path'), '/v1/models/a')
+  assert.equal(setBy(verdict, 'x-agw-up'), 'https')
+  assert.equal(setBy(verdict, 'x-agw-pass'), 'the verdict secret')
+  assert.equal(setBy(verdict, 'authorization'), 'Bearer the-access-token')
+  assert.equal(setBy(verdict, 'via'), '1.1 agw-here')
+  const { remove } = forwarded(verdict).changes
+  assert.ok(remove.includes('x-agw-pass') && remove.includes('authorization'))
+})
+
+test('what is removed does not depend on the credential that is set', async () => {
+  const { verdict } = await decide({ auth: { type: 'header', name: 'x-key', value: 'ours' } })
+  assert.ok(forwarded(verdict).changes.remove.includes('authorization'))
+  assert.equal(setBy(verdict, 'authorization'), undefined)
+  assert.equal(setBy(verdict, 'x-key'), 'ours')
+})
+
+test('the name of the agent is cut out of the body, and its length follows', async () => {
+  const { verdict, record } = await decide({ body: '{"agent_id":"agt_a","q":1}' })
+  const { changes } = forwarded(verdict)
+  assert.equal(changes.body?.toString(), '{"q":1}')
+  assert.equal(setBy(verdict, 'content-length'), '7')
+  assert.equal(record.facts.bytes_in, 26, 'as it came')
+})
+
+test('a key of the organization acts for the agent that the body names; its body is read twice and asked for once', async () => {
+  const { verdict, events } = await decide({
+    key: { agent_id: null },
+    body: '{"agent_id":"agt_a","q":1}',
+  })
+  assert.equal(forwarded(verdict).changes.body?.toString(), '{"q":1}')
+  assert.deepEqual(events, [
+    'key',
+    'body',
+    'read',
+    'agent agt_a',
+    HOLD,
+    RATE,
+    'token',
+    'read',
+    'token',
+  ])
+})
+
+test('a call that nothing has to look into streams through', async () => {
+  const { verdict, events, steps } = await decide({
+    auth: { type: 'none' },
+    headers: { 'content-type': 'application/octet-stream' },
+    scope: {
+      rules: [{ methods: ['*'], paths: ['/**'] }],
+      mcp_tools: SCOPE_DEFAULTS.mcp_tools,
+      injection_detection: { ...SCOPE_DEFAULTS.injection_detection, enabled: false },
+      rate_limiting: { ...SCOPE_DEFAULTS.rate_limiting, requests_per_minute: null },
+    },
+  })
+  assert.deepEqual(events, ADMITTED)
+  assert.equal(forwarded(verdict).changes.body, null)
+  assert.equal(forwarded(verdict).rate, null)
+  assert.deepEqual(
+    steps.map((step) => step.split(' ')[0]),
+    ['target', 'integration', 'agent', 'scope', 'body', 'credential'],
+  )
+})
+
+test('the rate limit of a call that passes is told in its response', async () => {
+  const { verdict } = await decide()
+  assert.deepEqual(forwarded(verdict).rate, {
+    limit: '"scope";r=7;t=3',
+    policy: '"scope";q=600;w=60',
+  })
+})
+
+test('the agent is held before its kill flag is looked at', async () => {
+  const { verdict, events } = await decide({ killed_at_event: HOLD })
+  assert.equal(toldOf(verdict), 'agent: agent_killed')
+  assert.deepEqual(events, ADMITTED)
+})
+
+test('a kill that lay unread while the process stood still refuses the call as one in flight', async () => {
+  const { verdict, events } = await decide({ has_stalled: true, killed_at_event: 'settled' })
+  assert.ok(verdict.kind === 'deny')
+  assert.equal(verdict.denial.reason, 'agent_killed')
+  assert.equal(verdict.denial.status, 503)
+  assert.deepEqual(verdict.denial.details, { killed_at: KILLED_AT })
+  assert.deepEqual(events, [...READ, 'token', 'settled'])
+})
+
+test('a key that a kill has revoked is answered as its agent is, with the time of the kill', async () => {
+  const { verdict, record } = await decide({
+    key: { revoked_at: KILLED_AT, revoked_by: 'kill' },
+    agent: { status: 'killed', killed_at: KILLED_AT, revision: 3 },
+  })
+  assert.equal(toldOf(verdict), 'agent: agent_killed')
+  assert.ok(verdict.kind === 'deny')
+  assert.deepEqual(verdict.denial.details, { killed_at: KILLED_AT })
+  assert.equal(record.facts.agent_id, 'agt_a')
+})
+
+/** Whose log the refusal of an unusable key is in, and what it says of the key. */
+for (const [key, state] of [
+  [{ revoked_at: KILLED_AT, revoked_by: 'operator' }, 'revoked'],
+  [{ expires_at: '2026-01-02T00:00:00.000Z' }, 'expired'],
+] as const)
+  test(`the use of a key that is ${state} is in the log of its agent, whatever refuses the call`, async () => {
+    for (const url of [URL_CALLED, 'https://other.example.com/']) {
+      const { record } = await decide({ key, url })
+      const { organization_id, agent_id, agent_name, key_id, data } = record.facts
+      assert.deepEqual(
+        [organization_id, agent_id, agent_name, key_id, data['key_state']],
+        [ORG, 'agt_a', 'a', 'key_a', state],
+      )
+    }
+  })
+
+test('a call by an unknown key has no organization in its record', async () => {
+  const { record } = await decide({ key: null })
+  assert.equal(record.facts.organization_id, null)
+  assert.equal(record.refused('invalid_api_key', 401, {}), null)
+})
