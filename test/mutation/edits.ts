@@ -127,8 +127,8 @@ export const EDITS: readonly Edit[] = [
     area: 'stream',
     name: 'a call that has ended is held forever',
     file: 'ext-proc/call/call-stream.ts',
-    find: 'this.#response.close()\n    this.#letGo()',
-    replace: 'this.#response.close()',
+    find: '    this.#inspector?.close()\n    this.letGo()\n',
+    replace: '    this.#inspector?.close()\n',
   },
   {
     area: 'stream',

@@ -99,7 +99,13 @@ function compile(edit: Edit): string {
   const changed = text.replace(edit.find, () => edit.replace)
   if (isLua(edit)) return changed
   const config = join(copy, 'tsconfig.mutation.json')
-  const compilerOptions = { incremental: false, tsBuildInfoFile: null, outDir: 'edited' }
+  // One file with what it imports is no project of its own.
+  const compilerOptions = {
+    composite: false,
+    incremental: false,
+    tsBuildInfoFile: null,
+    outDir: 'edited',
+  }
   const options = { extends: './tsconfig.json', compilerOptions, include: [], files: [edit.file] }
   writeFileSync(config, JSON.stringify(options))
   writeFileSync(source, changed)
