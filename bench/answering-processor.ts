@@ -8,6 +8,7 @@ import {
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../core/root.ts'
 import { readRequest } from '../ext-proc/envoy/read-request.ts'
+import { addHealthService } from '../ext-proc/envoy/add-health-service.ts'
 import { type EnvoyStream, startServer } from '../ext-proc/envoy/start-server.ts'
 import { writePass, writeTrailers } from '../ext-proc/envoy/write-response.ts'
 
@@ -41,7 +42,7 @@ const changesFor = (path: string) => {
 async function serveByHand(): Promise<void> {
   await startServer(
     { address, tls: null, message_limit_bytes: 8 << 20 },
-    { ext_proc: (stream) => answerByHand(stream) },
+    { ext_proc: (stream) => answerByHand(stream), is_serving: () => true },
   )
 }
 
@@ -92,6 +93,7 @@ async function serveReflected(): Promise<void> {
     'grpc.max_receive_message_length': 9 << 20,
     'grpc.enable_channelz': 0,
   })
+  addHealthService(server, () => true)
   server.addService(loaded.envoy.service.ext_proc.v3.ExternalProcessor.service, {
     Process: (stream: ReflectedStream) => {
       stream.on('data', (message) => {

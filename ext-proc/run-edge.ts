@@ -27,6 +27,9 @@ import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-
 /** How long a graceful stop waits for calls in flight before it cuts them (threat model, rule 17). */
 const DRAIN_LIMIT_MS = 5_000
 
+/** Longer than two intervals of the health check in envoy/bootstrap.yaml: by then Envoy sends new calls to others. */
+const FOUND_OUT_MS = 1_000
+
 /** Threads for large bodies: one for the largest, and one that they leave to the others. */
 const SCAN_WORKERS = 2
 /** Large bodies that wait for a thread, in memory; further ones are refused with 503. */
@@ -71,6 +74,7 @@ export async function runEdge(env: Environment): Promise<void> {
     nowMs: Date.now,
   })
   const address = settings.extProcAddress
+  let isDraining = false
   const server = await startServer(
     { address, tls: tlsOf(settings), message_limit_bytes: settings.maxBodyBytes },
     {
@@ -78,6 +82,7 @@ export async function runEdge(env: Environment): Promise<void> {
         new CallStream(stream, streamParts)
       },
       access_log: accessLog.handler,
+      is_serving: () => lease.isHeld && !isDraining,
     },
   )
   const stopMetrics = metrics.publish(
@@ -97,6 +102,8 @@ export async function runEdge(env: Environment): Promise<void> {
   /** Takes no new calls, stays an edge until the last held call has ended, and cuts what is left at the limit. */
   const stop = async (): Promise<void> => {
     fleet.link.drain()
+    isDraining = true
+    await wait(FOUND_OUT_MS)
     const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
     const told = endAccessLog(accessLog, held)
     const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), DRAIN_LIMIT_MS)

@@ -10,6 +10,7 @@ import {
 import { loadSync } from '@grpc/proto-loader'
 import { listenFailure } from '../../core/listen-failure.ts'
 import { fromRoot } from '../../core/root.ts'
+import { addHealthService } from './add-health-service.ts'
 
 export type EnvoyStream = ServerDuplexStream<Buffer, Buffer>
 export type StreamHandler = (stream: EnvoyStream) => void
@@ -59,13 +60,9 @@ export const hasAccessLog = (stream: EnvoyStream): boolean => stream.getHost() =
 export interface Handlers {
   readonly ext_proc?: StreamHandler
   readonly access_log?: AccessLogHandler
-  /** What Envoy's health checks are told; without it none is answered. */
+  /** The answer to Envoy's health checks. Without it none is answered. */
   readonly is_serving?: () => boolean
 }
-
-/** grpc.health.v1.HealthCheckResponse, whose one field is 1 for SERVING and 2 for NOT_SERVING. */
-const SERVING = Buffer.from([8, 1])
-const NOT_SERVING = Buffer.from([8, 2])
 
 /**
  * Serves ext_proc, Envoy's access log, or both. The services come from proto/; their (de)serialisers hand Buffers
@@ -85,11 +82,7 @@ export async function startServer(
     server.addService(rawService(SERVICES.ext_proc), { Process: ext_proc })
   if (access_log !== undefined)
     server.addService(rawService(SERVICES.access_log), { StreamAccessLogs: access_log })
-  if (is_serving !== undefined)
-    server.addService(HEALTH, {
-      Check: (_call: unknown, answer: (error: null, message: Buffer) => void) =>
-        answer(null, is_serving() ? SERVING : NOT_SERVING),
-    })
+  if (is_serving !== undefined) addHealthService(server, is_serving)
   const path = options.address.startsWith('unix:') ? options.address.slice('unix:'.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
   await new Promise<void>((resolve, reject) => {
@@ -114,15 +107,6 @@ const RAW = {
   requestSerialize: same,
   responseDeserialize: same,
   responseSerialize: same,
-}
-
-const HEALTH: ServiceDefinition = {
-  Check: {
-    path: '/grpc.health.v1.Health/Check',
-    requestStream: false,
-    responseStream: false,
-    ...RAW,
-  },
 }
 
 function rawService({ file, name }: (typeof SERVICES)[keyof typeof SERVICES]): ServiceDefinition {

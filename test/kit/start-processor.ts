@@ -3,6 +3,7 @@ import { Server, ServerCredentials, loadPackageDefinition } from '@grpc/grpc-js'
 import type { GrpcObject, ServerDuplexStream, ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../../core/root.ts'
+import { addHealthService } from '../../ext-proc/envoy/add-health-service.ts'
 
 type Headers = Readonly<Record<string, string>>
 type Message = Record<string, any>
@@ -35,6 +36,7 @@ export async function startProcessor(address: string, behave: Behaviour): Promis
     'grpc.enable_channelz': 0,
     'grpc.max_receive_message_length': 64 * 1024 * 1024,
   })
+  addHealthService(server, () => true)
   const streams: KitStream[] = []
   server.addService(externalProcessor(), {
     Process: (call: ServerDuplexStream<Message, Message>) => {
