@@ -10,6 +10,7 @@ import { after, before, test } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { fromRoot } from '../../core/root.ts'
+import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call, closeConnections } from '../kit/call.ts'
 import { startDnsServer } from '../kit/dns-server.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
@@ -312,17 +313,36 @@ test('a processor that hangs is cut by the keepalive, with the calls that it hol
   await own.stop()
 })
 
-test('one of two processors that is down loses at most the calls that find it out', async () => {
+test('no call is lost to a processor that is down, also where it is one of three from the start', async () => {
   behave = passing()
   const nobody = `unix:${join(folder, 'nobody.sock')}`
-  const own = await start({}, { ext_proc_addresses: [nobody, processorAddress] })
-  let refused = 0
+  const nobodyElse = `unix:${join(folder, 'nobody-else.sock')}`
+  const own = await start({}, { ext_proc_addresses: [nobody, nobodyElse, processorAddress] })
+  for (let i = 0; i < 60; i++)
+    assert.equal((await call({ to: own.url, path: '/x' })).status, 200, `call ${i}`)
+  await own.stop()
+})
+
+test('no call is lost to the death of a processor between two calls', async () => {
+  const addresses = [1, 2].map((n) => `unix:${join(folder, `dies-${n}.sock`)}`)
+  const children = await Promise.all(addresses.map(processorProcess))
+  const exited = Promise.all(children.slice(0, 1).map((child) => once(child, 'exit')))
+  const own = await start({}, { ext_proc_addresses: addresses })
   for (let i = 0; i < 60; i++) {
-    const { status } = await call({ to: own.url, path: '/x' })
-    if (status === 503) refused += 1
-    else assert.equal(status, 200)
+    if (i === 20) {
+      children[0]?.kill('SIGKILL')
+      await exited
+    }
+    assert.equal((await call({ to: own.url, path: '/x' })).status, 200, `call ${i}`)
   }
-  assert.ok(refused <= 3, `${refused} of 60 calls were refused`)
+  children[1]?.kill('SIGKILL')
+  await own.stop()
+})
+
+test('with all processors down a call is refused at once', async () => {
+  const nobody = `unix:${join(folder, 'nobody.sock')}`
+  const own = await start({}, { ext_proc_addresses: [nobody] })
+  assertRefusal(await call({ to: own.url, path: '/x' }), 503, 'gateway_unavailable')
   await own.stop()
 })
 
