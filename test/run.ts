@@ -7,8 +7,11 @@ import { type Job, planIntegrationJobs, planUnitJobs } from './runner/plan-jobs.
 import { printJob, printResults } from './runner/print-results.ts'
 import { type JobResult, runJob } from './runner/run-job.ts'
 
+/** Integration tests wait for processes to start and for timers half of their time. */
+const JOBS_PER_CORE = 1.5
+
 /**
- * `npm test`: the unit tests, then the integration tests, as many processes at a time as there are cores.
+ * `npm test`: the unit tests, then the integration tests, somewhat more processes at a time than there are cores.
  * `npm run test:unit`: the unit tests alone. Words after `--` choose files by their names.
  */
 const { values, positionals: words } = parseArgs({
@@ -40,7 +43,8 @@ async function runAll(all: readonly Job[]): Promise<JobResult[]> {
       ended.push(result)
     }
   }
-  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  const length = Math.ceil(availableParallelism() * JOBS_PER_CORE)
+  await Promise.all(Array.from({ length }, work))
   return ended
 }
 

@@ -68,7 +68,7 @@ test('every refusal that a client received is in the log or in a count, though e
       received.set(reason, [...ids, answer?.header('x-agw-request-id') ?? ''])
       // As fast as it goes would be all flood, and would slow the restart it waits for; the log and the count are both
       // to be seen.
-      await wait(reason === 'permission_denied' ? 1 : 5)
+      await wait(reason === 'permission_denied' ? 2 : 20)
     }
   }
   const callers = kinds.flatMap((kind) => Array.from({ length: CALLERS }, () => caller(kind)))
@@ -173,7 +173,7 @@ test('a receiver that is stopped under load, and one who stands in for it while 
     while (calling) {
       const answer = await call(one)
       if (answer.status === 200) ids.push(answer.header('x-agw-request-id') ?? '')
-      await wait(5)
+      await wait(20)
     }
   }
   await until('a processor decides', async () => (await call(one)).status === 200)

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import { fromRoot } from '../../core/root.ts'
 
@@ -15,6 +16,11 @@ const UNIT_LIMIT_MS = 3 * MINUTE_MS
 const ALONE_LIMIT_MS = 5 * MINUTE_MS
 const SHARED_LIMIT_MS = 10 * MINUTE_MS
 
+const UNIT_PROCESSES_MAX = 4
+
+/** Starts the product, which is most of what a file costs. */
+const STARTS = /\bstart(All|Stack|Parts|Fleet)\(/g
+
 /** A call of a function of the kit whose name begins so: files that share what it starts run in one process. */
 const SHARES = /\b(shared[A-Z]\w*)\(\)/
 
@@ -25,25 +31,34 @@ const testsIn = (folder: string, words: readonly string[]): string[] =>
     .sort()
     .map((name) => fromRoot('dist', 'test', folder, name))
 
-/** The unit tests in one process. */
+/** The unit tests in as many processes as there are cores, up to a few: each loads the scanner's tables for itself. */
 export function planUnitJobs(words: readonly string[]): Job[] {
   const files = testsIn('unit', words)
-  return files.length === 0 ? [] : [{ name: 'unit', files, limit_ms: UNIT_LIMIT_MS }]
+  const count = Math.min(availableParallelism(), UNIT_PROCESSES_MAX, Math.ceil(files.length / 4))
+  return Array.from({ length: count }, (_, job) => ({
+    name: count === 1 ? 'unit' : `unit ${job + 1}`,
+    // By turns, since files with similar names cost about the same.
+    files: files.filter((_file, index) => index % count === job),
+    limit_ms: UNIT_LIMIT_MS,
+  }))
 }
 
 /**
  * The integration tests that share what they run against in one process for each such thing, each of the others in its
- * own. Told by their sources, so that no list has to be kept. The groups take longest and come first.
+ * own. Told by their sources, so that no list has to be kept. Those that take longest come first: the groups, then the
+ * files that start the product most often.
  */
 export function planIntegrationJobs(words: readonly string[]): Job[] {
   const groups = new Map<string, string[]>()
-  const alone: Job[] = []
+  const alone: (Job & { readonly starts: number })[] = []
   for (const file of testsIn('integration', words)) {
-    const shared = SHARES.exec(readFileSync(file, 'utf8'))?.[1]
+    const source = readFileSync(file, 'utf8')
+    const shared = SHARES.exec(source)?.[1]
     const name = basename(file, '.test.js')
-    if (shared === undefined) alone.push({ name, files: [file], limit_ms: ALONE_LIMIT_MS })
+    const starts = source.match(STARTS)?.length ?? 0
+    if (shared === undefined) alone.push({ name, files: [file], limit_ms: ALONE_LIMIT_MS, starts })
     else groups.set(shared, [...(groups.get(shared) ?? []), file])
   }
   const together = [...groups].map(([name, files]) => ({ name, files, limit_ms: SHARED_LIMIT_MS }))
-  return [...together, ...alone]
+  return [...together, ...alone.sort((a, b) => b.starts - a.starts)]
 }

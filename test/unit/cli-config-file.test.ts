@@ -18,7 +18,7 @@ test('what is written as YAML is read as what the same JSON says', () => {
       assert.deepEqual(fromYaml.faults, [])
       assert.deepEqual(fromYaml.entries, fromJson.entries)
     }),
-    { numRuns: 100, examples: [[LINE_SEPARATOR_FIRST]] },
+    { numRuns: 50, examples: [[LINE_SEPARATOR_FIRST]] },
   )
 })
 
@@ -51,7 +51,7 @@ test('an unknown member is named with its line, wherever it is, and hides no oth
       )
       assert.equal(found.filter(({ message }) => message === 'is missing').length, 1)
     }),
-    { numRuns: 50 },
+    { numRuns: 30 },
   )
 })
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
-import { after, describe, test } from 'node:test'
+import { after, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { type BodyQuestions, readBody } from '../../core/inspection/read-body.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
-import { INLINE_BYTES, openScanPool, type ScanPool } from '../../core/inspection/scan-pool.ts'
+import { INLINE_BYTES, openScanPool } from '../../core/inspection/scan-pool.ts'
 import { type ScanInput, scanRequest } from '../../core/scanner/scan-request.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 
@@ -41,14 +41,6 @@ const QUESTIONS: BodyQuestions = {
 /** One worker takes 250 ms to build its tables, so tests that need no limits of their own share one. */
 const shared = openScanPool({ workers: 1, queue_limit: 16 })
 after(() => shared.close())
-
-const failing = (limits: { timeout_ms?: number; heap_mb?: number }): ScanPool =>
-  openScanPool({
-    workers: 1,
-    queue_limit: 4,
-    worker_url: new URL('../kit/failing-worker.js', import.meta.url),
-    ...limits,
-  })
 
 test('a large body has the same result in a worker as on the event loop', async () => {
   const large = input(INLINE_BYTES * 2)
@@ -152,92 +144,4 @@ test('a small body that takes long is left to a worker', async () => {
   const result = shared.scanRequest(dear, plain)
   assert.ok(result instanceof Promise)
   assert.equal((await result).kind, 'scanned')
-})
-
-// Each has a pool of its own, and most of its time is the start of workers.
-describe('limits of a pool', { concurrency: true }, () => {
-  test('a full queue answers busy, and every accepted body is scanned', async () => {
-    const pool = openScanPool({ workers: 1, queue_limit: 2 })
-    const deferred = fresh()
-    const results = await Promise.all(
-      Array.from({ length: 6 }, async () => pool.scanRequest(input(INLINE_BYTES * 2), deferred)),
-    )
-    assert.deepEqual(results.map((result) => result.kind).sort(), [
-      'busy',
-      'busy',
-      'busy',
-      'scanned',
-      'scanned',
-      'scanned',
-    ])
-    await pool.close()
-    assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), deferred)).kind, 'busy')
-  })
-
-  test('bodies that wait have a bound in bytes, and what is refused keeps its body', async () => {
-    const pool = openScanPool({ workers: 1, queue_limit: 9, queue_bytes: 250_000 })
-    const bodies = Array.from({ length: 4 }, () => Buffer.from(`"${'a '.repeat(50_000)}"`))
-    const results = await Promise.all(
-      bodies.map(async (body) => pool.readBody(body, QUESTIONS, plain)),
-    )
-    assert.deepEqual(
-      results.map(({ kind }) => kind),
-      ['read', 'read', 'read', 'busy'],
-    )
-    assert.equal(bodies[3]?.length, 100_002)
-    await pool.close()
-  })
-
-  test('large bodies leave one of two workers free', async () => {
-    const pool = openScanPool({ workers: 2, queue_limit: 9 })
-    await pool.warm()
-    const order: string[] = []
-    const large = Array.from({ length: 3 }, async (_, index) => {
-      await pool.scanRequest(input(1_000_000), plain)
-      order.push(`large ${index}`)
-    })
-    await pool.scanRequest(input(INLINE_BYTES * 2), plain)
-    order.push('small')
-    await Promise.all(large)
-    assert.ok(order.indexOf('small') < 2, order.join())
-    await pool.close()
-  })
-
-  test('a worker that needs too much memory fails its job alone and is replaced', async () => {
-    const pool = failing({ heap_mb: 48 })
-    const body = Buffer.from(`grow${' '.repeat(INLINE_BYTES)}`)
-    await assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), /memory/)
-    assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), plain)).kind, 'scanned')
-    await pool.close()
-  })
-})
-
-const FAILURES: [order: string, expected: RegExp][] = [
-  ['crash', /ended/],
-  ['throw', /thrown on purpose/],
-]
-
-test('a worker that crashes or throws fails its job alone and is replaced', async () => {
-  const pool = failing({})
-  for (const [order, expected] of FAILURES) {
-    const body = Buffer.from(order + ' '.repeat(INLINE_BYTES))
-    const failed = assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), expected)
-    const next = pool.scanRequest(input(INLINE_BYTES * 2), fresh())
-    await failed
-    assert.equal((await next).kind, 'scanned', order)
-  }
-  await pool.close()
-})
-
-test('a worker that hangs fails its job alone and is replaced', async ({ mock }) => {
-  const pool = failing({ timeout_ms: 60_000 })
-  mock.timers.enable({ apis: ['setTimeout'] })
-  const body = Buffer.from(`hang${' '.repeat(INLINE_BYTES)}`)
-  const failed = assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), /took more than/)
-  const next = pool.scanRequest(input(INLINE_BYTES * 2), fresh())
-  mock.timers.tick(60_000)
-  await failed
-  mock.timers.reset()
-  assert.equal((await next).kind, 'scanned')
-  await pool.close()
 })
