@@ -14,16 +14,32 @@ interface AccessLogParts {
   readonly nowMs: () => number
 }
 
-/** Longer than envoy/bootstrap.yaml lets the access log wait for its batch: a receiver that ends waits so long. */
+/**
+ * Several times as long as envoy/bootstrap.yaml lets an entry wait for its batch: of a stream that was silent for so
+ * long nothing is under way.
+ */
 export const LAST_WORDS_MS = 250
 
 const EMPTY = Buffer.alloc(0)
-/** How long a stand-in keeps a stream before Envoy has to look for the receiver again. */
+/** How long a fallback keeps a stream before Envoy has to look for the receiver again. */
 const STAND_IN_LIMIT_MS = 5_000
+/** The next batch is due a tenth of a second after this one, so one whose newest call has just ended is the last sent. */
+const FRESH_MS = 50
+/** Envoy sends without a pause, and this process takes each batch too late: its stream is ended all the same. */
+const FORCE_MS = 2_000
+const LOOK_INTERVAL_MS = 50
 const STATUS_REASONS: Readonly<Record<number, Reason>> = {
   408: 'request_timeout',
   413: 'request_too_large',
   431: 'headers_too_large',
+}
+
+interface HeldStream {
+  /** When Envoy is to look for another receiver. */
+  readonly leave_ms: number
+  /** Of the last batch, or of the opening. */
+  last_ms: number
+  readonly end: () => void
 }
 
 /**
@@ -32,42 +48,63 @@ const STATUS_REASONS: Readonly<Record<number, Reason>> = {
  */
 export class AccessLog {
   readonly #parts: AccessLogParts
-  readonly #open = new Set<() => void>()
-  #isStopping = false
+  readonly #open = new Set<HeldStream>()
+  #stop_ms = Infinity
 
   constructor(parts: AccessLogParts) {
     this.#parts = parts
+    setInterval(() => this.#endSilent(), LOOK_INTERVAL_MS).unref()
   }
 
   readonly handler: AccessLogHandler = (stream, answer) => {
-    const end = (): void => {
-      if (this.#open.delete(end)) answer(null, EMPTY)
-    }
-    this.#open.add(end)
     const { is_stand_in, nowMs } = this.#parts
-    const leave_ms = is_stand_in ? nowMs() + STAND_IN_LIMIT_MS : Infinity
+    const held: HeldStream = {
+      leave_ms: is_stand_in ? nowMs() + STAND_IN_LIMIT_MS : Infinity,
+      last_ms: nowMs(),
+      end: () => {
+        if (this.#open.delete(held)) answer(null, EMPTY)
+      },
+    }
+    this.#open.add(held)
     stream.on('data', (bytes: Buffer) => {
-      this.#receive(bytes)
-      // Right after a batch: the next one is a tenth of a second away, and goes to a new stream.
-      if (this.#isStopping || nowMs() >= leave_ms) end()
+      const newest_ms = this.#receive(bytes)
+      held.last_ms = nowMs()
+      // What Envoy has sent and this process has not read yet is lost with the stream.
+      if (nowMs() >= this.#leaveMs(held) && nowMs() - newest_ms < FRESH_MS) held.end()
     })
-    stream.on('end', end)
-    stream.on('error', () => this.#open.delete(end))
-    stream.on('cancelled', () => this.#open.delete(end))
+    stream.on('end', held.end)
+    stream.on('error', () => this.#open.delete(held))
+    stream.on('cancelled', () => this.#open.delete(held))
   }
 
   get hasStreams(): boolean {
     return this.#open.size > 0
   }
 
-  /** Ends each stream right after its next batch, or when none comes; Envoy opens its streams elsewhere. */
+  /** Ends each stream when nothing of it is under way; Envoy opens its streams elsewhere. */
   async stop(): Promise<void> {
-    this.#isStopping = true
-    if (this.hasStreams) await wait(LAST_WORDS_MS)
-    for (const end of this.#open) end()
+    const { nowMs } = this.#parts
+    this.#stop_ms = nowMs()
+    const limit_ms = nowMs() + FORCE_MS + LAST_WORDS_MS
+    while (this.hasStreams && nowMs() < limit_ms) await wait(LOOK_INTERVAL_MS)
+    for (const { end } of this.#open) end()
   }
 
-  #receive(bytes: Buffer): void {
+  #leaveMs({ leave_ms }: HeldStream): number {
+    return Math.min(leave_ms, this.#stop_ms)
+  }
+
+  #endSilent(): void {
+    const now_ms = this.#parts.nowMs()
+    for (const held of this.#open) {
+      const leave_ms = this.#leaveMs(held)
+      const silent_ms = now_ms - Math.max(held.last_ms, leave_ms)
+      if (silent_ms >= LAST_WORDS_MS || now_ms - leave_ms >= FORCE_MS) held.end()
+    }
+  }
+
+  /** Answers when the newest call of the batch has ended. */
+  #receive(bytes: Buffer): number {
     let calls: readonly FinishedCall[]
     try {
       calls = readAccessLog(bytes)
@@ -76,9 +113,14 @@ export class AccessLog {
         { error: String(error) },
         'Envoy sent an access log that cannot be decoded',
       )
-      return
+      return 0
     }
-    for (const call of calls) this.#write(call)
+    let newest_ms = 0
+    for (const call of calls) {
+      this.#write(call)
+      newest_ms = Math.max(newest_ms, call.start_ms + call.duration_ms)
+    }
+    return newest_ms
   }
 
   #write(call: FinishedCall): void {

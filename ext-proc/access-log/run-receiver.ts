@@ -13,8 +13,11 @@ import { AccessLog } from './access-log.ts'
 /** Envoy sends what it has at 64 KiB; its description of itself comes with the first batch. */
 const MESSAGE_LIMIT_BYTES = 1 << 20
 const STOP_LIMIT_MS = 2_000
-/** Longer than envoy/bootstrap.yaml lets a health check wait: by then Envoy opens no stream here any more. */
-const FOUND_OUT_MS = 600
+/** Several times the interval of the health checks in envoy/bootstrap.yaml; an Envoy that asks nothing is not waited for longer. */
+const FOUND_OUT_LIMIT_MS = 3_000
+/** For Envoy to tell its threads of the answer to a health check: by then none opens a stream here any more. */
+const FOUND_OUT_MS = 150
+const LOOK_INTERVAL_MS = 25
 
 /**
  * Runs the process that takes Envoy's access log and writes it to the activity log. It decides nothing and holds no call,
@@ -33,9 +36,15 @@ export async function runReceiver(env: Environment): Promise<void> {
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
   let isStopping = false
+  /** When Envoy was first told that this process ends. */
+  let told_ms = Infinity
+  const isServing = (): boolean => {
+    if (isStopping) told_ms = Math.min(told_ms, performance.now())
+    return !isStopping
+  }
   const server = await startServer(
     { address, tls: tlsOf(settings), message_limit_bytes: MESSAGE_LIMIT_BYTES },
-    { access_log: accessLog.handler, is_serving: () => !isStopping },
+    { access_log: accessLog.handler, is_serving: isServing },
   )
   const stopMetrics = new EdgeMetrics().publish(redis, edge_id, () => recorder.metrics)
   log.info({ address }, 'serving')
@@ -43,7 +52,10 @@ export async function runReceiver(env: Environment): Promise<void> {
 
   const stop = async (): Promise<void> => {
     isStopping = true
-    if (accessLog.hasStreams) await wait(FOUND_OUT_MS)
+    const limit_ms = performance.now() + FOUND_OUT_LIMIT_MS
+    const hasFoundOut = (): boolean =>
+      performance.now() >= Math.min(told_ms + FOUND_OUT_MS, limit_ms)
+    while (accessLog.hasStreams && !hasFoundOut()) await wait(LOOK_INTERVAL_MS)
     await accessLog.stop()
     const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
     const force = setTimeout(() => server.forceShutdown(), STOP_LIMIT_MS)

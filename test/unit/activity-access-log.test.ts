@@ -65,6 +65,7 @@ const finished = (facts: string, more: Partial<FinishedCall> = {}): FinishedCall
   status: 200,
   bytes_in: 10,
   bytes_out: 20,
+  start_ms: 0,
   duration_ms: 1.5,
   flags: [],
   details: 'via_upstream',
@@ -183,6 +184,7 @@ test('the reader takes from a message what the definition says is there', () => 
     bytes_out: size,
     seconds: fc.integer({ min: 0, max: 100_000 }),
     nanos: fc.integer({ min: 0, max: 999_999_999 }),
+    start_ms: fc.nat(),
     details: fc.constantFrom('', 'via_upstream', 'ext_proc_error'),
     route_name: fc.constantFrom('', 'admin'),
   })
@@ -198,6 +200,10 @@ test('the reader takes from a message what the definition says is there', () => 
             },
           },
           route_name: one.route_name,
+          start_time: {
+            seconds: Math.floor(one.start_ms / 1000),
+            nanos: (one.start_ms % 1000) * 1e6,
+          },
           duration: { seconds: one.seconds, nanos: one.nanos },
         },
         request: { request_body_bytes: one.bytes_in },
