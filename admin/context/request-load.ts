@@ -13,6 +13,11 @@ export class RequestLoad {
   /** Of those that give way, one at a time waits for this. */
   #go: (() => void) | null = null
   #last: Promise<void> = Promise.resolve()
+  readonly #nowMs: () => number
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs
+  }
 
   /** Answers what is to be called when the request has its answer; more often does no harm. */
   enter(): () => void {
@@ -34,11 +39,11 @@ export class RequestLoad {
    * loop, so that a request which comes meanwhile waits for one step and not for one of each.
    */
   quiet(): Promise<void> {
-    const deadline_ms = performance.now() + GIVES_WAY_MS
+    const deadline_ms = this.#nowMs() + GIVES_WAY_MS
     this.#last = this.#last.then(async () => {
       await turn()
       for (;;) {
-        const left_ms = deadline_ms - performance.now()
+        const left_ms = deadline_ms - this.#nowMs()
         if (this.#open === 0 || left_ms <= 0) return
         await this.#silence(left_ms)
       }
@@ -52,12 +57,12 @@ export class RequestLoad {
     work: (one: T) => void,
     giveWay: () => Promise<void> = () => this.quiet(),
   ): Promise<void> {
-    let began_ms = performance.now()
+    let began_ms = this.#nowMs()
     for (const one of list) {
       work(one)
-      if (performance.now() - began_ms < STEP_MS) continue
+      if (this.#nowMs() - began_ms < STEP_MS) continue
       await giveWay()
-      began_ms = performance.now()
+      began_ms = this.#nowMs()
     }
   }
 

@@ -16,7 +16,7 @@ async function isResolved(promise: Promise<unknown>): Promise<boolean> {
 test('background work waits while a request is under way, and goes on after the last', async (t) => {
   // The limit of the wait must not pass on a busy machine.
   t.mock.timers.enable({ apis: ['setTimeout'] })
-  const load = new RequestLoad()
+  const load = new RequestLoad(() => 0)
   const [first, second] = [load.enter(), load.enter()]
   const waiting = load.quiet()
   first()
