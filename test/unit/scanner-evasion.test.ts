@@ -224,7 +224,10 @@ test('the documentation lists the limits of detection, and each of them is real'
   const carry = CARRIERS['JSON string']
   assert.ok(carry !== undefined)
   const docs = readFileSync(fromRoot('docs/guides/injection.md'), 'utf8')
-  const limits = docs.slice(docs.indexOf('## What it does not detect'), docs.indexOf('## Measuring'))
+  const limits = docs.slice(
+    docs.indexOf('## What it does not detect'),
+    docs.indexOf('## Measuring'),
+  )
   for (const [name, transform] of Object.entries(LIMITS)) {
     const result = scanRequest(input(carry(transform(ATTACK))), settings)
     assert.equal(result.kind === 'scanned' && result.decision.outcome, 'clean', name)
