@@ -4,9 +4,9 @@ import type { AdminAnswer } from './call-admin.ts'
 import { carryOutChanges, type CreateAgent, NotMade } from './config/carry-out-changes.ts'
 import { createWithKeyShown } from './config/create-with-key-shown.ts'
 import { changeLines, changeObject } from './config/describe-change.ts'
-import { KeyBook, type NewKey } from './config/key-book.ts'
+import { KeyBook, type AgentWithKey } from './config/key-book.ts'
 import { faultLine, loadPlan, type PlanFileOptions } from './config/load-plan.ts'
-import type { Change } from './config/plan-changes.ts'
+import type { ConfigChange } from './config/plan-changes.ts'
 import type { Config } from './config/read-config.ts'
 import { summaryOf } from './config/summary-of.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
@@ -46,7 +46,7 @@ export async function runApply(
     )
     return 1
   }
-  const showKey = (key: NewKey): void =>
+  const showKey = (key: AgentWithKey): void =>
     void stdout.write(
       output === 'json'
         ? `${terminalJson(key)}\n`
@@ -56,7 +56,7 @@ export async function runApply(
     book === null
       ? (wanted) => createWithKeyShown(options, wanted, showKey)
       : (wanted) => book.createAgent(wanted)
-  const made: Change[] = []
+  const made: ConfigChange[] = []
   try {
     for await (const { change, warnings } of carryOutChanges(plan, options, createAgent)) {
       made.push(change)

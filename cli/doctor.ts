@@ -16,7 +16,7 @@ import {
   checkPorts,
 } from './doctor/check-machine.ts'
 import { checkStore } from './doctor/check-store.ts'
-import { failed, type Finding, ok, warning } from './doctor/finding.ts'
+import { failed, type CheckResult, ok, warning } from './doctor/check-result.ts'
 import { dataDirAt } from './launcher/data-dir.ts'
 import { urlOf } from './launcher/url-of.ts'
 import { valkeySocket } from './launcher/valkey-config.ts'
@@ -45,7 +45,7 @@ export async function runDoctor(
   return hasFailed ? 1 : 0
 }
 
-async function checkHere(token: string | null, env: Environment): Promise<Finding[]> {
+async function checkHere(token: string | null, env: Environment): Promise<CheckResult[]> {
   const read = readSettings(env)
   const notices = unknownSettings(env).map((notice) =>
     warning('settings', notice, 'See docs/reference/settings.md for all settings.'),
@@ -73,7 +73,7 @@ async function checkHere(token: string | null, env: Environment): Promise<Findin
 }
 
 /** A gateway that does not run is no fault of the machine. */
-async function checkRunning(settings: Settings, token: string | null): Promise<Finding[]> {
+async function checkRunning(settings: Settings, token: string | null): Promise<CheckResult[]> {
   const dataDir = dataDirAt(settings.dataDir)
   const socket = valkeySocket(dataDir)
   const storeUrl = settings.redisUrl ?? ((await isListenedOn(socket)) ? `unix://${socket}` : null)
@@ -109,13 +109,13 @@ function keptToken(dataDir: string): string | null {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : null
 }
 
-function asTable(findings: readonly Finding[]): string {
+function asTable(findings: readonly CheckResult[]): string {
   const width = Math.max(...findings.map(({ check }) => check.length))
   const lines = findings.map(({ check, state, says, advice }) => {
     const head = `${state.padEnd('warning'.length)}  ${check.padEnd(width)}  ${says}`
     return advice === undefined ? head : `${head}\n${' '.repeat(width + 11)}→ ${advice}`
   })
-  const count = (state: Finding['state']): number =>
+  const count = (state: CheckResult['state']): number =>
     findings.filter((finding) => finding.state === state).length
   const warnings = count('warning')
   lines.push(

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { AdminOptions } from './call-admin.ts'
 import { configAsYaml, dumpConfig } from './config/dump-config.ts'
-import { readInstallation } from './config/read-installation.ts'
+import { readCurrentConfig } from './config/read-current-config.ts'
 import { terminalJson, terminalText } from './terminal-text.ts'
 
 export interface DumpOptions extends AdminOptions {
@@ -19,7 +19,7 @@ export async function runDump(
   stdout: Writable,
   stderr: Writable,
 ): Promise<number> {
-  const installation = await readInstallation(options)
+  const installation = await readCurrentConfig(options)
   for (const { agent_name, status } of installation.agents)
     if (status === 'killed')
       stderr.write(

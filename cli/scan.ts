@@ -1,13 +1,13 @@
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
+import type { Sensitivity } from '../core/model.ts'
 import type { CompiledInjectionSettings } from '../core/scanner/compile-settings.ts'
 import { defaultSettings } from '../core/scanner/default-settings.ts'
 import { detectionsOf } from '../core/scanner/detections-of.ts'
 import { scanRequest } from '../core/scanner/scan-request.ts'
 import { terminalJson } from './terminal-text.ts'
 
-const SENSITIVITIES = ['low', 'medium', 'high'] as const
-type Sensitivity = (typeof SENSITIVITIES)[number]
+const SENSITIVITIES: readonly Sensitivity[] = ['low', 'medium', 'high']
 
 type Line = { readonly id: unknown; readonly body: string; readonly content_type: string | null }
 

@@ -7,24 +7,24 @@ export type Parsed<T> =
   | { readonly ok: false; readonly fault: string }
 
 /** What the text of a setting may be: `name` is for the table of settings, `parse` never throws. */
-export interface Kind<T> {
+export interface SettingKind<T> {
   readonly name: string
   /** The value is a secret or may hold one: it can also come from a file, and no message repeats it. */
   readonly is_secret?: true
   readonly parse: (text: string) => Parsed<T>
 }
 
-const secret = <T>(kind: Kind<T>): Kind<T> => ({ ...kind, is_secret: true })
+const secret = <T>(kind: SettingKind<T>): SettingKind<T> => ({ ...kind, is_secret: true })
 
 const good = <T>(value: T): Parsed<T> => ({ ok: true, value })
 const bad = (fault: string): Parsed<never> => ({ ok: false, fault })
 
-const matching = (name: string, pattern: RegExp, fault: string): Kind<string> => ({
+const matching = (name: string, pattern: RegExp, fault: string): SettingKind<string> => ({
   name,
   parse: (text) => (pattern.test(text) ? good(text) : bad(fault)),
 })
 
-export const integer = (min: number, max: number): Kind<number> => ({
+export const integer = (min: number, max: number): SettingKind<number> => ({
   name: `integer, ${min} to ${max}`,
   parse: (text) => {
     const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
@@ -37,13 +37,13 @@ export const integer = (min: number, max: number): Kind<number> => ({
 /** Port 0 lets the operating system choose, which tests use. */
 export const port = integer(0, 65_535)
 
-export const onOff: Kind<boolean> = {
+export const onOff: SettingKind<boolean> = {
   name: 'on or off',
   parse: (text) =>
     text === 'on' || text === 'off' ? good(text === 'on') : bad('must be "on" or "off"'),
 }
 
-export const host: Kind<string> = {
+export const host: SettingKind<string> = {
   name: 'IP address or host name',
   parse: (text) =>
     isIP(text) > 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$/.test(text)
@@ -69,12 +69,12 @@ export const email = matching(
   'is not an e-mail address',
 )
 
-export const path: Kind<string> = {
+export const path: SettingKind<string> = {
   name: 'path',
   parse: (text) => (text.includes('\0') ? bad('is not a path') : good(text)),
 }
 
-export const readableFile: Kind<string> = {
+export const readableFile: SettingKind<string> = {
   name: 'file',
   parse: (text) =>
     isReadable(text, constants.R_OK)
@@ -82,7 +82,7 @@ export const readableFile: Kind<string> = {
       : bad(`names a file that cannot be read: ${text}`),
 }
 
-export const executableFile: Kind<string> = {
+export const executableFile: SettingKind<string> = {
   name: 'file',
   parse: (text) =>
     isReadable(text, constants.X_OK)
@@ -101,7 +101,7 @@ export const bearerToken = secret(
 /** A shorter token of an operator's own making can be guessed; one that we make has 46 characters. */
 const ADMIN_TOKEN_MIN_LENGTH = 32
 
-export const adminToken: Kind<string> = secret({
+export const adminToken: SettingKind<string> = secret({
   name: `token of at least ${ADMIN_TOKEN_MIN_LENGTH} characters`,
   parse: (text) => {
     const token = bearerToken.parse(text)
@@ -117,7 +117,7 @@ const ENCRYPTION_KEY_BYTES = 32
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/
 
 /** Kept as text: core/seal.ts makes the key ring of it. */
-export const encryptionKeys: Kind<string> = secret({
+export const encryptionKeys: SettingKind<string> = secret({
   name: '32 bytes in Base64; comma-separated if several, newest first',
   parse: (text) =>
     text.split(',').every((part) => {
@@ -129,7 +129,7 @@ export const encryptionKeys: Kind<string> = secret({
 })
 
 /** For what is kept: from an hour to ten years. */
-export const days: Kind<number> = {
+export const days: SettingKind<number> = {
   name: 'retention: 12h, 30d',
   parse: (text) => {
     const match = /^(\d{1,6})(h|d)$/.exec(text)
@@ -143,7 +143,7 @@ export const days: Kind<number> = {
 const DURATION_UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
 const LONGEST_DURATION_MS = 7 * 24 * 3_600_000
 
-export const duration: Kind<number> = {
+export const duration: SettingKind<number> = {
   name: 'duration: 500ms, 30s, 15m, 2h',
   parse: (text) => {
     const match = /^(\d{1,9})(ms|s|m|h)$/.exec(text)
@@ -156,7 +156,7 @@ export const duration: Kind<number> = {
 }
 
 /** An empty text is an empty list. */
-export const listOf = <T>(item: Kind<T>, limit: number): Kind<readonly T[]> => ({
+export const listOf = <T>(item: SettingKind<T>, limit: number): SettingKind<readonly T[]> => ({
   name: `comma-separated list: ${item.name}`,
   parse: (text) => {
     const parts = text.split(',').flatMap((part) => part.trim() || [])
@@ -172,7 +172,7 @@ export const listOf = <T>(item: Kind<T>, limit: number): Kind<readonly T[]> => (
 })
 
 /** Canonical `network/length`; a bare address is a range of one. */
-export const cidr: Kind<string> = {
+export const cidr: SettingKind<string> = {
   name: 'CIDR range',
   parse: (text) => {
     try {
@@ -197,7 +197,7 @@ const singleAddress = (address: ipaddr.IPv4 | ipaddr.IPv6): [ipaddr.IPv4 | ipadd
 
 const HOST_PORT = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+):(\d{1,5})$/
 
-export const hostPort: Kind<string> = {
+export const hostPort: SettingKind<string> = {
   name: 'host:port',
   parse: (text) => (isHostPort(text) ? good(text) : bad('is not host:port')),
 }
@@ -205,7 +205,7 @@ export const hostPort: Kind<string> = {
 /** Linux keeps 108 bytes for the path of a Unix socket, macOS 104, each with a closing NUL. */
 const SOCKET_PATH_LIMIT_BYTES = 103
 
-export const extProcAddress: Kind<string> = {
+export const extProcAddress: SettingKind<string> = {
   name: 'unix:/path or host:port',
   parse: (text) => {
     if (!text.startsWith('unix:')) return hostPort.parse(text)
@@ -221,7 +221,7 @@ const REDIS_FORMS =
   'redis://…, rediss://…, unix:///path/to.sock, redis+sentinel://host:port,host:port/master or redis+cluster://host:port,host:port'
 
 /** It may hold a password. */
-export const redisUrl: Kind<string> = secret({
+export const redisUrl: SettingKind<string> = secret({
   name: REDIS_FORMS,
   parse: (text) => (isRedisUrl(text) ? good(text) : bad(`must be one of ${REDIS_FORMS}`)),
 })
@@ -238,7 +238,7 @@ function isRedisUrl(text: string): boolean {
 }
 
 /** It may hold a password. */
-export const smtpUrl: Kind<string> = secret({
+export const smtpUrl: SettingKind<string> = secret({
   name: 'smtp://… or smtps://…',
   parse: (text) =>
     /^smtps?:\/\//.test(text) && URL.canParse(text)
@@ -247,7 +247,7 @@ export const smtpUrl: Kind<string> = secret({
 })
 
 /** `http://host:port`, with nothing behind it. */
-export const httpOrigin: Kind<string> = {
+export const httpOrigin: SettingKind<string> = {
   name: 'http://host:port',
   parse: (text) =>
     text.startsWith('http://') && isHostPort(text.slice('http://'.length))

@@ -1,6 +1,6 @@
 import { availableParallelism, hostname } from 'node:os'
 import * as kinds from './setting-kinds.ts'
-import type { Kind } from './setting-kinds.ts'
+import type { SettingKind } from './setting-kinds.ts'
 import { readSecretFile } from './secret-file.ts'
 
 /**
@@ -9,7 +9,7 @@ import { readSecretFile } from './secret-file.ts'
  */
 interface Row<T> {
   readonly name: string
-  readonly kind: Kind<T>
+  readonly kind: SettingKind<T>
   /** The text that stands in when the variable is unset or empty; null leaves the setting null. */
   readonly fallback: string | (() => string) | null
   /** The default as people read it, where it differs from the fallback. */
@@ -23,13 +23,18 @@ type Options = Partial<Pick<Row<unknown>, 'audience' | 'shown_default'>>
 
 const withDefault = <T>(
   name: string,
-  kind: Kind<T>,
+  kind: SettingKind<T>,
   fallback: string | (() => string),
   description: string,
   options: Options = {},
 ) => ({ name, kind, fallback, description, audience: 'operator', ...options }) as const
 
-const optional = <T>(name: string, kind: Kind<T>, description: string, options: Options = {}) =>
+const optional = <T>(
+  name: string,
+  kind: SettingKind<T>,
+  description: string,
+  options: Options = {},
+) =>
   ({
     name,
     kind,
@@ -304,7 +309,7 @@ export const SETTINGS = {
 } as const
 
 type Catalogue = typeof SETTINGS
-type Value<R> = R extends { readonly kind: Kind<infer T>; readonly fallback: infer F }
+type Value<R> = R extends { readonly kind: SettingKind<infer T>; readonly fallback: infer F }
   ? F extends null
     ? T | null
     : T

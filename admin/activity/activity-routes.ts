@@ -4,7 +4,7 @@ import { comparePlaces, isPlace, placeAfter } from '../../core/activity/log-plac
 import { activityWrite } from '../../core/change/activity-write.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import { Id, LIST_DEFAULT, ListOf, PageQuery, Strict, Timestamp } from '../http/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { FILTER_QUERY, type FilterQuery, readFilter } from './activity-filter.ts'
 import { ActivityView, activityView } from './activity-view.ts'
@@ -107,7 +107,7 @@ async function list({
   context,
   actor,
   query,
-}: Call<unknown, FilterQuery & { cursor?: string; limit?: number }>): Promise<Outcome> {
+}: AdminCall<unknown, FilterQuery & { cursor?: string; limit?: number }>): Promise<Outcome> {
   const read = readFilter(query)
   const before = query.cursor === undefined ? null : readCursor(query.cursor)
   const issues = [
@@ -138,7 +138,7 @@ async function stream({
   actor: { organization_id },
   query,
   headers,
-}: Call<unknown, FilterQuery>): Promise<Outcome> {
+}: AdminCall<unknown, FilterQuery>): Promise<Outcome> {
   const read = readFilter(query)
   const last = headers['last-event-id']
   const isWrong = last !== undefined && last !== '' && !isPlace(String(last))
@@ -168,7 +168,7 @@ async function stream({
 
 /** Who takes the log along is in the log before the first byte goes out; what goes out is the log as it was found. */
 async function download(
-  call: Call<unknown, FilterQuery & { format?: ExportFormat }>,
+  call: AdminCall<unknown, FilterQuery & { format?: ExportFormat }>,
 ): Promise<Outcome> {
   const { context, actor, query, request_id } = call
   const { redis, settings, now, feed } = context
@@ -216,7 +216,7 @@ async function download(
 }
 
 async function counts(
-  { context, query }: Call<unknown, FilterQuery & { cursor?: string }>,
+  { context, query }: AdminCall<unknown, FilterQuery & { cursor?: string }>,
   organization_id: string | null,
 ): Promise<Outcome> {
   const read = readFilter(query)

@@ -3,7 +3,7 @@ import { mintId } from '../../core/api-key.ts'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { newKey } from '../keys/new-key.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
 import { AGENTS_LIMIT, type NewAgent } from './agent-schemas.ts'
@@ -11,7 +11,7 @@ import { checkMetadata } from './check-metadata.ts'
 
 /** An agent with a key of its own, in one change. */
 export async function makeAgent(
-  call: Call<unknown, unknown, Static<typeof NewAgent>>,
+  call: AdminCall<unknown, unknown, Static<typeof NewAgent>>,
 ): Promise<Made<Agent> | Refusal> {
   const { context, actor, body } = call
   const { redis, now } = context

@@ -4,12 +4,12 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { readRecords } from '../resources/records.ts'
 import type { Removed } from '../resources/resource.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 
 /** The agent goes with its keys and its calls in flight, and with ?cascade=true its scopes; its id stays taken for ever. */
 export async function removeAgent(
-  { context, actor, query }: Call<unknown, { cascade?: boolean }>,
+  { context, actor, query }: AdminCall<unknown, { cascade?: boolean }>,
   agent: Agent,
 ): Promise<Removed<Agent> | Refusal> {
   const { redis, now } = context

@@ -5,7 +5,7 @@ import { runScript } from '../../core/redis/run-script.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import { listPage } from '../resources/list-page.ts'
 import { Id, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
 import { AlertView, type StoredAlert, alertView, readAlerts } from './alert-view.ts'
 
@@ -58,7 +58,7 @@ async function acknowledge({
   actor,
   params: { alert_id },
   request_id,
-}: Call<{ alert_id: string }>): Promise<Outcome> {
+}: AdminCall<{ alert_id: string }>): Promise<Outcome> {
   const { organization_id } = actor
   const at = now()
   const entry = auditEntry(

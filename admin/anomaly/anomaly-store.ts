@@ -14,7 +14,7 @@ import {
 /** Scopes that one script stores or one read brings: about 8 kB each, so the store is not held up. */
 export const SCOPES_AT_ONCE = 50
 /** Without renewal the lease is over after this time, and another process goes on from what is stored. */
-export const LEASE_MS = 10_000
+export const ANALYSER_LEASE_MS = 10_000
 
 export interface Saving {
   readonly fields: readonly (readonly [field: ScopeKey | typeof POSITION_FIELD, value: object])[]
@@ -36,7 +36,7 @@ export class AnomalyStore {
 
   /** Whether this process is the one that analyses, from now on for LEASE_MS, and was so without a break. */
   async hold(): Promise<'renewed' | 'taken' | 'not ours'> {
-    const answer = await this.#lease(LEASE_MS)
+    const answer = await this.#lease(ANALYSER_LEASE_MS)
     return answer === 2 ? 'renewed' : answer === 1 ? 'taken' : 'not ours'
   }
 

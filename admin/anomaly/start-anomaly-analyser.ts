@@ -10,7 +10,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import { AgentSettings } from './agent-settings.ts'
 import { type ActionTaken, anomalyEntry } from './anomaly-entry.ts'
-import { AnomalyStore, LEASE_MS, SCOPES_AT_ONCE } from './anomaly-store.ts'
+import { AnomalyStore, ANALYSER_LEASE_MS, SCOPES_AT_ONCE } from './anomaly-store.ts'
 import {
   agentsWithoutScope,
   OrganizationAnalysis,
@@ -97,7 +97,7 @@ class Analyser {
         // Another may have stored what we have not read.
         if (lease !== 'renewed') this.#organizations.clear()
         this.#held_ms = performance.now()
-        if (lease === 'not ours') pause_ms = LEASE_MS / 5
+        if (lease === 'not ours') pause_ms = ANALYSER_LEASE_MS / 5
         else pause_ms = (await this.#round(stopped)) ? 0 : POLL_MS
         isWell = true
       } catch (error) {
@@ -106,7 +106,7 @@ class Analyser {
         if (isWell && !stopped.aborted)
           this.#parts.log.warn({ err: error }, 'analysing traffic failed; it will be retried')
         isWell = false
-        pause_ms = LEASE_MS / 5
+        pause_ms = ANALYSER_LEASE_MS / 5
       }
       await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)
       if (pause_ms === 0) await this.#parts.load.quiet()
@@ -136,7 +136,7 @@ class Analyser {
 
   /** Whoever gives way to many requests, or kills several agents in one round, may take longer than the lease lasts. */
   async #keepLease(): Promise<void> {
-    if (performance.now() - this.#held_ms < LEASE_MS / 5) return
+    if (performance.now() - this.#held_ms < ANALYSER_LEASE_MS / 5) return
     if ((await this.#store.hold()) !== 'renewed') throw new Error(TAKEN_OVER)
     this.#held_ms = performance.now()
   }

@@ -12,7 +12,7 @@ import type { CredentialTypeView } from '../integrations/credential-type-routes.
 import type { IntegrationView } from '../integrations/integration-schemas.ts'
 import type { KeyView } from '../keys/key-schemas.ts'
 import type { KillReceiptView } from '../kill/kill-routes.ts'
-import type { ScanResult as ScanResultView } from '../scan/scan-routes.ts'
+import type { ScanReport as ScanReportView } from '../scan/scan-routes.ts'
 import type { EditableScope, ScopeView } from '../scopes/scope-schemas.ts'
 import type { Whoami } from '../sign-in/whoami-routes.ts'
 import type { Stats as StatsView } from '../stats/stats-routes.ts'
@@ -39,7 +39,7 @@ export type Scope = Shown<typeof ScopeView>
 export type ScopeSettings = Pick<Scope, keyof Static<typeof EditableScope>>
 export type Injection = ScopeSettings['injection_detection']
 export type Rule = ScopeSettings['rules'][number]
-export type Entry = Shown<typeof ActivityView>
+export type ActivityEntry = Shown<typeof ActivityView>
 export type Alert = Shown<typeof AlertView>
 export type Baseline = Shown<typeof BaselineView>
 export type Edge = Shown<typeof EdgeView>
@@ -49,4 +49,4 @@ export type Webhook = Shown<typeof WebhookView>
 export type Delivery = Shown<typeof DeliveryView>
 export type Token = Shown<typeof TokenView>
 export type Explanation = Shown<typeof ExplanationView>
-export type ScanResult = Shown<typeof ScanResultView>
+export type ScanReport = Shown<typeof ScanReportView>

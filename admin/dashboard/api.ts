@@ -11,7 +11,7 @@ export interface Problem {
   readonly body?: unknown
 }
 
-export type Answer<T> =
+export type ApiAnswer<T> =
   | { readonly ok: true; readonly value: T; readonly etag: string | null }
   | { readonly ok: false; readonly problem: Problem }
 
@@ -35,7 +35,7 @@ export async function ask<T>(
   method: string,
   path: string,
   { body, headers = {}, isBackground = false }: AskOptions = {},
-): Promise<Answer<T>> {
+): Promise<ApiAnswer<T>> {
   let answer: Response
   let text: string
   try {

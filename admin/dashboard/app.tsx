@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, type Problem } from './api.ts'
 import type { Role, Who } from './api-types.ts'
 import { connection, type Reach } from './connection.ts'
-import { linkTo, type Place, usePlace } from './place.ts'
+import { linkTo, type PageAddress, usePlace } from './place.ts'
 import { isId } from './is-id.ts'
 import { Guard } from './parts/guard.tsx'
 import { ProblemNotice } from './parts/notices.tsx'
@@ -169,7 +169,7 @@ const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
   </div>
 )
 
-function PageOf({ place }: { place: Place }) {
+function PageOf({ place }: { place: PageAddress }) {
   const { parts, query } = place
   const [page = '', id] = parts
   if (id !== undefined && !isId(page, id)) return <NotFound />

@@ -1,9 +1,9 @@
-import { type Answer, dashboardHeaders, parse, refused, UNREACHABLE } from './api.ts'
+import { type ApiAnswer, dashboardHeaders, parse, refused, UNREACHABLE } from './api.ts'
 
 const FILE_NAME = /filename="([^"]+)"/
 
 /** Asks for a file and gives it to the browser to keep: a plain link could not say by which page it is asked. */
-export async function download(path: string): Promise<Answer<null>> {
+export async function download(path: string): Promise<ApiAnswer<null>> {
   try {
     const answer = await fetch(path, { headers: dashboardHeaders(false) })
     if (!answer.ok)

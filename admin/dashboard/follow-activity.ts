@@ -1,6 +1,6 @@
 import { createParser } from 'eventsource-parser'
 import { dashboardHeaders } from './api.ts'
-import type { Entry } from './api-types.ts'
+import type { ActivityEntry } from './api-types.ts'
 import { connection } from './connection.ts'
 
 const RETRY_MS = 2000
@@ -13,7 +13,10 @@ const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024
  */
 export function followActivity(
   path: string,
-  told: { readonly onEntry: (entry: Entry) => void; readonly onState: (isLive: boolean) => void },
+  told: {
+    readonly onEntry: (entry: ActivityEntry) => void
+    readonly onState: (isLive: boolean) => void
+  },
 ): () => void {
   const stopped = new AbortController()
   void follow(path, told, stopped.signal)
@@ -44,7 +47,7 @@ async function follow(
           maxBufferSize: EVENT_LIMIT_CHARACTERS,
           onEvent: ({ id, data }) => {
             last = id ?? last
-            onEntry(JSON.parse(data) as Entry)
+            onEntry(JSON.parse(data) as ActivityEntry)
           },
         })
         await readParts(answer.body, (text) => parser.feed(text))

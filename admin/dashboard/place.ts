@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /** Where in the dashboard one is, kept behind `#` so that it never goes to a server: `#/agents/agt_1?tab=keys`. */
-export interface Place {
+export interface PageAddress {
   readonly parts: readonly string[]
   readonly query: Readonly<Record<string, string>>
 }
 
-export function readPlace(hash: string): Place {
+export function readPlace(hash: string): PageAddress {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
   const parts = path.split('/').filter((part) => part !== '')
   return { parts: parts.map(decode), query: Object.fromEntries(new URLSearchParams(query)) }
@@ -28,7 +28,7 @@ export function goTo(
   location.hash = linkTo(parts, query)
 }
 
-export function usePlace(): Place {
+export function usePlace(): PageAddress {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {
     const onChange = (): void => setHash(location.hash)

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Answer, Problem } from './api.ts'
+import type { ApiAnswer, Problem } from './api.ts'
 
 export interface Action<A extends readonly unknown[]> {
   readonly isBusy: boolean
@@ -9,7 +9,7 @@ export interface Action<A extends readonly unknown[]> {
 
 /** Something that a person sets off: once at a time, with what went wrong at hand. */
 export function useAction<T, A extends readonly unknown[]>(
-  work: (...args: A) => Promise<Answer<T>>,
+  work: (...args: A) => Promise<ApiAnswer<T>>,
   onDone: (value: T, ...args: A) => void,
 ): Action<A> {
   const [isBusy, setBusy] = useState(false)

@@ -1,4 +1,4 @@
-import { type TProperties, type TSchema, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { PATTERN_MESSAGE } from './describe-fault.ts'
 import { TIME_MESSAGE, TIME_PATTERN } from './read-time.ts'
 
@@ -44,6 +44,7 @@ export const FutureTime = TimeText('A time in the future')
 export const LIST_DEFAULT = 50
 export const LIST_LIMIT = 200
 
+export type PageQuery = Static<TObject<typeof PageQuery>>
 export const PageQuery = {
   cursor: Type.Optional(
     Type.String({ maxLength: 300, description: 'next_cursor of the previous page' }),

@@ -4,7 +4,7 @@ import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Outcome } from './outcome.ts'
 
 /** A request that is signed in, allowed by its role, and valid. */
-export interface Call<P = unknown, Q = unknown, B = unknown> {
+export interface AdminCall<P = unknown, Q = unknown, B = unknown> {
   readonly context: AdminContext
   readonly actor: Actor
   readonly params: P
@@ -43,7 +43,7 @@ export interface Route<
   readonly answers: Readonly<Record<number, TSchema>>
   /** Content types of a 200 that is no JSON. */
   readonly produces?: readonly string[]
-  handle(call: Call<Static<P>, Static<Q>, Static<B>>): Promise<Outcome>
+  handle(call: AdminCall<Static<P>, Static<Q>, Static<B>>): Promise<Outcome>
 }
 
 export const defineRoute = <

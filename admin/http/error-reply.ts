@@ -3,7 +3,7 @@ import { ADMIN_ERRORS } from './admin-errors.ts'
 import type { Refusal } from './outcome.ts'
 
 /** The body of every refusal. */
-export const ErrorBody = Type.Object(
+export const ErrorSchema = Type.Object(
   {
     error: Type.String({
       description: 'Stable error code; repeated in the header X-Agw-Reason.',

@@ -4,7 +4,7 @@ import type { Integration } from '../../core/model.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited, View } from '../resources/resource.ts'
 import { checkAuth } from './check-auth.ts'
@@ -23,7 +23,7 @@ export async function editIntegration({
   value,
   patch,
 }: {
-  readonly call: Call
+  readonly call: AdminCall
   readonly record: Integration
   readonly value: Static<typeof EditableIntegration>
   readonly patch: View

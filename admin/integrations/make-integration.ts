@@ -3,7 +3,7 @@ import { mintId } from '../../core/api-key.ts'
 import type { Integration } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
 import { checkAuth } from './check-auth.ts'
@@ -16,7 +16,7 @@ import { readBaseUrl } from './read-base-url.ts'
 import { warningsOfIntegration } from './warnings-of-integration.ts'
 
 export async function makeIntegration(
-  call: Call<unknown, unknown, Static<typeof NewIntegration>>,
+  call: AdminCall<unknown, unknown, Static<typeof NewIntegration>>,
 ): Promise<Made<Integration> | Refusal> {
   const { context, actor, body } = call
   const { redis, ring, now, egress } = context

@@ -2,13 +2,13 @@ import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { Integration } from '../../core/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import type { Removed } from '../resources/resource.ts'
 import { CASCADE_SCOPES_LIMIT } from './integration-schemas.ts'
 
 export async function removeIntegration(
-  { context: { redis }, actor, query }: Call<unknown, { cascade?: boolean }>,
+  { context: { redis }, actor, query }: AdminCall<unknown, { cascade?: boolean }>,
   { integration_id, base_url }: Integration,
 ): Promise<Removed<Integration> | Refusal> {
   const org = actor.organization_id

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { AgentParams } from '../http/common-schemas.ts'
-import type { Call, Route } from '../http/define-route.ts'
+import type { AdminCall, Route } from '../http/define-route.ts'
 import { notFound } from '../http/outcome.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import type { Removed } from '../resources/resource.ts'
@@ -16,7 +16,7 @@ const shared = {
   id: 'key_id',
   view: KeyView,
   store: keyStore,
-  show: ({ context, actor }: Call, keys: readonly ApiKey[]) =>
+  show: ({ context, actor }: AdminCall, keys: readonly ApiKey[]) =>
     keyViews(context.redis, actor.organization_id, keys),
   about: ({ agent_id, key_id }: ApiKey) => ({ agent_id, key_id }),
   targets: ({ hash }: ApiKey) => [{ what: 'key', hash } as const],
@@ -26,7 +26,7 @@ const shared = {
  * A revoked key stays readable. One that a kill revoked is from now on revoked by itself, so that a reactivation does
  * not restore it.
  */
-const revoke = ({ context }: Call, key: ApiKey): Removed<ApiKey> => ({
+const revoke = ({ context }: AdminCall, key: ApiKey): Removed<ApiKey> => ({
   kind: 'removed',
   remains:
     key.revoked_by === 'operator'

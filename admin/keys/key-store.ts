@@ -1,6 +1,6 @@
 import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { readRecord, readRecords } from '../resources/records.ts'
 import type { Params, Store } from '../resources/resource.ts'
 import { ORGANIZATION_OWNER } from './new-key.ts'
@@ -21,4 +21,4 @@ export const keyStore: Store<ApiKey> = {
     readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(organization_id), ids),
 }
 
-const ownerOf = ({ params }: Call<Params>): string | null => params['agent_id'] ?? null
+const ownerOf = ({ params }: AdminCall<Params>): string | null => params['agent_id'] ?? null

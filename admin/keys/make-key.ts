@@ -3,7 +3,7 @@ import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord, readRecords, type Stored } from '../resources/records.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Issue, type Refusal, conflict, invalid, notFound } from '../http/outcome.ts'
 import type { Made, Params } from '../resources/resource.ts'
 import { readFutureTime } from '../http/read-future-time.ts'
@@ -19,7 +19,7 @@ interface Wanted {
 
 /** A killed agent gets no new key: only a reactivation ends a kill. */
 export async function makeAgentKey(
-  call: Call<Params, unknown, Wanted>,
+  call: AdminCall<Params, unknown, Wanted>,
 ): Promise<Made<ApiKey> | Refusal> {
   const { redis } = call.context
   const agents = REDIS_KEYS.agents(call.actor.organization_id)
@@ -35,7 +35,7 @@ export async function makeAgentKey(
 
 /** A key of the organization works for every agent, or for those it names. */
 export async function makeOrganizationKey(
-  call: Call<Params, unknown, Wanted>,
+  call: AdminCall<Params, unknown, Wanted>,
 ): Promise<Made<ApiKey> | Refusal> {
   const { redis } = call.context
   const { agent_ids } = call.body
@@ -51,7 +51,7 @@ export async function makeOrganizationKey(
 }
 
 async function makeKey(
-  { context, actor, body }: Call<unknown, unknown, Wanted>,
+  { context, actor, body }: AdminCall<unknown, unknown, Wanted>,
   agent: Stored<Agent> | null,
 ): Promise<Made<ApiKey> | Refusal> {
   const org = actor.organization_id

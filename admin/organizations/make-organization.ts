@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import type { Organization } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
 import { newToken } from '../tokens/new-token.ts'
@@ -10,7 +10,7 @@ import { type NewOrganization, ORGANIZATIONS_LIMIT } from './organization-schema
 
 /** An organization with its first admin token, since no token of another can act in it. */
 export async function makeOrganization(
-  call: Call<unknown, unknown, Static<typeof NewOrganization>>,
+  call: AdminCall<unknown, unknown, Static<typeof NewOrganization>>,
 ): Promise<Made<Organization> | Refusal> {
   const { context, actor, body } = call
   const count = await context.redis.hlen(REDIS_KEYS.organizations)

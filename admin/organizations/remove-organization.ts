@@ -3,14 +3,14 @@ import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Removed } from '../resources/resource.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import { removeTraces, type Traces } from './remove-traces.ts'
 import { deleteWebhooksOf } from '../webhooks/delete-webhooks-of.ts'
 
 /** One that still has agents or integrations goes only with ?cascade=true; the default one never. */
 export async function removeOrganization(
-  { context: { redis, settings }, query }: Call<unknown, { cascade?: boolean }>,
+  { context: { redis, settings }, query }: AdminCall<unknown, { cascade?: boolean }>,
   { organization_id: org }: Organization,
 ): Promise<Removed<Organization> | Refusal> {
   if (org === settings.organizationId)

@@ -1,5 +1,5 @@
 /** A place in a list that is ordered by its index: the score and the member of the last item shown. */
-export interface Place {
+export interface ListPlace {
   /** As Redis spells it. */
   readonly score: string
   readonly member: string
@@ -9,11 +9,11 @@ const SEPARATOR = ' '
 /** An index member is an id of at most 128 characters. */
 const CURSOR_LENGTH_LIMIT = 300
 
-export const writeCursor = ({ score, member }: Place): string =>
+export const writeCursor = ({ score, member }: ListPlace): string =>
   Buffer.from(score + SEPARATOR + member).toString('base64url')
 
 /** Null when the text was not made by `writeCursor`. */
-export function readCursor(text: string): Place | null {
+export function readCursor(text: string): ListPlace | null {
   if (text.length > CURSOR_LENGTH_LIMIT) return null
   const match = /^(\d{1,20}) ([\x21-\x7e]{1,128})$/.exec(Buffer.from(text, 'base64url').toString())
   const [, score, member] = match ?? []

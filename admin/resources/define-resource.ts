@@ -1,9 +1,9 @@
 import type { TObject, TProperties, TSchema } from 'typebox'
 import { Empty, Id, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
-import { type PageQuery as Page, listPage } from './list-page.ts'
+import { listPage } from './list-page.ts'
 import { patchOf } from './patch-of.ts'
 import { planCreate } from './plan-create.ts'
 import { planEdit } from './plan-edit.ts'
@@ -40,7 +40,7 @@ export function defineResource<
       summary: create.summary,
       body: create.body,
       answers: { 201: create.answer ?? view },
-      handle: (call) => planCreate(resource, call as Call<Params>),
+      handle: (call) => planCreate(resource, call as AdminCall<Params>),
     }),
     defineRoute({
       ...shared,
@@ -50,7 +50,7 @@ export function defineResource<
       summary: list.summary,
       query: Strict({ ...list.query, ...PageQuery }),
       answers: { 200: ListOf(view) },
-      handle: (call) => listOf(resource, call as Call<Params, Page>),
+      handle: (call) => listOf(resource, call as AdminCall<Params, PageQuery>),
     }),
     defineRoute({
       ...shared,
@@ -59,7 +59,7 @@ export function defineResource<
       role: read_role,
       summary: read.summary,
       answers: { 200: view },
-      handle: (call) => readOne(resource, call as Call<Params>),
+      handle: (call) => readOne(resource, call as AdminCall<Params>),
     }),
     ...(edit === undefined ? [] : editRoutes(resource, edit, { ...shared, ...one })),
     defineRoute({
@@ -71,7 +71,7 @@ export function defineResource<
       summary: remove.summary,
       ...(remove.query ? { query: remove.query } : {}),
       answers: { 204: Empty },
-      handle: (call) => planRemove(resource, call as Call<Params>),
+      handle: (call) => planRemove(resource, call as AdminCall<Params>),
     }),
   ]
 }
@@ -94,11 +94,14 @@ const editRoutes = <R>(
         edit.whole ?? [],
       ),
       answers: { 200: resource.view },
-      handle: (call) => planEdit(resource, edit, call as Call<Params>),
+      handle: (call) => planEdit(resource, edit, call as AdminCall<Params>),
     }),
   )
 
-async function listOf<R>(resource: AnyResource<R>, call: Call<Params, Page>): Promise<Outcome> {
+async function listOf<R>(
+  resource: AnyResource<R>,
+  call: AdminCall<Params, PageQuery>,
+): Promise<Outcome> {
   const { store, list, show } = resource
   const narrowed = (await list.narrow?.(call as never)) ?? {}
   if ('kind' in narrowed) return narrowed
@@ -115,7 +118,7 @@ async function listOf<R>(resource: AnyResource<R>, call: Call<Params, Page>): Pr
   )
 }
 
-async function readOne<R>(resource: AnyResource<R>, call: Call<Params>): Promise<Outcome> {
+async function readOne<R>(resource: AnyResource<R>, call: AdminCall<Params>): Promise<Outcome> {
   const stored = await resource.store.find(call, call.params[resource.id] ?? '')
   if (stored === null) return notFound()
   const view = await showOne(resource, call, stored.record)

@@ -1,15 +1,10 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { LIST_DEFAULT } from '../http/common-schemas.ts'
+import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
 import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'
-import { type Place, readCursor, writeCursor } from './cursor.ts'
+import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
 
 /** So many records are read at a time while a filter looks for those it wants. */
 const CHUNK = 500
-
-export interface PageQuery {
-  readonly cursor?: string
-  readonly limit?: number
-}
 
 export interface ListSource<T> {
   readonly redis: RedisClient
@@ -33,7 +28,7 @@ export async function listPage<T>(
   if (query.cursor !== undefined && start === null)
     return invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
   const limit = query.limit ?? LIST_DEFAULT
-  const found: { readonly place: Place; readonly record: T }[] = []
+  const found: { readonly place: ListPlace; readonly record: T }[] = []
   const next =
     source.among === undefined ? alongIndex(source) : await amongIds(source, source.among)
   let place = start
@@ -57,7 +52,7 @@ export async function listPage<T>(
 }
 
 /** The places that follow another one. */
-type Next = (after: Place | null, count: number) => Promise<readonly Place[]>
+type Next = (after: ListPlace | null, count: number) => Promise<readonly ListPlace[]>
 
 /** Members of one score are few: a change creates at most one of a kind. */
 const alongIndex =
@@ -73,7 +68,7 @@ const alongIndex =
       0,
       count + 1,
     )
-    const places: Place[] = []
+    const places: ListPlace[] = []
     for (let i = 0; i + 1 < texts.length; i += 2) {
       const place = { member: String(texts[i]), score: String(texts[i + 1]) }
       if (after === null || compare(place, after) > 0) places.push(place)
@@ -85,7 +80,7 @@ async function amongIds(
   { redis, index }: Pick<ListSource<unknown>, 'redis' | 'index'>,
   ids: readonly string[],
 ): Promise<Next> {
-  const places: Place[] = []
+  const places: ListPlace[] = []
   for (let from = 0; from < ids.length; from += CHUNK) {
     const some = ids.slice(from, from + CHUNK)
     const scores = await redis.zmscore(index, ...some)
@@ -102,7 +97,7 @@ async function amongIds(
 }
 
 /** Newest first. */
-function compare(a: Place, b: Place): number {
+function compare(a: ListPlace, b: ListPlace): number {
   const byScore = Number(b.score) - Number(a.score)
   if (byScore !== 0) return byScore
   return a.member === b.member ? 0 : a.member < b.member ? 1 : -1

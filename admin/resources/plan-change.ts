@@ -1,14 +1,14 @@
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Plan, answer } from '../http/outcome.ts'
 import type { Stored } from './records.ts'
-import type { Edited, Kind } from './resource.ts'
+import type { Edited, ResourceKind } from './resource.ts'
 import { warningsOf } from './warnings-of.ts'
 
 /** The plan that replaces a record: guarded by what was read, told to the edges, audited, answered with its view. */
 export async function planChange<R>(
-  { name, id, store, show, audited = (view) => view, about, targets }: Kind<R>,
-  call: Call,
+  { name, id, store, show, audited = (view) => view, about, targets }: ResourceKind<R>,
+  call: AdminCall,
   { record, text }: Stored<R>,
   edited: Edited<R>,
   verb: string,

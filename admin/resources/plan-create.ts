@@ -1,5 +1,5 @@
 import { EPOCH } from '../../core/change/commit.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
 import type { AnyResource, Params } from './resource.ts'
@@ -9,7 +9,7 @@ import { warningsOf } from './warnings-of.ts'
 /** Creates a record: `make` decides what it is. */
 export async function planCreate<R>(
   resource: AnyResource<R>,
-  call: Call<Params>,
+  call: AdminCall<Params>,
 ): Promise<Outcome> {
   const made = await resource.create.make(call)
   if (made.kind === 'refusal') return made

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { checkInput } from '../http/check-input.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { checkPrecondition } from '../http/entity-tag.ts'
 import { type Outcome, invalid, notFound } from '../http/outcome.ts'
 import { checkReadOnly } from './check-read-only.ts'
@@ -13,7 +13,7 @@ import { showOne } from './show-one.ts'
 export async function planEdit<R>(
   resource: AnyResource<R>,
   edit: AnyEdit<R>,
-  call: Call<Params>,
+  call: AdminCall<Params>,
 ): Promise<Outcome> {
   const id = call.params[resource.id] ?? ''
   const stored = await resource.store.find(call, id)

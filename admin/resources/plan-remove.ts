@@ -1,4 +1,4 @@
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { checkPrecondition } from '../http/entity-tag.ts'
 import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
 import type { AnyResource, Params, Removed } from './resource.ts'
@@ -7,7 +7,7 @@ import { showOne } from './show-one.ts'
 /** Deletes a record, or marks it where it remains. */
 export async function planRemove<R>(
   resource: AnyResource<R>,
-  call: Call<Params>,
+  call: AdminCall<Params>,
 ): Promise<Outcome> {
   const { remove, store, audited = (view) => view, about } = resource
   const id = call.params[resource.id] ?? ''

@@ -2,7 +2,7 @@ import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { Call, Route } from '../http/define-route.ts'
+import type { AdminCall, Route } from '../http/define-route.ts'
 import type { Audit, Refusal } from '../http/outcome.ts'
 import type { ListSource } from './list-page.ts'
 import type { Stored } from './records.ts'
@@ -19,9 +19,9 @@ export interface Store<R> {
   /** The sorted set of ids by the epoch of creation that lists a record. */
   readonly indexOf: (record: R) => string
   /** The index that a call lists. */
-  readonly indexFor: (call: Call<Params>) => string
+  readonly indexFor: (call: AdminCall<Params>) => string
   /** Null when there is none, or when the path names another owner. */
-  readonly find: (call: Call<Params>, id: string) => Promise<Stored<R> | null>
+  readonly find: (call: AdminCall<Params>, id: string) => Promise<Stored<R> | null>
   /** In the order of the ids; null where there is none. */
   readonly read: (redis: RedisClient, org: string, ids: readonly string[]) => Promise<(R | null)[]>
 }
@@ -66,7 +66,7 @@ interface Create<R, New extends TSchema> {
   readonly body: New
   /** The schema of the answer; the view where it is left out. */
   readonly answer?: TSchema
-  make(call: Call<Params, unknown, Static<New>>): Promise<Made<R> | Refusal>
+  make(call: AdminCall<Params, unknown, Static<New>>): Promise<Made<R> | Refusal>
 }
 
 /** Which records of the index are meant. */
@@ -77,7 +77,7 @@ interface List<R, Query extends TProperties> {
   /** Query parameters in addition to those of paging. */
   readonly query?: Query
   narrow?(
-    call: Call<Params, Static<TObject<Query>>>,
+    call: AdminCall<Params, Static<TObject<Query>>>,
   ): Promise<Narrowed<R> | Refusal> | Narrowed<R> | Refusal
 }
 
@@ -100,7 +100,7 @@ export interface Edit<R, Editable extends TObject> {
   readonly nullable?: readonly string[]
   readonly defaults?: View
   apply(edit: {
-    readonly call: Call<Params>
+    readonly call: AdminCall<Params>
     readonly record: R
     readonly value: Static<Editable>
     /** As it was sent. */
@@ -114,19 +114,22 @@ interface Remove<R, Query extends TObject> {
   /** What the audit entry calls it, `delete` where it is left out. */
   readonly verb?: string
   plan?(
-    call: Call<Params, Static<Query>>,
+    call: AdminCall<Params, Static<Query>>,
     record: R,
   ): Promise<Removed<R> | Refusal> | Removed<R> | Refusal
 }
 
 /** What every change of a resource needs to know of it, special verbs included. */
-export interface Kind<R> {
+export interface ResourceKind<R> {
   /** In the singular, as audit entries begin: `scope.update`. */
   readonly name: string
   /** The member with the id, which is also the name of the path parameter. */
   readonly id: keyof R & string
   readonly store: Store<R>
-  readonly show: (call: Call, records: readonly R[]) => Promise<readonly View[]> | readonly View[]
+  readonly show: (
+    call: AdminCall,
+    records: readonly R[],
+  ) => Promise<readonly View[]> | readonly View[]
   /** A view as the activity log may hold it; all of it where it is left out. */
   readonly audited?: (view: View) => View
   readonly about?: (record: R) => About
@@ -143,7 +146,7 @@ export interface Resource<
   Query extends TProperties,
   Editable extends TObject,
   RemoveQuery extends TObject,
-> extends Kind<R> {
+> extends ResourceKind<R> {
   readonly tag: string
   readonly path: `/admin/${string}` | '/webhooks'
   /** The schema of the path parameters before the id. */

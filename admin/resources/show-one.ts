@@ -1,9 +1,9 @@
-import type { Call } from '../http/define-route.ts'
-import type { Kind, View } from './resource.ts'
+import type { AdminCall } from '../http/define-route.ts'
+import type { ResourceKind, View } from './resource.ts'
 
 export async function showOne<R>(
-  { show }: Pick<Kind<R>, 'show'>,
-  call: Call,
+  { show }: Pick<ResourceKind<R>, 'show'>,
+  call: AdminCall,
   record: R,
 ): Promise<View> {
   const [view] = await show(call, [record])

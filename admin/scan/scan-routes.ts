@@ -6,7 +6,7 @@ import { detectionsOf } from '../../core/scanner/detections-of.ts'
 import { checkPatterns } from '../scopes/check-patterns.ts'
 import { NewScope } from '../scopes/scope-schemas.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, invalid } from '../http/outcome.ts'
 
 const Question = Strict({
@@ -28,7 +28,7 @@ const Detection = Strict({
   location: Type.String(),
 })
 
-export const ScanResult = Strict({ blocked: Type.Boolean(), detections: Type.Array(Detection) })
+export const ScanReport = Strict({ blocked: Type.Boolean(), detections: Type.Array(Detection) })
 
 export const scanRoutes: readonly Route[] = [
   defineRoute({
@@ -38,7 +38,7 @@ export const scanRoutes: readonly Route[] = [
     tag: 'scan',
     summary: 'Scan a body: what would be detected, and whether the call would be blocked',
     body: Question,
-    answers: { 200: ScanResult },
+    answers: { 200: ScanReport },
     handle: scan,
   }),
 ]
@@ -47,7 +47,7 @@ export const scanRoutes: readonly Route[] = [
 async function scan({
   context: { scans },
   body: { body, content_type, injection_detection },
-}: Call<unknown, unknown, Question>): Promise<Outcome> {
+}: AdminCall<unknown, unknown, Question>): Promise<Outcome> {
   const settings = { ...SCOPE_DEFAULTS.injection_detection, ...injection_detection }
   const issues = checkPatterns(settings)
   if (issues.length > 0) return invalid(issues)

@@ -6,7 +6,7 @@ import { mergePatch } from '../resources/merge-patch.ts'
 import { readRecord } from '../resources/records.ts'
 import type { Made } from '../resources/resource.ts'
 import { checkInput } from '../http/check-input.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Issue, type Refusal, conflict, invalid } from '../http/outcome.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
@@ -19,7 +19,7 @@ import {
 } from './scope-schemas.ts'
 
 export async function makeScope(
-  call: Call<unknown, unknown, Static<typeof NewScope>>,
+  call: AdminCall<unknown, unknown, Static<typeof NewScope>>,
 ): Promise<Made<Scope> | Refusal> {
   const { context, actor, body } = call
   const { redis, settings, now } = context

@@ -10,8 +10,8 @@ import { type ListenerKind, sourceAddress } from '../sign-in/source-address.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import { checkInput, prepareInput } from '../http/check-input.ts'
 import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
-import type { Call, Route } from '../http/define-route.ts'
-import { ErrorBody, errorReply } from '../http/error-reply.ts'
+import type { AdminCall, Route } from '../http/define-route.ts'
+import { ErrorSchema, errorReply } from '../http/error-reply.ts'
 import {
   type Answer,
   type Issue,
@@ -143,7 +143,13 @@ async function run(
           body: input.body,
         })
       : null
-  const call: Call = { context, actor, ...input, headers: request.headers, request_id: request.id }
+  const call: AdminCall = {
+    context,
+    actor,
+    ...input,
+    headers: request.headers,
+    request_id: request.id,
+  }
   const carried: Request = { actor, request_id: request.id, identity }
   return await carryOut(context, kept, carried, () => route.handle(call))
 }
@@ -215,6 +221,6 @@ function documented(route: Route): object {
     ...(body ? { body } : {}),
     ...(route.method === 'POST' && !route.forgiving ? { headers: IdempotencyHeader } : {}),
     ...(route.conditional ? { headers: IfMatchHeader } : {}),
-    response: { ...answersOf(route), '4xx': ErrorBody, '5xx': ErrorBody },
+    response: { ...answersOf(route), '4xx': ErrorSchema, '5xx': ErrorSchema },
   }
 }

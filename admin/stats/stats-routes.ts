@@ -8,7 +8,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import { Strict } from '../http/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
 
 /** Agents that one round trip reads. */
@@ -50,7 +50,7 @@ export const statsRoutes: readonly Route[] = [
 async function stats({
   context: { redis, settings },
   actor: { organization_id: org },
-}: Call): Promise<Outcome> {
+}: AdminCall): Promise<Outcome> {
   const [agents, integrations, scopes, webhooks, open, edges, entries, by_event, by_decision] =
     await Promise.all([
       countAgents(redis, org),

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { AdminToken } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import { readFutureTime } from '../http/read-future-time.ts'
 import type { Made } from '../resources/resource.ts'
@@ -10,7 +10,7 @@ import { type NewToken, TOKENS_LIMIT } from './token-schemas.ts'
 
 /** A token of the actor's organization, or, by the default one, of another. */
 export async function makeToken(
-  call: Call<unknown, unknown, Static<typeof NewToken>>,
+  call: AdminCall<unknown, unknown, Static<typeof NewToken>>,
 ): Promise<Made<AdminToken> | Refusal> {
   const { context, actor, body } = call
   const { redis, settings } = context

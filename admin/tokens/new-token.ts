@@ -3,7 +3,7 @@ import type { AdminToken } from '../../core/model.ts'
 import { EPOCH, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 
-export interface NewToken {
+export interface MintedToken {
   /** Shown once and stored nowhere. */
   readonly token: string
   readonly record: AdminToken
@@ -16,7 +16,7 @@ export interface NewToken {
 export function newToken(
   wanted: Omit<AdminToken, 'token_id' | 'hash' | 'last4'>,
   token = mintKey('admin'),
-): NewToken {
+): MintedToken {
   const record: AdminToken = {
     ...wanted,
     token_id: mintId('tok'),

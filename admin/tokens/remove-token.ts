@@ -2,12 +2,12 @@ import { hashKey } from '../../core/api-key.ts'
 import type { AdminToken } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Removed } from '../resources/resource.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 
 /** The token opens nothing from here on; the last one of role admin stays, or nobody could make another. */
 export async function removeToken(
-  { context: { redis, settings }, actor }: Call,
+  { context: { redis, settings }, actor }: AdminCall,
   { token_id, hash, role }: AdminToken,
 ): Promise<Removed<AdminToken> | Refusal> {
   const org = actor.organization_id

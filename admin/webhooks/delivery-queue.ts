@@ -15,7 +15,7 @@ const SETTLED_MAX = 10_000
 /** Attempts of one delivery that are kept; retries by hand can make more than the schedule has. */
 export const ATTEMPTS_KEPT = 25
 /** An attempt takes at most 10 s; the rest is for a store that does not answer at once. */
-export const LEASE_MS = 15_000
+export const DELIVERY_LEASE_MS = 15_000
 const RETENTION_MS = 30 * 24 * 3600 * 1000
 const TRIM_BATCH = 500
 const REPLAY_BATCH = 200
@@ -69,7 +69,7 @@ const BOUNDS: Bounds = {
   pending_max: PENDING_MAX,
   event_bytes_max: EVENT_BYTES_MAX,
   settled_max: SETTLED_MAX,
-  lease_ms: LEASE_MS,
+  lease_ms: DELIVERY_LEASE_MS,
 }
 
 /** The queue of deliveries: every move is one script (docs/decisions/004-webhook-queue.md). */

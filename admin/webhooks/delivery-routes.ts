@@ -1,8 +1,8 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { listPage, type PageQuery } from '../resources/list-page.ts'
-import { ListOf } from '../http/common-schemas.ts'
-import { type Call, defineRoute, type Route } from '../http/define-route.ts'
+import { listPage } from '../resources/list-page.ts'
+import { ListOf, type PageQuery } from '../http/common-schemas.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
 import { deliveryView } from './delivery-view.ts'
 import { replayEvents } from './replay-events.ts'
@@ -75,7 +75,7 @@ export const deliveryRoutes: readonly Route[] = [
   }),
 ]
 
-type ListCall = Call<{ webhook_id: string }, PageQuery & { status?: DeliveryView['status'] }>
+type ListCall = AdminCall<{ webhook_id: string }, PageQuery & { status?: DeliveryView['status'] }>
 
 async function listDeliveries({ context, actor, params, query }: ListCall): Promise<Outcome> {
   const { redis } = context
@@ -98,7 +98,7 @@ async function readOne({
   context: { redis },
   actor,
   params,
-}: Call<{ webhook_id: string; delivery_id: string }>): Promise<Outcome> {
+}: AdminCall<{ webhook_id: string; delivery_id: string }>): Promise<Outcome> {
   const { webhook_id, delivery_id } = params
   if (!(await isThere(redis, actor.organization_id, webhook_id))) return notFound()
   const delivery = await readDelivery(redis, delivery_id)

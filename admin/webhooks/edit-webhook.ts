@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminContext } from '../context/admin-context.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
@@ -17,7 +17,7 @@ export function editWebhook({
   record,
   value: { secret, ...rest },
 }: {
-  readonly call: Call
+  readonly call: AdminCall
   readonly record: Webhook
   readonly value: Static<typeof EditableWebhook>
 }): Edited<Webhook> | Refusal {

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { mintId } from '../../core/api-key.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
@@ -11,7 +11,7 @@ import { sealSecret } from './webhook-secret.ts'
 import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
 
 export async function makeWebhook(
-  call: Call<unknown, unknown, Static<typeof NewWebhook>>,
+  call: AdminCall<unknown, unknown, Static<typeof NewWebhook>>,
 ): Promise<Made<Webhook> | Refusal> {
   const desk = deskOf(call.context)
   const { context, actor, body } = call

@@ -1,13 +1,13 @@
 import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import type { Removed } from '../resources/resource.ts'
 import { deskOf } from './webhook-desk.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Nothing is attempted from then on; the deliveries are removed some at a time. */
 export function removeWebhook(
-  { context }: Call,
+  { context }: AdminCall,
   { organization_id, webhook_id, events }: Webhook,
 ): Removed<Webhook> {
   const subscriptions = REDIS_KEYS.webhookSubscriptions(organization_id)

@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../resources/records.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Issue, type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { deskOf } from './webhook-desk.ts'
@@ -8,7 +8,7 @@ import type { Webhook } from './webhook.ts'
 
 /** Delivers the stored events of a time range again, those that the webhook subscribes to now. */
 export async function replayEvents(
-  call: Call<{ webhook_id: string }, unknown, { from: string; to: string }>,
+  call: AdminCall<{ webhook_id: string }, unknown, { from: string; to: string }>,
 ): Promise<Outcome> {
   const desk = deskOf(call.context)
   const { context, actor, params, body } = call

@@ -1,5 +1,5 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { deliveryView } from './delivery-view.ts'
 import { deskOf } from './webhook-desk.ts'
@@ -12,7 +12,7 @@ const REFUSALS = {
 
 /** Makes a delivery due now; one that has ended gets a single attempt more. */
 export async function retryDelivery(
-  call: Call<{ webhook_id: string; delivery_id: string }>,
+  call: AdminCall<{ webhook_id: string; delivery_id: string }>,
 ): Promise<Outcome> {
   const desk = deskOf(call.context)
   const { context, actor, params } = call

@@ -1,4 +1,4 @@
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
 import { planChange } from '../resources/plan-change.ts'
 import type { Params } from '../resources/resource.ts'
@@ -8,7 +8,7 @@ import { mintSecret } from './webhook-secret.ts'
 
 /** The former secret signs for another day. */
 export async function rotateSecret(
-  call: Call<{ webhook_id: string } & Params, unknown, { secret?: string }>,
+  call: AdminCall<{ webhook_id: string } & Params, unknown, { secret?: string }>,
 ): Promise<Outcome> {
   const { context, params, body } = call
   const stored = await webhookKind.store.find(call, params.webhook_id)

@@ -2,7 +2,7 @@ import { mintId } from '../../core/api-key.ts'
 import type { Envelope } from '../../core/outbox/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../resources/records.ts'
-import type { Call } from '../http/define-route.ts'
+import type { AdminCall } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Attempt } from './attempt-outcome.ts'
@@ -14,7 +14,7 @@ import type { Webhook } from './webhook.ts'
 const TESTS_MAX = 16
 
 /** Sends one `test` envelope now and answers how it went. It is not repeated, and counts nowhere. */
-export async function testWebhook(call: Call<{ webhook_id: string }>): Promise<Outcome> {
+export async function testWebhook(call: AdminCall<{ webhook_id: string }>): Promise<Outcome> {
   const desk = deskOf(call.context)
   const { context, actor, params } = call
   const webhooks = REDIS_KEYS.webhooks(actor.organization_id)
@@ -30,7 +30,7 @@ export async function testWebhook(call: Call<{ webhook_id: string }>): Promise<O
   }
 }
 
-async function test(desk: WebhookDesk, call: Call, webhook: Webhook): Promise<Outcome> {
+async function test(desk: WebhookDesk, call: AdminCall, webhook: Webhook): Promise<Outcome> {
   const { context, actor } = call
   const { ring, now } = context
   const { organization_id, webhook_id, name } = webhook

@@ -1,12 +1,12 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { Kind } from '../resources/resource.ts'
+import type { ResourceKind } from '../resources/resource.ts'
 import { storeIn } from '../resources/store-in.ts'
 import { WEBHOOK_RESOURCE } from './webhook-schemas.ts'
 import { webhookViews, withoutUrl } from './webhook-view.ts'
 import type { Webhook } from './webhook.ts'
 
 /** No edge knows a webhook, and the activity log does not show its URL, which may hold a secret. */
-export const webhookKind: Kind<Webhook> = {
+export const webhookKind: ResourceKind<Webhook> = {
   name: WEBHOOK_RESOURCE.name,
   id: WEBHOOK_RESOURCE.id,
   store: storeIn<Webhook>(REDIS_KEYS.webhooks, REDIS_KEYS.webhookIndex),

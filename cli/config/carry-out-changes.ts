@@ -2,20 +2,26 @@ import { isDeepStrictEqual } from 'node:util'
 import { type AdminAnswer, type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
 import { comparable } from './differences.ts'
 import { isEntry } from './owner-index.ts'
-import type { Change, Plan } from './plan-changes.ts'
-import type { Entry } from './read-config.ts'
-import { isObject, type Json, type Kind, type Owner, RESOURCE_KINDS } from './resource-kinds.ts'
+import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
+import type { ConfigEntry } from './read-config.ts'
+import {
+  isObject,
+  type Json,
+  type Section,
+  type Owner,
+  SECTION_RESOURCES,
+} from './section-resources.ts'
 
 /** Creates an agent, keeps its key, and answers its id. */
 export type CreateAgent = (wanted: Json) => Promise<{ readonly agent_id: string }>
 
 /** Why a change was not made; those before it are, and the next run makes the rest. */
 export class NotMade extends Error {
-  readonly change: Change
+  readonly change: ConfigChange
   /** The answer of the gateway that says why, where it is one. */
   readonly answer: AdminAnswer | null
 
-  constructor(change: Change, why: string, answer: AdminAnswer | null = null) {
+  constructor(change: ConfigChange, why: string, answer: AdminAnswer | null = null) {
     super(why)
     this.change = change
     this.answer = answer
@@ -24,7 +30,7 @@ export class NotMade extends Error {
 
 /** A change that is in force. */
 export interface MadeChange {
-  readonly change: Change
+  readonly change: ConfigChange
   /** What the gateway says of a resource that will not work as it is stored. */
   readonly warnings: readonly string[]
 }
@@ -34,11 +40,11 @@ export interface MadeChange {
  * @throws NotMade at the first that cannot be made
  */
 export async function* carryOutChanges(
-  plan: Plan,
+  plan: ConfigPlan,
   options: AdminOptions,
   createAgent: CreateAgent,
 ): AsyncGenerator<MadeChange> {
-  const created = new Map<Entry, string>()
+  const created = new Map<ConfigEntry, string>()
   for (const change of plan.changes) {
     if (change.action === 'delete') {
       await remove(change, options)
@@ -50,7 +56,7 @@ export async function* carryOutChanges(
         ? await create(change, plan, created, options, createAgent)
         : await update(change, options)
     if (change.action === 'create')
-      created.set(change.entry, String(stored[RESOURCE_KINDS[change.entry.kind].id]))
+      created.set(change.entry, String(stored[SECTION_RESOURCES[change.entry.kind].id]))
     yield { change, warnings: warningsOf(stored) }
   }
 }
@@ -60,9 +66,9 @@ const warningsOf = ({ warnings }: Json): readonly string[] =>
 
 /** @returns the resource as the gateway shows it; of an agent, its id alone */
 async function create(
-  change: Change & { action: 'create' },
-  plan: Plan,
-  created: ReadonlyMap<Entry, string>,
+  change: ConfigChange & { action: 'create' },
+  plan: ConfigPlan,
+  created: ReadonlyMap<ConfigEntry, string>,
   options: AdminOptions,
   createAgent: CreateAgent,
 ): Promise<Json> {
@@ -74,7 +80,7 @@ async function create(
         throw new NotMade(change, error.message)
       },
     )
-  const { path } = RESOURCE_KINDS[kind]
+  const { path } = SECTION_RESOURCES[kind]
   const body = kind === 'scopes' ? withIds(wanted, plan, created) : wanted
   const answer = await callAdmin(options, 'POST', path, body)
   if (answer.status !== 201) throw new NotMade(change, messageOf(answer), answer)
@@ -82,26 +88,36 @@ async function create(
 }
 
 /** A scope of the file names its agent and its integration; the gateway wants their ids. */
-function withIds(wanted: Json, { match }: Plan, created: ReadonlyMap<Entry, string>): Json {
+function withIds(
+  wanted: Json,
+  { match }: ConfigPlan,
+  created: ReadonlyMap<ConfigEntry, string>,
+): Json {
   const { agent: _agent, integration: _integration, ...settings } = wanted
   const idOf = (kind: Owner): unknown => {
     const found = match.target(kind, wanted)
-    if (found === null || !isEntry(found)) return found?.[RESOURCE_KINDS[kind].id]
-    return created.get(found) ?? match.shownOf(found)?.[RESOURCE_KINDS[kind].id]
+    if (found === null || !isEntry(found)) return found?.[SECTION_RESOURCES[kind].id]
+    return created.get(found) ?? match.shownOf(found)?.[SECTION_RESOURCES[kind].id]
   }
   return { ...settings, agent_id: idOf('agents'), integration_id: idOf('integrations') }
 }
 
-async function update(change: Change & { action: 'update' }, options: AdminOptions): Promise<Json> {
+async function update(
+  change: ConfigChange & { action: 'update' },
+  options: AdminOptions,
+): Promise<Json> {
   const { entry, shown } = change
-  const { method } = RESOURCE_KINDS[entry.kind]
+  const { method } = SECTION_RESOURCES[entry.kind]
   const { path, etag } = await readUnchanged(change, entry.kind, shown, options)
   const answer = await callAdmin(options, method, path, patchOf(change), { 'if-match': etag })
   if (answer.status !== 200) throw new NotMade(change, messageOf(answer), answer)
   return answer.body as Json
 }
 
-async function remove(change: Change & { action: 'delete' }, options: AdminOptions): Promise<void> {
+async function remove(
+  change: ConfigChange & { action: 'delete' },
+  options: AdminOptions,
+): Promise<void> {
   const { path, etag } = await readUnchanged(change, change.kind, change.shown, options)
   const answer = await callAdmin(options, 'DELETE', path, undefined, { 'if-match': etag })
   if (answer.status !== 204) throw new NotMade(change, messageOf(answer), answer)
@@ -109,12 +125,12 @@ async function remove(change: Change & { action: 'delete' }, options: AdminOptio
 
 /** Lists have no entity tags, so a resource is read once more, and must be what the plan was made on. */
 async function readUnchanged(
-  change: Change,
-  kind: Kind,
+  change: ConfigChange,
+  kind: Section,
   shown: Json,
   options: AdminOptions,
 ): Promise<{ readonly path: string; readonly etag: string }> {
-  const { path: all, id } = RESOURCE_KINDS[kind]
+  const { path: all, id } = SECTION_RESOURCES[kind]
   const path = `${all}/${encodeURIComponent(String(shown[id]))}`
   const answer = await callAdmin(options, 'GET', path)
   const isSame =
@@ -131,7 +147,7 @@ async function readUnchanged(
 }
 
 /** The merge patch of an update: all members, but a credential or a secret only where it changes. */
-function patchOf({ entry, shown, members }: Change & { action: 'update' }): Json {
+function patchOf({ entry, shown, members }: ConfigChange & { action: 'update' }): Json {
   const { kind, wanted } = entry
   const { agent: _agent, integration: _integration, agent_id: _id, auth, secret, ...plain } = wanted
   const isNew = (name: string): boolean =>

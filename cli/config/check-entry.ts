@@ -23,7 +23,7 @@ import { secretMembers } from '../../core/credential/catalogue.ts'
 import type { Environment } from '../../core/settings.ts'
 import { fillReferences } from './fill-references.ts'
 import { memberHint } from './member-hint.ts'
-import { isObject, type Json, type Kind, RESOURCE_KINDS } from './resource-kinds.ts'
+import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
 import { withoutNulls } from './without-nulls.ts'
 
 /** `path` is a JSON pointer into the entry. */
@@ -43,7 +43,7 @@ const { agent_id: _agent, integration_id: _integration, ...scopeMembers } = NewS
 const Reference = Type.String({ minLength: 1, maxLength: 2048 })
 
 /** An entry of the file is what the admin API takes, but for the ids that a scope would name. */
-const SCHEMAS: Readonly<Record<Kind, TSchema>> = {
+const SCHEMAS: Readonly<Record<Section, TSchema>> = {
   integrations: NewIntegration,
   agents: NewAgent,
   scopes: Strict({ ...scopeMembers, agent: Reference, integration: Reference }),
@@ -51,7 +51,7 @@ const SCHEMAS: Readonly<Record<Kind, TSchema>> = {
 }
 
 /** Checks one entry by the schemas and rules of the admin API, and completes it. */
-export function checkEntry(kind: Kind, item: unknown, env: Environment): Checked {
+export function checkEntry(kind: Section, item: unknown, env: Environment): Checked {
   if (!isObject(item)) return { wanted: null, issues: [{ path: '', message: 'must be an object' }] }
   const filled = fillSecrets(kind, item, env)
   const checked = checkInput(SCHEMAS[kind], filled.item)
@@ -76,7 +76,7 @@ export function checkEntry(kind: Kind, item: unknown, env: Environment): Checked
 const STAND_IN = 'secret'
 
 function fillSecrets(
-  kind: Kind,
+  kind: Section,
   item: Json,
   env: Environment,
 ): { readonly item: Json; readonly issues: EntryIssue[] } {
@@ -109,7 +109,10 @@ const ANY_ADDRESS = new AddressPolicy(['0.0.0.0/0', '::/0'])
 
 /** What the schemas cannot say, and the form in which the gateway keeps an entry. Members with faults are not there. */
 const COMPLETE: Readonly<
-  Record<Kind, (sound: Json) => { readonly wanted: Json; readonly issues: readonly EntryIssue[] }>
+  Record<
+    Section,
+    (sound: Json) => { readonly wanted: Json; readonly issues: readonly EntryIssue[] }
+  >
 > = {
   integrations: (sound) => {
     const { base_url, auth } = sound
@@ -117,7 +120,10 @@ const COMPLETE: Readonly<
     const issues = isObject(auth) ? checkAuth(auth as Parameters<typeof checkAuth>[0]) : []
     if (read?.ok === false) issues.unshift(read.issue)
     const canonical = read?.ok ? { base_url: read.base.base_url } : {}
-    return { wanted: { ...RESOURCE_KINDS.integrations.defaults, ...sound, ...canonical }, issues }
+    return {
+      wanted: { ...SECTION_RESOURCES.integrations.defaults, ...sound, ...canonical },
+      issues,
+    }
   },
   agents: (sound) => {
     const metadata = withoutNulls(sound['metadata'] ?? {})
@@ -126,7 +132,7 @@ const COMPLETE: Readonly<
   scopes: (sound) => {
     const { agent, integration, ...given } = sound
     const special = { whole: SCOPE_WHOLE, nullable: SCOPE_NULLABLE }
-    const merged = mergePatch(RESOURCE_KINDS.scopes.defaults, given, special)
+    const merged = mergePatch(SECTION_RESOURCES.scopes.defaults, given, special)
     const checked = checkInput(EditableScope, { name: 'none', rules: [], ...merged })
     if (!checked.ok) return { wanted: {}, issues: checked.issues }
     const settings = canonicalScope(checked.value)
@@ -140,7 +146,7 @@ const COMPLETE: Readonly<
     const fault = typeof url === 'string' ? checkWebhookUrl(url, ANY_ADDRESS) : null
     return {
       wanted: {
-        ...RESOURCE_KINDS.webhooks.defaults,
+        ...SECTION_RESOURCES.webhooks.defaults,
         ...sound,
         events: Array.isArray(events) ? [...(events as string[])].sort() : [],
       },

@@ -1,6 +1,6 @@
 import { type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
-import type { NewKey } from './key-book.ts'
-import type { Json } from './resource-kinds.ts'
+import type { AgentWithKey } from './key-book.ts'
+import type { Json } from './section-resources.ts'
 
 /**
  * Creates an agent and shows its key before anything else is done.
@@ -9,11 +9,11 @@ import type { Json } from './resource-kinds.ts'
 export async function createWithKeyShown(
   options: AdminOptions,
   wanted: Json,
-  show: (key: NewKey) => void,
-): Promise<NewKey> {
+  show: (key: AgentWithKey) => void,
+): Promise<AgentWithKey> {
   const answer = await callAdmin(options, 'POST', '/admin/agents', wanted)
   if (answer.status !== 201) throw new Error(messageOf(answer))
-  const { agent_name, agent_id, api_key, api_key_id } = answer.body as NewKey
+  const { agent_name, agent_id, api_key, api_key_id } = answer.body as AgentWithKey
   const key = { agent_name, agent_id, api_key, api_key_id }
   show(key)
   return key

@@ -1,17 +1,18 @@
 import type { MemberChange } from './differences.ts'
-import type { Change } from './plan-changes.ts'
-import { RESOURCE_KINDS } from './resource-kinds.ts'
+import type { ConfigChange } from './plan-changes.ts'
+import { SECTION_RESOURCES } from './section-resources.ts'
 import { terminalText } from '../terminal-text.ts'
 
 /** Longer values are cut; `-o json` has them whole. */
 const VALUE_LIMIT = 60
 const SIGN = { create: '+', update: '~', delete: '-' } as const
 
-const kindOf = (change: Change) => (change.action === 'delete' ? change.kind : change.entry.kind)
+const kindOf = (change: ConfigChange) =>
+  change.action === 'delete' ? change.kind : change.entry.kind
 
 /** A change for people: a line, and one for each member that changes. */
-export function changeLines(change: Change): string {
-  const head = `${SIGN[change.action]} ${RESOURCE_KINDS[kindOf(change)].name} ${terminalText(change.title)}\n`
+export function changeLines(change: ConfigChange): string {
+  const head = `${SIGN[change.action]} ${SECTION_RESOURCES[kindOf(change)].name} ${terminalText(change.title)}\n`
   return change.action === 'update' ? head + change.members.map(memberLine).join('') : head
 }
 
@@ -19,13 +20,13 @@ const memberLine = ({ member, before, after, secret }: MemberChange): string =>
   `    ${terminalText(member)}: ${secret ? 'written again' : `${short(before)} → ${short(after)}`}\n`
 
 /** A change for programs: one JSON object. Secrets are in none. */
-export function changeObject(change: Change): object {
+export function changeObject(change: ConfigChange): object {
   const kind = kindOf(change)
   return {
     action: change.action,
-    kind: RESOURCE_KINDS[kind].name,
+    kind: SECTION_RESOURCES[kind].name,
     name: change.title,
-    ...(change.action === 'create' ? {} : { id: change.shown[RESOURCE_KINDS[kind].id] }),
+    ...(change.action === 'create' ? {} : { id: change.shown[SECTION_RESOURCES[kind].id] }),
     ...(change.action === 'update' ? { members: change.members } : {}),
   }
 }

@@ -6,7 +6,7 @@ import { EditableScope } from '../../admin/scopes/scope-schemas.ts'
 import { EditableWebhook } from '../../admin/webhooks/webhook-schemas.ts'
 import { hideWebhookUrl, isHiddenUrl } from '../../admin/webhooks/hide-webhook-url.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
-import { isObject, type Json, type Kind } from './resource-kinds.ts'
+import { isObject, type Json, type Section } from './section-resources.ts'
 import { withoutNulls } from './without-nulls.ts'
 
 /** A member that a change writes. Of a secret neither value is told. */
@@ -17,7 +17,7 @@ export interface MemberChange {
   readonly secret?: true
 }
 
-const EDITABLE: Readonly<Record<Kind, readonly string[]>> = {
+const EDITABLE: Readonly<Record<Section, readonly string[]>> = {
   integrations: Object.keys(EditableIntegration.properties),
   agents: Object.keys(EditableAgent.properties),
   scopes: Object.keys(EditableScope.properties),
@@ -25,7 +25,7 @@ const EDITABLE: Readonly<Record<Kind, readonly string[]>> = {
 }
 
 /** Of what the admin API shows of a resource, that which a configuration can say, in the form that it would have there. */
-export function comparable(kind: Kind, shown: Json): Json {
+export function comparable(kind: Section, shown: Json): Json {
   const members = Object.fromEntries(
     EDITABLE[kind].filter((name) => Object.hasOwn(shown, name)).map((name) => [name, shown[name]]),
   )
@@ -41,7 +41,7 @@ export function comparable(kind: Kind, shown: Json): Json {
 
 /** @param all_secrets whether secrets are written even if they look unchanged */
 export function differences(
-  kind: Kind,
+  kind: Section,
   wanted: Json,
   shown: Json,
   all_secrets: boolean,

@@ -4,8 +4,8 @@ import { isHiddenUrl } from '../../admin/webhooks/hide-webhook-url.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
 import { comparable } from './differences.ts'
 import { groupBy, uniqueOf } from './owner-index.ts'
-import type { Installation } from './read-installation.ts'
-import { isObject, type Json, type Kind, RESOURCE_KINDS } from './resource-kinds.ts'
+import type { CurrentConfig } from './read-current-config.ts'
+import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
 import { isSteering, terminalYaml } from '../terminal-text.ts'
 
 /** Ids that the gateway makes say nothing in a file; those that somebody chose do. */
@@ -16,7 +16,9 @@ const MADE_ID = /^agt_[0-9A-Za-z]{20}$/
  * that depends on nothing but the content (and, among scopes and webhooks that are alike, on their age, as their
  * precedence does).
  */
-export function dumpConfig(installation: Installation): Readonly<Record<Kind, readonly Json[]>> {
+export function dumpConfig(
+  installation: CurrentConfig,
+): Readonly<Record<Section, readonly Json[]>> {
   const variables = new VariableNames()
   const { agents, integrations } = installation
   const agentNames = referencesOf('agents', agents, 'agent_name', 'agent_id')
@@ -32,12 +34,12 @@ export function dumpConfig(installation: Installation): Readonly<Record<Kind, re
       return {
         agent_name,
         ...(isNamed ? {} : { agent_id }),
-        ...withoutDefaults({ metadata }, RESOURCE_KINDS.agents.defaults),
+        ...withoutDefaults({ metadata }, SECTION_RESOURCES.agents.defaults),
       }
     }),
     scopes: sorted(
       installation.scopes.map((shown) => scopeEntry(shown, agentNames, integrationNames)),
-      ({ agent, integration, priority = RESOURCE_KINDS.scopes.defaults['priority'] }) => [
+      ({ agent, integration, priority = SECTION_RESOURCES.scopes.defaults['priority'] }) => [
         agent,
         integration,
         String(priority).padStart(7, '0'),
@@ -56,7 +58,7 @@ export function dumpConfig(installation: Installation): Readonly<Record<Kind, re
 }
 
 /** The file as people read and edit it. */
-export function configAsYaml(config: Readonly<Record<Kind, readonly Json[]>>): string {
+export function configAsYaml(config: Readonly<Record<Section, readonly Json[]>>): string {
   const doc = new Document(config, { aliasDuplicateObjects: false })
   doc.commentBefore = HEAD
   visit(doc, {
@@ -102,7 +104,7 @@ function integrationEntry(shown: Json, variables: VariableNames): Json {
   return {
     name,
     base_url,
-    ...withoutDefaults(rest, RESOURCE_KINDS.integrations.defaults),
+    ...withoutDefaults(rest, SECTION_RESOURCES.integrations.defaults),
     auth: Object.fromEntries(entries) as Json,
   }
 }
@@ -118,7 +120,7 @@ function scopeEntry(
     agent: agents.get(shown['agent_id']) ?? shown['agent_id'],
     integration: integrations.get(shown['integration_id']) ?? shown['integration_id'],
     rules,
-    ...withoutDefaults(settings, RESOURCE_KINDS.scopes.defaults),
+    ...withoutDefaults(settings, SECTION_RESOURCES.scopes.defaults),
   }
 }
 
@@ -129,7 +131,7 @@ function referencesOf(
   name: string,
   unique: string,
 ): ReadonlyMap<unknown, unknown> {
-  const { id } = RESOURCE_KINDS[kind]
+  const { id } = SECTION_RESOURCES[kind]
   const called = groupBy(all, (shown) => shown[name])
   const uniques = new Set(all.map((shown) => shown[unique]))
   return new Map(

@@ -18,10 +18,10 @@ import {
   callAdmin,
   messageOf,
 } from '../call-admin.ts'
-import type { Json } from './resource-kinds.ts'
+import type { Json } from './section-resources.ts'
 
 /** The key of a new agent, as it is kept: one line of JSON. */
-export interface NewKey {
+export interface AgentWithKey {
   readonly agent_name: string
   readonly agent_id: string
   readonly api_key: string
@@ -59,7 +59,7 @@ export class KeyBook {
   }
 
   /** Ends what a run before had begun. @returns its key; null when nothing was begun */
-  async recover(): Promise<NewKey | null> {
+  async recover(): Promise<AgentWithKey | null> {
     if (!existsSync(this.#pendingFile)) return null
     const pending = readPending(this.#pendingFile)
     // It was cut off while it was written, so nothing had been asked for.
@@ -75,7 +75,7 @@ export class KeyBook {
   }
 
   /** @throws with the sentence of the gateway when it refuses; nothing is created then */
-  async createAgent(wanted: Json): Promise<NewKey> {
+  async createAgent(wanted: Json): Promise<AgentWithKey> {
     const pending: Pending = {
       url: adminUrl(this.#options),
       idempotency_key: randomUUID(),
@@ -91,7 +91,7 @@ export class KeyBook {
     return await this.#finish(pending, answer)
   }
 
-  async #finish({ body }: Pending, answer: AdminAnswer): Promise<NewKey> {
+  async #finish({ body }: Pending, answer: AdminAnswer): Promise<AgentWithKey> {
     const { agent_id, agent_name } = body
     const made = answer.status === 409 ? await this.#anotherKey(agent_id) : answer
     if (made.status !== 201) {
@@ -100,7 +100,7 @@ export class KeyBook {
       throw new Error(`No key was created for ${agent_name} (${agent_id}): ${messageOf(made)}`)
     }
     const { api_key, key, api_key_id, key_id } = made.body as Readonly<Record<string, string>>
-    const kept: NewKey = {
+    const kept: AgentWithKey = {
       agent_name,
       agent_id,
       api_key: api_key ?? key ?? '',

@@ -3,9 +3,9 @@ import type { Writable } from 'node:stream'
 import type { Environment } from '../../core/settings.ts'
 import type { AdminOptions } from '../call-admin.ts'
 import type { FileFault } from './config-text.ts'
-import { type Plan, planChanges } from './plan-changes.ts'
+import { type ConfigPlan, planChanges } from './plan-changes.ts'
 import { type Config, readConfig } from './read-config.ts'
-import { readInstallation } from './read-installation.ts'
+import { readCurrentConfig } from './read-current-config.ts'
 import { terminalLines, terminalText } from '../terminal-text.ts'
 
 export interface PlanFileOptions extends AdminOptions {
@@ -26,11 +26,11 @@ export async function loadPlan(
   options: PlanFileOptions,
   env: Environment,
   stderr: Writable,
-): Promise<{ readonly config: Config; readonly plan: Plan } | null> {
+): Promise<{ readonly config: Config; readonly plan: ConfigPlan } | null> {
   const { file, prune = false, withSecrets = false } = options
   const config = readConfig(readFileSync(file === '-' ? 0 : file, 'utf8'), env)
   if (config.text.faults.length > 0) return printFaults(file, config.faults, stderr)
-  const installation = await readInstallation(options).catch((error: unknown) => {
+  const installation = await readCurrentConfig(options).catch((error: unknown) => {
     printFaults(file, config.faults, stderr)
     throw error
   })

@@ -1,39 +1,39 @@
 import type { FileFault } from './config-text.ts'
 import { differences } from './differences.ts'
 import { nearestName } from './nearest-name.ts'
-import { groupBy, isEntry, OwnerIndex, type Target, UNIQUE } from './owner-index.ts'
-import type { Config, Entry } from './read-config.ts'
-import type { Installation } from './read-installation.ts'
+import { groupBy, isEntry, OwnerIndex, type FoundOwner, UNIQUE } from './owner-index.ts'
+import type { Config, ConfigEntry } from './read-config.ts'
+import type { CurrentConfig } from './read-current-config.ts'
 import {
   type Json,
-  type Kind,
-  KINDS,
+  type Section,
+  SECTIONS,
   type Owner,
   OWNERS,
   REFERENCE,
-  RESOURCE_KINDS,
-} from './resource-kinds.ts'
+  SECTION_RESOURCES,
+} from './section-resources.ts'
 
 /** Which entry of the file is which resource of the installation. */
 export interface Match {
   /** What the installation has of an entry; null: it is new. */
-  readonly shownOf: (entry: Entry) => Json | null
+  readonly shownOf: (entry: ConfigEntry) => Json | null
   /** What a scope of the file refers to. */
-  readonly target: (kind: Owner, scope: Json) => Target | null
+  readonly target: (kind: Owner, scope: Json) => FoundOwner | null
   /** By kind, what no entry of the file is. */
-  readonly unnamed: Readonly<Record<Kind, readonly Json[]>>
+  readonly unnamed: Readonly<Record<Section, readonly Json[]>>
   readonly faults: readonly FileFault[]
 }
 
 /** @param prune whether what the file does not name will be gone */
-export function matchEntries(config: Config, installation: Installation, prune: boolean): Match {
+export function matchEntries(config: Config, installation: CurrentConfig, prune: boolean): Match {
   const entries = Object.fromEntries(
-    KINDS.map((kind) => [kind, config.entries.filter((entry) => entry.kind === kind)]),
-  ) as Record<Kind, Entry[]>
+    SECTIONS.map((kind) => [kind, config.entries.filter((entry) => entry.kind === kind)]),
+  ) as Record<Section, ConfigEntry[]>
   const pairs: Pairs = new Map()
   const faults: FileFault[] = []
   const fault: AddFault = (at, message) => void faults.push(config.text.faultAt(at, message))
-  const rest = (kind: Kind): readonly Json[] => {
+  const rest = (kind: Section): readonly Json[] => {
     const taken = new Set(pairs.values())
     return installation[kind].filter((shown) => !taken.has(shown))
   }
@@ -45,7 +45,7 @@ export function matchEntries(config: Config, installation: Installation, prune: 
     agents: new OwnerIndex('agents', entries.agents, rest('agents')),
     integrations: new OwnerIndex('integrations', entries.integrations, rest('integrations')),
   }
-  const target = (kind: Owner, scope: Json): Target | null =>
+  const target = (kind: Owner, scope: Json): FoundOwner | null =>
     indexes[kind].find(String(scope[REFERENCE[kind]]))[0] ?? null
   for (const { kind, at, reference } of config.references) {
     const message = refusalOf(kind, reference, config, indexes[kind], prune)
@@ -54,7 +54,7 @@ export function matchEntries(config: Config, installation: Installation, prune: 
   const idOf = (kind: Owner, scope: Json): unknown => {
     const found = target(kind, scope)
     const shown = found !== null && isEntry(found) ? pairs.get(found) : found
-    return shown?.[RESOURCE_KINDS[kind].id]
+    return shown?.[SECTION_RESOURCES[kind].id]
   }
   matchByKey('scopes', entries.scopes, rest('scopes'), pairs, {
     ofEntry: (scope) => {
@@ -69,16 +69,16 @@ export function matchEntries(config: Config, installation: Installation, prune: 
     ofEntry: byName,
     ofShown: byName,
   })
-  const unnamed = Object.fromEntries(KINDS.map((kind) => [kind, rest(kind)])) as Match['unnamed']
+  const unnamed = Object.fromEntries(SECTIONS.map((kind) => [kind, rest(kind)])) as Match['unnamed']
   return { shownOf: (entry) => pairs.get(entry) ?? null, target, unnamed, faults }
 }
 
-type Pairs = Map<Entry, Json>
-type Rest = (kind: Kind) => readonly Json[]
+type Pairs = Map<ConfigEntry, Json>
+type Rest = (kind: Section) => readonly Json[]
 type AddFault = (at: string, message: string) => void
 
 /** By name and base URL, then by base URL (renamed), then by name (moved), where it can be no other. */
-function matchIntegrations(entries: readonly Entry[], rest: Rest, pairs: Pairs): void {
+function matchIntegrations(entries: readonly ConfigEntry[], rest: Rest, pairs: Pairs): void {
   for (const members of [['name', 'base_url'], ['base_url'], ['name']]) {
     const keyOf = (one: Json): string => JSON.stringify(members.map((member) => one[member]))
     const shown = groupBy(rest('integrations'), keyOf)
@@ -93,8 +93,8 @@ function matchIntegrations(entries: readonly Entry[], rest: Rest, pairs: Pairs):
 
 /** The gateway refuses the base URL of another integration, also of one that would lose it in the same run. */
 function refuseTakenBaseUrls(
-  entries: readonly Entry[],
-  { integrations }: Installation,
+  entries: readonly ConfigEntry[],
+  { integrations }: CurrentConfig,
   pairs: Pairs,
   fault: AddFault,
 ): void {
@@ -110,7 +110,12 @@ function refuseTakenBaseUrls(
 }
 
 /** By id where the file has one, else by a name that only one has. */
-function matchAgents(entries: readonly Entry[], rest: Rest, pairs: Pairs, fault: AddFault): void {
+function matchAgents(
+  entries: readonly ConfigEntry[],
+  rest: Rest,
+  pairs: Pairs,
+  fault: AddFault,
+): void {
   const byId = new Map(rest('agents').map((shown) => [shown['agent_id'], shown]))
   for (const entry of entries) {
     const found = byId.get(entry.wanted['agent_id'])
@@ -132,8 +137,8 @@ function matchAgents(entries: readonly Entry[], rest: Rest, pairs: Pairs, fault:
 
 /** Several may have one key: equal ones belong together, and then the first to the first. */
 function matchByKey(
-  kind: Kind,
-  entries: readonly Entry[],
+  kind: Section,
+  entries: readonly ConfigEntry[],
   shown: readonly Json[],
   pairs: Pairs,
   key: {
@@ -142,7 +147,7 @@ function matchByKey(
   },
 ): void {
   const byKey = groupBy(shown, key.ofShown)
-  const takeFirst = (entry: Entry, fits: (one: Json) => boolean): void => {
+  const takeFirst = (entry: ConfigEntry, fits: (one: Json) => boolean): void => {
     const there = byKey.get(key.ofEntry(entry.wanted) ?? '') ?? []
     const found = there.findIndex(fits)
     if (found >= 0) pairs.set(entry, there.splice(found, 1)[0] as Json)
@@ -160,7 +165,7 @@ function refusalOf(
   index: OwnerIndex,
   prune: boolean,
 ): string | null {
-  const { name: noun } = RESOURCE_KINDS[kind]
+  const { name: noun } = SECTION_RESOURCES[kind]
   const found = index.find(reference)
   if (found.length > 1) return `matches ${found.length} ${kind}; use the ${UNIQUE[kind]} instead`
   const [only] = found
@@ -180,7 +185,9 @@ function isMentioned(kind: Owner, reference: string, file: unknown): boolean {
   return (
     Array.isArray(items) &&
     items.some((item: Json | null) =>
-      [RESOURCE_KINDS[kind].named_by, UNIQUE[kind]].some((member) => item?.[member] === reference),
+      [SECTION_RESOURCES[kind].named_by, UNIQUE[kind]].some(
+        (member) => item?.[member] === reference,
+      ),
     )
   )
 }

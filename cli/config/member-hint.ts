@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox'
 import { nearestName } from './nearest-name.ts'
-import { isObject, type Json, type Kind } from './resource-kinds.ts'
+import { isObject, type Json, type Section } from './section-resources.ts'
 
 const KILLS = ['status', 'killed_at', 'kill_reason']
 
@@ -11,7 +11,7 @@ interface Shape {
 }
 
 /** Of a member that the schema does not know, the known one that it may have been meant to be; else nothing. */
-export function memberHint(kind: Kind, schema: TSchema, item: Json, path: string): string {
+export function memberHint(kind: Section, schema: TSchema, item: Json, path: string): string {
   const segments = path.split('/').slice(1)
   const last = segments.pop() ?? ''
   const shape = shapeAt(schema, item, segments)

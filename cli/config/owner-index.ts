@@ -1,31 +1,31 @@
 import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
-import type { Entry } from './read-config.ts'
-import { type Json, type Owner, RESOURCE_KINDS } from './resource-kinds.ts'
+import type { ConfigEntry } from './read-config.ts'
+import { type Json, type Owner, SECTION_RESOURCES } from './section-resources.ts'
 
 /** An entry of the file, or a resource of the installation that the file does not name. */
-export type Target = Entry | Json
+export type FoundOwner = ConfigEntry | Json
 /** What no two have, while several may have one name. */
 export const UNIQUE = { agents: 'agent_id', integrations: 'base_url' } as const
 
-export const isEntry = (target: Target): target is Entry => 'wanted' in target
-export const membersOf = (target: Target): Json =>
-  isEntry(target) ? (target as Entry).wanted : (target as Json)
+export const isEntry = (target: FoundOwner): target is ConfigEntry => 'wanted' in target
+export const membersOf = (target: FoundOwner): Json =>
+  isEntry(target) ? (target as ConfigEntry).wanted : (target as Json)
 
 /** Finds agents or integrations by what a scope says of them: those of the file before the others. */
 export class OwnerIndex {
   readonly #kind: Owner
-  readonly #tiers: readonly ReadonlyMap<string, readonly Target[]>[]
+  readonly #tiers: readonly ReadonlyMap<string, readonly FoundOwner[]>[]
 
-  constructor(kind: Owner, entries: readonly Entry[], unnamed: readonly Json[]) {
+  constructor(kind: Owner, entries: readonly ConfigEntry[], unnamed: readonly Json[]) {
     this.#kind = kind
-    this.#tiers = [entries, unnamed].flatMap((targets: readonly Target[]) => [
+    this.#tiers = [entries, unnamed].flatMap((targets: readonly FoundOwner[]) => [
       groupBy(targets, (target) => membersOf(target)[UNIQUE[kind]]),
-      groupBy(targets, (target) => membersOf(target)[RESOURCE_KINDS[kind].named_by]),
+      groupBy(targets, (target) => membersOf(target)[SECTION_RESOURCES[kind].named_by]),
     ])
   }
 
   /** @returns more than one where a name does not say which */
-  find(reference: string): readonly Target[] {
+  find(reference: string): readonly FoundOwner[] {
     const exact = uniqueOf(this.#kind, reference)
     const found = this.#tiers.map((tier, i) => tier.get(i % 2 === 0 ? exact : reference))
     return found.find((targets) => targets !== undefined) ?? []

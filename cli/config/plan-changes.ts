@@ -2,37 +2,37 @@ import type { FileFault } from './config-text.ts'
 import { differences, type MemberChange } from './differences.ts'
 import { type Match, matchEntries } from './match-entries.ts'
 import { membersOf } from './owner-index.ts'
-import type { Config, Entry } from './read-config.ts'
-import type { Installation } from './read-installation.ts'
+import type { Config, ConfigEntry } from './read-config.ts'
+import type { CurrentConfig } from './read-current-config.ts'
 import {
   type Json,
-  type Kind,
-  KINDS,
+  type Section,
+  SECTIONS,
   type Owner,
   REFERENCE,
-  RESOURCE_KINDS,
-} from './resource-kinds.ts'
+  SECTION_RESOURCES,
+} from './section-resources.ts'
 
 /** What `agw apply` does to one resource. */
-export type Change =
-  | { readonly action: 'create'; readonly entry: Entry; readonly title: string }
+export type ConfigChange =
+  | { readonly action: 'create'; readonly entry: ConfigEntry; readonly title: string }
   | {
       readonly action: 'update'
-      readonly entry: Entry
+      readonly entry: ConfigEntry
       readonly title: string
       readonly shown: Json
       readonly members: readonly MemberChange[]
     }
   | {
       readonly action: 'delete'
-      readonly kind: Kind
+      readonly kind: Section
       readonly title: string
       readonly shown: Json
     }
 
-export interface Plan {
+export interface ConfigPlan {
   /** In an order that works: what others need first, deletions last and the other way round. */
-  readonly changes: readonly Change[]
+  readonly changes: readonly ConfigChange[]
   readonly faults: readonly FileFault[]
   readonly match: Match
   readonly unchanged: number
@@ -50,13 +50,13 @@ export interface PlanOptions {
 /** Compares what the file wants with what is there. Nothing may be changed when the plan has faults. */
 export function planChanges(
   config: Config,
-  installation: Installation,
+  installation: CurrentConfig,
   options: PlanOptions,
-): Plan {
+): ConfigPlan {
   const match = matchEntries(config, installation, options.prune)
-  const changes: Change[] = []
+  const changes: ConfigChange[] = []
   let unchanged = 0
-  for (const kind of KINDS)
+  for (const kind of SECTIONS)
     for (const entry of config.entries) {
       if (entry.kind !== kind) continue
       const shown = match.shownOf(entry)
@@ -67,7 +67,7 @@ export function planChanges(
       else if (members.length > 0) changes.push({ action: 'update', entry, title, shown, members })
       else unchanged++
     }
-  const unnamed = KINDS.filter((kind) => config.sections.has(kind)).flatMap((kind) =>
+  const unnamed = SECTIONS.filter((kind) => config.sections.has(kind)).flatMap((kind) =>
     match.unnamed[kind].map((shown) => ({ kind, shown })),
   )
   if (options.prune) changes.push(...deletions(unnamed, installation))
@@ -83,8 +83,8 @@ export function planChanges(
   }
 }
 
-function titleOf({ kind, wanted }: Entry, match: Match): string {
-  const name = String(wanted[RESOURCE_KINDS[kind].named_by])
+function titleOf({ kind, wanted }: ConfigEntry, match: Match): string {
+  const name = String(wanted[SECTION_RESOURCES[kind].named_by])
   return kind === 'scopes'
     ? scopeTitle(
         name,
@@ -97,7 +97,9 @@ function titleOf({ kind, wanted }: Entry, match: Match): string {
 /** The name of what a scope of the file refers to. */
 function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
   const found = match.target(kind, scope)
-  return found === null ? scope[REFERENCE[kind]] : membersOf(found)[RESOURCE_KINDS[kind].named_by]
+  return found === null
+    ? scope[REFERENCE[kind]]
+    : membersOf(found)[SECTION_RESOURCES[kind].named_by]
 }
 
 const scopeTitle = (name: string, agent: unknown, integration: unknown): string =>
@@ -105,11 +107,11 @@ const scopeTitle = (name: string, agent: unknown, integration: unknown): string 
 
 /** A scope goes with its agent and its integration, also where the file has no section of scopes. */
 function deletions(
-  unnamed: readonly { readonly kind: Kind; readonly shown: Json }[],
-  installation: Installation,
-): Change[] {
+  unnamed: readonly { readonly kind: Section; readonly shown: Json }[],
+  installation: CurrentConfig,
+): ConfigChange[] {
   const gone = new Set(
-    unnamed.map(({ kind, shown }) => `${kind} ${String(shown[RESOURCE_KINDS[kind].id])}`),
+    unnamed.map(({ kind, shown }) => `${kind} ${String(shown[SECTION_RESOURCES[kind].id])}`),
   )
   const orphans = installation.scopes
     .filter(
@@ -119,7 +121,7 @@ function deletions(
           gone.has(`integrations ${String(integration_id)}`)),
     )
     .map((shown) => ({ kind: 'scopes' as const, shown }))
-  const order = KINDS.toReversed()
+  const order = SECTIONS.toReversed()
   return [...unnamed, ...orphans]
     .sort((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))
     .map(({ kind, shown }) => ({
@@ -130,8 +132,8 @@ function deletions(
     }))
 }
 
-function titleOfShown(kind: Kind, shown: Json, { agents, integrations }: Installation): string {
-  const name = String(shown[RESOURCE_KINDS[kind].named_by])
+function titleOfShown(kind: Section, shown: Json, { agents, integrations }: CurrentConfig): string {
+  const name = String(shown[SECTION_RESOURCES[kind].named_by])
   if (kind !== 'scopes') return name
   const agent = agents.find(({ agent_id }) => agent_id === shown['agent_id'])
   const integration = integrations.find((one) => one['integration_id'] === shown['integration_id'])

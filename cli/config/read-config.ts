@@ -5,22 +5,22 @@ import { nearestName } from './nearest-name.ts'
 import {
   isObject,
   type Json,
-  type Kind,
-  KINDS,
+  type Section,
+  SECTIONS,
   type Owner,
   OWNERS,
   REFERENCE,
-} from './resource-kinds.ts'
+} from './section-resources.ts'
 
 /** One resource as the file wants it: complete, with the defaults of the contract, and in the form that is stored. */
-export interface Entry {
-  readonly kind: Kind
+export interface ConfigEntry {
+  readonly kind: Section
   /** Where in the file, as a JSON pointer. */
   readonly at: string
   readonly wanted: Json
 }
 
-export interface Reference {
+export interface OwnerReference {
   readonly kind: Owner
   readonly at: string
   readonly reference: string
@@ -29,28 +29,28 @@ export interface Reference {
 export interface Config {
   readonly text: ConfigText
   /** What is free of faults. */
-  readonly entries: readonly Entry[]
+  readonly entries: readonly ConfigEntry[]
   /** What scopes refer to, those with faults included. */
-  readonly references: readonly Reference[]
+  readonly references: readonly OwnerReference[]
   /** Sections that the file has: what it leaves out altogether, it says nothing about. */
-  readonly sections: ReadonlySet<Kind>
+  readonly sections: ReadonlySet<Section>
   readonly faults: readonly FileFault[]
 }
 
 /** Reads a configuration; every fault that the file has by itself is listed, in the order of the file. */
 export function readConfig(source: string, env: Environment): Config {
   const text = new ConfigText(source)
-  const entries: Entry[] = []
-  const references: Reference[] = []
+  const entries: ConfigEntry[] = []
+  const references: OwnerReference[] = []
   const issues: EntryIssue[] = []
   const { value } = text
-  const sections = new Set<Kind>()
+  const sections = new Set<Section>()
   if (!isObject(value)) {
     if (text.faults.length === 0)
-      issues.push({ path: '', message: `must have sections: ${KINDS.join(', ')}` })
+      issues.push({ path: '', message: `must have sections: ${SECTIONS.join(', ')}` })
   } else
     for (const [section, items] of Object.entries(value)) {
-      const kind = KINDS.find((known) => known === section)
+      const kind = SECTIONS.find((known) => known === section)
       if (kind === undefined) issues.push(unknownSection(section))
       else if (!Array.isArray(items))
         issues.push({ path: `/${kind}`, message: 'must be a list; write [] for none' })
@@ -75,7 +75,7 @@ export function readConfig(source: string, env: Environment): Config {
   }
 }
 
-function referencesOf(scope: unknown, at: string): Reference[] {
+function referencesOf(scope: unknown, at: string): OwnerReference[] {
   return OWNERS.flatMap((kind) => {
     const reference = isObject(scope) ? scope[REFERENCE[kind]] : undefined
     return typeof reference === 'string'
@@ -85,13 +85,13 @@ function referencesOf(scope: unknown, at: string): Reference[] {
 }
 
 function unknownSection(section: string): EntryIssue {
-  const near = nearestName(section, KINDS)
-  const hint = near === null ? `the sections are ${KINDS.join(', ')}` : `did you mean ${near}?`
+  const near = nearestName(section, SECTIONS)
+  const hint = near === null ? `the sections are ${SECTIONS.join(', ')}` : `did you mean ${near}?`
   return { path: `/${section}`, message: `is not a known section; ${hint}` }
 }
 
 /** What tells two resources apart must not be there twice. */
-function findTwins(entries: readonly Entry[]): EntryIssue[] {
+function findTwins(entries: readonly ConfigEntry[]): EntryIssue[] {
   const issues: EntryIssue[] = []
   const seen = new Set<string>()
   for (const { kind, at, wanted } of entries) {

@@ -1,9 +1,9 @@
-import type { Change, Plan } from './plan-changes.ts'
+import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
 
 /** The last line for people: how many changes of each sort, and what stays. */
 export function summaryOf(
-  { unchanged, unnamed }: Plan,
-  changes: readonly Change[],
+  { unchanged, unnamed }: ConfigPlan,
+  changes: readonly ConfigChange[],
   tense: 'to ' | '',
 ): string {
   const d = tense === '' ? 'd' : ''

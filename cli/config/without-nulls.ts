@@ -1,4 +1,4 @@
-import { isObject } from './resource-kinds.ts'
+import { isObject } from './section-resources.ts'
 
 /**
  * Metadata as a merge patch can make it: null in one takes a member away, so a member that is null counts as not there.

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { hideFormerSecrets } from '../../admin/activity/hide-former-secrets.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { readArchiveLine } from '../../core/activity/archive-line.ts'
-import { type Finding, ok, warning } from './finding.ts'
+import { type CheckResult, ok, warning } from './check-result.ts'
 
 /** Reading goes at some hundred MB a second; an archive that is larger than that is looked at from its newest file on. */
 const TIME_LIMIT_MS = 20_000
@@ -18,14 +18,14 @@ const FILES_NAMED = 20
 export async function checkArchive(
   folder: string,
   time_limit_ms = TIME_LIMIT_MS,
-): Promise<Finding[]> {
+): Promise<CheckResult[]> {
   if (!existsSync(folder)) return []
   const check = 'archive'
   const deadline_ms = performance.now() + time_limit_ms
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ndjson'))
     .sort((a, b) => (fileName(a) < fileName(b) ? 1 : -1))
-  const findings: Finding[] = []
+  const findings: CheckResult[] = []
   let shown = 0
   let looked = 0
   for (const file of files) {

@@ -1,8 +1,8 @@
 import { connect } from 'node:tls'
 import { version } from '../../core/version.ts'
 import { ask } from './ask.ts'
-import { certificateFinding } from './check-machine.ts'
-import { failed, type Finding, ok, warning } from './finding.ts'
+import { certificateResult } from './check-machine.ts'
+import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 /** A kill that is complete takes milliseconds; the API waits for edges a second at most. */
 const KILL_NOTICE_MS = 1_000
@@ -20,7 +20,7 @@ interface Edge {
 }
 
 /** What a running installation says of itself, as far as the token opens it. */
-export async function checkGateway(url: string, token: string | null): Promise<Finding[]> {
+export async function checkGateway(url: string, token: string | null): Promise<CheckResult[]> {
   const health = await ask(url, '/healthz', null)
   const me = await ask(url, '/admin/whoami', token)
   const isDirect = health.status === 200
@@ -33,18 +33,18 @@ export async function checkGateway(url: string, token: string | null): Promise<F
     ? [ok('admin', `${url} answers`), ...(await checkReadiness(url))]
     : [ok('admin', `reachable through the proxy at ${url}, which does not report readiness`)]
   findings.push(...(await checkCertificate(url)))
-  findings.push(tokenFinding(me.status, me.body, token))
+  findings.push(tokenResult(me.status, me.body, token))
   if (token === null || (me.status !== 200 && me.status !== 404)) return findings
   const edges = await ask(url, '/admin/edges', token)
   const live = (edges.body as { readonly data?: readonly Edge[] } | null)?.data ?? []
   findings.push(...(await checkEdges(url, live)))
-  findings.push(versionsFinding(me.body, live))
-  findings.push(await lastKillFinding(url, token))
-  findings.push(await webhooksFinding(url, token))
+  findings.push(versionsResult(me.body, live))
+  findings.push(await lastKillResult(url, token))
+  findings.push(await webhooksResult(url, token))
   return findings
 }
 
-function tokenFinding(status: number, body: unknown, token: string | null): Finding {
+function tokenResult(status: number, body: unknown, token: string | null): CheckResult {
   const check = 'token'
   if (token === null)
     return warning(
@@ -65,7 +65,7 @@ function tokenFinding(status: number, body: unknown, token: string | null): Find
   return ok(check, `${email}, role ${role}, ${organization_id}`)
 }
 
-async function checkReadiness(url: string): Promise<Finding[]> {
+async function checkReadiness(url: string): Promise<CheckResult[]> {
   const { body } = await ask(url, '/readyz', null)
   const parts = (body as { readonly parts?: Readonly<Record<string, string>> } | null)?.parts
   if (parts === undefined)
@@ -83,7 +83,7 @@ const READY_ADVICE: Readonly<Record<string, string>> = {
   proxy: 'Check that Envoy is running and can connect to its ext-proc.',
 }
 
-async function checkEdges(url: string, edges: readonly Edge[]): Promise<Finding[]> {
+async function checkEdges(url: string, edges: readonly Edge[]): Promise<CheckResult[]> {
   if (edges.length === 0)
     return [
       failed(
@@ -122,7 +122,7 @@ function leaseOf(metrics: string, edge_id: string): boolean | null {
   return line === undefined ? null : line.slice(head.length).trim() === '1'
 }
 
-function versionsFinding(me: unknown, edges: readonly Edge[]): Finding {
+function versionsResult(me: unknown, edges: readonly Edge[]): CheckResult {
   const { gateway_version = 'unknown' } = (me ?? {}) as { readonly gateway_version?: string }
   const all = new Map([
     ['this command', version],
@@ -135,7 +135,7 @@ function versionsFinding(me: unknown, edges: readonly Edge[]): Finding {
     : warning('versions', says, 'Upgrade all to one version: edges first, then admin.')
 }
 
-async function lastKillFinding(url: string, token: string | null): Promise<Finding> {
+async function lastKillResult(url: string, token: string | null): Promise<CheckResult> {
   const { body } = await ask(url, '/admin/activity?event=agent_killed&limit=1', token)
   const [last] = (body as { data?: readonly Killed[] } | null)?.data ?? []
   if (last === undefined) return ok('last kill', 'none logged')
@@ -155,7 +155,7 @@ interface Killed {
   readonly data: { readonly propagation_ms?: number | null }
 }
 
-async function webhooksFinding(url: string, token: string | null): Promise<Finding> {
+async function webhooksResult(url: string, token: string | null): Promise<CheckResult> {
   const { status, body } = await ask(url, WEBHOOKS, token)
   const check = 'webhooks'
   if (status !== 200)
@@ -178,7 +178,7 @@ async function webhooksFinding(url: string, token: string | null): Promise<Findi
 }
 
 /** Of an admin service behind TLS. */
-async function checkCertificate(url: string): Promise<Finding[]> {
+async function checkCertificate(url: string): Promise<CheckResult[]> {
   const { protocol, hostname, port } = new URL(url)
   if (protocol !== 'https:') return []
   const valid_to = await new Promise<string | null>((resolve) => {
@@ -197,5 +197,5 @@ async function checkCertificate(url: string): Promise<Finding[]> {
     socket.once('error', () => resolve(null))
     socket.once('close', () => resolve(null))
   })
-  return valid_to === null ? [] : [certificateFinding('certificate of admin', valid_to, new Date())]
+  return valid_to === null ? [] : [certificateResult('certificate of admin', valid_to, new Date())]
 }

@@ -10,7 +10,7 @@ import type { ListenSettings } from '../../core/listen-failure.ts'
 import { API_SETTINGS, PROXY_SETTINGS, tryPort } from '../launcher/choose-ports.ts'
 import { urlOf } from '../launcher/url-of.ts'
 import { ask } from './ask.ts'
-import { failed, type Finding, ok, warning } from './finding.ts'
+import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 /** The store appends for ever and the archive grows; with less than these, writes will soon fail. */
 const DISK_LOW_BYTES = 2 * 1024 ** 3
@@ -19,7 +19,7 @@ const DISK_FULL_BYTES = 200 * 1024 ** 2
 const CERTIFICATE_NOTICE_DAYS = 21
 const DAY_MS = 24 * 3600 * 1000
 
-export function checkNode(): Finding {
+export function checkNode(): CheckResult {
   const { engines } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8')) as {
     readonly engines: { readonly node: string }
   }
@@ -33,11 +33,11 @@ export function checkNode(): Finding {
 
 const numbersOf = (version: string): number[] => version.split(/\D+/).filter(Boolean).map(Number)
 
-export async function checkBinaries(settings: Settings): Promise<Finding[]> {
+export async function checkBinaries(settings: Settings): Promise<CheckResult[]> {
   const look = async (
     check: string,
     find: (where: Settings) => Promise<FoundBinary | null>,
-  ): Promise<Finding> => {
+  ): Promise<CheckResult> => {
     try {
       const found = await find(settings)
       return found === null
@@ -60,11 +60,11 @@ export async function checkBinaries(settings: Settings): Promise<Finding[]> {
 }
 
 /** Who may read what is in the data directory; the folder need not be there before the first start. */
-export function checkDataDir(path: string, settings: Settings): Finding[] {
+export function checkDataDir(path: string, settings: Settings): CheckResult[] {
   const check = 'data directory'
   if (!existsSync(path)) return [ok(check, `${path} does not exist yet; agw start creates it`)]
   const own = [path, ...['admin-token', 'encryption-key'].map((name) => join(path, name))]
-  const findings = own.flatMap((file): Finding[] => {
+  const findings = own.flatMap((file): CheckResult[] => {
     const found = lstatSync(file, { throwIfNoEntry: false })
     if (found === undefined) return []
     const mode = found.isDirectory() ? '700' : '600'
@@ -99,7 +99,7 @@ export function checkDataDir(path: string, settings: Settings): Finding[] {
   return findings.length > 0 ? findings : [ok(check, `${path}, accessible only to its owner`)]
 }
 
-export async function checkDisk(path: string): Promise<Finding> {
+export async function checkDisk(path: string): Promise<CheckResult> {
   let folder = resolve(path)
   while (!existsSync(folder)) folder = dirname(folder)
   const { bavail, bsize } = await statfs(folder)
@@ -110,14 +110,14 @@ export async function checkDisk(path: string): Promise<Finding> {
   return free_bytes < DISK_LOW_BYTES ? warning('disk', says, advice) : ok('disk', says)
 }
 
-export function checkCertificates(settings: Settings, now: Date): Finding[] {
+export function checkCertificates(settings: Settings, now: Date): CheckResult[] {
   const files = ['tlsCertFile', 'extProcTlsCertFile', 'extProcTlsCaFile'] as const
-  return files.flatMap((setting): Finding[] => {
+  return files.flatMap((setting): CheckResult[] => {
     const file = settings[setting]
     if (file === null) return []
     const check = `certificate ${SETTINGS[setting].name}`
     try {
-      return [certificateFinding(check, new X509Certificate(readFileSync(file)).validTo, now)]
+      return [certificateResult(check, new X509Certificate(readFileSync(file)).validTo, now)]
     } catch {
       return [
         failed(
@@ -130,7 +130,7 @@ export function checkCertificates(settings: Settings, now: Date): Finding[] {
   })
 }
 
-export function certificateFinding(check: string, valid_to: string, now: Date): Finding {
+export function certificateResult(check: string, valid_to: string, now: Date): CheckResult {
   const days = Math.floor((Date.parse(valid_to) - now.getTime()) / DAY_MS)
   const until = new Date(valid_to).toISOString().slice(0, 10)
   if (days < 0) return failed(check, `expired on ${until}`, 'Replace the certificate.')
@@ -140,7 +140,7 @@ export function certificateFinding(check: string, valid_to: string, now: Date): 
 }
 
 /** Ports are ours when what answers there is this gateway. */
-export async function checkPorts(settings: Settings): Promise<Finding[]> {
+export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
   const { proxyHost, proxyPort, apiHost, apiPort } = settings
   // With a reason, it is a refusal of ours: it is there, and is not ready.
   const isProxy = async (): Promise<boolean> =>
@@ -161,7 +161,7 @@ async function portFinding(
   host: string,
   port: number,
   isOurs: () => Promise<boolean>,
-): Promise<Finding> {
+): Promise<CheckResult> {
   const place = `${host}:${port}`
   const tried = await tryPort(host, port, settings)
   if (tried.kind === 'free') return ok(check, `${place} is free`)

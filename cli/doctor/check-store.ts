@@ -1,6 +1,6 @@
 import { checkDurability } from '../../admin/bootstrap/check-durability.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
-import { failed, type Finding, ok, warning } from './finding.ts'
+import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 const ANSWER_LIMIT_MS = 3_000
 /** Expiries and windows are counted on the clock of the store. */
@@ -9,7 +9,7 @@ const SKEW_NOTICE_MS = 1_000
 const SKEW_LIMIT_MS = 60_000
 
 /** Whether the store answers, keeps what it is given, and has the same clock. */
-export async function checkStore(url: string): Promise<Finding[]> {
+export async function checkStore(url: string): Promise<CheckResult[]> {
   const redis = connectRedis(url, { name: 'agw-doctor', role: 'queue' })
   let why = `no answer within ${ANSWER_LIMIT_MS / 1000} s`
   redis.on('error', (error: Error) => {
@@ -39,14 +39,14 @@ export async function checkStore(url: string): Promise<Finding[]> {
       ...(findings.length > 0
         ? findings
         : [ok('store', 'reachable, no eviction, append-only file enabled')]),
-      skewFinding(store_ms - (asked_ms + answered_ms) / 2),
+      skewResult(store_ms - (asked_ms + answered_ms) / 2),
     ]
   } finally {
     redis.disconnect()
   }
 }
 
-function skewFinding(skew_ms: number): Finding {
+function skewResult(skew_ms: number): CheckResult {
   const size_ms = Math.abs(Math.round(skew_ms))
   const says = `the store is ${size_ms} ms ${skew_ms < 0 ? 'behind' : 'ahead of'} this machine`
   const advice = 'Synchronize both clocks with NTP.'

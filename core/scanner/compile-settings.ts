@@ -16,7 +16,7 @@ const PROBE_STEPS_BYTES = [1_024, 8_192, PROBE_BYTES]
 const PROBE_SLACK_MS = 1
 const PROBE_RUNS = 3
 
-export type PatternFault = { readonly pattern: string; readonly reason: string }
+export type ExpressionFault = { readonly pattern: string; readonly reason: string }
 
 /** The compiled form of expressions. */
 export type ExpressionSearch = {
@@ -47,7 +47,7 @@ export type CompiledInjectionSettings = {
 
 export type CompiledSettings =
   | { readonly ok: true; readonly compiled: CompiledInjectionSettings }
-  | { readonly ok: false; readonly faults: readonly PatternFault[] }
+  | { readonly ok: false; readonly faults: readonly ExpressionFault[] }
 
 /** The part of a scope's settings that the scanner reads. */
 export type PatternSettings = Pick<
@@ -121,7 +121,7 @@ const slowest = (each: readonly RE2[], expressions: readonly string[]): string =
 
 const compileSet = (
   expressions: readonly string[],
-  faults: PatternFault[],
+  faults: ExpressionFault[],
 ): ExpressionSet | null => {
   if (expressions.length === 0) return null
   if (expressions.length > PATTERN_COUNT) {
@@ -160,7 +160,7 @@ const compileSet = (
 
 /** Compiles and times the patterns of a scope; the faults name each pattern that cannot be taken. */
 export const compileInjectionSettings = (settings: PatternSettings): CompiledSettings => {
-  const faults: PatternFault[] = []
+  const faults: ExpressionFault[] = []
   const custom = compileSet([...new Set(settings.custom_patterns)], faults)
   const whitelist = compileSet([...new Set(settings.whitelist_patterns)], faults)
   if (faults.length > 0) return { ok: false, faults }

@@ -1,6 +1,6 @@
 import { SCOPE_DEFAULTS } from '../model.ts'
 import { type CompiledInjectionSettings, compileInjectionSettings } from './compile-settings.ts'
-import type { Sensitivity } from './pattern.ts'
+import type { Sensitivity } from '../model.ts'
 
 /** Those of a scope that says nothing but how sensitive it is. */
 export const defaultSettings = (sensitivity: Sensitivity): CompiledInjectionSettings => {

@@ -1,7 +1,5 @@
 import type { CategoryFoundBy } from './categories.ts'
 
-export type Sensitivity = 'low' | 'medium' | 'high'
-
 /**
  * A pattern as data. `expression` is RE2 over the normalised text (lower case, folded letters, single
  * spaces, apostrophes inside words and underscores gone), with two abbreviations: `{word_class}` for a

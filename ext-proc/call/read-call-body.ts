@@ -2,7 +2,7 @@ import { holdsBody } from '../../core/credential/holds-body.ts'
 import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
-import { deferredSettings } from '../policy/deferred-settings.ts'
+import { settingsToScan } from '../policy/settings-to-scan.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
@@ -63,7 +63,7 @@ export async function readCallBody(
       : withinLimit(call.body.bytes, record.facts.bytes_in ?? 0, limit_bytes)
   if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes })
   const questions = questionsOf(call, record.mcp, settings.max_body_bytes)
-  const patterns = call.settings.injection.enabled ? deferredSettings(call.settings) : null
+  const patterns = call.settings.injection.enabled ? settingsToScan(call.settings) : null
   const reading = pool.readBody(held, questions, patterns)
   const read = reading instanceof Promise ? await reading : reading
   if (read.kind === 'busy') return deny('body', 'gateway_unavailable')

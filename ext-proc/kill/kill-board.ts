@@ -14,7 +14,7 @@ export interface KillState {
 }
 
 /** A confirmed state that the store no longer has. */
-export interface LostState extends KillState {
+export interface AgentKillState extends KillState {
   readonly organization_id: string
   readonly agent_id: string
 }
@@ -37,14 +37,14 @@ const FORGET_SEARCH_MAX = 100
  */
 export class KillBoard {
   readonly #states = new Map<string, Entry>()
-  readonly #onLost: (lost: LostState) => void
+  readonly #onLost: (lost: AgentKillState) => void
   #moment = 0
 
   /**
    * `onLost` is told of each read in which the store had less than this edge has seen there before, which it has of a
    * killed agent that was deleted, too.
    */
-  constructor(onLost: (lost: LostState) => void) {
+  constructor(onLost: (lost: AgentKillState) => void) {
     this.#onLost = onLost
   }
 

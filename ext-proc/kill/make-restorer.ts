@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { restoreState, tellLostAgent } from '../../core/kill/restore-state.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { LostState } from './kill-board.ts'
+import type { AgentKillState } from './kill-board.ts'
 
 /**
  * A store that begins empty is given its first organization by an admin process within seconds, and one that is away
@@ -24,7 +24,7 @@ interface RestorerParts {
  * What to do about a state that the store had and has no longer: it is written back, one write an agent at a time; an
  * agent that is gone as a whole is told of, unless it was deleted.
  */
-export function makeRestorer(parts: RestorerParts): (lost: LostState) => void {
+export function makeRestorer(parts: RestorerParts): (lost: AgentKillState) => void {
   const underWay = new Set<string>()
   const told = new Set<string>()
   return (lost) => {

@@ -7,7 +7,7 @@ import { openByteScanner } from '../../core/scanner/scan-bytes.ts'
 import { openStreamScanner } from '../../core/scanner/scan-stream.ts'
 import type { StreamScanner } from '../../core/scanner/stream/passing-scan.ts'
 import type { Secret } from '../../core/secret.ts'
-import { deferredSettings } from '../policy/deferred-settings.ts'
+import { settingsToScan } from '../policy/settings-to-scan.ts'
 import { findingData } from '../record/finding-data.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { EventFilter } from './event-filter.ts'
@@ -102,7 +102,7 @@ class Inspector implements ResponseInspector {
 
   #openScanner(reading: 'events' | 'bytes'): StreamScanner {
     const { settings, pool } = this.#order
-    const deferred = deferredSettings(settings)
+    const deferred = settingsToScan(settings)
     const open = reading === 'events' ? openStreamScanner : openByteScanner
     return open(
       settings.injection.mode,
@@ -133,7 +133,7 @@ class Inspector implements ResponseInspector {
         content_type: this.#contentType,
         content_encoding: this.#contentEncoding,
       }
-      const result = await pool.scanResponse(input, deferredSettings(settings), limit_bytes)
+      const result = await pool.scanResponse(input, settingsToScan(settings), limit_bytes)
       // What cannot be read is blocked: nobody can tell what the agent would be told (threat model, rule 13).
       if (result.kind !== 'scanned') return { kind: 'deny', denial: UNREADABLE, before: null }
       const denial = this.#judge(result.decision)

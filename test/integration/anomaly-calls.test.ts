@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test'
 import { STATE_FORM, POSITION_FIELD } from '../../admin/anomaly/stored-scope.ts'
 import { AnomalyModel, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type Answer, call, closeConnections } from '../kit/call.ts'
+import { type HttpAnswer, call, closeConnections } from '../kit/call.ts'
 import { type Access, operatorAt } from '../kit/operator.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { until } from '../kit/until.ts'
@@ -33,7 +33,7 @@ after(async () => {
   await receiver.stop()
 })
 
-const makeCall = (access: Access): Promise<Answer> =>
+const makeCall = (access: Access): Promise<HttpAnswer> =>
   call({
     to: fleet.envoys[0]?.url ?? '',
     path: `/${access.base_url}/chat`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { call } from '../kit/call.ts'
-import type { Call } from '../kit/call.ts'
+import type { HttpCall } from '../kit/call.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { rawHttp2 } from '../kit/raw-http2.ts'
@@ -170,7 +170,7 @@ const verdict = {
 }
 const headers: Record<
   string,
-  { readonly path: string; readonly method?: string; readonly headers: Call['headers'] }
+  { readonly path: string; readonly method?: string; readonly headers: HttpCall['headers'] }
 > = {
   'verdict headers of somebody who knows the secret': {
     path: secret,

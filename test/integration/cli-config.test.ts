@@ -9,7 +9,7 @@ import { after, before, test, type TestContext } from 'node:test'
 import fc from 'fast-check'
 import { runApply, type ApplyOptions } from '../../cli/apply.ts'
 import { configAsYaml } from '../../cli/config/dump-config.ts'
-import type { NewKey } from '../../cli/config/key-book.ts'
+import type { AgentWithKey } from '../../cli/config/key-book.ts'
 import { runDiff, type DiffOptions } from '../../cli/diff.ts'
 import { runDump } from '../../cli/dump.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -73,12 +73,12 @@ async function emptyOrganization() {
     run(text, (out, err) => runDiff({ url, token, file, ...more }, env, out, err))
   const dump = async (by = token): Promise<string> =>
     (await run('', (out, err) => runDump({ url, token: by, file: '-' }, out, err))).out
-  const keys = (): NewKey[] =>
+  const keys = (): AgentWithKey[] =>
     existsSync(keysOut)
       ? readFileSync(keysOut, 'utf8')
           .split('\n')
           .filter((line) => line.startsWith('{'))
-          .map((line) => JSON.parse(line) as NewKey)
+          .map((line) => JSON.parse(line) as AgentWithKey)
       : []
   return { token, file, keysOut, apply, diff, dump, keys, operator: operatorAt(url, token) }
 }
@@ -406,7 +406,7 @@ test('an apply that is cut off at any request, before or after it, is completed 
   assert.ok(cuts >= 2 * 9, String(cuts))
 })
 
-async function everyAgentHasAKey(operator: Operator, keys: readonly NewKey[]): Promise<void> {
+async function everyAgentHasAKey(operator: Operator, keys: readonly AgentWithKey[]): Promise<void> {
   const { data } = await operator.send('GET', '/admin/agents')
   assert.equal(data.length, 2)
   for (const { agent_id } of data) {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { test } from 'node:test'
 import { checkCertificates } from '../../cli/doctor/check-machine.ts'
-import type { Finding } from '../../cli/doctor/finding.ts'
+import type { CheckResult } from '../../cli/doctor/check-result.ts'
 import { runDoctor } from '../../cli/doctor.ts'
 import type { AdminOptions } from '../../cli/call-admin.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
@@ -50,8 +50,8 @@ async function doctor(options: AdminOptions, env: Environment) {
     },
   })
   const code = await runDoctor({ output: 'json', ...options }, env, out)
-  const { checks } = JSON.parse(text) as { checks: readonly Finding[] }
-  const of = (check: string): Finding[] => checks.filter((finding) => finding.check === check)
+  const { checks } = JSON.parse(text) as { checks: readonly CheckResult[] }
+  const of = (check: string): CheckResult[] => checks.filter((finding) => finding.check === check)
   const failures = checks.filter(({ state }) => state === 'failed')
   return { code, checks, of, failures }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { mintKey } from '../../core/api-key.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
-import type { Answer, Call } from '../kit/call.ts'
+import type { HttpAnswer, HttpCall } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
 import { freePort } from '../kit/free-port.ts'
 import { rawHttp } from '../kit/raw-http.ts'
@@ -35,7 +35,7 @@ stack.dns.set('elsewhere.test', ['127.0.0.1'])
 stack.dns.set('metadata.test', ['169.254.169.254'])
 
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
-const ask = (one: Partial<Call> & { readonly path: string }): Promise<Answer> =>
+const ask = (one: Partial<HttpCall> & { readonly path: string }): Promise<HttpAnswer> =>
   call({ to: stack.proxyUrl, ...one })
 const json = { 'content-type': 'application/json' }
 
@@ -44,14 +44,14 @@ interface Row {
   readonly status: number
   readonly error: string
   readonly details?: Readonly<Record<string, unknown>>
-  readonly ask: () => Promise<Answer>
+  readonly ask: () => Promise<HttpAnswer>
 }
 
 const unreachable = async (base_url: string): Promise<Row['ask']> => {
   const { headers } = await operator.makeAccess(base_url)
   return () => ask({ path: `/${base_url}/x`, headers })
 }
-const asOrganization = (more: Partial<Call>): Promise<Answer> =>
+const asOrganization = (more: Partial<HttpCall>): Promise<HttpAnswer> =>
   ask({
     path: `/${open.base_url}/x`,
     method: 'POST',

@@ -4,7 +4,7 @@ import { after, test } from 'node:test'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
-import type { Answer } from '../kit/call.ts'
+import type { HttpAnswer } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
 import type { Access } from '../kit/operator.ts'
 import { rewriteRecord } from '../kit/rewrite-record.ts'
@@ -25,7 +25,7 @@ const held = await operator.makeAccess(stack.ownBaseUrl(), {
   scope: { mcp_tools: { allow: ['*'], deny: ['x'] } },
 })
 
-const ask = (of: Access, path: string): Promise<Answer> =>
+const ask = (of: Access, path: string): Promise<HttpAnswer> =>
   call({
     to: stack.proxyUrl,
     path: `/${of.base_url}${path}`,

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { mintKey } from '../../core/api-key.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
-import type { Call } from '../kit/call.ts'
+import type { HttpCall } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
 import { freePort } from '../kit/free-port.ts'
 import { rewriteRecord } from '../kit/rewrite-record.ts'
@@ -48,7 +48,7 @@ const toolCall = JSON.stringify({
 interface Row {
   /** `earlier before later`: what the request violates, and which of both answers. */
   readonly name: string
-  readonly ask: Partial<Call> & { readonly path: string }
+  readonly ask: Partial<HttpCall> & { readonly path: string }
   readonly status: number
   readonly error: string
   readonly reason?: string

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { RATE_WINDOW_MS, takeRate } from '../../ext-proc/rate/take-rate.ts'
-import { type CallEnd, closeOpenCalls, openCall } from '../kit/open-call.ts'
+import { type OpenCallEnd, closeOpenCalls, openCall } from '../kit/open-call.ts'
 import type { Access } from '../kit/operator.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { until } from '../kit/until.ts'
@@ -25,7 +25,7 @@ const makeAccess = (rate_limiting: object, more: object = {}): Promise<Access> =
     scope: { rate_limiting, ...more },
   })
 
-const call = (edge: number, access: Access, path: string, body?: string): Promise<CallEnd> =>
+const call = (edge: number, access: Access, path: string, body?: string): Promise<OpenCallEnd> =>
   openCall(
     fleet.edges[edge]?.url ?? '',
     `${access.base_url}${path}`,

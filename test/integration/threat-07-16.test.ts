@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { assertRefusal } from '../kit/assert-refusal.ts'
-import type { Answer } from '../kit/call.ts'
+import type { HttpAnswer } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
 import type { Access } from '../kit/operator.ts'
 import { rawHttp } from '../kit/raw-http.ts'
@@ -170,7 +170,7 @@ test('threat 28: an encoded slash reaches no path below, and a folded spelling n
 const toolCall = (name: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: {} } })
 
-const assertToolBlocked = (answer: Answer): void => {
+const assertToolBlocked = (answer: HttpAnswer): void => {
   assert.equal(answer.status, 200, answer.body.toString())
   assert.equal(answer.header('x-agw-reason'), 'mcp_tool_blocked')
   assert.equal(answer.json().result.isError, true)
@@ -227,7 +227,7 @@ test('threat 10: overrides of method and address need a rule that allows the ove
       ...(body === undefined ? {} : { body }),
     })
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const refused: ReadonlyArray<() => Promise<Answer>> = [
+  const refused: ReadonlyArray<() => Promise<HttpAnswer>> = [
     ...[
       'X-HTTP-Method-Override',
       'X-Method-Override',

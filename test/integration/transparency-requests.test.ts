@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { call } from '../kit/call.ts'
-import type { Call } from '../kit/call.ts'
+import type { HttpCall } from '../kit/call.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { bigBody } from '../kit/stand-in/big-body.ts'
@@ -167,7 +167,7 @@ test('what the upstream receives is what a direct call would have sent, apart fr
       const common = {
         method: one.method,
         ...(body === null ? {} : { body, is_chunked: one.is_chunked }),
-      } satisfies Partial<Call>
+      } satisfies Partial<HttpCall>
 
       const direct = stack.api.mark()
       await call({

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import fc from 'fast-check'
-import type { Answer } from '../kit/call.ts'
+import type { HttpAnswer } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { bigBody } from '../kit/stand-in/big-body.ts'
@@ -27,7 +27,7 @@ interface Asked {
   readonly onData?: (part: Buffer) => void
 }
 
-const through = (asked: Asked, access = overTls.access): Promise<Answer> =>
+const through = (asked: Asked, access = overTls.access): Promise<HttpAnswer> =>
   call({
     ...asked,
     to: stack.proxyUrl,
@@ -48,7 +48,7 @@ const DIFFERENT = new Set([
 const isOurLimit = (name: string, value: string): boolean =>
   /^ratelimit(-policy)?$/.test(name) && value.startsWith('"scope";')
 
-function comparable(answer: Answer): object {
+function comparable(answer: HttpAnswer): object {
   const headers = answer.headers
     .map(([name, value]) => [name.toLowerCase(), value] as const)
     .filter(([name, value]) => !DIFFERENT.has(name) && !isOurLimit(name, value))

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
-import type { Answer } from './call.ts'
+import type { HttpAnswer } from './call.ts'
 
 /**
  * Checks the error body of an answer; that of an MCP call is the `data` of a JSON-RPC error.
  * @param details members that must be as given
  */
 export function assertRefusal(
-  answer: Answer,
+  answer: HttpAnswer,
   status: number,
   error: string,
   details: Readonly<Record<string, unknown>> = {},

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { ClientHttp2Session } from 'node:http2'
 import { connect, constants } from 'node:http2'
 
-export interface Call {
+export interface HttpCall {
   /** `http://127.0.0.1:port` of whom to speak to. */
   readonly to: string
   /** As it goes on the wire; nothing is normalised. */
@@ -22,7 +22,7 @@ export interface Call {
   readonly onData?: (part: Buffer) => void
 }
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number
   /** As on the wire: order and repetition; without pseudo-headers. */
   readonly headers: ReadonlyArray<readonly [string, string]>
@@ -42,7 +42,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
  * One call over a plain connection, without any politeness of a client library.
  * @throws (rejects) when the connection ends before the whole answer is there
  */
-export function call(one: Call): Promise<Answer> {
+export function call(one: HttpCall): Promise<HttpAnswer> {
   const limit = AbortSignal.timeout(one.limit_ms ?? LIMIT_MS)
   const signal = one.signal === undefined ? limit : AbortSignal.any([one.signal, limit])
   return one.http_version === '2' ? callHttp2(one, signal) : callHttp1(one, signal)
@@ -55,7 +55,7 @@ export function closeConnections(): void {
   sessions.clear()
 }
 
-function callHttp1(one: Call, signal: AbortSignal): Promise<Answer> {
+function callHttp1(one: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const url = new URL(one.to)
     const headers = pairsOf(one.headers).flat()
@@ -108,7 +108,7 @@ function sessionTo(origin: string): ClientHttp2Session {
   return session
 }
 
-function callHttp2(one: Call, signal: AbortSignal): Promise<Answer> {
+function callHttp2(one: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
   return new Promise((resolve, reject) => {
     const session = sessionTo(one.to)
     const headers: Record<string, string | string[]> = {}
@@ -158,7 +158,7 @@ function makeAnswer(
   headers: ReadonlyArray<readonly [string, string]>,
   body: Buffer,
   trailers: Readonly<Record<string, string>>,
-): Answer {
+): HttpAnswer {
   return {
     status,
     headers,
@@ -169,7 +169,7 @@ function makeAnswer(
   }
 }
 
-const pairsOf = (headers: Call['headers']): ReadonlyArray<readonly [string, string]> =>
+const pairsOf = (headers: HttpCall['headers']): ReadonlyArray<readonly [string, string]> =>
   headers === undefined
     ? []
     : Array.isArray(headers)

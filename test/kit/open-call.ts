@@ -4,12 +4,12 @@ export interface OpenCall {
   /** Resolves with the status when the headers of the answer are here; null when the connection was cut before. */
   readonly answered: Promise<number | null>
   /** Resolves when nothing more comes. */
-  readonly ended: Promise<CallEnd>
+  readonly ended: Promise<OpenCallEnd>
   readonly isOpen: () => boolean
   readonly abort: () => void
 }
 
-export interface CallEnd {
+export interface OpenCallEnd {
   /** Null: cut before any answer. */
   readonly status: number | null
   /** False when the answer was cut in the middle. */
@@ -44,7 +44,7 @@ export function openCall(
     headers,
     agent: connections,
   })
-  const ended = new Promise<CallEnd>((resolve) => {
+  const ended = new Promise<OpenCallEnd>((resolve) => {
     let status: number | null = null
     let reason: string | null = null
     let text = ''

@@ -42,7 +42,7 @@ export interface Fleet {
   readonly operator: Operator
   readonly edges: readonly FleetEdge[]
   readonly envoys: readonly KitEnvoy[]
-  readonly upstream: KitUpstream
+  readonly upstream: FleetUpstream
   /** One more admin process on the same store. */
   readonly restartAdmin: () => Promise<KitAdmin>
   readonly stop: () => Promise<void>
@@ -182,7 +182,7 @@ async function startEdge(start: {
   }
 }
 
-export interface KitUpstream {
+export interface FleetUpstream {
   /** `http://127.0.0.1:port` */
   readonly origin: string
   /** What began: when, by `performance.now()`, and the path with its query. */
@@ -194,8 +194,8 @@ export interface KitUpstream {
  * `/sse` sends an event at once and then every 20 ms without end · `/quiet` sends headers and one event, then nothing ·
  * `/wait` never answers · all else is answered `ok`.
  */
-async function startUpstream(): Promise<KitUpstream> {
-  const begun: KitUpstream['begun'] = []
+async function startUpstream(): Promise<FleetUpstream> {
+  const begun: FleetUpstream['begun'] = []
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const path = request.url ?? ''
     begun.push({ at_ms: performance.now(), path })

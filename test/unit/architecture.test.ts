@@ -225,3 +225,17 @@ test('every Redis key is spelled in one file', () => {
   const spelling = sources.filter(({ text }) => text.includes('{agw}:')).map(({ path }) => path)
   assert.deepEqual(spelling, ['core/redis/redis-keys.ts'])
 })
+
+test('an exported name has one meaning: no two files export the same', () => {
+  const EXPORTED = /^export (?:async )?(?:function\*?|const|class|type|interface) (\w+)/gm
+  const homesOf = new Map<string, Set<string>>()
+  for (const { path, text } of sources)
+    for (const [, name = ''] of text.matchAll(EXPORTED))
+      homesOf.set(name, (homesOf.get(name) ?? new Set()).add(path))
+  assert.ok(homesOf.size > 1000)
+  const shared = [...homesOf].filter(([, homes]) => homes.size > 1)
+  assert.deepEqual(
+    shared.map(([name, homes]) => [name, ...homes].join(' ')),
+    [],
+  )
+})

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Agent } from '../../core/model.ts'
-import { KillBoard, type LostState } from '../../ext-proc/kill/kill-board.ts'
+import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
 
 const agent = (revision: number, status: Agent['status']): Agent => ({
   agent_id: 'a',
@@ -17,8 +17,8 @@ const agent = (revision: number, status: Agent['status']): Agent => ({
 })
 const kill = (revision: number) => ({ revision, killed_at: `killed ${revision}` })
 
-function board(): { board: KillBoard; lost: LostState[] } {
-  const lost: LostState[] = []
+function board(): { board: KillBoard; lost: AgentKillState[] } {
+  const lost: AgentKillState[] = []
   return { board: new KillBoard((state) => lost.push(state)), lost }
 }
 

@@ -12,7 +12,7 @@ import {
   type HeldCall,
   HeldCalls,
 } from '../../ext-proc/kill/held-calls.ts'
-import { KillBoard, type LostState } from '../../ext-proc/kill/kill-board.ts'
+import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
 import { makeConfirmer } from '../../ext-proc/kill/make-confirmer.ts'
 import { makeVerifier } from '../../ext-proc/kill/make-verifier.ts'
 import { resync } from '../../ext-proc/kill/resync.ts'
@@ -48,7 +48,7 @@ const reactivation = (agent_id: string, revision: number): KillTarget => ({
 function anEdge(...agents: readonly Agent[]) {
   const redis = new FakePolicyRedis()
   for (const agent of agents) redis.agents.set(agent.agent_id, agent)
-  const lost: LostState[] = []
+  const lost: AgentKillState[] = []
   const killBoard = new KillBoard((state) => lost.push(state))
   const held = new HeldCalls()
   const policy = new PolicyStore({ redis: redis.client, keyRing, killBoard })

@@ -6,7 +6,7 @@ import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { ApiKey } from '../../core/model.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
-import { KillBoard, type LostState } from '../../ext-proc/kill/kill-board.ts'
+import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
 import { FakePolicyRedis } from '../kit/fake-policy-redis.ts'
 import { aScope, anAgent, anIntegration } from './policy-kit.ts'
@@ -34,7 +34,7 @@ const killed = (revision: number) =>
 
 function aStore() {
   const redis = new FakePolicyRedis()
-  const lost: LostState[] = []
+  const lost: AgentKillState[] = []
   const killBoard = new KillBoard((state) => lost.push(state))
   const store = new PolicyStore({ redis: redis.client, keyRing, killBoard })
   redis.agents.set('agt_a', anAgent())

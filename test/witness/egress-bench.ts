@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Answer, call } from '../kit/call.ts'
+import { type HttpAnswer, call } from '../kit/call.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { startStack } from '../kit/start-stack.ts'
 
@@ -112,7 +112,7 @@ function casesIn(root: string): readonly Case[] {
 /** By what a case was blocked; null when all of it passed. */
 async function blockOf(one: Case, authorization: string): Promise<string | null> {
   const { payload } = one
-  const send = (path: string, more: Sent = {}): Promise<Answer> =>
+  const send = (path: string, more: Sent = {}): Promise<HttpAnswer> =>
     call({
       to: stack.proxyUrl,
       path: `/${path}`,
@@ -177,7 +177,7 @@ async function blockOf(one: Case, authorization: string): Promise<string | null>
 }
 
 /** A response that comes back other than the API sent it had something withheld. */
-function verdictOf(answer: Answer): string | null {
+function verdictOf(answer: HttpAnswer): string | null {
   const reason = answer.header('x-agw-reason')
   if (reason !== undefined)
     return `${answer.status} ${reason} ${String(answer.json()?.details?.pattern_name ?? answer.json()?.error?.data?.details?.pattern_name ?? '')}`

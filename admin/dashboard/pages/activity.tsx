@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { EVENT_NAMES } from '../../../core/events.ts'
 import { withQuery } from '../api.ts'
-import type { Entry } from '../api-types.ts'
+import type { ActivityEntry } from '../api-types.ts'
 import { download } from '../download.ts'
 import { followActivity } from '../follow-activity.ts'
 import { EntryTable } from '../parts/entry-table.tsx'
@@ -18,7 +18,7 @@ const FILTERS = ['event', 'decision', 'agent_id', 'integration_id', 'q', 'from',
 const LIVE_LIMIT = 300
 /** How often new entries are shown: rendering the table for each of thousands would leave no time for clicks. */
 const LIVE_SHOW_MS = 200
-const DECISIONS: Readonly<Record<NonNullable<Entry['decision']>, string>> = {
+const DECISIONS: Readonly<Record<NonNullable<ActivityEntry['decision']>, string>> = {
   allowed: 'Allowed',
   blocked: 'Blocked',
   terminated: 'Terminated',
@@ -122,7 +122,7 @@ function Filter({ query }: { query: Query }) {
 }
 
 function Found({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
-  const entries = usePages<Entry>(withQuery('/admin/activity', filter))
+  const entries = usePages<ActivityEntry>(withQuery('/admin/activity', filter))
   return (
     <Loaded from={entries}>
       {(found) => (
@@ -152,11 +152,11 @@ function Found({ filter }: { filter: Readonly<Record<string, string | undefined>
 }
 
 function Live({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
-  const [entries, setEntries] = useState<readonly Entry[]>([])
+  const [entries, setEntries] = useState<readonly ActivityEntry[]>([])
   const [isLive, setLive] = useState(false)
   const path = withQuery('/admin/activity/stream', filter)
   useEffect(() => {
-    let waiting: Entry[] = []
+    let waiting: ActivityEntry[] = []
     const show = (): void => {
       const come = waiting.reverse()
       waiting = []

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import type { Agent, Baseline, Entry, Page, Receipt, Scope } from '../api-types.ts'
+import type { Agent, Baseline, ActivityEntry, Page, Receipt, Scope } from '../api-types.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
@@ -258,7 +258,7 @@ function Learned({ path }: { path: string }) {
 }
 
 function Recent({ agent_id }: { agent_id: string }) {
-  const entries = useLoad<Page<Entry>>(
+  const entries = useLoad<Page<ActivityEntry>>(
     withQuery('/admin/activity', { agent_id, limit: String(ENTRIES_SHOWN) }),
     EVERY_MS,
   )

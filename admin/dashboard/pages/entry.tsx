@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { Entry } from '../api-types.ts'
+import type { ActivityEntry } from '../api-types.ts'
 import { AgentLink, Facts, Json, Tag } from '../parts/bits.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { Table } from '../parts/table.tsx'
@@ -9,7 +9,7 @@ import { useLoad } from '../use-load.ts'
 
 /** All that is known of one entry of the activity log. */
 export function EntryPage({ id }: { id: string }) {
-  const entry = useLoad<Entry>(`/admin/activity/${encodeURIComponent(id)}`)
+  const entry = useLoad<ActivityEntry>(`/admin/activity/${encodeURIComponent(id)}`)
   return (
     <>
       <p>
@@ -20,7 +20,7 @@ export function EntryPage({ id }: { id: string }) {
   )
 }
 
-function EntryDetail({ entry }: { entry: Entry }) {
+function EntryDetail({ entry }: { entry: ActivityEntry }) {
   return (
     <>
       <h1>{entry.event}</h1>
@@ -57,7 +57,7 @@ function EntryDetail({ entry }: { entry: Entry }) {
 }
 
 /** What is known of a call and of where it went; what is null says nothing. */
-function callFacts(entry: Entry): [string, ComponentChildren][] {
+function callFacts(entry: ActivityEntry): [string, ComponentChildren][] {
   const { integration_id, scope_id, rule } = entry
   const all: [string, ComponentChildren | null][] = [
     ['call', entry.method && <code>{`${entry.method} ${entry.endpoint}`}</code>],

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { ask, type Answer } from '../api.ts'
+import { ask, type ApiAnswer } from '../api.ts'
 import type { Who } from '../api-types.ts'
 import { pageSecret } from '../page-secret.ts'
 import { TextField } from '../parts/fields.tsx'
@@ -18,7 +18,7 @@ export function SignInPage({
 }) {
   const [token, setToken] = useState('')
   const { isBusy, problem, run } = useAction(
-    async (): Promise<Answer<Opened>> => {
+    async (): Promise<ApiAnswer<Opened>> => {
       const text = token.trim()
       if (!/^[\x21-\x7e]+$/.test(text)) return NO_TOKEN
       const answer = await ask<Opened>('POST', '/session', {
@@ -69,7 +69,7 @@ export function SignInPage({
   )
 }
 
-const refusal = (message: string): Answer<never> => ({
+const refusal = (message: string): ApiAnswer<never> => ({
   ok: false,
   problem: { status: 401, error: 'unauthorized', message, details: {} },
 })

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
-import type { Explanation, ScanResult } from '../api-types.ts'
+import type { Explanation, ScanReport } from '../api-types.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { SelectField, TextArea, TextField } from '../parts/fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
@@ -91,10 +91,10 @@ function Scan() {
   const [body, setBody] = useState('')
   const [sensitivity, setSensitivity] = useState('medium')
   const [content_type, setType] = useState('text/plain')
-  const [result, setResult] = useState<ScanResult | null>(null)
+  const [result, setResult] = useState<ScanReport | null>(null)
   const scan = useAction(
     () =>
-      ask<ScanResult>('POST', '/admin/scan', {
+      ask<ScanReport>('POST', '/admin/scan', {
         body: { body, content_type, injection_detection: { sensitivity } },
       }),
     setResult,
@@ -140,7 +140,7 @@ function Scan() {
   )
 }
 
-const Findings = ({ result: { blocked, detections } }: { result: ScanResult }) => (
+const Findings = ({ result: { blocked, detections } }: { result: ScanReport }) => (
   <div class={`notice ${blocked ? 'bad' : 'good'}`} role="status">
     <p>
       <strong>{blocked ? 'It would be blocked.' : 'It would be allowed.'}</strong>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Answer } from '../api.ts'
+import type { ApiAnswer } from '../api.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
 
@@ -15,7 +15,7 @@ export function ConfirmButton<T>({
 }: {
   label: string
   title: string
-  work: () => Promise<Answer<T>>
+  work: () => Promise<ApiAnswer<T>>
   onDone: (value: T) => void
   isDanger?: boolean
   children: ComponentChildren

@@ -1,5 +1,5 @@
 import { eventRow } from '../../../core/events.ts'
-import type { Entry } from '../api-types.ts'
+import type { ActivityEntry } from '../api-types.ts'
 import { linkTo } from '../place.ts'
 import { AgentLink, Tag } from './bits.tsx'
 import { Table } from './table.tsx'
@@ -11,7 +11,7 @@ export const EntryTable = ({
   empty,
   ofOneAgent = false,
 }: {
-  entries: readonly Entry[]
+  entries: readonly ActivityEntry[]
   empty: string
   ofOneAgent?: boolean
 }) => (
@@ -35,7 +35,7 @@ export const EntryTable = ({
         : [
             {
               head: 'Agent',
-              cell: ({ agent_id, agent_name }: Entry) =>
+              cell: ({ agent_id, agent_name }: ActivityEntry) =>
                 agent_id !== null && <AgentLink id={agent_id} name={agent_name} />,
             },
           ]),
@@ -61,7 +61,7 @@ export const EntryTable = ({
 )
 
 /** The few words that tell an entry from others of its event. */
-function whyOf({ event, method, reason, data }: Entry): string {
+function whyOf({ event, method, reason, data }: ActivityEntry): string {
   // What a flood was counted as (core/activity/flood-entry.ts).
   if (method === null && typeof data['suppressed'] === 'number')
     return `${reason}: ${data['suppressed']} more were counted`

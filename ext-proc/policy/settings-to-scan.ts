@@ -6,7 +6,7 @@ import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 const known = new WeakMap<EffectiveSettings, DeferredSettings>()
 
 /** Injection settings as this process uses them: it compiles no pattern by itself. */
-export function deferredSettings(settings: EffectiveSettings): DeferredSettings {
+export function settingsToScan(settings: EffectiveSettings): DeferredSettings {
   const held = known.get(settings)
   if (held !== undefined) return held
   const made = new DeferredSettings(patternSettings(settings.injection))

@@ -8,17 +8,17 @@ import { WEBHOOK_RESOURCE } from '../../admin/webhooks/webhook-schemas.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 
 /** The sections of a file, in the order in which a change of one may need those before it. */
-export const KINDS = ['integrations', 'agents', 'scopes', 'webhooks'] as const
-export type Kind = (typeof KINDS)[number]
+export const SECTIONS = ['integrations', 'agents', 'scopes', 'webhooks'] as const
+export type Section = (typeof SECTIONS)[number]
 
 /** What a scope refers to. */
-export const OWNERS = ['agents', 'integrations'] as const satisfies readonly Kind[]
+export const OWNERS = ['agents', 'integrations'] as const satisfies readonly Section[]
 export type Owner = (typeof OWNERS)[number]
 /** The member of a scope that refers to one. */
 export const REFERENCE = { agents: 'agent', integrations: 'integration' } as const
 
 /** What the admin API calls a resource of a kind, where it is, and how `agw apply` changes it. */
-export interface ResourceKind {
+export interface SectionResource {
   readonly name: string
   readonly path: `/${string}`
   readonly id: string
@@ -32,7 +32,7 @@ export interface ResourceKind {
 /** Members of a resource, as JSON has them. */
 export type Json = Readonly<Record<string, unknown>>
 
-export const RESOURCE_KINDS: Readonly<Record<Kind, ResourceKind>> = {
+export const SECTION_RESOURCES: Readonly<Record<Section, SectionResource>> = {
   integrations: {
     ...INTEGRATION_RESOURCE,
     named_by: 'name',

@@ -1,5 +1,5 @@
 /** What `agw doctor` says of one point. */
-export interface Finding {
+export interface CheckResult {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'failed'
   readonly says: string
@@ -7,14 +7,14 @@ export interface Finding {
   readonly advice?: string
 }
 
-export const ok = (check: string, says: string): Finding => ({ check, state: 'ok', says })
-export const warning = (check: string, says: string, advice: string): Finding => ({
+export const ok = (check: string, says: string): CheckResult => ({ check, state: 'ok', says })
+export const warning = (check: string, says: string, advice: string): CheckResult => ({
   check,
   state: 'warning',
   says,
   advice,
 })
-export const failed = (check: string, says: string, advice: string): Finding => ({
+export const failed = (check: string, says: string, advice: string): CheckResult => ({
   check,
   state: 'failed',
   says,

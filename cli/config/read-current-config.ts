@@ -1,8 +1,8 @@
 import { type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
-import { type Json, type Kind, KINDS, RESOURCE_KINDS } from './resource-kinds.ts'
+import { type Json, type Section, SECTIONS, SECTION_RESOURCES } from './section-resources.ts'
 
 /** What the admin API shows of all resources, the oldest of each kind first. */
-export type Installation = Readonly<Record<Kind, readonly Json[]>>
+export type CurrentConfig = Readonly<Record<Section, readonly Json[]>>
 
 const PAGE = '200'
 
@@ -10,10 +10,10 @@ const PAGE = '200'
  * Reads everything that a configuration is about.
  * @throws with the sentence of the admin API when it refuses
  */
-export async function readInstallation(options: AdminOptions): Promise<Installation> {
-  const read: Partial<Record<Kind, readonly Json[]>> = {}
-  for (const kind of KINDS) read[kind] = await readAll(options, RESOURCE_KINDS[kind].path)
-  return read as Installation
+export async function readCurrentConfig(options: AdminOptions): Promise<CurrentConfig> {
+  const read: Partial<Record<Section, readonly Json[]>> = {}
+  for (const kind of SECTIONS) read[kind] = await readAll(options, SECTION_RESOURCES[kind].path)
+  return read as CurrentConfig
 }
 
 async function readAll(options: AdminOptions, path: string): Promise<readonly Json[]> {
