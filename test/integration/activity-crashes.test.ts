@@ -109,8 +109,8 @@ test('every refusal that a client received is in the log or in a count, though e
       return unlogged > counted ? [text] : []
     })
   }
-  await until('nothing is missing', async () => (await missing()).length === 0, 3_000).catch(
-    async () => assert.fail((await missing()).join('\n')),
+  await until('nothing is missing', async () => (await missing()).length === 0).catch(async () =>
+    assert.fail((await missing()).join('\n')),
   )
   const cut = (await entriesOf(agent_id)).filter(({ reason }) => reason === 'gateway_unavailable')
   assert.ok(cut.length > 0, 'no passed call was cut by a death')

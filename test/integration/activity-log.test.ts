@@ -24,7 +24,11 @@ async function record(...entries: readonly ActivityEntry[]): Promise<void> {
 }
 
 const get = async (path: string, token = admin.token): Promise<any> => {
-  const answer = await admin.call('GET', path, { token })
+  // A store that is slow, as on a busy machine, is a 503 that says to try again.
+  const answer = await until('the store answers', async () => {
+    const found = await admin.call('GET', path, { token })
+    return found.status !== 503 && found
+  })
   assert.equal(answer.status, 200, answer.text)
   return answer.body
 }

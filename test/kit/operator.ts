@@ -1,4 +1,5 @@
 import { secretMembers } from '../../core/credential/catalogue.ts'
+import { until } from './until.ts'
 
 /** What an operator does through the admin API, for tests to set up what they need. */
 export interface Operator {
@@ -55,15 +56,26 @@ let count = 0
 export function operatorAt(url: string, token: string): Operator {
   const secrets: string[] = []
   const send: Operator['send'] = async (method, path, body, expect) => {
-    const answer = await fetch(url + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${token}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    })
-    const text = await answer.text()
+    const ask = async (): Promise<{ readonly answer: Response; readonly text: string }> => {
+      const answer = await fetch(url + path, {
+        method,
+        headers: {
+          authorization: `Bearer ${token}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { answer, text: await answer.text() }
+    }
+    // A store that is slow, as on a busy machine, is a 503 that says to try again.
+    const isSlowStore = ({ answer, text }: Awaited<ReturnType<typeof ask>>): boolean =>
+      answer.status === 503 && text.includes('gateway_unavailable')
+    let { answer, text } = await ask()
+    if (method === 'GET' && expect === undefined && isSlowStore({ answer, text }))
+      ({ answer, text } = await until('the store answers', async () => {
+        const again = await ask()
+        return !isSlowStore(again) && again
+      }))
     if (expect === undefined ? !answer.ok : answer.status !== expect)
       throw new Error(`${method} ${path} answered ${answer.status}: ${text}`)
     const answered = text === '' ? null : JSON.parse(text)

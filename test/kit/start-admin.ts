@@ -62,7 +62,8 @@ export async function startAdmin(
     await exited
   }
   await until('the admin service is listening', async () => {
-    if (child.exitCode !== null) throw new Error(`admin ended with ${child.exitCode}:\n${log}`)
+    if (child.exitCode !== null || child.signalCode !== null)
+      throw new Error(`admin ended with ${child.exitCode ?? child.signalCode}:\n${log}`)
     return (await fetch(`${url}/healthz`).catch(() => null)) !== null
   })
   return {

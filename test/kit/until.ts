@@ -1,12 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 const INTERVAL_MS = 20
+/** What never comes is told apart from what comes late on a busy machine. */
+const LIMIT_MS = 60_000
 
 /** Polls until the check answers something truthy; for things that send no signal, as a port that opens. */
 export async function until<T>(
   what: string,
   check: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  limit_ms = 20_000,
+  limit_ms = LIMIT_MS,
 ): Promise<T> {
   const deadline = Date.now() + limit_ms
   for (;;) {
