@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import type { AdmissionFacts, Caller } from '../../core/decision/admission-facts.ts'
 import type { Admission } from '../../core/decision/admission.ts'
 import { admit } from '../../core/decision/admit.ts'
+import { admitBody } from '../../core/decision/admit-body.ts'
 import type { ApiKey } from '../../core/model.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import type { Header } from '../../core/policy/header.ts'
+import { NO_OVERRIDES } from '../../core/policy/overrides.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
 import { aScope, anAgent, anIntegration } from './policy-kit.ts'
 
@@ -168,6 +170,44 @@ const ORDER: readonly (readonly [change: Change, expected: string])[] = [
 
 test('each check refuses with its own reason', () => {
   for (const [change, expected] of ORDER) assert.equal(told(admit(factsWith(change))), expected)
+})
+
+test('as many headers as Envoy can take with ours pass, and not one more', () => {
+  const headers = (count: number): readonly Header[] =>
+    Array.from({ length: count }, (_, i) => ({ name: `x-${i}`, value: '' }))
+  const of = (count: number) => told(admit(factsWith({ request: { headers: headers(count) } })))
+  assert.equal(of(188), 'admitted by read 0')
+  assert.equal(of(189), 'target: headers_too_large')
+})
+
+/** A method in the body, next to that of the call, and what comes of it. */
+const IN_BODY: readonly (readonly [methods: readonly string[], expected: string])[] = [
+  [[], 'admitted'],
+  [['POST'], 'admitted'],
+  [['PATCH'], 'admitted'],
+  [['PUT'], 'scope: permission_denied method_not_allowed'],
+  // Rate and size were judged without the settings of the scope that this one matches, too.
+  [['DELETE'], 'scope: ambiguous_request _method'],
+  [['PATCH', 'DELETE'], 'scope: ambiguous_request _method'],
+]
+
+test('a method that the body names must be allowed too, and under the same settings', () => {
+  const paths = ['/models/**']
+  const scopes = compileScopes([
+    aScope({ name: 'write', rules: [{ methods: ['POST', 'PATCH', 'DELETE'], paths }] }),
+    aScope({ name: 'strict', priority: 200, rules: [{ methods: ['DELETE'], paths }] }),
+  ])
+  const agent = { ...FACTS.agent, scopes }
+  const admission = admit(factsWith({ agent, request: { method: 'POST' } }))
+  assert.ok(admission.kind === 'admitted')
+  for (const [methods, expected] of IN_BODY) {
+    const refused = admitBody(admission, { ...NO_OVERRIDES, methods })
+    assert.equal(refused === null ? 'admitted' : told(refused), expected, methods.join())
+    if (refused === null) continue
+    const { integration, key, agent: known } = refused.known
+    assert.equal(integration, admission.integration)
+    assert.deepEqual([key, known], [KEY, admission.agent], 'who called is known')
+  }
 })
 
 test('of two faults the one that the contract checks first answers', () => {

@@ -111,6 +111,30 @@ for (const { type, auth } of EVERY) {
     holdsNone(JSON.stringify(opened))
   })
 
+  test(`${type}: what is stored opens for its own integration and origins alone`, () => {
+    const stored = sealed(auth)
+    const opens = (change: Partial<Integration>, by = ring): boolean =>
+      openAuth(by, { ...stored, ...change }) !== null
+    assert.ok(opens({ base_url: 'https://api.example.com/v2', name: 'renamed' }))
+    if (secrets.length === 0) return
+    assert.equal(opens({ organization_id: 'org_2' }), false)
+    assert.equal(opens({ integration_id: 'int_2' }), false)
+    for (const base_url of [
+      'https://evil.example.com/v1',
+      'http://api.example.com/v1',
+      'https://api.example.com:8443/v1',
+    ])
+      assert.equal(opens({ base_url }), false, base_url)
+    for (const [member, { text }] of Object.entries(
+      CREDENTIAL_TYPES.find((one) => one.type === type)?.members ?? {},
+    ))
+      if (text === 'url') {
+        const other = { ...stored.auth, [member]: 'https://evil.example.com/token' } as SealedAuth
+        assert.equal(opens({ auth: other }), false, member)
+      }
+    assert.equal(opens({}, parseKeyRing(randomBytes(32).toString('base64'))), false)
+  })
+
   test(`${type}: a read shows the last four characters of a secret, and its schema takes nothing more`, () => {
     const view = integrationView(ring, sealed(auth))['auth'] as Record<string, unknown>
     holdsNone(JSON.stringify(view))

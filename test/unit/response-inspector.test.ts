@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict'
+import { gzipSync } from 'node:zlib'
+import { test } from 'node:test'
+import type { PooledResult, ScanPool } from '../../core/inspection/scan-pool.ts'
+import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import type { Header } from '../../core/policy/header.ts'
+import { mergeSettings } from '../../core/policy/merge-settings.ts'
+import { parseTarget } from '../../core/policy/parse-target.ts'
+import type { Finding } from '../../core/scanner/finding.ts'
+import type { ScanResult } from '../../core/scanner/scan-request.ts'
+import { Secret } from '../../core/secret.ts'
+import { type InspectionOrder, inspectResponse } from '../../ext-proc/response/inspect-response.ts'
+import type { BodyVerdict, ResponseInspector } from '../../ext-proc/verdict/response-inspector.ts'
+import { found } from './decision-kit.ts'
+import { aScope } from './policy-kit.ts'
+
+const PATH = '/https://api.example.com/v1/things'
+const target = parseTarget(PATH)
+assert.ok(target.ok)
+const SEARCH_ONLY = { allow: ['search'], deny: [] }
+const SCANS = { ...SCOPE_DEFAULTS.injection_detection, scan_responses: true }
+
+interface Looks {
+  readonly scans?: boolean
+  readonly mode?: 'block' | 'alert'
+  readonly lists_tools?: boolean
+  readonly query_secret?: string
+  readonly onUnauthorized?: () => void
+  /** What the scan of a whole body answers. */
+  readonly result?: PooledResult
+  /** Texts of a stream that are busy to be scanned. */
+  readonly is_busy?: boolean
+}
+
+const CLEAN = found({ outcome: 'clean', may_kill: false, reported: null })
+const [BAD] = (found({}) as Extract<ScanResult, { kind: 'scanned' }>).findings
+
+function anInspector(looks: Looks) {
+  const findings: unknown[] = []
+  const scanned: string[] = []
+  const pool: Pick<ScanPool, 'scanResponse' | 'scanTexts'> = {
+    scanResponse: ({ body }) => {
+      scanned.push(String(body))
+      return looks.result ?? CLEAN
+    },
+    scanTexts: (texts) => {
+      if (looks.is_busy === true) return null
+      return texts.map(({ bytes }): readonly Finding[] => {
+        scanned.push(String(bytes))
+        return BAD !== undefined && bytes.includes('bad') ? [BAD] : []
+      })
+    },
+  }
+  const injection_detection = {
+    ...(looks.scans === true ? SCANS : SCOPE_DEFAULTS.injection_detection),
+    mode: looks.mode ?? ('block' as const),
+  }
+  const scope = aScope({ mcp_tools: SEARCH_ONLY, injection_detection })
+  assert.ok(target.ok)
+  const order: InspectionOrder = {
+    place: {
+      target: target.target,
+      base_url: 'https://api.example.com/v1',
+      path: PATH,
+      called: { authority: 'gateway.example.com', forwarded_host: null },
+      gateway: { hosts: ['127.0.0.1'], ports: [8080] },
+    },
+    settings: mergeSettings([scope]),
+    pool: pool as ScanPool,
+    limit_bytes: 1000,
+    query_secret: looks.query_secret === undefined ? null : new Secret(looks.query_secret),
+    onUnauthorized: looks.onUnauthorized ?? null,
+    lists_tools: looks.lists_tools ?? false,
+    onFinding: (data) => void findings.push(data['pattern_name']),
+  }
+  return { inspector: inspectResponse(order), findings, scanned }
+}
+
+const response = (headers: Readonly<Record<string, string>> = {}): readonly Header[] =>
+  Object.entries({ ':status': '200', ...headers }).map(([name, value]) => ({ name, value }))
+const JSON_TYPE = { 'content-type': 'application/json' }
+const EVENTS = { 'content-type': 'text/event-stream' }
+
+test('a response is looked at only where something may be found in it', () => {
+  const rows: readonly (readonly [Looks, sees: boolean, reads: boolean])[] = [
+    [{}, false, false],
+    [{ scans: true }, true, true],
+    [{ lists_tools: true }, true, true],
+    [{ query_secret: 's' }, true, false],
+    [{ onUnauthorized: () => undefined }, true, false],
+  ]
+  for (const [looks, sees, reads] of rows) {
+    const { inspector } = anInspector(looks)
+    assert.deepEqual([inspector.sees_every_response, inspector.may_read_body], [sees, reads])
+    const verdict = inspector.headers(response(JSON_TYPE))
+    assert.equal(verdict.kind === 'pass' && verdict.body, reads ? 'whole' : 'unseen')
+  }
+})
+
+test('a response that leads back to the gateway is refused, whatever else it is looked at for', () => {
+  const location = { ':status': '302', location: 'http://gateway.example.com/x' }
+  for (const looks of [{}, { scans: true }, { query_secret: 's' }]) {
+    const verdict = anInspector(looks).inspector.headers(response(location))
+    assert.ok(verdict.kind === 'deny')
+    assert.equal(verdict.denial.reason, 'redirect_refused')
+  }
+})
+
+test('a credential in the query is redacted in headers and kept out of trailers', () => {
+  const { inspector } = anInspector({ query_secret: 'top secret' })
+  const headers = response({ 'x-url': 'https://x/?key=top%20secret', 'x-other': 'a' })
+  const verdict = inspector.headers(headers)
+  assert.ok(verdict.kind === 'pass')
+  assert.deepEqual(
+    verdict.headers.map(({ value }) => value),
+    ['200', 'https://x/?key=[redacted]', 'a'],
+  )
+  const trailers = [
+    { name: 'x-t', value: 'top+secret' },
+    { name: 'x-u', value: 'top' },
+  ]
+  assert.deepEqual(inspector.trailers(trailers), ['x-t'])
+  assert.deepEqual(anInspector({ scans: true }).inspector.trailers(trailers), [])
+})
+
+test('a 401 says that the token is no longer taken; no other status does', () => {
+  for (const [status, told] of [
+    ['401', 1],
+    ['403', 0],
+    ['200', 0],
+  ] as const) {
+    let count = 0
+    const { inspector } = anInspector({ onUnauthorized: () => void count++ })
+    inspector.headers(response({ ':status': status }))
+    assert.equal(count, told, status)
+  }
+})
+
+/** How a body is held, by what its headers say of it. */
+const READINGS: readonly (readonly [
+  headers: Readonly<Record<string, string>>,
+  looks: Looks,
+  body: string,
+])[] = [
+  [JSON_TYPE, { scans: true }, 'whole'],
+  [{ 'content-type': 'text/plain' }, { scans: true }, 'whole'],
+  [{}, { scans: true }, 'chunks'],
+  [{ 'content-type': 'image/png' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'image/png', 'content-length': '65536' }, { scans: true }, 'whole'],
+  [{ 'content-type': 'image/png', 'content-length': '65537' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'image/png; charset=x' }, { scans: true }, 'whole'],
+  [{ 'content-type': 'image/png, text/plain' }, { scans: true }, 'whole'],
+  [{ 'content-type': 'multipart/x-mixed-replace' }, { scans: true }, 'chunks'],
+  [EVENTS, { scans: true }, 'chunks'],
+  [{ ...EVENTS, 'content-encoding': 'gzip' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'image/png' }, { lists_tools: true }, 'whole'],
+  [EVENTS, { lists_tools: true }, 'chunks'],
+  [{ ...EVENTS, 'content-encoding': 'gzip' }, { lists_tools: true }, 'refused'],
+  [{ ...EVENTS, 'content-encoding': 'identity' }, { lists_tools: true }, 'chunks'],
+  [{ 'content-type': 'multipart/x-mixed-replace' }, { lists_tools: true }, 'refused'],
+]
+
+test('how a body is held follows from its headers', () => {
+  for (const [headers, looks, body] of READINGS) {
+    const verdict = anInspector(looks).inspector.headers(response(headers))
+    assert.equal(verdict.kind === 'pass' ? verdict.body : 'refused', body, JSON.stringify(headers))
+  }
+})
+
+test('events may be shortened, so they lose their length; bytes keep it', () => {
+  const kept = (headers: Readonly<Record<string, string>>): boolean => {
+    const verdict = anInspector({ scans: true }).inspector.headers(
+      response({ 'content-length': '70000', ...headers }),
+    )
+    return verdict.kind === 'pass' && verdict.headers.some(({ name }) => name === 'content-length')
+  }
+  assert.equal(kept(EVENTS), false)
+  assert.equal(kept({ 'content-type': 'image/png' }), true)
+})
+
+/** What becomes of a body: what goes out of it, or why it does not. */
+async function outcomeOf(
+  inspector: ResponseInspector,
+  headers: Readonly<Record<string, string>>,
+  ...chunks: readonly (string | Buffer)[]
+): Promise<string[]> {
+  inspector.headers(response(headers))
+  const outcomes: string[] = []
+  for (const [i, chunk] of chunks.entries()) {
+    const bytes = Buffer.from(chunk as string)
+    const verdict = await inspector.body(bytes, i === chunks.length - 1)
+    outcomes.push(describe(verdict))
+    if (verdict.kind === 'deny') break
+  }
+  inspector.close()
+  return outcomes
+}
+
+function describe(verdict: BodyVerdict): string {
+  if (verdict.kind === 'pass')
+    return verdict.body === null ? 'unchanged' : `as ${verdict.body.toString()}`
+  const pattern = verdict.denial.details['pattern_name']
+  return `refused: ${String(pattern)}${verdict.before === null ? '' : ` after ${verdict.before.toString()}`}`
+}
+
+/** What the scan of a whole body answers, and what becomes of the body. */
+const RESULTS: readonly (readonly [
+  name: string,
+  result: PooledResult,
+  outcome: string,
+  finding: readonly string[],
+])[] = [
+  ['clean', CLEAN, 'unchanged', []],
+  ['a finding that is refused', found({}), 'refused: a_pattern', []],
+  ['a finding that alerts', found({ outcome: 'detected' }), 'unchanged', ['a_pattern']],
+  ['a finding that is logged', found({ outcome: 'logged' }), 'unchanged', ['a_pattern']],
+  [
+    'an encoding that cannot be undone',
+    { kind: 'unsupported_encoding', content_encoding: 'x' },
+    'refused: unreadable_response',
+    [],
+  ],
+  [
+    'too much when it is inflated',
+    { kind: 'too_large', limit_bytes: 1 },
+    'refused: unreadable_response',
+    [],
+  ],
+  ['no thread for it', { kind: 'busy' }, 'refused: unreadable_response', []],
+]
+
+for (const [name, result, outcome, finding] of RESULTS)
+  test(`a whole body, ${name}: ${outcome}`, async () => {
+    const { inspector, findings } = anInspector({ scans: true, result })
+    assert.deepEqual(await outcomeOf(inspector, JSON_TYPE, '{"a":1}'), [outcome])
+    assert.deepEqual(findings, finding)
+  })
+
+test('an empty body is not looked at', async () => {
+  const { inspector, scanned } = anInspector({ scans: true, result: found({}), lists_tools: true })
+  assert.deepEqual(await outcomeOf(inspector, JSON_TYPE, ''), ['unchanged'])
+  assert.deepEqual(scanned, [])
+})
+
+const tools = (...names: readonly string[]): string =>
+  JSON.stringify({ jsonrpc: '2.0', id: 1, result: { tools: names.map((name) => ({ name })) } })
+
+/** A body that may hold a list of tools, of which `search` alone is allowed. */
+const LISTS: readonly (readonly [body: string | Buffer, more: object, outcome: string])[] = [
+  [tools('search'), {}, 'unchanged'],
+  [tools('search', 'drop'), {}, `as ${tools('search')}`],
+  [gzipSync(tools('drop', 'search')), { 'content-encoding': 'gzip' }, `as ${tools('search')}`],
+  [
+    gzipSync(tools('drop')).subarray(5),
+    { 'content-encoding': 'gzip' },
+    'refused: unreadable_response',
+  ],
+  [tools('drop'), { 'content-encoding': 'x' }, 'refused: unreadable_response'],
+  [`${tools('drop')} ]`, {}, 'refused: unreadable_response'],
+  ['{"a":1}', {}, 'unchanged'],
+  ['text', {}, 'unchanged'],
+]
+
+test('of a list of tools those that the agent may not call are cut', async () => {
+  for (const [body, more, outcome] of LISTS) {
+    const { inspector } = anInspector({ lists_tools: true })
+    assert.deepEqual(await outcomeOf(inspector, { ...JSON_TYPE, ...more }, body), [outcome])
+  }
+})
+
+test('a body that is cut has another length, encoding and digest', async () => {
+  const { inspector } = anInspector({ lists_tools: true })
+  inspector.headers(response(JSON_TYPE))
+  const verdict = await inspector.body(Buffer.from(tools('search', 'drop')), true)
+  assert.ok(verdict.kind === 'pass')
+  assert.deepEqual(verdict.remove, ['content-encoding', 'etag', 'content-md5', 'digest'])
+})
+
+const event = (data: string): string => `data: ${data}\n\n`
+
+/** A stream of events, chunk by chunk, and what goes out. */
+const STREAMS: readonly (readonly [
+  name: string,
+  looks: Looks,
+  chunks: readonly string[],
+  outcomes: readonly string[],
+])[] = [
+  ['good ones', { scans: true }, [event('a'), event('b')], ['unchanged', 'unchanged']],
+  [
+    'a bad one',
+    { scans: true },
+    [event('a'), event('good') + event('bad') + event('b')],
+    ['unchanged', `refused: a_pattern after ${event('good')}`],
+  ],
+  [
+    'a bad one in two chunks',
+    { scans: true },
+    ['data: b', 'ad\n\n'],
+    ['as ', 'refused: a_pattern after '],
+  ],
+  ['a bad one that alerts', { scans: true, mode: 'alert' }, [event('bad')], ['unchanged']],
+  [
+    'no thread for it',
+    { scans: true, is_busy: true },
+    [event('a')],
+    ['refused: unreadable_response after '],
+  ],
+  [
+    'a list of tools',
+    { lists_tools: true },
+    [event(tools('search', 'drop'))],
+    [`as ${event(tools('search'))}`],
+  ],
+  [
+    'a list in two chunks',
+    { lists_tools: true },
+    [event(tools('drop')).slice(0, 30), event(tools('drop')).slice(30)],
+    ['as ', `as ${event(tools())}`],
+  ],
+  [
+    'a list that is not readable',
+    { lists_tools: true },
+    [event(`${tools('drop')} ]`)],
+    ['refused: unreadable_response'],
+  ],
+  [
+    'a list before a bad one',
+    { scans: true, lists_tools: true },
+    [event(tools('drop')) + event('bad')],
+    [`refused: a_pattern after ${event(tools())}`],
+  ],
+]
+
+for (const [name, looks, chunks, outcomes] of STREAMS)
+  test(`a stream of events with ${name}`, async () => {
+    const { inspector } = anInspector(looks)
+    assert.deepEqual(await outcomeOf(inspector, EVENTS, ...chunks), outcomes)
+  })

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { StallWatch } from '../../ext-proc/fleet/stall-watch.ts'
+import { settle } from '../kit/fake-control-channel.ts'
+
+function aWatch({ mock }: Pick<TestContext, 'mock'>) {
+  mock.timers.enable({ apis: ['setInterval'] })
+  const clock = { now_ms: 1000 }
+  const stalls: number[] = []
+  const watch = new StallWatch(
+    () => clock.now_ms,
+    (stood_ms) => stalls.push(stood_ms),
+  )
+  const tick = (ms: number): void => {
+    clock.now_ms += ms
+    mock.timers.tick(25)
+  }
+  return { watch, clock, stalls, tick }
+}
+
+test('a process that runs has nothing to wait for', (t) => {
+  const { watch, clock, stalls, tick } = aWatch(t)
+  for (let i = 0; i < 20; i++) tick(25)
+  clock.now_ms += 149
+  assert.equal(watch.settled(), null)
+  assert.deepEqual(stalls, [])
+  watch.stop()
+})
+
+test('a call that comes after a stall waits until what had arrived was read; others share the wait', async (t) => {
+  const { watch, clock, stalls } = aWatch(t)
+  clock.now_ms += 150
+  const settled = watch.settled()
+  assert.ok(settled)
+  assert.equal(watch.settled(), settled)
+  assert.deepEqual(stalls, [150], 'told once, before anything else')
+  await settled
+  assert.equal(watch.settled(), null)
+  watch.stop()
+})
+
+test('a stall is noticed without a call, too', async (t) => {
+  const { watch, stalls, tick } = aWatch(t)
+  tick(400)
+  assert.deepEqual(stalls, [400])
+  await settle()
+  tick(25)
+  assert.equal(watch.settled(), null)
+  assert.deepEqual(stalls, [400])
+  watch.stop()
+})
+
+test('who asks while a stall is settled waits, though the clock was read since', async (t) => {
+  const { watch, stalls, tick } = aWatch(t)
+  tick(400)
+  const settled = watch.settled()
+  assert.ok(settled, 'still settling')
+  await settled
+  assert.deepEqual(stalls, [400])
+  watch.stop()
+})
