@@ -6,38 +6,38 @@ import type { ParsedTarget } from '../policy/parse-target.ts'
 import type { SaidIdentity } from '../policy/read-body-identity.ts'
 import type { KeyPlace } from '../policy/read-key.ts'
 
-/** What admission is decided by. A member that is left out was not looked up yet; `admit` says when it is needed. */
+/** The facts that admission depends on. An undefined member has not been looked up yet; `admit` reports when it needs it. */
 export interface AdmissionFacts {
   readonly request: RequestFacts
   readonly now_ms: number
-  /** Who calls, and the integrations of that organization. */
+  /** The caller, and the integrations of its organization. */
   readonly caller?: Caller
   readonly integrations?: IntegrationTable
-  /** The agent's name in the body, which alone may name it. */
+  /** The agent named in the body, needed if nothing else names it. */
   readonly said?: SaidIdentity
   readonly agent?: AgentFacts
 }
 
-/** What the headers of a call say. */
+/** What the headers of a call contain. */
 export interface RequestFacts {
   readonly method: string
   readonly target: ParsedTarget
   readonly headers: readonly Header[]
-  /** Another protocol is asked for. */
+  /** The request asks for a protocol upgrade. */
   readonly is_upgrade: boolean
   /** The values of `X-Agw-Agent-Id`. */
   readonly named_agents: readonly string[]
-  /** This deployment's name in `Via`; empty where the store has none. */
+  /** The name of this deployment in `Via`; empty if the store has none. */
   readonly installation: string
 }
 
-/** Whose key a call presents. */
+/** The owner of the key that a call presents. */
 export type Caller =
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly place: KeyPlace }
   | { readonly kind: 'known'; readonly key: ApiKey; readonly place: KeyPlace }
-  /** No key is looked at: an operator asks what the agent would be answered. */
+  /** No key is checked: an operator asks how a call of the agent would be decided. */
   | { readonly kind: 'assumed' }
 
 export interface AgentFacts {

@@ -23,7 +23,7 @@ export interface Admitted {
   readonly integrations: IntegrationTable
   readonly outgoing: OutgoingRequest
   readonly overrides: Overrides
-  /** Null where none was looked at. */
+  /** Null if none was checked. */
   readonly key: ApiKey | null
   readonly agent: Agent
   readonly agent_scopes: AgentScopes
@@ -38,26 +38,26 @@ export interface NotAdmitted {
   readonly step: AdmissionStep
   readonly reason: Reason
   readonly details: Readonly<Record<string, unknown>>
-  /** What the log holds in addition. */
+  /** Additional members of the log entry. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly known: Known
 }
 
-/** What is known of a call that is not admitted. */
+/** What is known about a call that is not admitted. */
 export interface Known {
   readonly integration: CompiledIntegration | null
   readonly key: ApiKey | null
   readonly agent: Agent | null
 }
 
-/** The next step needs a fact that was not looked up. The steps before it have passed. */
+/** The next step needs a fact that has not been looked up. The preceding steps have passed. */
 export type MissingFact =
   | { readonly kind: 'missing'; readonly fact: 'caller'; readonly target: Target }
   | {
       readonly kind: 'missing'
       readonly fact: 'said'
       readonly integration: CompiledIntegration
-      /** A body is read by the headers that go upstream with it. */
+      /** The body is interpreted according to the headers that are sent upstream with it. */
       readonly outgoing: OutgoingRequest
     }
   | {
@@ -65,6 +65,6 @@ export type MissingFact =
       readonly fact: 'agent'
       readonly organization_id: string
       readonly agent_id: string
-      /** Whether the agent itself calls: its key may have been revoked by a kill. */
+      /** Whether the caller uses the agent's own key, which a kill may have revoked. */
       readonly is_calling: boolean
     }

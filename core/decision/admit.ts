@@ -12,11 +12,14 @@ import type { AdmissionFacts, AgentFacts, Caller, RequestFacts } from './admissi
 import type { Admission, AdmissionStep, Known, MissingFact, NotAdmitted } from './admission.ts'
 import { checkKey } from './check-key.ts'
 
-/** Envoy takes 200 headers and holds our changes to the same number; those of a pass and its own need the rest. */
+/**
+ * Envoy accepts 200 headers and applies the same limit to header mutations. The rest is reserved for the headers that a pass
+ * and Envoy itself add.
+ */
 const HEADERS_LIMIT = 188
 const CLAIMED_ID_LIMIT = 128
 
-/** What earlier evaluations for a call have settled; the facts that come later change none of it. */
+/** Results of earlier evaluations of the same call. Facts that are added later do not change them. */
 export interface SettledChecks {
   target: Target | null
   integration: CompiledIntegration | null
@@ -26,10 +29,9 @@ export interface SettledChecks {
 const nothingSettled = (): SettledChecks => ({ target: null, integration: null, outgoing: null })
 
 /**
- * The first five checks of the contract in their order: target, integration, agent, scope, method and path. The first
- * no answers. Facts come from the caches of an edge, or from the store where an operator asks. The answer depends on them
- * alone.
- * @param settled spares a call that is asked about again, with one fact more, the checks that have passed
+ * The first five checks, in order: target, integration, agent, scope, method and path. The first check that fails determines
+ * the result. Facts come from the caches of an edge, or from the store for `explain`. The result depends only on them.
+ * @param settled results of the checks that have passed, so that an evaluation with one more fact does not repeat them
  */
 export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSettled()): Admission {
   if (settled.target === null) {
@@ -152,7 +154,9 @@ const NO_AGENT: AgentFacts = {
   scopes: { names: [], by_integration: new Map() },
 }
 
-/** A key in a header or parameter that this integration's credential does not own is not presented to us. */
+/**
+ * A key in a header or parameter counts as presented only if the credential of this integration uses that header or parameter.
+ */
 const isOwnPlace = (
   { place }: Extract<Caller, { readonly place: unknown }>,
   { owned }: CompiledIntegration,
@@ -181,7 +185,7 @@ function identifyBy(
     : active(facts.agent, agent_id, known)
 }
 
-/** The answer to a key that a kill has revoked names the kill, as the answer to the agent's other keys does. */
+/** For a key revoked by a kill the response names the kill, as it does for the agent's other keys. */
 function killed(key: ApiKey, found: AgentFacts | undefined, known: Partial<Known>): Identified {
   const { organization_id, agent_id } = key
   if (agent_id === null) return no('agent', 'invalid_api_key', {}, known)
@@ -233,7 +237,7 @@ function nameAgent(
   }
 }
 
-/** @param agent_id as the caller claims it */
+/** @param agent_id as claimed by the caller */
 function active(
   { agent, killed_at, scopes }: AgentFacts,
   agent_id: string,

@@ -2,7 +2,7 @@ import type { ApiKey } from '../model.ts'
 
 export type KeyFault = 'invalid_api_key' | 'key_not_allowed' | 'revoked_by_kill'
 
-/** Null when the key may call through the proxy now. */
+/** Null if the key may currently be used on the proxy. */
 export function checkKey(key: ApiKey, now_ms: number): KeyFault | null {
   if (key.revoked_at !== null)
     return key.revoked_by === 'kill' ? 'revoked_by_kill' : 'invalid_api_key'

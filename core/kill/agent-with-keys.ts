@@ -3,7 +3,7 @@ import type { Guard } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 
-/** An agent and its keys as of one moment, with what must still hold when a change of them is written. */
+/** A consistent snapshot of an agent and its keys, with the guards that must still hold when a change is written. */
 export interface AgentWithKeys {
   readonly agent: Agent
   readonly keys: readonly ApiKey[]
@@ -12,7 +12,7 @@ export interface AgentWithKeys {
   readonly guards: readonly Guard[]
 }
 
-/** Null when there is no such agent. */
+/** Null if the agent does not exist. */
 export async function readAgentWithKeys(
   redis: RedisClient,
   organization_id: string,

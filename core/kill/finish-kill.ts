@@ -7,8 +7,8 @@ import { type KillCounts, killedEntry } from './kill-entries.ts'
 import type { KillRecord } from './kill-record.ts'
 
 /**
- * Writes the event that a kill still owes, if any, with the e-mail that was asked for, and replaces its record by `next`, or forgets it.
- * @returns false when somebody else has been first; then nothing is written
+ * Writes the pending event of a kill, if any, with the requested e-mail, and replaces its record by `next` or removes it.
+ * @returns false if another process was first; then nothing is written
  */
 export async function finishKill(
   redis: RedisClient,

@@ -12,11 +12,11 @@ import { type KillOrder, type PublishedKill, publishKill } from './publish-kill.
 import { readCallCounts } from './read-call-counts.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 
-/** How long a kill waits for the edges before it answers without those that are silent. */
+/** How long a kill waits for acknowledgements before it responds without the missing ones. */
 export const EDGE_WAIT_MS = 1000
-/** A replica that is this far behind does not hold up the answer. */
+/** The response does not wait longer than this for a replica. */
 const REPLICA_WAIT_MS = 500
-/** What comes after the wait takes a few round trips; beyond this a sweeper takes the process for dead. */
+/** The work after the wait takes a few round trips. After this time a sweeper considers the process dead. */
 const FINISH_WITHIN_MS = 2000
 
 export interface KillParts {
@@ -38,11 +38,11 @@ export interface KillReceipt {
   readonly in_flight_requests_terminated: number
   /** From the publish to the last acknowledgement, on the clock of this process. */
   readonly propagation_ms: number
-  /** Every edge has acknowledged, or can surely no longer serve. */
+  /** Every edge has acknowledged, or its lease has certainly expired. */
   readonly complete: boolean
   readonly edges: readonly EdgeReceipt[]
   readonly still_usable_keys: readonly string[]
-  /** Replicas of the store, and those that have the kill; null where there are none. */
+  /** Replicas of the store, and those that have received the kill; null if there are none. */
   readonly replicas: { readonly connected: number; readonly acknowledged: number } | null
 }
 
@@ -55,9 +55,9 @@ export interface EdgeReceipt {
 }
 
 /**
- * Kills an agent and tells what came of it on every edge.
- * @returns null when there is no such agent
- * @throws when the store does not answer or refuses
+ * Kills an agent and returns the result on every edge.
+ * @returns null if the agent does not exist
+ * @throws if the store is unavailable or rejects the write
  */
 export async function killAgent(
   parts: KillParts,
@@ -77,7 +77,7 @@ export async function killAgent(
   const sum = (count: 'terminated' | 'unconfirmed'): number =>
     heard.reduce((total, acknowledgement) => total + acknowledgement[count], 0)
   const propagation_ms = Math.ceil(Math.max(0, ...heard.map(({ after_ms }) => round(after_ms))))
-  // What follows tells about the kill; that it fails changes nothing about the kill itself.
+  // The rest only reports the kill. If it fails, the kill itself is not affected.
   const [live, regions, still_usable_keys, metadata] = await Promise.all([
     silent.length === 0 ? new Set<string>() : orElse(mayHoldLease(parts), new Set(silent)),
     silent.length === 0 ? [] : orElse(redis.hmget(REDIS_KEYS.edges, ...silent), []),
@@ -128,7 +128,7 @@ export async function killAgent(
   }
 }
 
-/** A sweeper may have published the kill again meanwhile, which changes the record; the next text is read then. */
+/** A sweeper may have published the kill again in the meantime, which changes the record; then read the new record. */
 async function finish(
   { redis }: KillParts,
   { epoch, record, record_text }: PublishedKill,
@@ -150,13 +150,13 @@ const NO_CALLS = { last_request: null, requests_last_hour: 0 } as const
 
 const orElse = <T>(asked: Promise<T>, fallback: T): Promise<T> => asked.catch(() => fallback)
 
-/** An edge that has signed off since leaves no record. */
+/** An edge that has deregistered since then has no record. */
 const regionOf = (text: string | null | undefined): string =>
   text ? (JSON.parse(text) as EdgeRecord).region : ''
 
 /** To the microsecond. */
 const round = (ms: number): number => Math.round(ms * 1000) / 1000
 
-/** An edge counts its own lease from before the beat that is stored. */
+/** An edge's own lease starts before the heartbeat that is stored. */
 const mayHoldLease = async ({ redis, lease_ms }: KillParts): Promise<ReadonlySet<string>> =>
   new Set((await liveEdges(redis, lease_ms + LEASE_MARGIN_MS)).keys())

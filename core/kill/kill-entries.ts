@@ -2,18 +2,18 @@ import type { ActivityEntry } from '../activity/activity-entry.ts'
 import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
 import type { KillEvent, KillRecord } from './kill-record.ts'
 
-/** Who makes a kill or a reactivation, and by which request. */
+/** Who requests a kill or a reactivation, and with which request. */
 export interface KillActor {
   /** E-mail of the operator, or `system`. */
   readonly email: string
   readonly token_id: string | null
   readonly source_ip: string | null
   readonly request_id: string | null
-  /** The edge that killed by itself. */
+  /** The edge that triggered an automatic kill. */
   readonly edge_id: string | null
 }
 
-/** What the edges did of a kill. */
+/** The results of a kill on the edges. */
 export interface KillCounts {
   readonly requests_terminated: number
   readonly unconfirmed: number

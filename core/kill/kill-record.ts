@@ -9,11 +9,11 @@ export const KILL_METHODS = [
 ] as const
 export type KillMethod = (typeof KILL_METHODS)[number]
 
-/** Channels that a kill may name. Webhooks that subscribe hear of it anyway. */
+/** Channels that a kill may name. Subscribed webhooks always receive the event. */
 export const NOTIFY_CHANNELS = ['webhook', 'email'] as const
 export type NotifyChannel = (typeof NOTIFY_CHANNELS)[number]
 
-/** What is said of a kill as soon as it is made; the counts follow when the edges have spoken. */
+/** What is known when the kill is made. The counts are added when the edges have acknowledged. */
 export interface KillEvent {
   readonly id: string
   readonly agent_name: string
@@ -29,20 +29,20 @@ export interface KillEvent {
 }
 
 /**
- * A kill that is under way, stored with it under its epoch. Whoever finishes it, the process that made it or a
- * sweeper, replaces or removes exactly the text that it read, so its event is written once.
+ * A kill in progress, stored under its epoch. The process that finishes it (the one that made it, or a sweeper) replaces or
+ * removes exactly the text that it read, so the event is written exactly once.
  */
 export interface KillRecord {
   readonly organization_id: string
   readonly agent_id: string
   readonly revision: number
   readonly killed_at: string
-  /** Null when it is written, and for a repeated kill, which has none. */
+  /** Null when it has been written, and for a repeated kill, which has no event. */
   readonly event: KillEvent | null
   /** By the clock of the store; the publish followed within a round trip. */
   readonly published_ms: number
   /** Until then, by the same clock, the process that made the kill finishes it. */
   readonly finish_after_ms: number
-  /** When it was last published, again by a sweeper for edges that were silent. */
+  /** When it was last published. A sweeper publishes it again for edges that have not acknowledged. */
   readonly last_published_ms: number
 }

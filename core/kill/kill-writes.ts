@@ -5,8 +5,8 @@ import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { AgentWithKeys } from './agent-with-keys.ts'
 
 /**
- * The next revision of an agent's kill state. It follows the store's clock, so that it is higher than any that edges
- * remember even where the store has lost the last ones in a failover.
+ * The next revision of an agent's kill state. It follows the store's clock, so it is higher than any revision that edges
+ * remember, even if the store lost the latest ones in a failover.
  */
 export const nextRevision = ({ agent, now_ms }: AgentWithKeys): number =>
   Math.max(agent.revision + 1, now_ms)
@@ -18,7 +18,7 @@ interface StateChange {
   readonly targets: readonly ControlTarget[]
 }
 
-/** Switches an agent off and revokes the keys that still work. */
+/** Marks an agent as killed and revokes the keys that still work. */
 export function killWrites(
   found: AgentWithKeys,
   state: { readonly revision: number; readonly killed_at: string; readonly reason: string | null },
@@ -47,8 +47,8 @@ export function killWrites(
 }
 
 /**
- * Switches an agent on. The keys that the kill revoked work again, unless they are to be replaced: then they count as
- * revoked by the operator, so that no later reactivation gives them back.
+ * Marks an agent as active. The keys that the kill revoked work again, unless they are replaced. Replaced keys count as revoked
+ * by the operator, so that no later reactivation restores them.
  */
 export function reactivateWrites(
   found: AgentWithKeys,
@@ -77,7 +77,7 @@ export function reactivateWrites(
     keys,
     writes: [
       ...stateWrites(agent, keys),
-      // A run of violations that ended in the kill must not end in the next one at the first refusal.
+      // The violations that led to the kill must not lead to the next kill at the first refusal.
       ['DEL', REDIS_KEYS.rateViolations(organization_id, agent_id)],
     ],
     targets: [

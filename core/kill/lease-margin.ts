@@ -1,2 +1,2 @@
-/** The store, an edge and this process each count the lease on a clock of their own; this is for what lies between. */
+/** The store, an edge and this process each measure the lease on a different clock. This margin covers the differences. */
 export const LEASE_MARGIN_MS = 200

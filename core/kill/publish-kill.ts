@@ -12,7 +12,7 @@ import type { KillEvent, KillMethod, KillRecord, NotifyChannel } from './kill-re
 import { killWrites, nextRevision } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 
-/** Others may change the agent or its keys between reading and writing; each try costs a round trip or two. */
+/** The agent or its keys may change between reading and writing. Each retry costs one or two round trips. */
 const TRIES_LIMIT = 100
 
 export interface KillOrder {
@@ -26,16 +26,16 @@ export interface KillOrder {
   readonly own_finish_ms: number
 }
 
-/** A kill that is in the store and was published. */
+/** A kill that has been stored and published. */
 export interface PublishedKill {
   readonly epoch: number
-  /** Edges whose lease may still run. */
+  /** Edges that may still hold a lease. */
   readonly edges: readonly string[]
   readonly record: KillRecord
-  /** What the store holds of it, for whoever finishes it. */
+  /** The stored record, for the process that finishes the kill. */
   readonly record_text: string
   readonly credentials_revoked: number
-  /** When it was sent to the store that publishes it, by `nowMs`. */
+  /** When the kill was sent to the store, by `nowMs`. */
   readonly sent_ms: number
 }
 
@@ -48,10 +48,10 @@ interface Parts {
 }
 
 /**
- * Switches an agent off in one script: status, keys, audit entry, the record that its event is owed, and the message
- * to the edges. An agent that is killed already keeps the time and the reason of the first kill, and is published again.
- * @returns null when there is no such agent
- * @throws when the store does not answer or refuses; then nothing, or the whole kill, was written
+ * Kills an agent in one script: status, keys, audit entry, record of the pending event, and the message to the edges. An agent
+ * that is already killed keeps the time and reason of the first kill, and the kill is published again.
+ * @returns null if the agent does not exist
+ * @throws if the store is unavailable or rejects the write; then either nothing or the whole kill was written
  */
 export async function publishKill(
   { redis, lease_ms, nowMs, now }: Parts,
@@ -115,7 +115,7 @@ export async function publishKill(
   throw new Error('the agent changes faster than it can be killed')
 }
 
-/** Who switched it off, and why. */
+/** Who killed it, and why. */
 function killAudit(
   { organization_id, agent_id, actor, reason, kill_method }: KillOrder,
   status_before: Agent['status'],

@@ -18,7 +18,7 @@ export interface ReactivateOrder {
   readonly agent_id: string
   readonly reason: string
   readonly actor: KillActor
-  /** A new key in the place of those that the kill revoked; null gives those back. */
+  /** A new key that replaces those that the kill revoked; null restores them. */
   readonly replacement: {
     readonly writes: readonly Write[]
     readonly target: ControlTarget
@@ -29,14 +29,15 @@ export interface ReactivateOrder {
 export interface Reactivated {
   readonly agent: Agent
   readonly credentials_restored: number
-  /** False when the agent was active; then nothing was changed, and a replacement was not stored. */
+  /** False if the agent was active; then nothing was changed and no new key was stored. */
   readonly was_killed: boolean
 }
 
 /**
- * Switches an agent on again; answers when it is on every edge, or an edge that is not can surely no longer serve.
- * @returns null when there is no such agent
- * @throws when the store does not answer or refuses
+ * Reactivates an agent. Resolves when the change is in force on every edge, or the lease of an edge that did not acknowledge
+ * has certainly expired.
+ * @returns null if the agent does not exist
+ * @throws if the store is unavailable or rejects the write
  */
 export async function reactivateAgent(
   parts: {
@@ -86,7 +87,7 @@ export async function reactivateAgent(
   throw new Error('the agent changes faster than it can be reactivated')
 }
 
-/** The event that subscribers get, and who it was. */
+/** The event for subscribers, and who made the change. */
 function reactivationEntries(
   { organization_id, agent_id, actor, reason, replacement }: ReactivateOrder,
   { agent_name, status, killed_at, kill_reason }: Agent,

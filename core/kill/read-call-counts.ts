@@ -3,7 +3,7 @@ import type { RedisClient } from '../redis/run-script.ts'
 
 const HOUR_MINUTES = 60
 
-/** The path that an agent called last, and how many calls it made in the last hour, as the edges have noted. */
+/** The path of an agent's last call and its number of calls in the last hour, as recorded by the edges. */
 export async function readCallCounts(
   redis: RedisClient,
   organization_id: string,

@@ -4,7 +4,7 @@ import type { RedisClient } from '../redis/run-script.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
-/** Keys of the organization that the agent's calls used in the last day, and that a kill of it does not revoke. */
+/** Organization keys that calls of the agent used in the last day. A kill does not revoke them. */
 export async function readStillUsableKeys(
   redis: RedisClient,
   organization_id: string,

@@ -8,7 +8,7 @@ import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
 import { killWrites, reactivateWrites } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 
-/** What an edge has seen in the store before, and the store no longer has. */
+/** A state that an edge has read from the store earlier and that the store no longer has. */
 export interface LostState extends Pick<Agent, 'revision' | 'killed_at' | 'kill_reason'> {
   readonly keys_replaced: boolean
 }
@@ -22,10 +22,10 @@ interface Parts {
 type Who = Pick<Agent, 'organization_id' | 'agent_id'>
 
 /**
- * Gives a store that lost a kill or a reactivation, as in a failover to a replica that lacked it, what an edge
- * remembers of it (invariant 4), and says so in the activity log, from which the alert follows. Of several edges one is
- * first.
- * @returns whether this call wrote it; `absent` when the store has no such agent
+ * Restores a kill or a reactivation in a store that has lost it, for example in a failover to a replica that lacked it, from
+ * what an edge remembers (invariant 4), and records this in the activity log, which raises an alert. Only one of several edges
+ * succeeds.
+ * @returns whether this call wrote it; `absent` if the store does not have the agent
  */
 export async function restoreState(
   { redis, lease_ms, now }: Parts,
@@ -72,8 +72,8 @@ export async function restoreState(
 }
 
 /**
- * Says in the activity log, from which the alert follows, that the store has lost a killed agent as a whole.
- * @returns `no_organization` while the store has not even that, as one that begins empty has for a moment
+ * Records in the activity log, which raises an alert, that the store has lost a killed agent completely. @returns
+ * `no_organization` while the store does not even have the organization, which is briefly the case if it starts empty
  */
 export async function tellLostAgent(
   { redis, lease_ms, now }: Parts,
@@ -84,7 +84,7 @@ export async function tellLostAgent(
   const guards: readonly Guard[] = [
     ['HGET', REDIS_KEYS.organizations, organization_id, true],
     ['HGET', REDIS_KEYS.agents(organization_id), agent_id, false],
-    // One that was deleted has left its id behind.
+    // A deleted agent leaves its id as a tombstone.
     ['HGET', REDIS_KEYS.agentTombstones(organization_id), agent_id, false],
   ]
   const entry = entryOfNoCall({

@@ -11,7 +11,7 @@ import { readCallCounts } from './read-call-counts.ts'
 
 /** How long a live edge may leave a kill unacknowledged before it is published again. */
 const PUBLISH_AGAIN_MS = 500
-/** An edge that keeps its lease and acknowledges nothing for so long is not one that a message can help. */
+/** If an edge holds its lease but has not acknowledged for this long, another message will not help. */
 const GIVE_UP_MS = 60_000
 
 interface Parts {
@@ -21,10 +21,10 @@ interface Parts {
 }
 
 /**
- * Completes kills whose own process has not, from the stored acknowledgements, and publishes again those that a live
- * edge has not acknowledged. Any number of processes may do this at once.
- * @returns how many kills are still under way
- * @throws when the store does not answer
+ * Completes kills that their own process did not complete, from the stored acknowledgements, and publishes those again that a
+ * live edge has not acknowledged. Any number of processes may do this concurrently.
+ * @returns the number of kills still in progress
+ * @throws if the store is unavailable
  */
 export async function sweepKills(parts: Parts): Promise<number> {
   const { redis, log } = parts
@@ -32,7 +32,7 @@ export async function sweepKills(parts: Parts): Promise<number> {
   if (texts.length === 0) return 0
   const [seconds, micros] = await redis.time()
   const now_ms = Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)
-  // An edge counts its own lease from before the beat that is stored.
+  // An edge's own lease starts before the heartbeat that is stored.
   const live = await liveEdges(redis, parts.lease_ms + LEASE_MARGIN_MS)
   for (const [epoch, text] of texts)
     await sweep(parts, Number(epoch), text, { now_ms, live }).catch((error: unknown) =>
@@ -83,7 +83,7 @@ async function sweep(
   }
 }
 
-/** Only while the kill stands: an agent that was reactivated since, or deleted, must not be cut. */
+/** Only while the kill is in force: calls of an agent that has since been reactivated or deleted must not be cut. */
 async function publishAgain(
   { redis, lease_ms }: Parts,
   epoch: number,

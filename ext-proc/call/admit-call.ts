@@ -24,7 +24,7 @@ export interface AdmissionServices extends IdentityServices {
   readonly uses: Pick<AgentUses, 'note'>
   readonly nowMs: () => number
   readonly settings: IdentityServices['settings'] & {
-    /** Of callers whose key is missing or unknown. */
+    /** For callers whose key is missing or unknown. */
     readonly organization_id: string
   }
 }
@@ -32,18 +32,18 @@ export interface AdmissionServices extends IdentityServices {
 export interface ReceivedCall {
   readonly head: RequestHead
   readonly headers: readonly Header[]
-  /** This deployment's name in `Via`; empty where the store has none. */
+  /** The name of this deployment in `Via`; empty if the store has none. */
   readonly installation: string
   readonly io: CallIo
   readonly record: CallRecord
 }
 
-/** A call that a scope allows, and what was read for that. */
+/** A call that a scope allows, and what was read to decide that. */
 export interface AdmittedCall extends Admitted {
   /** As the upstream will read it. */
   readonly head: RequestHead
   readonly organization: OrganizationPolicy
-  /** The body, where it had to be read for the agent's name. */
+  /** The body, if it had to be read to find the agent. */
   readonly body: SentBody | null
 }
 
@@ -60,7 +60,7 @@ export async function admitCall(
   const settled: SettledChecks = { target: null, integration: null, outgoing: null }
   let organization: OrganizationPolicy | null = null
   let body: SentBody | null = null
-  // Each fact is missing once at most.
+  // Each fact is requested at most once.
   for (;;) {
     const admission = admit(facts, settled)
     if (admission.kind === 'not_admitted') return refused(services, call, admission)
@@ -101,7 +101,7 @@ export async function admitCall(
   }
 }
 
-/** Member by member: a copy by spread takes microseconds here. */
+/** Assigned individually: an object spread takes microseconds here. */
 function admittedCall(
   admitted: Admitted,
   head: RequestHead,
@@ -137,7 +137,7 @@ function requestFacts({ head, headers, installation, record }: ReceivedCall) {
   return { method, target, headers, is_upgrade, named_agents: agent_ids, installation }
 }
 
-/** A missing or unknown key counts as one of the default organization, whose integrations decide step 2. */
+/** A missing or unknown key is treated as one of the default organization, whose integrations are used in step 2. */
 function readOrganization(
   { policy, nowMs, settings }: AdmissionServices,
   caller: Caller,
@@ -160,7 +160,7 @@ function readAgent(
   const { organization_id, agent_id, is_calling } = asked
   const factsOf = ({ agent, scopes }: AgentPolicy): AgentFacts => {
     if (agent === null) return { agent, scopes, killed_at: null }
-    // Held before it is looked at: a kill that comes between finds the call.
+    // Registered as in flight before the agent is read, so that a kill in between finds the call.
     if (is_calling) io.hold(organization_id, agent_id)
     return { agent, scopes, killed_at: killedAt(killBoard, agent) }
   }
@@ -170,7 +170,7 @@ function readAgent(
 
 const killedAt = (killBoard: AdmissionServices['killBoard'], agent: Agent): string | null =>
   killBoard.killedAt(agent.organization_id, agent.agent_id) ??
-  // A store that was read before the flag was heard of counts as well, unless a reactivation is known since.
+  // A kill found in an older read of the store counts too, unless a later reactivation is known.
   ((killBoard.known(agent.organization_id, agent.agent_id)?.revision ?? 0) <= agent.revision
     ? storedKilledAt(agent)
     : null)
@@ -199,7 +199,7 @@ function noteAdmitted(
   if (key !== null) uses.note(agent.agent_id, key, record.facts.endpoint)
 }
 
-/** What is not known now may have been noted before, as the owner of a dead key. */
+/** If the value is unknown now, keep what was recorded earlier, such as the owner of a revoked or expired key. */
 function noteKnown({ facts }: CallRecord, { integration, key, agent }: Known): void {
   facts.integration_id = integration?.integration.integration_id ?? null
   facts.key_id = key?.key_id ?? facts.key_id

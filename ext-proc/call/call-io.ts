@@ -1,11 +1,11 @@
-/** What the decision may ask of the stream. */
+/** What the decision can request from the stream. */
 export interface CallIo {
   /** Whether a body follows the headers. */
   readonly has_body: boolean
-  /** The whole body, held by Envoy until the answer; empty when there is none. */
+  /** The whole body, buffered by Envoy until the response of the processor; empty if there is none. */
   body(): Promise<Buffer>
-  /** From now on a kill of this agent ends the call. */
+  /** From now on, a kill of this agent cuts the call. */
   hold(organization_id: string, agent_id: string): void
-  /** The call will be refused, and is what its agent is killed for: it keeps its own answer. */
+  /** The call will be refused and is the reason why its agent is killed. It keeps its own error response. */
   letGo(): void
 }

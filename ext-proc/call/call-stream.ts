@@ -27,9 +27,9 @@ export interface CallStreamParts {
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'decided'>
   readonly begin: (headers: readonly Header[]) => CallRecord
-  /** Decides a call; what it throws is a bug or an outage, and is answered as `gateway_unavailable`. */
+  /** Decides a call. An exception is a bug or an outage and results in `gateway_unavailable`. */
   readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Verdict>
-  /** Allowed calls are logged before they go on, and not at their end. */
+  /** Allowed calls are logged before they are forwarded, not when they end. */
   readonly is_strict: boolean
   readonly log: { error(data: object, message: string): void }
 }
@@ -54,23 +54,25 @@ export class CallStream implements HeldCall, CallIo {
   readonly #parts: CallStreamParts
   #record: CallRecord | null = null
   #phase: Phase = 'request_headers'
-  /** `open` until an answer is written; after a pass the stream is held until the response has ended. */
+  /** `open` until a decision is written. After a pass, the stream stays open until the response has ended. */
   #state: 'open' | 'passed' | 'refused' | 'cut' | 'ended' = 'open'
   #inspector: ResponseInspector | null = null
-  /** Made when there is something of a response to look at, which few calls have. */
+  /** Created only if the response must be inspected, which is rare. */
   #response: ResponsePhase | null = null
   #isHeld = false
-  /** Envoy's access log, or in strict mode the log itself, was told of the pass; else the entry is written here. */
+  /**
+   * The pass was recorded through Envoy's access log, or in strict mode in the log itself; otherwise the entry is written here.
+   */
   #isNoted = false
-  /** The log has a refusal of the response, which is the call's last word though the caller may leave before it. */
+  /** The refusal of the response has been logged. It is the final result, even if the caller disconnects before it is sent. */
   #isResponseRefused = false
-  /** What of the response's findings it was told of. */
+  /** Detections in the response that have been logged. */
   #notedFinding = ''
   #body: Promise<Buffer> | null = null
   #resolveBody: ((body: Buffer) => void) | null = null
-  /** A body was asked for and there are but trailers, with which Envoy takes no change of the request's headers. */
+  /** A body was requested but only trailers arrived. Envoy accepts no header mutations in a response to trailers. */
   #hasOnlyTrailers = false
-  /** Made for whoever waits for the end: who has cut the call. */
+  /** Created when something that cut the call waits for its end. */
   #ended: Promise<void> | null = null
   #resolveEnded: (() => void) | null = null
 
@@ -80,7 +82,7 @@ export class CallStream implements HeldCall, CallIo {
     stream.on('data', (bytes: Buffer) => this.#receive(bytes))
     stream.on('end', () => {
       this.#end()
-      // Ends the gRPC call with OK; without it Envoy resets the stream, and a thousand resets are a GOAWAY.
+      // Ends the gRPC call with OK. Without this Envoy resets the stream, and a thousand resets cause a GOAWAY.
       stream.end()
     })
     stream.on('cancelled', () => this.#end())
@@ -175,7 +177,7 @@ export class CallStream implements HeldCall, CallIo {
         record,
       )
     if (this.#parts.is_strict) await this.#logFirst(record)
-    // A kill that came meanwhile has cut the call.
+    // A kill in the meantime has cut the call.
     if (this.#state !== 'open') return
     this.#state = 'passed'
     this.passed_ms = performance.now()
@@ -189,7 +191,7 @@ export class CallStream implements HeldCall, CallIo {
     this.#stream.write(writePass(this.#phase, changes, mode, { facts, rate, sees_response }))
   }
 
-  /** The refusal is in the log before the caller has it (invariant 6), and also where the caller has left by then. */
+  /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */
   async #refuse(denial: Denial, record: CallRecord): Promise<void> {
     if (this.#state !== 'open' && this.#state !== 'ended') return
     this.#parts.metrics.decided('blocked', denial.reason, record.steps)
@@ -227,7 +229,10 @@ export class CallStream implements HeldCall, CallIo {
     return this.#response
   }
 
-  /** The response is kept from the caller; what has gone out of a stream cannot be taken back, so it ends there. */
+  /**
+   * The response is withheld from the caller. Parts of a stream that were already sent cannot be recalled, so the stream is
+   * cut.
+   */
   async #refuseResponse(denial: Denial, isOut: boolean): Promise<void> {
     const record = this.#record
     if (this.#state !== 'passed' || record === null) return
@@ -244,7 +249,7 @@ export class CallStream implements HeldCall, CallIo {
     this.#stream.write(writeRefusal(refusal))
   }
 
-  /** @throws (rejects) when the log cannot be written; the call is refused then */
+  /** @throws (rejects) if the log cannot be written; the call is then refused */
   async #logFirst(record: CallRecord): Promise<void> {
     const entry = record.allowed()
     if (entry === null) return
@@ -252,7 +257,7 @@ export class CallStream implements HeldCall, CallIo {
     this.#isNoted = true
   }
 
-  /** Where Envoy has the access log, it brings these back when the call has ended, and the entry is written then. */
+  /** If Envoy has the access log, it returns these facts when the call has ended, and the entry is written then. */
   #noteFacts(record: CallRecord): string | null {
     if (this.#parts.is_strict) return ''
     if (!hasAccessLog(this.#stream)) return null
@@ -261,7 +266,7 @@ export class CallStream implements HeldCall, CallIo {
     return passed === null ? null : writeCallFacts(passed)
   }
 
-  /** Something was found in the response. */
+  /** Something was detected in the response. */
   #withNewFacts(bytes: Buffer): Buffer {
     const record = this.#record
     if (record === null || !this.#isNoted || this.#parts.is_strict) return bytes
@@ -279,10 +284,10 @@ export class CallStream implements HeldCall, CallIo {
     this.#parts.held.add(this)
   }
 
-  /** No request trailer goes on. One that comes in place of a body decides the call as one with an empty body. */
+  /** Request trailers are never forwarded. If trailers arrive instead of a body, the call is decided with an empty body. */
   #receiveTrailers(trailers: readonly Header[]): void {
     if (this.#resolveBody !== null) {
-      // Not answered here: it would let the call go on before it is decided.
+      // Do not respond here: that would forward the call before it is decided.
       this.#hasOnlyTrailers = true
       this.#resolveBody(EMPTY)
       return
@@ -304,7 +309,9 @@ export class CallStream implements HeldCall, CallIo {
     this.#resolveEnded?.()
   }
 
-  /** What nobody else writes: the entry itself, or a finding in the response of a call that was logged before. */
+  /**
+   * Writes what is not written elsewhere: the entry itself, or a detection in the response of a call that is already logged.
+   */
   #lastWord(): ActivityEntry | null {
     const record = this.#record
     if (record === null || this.#isResponseRefused) return null

@@ -3,7 +3,7 @@ import { admitBody } from '../../core/decision/admit-body.ts'
 import type { Admitted } from '../../core/decision/admission.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 
-/** What the body says of methods and paths must be readable, and allowed too. */
+/** Methods and paths named in the body must be unambiguous, and allowed too. */
 export function checkBodyOverrides(
   admitted: Admitted,
   { unread, overrides }: BodyFacts,

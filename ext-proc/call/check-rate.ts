@@ -7,13 +7,13 @@ import type { CallIo } from './call-io.ts'
 
 export interface RateServices {
   readonly takeRate: (counter: RateCounter) => Promise<RateTaken>
-  /** Kills an agent by the gateway's own decision; the call that caused it has let go of its hold. */
+  /** Kills an agent automatically. The call that caused the kill is no longer registered as in flight. */
   readonly autoKill: AutoKiller
 }
 
 /**
- * The rate limit: null when there is none, else a promise of the refusal or of what is left of it. It asks the store at
- * once, so that its answer and the body can be on their way at the same time.
+ * The rate limit: null if there is none, otherwise a promise of the refusal or of the remaining quota. The request to the store
+ * is sent immediately, so that it overlaps with receiving the body.
  * @param endpoint for the event
  */
 export function checkRate(

@@ -8,19 +8,20 @@ import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'
 
-/** The code that MCP has for headers that disagree with the body. */
+/** The MCP error code for headers that contradict the body. */
 const HEADER_MISMATCH = -32020
 
 export interface ToolUse {
   /** Whether there was anything to check. */
   readonly is_checked: boolean
-  /** The call asks for a list of tools, or opens a stream in which one may come. */
+  /** The call requests a tool list, or opens a stream that may contain one. */
   readonly lists_tools: boolean
 }
 
 /**
- * Tool permissions: every `tools/call` in the body, whatever its type says, must be allowed, and the headers that
- * mirror the body must agree with it. A batch with one blocked call is answered whole, and nothing of it is forwarded.
+ * Tool permissions: every `tools/call` in the body, whatever its content type, must be allowed, and headers that repeat values
+ * of the body must match it. If one call of a batch is blocked, all calls of the batch are answered here and nothing is
+ * forwarded.
  */
 export function checkTools(
   { head, integration, target, settings, agent_scopes }: AdmittedCall,
@@ -37,7 +38,7 @@ export function checkTools(
       { reason: mismatch },
       { json_rpc_code: HEADER_MISMATCH },
     )
-  // The answer to a list may come in a stream that another request opens, also again after it broke.
+  // The response to `tools/list` may arrive in a stream opened by another request, also after a reconnect.
   const opensStream = head.method === 'GET'
   const isUnchecked = tools.is_unrestricted && mcp?.mirrors !== true
   if (read === null || isUnchecked) return pass({ is_checked: false, lists_tools: opensStream })
@@ -67,22 +68,22 @@ export function checkTools(
   return pass({ is_checked: true, lists_tools: opensStream || lists })
 }
 
-/** Every tool that the server may run because of a message. */
+/** Every tool that the server might run because of this message. */
 const toolsOf = ({ is_tool_call, tool, uses }: JsonRpcMessage): readonly (string | null)[] =>
   is_tool_call ? [tool, ...uses] : uses
 
-/** The header that disagrees with the body, or that came twice. */
+/** The header that contradicts the body or is repeated. */
 function mismatchOf(mcp: McpHeaders | null, read: JsonRpcBody | null): string | null {
   if (mcp === null) return null
   if (mcp.repeated !== null) return mcp.repeated
   if (read?.kind === 'mismatch') return read.header
-  // What mirrors a body needs one.
+  // A header that repeats values of the body requires a body.
   return read === null && mcp.mirrors ? 'mcp-method' : null
 }
 
 const NOT_FORWARDED = 'Not forwarded: another call of the same batch is blocked.'
 
-/** Ids are repeated as the caller wrote them; a notification or a response gets no answer of its own. */
+/** Ids are returned exactly as the caller wrote them. Notifications and responses are not answered. */
 function answerBlocked(
   messages: readonly JsonRpcMessage[],
   isBatch: boolean,

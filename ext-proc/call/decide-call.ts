@@ -14,23 +14,26 @@ import { readHead } from './read-head.ts'
 import { askForToken, readyCredential } from './ready-credential.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
-/** What all decisions of one process share. Each step names what it needs of it. */
+/** Dependencies shared by all decisions of a process. Each step declares the ones it needs. */
 export type DecisionServices = AdmissionServices &
   RateServices &
   BodyServices &
   ScanServices &
   ForwardServices & {
     readonly tokens: Pick<TokenCache, 'get' | 'rejected'>
-    /** Null, or what to wait for after this process stood still: kills that lie unread. */
+    /**
+     * Null, or, after this process was paused, a promise that resolves when the messages received in the meantime (kills) have
+     * been processed.
+     */
     readonly settled: () => Promise<void> | null
-    /** The name in `Via`; empty while the store has none. */
+    /** The name in `Via`; empty while it is not in the store. */
     readonly installation: () => string | Promise<string>
   }
 
 /**
- * Decides a call: the checks of the contract in their order, of which the first no answers. The step of a refusal is
- * noted by whoever gets it.
- * @throws (rejects) on a bug or an outage; the call is refused then
+ * Decides a call: runs the checks in order; the first one that fails determines the response. The caller of this function
+ * records the step of a refusal.
+ * @throws (rejects) on a bug or an outage; the call is then refused
  */
 export async function decideCall(
   services: DecisionServices,

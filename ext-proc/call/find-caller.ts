@@ -9,10 +9,10 @@ import type { KeyPolicy, PolicyStore } from '../policy/policy-store.ts'
 
 export type KeyLookup = Pick<PolicyStore, 'key' | 'revokedByKill'>
 
-/** Places outside `Authorization` that are looked at; a caller with more than these has no use for them. */
+/** Maximum number of places outside `Authorization` that are searched for a key. */
 const PLACES_MAX = 8
 
-/** Whose key a call presents; no verdict yet, since the integration is checked first. */
+/** Finds the owner of the presented key. This is not a verdict yet, because the integration is checked first. */
 export function findCaller(
   policy: KeyLookup,
   headers: readonly Header[],
@@ -41,11 +41,11 @@ function callerOf(
 
 const known = (key: ApiKey, place: KeyPlace): Caller => ({ kind: 'known', key, place })
 
-/** Keys in use at one edge; the checksum and the hash of a known text need not be made again (5 µs a call). */
+/** Keys in use at one edge. Caching their checksum and hash saves 5 µs per call. */
 const HASHES_MAX = 4_096
 const hashes = new Map<string, string>()
 
-/** Null for what is not a key of ours by its form. */
+/** Null if the text does not have the form of a gateway key. */
 function hashOf(key: string): string | null {
   const made = hashes.get(key)
   if (made !== undefined) return made
@@ -58,7 +58,7 @@ function hashOf(key: string): string | null {
 
 const KEY_PREFIX = 'agw_live_'
 
-/** Headers and query parameters that hold a key of ours, in whatever place a credential might own. */
+/** Headers and query parameters that contain a gateway key, in any place that a credential might use. */
 function placesWithKeys(
   headers: readonly Header[],
   raw_query: string | null,

@@ -34,18 +34,18 @@ export interface ForwardServices {
   }
 }
 
-/** What the steps before have left. */
+/** Results of the preceding steps. */
 export interface PassedSteps {
-  /** Null where nothing looked at it. */
+  /** Null if no step read it. */
   readonly body: SentBody | null
   readonly credential: ReadyCredential
   readonly installation: string
-  /** What is left of the rate limit; null where there is none. */
+  /** The remaining quota of the rate limit; null if there is no limit. */
   readonly quota: Quota | null
   readonly lists_tools: boolean
 }
 
-/** The last steps: the credential, and the changes that make Envoy forward the call. */
+/** The last steps: the credential, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
@@ -60,7 +60,7 @@ export function forwardCall(
       ? applyCredential(credential.auth, outgoing.raw_query)
       : signCall(call, credential, nowMs())
   if (effect.kind !== 'applied') return denyCredential(call, { cause: 'not_a_header' })
-  // The last look before the verdict: nothing is awaited between here and the answer.
+  // The last check before the verdict. Nothing is awaited between here and the response.
   const killed_at = killBoard.killedAt(agent.organization_id, agent.agent_id)
   if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at }, { status: 503 })
   if (!mayServe()) return deny('lease', 'gateway_unavailable')
@@ -92,7 +92,7 @@ export function forwardCall(
     { name: 'x-agw-pass', value: settings.verdict_secret },
     { name: 'x-agw-base-url', value: integration.base.base_url },
   ]
-  // Before the credential, which may be a cookie of its own.
+  // Before the credential is added, because it may itself be a cookie.
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
   set.push(...effect.headers)
   if (inspector.may_read_body) set.push(...readableEncodings(outgoing.headers, lists_tools))
@@ -133,19 +133,20 @@ function signCall(
 }
 
 /**
- * What Envoy keeps from the upstream by itself: a processor may not touch `x-envoy-…`, and without
- * `x-forwarded-proto` no route matches.
+ * Headers that Envoy itself removes: a processor must not change `x-envoy-…`, and no route matches without `x-forwarded-proto`.
  */
 const isOursToRemove = (name: string): boolean =>
   !name.startsWith('x-envoy-') && name !== 'x-forwarded-proto'
 
-/** Host and port come from the integration, never from the caller's text (threat model, rule 4). */
+/** Host and port come from the integration, never from the caller's URL (threat model, rule 4). */
 const authorityOf = ({ base }: CompiledIntegration): string =>
   base.origin.slice(base.origin.indexOf('//') + 2)
 
 const READABLE = ['gzip', 'deflate', 'br', 'identity']
 
-/** The response must come in an encoding that can be undone (threat model, rule 13); a list of tools is cut in the clear. */
+/**
+ * The response must have an encoding that can be decoded (threat model, rule 13). A filtered tool list is sent uncompressed.
+ */
 function readableEncodings(headers: readonly Header[], lists_tools: boolean): readonly Header[] {
   const asked = headers.find(({ name }) => name === 'accept-encoding')
   if (asked === undefined) return []

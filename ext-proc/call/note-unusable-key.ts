@@ -4,9 +4,9 @@ import type { PolicyStore } from '../policy/policy-store.ts'
 import type { CallFacts } from '../record/passed-call.ts'
 
 /**
- * Notes whose key is tried that was revoked or has expired, so that the refusal, whatever its reason, is in the log of
- * that agent. Who calls is not known: the key may have leaked. What a kill revoked is the agent's own, and is noted later.
- * @returns null where there is nothing to note, which is what nearly every call costs
+ * Records the owner of a revoked or expired key, so that the refusal, whatever its reason, is in the log of that agent. The
+ * caller is not authenticated: the key may have leaked. A key revoked by a kill is recorded later.
+ * @returns null if there is nothing to record, which is the case for nearly every call
  */
 export function noteUnusableKey(
   facts: CallFacts,

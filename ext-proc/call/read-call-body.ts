@@ -15,7 +15,7 @@ export interface BodyServices extends IdentityServices {
   readonly policy: Pick<PolicyStore, 'agent'>
 }
 
-/** The largest body that may be held; null where nothing has to look at it, and it streams through. */
+/** The largest body that is buffered; null if no step needs the body and it is streamed. */
 export function heldBodyLimit(
   call: AdmittedCall,
   has_body: boolean,
@@ -35,19 +35,19 @@ export function heldBodyLimit(
   return isNeeded ? Math.min(max_body_bytes, scope_bytes ?? Number.POSITIVE_INFINITY) : null
 }
 
-/** Asks Envoy for a body that will be looked at, so that it arrives while something else is waited for. */
+/** Requests a body from Envoy early, so that it arrives while other steps wait. */
 export function askForBody({ body, head }: AdmittedCall, limit_bytes: number, io: CallIo): void {
   if (body === null && (head.content_length ?? 0) <= limit_bytes) void io.body()
 }
 
-/** What the later steps need of a body, read at once. */
+/** Everything that later steps need from a body, read in one pass. */
 export interface CallBody {
-  /** Null where nothing looked at it, or where there is none. */
+  /** Null if no step read it, or if there is none. */
   readonly sent: SentBody | null
   readonly facts: BodyFacts | null
 }
 
-/** Holds the body, cuts the agent's name out of it, and asks everything that a step wants to know of the rest. */
+/** Buffers the body, removes `agent_id` from it, and reads from the rest everything that the steps need. */
 export async function readCallBody(
   services: BodyServices,
   call: AdmittedCall,
@@ -75,14 +75,14 @@ export async function readCallBody(
   return checkIdentity(services.policy, call, value, facts)
 }
 
-/** A scope may have a lower limit than the one under which the body was read for the agent's name. */
+/** A scope may have a lower limit than the one that applied when the body was read to find the agent. */
 const withinLimit = (
   bytes: Buffer,
   received_bytes: number,
   limit_bytes: number,
 ): Buffer | 'too_large' => (received_bytes > limit_bytes ? 'too_large' : bytes)
 
-/** The agent that the body names must be the one that calls; a value that names no agent here is the API's own. */
+/** The agent named in the body must be the caller. A value that is not the id of an agent belongs to the API. */
 async function checkIdentity(
   policy: BodyServices['policy'],
   { agent, key }: AdmittedCall,
@@ -121,13 +121,13 @@ function questionsOf(
   }
 }
 
-/** Of the one message that a refusal would answer; null where there are several, or none. */
+/** Id of the only JSON-RPC message that a refusal would answer; null if there are several or none. */
 function idOf({ json_rpc }: BodyFacts): string | null {
   if (json_rpc?.kind === 'mismatch') return json_rpc.id
   return json_rpc?.kind === 'single' ? (json_rpc.messages[0]?.id ?? null) : null
 }
 
-/** As it was sent, from the first slash below the base URL on. */
+/** As it was sent, starting with the first slash below the base URL. */
 function pathBelowBase(raw_path: string, base_segments: number): string {
   let at = 0
   for (let i = 0; i < base_segments && at >= 0; i++) at = raw_path.indexOf('/', at + 1)

@@ -1,19 +1,19 @@
 import type { Header } from '../../core/policy/header.ts'
 
-/** The request headers that decide something, read in one pass. Text is latin1, one character a byte. */
+/** The request headers that affect the decision, read in one pass. Text is latin1, one character per byte. */
 export interface RequestHead {
   readonly method: string
   /** Envoy's `:path`: a slash, the target URL, its query. */
   readonly path: string
   /** Envoy's `:authority`: how the caller named this gateway. */
   readonly authority: string
-  /** X-Forwarded-Host, where a proxy in front knows the name better. */
+  /** X-Forwarded-Host, if a trusted proxy in front knows the original name. */
   readonly forwarded_host: string | null
   readonly is_upgrade: boolean
   readonly content_type: string
   /** Null when the body is not encoded. */
   readonly content_encoding: string | null
-  /** Null when the caller has not said. */
+  /** Null if the caller did not declare it. */
   readonly content_length: number | null
   /** Values of X-Agw-Agent-Id. */
   readonly agent_ids: readonly string[]
@@ -48,7 +48,7 @@ export function readHead(headers: readonly Header[]): RequestHead {
         is_upgrade = true
         break
       case 'content-type':
-        // Readers differ in which of two they take.
+        // Implementations differ in which of two values they use.
         content_type = content_type === '' ? value : `${content_type}, ${value}`
         break
       case 'content-encoding': {
@@ -80,7 +80,7 @@ export function readHead(headers: readonly Header[]): RequestHead {
 
 const NONE: readonly string[] = []
 
-/** A body is read as the upstream will read it: also where what the caller said of it does not go there. */
+/** The body is interpreted as the upstream will interpret it, even if a header of the caller is not forwarded. */
 export function headAsSent(head: RequestHead, removed: readonly string[]): RequestHead {
   const hasType = !removed.includes('content-type')
   const hasEncoding = !removed.includes('content-encoding')

@@ -12,7 +12,7 @@ export interface IdentityServices {
 }
 
 /**
- * The agent's name in the body, where nothing else names it. The body is cut here already.
+ * The agent named in the body, if nothing else names it. `agent_id` is already removed here.
  * @param head as the upstream will read it
  */
 export async function readIdentity(

@@ -14,36 +14,36 @@ import type { AdmittedCall } from './admit-call.ts'
 
 type Tokens = Pick<TokenCache, 'get' | 'rejected'>
 
-/** The credential with all that had to be waited for. */
+/** The credential, with everything that had to be awaited. */
 export type ReadyCredential =
   | {
       readonly kind: 'plain'
       readonly auth: PlainCredential
-      /** To be told when the API answers 401; null where a next call could not do better. */
+      /** Called when the API responds with 401; null if the next call would use the same credential anyway. */
       readonly onUnauthorized: (() => void) | null
     }
   | {
       readonly kind: 'signature'
       readonly auth: OpenedFor<'signature'>
-      /** What is signed of the body. */
+      /** The part of the signature that covers the body. */
       readonly payload: string
     }
 
-/** A token that has to be fetched is on its way while the body arrives and is scanned. */
+/** A token is fetched while the body arrives and is scanned. */
 export function askForToken(tokens: Tokens, call: AdmittedCall): void {
   const auth = authOf(call)
   const client = auth === null ? null : clientOf(auth)
   if (client !== null) void tokens.get(orderOf(call, client))
 }
 
-/** Null where the stored credential does not open. */
+/** Null if the stored credential cannot be decrypted. */
 const authOf = ({ organization, integration }: AdmittedCall): OpenedAuth | null =>
   organization.auth.get(integration.integration.integration_id) ?? null
 
 /**
- * Waits for a token where the integration needs one that is not at hand, or for the hash of a large body.
- * @param headers as they came: a client may have signed the body's chunks
- * @param body as it goes to the API; null where it was not held.
+ * Waits for an access token that is not cached, or for the hash of a large body.
+ * @param headers as received: a client may have signed the chunks of the body
+ * @param body as it is sent to the API; null if it was not buffered.
  */
 export function readyCredential(
   tokens: Tokens,
@@ -74,7 +74,7 @@ function clientOf(auth: OpenedAuth): TokenClient | null {
 const isSigned = (auth: OpenedAuth): auth is OpenedFor<'signature'> =>
   credentialTypeOf(auth.type).application.kind === 'signature'
 
-/** What the caller is told; the cause is for the operator. */
+/** The caller's message. The cause is only shown to operators. */
 export function denyCredential(
   { integration }: AdmittedCall,
   cause: Partial<TokenFailure> & Pick<TokenFailure, 'cause'>,

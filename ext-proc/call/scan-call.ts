@@ -9,10 +9,10 @@ export interface ScanServices {
   readonly autoKill: AutoKiller
 }
 
-/** What was found and let through, for the log; null where nothing was. */
+/** Detections in an allowed call, for the log; null if there are none. */
 export type ScanNote = Readonly<Record<string, unknown>> | null
 
-/** Judges the injection scan, which was made with the other questions to the body. */
+/** Evaluates the injection scan, which was made together with the other checks of the body. */
 export function scanCall(
   { autoKill }: ScanServices,
   { agent, settings }: Admitted,

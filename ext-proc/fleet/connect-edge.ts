@@ -1,14 +1,14 @@
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-/** The connections of one edge. What must never wait behind other work has one of its own. */
+/** The store connections of one edge. Work that must never be delayed by other work has a separate connection. */
 export interface EdgeConnections {
   readonly commands: RedisClient
   /** Hears messages alone. */
   readonly subscription: RedisClient
-  /** Acknowledgements go here, so that they wait for nothing. */
+  /** For acknowledgements, so that nothing delays them. */
   readonly urgent: RedisClient
-  /** Kills that this edge makes itself. */
+  /** For automatic kills made by this edge. */
   readonly kills: RedisClient
   disconnect(): void
 }

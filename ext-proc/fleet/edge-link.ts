@@ -11,51 +11,51 @@ import type { KillTarget } from '../kill/enforce-kill.ts'
 import type { HearingLease } from './hearing-lease.ts'
 import { type CutCounts, type HeldCalls, NONE_CUT } from '../kill/held-calls.ts'
 
-/** An edge that is silent this many leases long is forgotten; long before that it has stopped serving. */
+/** An edge is removed after this many leases without a heartbeat. It stops serving long before that. */
 const FORGET_AFTER_LEASES = 20
-/** Acknowledgements outlast every wait for them, so that an interrupted kill can be completed. */
+/** Acknowledgements are kept longer than anything waits for them, so that an interrupted kill can be completed. */
 const ACKNOWLEDGEMENT_TTL_S = 3600
-/** How often the lease is looked at while calls are held; a cut is late by this at most. */
+/** How often the lease is checked while calls are in flight. A cut is delayed by at most this long. */
 const LEASE_CHECK_INTERVAL_MS = 50
 
 export interface EdgeLinkParts {
   readonly commands: RedisClient
   readonly subscription: RedisClient
-  /** Where acknowledgements go, so that they wait for nothing. */
+  /** Connection for acknowledgements, so that nothing delays them. */
   readonly urgent: RedisClient
   readonly edge: Omit<EdgeRecord, 'in_flight' | 'draining'>
   readonly lease_ms: number
   readonly lease: HearingLease
   readonly held: HeldCalls
-  /** Drops what a change makes stale, before it is acknowledged. */
+  /** Invalidates what a change made stale, before the change is acknowledged. */
   readonly drop: (target: ControlTarget) => void
-  /** Puts a kill or a reactivation in force and answers how many calls it ended. */
+  /** Enforces a kill or a reactivation and returns how many calls it ended. */
   readonly enforce: (target: KillTarget) => Promise<CutCounts>
-  /** Ends the calls in flight of agents that went with their organization. */
+  /** Ends the calls in flight of agents that were deleted with their organization. */
   readonly cutDeleted: (organization_id: string) => Promise<CutCounts>
   /**
-   * Drops all that is cached and reads again what calls in flight depend on; reports the kills that are waited for.
-   * @throws when the store cannot be read
+   * Clears the caches, reads again what calls in flight depend on, and reports the kills that are awaiting acknowledgement.
+   * @throws if the store cannot be read
    */
   readonly resync: (acknowledge: (epoch: number, counts: CutCounts) => void) => Promise<void>
-  /** The connection was gone, and with it perhaps the store that it led to. */
+  /** The connection was lost, and the new one may lead to a different store. */
   readonly reconnected: () => void
   readonly nowMs: () => number
   readonly log: { warn(data: object, message: string): void }
 }
 
-/** The edge's side of the control channel: hears messages, keeps the lease, acknowledges. */
+/** The edge's side of the control channel: receives messages, renews the lease, sends acknowledgements. */
 export class EdgeLink {
   readonly #parts: EdgeLinkParts
   readonly #timers: NodeJS.Timeout[] = []
-  /** The epoch up to which every message was heard; null until a resync has begun. */
+  /** The epoch up to which all messages have been received; null until a resync has started. */
   #epoch: number | null = null
   #resyncing: Promise<void> | null = null
-  /** A resync that has not begun; whoever needs one until then shares it. */
+  /** A resync that has not started yet. All requests until then share it. */
   #nextResync: Promise<void> | null = null
   #pingSince_ms: number | null = null
   #beaconHeard_ms: number
-  /** The last beat, while messages up to the epoch that it found are on their way. */
+  /** The last heartbeat, while messages up to the epoch that it read are still in transit. */
   #owedBeat: { readonly epoch: number; readonly sent_ms: number } | null = null
   #draining = false
 
@@ -64,7 +64,7 @@ export class EdgeLink {
     this.#beaconHeard_ms = parts.nowMs()
   }
 
-  /** Subscribes and beats; the edge may serve when the lease is first held. */
+  /** Subscribes and starts the heartbeat. The edge may serve as soon as it holds the lease. */
   async start(): Promise<void> {
     const { subscription, lease, lease_ms, held } = this.#parts
     subscription.on('message', (channel: string, text: string) => {
@@ -74,7 +74,7 @@ export class EdgeLink {
       this.#epoch = null
       this.#pingSince_ms = null
     })
-    // After a reconnect nothing cached is trusted; the first beacon then closes the gap that remains.
+    // After a reconnect the caches are not trusted; the first beacon then closes the remaining gap.
     subscription.on('ready', () => {
       this.#beaconHeard_ms = this.#parts.nowMs()
       this.#startResync().catch(() => undefined)
@@ -93,19 +93,19 @@ export class EdgeLink {
     await Promise.all([this.#beat(), this.#ping()])
   }
 
-  /** This process stood still: that nothing was heard meanwhile says nothing of the connection. */
+  /** This process was paused, so the missing messages say nothing about the connection. */
   stalled(): void {
     const now_ms = this.#parts.nowMs()
     this.#beaconHeard_ms = now_ms
     if (this.#pingSince_ms !== null) this.#pingSince_ms = now_ms
   }
 
-  /** From now on the registry says that this edge takes no new calls; it stays an edge until `stop`. */
+  /** From now on the registry shows that this edge accepts no new calls. It remains an edge until `stop`. */
   drain(): void {
     this.#draining = true
   }
 
-  /** Signs off; to be called when the last held call has ended. */
+  /** Deregisters the edge. Call it when the last call in flight has ended. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
     this.#parts.lease.revoke()
@@ -171,7 +171,7 @@ export class EdgeLink {
     )
   }
 
-  /** After a gap: until the store has been read again, no beacon renews the lease. Answers whether it was read. */
+  /** After a gap, no beacon renews the lease until the store has been read again. Returns whether it was read. */
   async #catchUp(epoch: number, heard_ms: number): Promise<boolean> {
     this.#epoch = epoch
     this.#settleBeat()
@@ -180,7 +180,7 @@ export class EdgeLink {
       this.#parts.lease.prove('beacon', heard_ms)
       return true
     } catch (error) {
-      // The next beacon tries again.
+      // The next beacon triggers a retry.
       this.#epoch = null
       this.#parts.log.warn(
         { error: String(error) },
@@ -190,7 +190,7 @@ export class EdgeLink {
     }
   }
 
-  /** One at a time; the one that is under way may have read too early for who comes now. */
+  /** One at a time. A resync in progress may have read too early for a new request. */
   #startResync(): Promise<void> {
     this.#nextResync ??= (async () => {
       await this.#resyncing?.catch(() => undefined)
@@ -236,8 +236,8 @@ export class EdgeLink {
   }
 
   /**
-   * A beat proves something only together with what was heard: once the messages up to the epoch it found are here, so
-   * that both connections are known to lead to the same store.
+   * A heartbeat counts only when the messages up to the epoch that it read have arrived. Only then is it known that both
+   * connections lead to the same store.
    */
   async #beat(): Promise<void> {
     const { edge, held, nowMs, subscription, log } = this.#parts
@@ -265,7 +265,7 @@ export class EdgeLink {
     this.#parts.lease.prove('beat', owed.sent_ms)
   }
 
-  /** Answers the epoch of the store. */
+  /** Returns the epoch of the store. */
   async #write(record: string): Promise<number> {
     const { commands, edge, lease_ms } = this.#parts
     const epoch = await runScript(
@@ -278,8 +278,8 @@ export class EdgeLink {
   }
 
   /**
-   * One ping at a time. A subscription that leaves one unanswered for half a lease, or brings no beacon for so long, is
-   * closed and reopened.
+   * One ping at a time. A subscription that does not answer a ping, or delivers no beacon, for half a lease is closed and
+   * reopened.
    */
   async #ping(): Promise<void> {
     const { subscription, lease, lease_ms, nowMs } = this.#parts
@@ -302,7 +302,7 @@ export class EdgeLink {
   }
 }
 
-/** The socket is destroyed: a peer that is gone never answers a polite end, and the client would wait for that. */
+/** Destroy the socket: an unreachable peer never answers a graceful close, and the client would wait for it. */
 function reconnect(client: RedisClient): void {
   if ('stream' in client) client.stream.destroy()
   else client.disconnect(true)

@@ -1,11 +1,9 @@
 /**
- * Whether this edge may serve: only while it can prove that it hears kills (invariant 3; threat model, rules 18 and 20).
- * Three proofs renew the lease, and the oldest of them counts:
- * - a beacon of the elected process was heard on the subscription (messages still reach us);
- * - a ping that was sent on the subscription was answered (nothing older than the ping is still on its way);
- * - a beat was written to the store (a kill waits for us).
- * The ping and the beat count from when they were sent, so whoever kills an agent can tell from its own clock when an
- * edge that has not acknowledged has stopped.
+ * Whether this edge may serve: only while it can prove that it receives kills (invariant 3; threat model, rules 18 and 20).
+ * Three proofs renew the lease, and the oldest of them counts: (1) a beacon of the elected process was received on the
+ * subscription (messages still arrive); (2) a ping sent on the subscription was answered (nothing older than the ping is in
+ * transit); (3) a heartbeat was written to the store (a kill waits for this edge). Ping and heartbeat count from the time they
+ * were sent, so the publisher of a kill can determine from its own clock when an edge that has not acknowledged has stopped.
  */
 export class HearingLease {
   readonly #lease_ms: number
@@ -26,7 +24,7 @@ export class HearingLease {
     this.#proofs[proof] = Math.max(this.#proofs[proof], at_ms)
   }
 
-  /** Until the next proofs are in, this edge refuses all calls. */
+  /** Until the next proofs arrive, this edge refuses all calls. */
   revoke(): void {
     this.#proofs.beacon = this.#proofs.ping = this.#proofs.beat = Number.NEGATIVE_INFINITY
   }

@@ -25,7 +25,7 @@ interface FleetParts {
   readonly log: { warn(data: object, message: string): void }
 }
 
-/** What an edge knows of the fleet: who is killed, what is in force, whether it may serve, what it holds. */
+/** The state of an edge: kill flags, policy, lease, calls in flight. */
 export interface Membership {
   readonly held: HeldCalls
   readonly killBoard: KillBoard
@@ -33,13 +33,13 @@ export interface Membership {
   readonly lease: HearingLease
   readonly stall: StallWatch
   readonly link: EdgeLink
-  /** Passes the beacon on to another process; the link itself ends with `link.stop`. */
+  /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
   stopBeacon(): void
 }
 
 const nowMs = (): number => performance.now()
 
-/** Makes this process an edge: it hears messages, beats, and takes its turn at the beacon. */
+/** Makes this process an edge: it receives messages, sends heartbeats, and takes part in electing the beacon. */
 export async function joinFleet({
   settings,
   connections,
@@ -61,7 +61,7 @@ export async function joinFleet({
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
   const lease = new HearingLease(lease_ms, nowMs)
   const stall = new StallWatch(nowMs, (stood_ms) => {
-    // What was proved before so long a silence says little of what was said in it.
+    // Proofs from before such a long pause say nothing about the messages sent during it.
     if (stood_ms > lease_ms / 3) lease.revoke()
     link.stalled()
   })
@@ -85,7 +85,8 @@ export async function joinFleet({
     },
     drop: (target) => policy.drop(target),
     enforce: (target) => {
-      // Before the acknowledgement, on the same connection: who hears that reads what the agent's last calls used.
+      // Written before the acknowledgement, on the same connection, because the receiver of the acknowledgement reads these
+      // keys.
       uses.writeAgent(target.organization_id, target.agent_id, urgent)
       return enforceKill({ ...parts, confirmSoon }, target)
     },

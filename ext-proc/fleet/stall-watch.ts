@@ -1,10 +1,10 @@
 const TICK_INTERVAL_MS = 25
-/** Longer than a busy event loop takes for a turn, shorter than any lease. */
+/** Longer than a turn of a busy event loop, shorter than any lease. */
 const STALL_MS = 150
 
 /**
- * Notices that this process stood still: it was stopped by a signal, or starved. What arrived meanwhile lies unread,
- * kills among it, and Envoy's messages may be read before them.
+ * Detects that this process was paused, by a signal or because it got no CPU time. Messages that arrived in the meantime,
+ * including kills, are unread, and messages from Envoy might be read before them.
  */
 export class StallWatch {
   readonly #nowMs: () => number
@@ -13,7 +13,7 @@ export class StallWatch {
   #ticked_ms: number
   #settling: Promise<void> | null = null
 
-  /** `nowMs` is monotonic; `onStall` is told once how long a stall was. */
+  /** `nowMs` is monotonic; `onStall` is called once per stall with its duration. */
   constructor(nowMs: () => number, onStall: (stood_ms: number) => void) {
     this.#nowMs = nowMs
     this.#onStall = onStall
@@ -24,12 +24,12 @@ export class StallWatch {
     }, TICK_INTERVAL_MS)
   }
 
-  /** Null when nothing was missed; else resolves when what had arrived by then was read. */
+  /** Null if there was no stall; otherwise resolves when everything that had arrived has been read. */
   settled(): Promise<void> | null {
     const stood_ms = this.#nowMs() - this.#ticked_ms
     if (this.#settling !== null || stood_ms < STALL_MS) return this.#settling
     this.#onStall(stood_ms)
-    // One turn of the loop reads what every connection holds; a second one, what came in more than one piece.
+    // One turn of the event loop reads the data of every connection; a second turn reads data that arrived in several chunks.
     this.#settling = new Promise((resolve) => {
       setImmediate(() =>
         setImmediate(() => {

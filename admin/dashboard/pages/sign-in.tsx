@@ -8,7 +8,9 @@ import { useAction } from '../use-action.ts'
 
 type Opened = Who & { readonly page_secret: string }
 
-/** The token goes to the server in a header, once, and is kept nowhere; from then on a cookie and the page's half say who it is. */
+/**
+ * The token goes to the server in a header, once, and is kept nowhere; from then on a cookie and the page's half say who it is.
+ */
 export function SignInPage({
   isOver,
   onSignedIn,
