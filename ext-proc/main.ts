@@ -1,6 +1,6 @@
 import { runEdge } from './run-edge.ts'
 
-// Sockets and files of this process are for its own user alone.
+// Sockets and files of this process are accessible only to its own user.
 process.umask(0o077)
 
 runEdge(process.env).catch((error: unknown) => {

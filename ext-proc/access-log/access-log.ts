@@ -8,24 +8,21 @@ import { type FinishedCall, readAccessLog } from './read-access-log.ts'
 
 interface AccessLogParts {
   readonly recorder: ActivityRecorder
-  /** Whether this process only stands in for a receiver, to which Envoy is to go back. */
+  /** Whether this process is only the fallback for a receiver, to which Envoy should return. */
   readonly is_stand_in: boolean
   readonly log: { warn(data: object, message: string): void }
   readonly nowMs: () => number
 }
 
-/**
- * Several times as long as envoy/bootstrap.yaml lets an entry wait for its batch: of a stream that was silent for so
- * long nothing is under way.
- */
+/** Several times the batching interval in envoy/bootstrap.yaml: a stream without data for this long has nothing in transit. */
 export const LAST_WORDS_MS = 250
 
 const EMPTY = Buffer.alloc(0)
-/** How long a fallback keeps a stream before Envoy has to look for the receiver again. */
+/** How long a fallback keeps a stream before Envoy must try the receiver again. */
 const STAND_IN_LIMIT_MS = 5_000
 /** The next batch is due a tenth of a second after this one, so one whose newest call has just ended is the last sent. */
 const FRESH_MS = 50
-/** Envoy sends without a pause, and this process takes each batch too late: its stream is ended all the same. */
+/** If Envoy sends continuously and this process reads each batch too late, the stream is ended anyway. */
 const FORCE_MS = 2_000
 const LOOK_INTERVAL_MS = 50
 const STATUS_REASONS: Readonly<Record<number, Reason>> = {
@@ -35,7 +32,7 @@ const STATUS_REASONS: Readonly<Record<number, Reason>> = {
 }
 
 interface HeldStream {
-  /** When Envoy is to look for another receiver. */
+  /** When Envoy should connect to another receiver. */
   readonly leave_ms: number
   /** Of the last batch, or of the opening. */
   last_ms: number
@@ -43,8 +40,8 @@ interface HeldStream {
 }
 
 /**
- * Envoy's access log: every passed call, when it has ended, with what the processor noted at its pass. Whoever gets an
- * entry can write it, so one is written also where the process that passed the call is gone.
+ * Envoy's access log: every allowed call, when it has ended, with the facts that the processor attached. Any process that
+ * receives it can write the entry, so it is written even if the process that allowed the call has died.
  */
 export class AccessLog {
   readonly #parts: AccessLogParts
@@ -69,7 +66,7 @@ export class AccessLog {
     stream.on('data', (bytes: Buffer) => {
       const newest_ms = this.#receive(bytes)
       held.last_ms = nowMs()
-      // What Envoy has sent and this process has not read yet is lost with the stream.
+      // Data that Envoy has sent and this process has not read is lost with the stream.
       if (nowMs() >= this.#leaveMs(held) && nowMs() - newest_ms < FRESH_MS) held.end()
     })
     stream.on('end', held.end)
@@ -81,7 +78,7 @@ export class AccessLog {
     return this.#open.size > 0
   }
 
-  /** Ends each stream when nothing of it is under way; Envoy opens its streams elsewhere. */
+  /** Ends each stream when it has nothing in transit. Envoy then opens streams elsewhere. */
   async stop(): Promise<void> {
     const { nowMs } = this.#parts
     this.#stop_ms = nowMs()
@@ -133,7 +130,7 @@ export class AccessLog {
     if (entry !== null) recorder.finished(entry.organization_id, entry.line)
   }
 
-  /** What Envoy has refused by itself, before any organization was known. */
+  /** Calls that Envoy refused itself, before the organization was known. */
   #countRefusal({ status, details }: FinishedCall): void {
     const reason = STATUS_REASONS[status] ?? (status >= 500 ? 'gateway_unavailable' : 'bad_request')
     void this.#parts.recorder.refusedUnknown(reason, { status, details: details.slice(0, 200) })

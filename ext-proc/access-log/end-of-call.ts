@@ -1,10 +1,10 @@
 import type { Reason } from '../../core/reasons.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
-/** How a call that was passed has ended. */
+/** How an allowed call has ended. */
 export interface CallEnd {
   readonly decision: 'allowed' | 'terminated'
-  /** The code that the caller got from us; null where the upstream's answer went to the caller. */
+  /** The error code that the gateway sent; null if the response of the upstream was forwarded. */
   readonly reason: Reason | null
   /** JSON of `data.upstream`. */
   readonly upstream: string
@@ -24,7 +24,7 @@ const FAILURE_TEXT_LIMIT = 200
 export function endOfCall(call: FinishedCall): CallEnd {
   const { flags, details, upstream_failure, status } = call
   if (flags.length === 0 && details === 'via_upstream') return ANSWERED
-  // Envoy ends a call with these when its processor is gone, or when it has no room.
+  // Envoy ends a call with these if its processor is unavailable or overloaded.
   const isOurs = details.startsWith('ext_proc') || details.startsWith('overload')
   const outcome = isOurs
     ? 'cut'
@@ -41,7 +41,7 @@ export function endOfCall(call: FinishedCall): CallEnd {
   }
 }
 
-/** As envoy/local-replies.ts answers; after the first byte of the upstream there is no answer of ours. */
+/** Matches envoy/local-replies.ts. After the first byte of the upstream, the gateway sends no response of its own. */
 function reasonOf(outcome: string, details: string, status: number): Reason | null {
   if (details === 'via_upstream' || outcome === 'caller_left' || status < 400) return null
   if (status === 504) return 'upstream_timeout'

@@ -3,7 +3,10 @@ import { mintActivityId } from '../../core/activity/activity-id.ts'
 import type { CallEnd } from './end-of-call.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
-/** A line of the log: what was known at the pass, and how the call has ended. Null where the text is none of ours. */
+/**
+ * A line of the log: what was known when the call was allowed, and how it ended. Null if the text was not written by a
+ * processor.
+ */
 export function lineOfCall(
   call: FinishedCall,
   end: CallEnd,

@@ -1,8 +1,8 @@
 import { runReceiver } from './run-receiver.ts'
 
-// Whoever looks for processors by their command lines, to end them, say, does not mean this one.
+// The title distinguishes this process from processors, for tools that select them by command line.
 process.title = 'agw-access-log'
-// Sockets of this process are for its own user alone.
+// Sockets of this process are accessible only to its own user.
 process.umask(0o077)
 
 runReceiver(process.env).catch((error: unknown) => {

@@ -1,21 +1,21 @@
 import { ProtobufReader } from '../envoy/protobuf-reader.ts'
 import { CALL_FACTS, METADATA_NAMESPACE } from '../envoy/call-metadata.ts'
 
-/** What Envoy says of one finished call. */
+/** What Envoy reports about one finished call. */
 export interface FinishedCall {
-  /** What the processor noted with its pass; empty for a call that was not passed. */
+  /** The facts that the processor attached; empty for a call that was not allowed. */
   facts: string
-  /** 0 where nothing was sent to the caller. */
+  /** 0 if nothing was sent to the caller. */
   status: number
   /** Of the body alone. */
   bytes_in: number
   bytes_out: number
-  /** Of Envoy's clock; 0 where it is not said. */
+  /** Envoy's clock; 0 if missing. */
   start_ms: number
   duration_ms: number
   /** Numbers of the fields of ResponseFlags that are set. */
   readonly flags: number[]
-  /** `via_upstream`, or why the response is another. */
+  /** `via_upstream`, or why the response does not come from the upstream. */
   details: string
   upstream_failure: string
   route_name: string
@@ -24,8 +24,9 @@ export interface FinishedCall {
 const NANOS_PER_MS = 1_000_000
 
 /**
- * A StreamAccessLogsMessage, read by hand for the same reason as read-request.ts: of some sixty fields seven are wanted.
- * @throws when the message is malformed
+ * A StreamAccessLogsMessage, decoded by hand for the same reason as in read-request.ts: only seven of about sixty fields are
+ * needed.
+ * @throws if the message is malformed
  */
 export function readAccessLog(bytes: Buffer): FinishedCall[] {
   const reader = new ProtobufReader(bytes)
@@ -194,7 +195,7 @@ function eachPair(reader: ProtobufReader, wanted: string, found: () => void): vo
   reader.leave(outer)
 }
 
-/** Reads a message to its end; `take` reads the field of a tag, or answers false and leaves it to be skipped. */
+/** Reads a message to its end. `take` reads the field of a tag, or returns false so that it is skipped. */
 function within(reader: ProtobufReader, take: (tag: number) => boolean): void {
   while (!reader.atEnd) {
     const tag = reader.varint()

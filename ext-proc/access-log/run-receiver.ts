@@ -10,19 +10,21 @@ import { onStop } from '../process/on-stop.ts'
 import { tlsOf } from '../process/read-edge-settings.ts'
 import { AccessLog } from './access-log.ts'
 
-/** Envoy sends what it has at 64 KiB; its description of itself comes with the first batch. */
+/** Envoy sends a batch at 64 KiB. The first batch also contains its node description. */
 const MESSAGE_LIMIT_BYTES = 1 << 20
 const STOP_LIMIT_MS = 2_000
-/** Several times the interval of the health checks in envoy/bootstrap.yaml; an Envoy that asks nothing is not waited for longer. */
+/**
+ * Several times the health check interval in envoy/bootstrap.yaml. An Envoy that sends no health check is not awaited longer.
+ */
 const FOUND_OUT_LIMIT_MS = 3_000
-/** For Envoy to tell its threads of the answer to a health check: by then none opens a stream here any more. */
+/** Time for Envoy to distribute the result of a health check to its threads. After it, none of them opens a stream here. */
 const FOUND_OUT_MS = 150
 const LOOK_INTERVAL_MS = 25
 
 /**
- * Runs the process that takes Envoy's access log and writes it to the activity log. It decides nothing and holds no call,
- * so that the death of a processor, which cuts calls, leaves somebody to be told of them.
- * @throws with a message for the operator when a setting is wrong or the address cannot be bound
+ * Runs the process that receives Envoy's access log and writes it to the activity log. It decides no calls, so when a processor
+ * dies and its calls are cut, this process can still record them.
+ * @throws with a message for the operator if a setting is invalid or the address cannot be bound
  */
 export async function runReceiver(env: Environment): Promise<void> {
   const read = readSettings(env)
@@ -36,7 +38,7 @@ export async function runReceiver(env: Environment): Promise<void> {
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
   let isStopping = false
-  /** When Envoy was first told that this process ends. */
+  /** When Envoy was first notified that this process is stopping. */
   let told_ms = Infinity
   const isServing = (): boolean => {
     if (isStopping) told_ms = Math.min(told_ms, performance.now())

@@ -8,17 +8,17 @@ export type ClientStyle = 'basic' | 'post'
 
 export interface FetchOutcome {
   readonly answer: TokenAnswer
-  /** The style that the endpoint took, or was last tried. */
+  /** The style that the endpoint accepted, or that was tried last. */
   readonly style: ClientStyle
 }
 
-/** For everything from the name to the last byte; a call may be waiting. */
+/** For everything from name resolution to the last byte; a call may be waiting. */
 export const FETCH_LIMIT_MS = 5_000
 
 /**
- * Fetches an access token by the client credentials grant (RFC 6749 §4.4). Every endpoint must take the client's
- * credentials in `Authorization: Basic`; some take them in the form alone, so a client that is not recognised tries the
- * other style once. Never rejects.
+ * Fetches an access token by the client credentials grant (RFC 6749 §4.4). Every endpoint must accept the client's credentials
+ * in `Authorization: Basic`, but some accept them only in the form. If the client is not recognized, the other style is tried
+ * once. Never rejects.
  */
 export async function fetchToken(
   egress: Egress,
@@ -30,11 +30,11 @@ export async function fetchToken(
   if (!isUnrecognised(first) || deadline.aborted) return { answer: first, style }
   const other = style === 'basic' ? 'post' : 'basic'
   const second = await ask(egress, client, other, deadline)
-  // What the first answer said is nearer to the trouble than that the second style is not known either.
+  // The first response describes the problem better than the rejection of the second style.
   return second.kind === 'token' ? { answer: second, style: other } : { answer: first, style }
 }
 
-/** The endpoint did not take the client for who it is, rather than refusing what it asks for. */
+/** The endpoint did not recognize the client, as opposed to rejecting its request. */
 const isUnrecognised = (answer: TokenAnswer): boolean => {
   if (answer.kind === 'token' || answer.failure.cause !== 'refused') return false
   const { token_status, token_error } = answer.failure

@@ -1,6 +1,6 @@
 import { createHash, webcrypto } from 'node:crypto'
 
-/** A larger body is hashed off the event loop, which it would hold for more than 0.2 ms. */
+/** Larger bodies are hashed off the event loop, which they would block for more than 0.2 ms. */
 const INLINE_LIMIT_BYTES = 131_072
 
 /** SHA-256 in lower-case hex. */

@@ -5,7 +5,7 @@ import { fetchToken } from './fetch-token.ts'
 import type { Egress } from './post-form.ts'
 import { TokenCache } from './token-cache.ts'
 
-/** The token cache of a process, which reaches token endpoints under the rules that Envoy has for calls. */
+/** The token cache of a process. It connects to token endpoints under the same rules as Envoy for calls. */
 export function openTokenCache(
   settings: Pick<Settings, 'egressAllowCidrs' | 'dnsResolvers' | 'upstreamCaFile'>,
   log: { warn(data: object, message: string): void },

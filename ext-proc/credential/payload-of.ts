@@ -8,7 +8,7 @@ export type SignedPayload =
   /** The caller has signed each chunk of the body with a key that the API does not know. */
   | { readonly kind: 'signed_chunks' }
 
-/** What the signature of a credential says of the body: its hash, or what stands for it. */
+/** What the signature covers of the body: its hash, or a placeholder for it. */
 export async function payloadOf(
   auth: OpenedFor<'signature'>,
   scheme: Scheme,

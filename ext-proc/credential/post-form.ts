@@ -7,7 +7,7 @@ import { HostNotFound, type ResolveHost } from '../../core/egress/resolve-host.t
 import { trustedCas } from '../../core/egress/system-ca.ts'
 import type { TokenFailure } from './credential-cause.ts'
 
-/** Where this process may connect to by itself, and whom it believes there: the same as Envoy for calls. */
+/** Where this process may connect to and which CAs it trusts: the same as Envoy for calls. */
 export interface Egress {
   readonly policy: AddressPolicy
   readonly resolve: ResolveHost
@@ -18,17 +18,17 @@ export type FormAnswer =
   | { readonly kind: 'answered'; readonly status: number; readonly body: Buffer }
   | { readonly kind: 'failed'; readonly cause: TokenFailure['cause'] }
 
-/** An answer with a token is a few kilobytes. */
+/** A token response is a few kilobytes. */
 const BODY_LIMIT_BYTES = 65_536
 const HEADERS_LIMIT_BYTES = 16_384
-/** A host with several addresses is tried at so many of them, one after the other. */
+/** At most this many addresses of a host are tried, one after the other. */
 const ADDRESSES_TRIED = 3
 const CONNECT_TIMEOUT_MS = 2_000
 const USER_AGENT = 'agent-access-gateway'
 
 /**
- * Posts a form to a URL that an operator has given, on a connection of its own, to an address that was judged. No
- * redirect is followed, nothing is decompressed. Never rejects.
+ * Posts a form to a URL configured by an operator, on a separate connection, to an address that has been checked. Redirects are
+ * not followed, and the response is not decompressed. Never rejects.
  */
 export async function postForm(
   egress: Egress,
@@ -85,7 +85,7 @@ function connectTo(
         servername: literalAddress(url.hostname) === null ? url.hostname.replace(/\.$/, '') : '',
         secureContext: secureContext(egress.extra_ca_file),
         ALPNProtocols: ['http/1.1'],
-        // Also where the environment of the process says otherwise.
+        // Regardless of NODE_TLS_REJECT_UNAUTHORIZED in the environment.
         rejectUnauthorized: true,
       })
     : connectTcp(place)
@@ -112,7 +112,7 @@ function connectTo(
   })
 }
 
-/** Reading all CAs takes 25 ms of this process's time, so it is done once, when the first token is fetched. */
+/** Reading all CAs takes 25 ms of CPU, so it is done once, when the first token is fetched. */
 let context: SecureContext | null = null
 const secureContext = (extra_ca_file: string | null): SecureContext =>
   (context ??= createSecureContext({ ca: trustedCas(extra_ca_file) }))
@@ -142,7 +142,7 @@ function exchange(
       signal: deadline,
     })
     sent.on('error', reject)
-    // Node says no more of a request whose connection has become something else (101).
+    // After a 101 response, Node reports nothing more about the request.
     sent.once('upgrade', () => reject(new Error('the connection was upgraded')))
     sent.once('response', (answer) => {
       const status = answer.statusCode ?? 0
@@ -163,7 +163,7 @@ function exchange(
   })
 }
 
-/** Nothing is waited for any longer than that: neither a name whose servers are silent, nor what Node does not end. */
+/** The deadline applies to everything, including DNS servers that do not respond and requests that Node does not end. */
 function inTime<T>(work: Promise<T>, deadline: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     deadline.addEventListener('abort', () => reject(new Error('not in time')), { once: true })

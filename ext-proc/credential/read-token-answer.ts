@@ -3,7 +3,7 @@ import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 
 export interface FetchedToken {
   readonly token: Secret
-  /** How long the token is good for, counted from the request. */
+  /** Lifetime of the token, counted from the request. */
   readonly lifetime_s: number
 }
 
@@ -11,16 +11,16 @@ export type TokenAnswer =
   | ({ readonly kind: 'token' } & FetchedToken)
   | { readonly kind: 'failed'; readonly failure: TokenFailure }
 
-/** Where the endpoint does not say (RFC 6749 only recommends that it does). */
+/** Used if the endpoint does not return one (RFC 6749 only recommends it). */
 const DEFAULT_LIFETIME_S = 300
-/** A longer-lived token is fetched again after a day, so that no answer makes one last forever. */
+/** Tokens with a longer lifetime are fetched again after a day, so that no response can make one last forever. */
 const LIFETIME_LIMIT_S = 86_400
 /** As long as the other credentials that go into a header may be. */
 const TOKEN_LENGTH_LIMIT = 8192
-/** Visible ASCII: a line break would begin a header of the token's own making, a space a second word. */
+/** Visible ASCII: a line break would start another header, a space a second word. */
 const USABLE = /^[\x21-\x7e]+$/
 
-/** Error codes of RFC 6749 §5.2 and §4.1.2.1. Any other text could hold what was sent, and is not repeated. */
+/** Error codes of RFC 6749 §5.2 and §4.1.2.1. Any other text could contain what was sent, so it is not reported. */
 const ERROR_CODES: ReadonlySet<unknown> = new Set([
   'invalid_request',
   'invalid_client',
@@ -33,7 +33,7 @@ const ERROR_CODES: ReadonlySet<unknown> = new Set([
   'temporarily_unavailable',
 ])
 
-/** Reads what a token endpoint has answered (RFC 6749 §5). */
+/** Parses the response of a token endpoint (RFC 6749 §5). */
 export function readTokenAnswer(status: number, body: Buffer): TokenAnswer {
   if (status >= 300 && status < 400) return failed('redirect_refused', status)
   const answer = readObject(body)

@@ -7,7 +7,7 @@ import { type TokenFailure, tokenFailure } from './credential-cause.ts'
 export interface TokenOrder {
   readonly organization_id: string
   readonly integration_id: string
-  /** Everything that is stored of the integration: a token is for these settings and no others. */
+  /** The complete stored text of the integration: a token is valid for exactly these settings. */
   readonly revision: string
   readonly client: TokenClient
 }
@@ -21,14 +21,14 @@ interface TokenCacheParts {
   readonly fetch: (client: TokenClient, style: ClientStyle) => Promise<FetchOutcome>
   /** Monotonic. */
   readonly nowMs: () => number
-  /** Is told of every fetch that brought nothing. */
+  /** Called for every failed fetch. */
   readonly onFailure: (order: TokenOrder, failure: TokenFailure) => void
 }
 
 interface HeldToken {
   readonly token: Secret
   readonly since_ms: number
-  /** From here on the next call has another one fetched, and does not wait for it. */
+  /** After this time the next call triggers a fetch without waiting for it. */
   readonly refresh_from_ms: number
   readonly usable_until_ms: number
 }
@@ -42,27 +42,27 @@ interface Entry {
   failures: number
 }
 
-/** Far more OAuth integrations than one process serves; about 3 kB each. The least recently used goes first. */
+/** Far more OAuth integrations than one process serves; about 3 kB each. The least recently used one is evicted first. */
 export const TOKENS_MAX = 2_000
-/** Fetches under way at a time, each for another integration. */
+/** Maximum number of concurrent fetches, each for a different integration. */
 export const FETCHES_MAX = 500
-/** Of them for one organization: endpoints of its own that are silent must not keep the others from theirs. */
+/** Maximum for one organization, so that its unresponsive endpoints cannot block others. */
 export const FETCHES_OF_ORGANIZATION_MAX = 250
-/** A token is not used when it may expire on its way: the last tenth of its life, at most this long. */
+/** A token is not used if it might expire in transit: the last tenth of its lifetime, at most this long. */
 const MARGIN_LIMIT_MS = 30_000
 const MARGIN_SHARE = 0.1
-/** A token is fetched ahead in the last quarter of its life, at most this long before its end. */
+/** A token is renewed in the last quarter of its lifetime, at most this long before it expires. */
 const AHEAD_LIMIT_MS = 300_000
 const AHEAD_SHARE = 0.25
-/** After a failure calls are refused without asking again: a second, doubled with each failure in a row. */
+/** After a failure, calls are refused without another fetch for one second, doubled with each consecutive failure. */
 const PAUSE_MS = 1_000
 const PAUSE_LIMIT_MS = 30_000
-/** An upstream that refuses even a new token has another reason, and does not make us ask for one with every call. */
+/** An upstream that rejects even a new token has another reason; this prevents a fetch with every call. */
 const REJECTED_MIN_AGE_MS = 5_000
 
 /**
- * The access tokens of this process: one fetch at a time for each integration, however many calls wait for it. A token
- * is used for the very integration, as it is stored, that it was fetched for; any change of that makes it forgotten.
+ * The access tokens of this process: one fetch at a time for each integration, however many calls wait for it. A token is used
+ * only for the stored version of the integration that it was fetched for; any change invalidates it.
  */
 export class TokenCache {
   readonly #entries = new Map<string, Entry>()
@@ -91,7 +91,7 @@ export class TokenCache {
     return this.#refresh(entry, order, now_ms)
   }
 
-  /** The upstream answered 401 to this token: the next call has another one, unless this one is new. */
+  /** The upstream responded with 401 to this token: the next call uses a new one, unless this one is new. */
   rejected(order: TokenOrder, token: Secret): void {
     const entry = this.#entries.get(ownerOf(order))
     if (entry?.revision !== order.revision || entry.held?.token !== token) return

@@ -1,10 +1,10 @@
-/** Where Envoy keeps what the processor notes of a call: a namespace and the members of its dynamic metadata. */
+/** The dynamic metadata in which Envoy keeps the facts of a call: a namespace and its members. */
 export const METADATA_NAMESPACE = 'agw'
 export const CALL_FACTS = 'f'
-/** Set on what is in the log already, as every refusal is, so that the access log leaves it out. */
+/** Set on calls that are already logged, as every refusal is, so that the access log skips them. */
 export const CALL_LOGGED = 'r'
-/** The values of the response headers `RateLimit` and `RateLimit-Policy`, which the routes of passed calls add. */
+/** The values of the response headers `RateLimit` and `RateLimit-Policy`, which the routes of allowed calls add. */
 export const RATE_LIMIT = 'q'
 export const RATE_POLICY = 'p'
-/** Set where the processor sees the response whatever is in its headers; see `looked_at` in envoy/bootstrap.yaml. */
+/** Set if the processor must see the response regardless of its headers; see `looked_at` in envoy/bootstrap.yaml. */
 export const LOOK = 'l'

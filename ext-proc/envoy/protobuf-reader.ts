@@ -1,4 +1,4 @@
-/** Reads protobuf's wire format from one Buffer; a message that is cut short or malformed throws. */
+/** Reads the protobuf wire format from one Buffer. Truncated or malformed messages throw. */
 export class ProtobufReader {
   readonly #bytes: Buffer
   #at: number
@@ -36,7 +36,7 @@ export class ProtobufReader {
     return part
   }
 
-  /** The same as text, one character a byte: header values are bytes, and most are ASCII. */
+  /** The same as text, one character per byte: header values are bytes, and most are ASCII. */
   latin1(): string {
     const stop = this.#stop()
     const text = this.#bytes.toString('latin1', this.#at, stop)
@@ -44,7 +44,7 @@ export class ProtobufReader {
     return text
   }
 
-  /** Enters a message field; `leave` with what this answers. */
+  /** Enters a message field. Pass the result to `leave`. */
   enter(): number {
     const outer = this.#end
     this.#end = this.#stop()

@@ -11,7 +11,7 @@ export class ProtobufWriter {
     this.#at = initial_bytes
   }
 
-  /** Bytes written so far; the mark that `close` takes. */
+  /** Bytes written so far; pass this as the mark to `close`. */
   get length(): number {
     return this.#bytes.length - this.#at
   }
@@ -38,7 +38,7 @@ export class ProtobufWriter {
     this.#varint(field * 8 + 2)
   }
 
-  /** Makes what was written since `mark` the content of a message field. */
+  /** Turns everything written since `mark` into the content of a message field. */
   close(field: number, mark: number): void {
     this.#varint(this.length - mark)
     this.#varint(field * 8 + 2)

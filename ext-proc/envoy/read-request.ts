@@ -27,7 +27,7 @@ const KINDS = {
 const EMPTY = Buffer.alloc(0)
 
 /**
- * A ProcessingRequest, read by hand: with reflection the processor cost a third more (docs/decisions).
+ * A ProcessingRequest, decoded by hand: with reflection the processor used a third more CPU (docs/decisions).
  * Absent fields have their defaults, so an empty chunked body is an empty Buffer.
  * @throws when the message is malformed
  */

@@ -15,7 +15,7 @@ import { addHealthService } from './add-health-service.ts'
 export type EnvoyStream = ServerDuplexStream<Buffer, Buffer>
 export type StreamHandler = (stream: EnvoyStream) => void
 
-/** One of Envoy's threads, for as long as it likes; it is answered when this process ends. */
+/** One stream per Envoy thread, open indefinitely. It is answered when this process stops. */
 export type AccessLogStream = ServerReadableStream<Buffer, Buffer>
 export type AccessLogHandler = (
   stream: AccessLogStream,
@@ -31,9 +31,9 @@ export interface ServerTls {
 export interface ServerOptions {
   /** `unix:/path` or `host:port`. */
   readonly address: string
-  /** Demanded for `host:port`: whoever can dial this port is handed credentials (threat model, rule 1). */
+  /** Required for `host:port`: any client that can connect to this port receives credentials (threat model, rule 1). */
   readonly tls: ServerTls | null
-  /** Largest message: a held body and its headers. */
+  /** Largest message: a buffered body and its headers. */
   readonly message_limit_bytes: number
 }
 
@@ -50,8 +50,9 @@ const SERVICES = {
 } as const
 
 /**
- * The authority by which envoy/bootstrap.yaml says that the Envoy of a stream sends us its access log. One that does
- * not, as in a fleet, uses another, and entries of its allowed calls are written when their streams end.
+ * The gRPC authority with which envoy/bootstrap.yaml indicates that this Envoy sends its access log to the gateway. An Envoy
+ * that does not, as in a custom fleet, uses a different authority; entries of its allowed calls are written when their streams
+ * end.
  */
 const WITH_ACCESS_LOG = 'agw-with-access-log'
 
@@ -60,14 +61,14 @@ export const hasAccessLog = (stream: EnvoyStream): boolean => stream.getHost() =
 export interface Handlers {
   readonly ext_proc?: StreamHandler
   readonly access_log?: AccessLogHandler
-  /** The answer to Envoy's health checks. Without it none is answered. */
+  /** The response to Envoy's health checks. Without it they are not answered. */
   readonly is_serving?: () => boolean
 }
 
 /**
- * Serves ext_proc, Envoy's access log, or both. The services come from proto/; their (de)serialisers hand Buffers
- * through, since the messages are read and written by hand. The test `codec` holds both to the definition.
- * @throws when the address cannot be bound
+ * Serves ext_proc, Envoy's access log, or both. The services are defined in proto/; their (de)serializers pass Buffers through,
+ * because the messages are decoded and encoded by hand. The test `ext-proc-codec` compares both with the definition.
+ * @throws if the address cannot be bound
  */
 export async function startServer(
   options: ServerOptions,

@@ -10,8 +10,8 @@ import {
 import { ProtobufWriter } from './protobuf-writer.ts'
 
 /**
- * What happens to headers: those removed go first, those set replace all of their name. Several of one name, which
- * follow one another, are set as so many headers.
+ * Header mutations: removals are applied first; a header that is set replaces all headers of that name. Consecutive entries
+ * with the same name are set as separate headers.
  */
 export interface HeaderChanges {
   readonly set: readonly Header[]
@@ -19,7 +19,7 @@ export interface HeaderChanges {
 }
 
 export interface PassChanges extends HeaderChanges {
-  /** Replaces the body; null leaves it. Only in an answer to a body. */
+  /** Replaces the body; null keeps it. Only in a response to a body. */
   readonly body: Buffer | null
 }
 
@@ -29,15 +29,15 @@ export const BODY_MODE = { none: 0, streamed: 1, buffered: 2 } as const
 const SEND = 1
 
 /**
- * How Envoy treats the rest of the call. Every mode is written out, since a body mode that is left out is NONE and a
- * trailer mode that is left out is SKIP, which would close the stream before the response ends.
+ * How Envoy treats the rest of the call. All modes are set explicitly, because an omitted body mode means NONE and an omitted
+ * trailer mode means SKIP, which would close the stream before the response ends.
  */
 export interface ModeOverride {
   readonly request_body: number
   readonly response_body: number
 }
 
-/** An answer of ours in place of the upstream's, in Envoy's term. */
+/** A response of the gateway that replaces that of the upstream (Envoy's term). */
 export interface LocalReply {
   readonly status: number
   readonly headers: readonly Header[]
@@ -54,26 +54,23 @@ const PHASE_FIELD: Readonly<Record<Phase, number>> = {
   response_body: 4,
 }
 
-/** What Envoy keeps of a passed call until it has ended. */
+/** What Envoy keeps about an allowed call until it has ended. */
 export interface PassNotes {
-  /**
-   * What the access log tells of the call, in ASCII; null where nothing is to be noted, empty where the call is logged
-   * already.
-   */
+  /** The facts of the call for the access log, in ASCII; null if there are none, empty if the call is already logged. */
   readonly facts: string | null
-  /** What the response says of the rate limit; null where the call has none. */
+  /** The rate limit headers of the response; null if the call has no limit. */
   readonly rate: { readonly limit: string; readonly policy: string } | null
-  /** Whether the response comes to the processor whatever is in its headers. */
+  /** Whether Envoy sends the response to the processor regardless of its headers. */
   readonly sees_response: boolean
 }
 
 const NOTHING: PassNotes = { facts: null, rate: null, sees_response: false }
 
-/** Larger than all but the longest answers; it grows when it has to. */
+/** Larger than nearly all messages; it grows if necessary. */
 const INITIAL_BYTES = 16_384
 const writer = new ProtobufWriter(INITIAL_BYTES)
 
-/** Lets the call go on: with changes, after which Envoy selects the route again, or with none. */
+/** Continues the call, either with changes, after which Envoy selects the route again, or without. */
 export function writePass(
   phase: Phase,
   changes: PassChanges | null,
@@ -84,11 +81,11 @@ export function writePass(
   writeNotes(facts, rate, sees_response)
   const outer = writer.length
   if (changes !== null) {
-    // A new route is for requests; in the response phase Envoy has none to choose.
+    // Clearing the route cache applies only to requests; in the response phase Envoy no longer selects a route.
     if (phase.startsWith('request')) writer.varintField(5, 1)
     if (changes.body !== null) {
       const mark = writer.length
-      // clear_body, since an empty `body` is not told from an absent one.
+      // clear_body, because an empty `body` cannot be distinguished from an absent one.
       if (changes.body.length === 0) writer.varintField(2, 1)
       else writer.bytesField(1, changes.body)
       writer.close(3, mark)
@@ -100,7 +97,7 @@ export function writePass(
   return writer.take()
 }
 
-/** Removes the trailers named; the trailers go on otherwise unchanged. */
+/** Removes the named trailers; the others are forwarded unchanged. */
 export function writeTrailers(
   kind: 'request_trailers' | 'response_trailers',
   remove: readonly string[],
@@ -111,7 +108,7 @@ export function writeTrailers(
   return writer.take()
 }
 
-/** Ends the call with an answer of ours; allowed at any time while the stream is open. */
+/** Ends the call with a response of the gateway; allowed at any time while the stream is open. */
 export function writeRefusal(refusal: LocalReply): Buffer {
   writeMember(CALL_LOGGED, '1')
   closeMetadata(0)

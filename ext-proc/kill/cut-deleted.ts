@@ -2,9 +2,9 @@ import type { EnforceParts } from './enforce-kill.ts'
 import { type CutCounts, NONE_CUT } from './held-calls.ts'
 
 /**
- * Ends the calls in flight of an organization's agents that the store no longer has, as after the organization's
- * deletion; of one that was only renamed nobody is touched. Answers the calls that were ended.
- * @throws (rejects) when the store cannot be read
+ * Ends the calls in flight of an organization's agents that are no longer in the store, for example after the organization was
+ * deleted. After a mere rename, no call is affected. Returns the number of calls that were ended.
+ * @throws (rejects) if the store cannot be read
  */
 export async function cutDeleted(
   { policy, held }: Pick<EnforceParts, 'policy' | 'held'>,

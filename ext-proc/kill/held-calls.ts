@@ -1,14 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
-/** A call whose stream this process holds, from the moment its agent is known until Envoy ends it. */
+/** A call in flight in this process: from the moment its agent is known until Envoy ends its stream. */
 export interface HeldCall {
   readonly organization_id: string
   readonly agent_id: string
-  /** Ends the call with an answer, or by cutting its response; false when it had its end already. */
+  /** Ends the call with an error response, or cuts its response; false if it had already ended. */
   cut(why: Cut): boolean
   /** Resolves when Envoy has ended the stream. */
   readonly ended: Promise<void>
-  /** When it was let through, by `performance.now()`; null while it is not decided. */
+  /** When it was allowed, by `performance.now()`; null while undecided. */
   readonly passed_ms: number | null
 }
 
@@ -16,9 +16,9 @@ export type Cut =
   | { readonly reason: 'agent_killed'; readonly killed_at: string }
   | { readonly reason: 'gateway_unavailable' }
 
-/** What became of the calls of one agent. */
+/** The result of cutting the calls of one agent. */
 export interface CutCounts {
-  /** Calls that this cut has ended, as Envoy has confirmed. */
+  /** Calls that this cut has ended, as confirmed by Envoy. */
   readonly terminated: number
   readonly unconfirmed: number
 }
@@ -28,9 +28,9 @@ export const NONE_CUT: CutCounts = { terminated: 0, unconfirmed: 0 }
 /** Envoy ends a cut stream within a millisecond or so; one that takes longer is reported as unconfirmed. */
 const END_WAIT_MS = 400
 
-/** Envoy may have let a call through right before it ended it: one that passed so short a time before its cut. */
+/** A call that was allowed less than this time before its cut may already have been forwarded by Envoy. */
 const RECENT_PASS_MS = 100
-/** What was written for such a call is given this time to be read by an API nearby, before its end is acknowledged. */
+/** For such a call the acknowledgement waits this long, because a nearby API may still be reading what Envoy had written. */
 const SETTLE_MS = 5
 
 /** All calls in flight in this process, by agent. Bounded by Envoy's circuit breaker for ext_proc streams. */
@@ -67,8 +67,8 @@ export class HeldCalls {
   }
 
   /**
-   * Tells every call of an agent to end, at once; then counts those that Envoy has ended in time. A call that was told
-   * before is waited for as well, and counted by whoever told it.
+   * Cuts every call of an agent immediately, then counts those that Envoy has ended in time. Calls that an earlier cut is
+   * already ending are awaited too, but counted by that cut.
    */
   async cutAgent(organization_id: string, agent_id: string, why: Cut): Promise<CutCounts> {
     const calls = [...(this.#byAgent.get(keyOf(organization_id, agent_id)) ?? [])]
@@ -94,7 +94,7 @@ export class HeldCalls {
     return { terminated, unconfirmed: calls.length - ended }
   }
 
-  /** Cuts everything: this edge can vouch for nobody. */
+  /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */
   cutAll(why: Cut): void {
     for (const calls of this.#byAgent.values()) for (const call of calls) call.cut(why)
   }

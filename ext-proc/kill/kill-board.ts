@@ -1,7 +1,7 @@
 import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
 import type { Agent } from '../../core/model.ts'
 
-/** What this edge knows of an agent's last kill or reactivation. */
+/** What this edge knows about an agent's last kill or reactivation. */
 export interface KillState {
   readonly revision: number
   /** Null: the agent was reactivated. */
@@ -9,7 +9,7 @@ export interface KillState {
   readonly kill_reason: string | null
   /** The reactivation left the old keys revoked. */
   readonly keys_replaced: boolean
-  /** Seen in the store. What only a message has said is in force too, until a read of the store confirms or lifts it. */
+  /** Seen in the store. A state known only from a message is in force too, until a read of the store confirms or lifts it. */
   readonly is_confirmed: boolean
 }
 
@@ -20,20 +20,20 @@ export interface AgentKillState extends KillState {
 }
 
 interface Entry extends KillState {
-  /** When the message was heard, or the store was seen to have it, in the order of this board's moments. */
+  /** When the message was received or the state was read from the store, on this board's logical clock. */
   readonly heard: number
-  /** What the store said before the message. */
+  /** The state in the store before the message. */
   readonly before: KillState | null
 }
 
-/** Agents that were ever killed or reactivated; far more than one installation has. */
+/** Agents that were ever killed or reactivated; far more than a deployment has. */
 const STATES_MAX = 200_000
-/** How many entries are looked at for one that may be forgotten. */
+/** How many entries are examined to find one that can be evicted. */
 const FORGET_SEARCH_MAX = 100
 
 /**
- * The live kill flags. Revisions only rise: neither a fill that races a kill, nor a store that lost it, brings an
- * agent back; only a reactivation, whose revision is higher, does (invariant 4).
+ * The live kill flags. Revisions only increase: neither a fill that races with a kill nor a store that lost it reactivates an
+ * agent; only a reactivation, which has a higher revision, does (invariant 4).
  */
 export class KillBoard {
   readonly #states = new Map<string, Entry>()
@@ -41,14 +41,14 @@ export class KillBoard {
   #moment = 0
 
   /**
-   * `onLost` is told of each read in which the store had less than this edge has seen there before, which it has of a
-   * killed agent that was deleted, too.
+   * `onLost` is called for each read that finds an older state in the store than this edge has seen there before. This also
+   * happens for a killed agent that was deleted.
    */
   constructor(onLost: (lost: AgentKillState) => void) {
     this.#onLost = onLost
   }
 
-  /** When the agent was killed; null when it may act. */
+  /** When the agent was killed; null if it is active. */
   killedAt(organization_id: string, agent_id: string): string | null {
     return this.#states.get(keyOf(organization_id, agent_id))?.killed_at ?? null
   }
@@ -57,14 +57,14 @@ export class KillBoard {
     return this.#states.get(keyOf(organization_id, agent_id))
   }
 
-  /** To be taken before a read of the store, and given to what learns from the read. */
+  /** Take this before reading the store, and pass it on with the result of the read. */
   moment(): number {
     return this.#moment
   }
 
   /**
-   * A message says that the agent was killed; it is killed from now on, until a read that begins later says otherwise.
-   * `outdated`: a later reactivation is known from the store.
+   * A message reports a kill. The agent counts as killed until a read that starts later shows otherwise. `outdated`: a later
+   * reactivation is known from the store.
    */
   hear(
     organization_id: string,
@@ -82,7 +82,7 @@ export class KillBoard {
     return 'news'
   }
 
-  /** What a read of the store says that began at `since`. */
+  /** Applies the result of a read of the store that started at `since`. */
   learnStored(agent: Agent, since: number): void {
     const { organization_id, agent_id, revision } = agent
     const key = keyOf(organization_id, agent_id)
@@ -92,7 +92,7 @@ export class KillBoard {
       if (isNews && (revision > 0 || agent.status === 'killed')) this.#confirm(key, stateOf(agent))
       return
     }
-    // A read that began before this was heard or confirmed cannot know of it.
+    // A read that started before this was received or confirmed cannot contain it.
     if (since < known.heard) return
     const { before } = known
     if (!known.is_confirmed && (before === null || before.revision <= revision)) {
@@ -104,7 +104,7 @@ export class KillBoard {
     this.#onLost({ ...lost, organization_id, agent_id })
   }
 
-  /** A read that began at `since` found no such agent: it was deleted, or the store has lost it. */
+  /** A read that started at `since` did not find the agent: it was deleted, or the store has lost it. */
   learnAbsent(organization_id: string, agent_id: string, since: number): void {
     const key = keyOf(organization_id, agent_id)
     const known = this.#states.get(key)
@@ -113,7 +113,7 @@ export class KillBoard {
     else if (known.killed_at !== null) this.#onLost({ ...known, organization_id, agent_id })
   }
 
-  /** Agents whose kill is known from messages alone, as pairs of organization and agent. */
+  /** Agents whose kill is known only from messages, as pairs of organization and agent. */
   unconfirmed(): readonly (readonly [organization_id: string, agent_id: string])[] {
     return this.#pairs((state) => !state.is_confirmed)
   }
@@ -143,8 +143,8 @@ export class KillBoard {
   }
 
   /**
-   * The store has what is confirmed, and is asked again when the agent calls; forgotten is only that the store had it.
-   * Active agents go first, and what only a message has said stays.
+   * Confirmed states are in the store, which is read again when the agent calls, so evicting one only forgets that the store
+   * had it. Active agents are evicted first; states known only from a message are kept.
    */
   #makeRoom(): void {
     if (this.#states.size < STATES_MAX) return

@@ -5,7 +5,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { waitForReplicas } from '../../core/redis/wait-for-replicas.ts'
 import type { KillBoard } from './kill-board.ts'
 
-/** A kill that the store did not take is tried again, for as long as an outage that edges survive takes. */
+/** A kill that could not be written is retried for as long as an outage that edges can survive. */
 const TRIES_LIMIT = 10
 const RETRY_AFTER_MS = 500
 const REPLICA_WAIT_MS = 500
@@ -15,11 +15,11 @@ export interface AutoKillOrder {
   readonly reason: string
 }
 
-/** Kills an agent by the gateway's own decision; answers whether the store has taken the kill at the first try. */
+/** Kills an agent automatically. Returns whether the kill was written at the first attempt. */
 export type AutoKiller = (agent: Agent, order: AutoKillOrder) => Promise<boolean>
 
 interface AutoKillerParts {
-  /** A connection of its own, since a wait for replicas holds up what comes after it. */
+  /** A separate connection, because a wait for replicas blocks later commands. */
   readonly redis: RedisClient
   readonly killBoard: KillBoard
   readonly lease_ms: number
@@ -29,7 +29,7 @@ interface AutoKillerParts {
   readonly log: { warn(data: object, message: string): void }
 }
 
-/** Calls that ask for the same kill at once share one. The counts and the event are left to a sweeper. */
+/** Concurrent requests for the same kill share one. A sweeper completes the counts and the event. */
 export function makeAutoKiller(parts: AutoKillerParts): AutoKiller {
   const underWay = new Map<string, Promise<boolean>>()
   return (agent, order) => {
@@ -61,7 +61,7 @@ async function kill(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder):
     })
     if (killed === null) return false
     const { revision, killed_at } = killed.record
-    // In force here at once; the message, which ends the calls in flight, is on its way.
+    // In force on this edge immediately. The message that ends the calls in flight follows.
     killBoard.hear(organization_id, agent_id, { revision, killed_at })
     log.warn({ organization_id, agent_id, ...order }, 'an agent was killed automatically')
     void waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => undefined)

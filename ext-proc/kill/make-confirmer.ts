@@ -2,7 +2,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KillBoard } from './kill-board.ts'
 import { verifyStates } from './verify-states.ts'
 
-/** Kills that are heard within this time are confirmed by one read. */
+/** Kills received within this time are confirmed with a single read. */
 const GATHER_MS = 100
 
 interface ConfirmerParts {
@@ -10,13 +10,13 @@ interface ConfirmerParts {
   readonly commands: RedisClient
 }
 
-/** Asks the store soon whether it has what messages have said; until it answers, what they said holds. */
+/** Schedules a read that checks messages against the store. Until then, the messages are in force. */
 export function makeConfirmer(parts: ConfirmerParts): () => void {
   let isDue = false
   const confirm = (): void => {
     isDue = false
     const pairs = parts.killBoard.unconfirmed()
-    // What cannot be read now is read by the resync that follows every lost connection.
+    // If the read fails, the resync after the lost connection repeats it.
     verifyStates(parts, pairs).catch(() => undefined)
   }
   return () => {

@@ -4,12 +4,12 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { AgentKillState } from './kill-board.ts'
 
 /**
- * A store that begins empty is given its first organization by an admin process within seconds, and one that is away
- * comes back; what is given up after these tries starts over when the connection has been lost again.
+ * An admin process creates the first organization of an empty store within seconds, and an unavailable store usually returns.
+ * After these attempts, the next lost connection starts them again.
  */
 const TRIES_MAX = 20
 const TRY_AGAIN_MS = 1_000
-/** Agents that were told of as lost, so that each is told of once; far more than one installation kills. */
+/** Agents already reported as lost, so that each is reported once; far more than a deployment kills. */
 const TOLD_MAX = 100_000
 
 interface RestorerParts {
@@ -21,8 +21,8 @@ interface RestorerParts {
 }
 
 /**
- * What to do about a state that the store had and has no longer: it is written back, one write an agent at a time; an
- * agent that is gone as a whole is told of, unless it was deleted.
+ * Handles a state that the store has lost: it is restored, with one write per agent at a time. An agent that is missing
+ * completely is reported, unless it was deleted.
  */
 export function makeRestorer(parts: RestorerParts): (lost: AgentKillState) => void {
   const underWay = new Set<string>()

@@ -10,8 +10,8 @@ interface VerifierParts {
 }
 
 /**
- * Compares all that this edge knows of kills with the store, which may be another one since the connection was lost;
- * as often as it takes, since the connection for commands may come back later than the one that asks for this.
+ * Compares everything that this edge knows about kills with the store, which may be a different one after a lost connection. It
+ * retries until it succeeds, because the command connection may return later than the subscription that triggers this.
  */
 export function makeVerifier(
   parts: VerifierParts,

@@ -4,13 +4,14 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { EnforceParts } from './enforce-kill.ts'
 import type { CutCounts } from './held-calls.ts'
 
-/** Agents that are read at once; the answer to the first is here before the last is asked for. */
+/** Number of agents read concurrently. The first response arrives before the last request is sent. */
 const READS_AT_ONCE = 200
 
 /**
- * Drops all that is cached, reads every agent again that has calls in flight or whose kill is not confirmed, and cuts
- * what may not go on. `acknowledge` is told of the kills that are still waited for, since their messages may be lost.
- * @throws (rejects) when the store cannot be read
+ * Clears the caches, reads every agent again that has calls in flight or an unconfirmed kill, and cuts the calls that are no
+ * longer allowed. `acknowledge` is called for kills that still await acknowledgement, because their messages may have been
+ * lost.
+ * @throws (rejects) if the store cannot be read
  */
 export async function resync(
   parts: Omit<EnforceParts, 'confirmSoon'> & { readonly commands: RedisClient },

@@ -6,9 +6,9 @@ import type { KillBoard } from './kill-board.ts'
 const AGENTS_AT_ONCE = 500
 
 /**
- * Compares what this edge knows of agents, given as pairs of organization and agent, with the store: so it is
- * confirmed, lifted, or found to be lost there.
- * @throws (rejects) when the store cannot be read
+ * Compares the known state of agents, given as pairs of organization and agent, with the store. As a result it is confirmed,
+ * lifted, or found to be lost there.
+ * @throws (rejects) if the store cannot be read
  */
 export async function verifyStates(
   { killBoard, commands }: { readonly killBoard: KillBoard; readonly commands: RedisClient },

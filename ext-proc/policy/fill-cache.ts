@@ -1,4 +1,4 @@
-/** A fill that is dropped again and again means that the entry changes faster than it can be read. */
+/** A fill that is invalidated repeatedly means that the entry changes faster than it can be read. */
 const REFILLS_MAX = 8
 
 interface Entry<V> {
@@ -8,8 +8,8 @@ interface Entry<V> {
 }
 
 /**
- * A bounded cache that fills itself. An entry that is dropped while its fill runs is filled again, also for those who
- * already wait for it: nobody gets what was read before a change that has been announced.
+ * A bounded self-filling cache. If an entry is invalidated while its fill is in progress, it is filled again, also for callers
+ * that already wait for it: no caller receives a value read before an announced change.
  */
 export class FillCache<V extends object> {
   readonly #entries = new Map<string, Entry<V>>()
@@ -21,11 +21,11 @@ export class FillCache<V extends object> {
     this.#fill = fill
   }
 
-  /** @throws (rejects) what the fill throws; the next call tries again */
+  /** @throws (rejects) with the error of the fill; the next call retries */
   get(key: string): V | Promise<V> {
     const entry = this.#entries.get(key)
     if (entry?.value === undefined) return entry?.filled ?? this.#start(key, 0)
-    // Used entries move to the end, so the first one is the least recently used.
+    // Used entries move to the end, so the first entry is the least recently used one.
     if (this.#entries.size >= this.#limit) {
       this.#entries.delete(key)
       this.#entries.set(key, entry)

@@ -12,7 +12,9 @@ import { openAuth } from '../../core/store/credential-binding.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
 
-/** Keys in use at one edge within a short time; an unknown key takes a place as well, so that guessing asks Redis once a guess. */
+/**
+ * Keys in use at one edge within a short time. Unknown keys are cached too, so that each guess costs only one Redis request.
+ */
 const KEYS_MAX = 50_000
 const AGENTS_MAX = 20_000
 const ORGANIZATIONS_MAX = 1_000
@@ -24,7 +26,7 @@ export interface KeyPolicy {
 
 export interface OrganizationPolicy {
   readonly table: IntegrationTable
-  /** By integration_id; null where the stored credential does not open. */
+  /** By integration_id; null if the stored credential cannot be decrypted. */
   readonly auth: ReadonlyMap<string, OpenedAuth | null>
 }
 
@@ -34,13 +36,13 @@ export interface AgentPolicy {
   readonly scopes: AgentScopes
 }
 
-/** What every read of an agent tells of kills, and what is known of them without a read. */
+/** Learns about kills from every read of an agent, and answers what is known without a read. */
 export interface KillFlags {
-  /** To be taken before a read of the store, and given to what learns from the read. */
+  /** Take this before reading the store, and pass it on with the result of the read. */
   moment(): number
   learnStored(agent: Agent, since: number): void
   learnAbsent(organization_id: string, agent_id: string, since: number): void
-  /** When the agent was killed; null when it may act. */
+  /** When the agent was killed; null if it is active. */
   killedAt(organization_id: string, agent_id: string): string | null
 }
 
@@ -50,7 +52,7 @@ interface PolicyStoreParts {
   readonly killBoard: KillFlags
 }
 
-/** What the hot path may consult, compiled, cached within bounds, and dropped by message. */
+/** Everything that the hot path looks up: compiled, cached within bounds, and invalidated by messages. */
 export class PolicyStore {
   readonly #keys: FillCache<KeyPolicy>
   readonly #organizations: FillCache<OrganizationPolicy>
@@ -78,8 +80,8 @@ export class PolicyStore {
   }
 
   /**
-   * A key that a kill has revoked, as it is now. While a kill or a reactivation is on its way, the key may be cached
-   * from after it and the agent from before, or the other way round; then both are read again.
+   * The current state of a key that a kill has revoked. While a kill or a reactivation is in progress, key and agent may have
+   * been cached on different sides of it; then both are read again.
    */
   async revokedByKill(key: ApiKey, agent_id: string): Promise<ApiKey> {
     const { organization_id, hash } = key

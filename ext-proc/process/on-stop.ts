@@ -1,4 +1,4 @@
-/** Calls `stop` once: when this process is told to end, or when the launcher is gone and nobody else would end it. */
+/** Calls `stop` once: when this process receives a signal to end, or when the launcher has exited. */
 export function onStop(stop: () => Promise<void>): void {
   let stopping: Promise<void> | null = null
   const stopOnce = (): void => {

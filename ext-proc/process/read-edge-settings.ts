@@ -1,7 +1,7 @@
 import { type Environment, readSettings, type Settings } from '../../core/settings.ts'
 import type { ServerTls } from '../envoy/start-server.ts'
 
-/** Settings of an ext-proc process, with what the launcher, or the operator of a fleet, must give to it. */
+/** Settings of an ext-proc process, including those that the launcher, or the operator of a fleet, must provide. */
 export interface EdgeSettings extends Settings {
   readonly redisUrl: string
   readonly encryptionKey: string
@@ -9,7 +9,7 @@ export interface EdgeSettings extends Settings {
   readonly extProcAddress: string
 }
 
-/** @throws with a message for the operator that lists every fault */
+/** @throws with a message for the operator that lists all errors */
 export function readEdgeSettings(env: Environment): EdgeSettings {
   const read = readSettings(env)
   if (!read.ok) throw new Error(read.faults.join('\n'))

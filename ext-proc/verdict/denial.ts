@@ -1,17 +1,17 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Reason } from '../../core/reasons.ts'
 
-/** An expected no: the reason, what the caller may know of it, and what only the activity log holds. */
+/** A refusal: the reason, the details for the caller, and what only the activity log contains. */
 export interface Denial {
   readonly reason: Reason
   readonly details: Readonly<Record<string, unknown>>
-  /** In place of the status in the catalogue: a call in flight at a kill answers 503. */
+  /** Overrides the status of the catalogue: a call in flight at the time of a kill gets 503. */
   readonly status?: number
   readonly headers?: readonly Header[]
-  /** The `data` of the activity entry, where it says more than `details`. */
+  /** The `data` of the activity entry, if it contains more than `details`. */
   readonly data?: Readonly<Record<string, unknown>>
-  /** In place of the error body: a JSON-RPC result. */
+  /** A JSON-RPC result that replaces the error body. */
   readonly body?: Buffer
-  /** The code of the JSON-RPC error, where the protocol has one for it; else it is the status. */
+  /** The JSON-RPC error code, if the protocol defines one; otherwise the HTTP status is used. */
   readonly json_rpc_code?: number
 }

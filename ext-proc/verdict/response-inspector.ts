@@ -1,13 +1,13 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from './denial.ts'
 
-/** What becomes of the response's headers, and how its body is looked at from there. */
+/** Changes to the response headers, and how the body is inspected. */
 export type HeadersVerdict =
   | {
       readonly kind: 'pass'
-      /** The headers as they go out; the same list where nothing changes. */
+      /** The headers to send; the same list if nothing changes. */
       readonly headers: readonly Header[]
-      /** `whole`: held until it is complete; `chunks`: each is held until it is answered. */
+      /** `whole`: buffered until complete; `chunks`: each chunk waits for the processor. */
       readonly body: 'unseen' | 'whole' | 'chunks'
     }
   | { readonly kind: 'deny'; readonly denial: Denial }
@@ -15,27 +15,27 @@ export type HeadersVerdict =
 export type BodyVerdict =
   | {
       readonly kind: 'pass'
-      /** Replaces the whole body or the chunk; null leaves it. */
+      /** Replaces the whole body or the chunk; null keeps it. */
       readonly body: Buffer | null
-      /** A header of the response that no longer holds; only for a whole body. */
+      /** A response header that is no longer valid; only for a whole body. */
       readonly remove: readonly string[]
     }
   | {
       readonly kind: 'deny'
       readonly denial: Denial
-      /** What of a stream may still go out before it is cut. */
+      /** The part of a stream that may still be sent before it is cut. */
       readonly before: Buffer | null
     }
 
-/** Looks at one response as it passes; its calls follow one another. */
+/** Inspects one response while it passes. Its methods are called in sequence. */
 export interface ResponseInspector {
-  /** Whether it must see the response whatever is in its headers. */
+  /** Whether it must see the response regardless of its headers. */
   readonly sees_every_response: boolean
-  /** Whether the body may have to be read, and so must come in an encoding that can be undone. */
+  /** Whether the body may have to be read and therefore needs an encoding that can be decoded. */
   readonly may_read_body: boolean
   headers(headers: readonly Header[]): HeadersVerdict
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict>
-  /** The names of trailers that must not go out. */
+  /** The names of trailers that must be removed. */
   trailers(trailers: readonly Header[]): readonly string[]
   close(): void
 }

@@ -5,7 +5,7 @@ import type { Denial } from './denial.ts'
 /** The steps of a decision, in their order. */
 export type StepName = 'lease' | AdmissionStep | 'rate' | 'body' | 'tools' | 'scan' | 'credential'
 
-/** What a step answers: what the next ones need of it, or the refusal of the call. */
+/** The result of a step: what later steps need, or the refusal of the call. */
 export type Step<T> = Pass<T> | Deny
 
 export interface Pass<T> {

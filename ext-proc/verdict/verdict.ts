@@ -9,6 +9,6 @@ export interface Forward {
   readonly kind: 'forward'
   readonly changes: PassChanges
   readonly inspector: ResponseInspector
-  /** What the response says of the rate limit. */
+  /** The rate limit headers of the response. */
   readonly rate: PassNotes['rate']
 }

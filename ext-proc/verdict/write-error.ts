@@ -4,7 +4,7 @@ import type { LocalReply } from '../envoy/write-response.ts'
 import type { Denial } from './denial.ts'
 import { writeJsonRpcError } from './write-json-rpc-error.ts'
 
-/** What the answer has to know of the call. */
+/** What the error response needs to know about the call. */
 interface RefusedCall {
   readonly facts: { readonly request_id: string }
   /** Null for a call that is not MCP. */
@@ -12,14 +12,14 @@ interface RefusedCall {
   readonly json_rpc_id: string | null
 }
 
-/** Two challenges in one value, since ext_proc replaces a header that is set twice. */
+/** Two challenges in one value, because ext_proc replaces a header that is set twice. */
 const CHALLENGE: Header = {
   name: 'www-authenticate',
   value: 'Bearer realm="agw", Basic realm="agw", charset="UTF-8"',
 }
 
 /**
- * The answer that a caller gets: the error body, which for an MCP call is a JSON-RPC error too.
+ * The response to the caller: the error body, which for an MCP call is also a JSON-RPC error.
  * @param record of the call
  */
 export function writeError(denial: Denial, record: RefusedCall): LocalReply {
