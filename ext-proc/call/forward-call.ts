@@ -80,6 +80,7 @@ export function forwardCall(
     query_secret: plain === null ? null : echoedSecret(plain.auth),
     onUnauthorized: plain?.onUnauthorized ?? null,
     lists_tools,
+    opens_events: head.method === 'GET' && acceptsEvents(outgoing.headers),
     onFinding: (data) => record.foundInResponse(data),
   })
   const { raw_path, scheme } = target
@@ -141,6 +142,11 @@ const isOursToRemove = (name: string): boolean =>
 /** Host and port come from the integration, never from the caller's URL (threat model, rule 4). */
 const authorityOf = ({ base }: CompiledIntegration): string =>
   base.origin.slice(base.origin.indexOf('//') + 2)
+
+const acceptsEvents = (headers: readonly Header[]): boolean =>
+  headers.some(
+    ({ name, value }) => name === 'accept' && value.toLowerCase().includes('text/event-stream'),
+  )
 
 const READABLE = ['gzip', 'deflate', 'br', 'identity']
 

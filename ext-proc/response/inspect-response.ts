@@ -10,11 +10,14 @@ import type { Secret } from '../../core/secret.ts'
 import { settingsToScan } from '../policy/settings-to-scan.ts'
 import { findingData } from '../record/finding-data.ts'
 import type { Denial } from '../verdict/denial.ts'
+import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
+import { ENDPOINT_EVENT, EndpointFilter, type FilteredEvents } from './endpoint-filter.ts'
 import { EventFilter } from './event-filter.ts'
 import { HeaderInspector } from './header-inspector.ts'
 import { judgeHeaders } from './judge-headers.ts'
 import type { CallPlace } from './judge-reference.ts'
 import { filterTools } from './filter-tools.ts'
+import { redirectRefused } from './redirect-refused.ts'
 import { redactHeaders, taintedNames } from './redact-headers.ts'
 import {
   type BodyVerdict,
@@ -35,6 +38,8 @@ export interface InspectionOrder {
   readonly onUnauthorized: (() => void) | null
   /** The call asks for a list of tools, or opens a stream in which one may come. */
   readonly lists_tools: boolean
+  /** The call asks for an event stream by GET, which may name the endpoint of an MCP server. */
+  readonly opens_events: boolean
   /** Is told of what was found and let through. */
   readonly onFinding: (data: Readonly<Record<string, unknown>>) => void
 }
@@ -44,7 +49,11 @@ export function inspectResponse(order: InspectionOrder): ResponseInspector {
   const { injection, tools } = order.settings
   const scans = injection.enabled && injection.scan_responses
   const filters = order.lists_tools && !tools.is_unrestricted
-  return scans || filters || order.query_secret !== null || order.onUnauthorized !== null
+  return scans ||
+    filters ||
+    order.opens_events ||
+    order.query_secret !== null ||
+    order.onUnauthorized !== null
     ? new Inspector(order, scans, filters)
     : new HeaderInspector(order.place)
 }
@@ -58,6 +67,7 @@ class Inspector implements ResponseInspector {
   #reading: Reading = 'whole'
   #scanner: StreamScanner | null = null
   #filter: EventFilter | null = null
+  #endpoints: EndpointFilter | null = null
   /** Bytes of the stream that came, that were let out, and what the scanner still holds. */
   #released = 0
   #waiting: Buffer = Buffer.alloc(0)
@@ -71,7 +81,7 @@ class Inspector implements ResponseInspector {
   readonly sees_every_response = true
 
   get may_read_body(): boolean {
-    return this.#scans || this.#filters
+    return this.#scans || this.#filters || this.#order.opens_events
   }
 
   headers(headers: readonly Header[]): HeadersVerdict {
@@ -86,7 +96,14 @@ class Inspector implements ResponseInspector {
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
-    if (!this.may_read_body) return { ...judged, body: 'unseen' }
+    if (this.#order.opens_events && isEventStream(this.#contentType)) {
+      if (this.#contentEncoding !== null || namesOtherCharset(this.#contentType))
+        return {
+          kind: 'deny',
+          denial: redirectRefused(ENDPOINT_EVENT, '', 'unreadable', place.base_url),
+        }
+      this.#endpoints = new EndpointFilter(place)
+    } else if (!this.#scans && !this.#filters) return { ...judged, body: 'unseen' }
     this.#reading = readingOf(headers, this.#contentType, this.#filters)
     if (this.#reading === 'whole') return { ...judged, body: 'whole' }
     // A list of tools is filtered whole, or event by event.
@@ -162,17 +179,17 @@ class Inspector implements ResponseInspector {
         verdict.cut === null || verdict.cut === 'blocked'
           ? this.#judge(verdict.decision)
           : UNREADABLE
-      if (denial !== null) return { kind: 'deny', denial, before: this.#filtered(clean, true) }
+      if (denial !== null) return { kind: 'deny', denial, before: this.#filtered(clean, true).out }
     }
-    const out = this.#filtered(clean, end)
-    if (out === chunk) return UNCHANGED
-    return out === null
-      ? { kind: 'deny', denial: UNREADABLE, before: null }
-      : { kind: 'pass', body: out, remove: [] }
+    const { out, denial } = this.#filtered(clean, end)
+    if (denial !== null) return { kind: 'deny', denial, before: out.length === 0 ? null : out }
+    return out === chunk ? UNCHANGED : { kind: 'pass', body: out, remove: [] }
   }
 
-  #filtered(bytes: Buffer, end: boolean): Buffer | null {
-    return this.#filter === null ? bytes : this.#filter.push(bytes, end)
+  #filtered(bytes: Buffer, end: boolean): FilteredEvents {
+    const listed = this.#filter === null ? bytes : this.#filter.push(bytes, end)
+    if (listed === null) return { out: Buffer.alloc(0), denial: UNREADABLE }
+    return this.#endpoints?.push(listed, end) ?? { out: listed, denial: null }
   }
 
   #judge(decision: InjectionDecision): Denial | null {
@@ -206,6 +223,10 @@ const UNREADABLE: Denial = {
 /** `whole`: held until it is complete; `events`: let go event by event; `bytes`: let go as it comes. */
 type Reading = 'whole' | 'events' | 'bytes'
 
+/** Some clients look for the name anywhere in the type. */
+const isEventStream = (content_type: string): boolean =>
+  content_type.toLowerCase().includes('text/event-stream')
+
 /** A body that says it is no longer is held, whatever its type: a refusal says more than a response that is cut. */
 const HELD_ANYWAY_BYTES = 65_536
 
@@ -215,7 +236,7 @@ const HELD_ANYWAY_BYTES = 65_536
  */
 function readingOf(headers: readonly Header[], content_type: string, filters: boolean): Reading {
   const type = content_type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  if (type === 'text/event-stream') return 'events'
+  if (isEventStream(type)) return 'events'
   if (ENDLESS.test(type)) return 'bytes'
   const length = headerOf(headers, 'content-length')
   const isShort = length !== null && Number(length) <= HELD_ANYWAY_BYTES

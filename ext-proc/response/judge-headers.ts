@@ -8,6 +8,7 @@ import {
   judgeUntouched,
   type RefusedReference,
 } from './judge-reference.ts'
+import { redirectRefused } from './redirect-refused.ts'
 import { scopeCookie } from './scope-cookie.ts'
 
 export type JudgedHeaders =
@@ -20,8 +21,6 @@ type RefusedHeader = RefusedReference | 'repeated' | 'too_many'
 
 /** More references than any API sends in one header; each costs microseconds. */
 const LINK_LIMIT = 256
-/** How much of a refused header the activity log shows. */
-const SHOWN_LENGTH_LIMIT = 200
 
 /**
  * All APIs share the gateway's origin, so none may lead a client to another of them, or set a cookie for it. Returns
@@ -40,7 +39,8 @@ export function judgeHeaders(headers: readonly Header[], place: CallPlace): Judg
       name === 'location' && value !== first?.value
         ? { refused: 'repeated' as const }
         : judgeHeader(header, place)
-    if ('refused' in judged) return { kind: 'deny', denial: refusal(header, judged.refused, place) }
+    if ('refused' in judged)
+      return { kind: 'deny', denial: redirectRefused(name, value, judged.refused, place.base_url) }
     if (judged.value === value) kept.push(header)
     else {
       isChanged = true
@@ -93,10 +93,3 @@ const notFinal = ({ base_url }: CallPlace): Denial => ({
   reason: 'upstream_reset',
   details: { base_url },
 })
-
-function refusal({ name, value }: Header, reason: RefusedHeader, { base_url }: CallPlace): Denial {
-  const details = { base_url, header: name, reason }
-  // What follows a question mark is often a secret.
-  const leads_to = (value.split(/[?#]/, 1)[0] ?? '').slice(0, SHOWN_LENGTH_LIMIT)
-  return { reason: 'redirect_refused', details, data: { ...details, leads_to } }
-}

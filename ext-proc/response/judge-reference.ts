@@ -19,7 +19,7 @@ export type JudgedReference =
   | { readonly kind: 'refused'; readonly reason: RefusedReference }
 
 /** `details.reason` of `redirect_refused`. */
-export type RefusedReference = 'gateway_address' | 'target_path' | 'unreadable'
+export type RefusedReference = 'gateway_address' | 'other_origin' | 'target_path' | 'unreadable'
 
 const refused = (reason: RefusedReference): JudgedReference => ({ kind: 'refused', reason })
 
@@ -38,6 +38,20 @@ export function judgeFollowed(raw: string, place: CallPlace): JudgedReference {
   const text =
     reference.kind === 'elsewhere' ? reference.text : `${gatewayPrefix(place)}${reference.path}`
   return { kind: 'pass', text }
+}
+
+/**
+ * A reference to which a client will send its key and its messages, as it takes the gateway for the API: only one to
+ * the same API passes, as a path of the gateway. An absolute one is written so too, since clients compare origins.
+ */
+export function judgeEndpoint(raw: string, place: CallPlace): JudgedReference {
+  const reference = readReference(raw, baseOf(place.target))
+  if (reference.kind === 'unreadable') return refused('unreadable')
+  const { url } = reference
+  const reason = url === null ? 'other_origin' : leadsBack(url, place)
+  if (url === null || reason !== null) return refused(reason ?? 'other_origin')
+  if (url.origin !== place.target.origin) return refused('other_origin')
+  return { kind: 'pass', text: `${gatewayPrefix(place)}${url.pathname}${url.search}${url.hash}` }
 }
 
 /**
