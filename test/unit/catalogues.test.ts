@@ -8,10 +8,54 @@ import { deliveryTag, isDelivered } from '../../core/outbox/delivery-tag.ts'
 import { REASONS, type Reason } from '../../core/reasons.ts'
 import { REDIS_KEY_ROWS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { fromRoot } from '../../core/root.ts'
+import { SETTINGS } from '../../core/settings.ts'
 import { CATEGORIES } from '../../core/scanner/categories.ts'
 import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 
 const reasons = Object.keys(REASONS) as Reason[]
+
+const sources = ['core', 'ext-proc', 'admin', 'cli', 'envoy'].flatMap((folder) =>
+  readdirSync(fromRoot(folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /\.(?:ts|lua)$/.test(file))
+    .map((file) => ({
+      path: `${folder}/${file}`,
+      text: readFileSync(fromRoot(folder, file), 'utf8'),
+    })),
+)
+
+/** Whether product code outside of the catalogue itself matches. */
+const isUsed = (pattern: RegExp, catalogue = ''): boolean =>
+  sources.some(({ path, text }) => path !== catalogue && pattern.test(text))
+
+test('every reason refuses something', () => {
+  for (const reason of reasons)
+    assert.ok(isUsed(new RegExp(`['\\s"]${reason}['",:]`), 'core/reasons.ts'), reason)
+})
+
+test('every event is written by something', () => {
+  const refusals = new Set<string>(reasons.map(eventOfReason))
+  for (const name of EVENT_NAMES)
+    assert.ok(refusals.has(name) || isUsed(new RegExp(`'${name}'`), 'core/events.ts'), name)
+})
+
+test('every setting is read by something', () => {
+  for (const field of Object.keys(SETTINGS))
+    assert.ok(isUsed(new RegExp(`\\b${field}\\b`), 'core/settings.ts'), field)
+})
+
+test('every list of routes is served', () => {
+  const lists = sources.flatMap(({ path, text }) =>
+    [...text.matchAll(/^export (?:const|function) (\w+Routes)\b/gm)].map(([, name = '']) => ({
+      path,
+      name,
+    })),
+  )
+  assert.ok(lists.length > 15)
+  for (const { path, name } of lists) {
+    const isServed = new RegExp(`\\.\\.\\.${name}\\b|\\b${name}(?:\\)|\\()`)
+    assert.ok(isUsed(isServed, path), `${path} exports ${name}`)
+  }
+})
 
 test('every refusal is recorded as an event that is counted when frequent, so that no flood fills the log', () => {
   for (const reason of reasons)
@@ -69,17 +113,8 @@ test('every category that expressions find has a pattern', () => {
 test('every Redis key has a kind of its own, and something uses it', () => {
   const kinds = Object.values(REDIS_KEY_ROWS).map(({ kind }) => kind)
   assert.deepEqual([...new Set(kinds)], kinds)
-  const sources = ['core', 'ext-proc', 'admin', 'cli'].flatMap((folder) =>
-    readdirSync(fromRoot(folder), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readFileSync(fromRoot(folder, file), 'utf8')),
-  )
   for (const name of Object.keys(REDIS_KEY_ROWS)) {
-    const use = new RegExp(`REDIS_KEYS\\.${name}\\b`)
-    assert.ok(
-      sources.some((text) => use.test(text)),
-      name,
-    )
+    assert.ok(isUsed(new RegExp(`REDIS_KEYS\\.${name}\\b`)), name)
   }
 })
 
