@@ -8,7 +8,7 @@ import {
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../core/root.ts'
 import { readRequest } from '../ext-proc/envoy/read-request.ts'
-import { addHealthService } from '../ext-proc/envoy/add-health-service.ts'
+import { addHealthService } from '../test/kit/add-health-service.ts'
 import { type EnvoyStream, startServer } from '../ext-proc/envoy/start-server.ts'
 import { writePass, writeTrailers } from '../ext-proc/envoy/write-response.ts'
 

@@ -1,22 +1,14 @@
 import { chmodSync, existsSync, readFileSync, unlinkSync } from 'node:fs'
-import {
-  loadPackageDefinition,
-  Server,
-  ServerCredentials,
-  type ServerDuplexStream,
-  type ServerReadableStream,
-  type ServiceDefinition,
-} from '@grpc/grpc-js'
-import { loadSync } from '@grpc/proto-loader'
+import type { TlsOptions } from 'node:tls'
 import { listenFailure } from '../../core/listen-failure.ts'
-import { fromRoot } from '../../core/root.ts'
-import { addHealthService } from './add-health-service.ts'
+import { type GrpcMethods, GrpcServer } from '../http2/grpc-server.ts'
+import type { GrpcStream } from '../http2/grpc-stream.ts'
 
-export type EnvoyStream = ServerDuplexStream<Buffer, Buffer>
+export type EnvoyStream = GrpcStream
 export type StreamHandler = (stream: EnvoyStream) => void
 
 /** One stream per Envoy thread, open indefinitely. It is answered when this process stops. */
-export type AccessLogStream = ServerReadableStream<Buffer, Buffer>
+export type AccessLogStream = GrpcStream
 export type AccessLogHandler = (
   stream: AccessLogStream,
   answer: (error: null, message: Buffer) => void,
@@ -38,16 +30,9 @@ export interface ServerOptions {
 }
 
 const HEADROOM_BYTES = 1 << 20
-const SERVICES = {
-  ext_proc: {
-    file: 'envoy/service/ext_proc/v3/external_processor.proto',
-    name: 'envoy.service.ext_proc.v3.ExternalProcessor',
-  },
-  access_log: {
-    file: 'envoy/service/accesslog/v3/als.proto',
-    name: 'envoy.service.accesslog.v3.AccessLogService',
-  },
-} as const
+const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process'
+const STREAM_ACCESS_LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs'
+const HEALTH_CHECK = '/grpc.health.v1.Health/Check'
 
 /**
  * The gRPC authority with which envoy/bootstrap.yaml indicates that this Envoy sends its access log to the gateway. An Envoy
@@ -65,74 +50,73 @@ export interface Handlers {
   readonly is_serving?: () => boolean
 }
 
+/** grpc.health.v1.HealthCheckResponse, whose one field is 1 for SERVING and 2 for NOT_SERVING. */
+const SERVING = Buffer.from([8, 1])
+const NOT_SERVING = Buffer.from([8, 2])
+
 /**
- * Serves ext_proc, Envoy's access log, or both. The services are defined in proto/; their (de)serializers pass Buffers through,
- * because the messages are decoded and encoded by hand. The test `ext-proc-codec` compares both with the definition.
- * @throws if the address cannot be bound
+ * Serves ext_proc, Envoy's access log, or both. Messages are decoded and encoded by hand. The test `ext-proc-codec` compares
+ * both with the definition in proto/.
+ * @throws (rejects) if the address cannot be bound
  */
-export async function startServer(
-  options: ServerOptions,
-  { ext_proc, access_log, is_serving }: Handlers,
-): Promise<Server> {
-  const server = new Server({
-    'grpc.max_receive_message_length': options.message_limit_bytes + HEADROOM_BYTES,
-    'grpc.max_send_message_length': options.message_limit_bytes + HEADROOM_BYTES,
-    'grpc.enable_channelz': 0,
-  })
-  if (ext_proc !== undefined)
-    server.addService(rawService(SERVICES.ext_proc), { Process: ext_proc })
-  if (access_log !== undefined)
-    server.addService(rawService(SERVICES.access_log), { StreamAccessLogs: access_log })
-  if (is_serving !== undefined) addHealthService(server, is_serving)
-  const path = options.address.startsWith('unix:') ? options.address.slice('unix:'.length) : null
+export async function startServer(options: ServerOptions, handlers: Handlers): Promise<GrpcServer> {
+  const { address, message_limit_bytes } = options
+  const limit_bytes = message_limit_bytes + HEADROOM_BYTES
+  const server = new GrpcServer(methodsOf(handlers), limit_bytes, tlsOptions(options))
+  const path = address.startsWith(UNIX) ? address.slice(UNIX.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
-  await new Promise<void>((resolve, reject) => {
-    server.bindAsync(options.address, credentials(options), (error) =>
-      error ? reject(bindError(error, options.address)) : resolve(),
-    )
+  await server.listen(path === null ? hostAndPort(address) : { path }).catch((error: Error) => {
+    throw bindError(error, address)
   })
   if (path !== null) chmodSync(path, 0o600)
   return server
 }
 
+function methodsOf({ ext_proc, access_log, is_serving }: Handlers): GrpcMethods {
+  const methods = new Map<string, (stream: GrpcStream) => void>()
+  if (ext_proc !== undefined) methods.set(PROCESS, ext_proc)
+  if (access_log !== undefined)
+    methods.set(STREAM_ACCESS_LOGS, (stream) =>
+      access_log(stream, (_, message) => answerOnce(stream, message)),
+    )
+  if (is_serving !== undefined)
+    methods.set(HEALTH_CHECK, (stream) => {
+      stream.on('end', () => answerOnce(stream, is_serving() ? SERVING : NOT_SERVING))
+    })
+  return methods
+}
+
+function answerOnce(stream: GrpcStream, message: Buffer): void {
+  stream.write(message)
+  stream.end()
+}
+
+const UNIX = 'unix:'
+
+/** `host:port`, a host of IPv6 in brackets. */
+function hostAndPort(address: string): { readonly host: string; readonly port: number } {
+  const colon = address.lastIndexOf(':')
+  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
+  return { host, port: Number(address.slice(colon + 1)) }
+}
+
 function bindError(error: Error, address: string): Error {
-  if (address.startsWith('unix:')) return error
+  if (address.startsWith(UNIX)) return error
   const setting = 'AGW_EXT_PROC_ADDRESS (or AGW_ACCESS_LOG_ADDRESS)'
   const { cause, advice } = listenFailure(error, { host: null, port: setting })
   return new Error(`${address} cannot be used: ${cause}. ${advice}`)
 }
 
-const same = (bytes: Buffer): Buffer => bytes
-const RAW = {
-  requestDeserialize: same,
-  requestSerialize: same,
-  responseDeserialize: same,
-  responseSerialize: same,
-}
-
-function rawService({ file, name }: (typeof SERVICES)[keyof typeof SERVICES]): ServiceDefinition {
-  const definition = loadSync(file, {
-    includeDirs: [fromRoot('proto')],
-    keepCase: true,
-  })
-  const loaded = loadPackageDefinition(definition)
-  const service = definition[name]
-  if (service === undefined || loaded['envoy'] === undefined)
-    throw new Error(`proto/ does not define ${name}`)
-  return Object.fromEntries(
-    Object.entries(service as ServiceDefinition).map(([method_name, method]) => [
-      method_name,
-      { ...method, ...RAW },
-    ]),
-  )
-}
-
-function credentials({ address, tls }: ServerOptions): ServerCredentials {
-  if (address.startsWith('unix:')) return ServerCredentials.createInsecure()
+function tlsOptions({ address, tls }: ServerOptions): TlsOptions | null {
+  if (address.startsWith(UNIX)) return null
   if (tls === null)
     throw new Error(
       'ext-proc over TCP needs mutual TLS: set AGW_EXT_PROC_TLS_CERT_FILE, …_KEY_FILE and …_CA_FILE',
     )
-  const pair = { cert_chain: readFileSync(tls.cert_file), private_key: readFileSync(tls.key_file) }
-  return ServerCredentials.createSsl(readFileSync(tls.ca_file), [pair], true)
+  return {
+    cert: readFileSync(tls.cert_file),
+    key: readFileSync(tls.key_file),
+    ca: readFileSync(tls.ca_file),
+    minVersion: 'TLSv1.2',
+  }
 }

@@ -3,7 +3,7 @@ import { Server, ServerCredentials, loadPackageDefinition } from '@grpc/grpc-js'
 import type { GrpcObject, ServerDuplexStream, ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../../core/root.ts'
-import { addHealthService } from '../../ext-proc/envoy/add-health-service.ts'
+import { addHealthService } from './add-health-service.ts'
 
 type Headers = Readonly<Record<string, string>>
 type Message = Record<string, any>

@@ -152,9 +152,20 @@ test('what answers Envoy is apart from what decides', () => {
       const isVerdict = path.startsWith('ext-proc/verdict/')
       assert.ok(!(isVerdict && file === null), `${path} may not import ${specifier}`)
       if (!file?.startsWith('ext-proc/') || file.startsWith(dirname(path))) continue
+      if (!isVerdict && file.startsWith('ext-proc/http2/')) continue
       // A verdict is written in the terms of the wire, which are types.
       const isType = new RegExp(`import type [^'\n]*'${specifier}'`).test(text)
       assert.ok(isVerdict && isType, `${path} may not import ${specifier}`)
+    }
+})
+
+test('the HTTP/2 server imports only built-ins', () => {
+  const server = sources.filter(({ path }) => path.startsWith('ext-proc/http2/'))
+  assert.ok(server.length > 0)
+  for (const { path, text } of server)
+    for (const specifier of importsOf(text)) {
+      const isOwn = fileOf(path, specifier)?.startsWith('ext-proc/http2/') ?? false
+      assert.ok(isOwn || specifier.startsWith('node:'), `${path} may not import ${specifier}`)
     }
 })
 

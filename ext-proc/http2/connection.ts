@@ -1,0 +1,489 @@
+import type { Socket } from 'node:net'
+import {
+  FLAG,
+  FRAME,
+  FRAME_BYTES_MAX,
+  FRAME_HEAD_BYTES,
+  H2_ERROR,
+  openFrame,
+  writeFrameHead,
+} from './frame.ts'
+import { HpackDecoder } from './hpack-decoder.ts'
+
+const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+/** What the peer may send of one stream, and of all, before this end has taken it. */
+const STREAM_WINDOW_BYTES = 1 << 20
+const CONNECTION_WINDOW_BYTES = 16 << 20
+const DEFAULT_WINDOW_BYTES = 65_535
+const WINDOW_LIMIT = 2 ** 31 - 1
+/** Envoy's own limit for headers; a call of gRPC has a few hundred bytes. */
+const HEADER_BLOCK_LIMIT_BYTES = 65_536
+/** A header block in more pieces, which may be empty, is no header block. */
+const CONTINUATIONS_MAX = 16
+/** While so much is not yet taken by the peer, nothing more is read from it. */
+const OUTPUT_LIMIT_BYTES = 16 << 20
+const SETTING = { initial_window: 4, max_frame: 5, max_header_list: 6 } as const
+const NOTHING = Buffer.alloc(0)
+
+/** The head of a request. */
+export interface StreamHead {
+  readonly method: string
+  readonly path: string
+  readonly authority: string
+  readonly content_type: string
+}
+
+/** What becomes of a stream's bytes. */
+export interface StreamReceiver {
+  onData(bytes: Buffer): void
+  /** The peer has sent all. */
+  onEnd(): void
+  /** The stream is over before both sides have ended it. */
+  onCancel(): void
+}
+
+/** One stream, as its connection keeps it. */
+export interface Http2Stream {
+  readonly id: number
+  receiver: StreamReceiver | null
+  /** What the peer takes before it says more. */
+  window: number
+  /** Taken, but not yet given back to the peer's window. */
+  taken: number
+  has_peer_ended: boolean
+  has_ended: boolean
+  /** Payload that waits for a window, and the header block that comes after it. */
+  readonly waiting: Buffer[]
+  trailers: Buffer | null
+}
+
+class ConnectionError extends Error {
+  readonly code: number
+
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/**
+ * The server's side of one HTTP/2 connection, for peers that speak it well and are known: the Envoys of this deployment,
+ * over a Unix socket or mutual TLS. It has what gRPC uses: no push, no priorities, no compression of its own headers.
+ * What is written in one turn of the event loop goes out as one.
+ */
+export class Http2Connection {
+  readonly #socket: Socket
+  readonly #onStream: (stream: Http2Stream, head: StreamHead) => StreamReceiver
+  readonly #decoder = new HpackDecoder()
+  readonly #streams = new Map<number, Http2Stream>()
+  /** Streams with payload that waits for a window, longest first. */
+  readonly #blocked = new Set<Http2Stream>()
+  #input: Buffer = NOTHING
+  #hasPreface = false
+  #block: { id: number; flags: number; parts: Buffer[]; bytes: number } | null = null
+  #lastId = 0
+  #window = DEFAULT_WINDOW_BYTES
+  #streamWindow = DEFAULT_WINDOW_BYTES
+  #frameBytesMax = FRAME_BYTES_MAX
+  #taken = 0
+  #output: Buffer[] = []
+  #isFlushing = false
+  /** `leaving`: the peer was told to open no more streams; those on their way still count. */
+  #state: 'open' | 'leaving' | 'left' | 'closed' = 'open'
+
+  constructor(socket: Socket, onStream: (stream: Http2Stream, head: StreamHead) => StreamReceiver) {
+    this.#socket = socket
+    this.#onStream = onStream
+    socket.on('data', (bytes: Buffer) => this.#receive(bytes))
+    socket.on('drain', () => socket.resume())
+    socket.on('error', () => socket.destroy())
+    socket.on('close', () => this.#close())
+    this.#write(settingsFrame())
+    this.#write(windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES))
+  }
+
+  /** Ends the connection when its streams have ended. */
+  leave(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'leaving'
+    this.#write(goAway(WINDOW_LIMIT, H2_ERROR.none))
+    // When this comes back, so has every stream that was opened before the peer knew.
+    this.#write(openFrame(FRAME.ping, 0, 0, 8).fill(0, FRAME_HEAD_BYTES))
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** @param block without references to a table */
+  sendHeaders(stream: Http2Stream, block: Buffer): void {
+    if (stream.has_ended) return
+    this.#write(headersFrame(stream.id, block, false))
+  }
+
+  sendData(stream: Http2Stream, payload: Buffer): void {
+    if (stream.has_ended || stream.trailers !== null) return
+    stream.waiting.push(payload)
+    if (stream.waiting.length === 1) this.#pump(stream)
+  }
+
+  /** Ends this side, after all data. */
+  sendTrailers(stream: Http2Stream, block: Buffer): void {
+    if (stream.has_ended || stream.trailers !== null) return
+    stream.trailers = block
+    if (stream.waiting.length === 0) this.#pump(stream)
+  }
+
+  #receive(bytes: Buffer): void {
+    if (this.#state === 'closed') return
+    this.#input = this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes])
+    try {
+      let at = this.#hasPreface ? 0 : this.#readPreface()
+      while (at >= 0 && this.#input.length - at >= FRAME_HEAD_BYTES) {
+        const end = at + FRAME_HEAD_BYTES + this.#input.readUIntBE(at, 3)
+        if (end - at > FRAME_HEAD_BYTES + FRAME_BYTES_MAX)
+          throw new ConnectionError(H2_ERROR.frame_size, 'a frame is too large')
+        if (end > this.#input.length) break
+        this.#readFrame(at, end)
+        at = end
+      }
+      if (at > 0) this.#input = this.#input.subarray(at)
+      this.#giveBack()
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Where the frames begin; -1 while it has not come whole. */
+  #readPreface(): number {
+    const begun = this.#input.subarray(0, PREFACE.length)
+    if (!begun.equals(PREFACE.subarray(0, begun.length)))
+      throw new ConnectionError(H2_ERROR.protocol, 'not HTTP/2')
+    this.#hasPreface = begun.length === PREFACE.length
+    return this.#hasPreface ? PREFACE.length : -1
+  }
+
+  #readFrame(at: number, end: number): void {
+    const input = this.#input
+    const type = input[at + 3] ?? 0
+    const flags = input[at + 4] ?? 0
+    const id = input.readUInt32BE(at + 5) & WINDOW_LIMIT
+    if (this.#block !== null && (type !== FRAME.continuation || id !== this.#block.id))
+      throw new ConnectionError(H2_ERROR.protocol, 'a header block is interrupted')
+    const payload = input.subarray(at + FRAME_HEAD_BYTES, end)
+    switch (type) {
+      case FRAME.data:
+        return this.#readData(id, flags, payload)
+      case FRAME.headers:
+        return this.#readHeaders(id, flags, payload)
+      case FRAME.continuation:
+        return this.#readContinuation(flags, payload)
+      case FRAME.reset:
+        return this.#readReset(id, payload)
+      case FRAME.settings:
+        return this.#readSettings(id, flags, payload)
+      case FRAME.ping:
+        return this.#readPing(id, flags, payload)
+      case FRAME.window_update:
+        return this.#readWindowUpdate(id, payload)
+      case FRAME.push_promise:
+        throw new ConnectionError(H2_ERROR.protocol, 'a client pushes nothing')
+      // Priorities, a GOAWAY, which changes nothing for streams that are open, and what is not known.
+    }
+  }
+
+  #readData(id: number, flags: number, payload: Buffer): void {
+    if (id === 0 || id > this.#lastId)
+      throw new ConnectionError(H2_ERROR.protocol, 'data of no stream')
+    this.#taken += payload.length
+    if (this.#taken > CONNECTION_WINDOW_BYTES)
+      throw new ConnectionError(H2_ERROR.flow_control, 'more data than was asked for')
+    const stream = this.#streams.get(id)
+    if (stream === undefined) return
+    if (stream.has_peer_ended) return this.#reset(stream, H2_ERROR.stream_closed)
+    stream.taken += payload.length
+    if (stream.taken > STREAM_WINDOW_BYTES) return this.#reset(stream, H2_ERROR.flow_control)
+    const data = flags & FLAG.padded ? withoutPadding(payload, 0) : payload
+    if (data.length > 0) stream.receiver?.onData(data)
+    if (flags & FLAG.end_stream) this.#peerEnded(stream)
+    else if (stream.taken >= STREAM_WINDOW_BYTES / 2 && this.#streams.has(id)) {
+      this.#write(windowUpdate(id, stream.taken))
+      stream.taken = 0
+    }
+  }
+
+  #readHeaders(id: number, flags: number, payload: Buffer): void {
+    if (id % 2 === 0) throw new ConnectionError(H2_ERROR.protocol, 'not a stream of a client')
+    const before = flags & FLAG.priority ? 5 : 0
+    if (payload.length < before) throw new ConnectionError(H2_ERROR.frame_size, 'cut short')
+    const part = flags & FLAG.padded ? withoutPadding(payload, before) : payload.subarray(before)
+    if (flags & FLAG.end_headers) return this.#readBlock(id, flags, part)
+    this.#block = { id, flags, parts: [part], bytes: part.length }
+  }
+
+  #readContinuation(flags: number, payload: Buffer): void {
+    const block = this.#block
+    if (block === null) throw new ConnectionError(H2_ERROR.protocol, 'nothing is continued')
+    block.parts.push(payload)
+    block.bytes += payload.length
+    if (block.bytes > HEADER_BLOCK_LIMIT_BYTES || block.parts.length > CONTINUATIONS_MAX)
+      throw new ConnectionError(H2_ERROR.enhance_your_calm, 'a header block is too large')
+    if (!(flags & FLAG.end_headers)) return
+    this.#block = null
+    this.#readBlock(block.id, block.flags, Buffer.concat(block.parts))
+  }
+
+  /** Every block is read, whatever becomes of it: the next ones may refer to it. */
+  #readBlock(id: number, flags: number, block: Buffer): void {
+    const head = { method: '', path: '', authority: '', content_type: '' }
+    try {
+      this.#decoder.read(block, (name, value) => {
+        if (name === ':path') head.path = value
+        else if (name === ':method') head.method = value
+        else if (name === ':authority') head.authority = value
+        else if (name === 'content-type') head.content_type = value
+      })
+    } catch (error) {
+      throw new ConnectionError(H2_ERROR.compression, String(error))
+    }
+    const known = this.#streams.get(id)
+    if (known !== undefined) {
+      if (flags & FLAG.end_stream && !known.has_peer_ended) this.#peerEnded(known)
+      else this.#reset(known, H2_ERROR.protocol)
+      return
+    }
+    // Of a stream that has ended.
+    if (id <= this.#lastId) return
+    if (this.#state === 'left') return
+    this.#lastId = id
+    const stream: Http2Stream = {
+      id,
+      receiver: null,
+      window: this.#streamWindow,
+      taken: 0,
+      has_peer_ended: false,
+      has_ended: false,
+      waiting: [],
+      trailers: null,
+    }
+    this.#streams.set(id, stream)
+    stream.receiver = this.#onStream(stream, head)
+    if (flags & FLAG.end_stream) this.#peerEnded(stream)
+  }
+
+  #readReset(id: number, payload: Buffer): void {
+    if (id === 0 || id > this.#lastId || payload.length !== 4)
+      throw new ConnectionError(H2_ERROR.protocol, 'a reset of no stream')
+    const stream = this.#streams.get(id)
+    if (stream === undefined) return
+    this.#drop(stream)
+    stream.receiver?.onCancel()
+  }
+
+  #readSettings(id: number, flags: number, payload: Buffer): void {
+    if (id !== 0 || payload.length % 6 !== 0)
+      throw new ConnectionError(H2_ERROR.frame_size, 'bad settings')
+    if (flags & FLAG.ack) return
+    for (let at = 0; at < payload.length; at += 6) {
+      const value = payload.readUInt32BE(at + 2)
+      switch (payload.readUInt16BE(at)) {
+        case SETTING.initial_window:
+          if (value > WINDOW_LIMIT)
+            throw new ConnectionError(H2_ERROR.flow_control, 'a window is too large')
+          for (const stream of this.#streams.values()) stream.window += value - this.#streamWindow
+          this.#streamWindow = value
+          break
+        case SETTING.max_frame:
+          if (value < FRAME_BYTES_MAX || value >= 1 << 24)
+            throw new ConnectionError(H2_ERROR.protocol, 'a bad size of frames')
+          this.#frameBytesMax = value
+          break
+      }
+    }
+    this.#write(openFrame(FRAME.settings, FLAG.ack, 0, 0))
+    this.#unblock()
+  }
+
+  #readPing(id: number, flags: number, payload: Buffer): void {
+    if (id !== 0 || payload.length !== 8) throw new ConnectionError(H2_ERROR.protocol, 'a bad ping')
+    if (flags & FLAG.ack) {
+      if (this.#state === 'leaving') this.#left()
+      return
+    }
+    const answer = openFrame(FRAME.ping, FLAG.ack, 0, 8)
+    payload.copy(answer, FRAME_HEAD_BYTES)
+    this.#write(answer)
+  }
+
+  #readWindowUpdate(id: number, payload: Buffer): void {
+    if (payload.length !== 4) throw new ConnectionError(H2_ERROR.frame_size, 'a bad window update')
+    const more = payload.readUInt32BE(0) & WINDOW_LIMIT
+    if (id === 0) {
+      this.#window += more
+      if (more === 0 || this.#window > WINDOW_LIMIT)
+        throw new ConnectionError(H2_ERROR.flow_control, 'a bad window')
+      this.#unblock()
+      return
+    }
+    if (id > this.#lastId) throw new ConnectionError(H2_ERROR.protocol, 'a window of no stream')
+    const stream = this.#streams.get(id)
+    if (stream === undefined) return
+    stream.window += more
+    if (more === 0 || stream.window > WINDOW_LIMIT)
+      return this.#reset(stream, H2_ERROR.flow_control)
+    this.#pump(stream)
+  }
+
+  #peerEnded(stream: Http2Stream): void {
+    if (!this.#streams.has(stream.id)) return
+    stream.has_peer_ended = true
+    if (stream.has_ended) this.#drop(stream)
+    stream.receiver?.onEnd()
+  }
+
+  /** Writes what the windows allow. */
+  #pump(stream: Http2Stream): void {
+    const { waiting } = stream
+    for (let payload = waiting[0]; payload !== undefined; payload = waiting[0]) {
+      const room = Math.min(stream.window, this.#window, this.#frameBytesMax)
+      if (room <= 0) {
+        this.#blocked.add(stream)
+        return
+      }
+      const part = payload.length <= room ? payload : payload.subarray(0, room)
+      stream.window -= part.length
+      this.#window -= part.length
+      const head = Buffer.allocUnsafe(FRAME_HEAD_BYTES)
+      writeFrameHead(head, 0, FRAME.data, 0, stream.id, part.length)
+      this.#write(head)
+      this.#write(part)
+      if (part === payload) waiting.shift()
+      else waiting[0] = payload.subarray(room)
+    }
+    this.#blocked.delete(stream)
+    if (stream.trailers === null || stream.has_ended) return
+    this.#write(headersFrame(stream.id, stream.trailers, true))
+    stream.has_ended = true
+    // The answer is complete; what else the peer would send is of no use.
+    if (!stream.has_peer_ended) this.#write(resetFrame(stream.id, H2_ERROR.none))
+    this.#drop(stream)
+  }
+
+  #unblock(): void {
+    for (const stream of this.#blocked) {
+      if (this.#window <= 0) return
+      this.#pump(stream)
+    }
+  }
+
+  #giveBack(): void {
+    if (this.#taken < CONNECTION_WINDOW_BYTES / 2) return
+    this.#write(windowUpdate(0, this.#taken))
+    this.#taken = 0
+  }
+
+  #reset(stream: Http2Stream, code: number): void {
+    this.#write(resetFrame(stream.id, code))
+    this.#drop(stream)
+    stream.receiver?.onCancel()
+  }
+
+  #drop(stream: Http2Stream): void {
+    stream.has_ended = true
+    stream.waiting.length = 0
+    this.#blocked.delete(stream)
+    this.#streams.delete(stream.id)
+    if (this.#state === 'left' && this.#streams.size === 0) this.#endSocket()
+  }
+
+  #left(): void {
+    this.#state = 'left'
+    this.#write(goAway(this.#lastId, H2_ERROR.none))
+    if (this.#streams.size === 0) this.#endSocket()
+  }
+
+  #endSocket(): void {
+    this.#flush()
+    this.#socket.end()
+  }
+
+  #fail(error: unknown): void {
+    const code = error instanceof ConnectionError ? error.code : H2_ERROR.internal
+    this.#write(goAway(this.#lastId, code))
+    this.#flush()
+    this.#state = 'closed'
+    this.#socket.destroySoon()
+  }
+
+  #close(): void {
+    this.#state = 'closed'
+    this.#output = []
+    const streams = [...this.#streams.values()]
+    this.#streams.clear()
+    this.#blocked.clear()
+    for (const stream of streams) {
+      stream.has_ended = true
+      stream.receiver?.onCancel()
+    }
+  }
+
+  #write(bytes: Buffer): void {
+    if (this.#state === 'closed') return
+    this.#output.push(bytes)
+    if (this.#isFlushing) return
+    this.#isFlushing = true
+    process.nextTick(() => this.#flush())
+  }
+
+  #flush(): void {
+    this.#isFlushing = false
+    if (this.#output.length === 0 || this.#socket.destroyed) return
+    const bytes = this.#output.length === 1 ? this.#output[0] : Buffer.concat(this.#output)
+    this.#output = []
+    this.#socket.write(bytes ?? NOTHING)
+    if (this.#socket.writableLength > OUTPUT_LIMIT_BYTES) this.#socket.pause()
+  }
+}
+
+/** @param before how many bytes stand between the length of the padding and the rest */
+function withoutPadding(payload: Buffer, before: number): Buffer {
+  const padding = payload[0] ?? 0
+  if (payload.length < 1 + before + padding)
+    throw new ConnectionError(H2_ERROR.protocol, 'more padding than there is')
+  return payload.subarray(1 + before, payload.length - padding)
+}
+
+function settingsFrame(): Buffer {
+  const frame = openFrame(FRAME.settings, 0, 0, 12)
+  frame.writeUInt16BE(SETTING.initial_window, FRAME_HEAD_BYTES)
+  frame.writeUInt32BE(STREAM_WINDOW_BYTES, FRAME_HEAD_BYTES + 2)
+  frame.writeUInt16BE(SETTING.max_header_list, FRAME_HEAD_BYTES + 6)
+  frame.writeUInt32BE(HEADER_BLOCK_LIMIT_BYTES, FRAME_HEAD_BYTES + 8)
+  return frame
+}
+
+function windowUpdate(stream_id: number, bytes: number): Buffer {
+  const frame = openFrame(FRAME.window_update, 0, stream_id, 4)
+  frame.writeUInt32BE(bytes, FRAME_HEAD_BYTES)
+  return frame
+}
+
+function resetFrame(stream_id: number, code: number): Buffer {
+  const frame = openFrame(FRAME.reset, 0, stream_id, 4)
+  frame.writeUInt32BE(code, FRAME_HEAD_BYTES)
+  return frame
+}
+
+function goAway(last_id: number, code: number): Buffer {
+  const frame = openFrame(FRAME.goaway, 0, 0, 8)
+  frame.writeUInt32BE(last_id, FRAME_HEAD_BYTES)
+  frame.writeUInt32BE(code, FRAME_HEAD_BYTES + 4)
+  return frame
+}
+
+function headersFrame(stream_id: number, block: Buffer, ends: boolean): Buffer {
+  const flags = FLAG.end_headers | (ends ? FLAG.end_stream : 0)
+  const frame = openFrame(FRAME.headers, flags, stream_id, block.length)
+  block.copy(frame, FRAME_HEAD_BYTES)
+  return frame
+}

@@ -1,0 +1,94 @@
+import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
+import { Http2Connection, type Http2Stream, type StreamHead } from './connection.ts'
+import { GrpcStream } from './grpc-stream.ts'
+import { literalHeader } from './response-blocks.ts'
+
+const UNIMPLEMENTED = 12
+const KEEP_ALIVE_MS = 30_000
+const UNSUPPORTED_MEDIA_TYPE = Buffer.concat([
+  literalHeader(':status', '415'),
+  literalHeader('content-type', 'text/plain'),
+])
+
+/** Methods by their path, `/package.Service/Method`. */
+export type GrpcMethods = ReadonlyMap<string, (stream: GrpcStream) => void>
+
+/**
+ * A gRPC server for few peers and many short calls: what grpc-js and node:http2 spend on a call is more than the decision
+ * takes. Messages are handed through as bytes.
+ */
+export class GrpcServer {
+  readonly #methods: GrpcMethods
+  readonly #limit_bytes: number
+  readonly #server: Server
+  readonly #connections = new Set<Http2Connection>()
+
+  /**
+   * @param limit_bytes of one message
+   * @param tls null on a Unix socket; else clients must show a certificate
+   */
+  constructor(methods: GrpcMethods, limit_bytes: number, tls: TlsOptions | null) {
+    this.#methods = methods
+    this.#limit_bytes = limit_bytes
+    const accept = (socket: Socket): void => this.#accept(socket)
+    this.#server = tls === null ? createServer(accept) : secureServer(tls, accept)
+  }
+
+  /** @throws (rejects) when the address cannot be used */
+  async listen(options: ListenOptions): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject)
+      this.#server.listen(options, () => {
+        this.#server.removeListener('error', reject)
+        // A connection that cannot be accepted, as for want of descriptors, is lost; the others go on.
+        this.#server.on('error', (error) => process.emitWarning(error))
+        resolve()
+      })
+    })
+  }
+
+  /** Takes no new calls; `done` when those that are open have ended. */
+  tryShutdown(done: () => void): void {
+    this.#server.close(() => done())
+    for (const connection of this.#connections) connection.leave()
+  }
+
+  forceShutdown(): void {
+    this.#server.close()
+    for (const connection of this.#connections) connection.destroy()
+  }
+
+  #accept(socket: Socket): void {
+    socket.setNoDelay(true)
+    // An Envoy that vanished without a word is noticed, and its calls end.
+    socket.setKeepAlive(true, KEEP_ALIVE_MS)
+    const connection: Http2Connection = new Http2Connection(socket, (stream, head) =>
+      this.#open(connection, stream, head),
+    )
+    this.#connections.add(connection)
+    socket.once('close', () => this.#connections.delete(connection))
+  }
+
+  #open(connection: Http2Connection, stream: Http2Stream, head: StreamHead): GrpcStream {
+    const { method, path, authority, content_type } = head
+    const call = new GrpcStream(connection, stream, authority, this.#limit_bytes)
+    const handle = this.#methods.get(path)
+    if (method !== 'POST' || !content_type.startsWith('application/grpc'))
+      connection.sendTrailers(stream, UNSUPPORTED_MEDIA_TYPE)
+    else if (handle === undefined)
+      call.emit('error', { code: UNIMPLEMENTED, details: `no such method: ${path}` })
+    else handle(call)
+    return call
+  }
+}
+
+function secureServer(options: TlsOptions, accept: (socket: Socket) => void): Server {
+  return createTlsServer(
+    { ...options, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] },
+    (socket: TLSSocket) => {
+      if (socket.alpnProtocol === 'h2') accept(socket)
+      else socket.destroy()
+    },
+  )
+}
