@@ -68,7 +68,7 @@ test('every refusal that a client received is in the log or in a count, though e
       received.set(reason, [...ids, answer?.header('x-agw-request-id') ?? ''])
       // As fast as it goes would be all flood, and would slow the restart it waits for; the log and the count are both
       // to be seen.
-      await wait(reason === 'permission_denied' ? 2 : 20)
+      await wait(reason === 'permission_denied' ? 5 : 20)
     }
   }
   const callers = kinds.flatMap((kind) => Array.from({ length: CALLERS }, () => caller(kind)))
@@ -285,6 +285,7 @@ test('a stop of everything under load loses no entry, neither of a call in fligh
       if (answer === null) return
       // What comes while the gateway stops is refused, as it would be without a processor.
       if (answer.status === 200) ids.push(answer.header('x-agw-request-id') ?? '')
+      await wait(5)
     }
   }
   const callers = Array.from({ length: 8 }, caller)
