@@ -6,7 +6,7 @@ import {
 import type { Write } from './commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 
-/** The write that puts an entry into the log of its organization, for the script that makes what it reports. */
+/** The write that appends an entry to the log of its organization, for the script that makes the change it reports. */
 export const activityWrite = (entry: ActivityEntry): Write => [
   'XADD',
   REDIS_KEYS.activity(entry.organization_id),

@@ -15,30 +15,30 @@ export type Guard =
 /** A Redis command, its key, its arguments; `EPOCH` as an argument stands for the number of this change. */
 export type Write = readonly [command: string, key: string, ...args: readonly (string | number)[]]
 export const EPOCH = '@epoch'
-/** The place in KEYS, counted from 1, of the first key that guards and writes name. */
+/** The index in KEYS, counted from 1, of the first key that guards and writes refer to. */
 const FIRST_PLACE = 3
 
 export interface Change {
   readonly guards: readonly Guard[]
   readonly writes: readonly Write[]
   /**
-   * Entries whose events go to the outbox, for the webhooks that subscribe to them. The activity log is written by
-   * `writes`: an event can come later than its entry, as that of a kill does, which waits for its counts.
+   * Entries whose events go to the outbox, for the webhooks that subscribe to them. The activity log is written by `writes`: an
+   * event can be sent later than its entry, for example for a kill, which waits for its counts.
    */
   readonly events?: readonly ActivityEntry[]
-  /** What edges must drop; none when no edge has anything of it. */
+  /** What edges must invalidate; none if no edge caches it. */
   readonly targets: readonly ControlTarget[]
 }
 
 export type Committed =
   | { readonly kind: 'committed'; readonly epoch: number; readonly edges: readonly string[] }
-  /** `guard` is the place in `guards` of the first that did not hold; nothing was written. */
+  /** `guard` is the index in `guards` of the first one that did not hold; nothing was written. */
   | { readonly kind: 'refused'; readonly guard: number }
 
 /**
- * Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count.
- * `even_when_full` is for kills, reactivations and their records, and for the sign-ins that come before them: they run
- * in a store that has no room (threat model, rule 21).
+ * Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count. `even_when_full` is for
+ * kills, reactivations and their records, and for the sign-ins that come before them: they also run when the store is full
+ * (threat model, rule 21).
  */
 export async function commit(
   redis: RedisClient,

@@ -2,7 +2,7 @@ import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import type { Acknowledgement } from './control-message.ts'
 
-/** An acknowledgement may come before the answer that says which one to wait for; the last ones are kept. */
+/** An acknowledgement may arrive before the response that says which one to wait for, so the latest ones are kept. */
 const RECENT_ACKNOWLEDGEMENTS = 10_000
 
 interface Waiter {
@@ -19,7 +19,7 @@ export interface Heard {
   readonly silent: readonly string[]
 }
 
-/** Hears acknowledgements and lets a caller wait for those of one control message. `nowMs` is monotonic. */
+/** Receives acknowledgements and lets a caller wait for those of one control message. `nowMs` is monotonic. */
 export class Acknowledgements {
   readonly #redis: RedisClient
   readonly #nowMs: () => number
@@ -74,7 +74,7 @@ export class Acknowledgements {
     return { acknowledged: heard, silent: [...missing] }
   }
 
-  /** The message of an acknowledgement can be lost while the stored one is there. */
+  /** The published acknowledgement can be lost although it was stored. */
   async #readStored(
     epoch: number,
     missing: Set<string>,

@@ -3,8 +3,8 @@ import { type RedisClient, runScript } from '../redis/run-script.ts'
 import { beaconInterval, beaconLeaderTtl } from './control-message.ts'
 
 /**
- * Takes part in the election and sends the beacon while elected. Every ext-proc and admin process does this.
- * A failed try is silence, and silence is what edges measure. Answers the function that stops it.
+ * Takes part in the election and sends the beacon while elected. Every ext-proc and admin process does this. A failed attempt
+ * sends nothing, which edges detect as a missing beacon. Returns the function that stops it.
  */
 export function startBeacon(redis: RedisClient, processName: string, lease_ms: number): () => void {
   const timer = setInterval(() => {

@@ -1,6 +1,6 @@
 /**
- * What admin and edges say to each other over Redis pub/sub. Every message has the next number, the epoch;
- * an edge that sees a gap drops what it has cached and reads the store again.
+ * Messages between admin and edges over Redis pub/sub. Every message has the next number, the epoch. An edge that detects a gap
+ * clears its caches and reads the store again.
  */
 export type ControlTarget =
   | { readonly what: 'integrations'; readonly organization_id: string }
@@ -13,7 +13,7 @@ export type ControlTarget =
       readonly agent_id: string
       readonly revision: number
       readonly killed_at: string
-      /** Epoch of the kill that is published again here, for edges that have not acknowledged it. */
+      /** Epoch of the kill that this message publishes again, for edges that have not acknowledged it. */
       readonly again_of?: number
     }
   | {
@@ -27,14 +27,14 @@ export type ControlMessage =
   | { readonly kind: 'control'; readonly epoch: number; readonly targets: readonly ControlTarget[] }
   | { readonly kind: 'beacon'; readonly epoch: number; readonly sender: string }
 
-/** An edge says that a control message is in force there; for a kill, with the calls it ended. */
+/** An edge confirms that a control message is in force there; for a kill, with the calls it ended. */
 export interface Acknowledgement {
   readonly epoch: number
   readonly edge_id: string
   readonly region: string
-  /** Calls that Envoy has been seen to end. */
+  /** Calls that Envoy has confirmed to be closed. */
   readonly terminated: number
-  /** Calls that were told to end, and that Envoy had not ended in time. */
+  /** Calls that were cut but not confirmed closed by Envoy in time. */
   readonly unconfirmed: number
   /** Clock of the store, added by it. */
   readonly stored_us?: number
@@ -47,14 +47,17 @@ export interface Acknowledgement {
  */
 export const STORE_FORMAT = 2
 
-/** What an edge says of itself with every beat. */
+/** What an edge reports about itself with every heartbeat. */
 export interface EdgeRecord {
   readonly edge_id: string
   readonly region: string
   readonly started_at: string
-  /** Of the program; an edge from before there was one does not say. */
+  /** Version of the program; older edges do not report it. */
   readonly version?: string
-  /** The newest form of stored records that it reads (`STORE_FORMAT`); an edge that does not say reads the first. */
+  /**
+   * The newest format of stored records that it can read (`STORE_FORMAT`); an edge that does not report it reads only the
+   * first.
+   */
   readonly store_format?: number
   readonly in_flight: number
   readonly draining: boolean
@@ -64,10 +67,10 @@ export interface EdgeRecord {
 export const beaconInterval = (lease_ms: number): number => Math.min(250, lease_ms / 8)
 export const beaconLeaderTtl = (lease_ms: number): number =>
   Math.min(1000, Math.round(lease_ms / 3))
-/** How often an edge proves to the store, and by a ping on its subscription, that it is there. */
+/** How often an edge sends a heartbeat to the store and a ping on its subscription. */
 export const edgeBeatInterval = (lease_ms: number): number => Math.min(400, lease_ms / 6)
 
-/** Null for what is not ours to understand; a forged message can at most make an edge read the store again. */
+/** Null for an unknown message; a forged message can at most make an edge read the store again. */
 export function parseControlMessage(text: string): ControlMessage | null {
   try {
     const value: unknown = JSON.parse(text)

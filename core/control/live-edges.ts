@@ -1,7 +1,7 @@
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 
-/** The edges whose last beat is at most so old, by the clock of Redis, with the age of that beat in ms. */
+/** The edges whose last heartbeat is at most this old, by the clock of Redis, with its age in ms. */
 export async function liveEdges(
   redis: RedisClient,
   max_age_ms: number,

@@ -2,7 +2,7 @@
 -- Guarantee: the change and its audit entry are written together, once.
 -- KEYS[1] alert · KEYS[2] open alerts · KEYS[3] activity stream
 -- ARGV[1] time · ARGV[2] who · ARGV[3] audit entry as JSON · ARGV[4] bound of the stream
--- Answer: 1 acknowledged now, 0 before, -1 no such alert
+-- Returns: 1 acknowledged now, 0 before, -1 no such alert
 local status = redis.call('HGET', KEYS[1], 'status')
 if not status then return -1 end
 if status ~= 'open' then return 0 end

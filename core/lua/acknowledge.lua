@@ -1,10 +1,10 @@
 #!lua flags=allow-oom
--- Purpose: an edge says that a control message is in force there.
--- Guarantee: stored before it is published, so that who comes late can read it; in a full store as well.
+-- Purpose: an edge confirms that a control message is in force there.
+-- Guarantee: stored before it is published, so that it can be read later; also works when the store is full.
 -- KEYS[1] acknowledgements of the epoch
 -- ARGV[1] edge_id · ARGV[2] Acknowledgement as JSON · ARGV[3] channel · ARGV[4] seconds to keep it
--- ARGV[5] 1 to leave one that is there already as it is
--- Answer: 1 stored, 0 left
+-- ARGV[5] 1 to keep an existing one unchanged
+-- Returns: 1 stored, 0 left
 local now = redis.call('TIME')
 local text = string.sub(ARGV[2], 1, -2) .. ',"stored_us":' .. now[1] .. string.format('%06d', now[2]) .. '}'
 if redis.call(ARGV[5] == '1' and 'HSETNX' or 'HSET', KEYS[1], ARGV[1], text) == 0 and ARGV[5] == '1' then

@@ -1,9 +1,9 @@
 #!lua flags=allow-oom
 -- Purpose: elects the one process that sends the beacon, and sends it when this is the one.
--- Guarantee: a beacon is a write of the store that holds the epoch it names; a store that takes no writes sends none.
+-- Guarantee: a beacon requires a write to the store that has its epoch; a store that accepts no writes sends none.
 -- KEYS[1] beacon leader · KEYS[2] epoch
 -- ARGV[1] name of this process · ARGV[2] time to live of the election in ms · ARGV[3] channel
--- Answer: 1 when this process sent the beacon, else 0
+-- Returns: 1 when this process sent the beacon, else 0
 local leader = redis.call('GET', KEYS[1])
 if leader and leader ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])

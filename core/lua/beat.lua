@@ -1,9 +1,10 @@
 #!lua flags=allow-oom
--- Purpose: an edge says that it is there; edges that have been silent for long are forgotten.
--- Guarantee: an edge counts for a kill from its first beat on, which it makes before it serves.
+-- Purpose: records the heartbeat of an edge, and removes edges that have been silent for a long time.
+-- Guarantee: kills wait for an edge from its first heartbeat on, which it sends before it serves.
 -- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] epoch
--- ARGV[1] edge_id · ARGV[2] EdgeRecord as JSON, or empty to sign off · ARGV[3] ms of silence after which an edge is forgotten
--- Answer: the epoch as text
+-- ARGV[1] edge_id · ARGV[2] EdgeRecord as JSON, or empty to deregister · ARGV[3] ms of silence after which an edge is
+--   removed
+-- Returns: the epoch as text
 if ARGV[2] == '' then
   redis.call('HDEL', KEYS[1], ARGV[1])
   redis.call('ZREM', KEYS[2], ARGV[1])

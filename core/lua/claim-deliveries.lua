@@ -4,9 +4,10 @@
 --   others their turn.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] how many at most · [2] lease in ms · [3] name of this claim
--- Answer: {ms until the next is due or -1, then for each: delivery_id, organization_id, webhook_id, event_id, event, attempts so far, envelope}
+-- Returns: {ms until the next is due or -1, then for each: delivery_id, organization_id, webhook_id, event_id, event,
+--   attempts so far, envelope}
 -- @include webhook-queue
--- Webhooks that are looked at in one call; the others follow in the next.
+-- Webhooks examined in one call; the others follow in the next.
 local WEBHOOKS_MAX = 100
 local left = tonumber(ARGV[1])
 local claimed = {-1}

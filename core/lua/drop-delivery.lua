@@ -1,7 +1,7 @@
 -- Purpose: ends a claimed delivery without an attempt, since its webhook was deleted.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] delivery_id · [2] name of the claim
--- Answer: 1 done, 0 not ours
+-- Returns: 1 done, 0 claimed by another process
 -- @include webhook-queue
 local fields = redis.call('HMGET', DELIVERY .. ARGV[1], 'organization_id', 'webhook_id', 'event_id', 'claim')
 if not fields[1] or fields[4] ~= ARGV[2] then return 0 end

@@ -1,10 +1,10 @@
--- Purpose: the admin token that a session of the dashboard stands for. A use lets the session live on, up to its end.
--- Guarantee: a session whose token is gone opens nothing. Whoever has the cookie without the secret of the page opens
--- nothing, and ends nothing.
+-- Purpose: finds the admin token of a console session. Use extends the session, up to its maximum lifetime.
+-- Guarantee: a session whose token was deleted is invalid. The cookie without the secret of the page neither authenticates
+--   nor ends the session.
 -- KEYS[1] session
 -- ARGV[1] prefix of the hashes that hold the tokens, the organization's id follows · ARGV[2] hash of the page's secret
 --   ARGV[3] now in ms · ARGV[4] ms that it lives on, 0 where this is no use of a person's
--- Answer: the token as JSON, or nil
+-- Returns: the token as JSON, or nil
 local organization, token_id, page_hash, ends_ms =
   unpack(redis.call('HMGET', KEYS[1], 'organization_id', 'token_id', 'page_hash', 'ends_ms'))
 if not token_id or page_hash ~= ARGV[2] then return nil end

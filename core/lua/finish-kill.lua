@@ -1,15 +1,15 @@
 #!lua flags=allow-oom
 -- Purpose: writes the event of a kill, whose counts are known now, to the activity log and the outbox.
--- Guarantee: once, whoever comes first: the record must still be as the caller read it.
+-- Guarantee: exactly once: the record must still be as the caller read it.
 -- KEYS[1] kills · KEYS[2] activity stream · KEYS[3..7] as outboxKeys lists them · KEYS[8] e-mails about kills
 -- ARGV[1] epoch · ARGV[2] the record as it was read
--- ARGV[3] the record that follows, or empty to forget it
+-- ARGV[3] the new record, or empty to remove it
 -- ARGV[4] organization_id · ARGV[5] bound of the stream · ARGV[6] activity entry as JSON, or empty for none
 -- ARGV[7] 1 if an e-mail reports it · ARGV[8] tag of the event, as enqueueEvent takes it
--- Answer: 1 written, 0 somebody else was first
+-- Returns: 1 written, 0 another process was first
 -- @include enqueue-event
 
--- Only a mail server that is down for long makes as many wait; then the one that waits longest is given up.
+-- Only a long outage of the mail server causes this many pending e-mails; then the oldest one is dropped.
 local MAILS_MAX = 1000
 local found = redis.call('HGET', KEYS[1], ARGV[1])
 if not found or found ~= ARGV[2] then return 0 end

@@ -1,8 +1,9 @@
 -- Purpose: takes a lease that is free, or renews the one that is held.
--- Guarantee: one holder at a time; a holder whose time was over is told so, since another may have held it meanwhile.
+-- Guarantee: one holder at a time. A holder whose lease had expired is informed, because another process may have held it
+--   in between.
 -- KEYS[1] lease
--- ARGV[1] name of the holder · ARGV[2] ms it lasts, 0 gives it back
--- Answer: 2 when it was held and is renewed, 1 when it was free, 0 when it is not held now
+-- ARGV[1] name of the holder · ARGV[2] duration in ms, 0 to release it
+-- Returns: 2 when it was held and is renewed, 1 when it was free, 0 when it is not held now
 local holder = redis.call('GET', KEYS[1])
 if holder and holder ~= ARGV[1] then return 0 end
 if ARGV[2] == '0' then

@@ -1,7 +1,7 @@
--- Purpose: counts calls of an agent by minute, for the hour that a kill tells of.
+-- Purpose: counts calls of an agent per minute, for the calls of the last hour that a kill reports.
 -- KEYS[1] calls of the agent
 -- ARGV[1] minute · ARGV[2] number of calls
--- Answer: 1
+-- Returns: 1
 local KEPT_MINUTES = 60
 local TTL_S = 7200
 redis.call('HINCRBY', KEYS[1], ARGV[1], ARGV[2])

@@ -3,7 +3,7 @@
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] delivery_id · [2] organization_id · [3] webhook_id · [4] event_id · [5] status · [6] attempt as JSON
 --   [7] bound of ended deliveries
--- Answer: ms of its creation, or 0 when the webhook is gone
+-- Returns: ms of its creation, or 0 when the webhook is gone
 -- @include webhook-queue
 local id, organization, webhook = ARGV[1], ARGV[2], ARGV[3]
 if redis.call('HEXISTS', WEBHOOKS .. organization, webhook) == 0 then return 0 end

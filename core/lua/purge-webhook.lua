@@ -1,7 +1,7 @@
 -- Purpose: removes the deliveries of a deleted webhook, some in each call.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] organization_id · [2] webhook_id · [3] how many at most
--- Answer: how many are left; 0 when nothing of the webhook is left
+-- Returns: how many are left; 0 when nothing of the webhook is left
 -- @include webhook-queue
 local organization, webhook = ARGV[1], ARGV[2]
 if redis.call('HEXISTS', WEBHOOKS .. organization, webhook) == 1 then return 0 end

@@ -1,7 +1,7 @@
 -- Purpose: all that a kill or a reactivation decides on, as of one moment.
 -- KEYS[1] agents · KEYS[2] index of the agent's keys · KEYS[3] keys of the organization
 -- ARGV[1] agent_id
--- Answer: {time of the store in ms, agent as JSON or nil, size of the index, key as JSON...}
+-- Returns: {time of the store in ms, agent as JSON or nil, size of the index, key as JSON...}
 local now = redis.call('TIME')
 local answer = {now[1] * 1000 + math.floor(now[2] / 1000), redis.call('HGET', KEYS[1], ARGV[1])}
 local ids = redis.call('ZRANGE', KEYS[2], 0, -1)

@@ -4,7 +4,7 @@
 -- KEYS[1] activity stream · KEYS[2..6] as outboxKeys lists them · KEYS[7] budget of the log in bytes
 -- ARGV[1] bound of the stream · ARGV[2] organization_id · ARGV[3] a line for each entry: the tag of its event, as
 --   enqueueEvent takes it, a tab, the entry as JSON, which holds neither tabs nor line feeds
--- Answer: number of entries written
+-- Returns: number of entries written
 -- @include enqueue-event
 
 -- The size is estimated from a few nodes, once in so many entries.

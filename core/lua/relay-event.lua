@@ -1,4 +1,4 @@
--- Purpose: hands one event of the outbox to the queues of the webhooks that want it.
+-- Purpose: moves one event from the outbox to the queues of the webhooks that subscribe to it.
 -- Guarantee: the event leaves the outbox in the script that creates its deliveries, so a crash neither loses nor doubles
 --   one, however many processes relay. An event that finds the organization's bounds reached is counted as dropped;
 --   history gives way first, and an event whose handling is kept is never dropped.
@@ -6,7 +6,7 @@
 -- ARGV[1] id in the outbox · [2] organization_id · [3] event_id · [4] event · [5] ms of the event · [6] envelope
 --   [7] bytes of the entry in the outbox · [8] ms until the first attempt · [9] bound of pending deliveries
 --   [10] bound of stored envelopes in bytes · [11] handling of the event (core/events.ts) · [12..] webhook ids
--- Answer: {deliveries created, deliveries dropped}, or {-1, 0} when another process was first
+-- Returns: {deliveries created, deliveries dropped}, or {-1, 0} when another process was first
 -- @include webhook-queue
 local organization, event_id, event, body = ARGV[2], ARGV[3], ARGV[4], ARGV[6]
 if redis.call('XDEL', OUTBOX, ARGV[1]) == 0 then return {-1, 0} end

@@ -3,7 +3,7 @@
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] organization_id · [2] webhook_id · [3] name of the replay · [4] ms until the first attempt
 --   [5] bound of pending deliveries · [6] the webhook's events, each with a space on both sides · [7..] event ids
--- Answer: {deliveries created, event ids looked at}; fewer looked at than given when the bound was reached
+-- Returns: {deliveries created, event ids looked at}; fewer looked at than given when the bound was reached
 -- @include webhook-queue
 local organization, webhook = ARGV[1], ARGV[2]
 local created = 0

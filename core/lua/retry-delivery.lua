@@ -1,8 +1,8 @@
--- Purpose: makes a delivery due now, at the wish of a person.
--- Guarantee: a delivery that still has attempts to come keeps them; one that has ended gets a single attempt more.
+-- Purpose: makes a delivery due now, when an operator requests it.
+-- Guarantee: a delivery with remaining attempts keeps them; a finished one gets a single additional attempt.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] delivery_id · [2] organization_id · [3] webhook_id
--- Answer: "queued" | "not_found" | "in_flight" | "test" | "event_gone"
+-- Returns: "queued" | "not_found" | "in_flight" | "test" | "event_gone"
 -- @include webhook-queue
 local id, organization, webhook = ARGV[1], ARGV[2], ARGV[3]
 local fields = redis.call('HMGET', DELIVERY .. id, 'organization_id', 'webhook_id', 'event_id', 'status', 'occasion')

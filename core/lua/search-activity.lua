@@ -4,7 +4,7 @@
 -- KEYS[1] activity stream · KEYS[2] digest · KEYS[3..] the indexes that an entry must be in, none for all entries
 -- ARGV[1] upper bound: an id, exclusive, or '+' · ARGV[2] lower bound: an id, inclusive, or '-'
 -- ARGV[3] candidates at most · ARGV[4] text that an entry must hold, in lower-case ASCII, or nothing
--- Answer: {id of the last candidate, or '' where nothing older is left, then id, entry, id, entry, …}
+-- Returns: {id of the last candidate, or '' where nothing older is left, then id, entry, id, entry, …}
 local upper, lower, left, text = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 if upper ~= '+' then upper = '(' .. upper end
 local answer = {''}

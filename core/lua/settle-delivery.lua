@@ -5,7 +5,7 @@
 -- ARGV[1] delivery_id · [2] name of the claim · [3] "1" for a success · [4] attempt as JSON · [5] ms at which it began
 --   [6] slots of the webhook from now on · [7] bound of ended deliveries · [8] attempts that are kept
 --   [9..] the wait before each attempt in ms
--- Answer: {1 noted or 0 not ours, ms of the next attempt or 0, 1 when the webhook became failing, 1 when it became active}
+-- Returns: {1 noted or 0 not ours, ms of the next attempt or 0, 1 when the webhook became failing, 1 when it became active}
 -- @include webhook-queue
 local id, key = ARGV[1], DELIVERY .. ARGV[1]
 local fields = redis.call('HMGET', key, 'organization_id', 'webhook_id', 'event_id', 'claim', 'by_hand', 'delivered')

@@ -5,7 +5,7 @@
 -- ARGV[1] places in the log · ARGV[2] calls that share a place, 1 but for very high limits · ARGV[3] window in ms
 -- ARGV[4] scope_id · ARGV[5] ms for which a call may be held until its place is free
 -- ARGV[6] the time in ms, only in tests; else it is the time of the store
--- Answer: {1, ms until the call may go, calls left, ms until more are left}, or {0, ms until the next is allowed,
+-- Returns: {1, ms until the call may go, calls left, ms until more are left}, or {0, ms until the next is allowed,
 --   whole minutes that the violation has lasted, refusals of this clock minute, of the one before, ms since it began}
 local VIOLATIONS_TTL_S = 150
 local MINUTE_MS = 60000

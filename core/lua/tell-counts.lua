@@ -1,10 +1,10 @@
 -- Purpose: writes into the log how many refusals of one minute were counted instead of recorded.
--- Guarantee: each counted refusal is in one entry, whoever comes first and whenever a process ends; what is counted
---   later is told of by a later call. The minute is noted until all of it is told.
+-- Guarantee: each counted refusal is in exactly one entry, even with several processes and crashes. Later counts are
+--   reported by a later call. The minute stays scheduled until everything is reported.
 -- KEYS[1] floods · KEYS[2] counts of the minute · KEYS[3] what was told of them · KEYS[4] activity stream · KEYS[5] organizations
 -- ARGV[1] `<organization_id> <minute>` · ARGV[2] organization_id · ARGV[3] bound of the stream · ARGV[4] seconds to keep what was told
 -- ARGV[5..] for each count: its name, how much of it was told, how much is told now, the entry as JSON
--- Answer: number of entries written
+-- Returns: number of entries written
 if redis.call('HEXISTS', KEYS[5], ARGV[2]) == 0 then
   redis.call('ZREM', KEYS[1], ARGV[1])
   return 0

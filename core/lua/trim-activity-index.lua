@@ -1,7 +1,7 @@
 -- Purpose: drops from an index what the log no longer holds; an index that is empty then is forgotten.
 -- KEYS[1] index · KEYS[2] names of the indexes
 -- ARGV[1] oldest id that is kept · ARGV[2] name of the index
--- Answer: number of ids dropped
+-- Returns: number of ids dropped
 local dropped = redis.call('XTRIM', KEYS[1], 'MINID', '~', ARGV[1])
 local newest = redis.call('XREVRANGE', KEYS[1], '+', ARGV[1], 'COUNT', 1)
 if #newest == 0 then

@@ -2,7 +2,7 @@
 -- Guarantee: what a delivery still needs stays, however old.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] organization_id · [2] retention in ms · [3] how many of each at most
--- Answer: how many were forgotten
+-- Returns: how many were forgotten
 -- @include webhook-queue
 local organization, oldest_ms = ARGV[1], now_ms - ARGV[2]
 local forgotten = 0
