@@ -183,7 +183,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** An agent a row, with one scope; answers their keys. */
+/** An agent a row, with one scope; returns their keys. */
 async function setUp(
   url: string,
   token: string,

@@ -19,7 +19,10 @@ import { terminalJson, terminalLines } from './terminal-text.ts'
 const HOUR_MS = 3_600_000
 
 export interface AnomalyReplayOptions extends AdminOptions {
-  /** NDJSON of activity entries, `-` for standard input. Without it the admin API is asked; without a token, what is piped in is read. */
+  /**
+   * NDJSON of activity entries, `-` for standard input. Without it the admin API is asked; without a token, what is piped in is
+   * read.
+   */
   readonly file?: string
   readonly agent?: string
   readonly scope?: string
@@ -66,7 +69,7 @@ export async function runAnomalyReplay(
 
 const NOTHING = 'No calls of agents found. Only calls that matched a scope are scored.\n'
 
-/** Answers what is wrong with the entries, or null. */
+/** Returns what is wrong with the entries, or null. */
 async function readInto(
   replay: Replay,
   options: AnomalyReplayOptions,

@@ -17,7 +17,7 @@ export interface ApplyOptions extends PlanFileOptions {
 }
 
 /**
- * `agw apply`: makes the installation what the file says, and prints each change when it is in force.
+ * `agw apply`: brings the deployment into the state that the file declares, and prints each change when it is in force.
  * @returns the exit code: 0 all is as the file says, 1 it is not
  * @throws with a sentence for the operator when the file, the file of keys or the admin API cannot be used
  */

@@ -55,7 +55,7 @@ export async function runAuditVerify(
 
 const ID_FILE = 'archive-id'
 
-/** The folder of one installation, or one that holds several. */
+/** The folder of one deployment, or one that holds several. */
 function archivesIn(folder: string): { readonly path: string; readonly id: string }[] {
   const paths = existsSync(join(folder, ID_FILE))
     ? [folder]

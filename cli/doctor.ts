@@ -23,7 +23,7 @@ import { valkeySocket } from './launcher/valkey-config.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
 /**
- * `agw doctor`: looks at this machine and at what runs on it or, with a URL, at an installation elsewhere, and says of
+ * `agw doctor`: checks this machine and the gateway running on it or, with a URL, another deployment, and reports for
  * each point whether it is well and what to do. It changes nothing and installs nothing.
  * @returns the exit code: 0 nothing has failed, 1 something has
  */

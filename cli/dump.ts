@@ -10,7 +10,7 @@ export interface DumpOptions extends AdminOptions {
 }
 
 /**
- * `agw dump`: writes the installation as a file that `agw apply` takes. No secret is in it, only references.
+ * `agw dump`: writes the deployment as a file that `agw apply` takes. No secret is in it, only references.
  * @returns the exit code
  * @throws with a sentence for the operator when the admin API cannot be asked or the file not be written
  */

@@ -43,7 +43,7 @@ const STOP_LIMITS_MS = { envoy: 5_000, services: 9_000, valkey: 10_000 }
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const report = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** `agw start`: runs the whole gateway until it is told to stop. Answers the exit code. */
+/** `agw start`: runs the whole gateway until it is stopped. Returns the exit code. */
 export async function runStart(env: Environment): Promise<number> {
   process.umask(0o077)
   const read = readSettings(env)

@@ -177,7 +177,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
   }
 }
 
-/** Envoy tells of the last held calls shortly after their end; its stream would hold up the stop for ever. */
+/** Envoy reports the last calls shortly after they end, but its stream stays open and would delay the shutdown forever. */
 async function endAccessLog(accessLog: AccessLog, held: HeldCalls): Promise<void> {
   const deadline_ms = nowMs() + DRAIN_LIMIT_MS
   while (held.size > 0 && nowMs() < deadline_ms) await wait(LAST_WORDS_MS / 10)

@@ -13,7 +13,7 @@ import { keepWithinBudget, type Retention } from './log-budget.ts'
 /** One process digests; when it ends without a word, another takes over after this time. */
 const LEADERSHIP_MS = 5_000
 const IDLE_MS = 100
-/** A backlog is digested for so long before leadership and the other jobs are looked at. */
+/** A backlog is indexed for this long before leadership and the other jobs are checked. */
 const DIGEST_MS = 500
 /** An idle round asks the store once for each organization. */
 const IDLE_PER_ORGANIZATION_MS = 1
@@ -37,7 +37,7 @@ export interface ActivityWorkerParts {
 
 /**
  * What one admin process at a time does with the logs: indexes, alerts and their e-mails, retention. Leadership saves
- * work and is no lock: each step is safe when two do it at once. Answers the function that stops it.
+ * work and is no lock: each step is safe when two do it at once. Returns the function that stops it.
  */
 export function startActivityWorker(parts: ActivityWorkerParts): () => Promise<void> {
   const stopped = new AbortController()
@@ -120,7 +120,7 @@ async function leads({ redis, name }: ActivityWorkerParts): Promise<boolean> {
   return true
 }
 
-/** Digests what is new, for a while. Answers whether there is more. */
+/** Indexes new entries for a limited time. Returns whether there are more. */
 async function digestNext(
   parts: ActivityWorkerParts,
   organization_id: string,

@@ -10,7 +10,7 @@ const FLOODS_MAX = 50
 const BATCH = 100
 const TOLD_TTL_S = 24 * 3600
 
-/** Writes into the logs what was counted in the minutes that are over. Answers the number of entries. */
+/** Writes log entries for the refusals counted in past minutes. Returns the number of entries. */
 export async function tellFloods(redis: RedisClient, now: Date): Promise<number> {
   const now_ms = now.getTime()
   const bounds = ['LIMIT', 0, FLOODS_MAX] as const

@@ -2,7 +2,7 @@ import { killAgent } from '../../core/kill/kill-agent.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { startAnomalyAnalyser } from './start-anomaly-analyser.ts'
 
-/** The analyser of this admin process, which leads or waits. Answers the function that stops it. */
+/** Starts the analyser of this admin process, as leader or standby. Returns the function that stops it. */
 export function analyseTraffic(context: AdminContext, name: string): () => Promise<void> {
   const { redis, log, now, settings, load } = context
   const parts = { ...context, lease_ms: settings.killLease_ms }

@@ -50,7 +50,7 @@ export interface AnomalyParts {
 
 /**
  * Scores the traffic of all scopes in one admin process at a time, tells of anomalies, and switches agents off where a
- * scope says so. What was learned outlives the process. Answers the function that stops it.
+ * scope says so. What was learned outlives the process. Returns the function that stops it.
  */
 export function startAnomalyAnalyser(parts: AnomalyParts): () => Promise<void> {
   const stopped = new AbortController()
@@ -114,7 +114,7 @@ class Analyser {
     await this.#end().catch(() => undefined)
   }
 
-  /** Reads on in every log, scores, and stores now and then. Answers whether some log has more already. */
+  /** Continues reading every log, scores, and stores the state periodically. Returns whether any log has more entries. */
   async #round(stopped: AbortSignal): Promise<boolean> {
     const organization_ids = await this.#parts.redis.hkeys(REDIS_KEYS.organizations)
     for (const known of this.#organizations.keys())

@@ -22,7 +22,7 @@ export interface Dashboard {
   readonly policy: string
 }
 
-/** All that the dashboard consists of, read once. Null where it is not built. */
+/** All files of the console, read once. Null if it is not built. */
 export function dashboardFiles(): Dashboard | null {
   const built = fromRoot('dist', 'admin', 'dashboard')
   if (!existsSync(built)) return null

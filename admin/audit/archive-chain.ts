@@ -80,7 +80,7 @@ export class ArchiveChain {
 
   /**
    * Notes for ever that lines were cut off the end, where the head beside them or that of the store knows of more: those
-   * are written after the lines. Answers how many.
+   * are written after the lines. Returns how many.
    * @param known_n as the store said before this chain was opened
    */
   async noteCut(known_n: number): Promise<number> {

@@ -33,7 +33,7 @@ export interface ArchiverParts {
   readonly now: () => Date
 }
 
-/** Copies the logs of all organizations into files. Answers the function that stops it, with all written. */
+/** Copies the logs of all organizations into files. Returns the function that stops it after everything is written. */
 export function startArchiver(parts: ArchiverParts): () => Promise<void> {
   const archiver = new Archiver(parts)
   const running = archiver.run()
@@ -110,7 +110,7 @@ class Archiver {
     this.#archive_id = archiveIdOf(this.#folder)
   }
 
-  /** Answers whether some log has more already. */
+  /** Returns whether any log has more entries. */
   async #archiveAll(): Promise<boolean> {
     const { redis, log } = this.#parts
     let hasMore = false

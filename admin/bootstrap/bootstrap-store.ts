@@ -12,7 +12,7 @@ const TRIES_LIMIT = 5
 
 export interface FirstThings {
   readonly settings: Pick<Settings, 'organizationId' | 'adminEmail' | 'killLease_ms'>
-  /** What the installation is called when its store has no name for it yet. */
+  /** Name of the deployment if the store has none yet. */
   readonly installation_id: string
   readonly admin_token: string
   /** Whether AGW_ADMIN_TOKEN says so. A token of our own making is for a store that has none. */
@@ -20,9 +20,9 @@ export interface FirstThings {
 }
 
 /**
- * Puts into the store what everything else needs, as far as it is missing: the installation's name, the default
- * organization and its first admin token. All of it is one script, so the name is there only with the rest.
- * Answers what was made; nothing when all was there.
+ * Puts into the store what everything else needs, as far as it is missing: the deployment's name, the default organization and
+ * its first admin token. All of it is one script, so the name is there only with the rest. Returns what was created; nothing if
+ * everything existed.
  */
 export async function bootstrapStore(
   redis: RedisClient,

@@ -5,7 +5,7 @@ import { bootstrapStore, type FirstThings } from './bootstrap-store.ts'
 
 const LOOK_INTERVAL_MS = 1000
 
-/** A store that was wiped gets its first things again, without a restart. Answers the function that stops looking. */
+/** Sets up a wiped store again without a restart. Returns the function that stops the checks. */
 export function watchStore(
   redis: RedisClient,
   wanted: FirstThings,

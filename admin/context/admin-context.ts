@@ -24,7 +24,7 @@ export interface AdminContext {
   readonly feed: ActivityFeed
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
-  /** Exports under way. */
+  /** Exports in progress. */
   readonly exports: Slots
   readonly scans: ScanPool
   /** Where calls and token requests may connect to. */
@@ -43,6 +43,6 @@ export interface Actor {
   readonly email: string
   readonly role: AdminRole
   readonly source_ip: string | null
-  /** Hash of the dashboard's session that the request came by; absent where a token or key did. */
+  /** Hash of the console session that authenticated the request; absent for a token or key. */
   readonly session?: string
 }

@@ -1,13 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 
-/** A request counts for so long at most, so that a stream, which has no end, does not count for ever. */
+/** A request counts for at most this long, so that a stream, which never ends, does not count forever. */
 const COUNTED_MS = 2_000
-/** Background work gives way for so long at most, so that it goes on however many requests come. */
+/** Background work yields for at most this long, so that it makes progress under any load. */
 const GIVES_WAY_MS = 200
 /** So much is done between two times of giving way. */
 const STEP_MS = 4
 
-/** The requests under way, for background work that would hold them up: it gives way between two of its steps. */
+/** The requests in progress. Background work that would delay them yields between two of its steps. */
 export class RequestLoad {
   #open = 0
   /** Of those that give way, one at a time waits for this. */
@@ -19,7 +19,7 @@ export class RequestLoad {
     this.#nowMs = nowMs
   }
 
-  /** Answers what is to be called when the request has its answer; more often does no harm. */
+  /** Returns a function to call when the request has been answered; calling it more than once is harmless. */
   enter(): () => void {
     this.#open++
     let isOpen = true
@@ -35,7 +35,7 @@ export class RequestLoad {
   }
 
   /**
-   * Resolves when no request is under way, or after a while. Of several that wait one goes on in each turn of the event
+   * Resolves when no request is in progress, or after a while. Of several that wait one goes on in each turn of the event
    * loop, so that a request which comes meanwhile waits for one step and not for one of each.
    */
   quiet(): Promise<void> {

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Where in the dashboard one is, kept behind `#` so that it never goes to a server: `#/agents/agt_1?tab=keys`. */
+/** The current location in the console, kept behind `#` so that it is never sent to a server: `#/agents/agt_1?tab=keys`. */
 export interface PageAddress {
   readonly parts: readonly string[]
   readonly query: Readonly<Record<string, string>>

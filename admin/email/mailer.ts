@@ -1,7 +1,7 @@
 import { createTransport } from 'nodemailer'
 import type { Settings } from '../../core/settings.ts'
 
-/** A server that does not answer is tried again by whoever sends, so one try is short. */
+/** The caller retries a server that does not respond, so one attempt is short. */
 const TIMEOUT_MS = 10_000
 
 export interface Mail {
@@ -10,7 +10,10 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** To the addresses of AGW_ALERT_EMAIL_TO. @throws when the server does not take it */
+  /**
+   * To the addresses of AGW_ALERT_EMAIL_TO.
+   * @throws when the server does not take it
+   */
   send(mail: Mail): Promise<void>
   close(): void
 }

@@ -41,7 +41,7 @@ export interface Route<
   readonly query?: Q
   readonly body?: B
   readonly answers: Readonly<Record<number, TSchema>>
-  /** Content types of a 200 that is no JSON. */
+  /** Content types of a 200 that is not JSON. */
   readonly produces?: readonly string[]
   handle(call: AdminCall<Static<P>, Static<Q>, Static<B>>): Promise<Outcome>
 }

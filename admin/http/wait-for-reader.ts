@@ -1,10 +1,13 @@
 import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 
-/** A reader that takes nothing for so long is gone, or wants to hold what we hold for it. */
+/** A client that reads nothing for this long has disconnected, or is trying to exhaust memory. */
 export const READER_STALL_MS = 60_000
 
-/** Resolves when the reader has taken what was written. @throws when the answer has ended, or the client stopped reading */
+/**
+ * Resolves when the reader has taken what was written.
+ * @throws when the answer has ended, or the client stopped reading
+ */
 export async function waitForReader(
   out: Writable,
   ended: AbortSignal,

@@ -29,7 +29,7 @@ const credentialTypeView = ({ type, label, members }: CredentialType): object =>
   })),
 })
 
-/** From this the dashboard makes the form of a credential. */
+/** The console generates the credential form from this. */
 export const credentialTypeRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',

@@ -8,7 +8,7 @@ const RETRY_INTERVAL_MS = 5_000
 
 /**
  * Seals what is stored under the newest key and in the newest form, now or, during an upgrade, as soon as no edge of an
- * older version is left. Answers the function that stops the waiting.
+ * older version is left. Returns the function that stops the waiting.
  */
 export async function keepSealed(parts: {
   readonly redis: RedisClient

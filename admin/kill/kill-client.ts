@@ -1,7 +1,7 @@
 import type { KillMethod } from '../../core/kill/kill-record.ts'
 import type { Actor } from '../context/admin-context.ts'
 
-/** The header by which the command line says who it is; the dashboard is known by its session. */
+/** The header that identifies the command line; the console is identified by its session. */
 const CLIENT_HEADER = 'x-agw-client'
 
 export function killMethodOf(

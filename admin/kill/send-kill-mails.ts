@@ -8,7 +8,7 @@ import type { Mail, Mailer } from '../email/mailer.ts'
 const INTERVAL_MS = 1_000
 /** The next try of one that could not be sent, or whose sender has died. */
 const RETRY_MS = 60_000
-/** A mail that could not be sent for so long tells nothing new. */
+/** An e-mail that could not be sent for this long is outdated and is dropped. */
 const GIVE_UP_MS = 24 * 3600 * 1000
 
 interface Parts {
@@ -20,7 +20,7 @@ interface Parts {
 
 /**
  * Sends the e-mails that kills have asked for. Each was stored with the event of its kill and is forgotten when the
- * mail server has taken it: a crash in between sends it again. Answers the function that stops it.
+ * mail server has taken it: a crash in between sends it again. Returns the function that stops it.
  */
 export function startKillMails(parts: Parts): () => Promise<void> {
   let sending: Promise<void> | null = null

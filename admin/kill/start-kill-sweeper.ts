@@ -4,7 +4,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 /** How often kills are looked for that nobody has finished; an automatic kill's event is late by this at most. */
 const SWEEP_INTERVAL_MS = 250
 
-/** Every admin process sweeps; who is first completes a kill. Answers the function that stops it. */
+/** Every admin process sweeps; the first one completes a kill. Returns the function that stops it. */
 export function startKillSweeper(parts: {
   readonly redis: RedisClient
   readonly lease_ms: number

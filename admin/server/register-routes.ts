@@ -54,7 +54,7 @@ export function registerRoutes(
   routes: readonly Route[],
   listener: ListenerKind,
 ): void {
-  // Input is checked by `checkInput`, which names every fault; Fastify only carries the schemas to the document.
+  // `checkInput` validates input and reports all errors; Fastify only passes the schemas to the OpenAPI document.
   app.setValidatorCompiler(() => () => true)
   app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   const ahead: TSchema[] = []

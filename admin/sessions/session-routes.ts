@@ -12,7 +12,9 @@ import { FROM_ELSEWHERE } from './sign-in-with-session.ts'
 
 type Refuse = (reply: FastifyReply, refusal: Refusal, request_id: string) => FastifyReply
 
-/** Sign-in with an admin token, who is signed in, and sign-out. For the dashboard; not on the proxy's listener. */
+/**
+ * Sign-in with an admin token, session information, and sign-out. For the console only; not available on the proxy listener.
+ */
 export function sessionRoutes(app: FastifyInstance, context: AdminContext, refuse: Refuse): void {
   const schema = { hide: true }
 

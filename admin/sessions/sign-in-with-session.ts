@@ -8,7 +8,7 @@ import { findSession } from './sessions.ts'
 /** By this header the page says that it asks by itself, which keeps no session alive. */
 const BACKGROUND_HEADER = 'x-agw-background'
 
-/** Who makes a request by the dashboard's cookie; null where no session is named, or a token says who it is. */
+/** Authenticates a request by the console's cookie; null if there is no session cookie, or if a token is sent. */
 export async function signInWithSession(
   context: AdminContext,
   request: {

@@ -10,7 +10,7 @@ const FLOOD = /^(\S+) (.+) (\d+)$/
 
 /**
  * Sends the last rate_limit_exceeded of every minute that is over, with the number of those that were not sent:
- * the ones held back here, and the ones that edges only counted. Answers how many went out.
+ * the ones held back here, and the ones that edges only counted. Returns how many went out.
  */
 export async function closeFloods(redis: RedisClient, now: Date): Promise<number> {
   const names = await redis.zrangebyscore(

@@ -174,7 +174,7 @@ export class DeliveryQueue {
     ])) as RetryAnswer
   }
 
-  /** Answers how many deliveries were created, and where to go on when a bound was reached (Unix ms). */
+  /** Returns how many deliveries were created, and where to go on when a bound was reached (Unix ms). */
   async replay(
     webhook: {
       readonly organization_id: string

@@ -16,7 +16,10 @@ const CLAIM_MAX = 64
 /** Another process may have made a delivery due, of which this one hears only by looking. */
 const LOOK_INTERVAL_MS = 250
 const STORE_PAUSE_MS = 300
-/** At most this many attempts at a time for a webhook, by how its last one went; core/lua/include/webhook-queue.lua begins with the first. */
+/**
+ * At most this many attempts at a time for a webhook, by how its last one went; core/lua/include/webhook-queue.lua begins with
+ * the first.
+ */
 const SLOTS = { prompt: 8, slow: 4, silent: 2 } as const
 const SLOW_MS = 2000
 
@@ -58,7 +61,7 @@ export class DeliveryWorker {
     return this.#running.size
   }
 
-  /** Takes no further delivery and returns when those under way are settled, at most one attempt's time later. */
+  /** Claims no further deliveries and returns when those in progress are settled, after at most the duration of one attempt. */
   async stop(): Promise<void> {
     this.#isStopping = true
     this.#wake.ring()

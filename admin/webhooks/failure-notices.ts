@@ -7,7 +7,7 @@ import type { Webhook } from './webhook.ts'
 
 /** The next try of an e-mail that could not be sent. */
 const RETRY_MS = 60_000
-/** A notice that could not be sent for so long tells nothing new. */
+/** A notice that could not be sent for this long is outdated and is dropped. */
 const GIVE_UP_MS = 24 * 3600 * 1000
 
 export interface NoticeParts {
@@ -18,7 +18,10 @@ export interface NoticeParts {
   readonly log: Logger
 }
 
-/** Tells people of webhooks that began to fail; one that was not sent is tried again, by any process. Answers how many were told. */
+/**
+ * Sends e-mails about webhooks that have started to fail. Unsent e-mails are retried by any process. Returns how many were
+ * sent.
+ */
 export async function sendFailureNotices(parts: NoticeParts): Promise<number> {
   let told = 0
   for (;;) {
@@ -37,7 +40,7 @@ export async function sendFailureNotices(parts: NoticeParts): Promise<number> {
   }
 }
 
-/** What a person was told of stays open on the dashboard until somebody acknowledges it. */
+/** An alert stays open in the console until it is acknowledged. */
 async function openAlert({ redis, now }: NoticeParts, notice: string): Promise<void> {
   const [organization_id = '', webhook_id = ''] = notice.split(' ')
   const text = await redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id)

@@ -41,7 +41,7 @@ export const createSender = (
   limit_ms: ATTEMPT_LIMIT_MS,
 })
 
-/** Starts what delivers: relay, worker, notices, tidying. Answers the function that stops it in order. */
+/** Starts webhook delivery: relay, worker, notices, cleanup. Returns the function that stops them in order. */
 export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
   const { settings, redis, log, now, mailer, onAttempt } = parts
   const queue = new DeliveryQueue(redis, settings.webhookDelays_ms, parts.bounds)

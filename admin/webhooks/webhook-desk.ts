@@ -9,7 +9,7 @@ export interface WebhookDesk {
   readonly queue: DeliveryQueue
   readonly sender: Sender
   readonly policy: AddressPolicy
-  /** Test deliveries under way in this process. */
+  /** Test deliveries in progress in this process. */
   tests: number
 }
 

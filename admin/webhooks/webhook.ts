@@ -23,7 +23,7 @@ export interface WebhookState {
   readonly failing_since_ms: number | null
 }
 
-/** A former secret signs for so long after a rotation. */
+/** The previous secret also signs for this long after a rotation. */
 export const SECRET_OVERLAP_MS = 24 * 3600 * 1000
 /** Webhooks of one organization; each costs a delivery an event. */
 export const WEBHOOKS_MAX = 100

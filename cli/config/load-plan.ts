@@ -18,7 +18,7 @@ export interface PlanFileOptions extends AdminOptions {
 const FAULTS_SHOWN = 100
 
 /**
- * Reads a file and the installation, and compares them. Every fault is printed, by file and line.
+ * Reads a file and the deployment and compares them. All errors are printed with file and line.
  * @returns null when there is a fault
  * @throws with a sentence for the operator when the file or the admin API cannot be read
  */

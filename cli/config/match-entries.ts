@@ -14,9 +14,9 @@ import {
   SECTION_RESOURCES,
 } from './section-resources.ts'
 
-/** Which entry of the file is which resource of the installation. */
+/** Matches the entries of the file with the resources of the deployment. */
 export interface Match {
-  /** What the installation has of an entry; null: it is new. */
+  /** The existing resource of an entry; null if it is new. */
   readonly shownOf: (entry: ConfigEntry) => Json | null
   /** What a scope of the file refers to. */
   readonly target: (kind: Owner, scope: Json) => FoundOwner | null

@@ -2,7 +2,7 @@ import { readBaseUrl } from '../../admin/integrations/read-base-url.ts'
 import type { ConfigEntry } from './read-config.ts'
 import { type Json, type Owner, SECTION_RESOURCES } from './section-resources.ts'
 
-/** An entry of the file, or a resource of the installation that the file does not name. */
+/** An entry of the file, or a resource of the deployment that the file does not name. */
 export type FoundOwner = ConfigEntry | Json
 /** What no two have, while several may have one name. */
 export const UNIQUE = { agents: 'agent_id', integrations: 'base_url' } as const

@@ -37,7 +37,7 @@ export interface Config {
   readonly faults: readonly FileFault[]
 }
 
-/** Reads a configuration; every fault that the file has by itself is listed, in the order of the file. */
+/** Parses a configuration. All errors that can be found without the deployment are listed, in file order. */
 export function readConfig(source: string, env: Environment): Config {
   const text = new ConfigText(source)
   const entries: ConfigEntry[] = []

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { mintKey } from '../../core/api-key.ts'
 
-/** Where one installation keeps its state; only its owner may enter. */
+/** The directory in which a deployment keeps its state, accessible only to its owner. */
 export interface DataDir {
   readonly path: string
   /** For Unix sockets, whose paths must be short. */

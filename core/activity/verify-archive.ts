@@ -27,7 +27,7 @@ const FAULTS_MAX = 200
 const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
 
 /**
- * Walks the archive of one installation: a line that was changed, dropped, moved, added or cut off is named. `heads` are
+ * Verifies the archive of one deployment and reports lines that were changed, dropped, moved, added or cut off. `heads` are
  * what the store says of each organization's end; without them, the sealed heads in the folder alone are asked.
  */
 export async function verifyArchive(

@@ -1,6 +1,6 @@
 /** An incident is over when the score stayed below this share of its threshold… */
 const CALM_SHARE = 0.6
-/** …for this long. What comes before is the same incident, and is told of once. */
+/** …for this long. What comes before is the same incident, and is reported once. */
 export const COOL_DOWN_MS = 30 * 60_000
 
 /** What was told of the incident that a scope is in. */

@@ -40,7 +40,7 @@ export type Payload =
   /** The caller has signed each chunk of the body with a key that the API does not know. */
   | { readonly kind: 'signed_chunks' }
 
-/** A request as it goes to the API; all texts have one character a byte (latin1). */
+/** A request as it is sent to the API; all texts have one character per byte (latin1). */
 export interface SignableRequest {
   readonly method: string
   /** The caller's spelling, which is what the API sees. */
@@ -92,7 +92,7 @@ export type Application<M extends Members> =
 
 /**
  * Everything there is to know about a type of credential. The stored and opened types, sealing, the schemas of the
- * admin API, what reads show, the masking of logs, `agw dump` and the form of the dashboard are derived from it.
+ * admin API, what reads show, the masking of logs, `agw dump` and the form of the console are derived from it.
  */
 export interface CredentialType<
   T extends string = string,
@@ -100,7 +100,7 @@ export interface CredentialType<
   A extends Application<M> = Application<M>,
 > {
   readonly type: T
-  /** In the dashboard. */
+  /** In the console. */
   readonly label: string
   /** What the API gets, for docs/credentials.md. */
   readonly sends: string

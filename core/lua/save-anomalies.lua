@@ -3,7 +3,7 @@
 --   next holder does not report it again.
 -- KEYS[1] lease · KEYS[2] organizations · KEYS[3] state · KEYS[4] activity stream · KEYS[5..9] as outboxKeys lists them
 -- ARGV[1] name of the holder · ARGV[2] organization_id · ARGV[3] bound of the stream
--- ARGV[4] entries, one a line, as record.lua takes them · ARGV[5] number of fields that are removed
+-- ARGV[4] entries, one per line, as record.lua takes them · ARGV[5] number of fields that are removed
 -- ARGV[6..] those fields, then field and value of each that is set
 -- Returns: 1 stored, 0 the lease is another's, -1 there is no such organization (any more)
 -- @include enqueue-event

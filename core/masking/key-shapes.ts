@@ -1,4 +1,4 @@
-/** What a key or token looks like wherever it stands. */
+/** Formats of keys and tokens that are recognized in any context. */
 export interface KeyShape {
   readonly kind: string
   /** RE2, without groups: what is shown, so that a reader sees what kind of secret it was. */

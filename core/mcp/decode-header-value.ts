@@ -3,7 +3,7 @@ const SUFFIX = '?='
 
 /**
  * The value that a header of MCP carries: as it stands, or in Base64 between `=?base64?` and `?=`. Header values come
- * as latin1, one character a byte. Null where it is neither ASCII, nor UTF-8, nor the one way to write it in Base64.
+ * as latin1, one character per byte. Null where it is neither ASCII, nor UTF-8, nor the one way to write it in Base64.
  */
 export function decodeHeaderValue(value: string): string | null {
   const isEncoded =

@@ -19,7 +19,7 @@ export interface JsonRpcMessage {
 
 export type JsonRpcBody =
   | { readonly kind: 'single' | 'batch'; readonly messages: readonly JsonRpcMessage[] }
-  /** Well-formed JSON that is no JSON-RPC, an empty body, or nothing that any reader takes for JSON. */
+  /** Well-formed JSON that is not JSON-RPC, an empty body, or nothing that any reader takes for JSON. */
   | { readonly kind: 'other' }
   /** A member that decides occurs twice. */
   | { readonly kind: 'ambiguous'; readonly member: string }
@@ -32,7 +32,7 @@ const OTHER: JsonRpcBody = { kind: 'other' }
 const UNREADABLE: JsonRpcBody = { kind: 'unreadable' }
 /** Tool calls in a batch are few; bounds the answers that a refusal writes. */
 const MESSAGES_LIMIT = 1_000
-/** A batch within a batch is no JSON-RPC; a server that unpacks it nevertheless stops at some depth. */
+/** A nested batch is not valid JSON-RPC; a server that unpacks it anyway stops at some depth. */
 const NESTING_LIMIT = 8
 /** As many as messages, for the same reason. */
 const USES_LIMIT = 1_000
@@ -91,7 +91,7 @@ function readMessages(body: Buffer, headers: McpHeaders | null): JsonRpcBody {
 
 /**
  * UTF-16 and UTF-32 show as NUL bytes or their mark, JSON5 begins with a comment or odd white space, and a reader of
- * one value a line goes on behind the first. Some readers take what is no JSON at all (YAML, a script, a guard against
+ * one value a line goes on behind the first. Some readers take what is not JSON at all (YAML, a script, a guard against
  * inclusion as one), so no other body may name the method.
  */
 function readNonJson(body: Buffer, start: number): JsonRpcBody {

@@ -12,7 +12,7 @@ export type PlainCredential = OpenedFor<'plain'>
 export type CredentialEffect =
   | {
       readonly kind: 'applied'
-      /** Replace every header of the same name; values are one character a byte (latin1). */
+      /** Replace every header of the same name; values are one character per byte (latin1). */
       readonly headers: readonly Header[]
       readonly raw_query: string | null
     }

@@ -15,7 +15,7 @@ const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/
  * Lower case, IDN in punycode, without one trailing dot, IPv6 compressed and in brackets.
  * An IPv4 address is taken in its one plain spelling only: resolvers read `127.1`, `0x7f000001` and
  * `[::ffff:127.0.0.1]` as addresses too, each in its own way, so no host written so is let on.
- * @param text one character a byte (latin1), with brackets, without port.
+ * @param text one character per byte (latin1), with brackets, without port.
  * @returns the host, or `{fault}`.
  */
 export function canonicalHost(text: string): string | { readonly fault: HostFault } {

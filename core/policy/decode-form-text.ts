@@ -3,7 +3,7 @@ import { hexDigit } from './decode-path.ts'
 /**
  * A name or value of `application/x-www-form-urlencoded`: `+` is a space, a malformed escape stays as it is, and
  * bytes that are no UTF-8 become U+FFFD, as the WHATWG URL standard has it.
- * @param raw one character a byte (latin1).
+ * @param raw one character per byte (latin1).
  */
 export function decodeFormText(raw: string): string {
   let isPlain = true

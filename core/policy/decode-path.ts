@@ -32,7 +32,7 @@ const NO_READINGS: readonly SplitReading[] = []
 /**
  * Splits and decodes a path the way the most eager upstream might, and refuses what any of them could read as
  * a climb.
- * @param raw begins with `/`, ends before `?`; one character a byte (latin1).
+ * @param raw begins with `/`, ends before `?`; one character per byte (latin1).
  */
 export function decodePath(raw: string): DecodedPath | PathFault {
   let isPlain = true
@@ -209,7 +209,7 @@ function isDots(text: string, start: number, end: number): boolean {
   return text.charCodeAt(from) === 0x2e && (isOne || text.charCodeAt(from + 1) === 0x2e)
 }
 
-/** One round of percent-decoding; answers the new length, the old one when there was nothing to decode. */
+/** One round of percent-decoding; returns the new length, the old one when there was nothing to decode. */
 function decodeInPlace(bytes: Buffer): number {
   let to = 0
   for (let from = 0; from < bytes.length; from++) {

@@ -1,7 +1,7 @@
 import type { Header } from './header.ts'
 import { holdsGatewayKey } from './holds-gateway-key.ts'
 
-/** The cookie of the dashboard's session: over plain http, and over https, where a browser knows its origin. */
+/** The cookie of the console's session: over plain http, and over https, where a browser knows its origin. */
 export const SESSION_COOKIES = ['agw_session', '__Host-agw_session'] as const
 
 /** What all their names have; most requests are done with by this. */

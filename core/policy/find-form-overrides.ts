@@ -10,7 +10,7 @@ const SEMICOLON = 0x3b
 
 /**
  * Looks at the pairs of a query or of a form body. Some frameworks separate at semicolons too.
- * @param text one character a byte (latin1)
+ * @param text one character per byte (latin1)
  */
 export function findFormOverrides(text: string, found: FoundOverrides): void {
   if (!mayNameField(text)) return

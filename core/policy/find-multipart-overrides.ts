@@ -22,7 +22,7 @@ const CHARSET_AND_LANGUAGE = /^[^']*'[^']*'/
 /**
  * Looks at each part of a multipart body. Every line that begins like a delimiter counts as one: which boundary is meant
  * can be said in ways of which readers take different ones (twice, in pieces, in an encoding).
- * @param text one character a byte (latin1)
+ * @param text one character per byte (latin1)
  */
 export function findMultipartOverrides(text: string, found: FoundOverrides): void {
   for (let start = 0; start !== -1 && !isFull(found); ) {

@@ -12,7 +12,7 @@ const BASE64_RUN = /[A-Za-z0-9+/_-]{63,}/g
 /**
  * Whether a text holds a gateway key anywhere: as it is, percent-encoded, escaped as in JSON, or in Base64, as `Basic`
  * has it. Such a header, cookie or parameter never goes upstream, where the key would open the gateway.
- * @param text one character a byte (latin1)
+ * @param text one character per byte (latin1)
  */
 export function holdsGatewayKey(text: string): boolean {
   if (text.length < KEY_BYTES) return false

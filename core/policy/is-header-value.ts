@@ -1,6 +1,6 @@
 /**
  * Whether a text can stand in a header: a line break would begin a header, or a request, of its own making.
- * @param text one character a byte (latin1).
+ * @param text one character per byte (latin1).
  */
 export function isHeaderValue(text: string): boolean {
   for (let i = 0; i < text.length; i++) {

@@ -2,7 +2,7 @@ import { decodePath, type SplitReading } from './decode-path.ts'
 import { holdsGatewayKey } from './holds-gateway-key.ts'
 import { type ReadUrl, readUrl, type UrlFault } from './read-url.ts'
 
-/** Where a call wants to go. `raw_path` and `raw_query` are the caller's spelling, one character a byte (latin1). */
+/** The target of a call. `raw_path` and `raw_query` are exactly as the caller wrote them, one character per byte (latin1). */
 export interface Target extends ReadUrl {
   /** Decoded until stable; base URLs and rules match on these. */
   readonly segments: readonly string[]
@@ -21,7 +21,7 @@ export type ParsedTarget =
   | { readonly ok: false; readonly reason: TargetFault }
 
 /**
- * @param raw the `:path` that Envoy gives, `/https://host/path?query`, as latin1: one character a byte.
+ * @param raw the `:path` that Envoy gives, `/https://host/path?query`, as latin1: one character per byte.
  */
 export function parseTarget(raw: string): ParsedTarget {
   if (raw.charCodeAt(0) !== 0x2f) return { ok: false, reason: 'not_absolute' }

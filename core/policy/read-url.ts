@@ -32,7 +32,7 @@ const PATH_LENGTH_LIMIT = 16_384
 const PORT_LIMIT = 65_535
 
 /**
- * @param raw one character a byte (latin1), so that bytes that are no UTF-8 are seen and not replaced.
+ * @param raw one character per byte (latin1), so that invalid UTF-8 is detected instead of being replaced.
  * @param start where the URL begins in `raw`.
  * @param minSlashes how many slashes must follow the colon: proxies merge two into one.
  */

@@ -91,7 +91,7 @@ export function appendVia(headers: readonly Header[], installation: string): str
   return `${hops}1.1 ${viaName(installation)}`
 }
 
-/** Whether the call has passed this installation before (508 `loop_detected`). */
+/** Whether the call has passed this deployment before (508 `loop_detected`). */
 export function hasOwnVia(headers: readonly Header[], installation: string): boolean {
   for (const { name, value } of headers)
     if (name === 'via' && namesOwnHop(value, viaName(installation))) return true

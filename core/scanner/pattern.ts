@@ -17,7 +17,7 @@ export type Pattern = {
   readonly gates: readonly Gate[]
   /** Ordinary where an operator speaks: not looked for in the system message of a chat. */
   readonly unless_system_role?: boolean
-  /** Only in texts of at most so many bytes, as values of forms and tool arguments are. */
+  /** Only in texts of at most this many bytes, as values of forms and tool arguments are. */
   readonly longest_text?: number
   readonly hits: readonly string[]
   readonly misses: readonly string[]

@@ -73,5 +73,7 @@ function urlsOf(auth: SealedAuth): string[] {
     .flatMap(([name]) => members[name] ?? [])
 }
 
-/** A text that is no URL, which only a changed store can hold, stands for itself and so opens nothing. */
+/**
+ * A text that is not a URL, which only a manipulated store can contain, is returned unchanged and therefore matches no origin.
+ */
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url)

@@ -100,7 +100,7 @@ export class AccessLog {
     }
   }
 
-  /** Answers when the newest call of the batch has ended. */
+  /** Returns when the newest call of the batch has ended. */
   #receive(bytes: Buffer): number {
     let calls: readonly FinishedCall[]
     try {

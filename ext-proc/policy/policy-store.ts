@@ -36,7 +36,7 @@ export interface AgentPolicy {
   readonly scopes: AgentScopes
 }
 
-/** Learns about kills from every read of an agent, and answers what is known without a read. */
+/** Learns about kills from every read of an agent, and reports what is known without a read. */
 export interface KillFlags {
   /** Take this before reading the store, and pass it on with the result of the read. */
   moment(): number

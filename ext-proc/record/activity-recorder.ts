@@ -20,7 +20,7 @@ const FLOOD_KINDS_MAX = 10_000
 const FLOODS_MAX = 50_000
 const COUNTS_TTL_S = 30 * 24 * 3600
 const UNKNOWN_CALL_SAMPLES_PER_MINUTE = 20
-/** While the log cannot be written every flush fails; it is told of once in so long. */
+/** While the log cannot be written, every flush fails; this is reported at most once per interval. */
 const FAILURE_NOTICE_INTERVAL_MS = 5_000
 
 /** An entry that waits for its batch, as core/lua/record.lua takes it. */
@@ -80,7 +80,10 @@ export class ActivityRecorder {
     if (this.#queue.length >= BATCH_MAX) void this.flush()
   }
 
-  /** Resolves when the entry of an allowed call is in the log. @throws (rejects) when Redis has not taken it */
+  /**
+   * Resolves when the entry of an allowed call is in the log.
+   * @throws (rejects) when Redis has not taken it
+   */
   async allowedNow(entry: ActivityEntry): Promise<void> {
     await recordEntries(this.#parts.redis, entry.organization_id, [entry])
   }

@@ -16,7 +16,7 @@ const PRINTABLE = /^[!-~]*$/
 /**
  * Reads a reference as the URL standard does, which fetch and browsers follow; other clients differ where it is not
  * plain, so what goes out is written plainly.
- * @param raw one character a byte (latin1)
+ * @param raw one character per byte (latin1)
  * @param base the URL that the API was called with
  */
 export function readReference(raw: string, base: URL): Reference {

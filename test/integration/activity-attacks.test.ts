@@ -31,7 +31,7 @@ const alertOf = (agent_id: string): Promise<Json> =>
   })
 
 test('no name, time or text of an entry stops the digest of the log', async () => {
-  // A title is cut, and a cut through a pair of surrogates is no JSON that the store can read.
+  // A title is cut, and a cut through a pair of surrogates is not JSON that the store can read.
   const names = ['x', 'xx'].map((before_) => before_ + '\u{1f600}'.repeat(198))
   for (const agent_name of names)
     assert.equal((await admin.call('POST', '/admin/agents', { body: { agent_name } })).status, 201)

@@ -24,7 +24,7 @@ after(async () => {
 })
 const { operator } = stack
 
-/** A call that no scope allows; answers its request id. */
+/** A call that no scope allows; returns its request id. */
 async function refusedCall(access: Access, name: string): Promise<string> {
   const answer = await call({
     to: stack.proxyUrl,

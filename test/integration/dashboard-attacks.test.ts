@@ -101,7 +101,7 @@ describe('threat 6: a server on another port of the host, which the operator vis
     }
   })
 
-  /** Answers what it could read; a frame that shows the page would do so in `load` with a document to look at. */
+  /** Returns what it could read; a frame that shows the page would do so in `load` with a document to look at. */
   const attackOf = (name: string): string => `<!doctype html><body><script>
     const body = JSON.stringify({ agent_name: '${name}' })
     const form = (action, type, field) => new Promise((resolve) => {

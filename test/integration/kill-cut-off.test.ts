@@ -62,7 +62,7 @@ for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readon
     )
     const [silent] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-1')
     assert.equal(silent.region, 'local')
-    // Where commands come through, the edge makes its subscription anew and finds the kill in the store.
+    // Where commands come through, the edge makes its subscription again and finds the kill in the store.
     assert.equal(receipt.complete, silent.acknowledged_ms !== null)
     if (mode !== 'no_messages') assert.equal(receipt.complete, false)
     const [hearing] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-2')
@@ -114,7 +114,7 @@ test('a store that has lost a kill gets it back from the edges, and the agent ne
   await kill(lost)
   assert.equal((await call(1, lost, '/dead').ended).reason, 'agent_killed')
   const killed = await storedAgent(lost)
-  // As after a failover to a replica that lacked the kill: the old state, and connections made anew.
+  // As after a failover to a replica that lacked the kill: the old state, and new connections.
   const loseIt = async (): Promise<void> => {
     await fleet.redis.hset(REDIS_KEYS.agents(ORG), agent_id, JSON.stringify(before))
     await fleet.redis.hset(REDIS_KEYS.apiKeys(ORG), keyBefore)

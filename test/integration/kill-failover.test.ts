@@ -145,7 +145,7 @@ test('after a failover to a replica that lacks a kill, and to a store that is em
   leadEdgesTo(replica)
   const lost = await until('the operator is warned', () => alertOf().catch(() => null))
   assert.equal(lost.last.action, 'agent.kill_lost')
-  // Whoever makes it anew under its id gets it as it was.
+  // Whoever makes it again under its id gets it as it was.
   await operator.send('POST', '/admin/agents', { agent_name: 'again', agent_id }, 201)
   const headers = { authorization: `Bearer ${(await operator.makeOrganizationKey()).key}` }
   const { base_url } = await operator.makeIntegration(access.base_url)

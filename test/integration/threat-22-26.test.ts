@@ -104,7 +104,7 @@ test('threat 24: what headers alone decide is refused before the body comes', as
   }
 })
 
-/** Sends a head and no body, and answers what comes back. */
+/** Sends a head and no body, and returns what comes back. */
 function firstBytes(head: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(stack.proxyUrl)

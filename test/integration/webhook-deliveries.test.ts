@@ -196,7 +196,7 @@ test('URL and secret are those at the time of the attempt, and a pending deliver
 test('of the rate_limit_exceeded of a minute two events go out, and the second tells how many more there were', async () => {
   const { webhook_id } = await subscribe('/flood', { events: ['rate_limit_exceeded'] })
   const flood = { agent_id: 'agt_flood', data: { service: 'openai', limit: 5 } }
-  // A flood that lies on the edge of a minute is two floods; this one is started anew then.
+  // A flood that lies on the edge of a minute is two floods; this one is started again then.
   const minuteOf = (): number => Math.floor(Date.now() / 60_000)
   if (Date.now() % 60_000 > 55_000)
     await until('the next minute', () => Date.now() % 60_000 < 5_000)

@@ -102,7 +102,7 @@ export class FakeControlChannel {
     },
   } as unknown as RedisClient
 
-  /** A change is written; its message arrives unless it is `lost`. Answers its epoch. */
+  /** A change is written; its message arrives unless it is `lost`. Returns its epoch. */
   change(targets: readonly ControlTarget[], lost: 'lost' | 'arrives' = 'arrives'): number {
     this.epoch++
     if (lost === 'arrives') this.message({ kind: 'control', epoch: this.epoch, targets })

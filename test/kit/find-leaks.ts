@@ -9,7 +9,7 @@ const SECRET_FILES = ['admin-token', 'encryption-key']
 
 /**
  * Looks for texts in all that a stack puts out or keeps: logs, metrics, what its APIs and Envoy's admin interface say,
- * the store, and the files of the data directory. Answers the places, each with the text it holds.
+ * the store, and the files of the data directory. Returns the places, each with the text it holds.
  */
 export async function findLeaks(stack: Stack, texts: readonly string[]): Promise<string[]> {
   const places = new Map<string, string>([['log', stack.log()]])

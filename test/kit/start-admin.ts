@@ -7,7 +7,7 @@ import type { Environment } from '../../core/settings.ts'
 import { freePort } from './free-port.ts'
 import { until } from './until.ts'
 
-/** What several admin processes of one installation share. */
+/** What several admin processes of one deployment share. */
 export interface AdminIdentity {
   readonly token: string
   readonly encryption_key: string

@@ -12,7 +12,7 @@ export function tempFolder(name = 'test'): string {
         try {
           rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
         } catch {
-          // A process of the test that is just ending still writes there; what follows must run all the same.
+          // A process of the test that is still ending may write there; the rest must run anyway.
         }
       }
     })

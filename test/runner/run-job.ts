@@ -92,7 +92,7 @@ export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<
 
 const pipes = ['pipe', 'pipe'] as const
 
-/** Calls back when all known tests have ended for a while, one of them without success. Answers what ends the watch. */
+/** Calls back some time after all known tests have ended, if one of them failed. Returns the function that ends the watch. */
 function onceFailedAndDone(events: string, call: () => Promise<void>): () => void {
   let done_ms: number | null = null
   const timer = setInterval(() => {

@@ -80,7 +80,7 @@ export interface CallChange {
   /** The answers to whether the lease is held, one after the other; the last one stays. */
   readonly mayServe?: readonly boolean[]
   readonly is_busy?: boolean
-  /** The process stood still before the last look. */
+  /** The process was paused before the last look. */
   readonly has_stalled?: boolean
   /** Whether the store takes an automatic kill. */
   readonly is_killed?: boolean

@@ -44,7 +44,7 @@ const reactivation = (agent_id: string, revision: number): KillTarget => ({
   revision,
 })
 
-/** An edge with a store, whose held calls end as soon as they are cut. */
+/** An edge with a store. Its calls in flight end as soon as they are cut. */
 function anEdge(...agents: readonly Agent[]) {
   const redis = new FakePolicyRedis()
   for (const agent of agents) redis.agents.set(agent.agent_id, agent)

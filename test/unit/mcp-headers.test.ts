@@ -11,7 +11,7 @@ type Headers = Readonly<Record<string, string>>
 const listOf = (headers: Headers) =>
   Object.entries(headers).map(([name, value]) => ({ name, value }))
 const base64 = (text: string): string => `=?base64?${Buffer.from(text).toString('base64')}?=`
-/** Header values come one character a byte. */
+/** Header values come one character per byte. */
 const latin1 = (text: string): string => Buffer.from(text).toString('latin1')
 
 const META = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}'

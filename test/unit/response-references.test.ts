@@ -241,7 +241,7 @@ for (const [value, expected] of [
   ['/', `${API}/`],
   ['/httpbin/get', `${API}/httpbin/get`],
   ['', ''],
-  // A reference whose first segment holds a colon is no URL of its own.
+  // A reference whose first segment holds a colon is not a URL of its own.
   ['v1:things', 'v1:things'],
   ['./v1:things', `${API}/v1/things/v1:things`],
 ] as const)

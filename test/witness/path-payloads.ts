@@ -1,4 +1,4 @@
-/** Requests for one item that try to reach something else; one character a byte (latin1). */
+/** Requests for one item that try to reach something else; one character per byte (latin1). */
 export function pathPayloads(lists: readonly string[]): readonly string[] {
   const lines = lists.flatMap((text) => text.split(/\r?\n/)).filter((line) => line !== '')
   const found = new Set<string>()

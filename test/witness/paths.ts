@@ -9,7 +9,7 @@ import { sendShape } from './send-shape.ts'
 
 /**
  * Sends traversal payloads to real servers, and holds our decision to where they led: what a scope for `GET /items/*`
- * allows must reach one item on each of them. Lists of payloads are files, one a line, `{FILE}` standing for a name.
+ * allows must reach one item on each of them. Lists of payloads are files, one per line, `{FILE}` standing for a name.
  *
  *     node cli/prepare.mjs build && node dist/test/witness/paths.js [--all] [LIST ...]
  *

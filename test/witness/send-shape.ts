@@ -4,7 +4,7 @@ import type { OverrideShape } from './override-shapes.ts'
 /** What a server saw: null where it refused the request, or did not answer with the two. */
 export type SeenCall = { readonly method: string; readonly path: string } | null
 
-/** A server that says nothing for so long has no answer to this request. */
+/** A server that says nothing for this long has no answer to this request. */
 const SILENCE_MS = 5_000
 
 /** Sends the bytes as they are. */

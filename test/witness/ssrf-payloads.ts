@@ -5,7 +5,7 @@ const LEADS_SOMEWHERE = /:\/|^https?:/i
 /** What a document puts around an address: a Markdown link's end, a sentence's end. */
 const TAIL = /(?:\)|\]\(.*|[.,])$/
 
-/** The addresses in a text, each once: lists with one a line, and Markdown or program output around them. */
+/** The addresses in a text, each once: lists with one per line, and Markdown or program output around them. */
 export function ssrfPayloads(texts: readonly string[]): readonly string[] {
   const found = texts.flatMap((text) =>
     // eslint-disable-next-line no-control-regex -- lists come with the colours of a terminal

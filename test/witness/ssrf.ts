@@ -12,7 +12,7 @@ import { ssrfPayloads } from './ssrf-payloads.ts'
 /**
  * Gives SSRF payloads to the running product wherever it takes an address: as the target of a call, as the base URL or
  * token URL of an integration, and as a webhook's URL. Counts the connections it makes to a private address or to a
- * cloud's metadata service. Lists are files with addresses, one a line or in Markdown.
+ * cloud's metadata service. Lists are files with addresses, one per line or in Markdown.
  *
  *     node cli/prepare.mjs build && node dist/test/witness/ssrf.js [--product FOLDER] [--allow CIDR,…] LIST …
  *

@@ -169,7 +169,7 @@ export function CheckField({
   )
 }
 
-/** Entries of a list, one a line. */
+/** Entries of a list, one per line. */
 export const linesOf = (text: string): string[] =>
   text
     .split('\n')

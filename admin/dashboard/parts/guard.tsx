@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useErrorBoundary } from 'preact/hooks'
 
-/** A fault of one page leaves the way to the others; `place` says where one is, and another one is tried again. */
+/** An error on one page does not affect the others; navigating to another `place` resets it. */
 export function Guard({ place, children }: { place: string; children: ComponentChildren }) {
   const [fault, again] = useErrorBoundary((error) => reportError(error))
   useEffect(() => {

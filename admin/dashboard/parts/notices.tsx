@@ -7,7 +7,7 @@ interface Issue {
   readonly message: string
 }
 
-/** What went wrong, in the words of the service, with every fault of the input. */
+/** The error message of the service, with all input errors. */
 export function ProblemNotice({ problem }: { problem: Problem | null }) {
   if (problem === null) return null
   const issues = (problem.details['issues'] ?? []) as readonly Issue[]

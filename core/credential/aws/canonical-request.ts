@@ -33,7 +33,7 @@ export function canonicalRequest(
   return { text, signed_headers }
 }
 
-/** SHA-256 in lower-case hex of a text with one character a byte. */
+/** SHA-256 in lower-case hex of a text with one character per byte. */
 export const hashOfText = (text: string): string =>
   createHash('sha256').update(text, 'latin1').digest('hex')
 

@@ -11,7 +11,7 @@
 -- Deliveries wait elsewhere; this is what may pile up while no admin process runs.
 local OUTBOX_BYTES_MAX = 16 * 1024 * 1024
 local FLOOD_TTL_S = 24 * 3600
--- Edges may still count refusals of a minute for so long after it (they write with their own clock).
+-- Edges may still count refusals of a minute for this long after it (they write with their own clock).
 local FLOOD_GRACE_MS = 2000
 
 -- Of the gathered events of an agent the first of a minute is sent at once, unless the minute before had some too; of the

@@ -6,7 +6,7 @@ const PRINTABLE = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 
 /**
- * The runs of UTF-16 in bytes that are something else, one a line; null where there are none. Of either byte order,
+ * The runs of UTF-16 in bytes that are something else, one per line; null where there are none. Of either byte order,
  * since the one looks like the other a byte later. Letters of ASCII alone: others look like any numbers.
  */
 export const wideRuns = (body: Buffer): Buffer | null => {

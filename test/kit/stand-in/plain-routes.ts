@@ -117,7 +117,7 @@ function answerOddHeaders(response: StandInResponse): void {
   response.end('odd')
 }
 
-/** Answers what came: the body as the body, the rest in headers of its own. */
+/** Returns what came: the body as the body, the rest in headers of its own. */
 async function echo(received: ReceivedRequest, response: StandInResponse): Promise<void> {
   await received.ended
   if (!received.is_complete) return

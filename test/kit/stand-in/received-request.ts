@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 export type StandInRequest = IncomingMessage
 export type StandInResponse = ServerResponse
 
-/** Answers a request; false leaves it to the next. */
+/** Returns a request; false leaves it to the next. */
 export type StandInRoute = (
   received: ReceivedRequest,
   request: StandInRequest,
