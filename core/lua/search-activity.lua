@@ -1,4 +1,4 @@
--- Purpose: walks the activity log of one organization from new to old and answers the entries that may match a filter.
+-- Purpose: walks the activity log of one organization from new to old and returns the entries that may match a filter.
 -- Guarantee: looks at so many candidates at most, so that no call of it is long, and says where to go on. Entries above
 --   the digested position are in no index yet: they are all candidates, and the caller checks each entry itself.
 -- KEYS[1] activity stream · KEYS[2] digest · KEYS[3..] the indexes that an entry must be in, none for all entries

@@ -1,4 +1,4 @@
--- Purpose: the body of commit.lua and commit-when-full.lua, whose headers say what it takes and answers.
+-- Purpose: the body of commit.lua and commit-when-full.lua, whose headers say what it takes and returns.
 local function applyChange()
   local plan = cjson.decode(ARGV[1])
   for number, guard in ipairs(plan.guards) do
