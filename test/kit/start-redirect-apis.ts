@@ -19,6 +19,13 @@ export interface RedirectApis {
     readonly deep: string
     readonly other: string
   }
+  /** A redirect to another host that redirects back to the other API: nothing in the first response says so. */
+  readonly third_party: {
+    readonly url: string
+    /** How often it was called, and how often with the agent's key. */
+    readonly seen: () => { readonly calls: number; readonly with_key: number }
+    readonly reached: () => boolean
+  }
   readonly stop: () => Promise<void>
 }
 
@@ -72,7 +79,15 @@ export async function startRedirectApis(
   keyHeader: KeyHeader = 'authorization',
 ): Promise<RedirectApis> {
   const locations: { readonly name: string; readonly status: number; readonly text: string }[] = []
+  let back = ''
+  const third = await startRawUpstream(
+    () => `HTTP/1.1 302 X\r\nlocation: ${back}\r\ncontent-length: 0\r\n\r\n`,
+  )
+  // Another host, as clients compare them, at the same address.
+  const away = third.origin.replace('127.0.0.1', 'localhost')
   const redirecting = await startRawUpstream((head) => {
+    if (/\/away(?:\?\S*)? HTTP/.test(head))
+      return `HTTP/1.1 302 X\r\nlocation: ${away}/\r\ncontent-length: 0\r\n\r\n`
     const place = /\/r\/(\d+)(?:\?\S*)? HTTP/.exec(head)?.[1]
     const { status, text } = locations[Number(place)] ?? { status: 0, text: '' }
     if (place !== undefined)
@@ -96,6 +111,7 @@ export async function startRedirectApis(
     const made = await operator.makeIntegration(base_url, { auth })
     await operator.makeScope(agent.agent_id, made.integration_id)
   }
+  back = `${gateway}/${theirs}/third`
   const { port } = new URL(gateway)
   for (const [kind, texts] of [
     ['attack', ATTACKS],
@@ -146,8 +162,16 @@ export async function startRedirectApis(
       deep: `${gateway}/${mine}/deep/x`,
       other: `${gateway}/${theirs}/other`,
     },
+    third_party: {
+      url: `${gateway}/${mine}/away`,
+      seen: () => ({
+        calls: third.heads.length,
+        with_key: third.heads.filter((head) => head.includes(agent.api_key)).length,
+      }),
+      reached: () => other.heads.some((head) => head.includes(' /v1/third HTTP')),
+    },
     stop: async () => {
-      await Promise.all([redirecting.stop(), other.stop()])
+      await Promise.all([redirecting.stop(), other.stop(), third.stop()])
     },
   }
 }

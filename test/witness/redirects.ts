@@ -87,12 +87,20 @@ const clients: Readonly<Record<string, Client>> = {
   java: onInput('java', [join(CLIENTS, 'Redirects.java')], javaLines),
 }
 
+interface ThirdParty {
+  readonly got_key: boolean
+  /** With the key: clients that keep it from other hosts may send it again to the first. */
+  readonly reached_other_api: boolean
+}
+
 interface Seen {
   readonly version: string
   /** Cases of which a call arrived at the other API; none may. */
   readonly reached: Readonly<Record<KeyHeader, readonly string[]>>
   /** Ordinary redirects that did not arrive. */
   readonly missed: Readonly<Record<KeyHeader, readonly string[]>>
+  /** What came of a redirect to another host that redirects back: what it got, and what was reached. */
+  readonly third_party: Readonly<Record<KeyHeader, ThirdParty>>
   /** The cookies that came with a call to the API that set them, below a folder of it, and to the other API. */
   readonly cookies: Readonly<Record<'inside' | 'deep' | 'other', string>>
 }
@@ -109,10 +117,11 @@ try {
       console.log(`${name.padEnd(10)} is not on this machine: ${one}`)
       continue
     }
-    const { version, reached, missed, cookies } = one
+    const { version, reached, missed, third_party, cookies } = one
     const count = reached.authorization.length + reached['x-api-key'].length
     console.log(`${name.padEnd(10)} reached the other API in ${count} cases (${version})`, {
       missed,
+      third_party,
       cookies,
     })
     if (count > 0) process.exitCode = 1
@@ -139,7 +148,7 @@ async function observe(client: Client): Promise<Seen> {
     try {
       const version = await client({
         headers: apis.headers,
-        redirects: apis.cases.map(({ url }) => url),
+        redirects: [...apis.cases.map(({ url }) => url), apis.third_party.url],
         cookies: [login, inside, deep, other],
       })
       const arrived = apis.arrived()
@@ -149,7 +158,11 @@ async function observe(client: Client): Promise<Seen> {
         other: apis.cookiesAt('/other').join(),
       }
       const missed = ORDINARY_NAMES.filter((name) => !arrived.includes(name))
-      return { version, reached: apis.reached(), missed, cookies }
+      const third_party: ThirdParty = {
+        got_key: apis.third_party.seen().with_key > 0,
+        reached_other_api: apis.third_party.reached(),
+      }
+      return { version, reached: apis.reached(), missed, third_party, cookies }
     } finally {
       await apis.stop()
     }
@@ -159,6 +172,7 @@ async function observe(client: Client): Promise<Seen> {
     version: bearer.version,
     reached: { authorization: bearer.reached, 'x-api-key': header.reached },
     missed: { authorization: bearer.missed, 'x-api-key': header.missed },
+    third_party: { authorization: bearer.third_party, 'x-api-key': header.third_party },
     cookies: bearer.cookies,
   }
 }
