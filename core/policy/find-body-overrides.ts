@@ -4,6 +4,8 @@ import { findJsonOverrides } from './find-json-overrides.ts'
 import { findMultipartOverrides } from './find-multipart-overrides.ts'
 import { type FoundOverrides, isEmpty, NO_OVERRIDES, type Overrides } from './overrides.ts'
 
+const SAYS_JSON = /json/i
+
 /**
  * The methods and paths that a body names and web frameworks believe: of a form, of a multipart form, and of the top level
  * of a JSON object.
@@ -17,6 +19,6 @@ export function findBodyOverrides(body: Buffer, content_type: string): Overrides
     if (readers.form) findFormOverrides(text, found)
     if (readers.multipart) findMultipartOverrides(text, found)
   }
-  findJsonOverrides(body, found)
+  findJsonOverrides(body, found, SAYS_JSON.test(content_type))
   return isEmpty(found) ? NO_OVERRIDES : found
 }

@@ -7,21 +7,34 @@ import { type FoundOverrides, isFull, OVERRIDES_LIMIT } from './overrides.ts'
 const KEY_LIMIT_BYTES = 512
 /** Which bodies may have such a member; the names of a path are no one's in JSON. */
 const MAY_NAME_FIELD = /ethod|verb|\\u00/i
+/** Bytes of a character of UTF-32. */
+const WIDEST_BYTES = 4
 const QUOTE = 0x22
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
-/** With these begins what lenient readers skip before JSON: comments, and a prefix against inclusion as a script. */
-const LENIENT_STARTS: readonly number[] = [0x2f, 0x23, 0x29]
 
-/** Looks at the top level of an object, and at the whole of a text that only a lenient reader takes for one. */
-export function findJsonOverrides(body: Buffer, found: FoundOverrides): void {
+/** With these begins what lenient readers skip before JSON: comments, and a prefix against inclusion as a script. */
+const LENIENT_STARTS: readonly number[] = [OPEN_OBJECT, 0x2f, 0x23, 0x29]
+
+/**
+ * Looks at the top level of an object, and at the whole of a text that only a lenient reader takes for one.
+ * @param says_json whether the type of the body is one of JSON: then every text that is not JSON is looked at. A list or a
+ * scalar has no members for anyone.
+ */
+export function findJsonOverrides(body: Buffer, found: FoundOverrides, says_json: boolean): void {
   const start = skipStart(body)
   const first = body[start]
-  if (first === undefined || (first !== OPEN_OBJECT && !LENIENT_STARTS.includes(first))) return
-  const text = body.toString('latin1')
+  if (first === undefined || !(says_json || LENIENT_STARTS.includes(first))) return
+  const text = narrowed(body)
   if (!MAY_NAME_FIELD.test(text)) return
-  const end = first === OPEN_OBJECT ? walkObject(body, start, found) : -1
+  const end = first === OPEN_OBJECT ? walkObject(body, start, found) : skipValue(body, start)
   if (end < 0 || skipSpace(body, end) !== body.length) findLeniently(text, found)
+}
+
+/** UTF-16 and UTF-32, which Jackson and Python recognize by the first bytes, without what makes them wide. */
+function narrowed(body: Buffer): string {
+  const text = body.toString('latin1')
+  return body.subarray(0, WIDEST_BYTES).includes(0) ? text.replaceAll('\0', '') : text
 }
 
 function walkObject(body: Buffer, start: number, found: FoundOverrides): number {

@@ -6,6 +6,7 @@ import { skipValue, walkJson } from '../../core/http-message/walk-json.ts'
 import { isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
 import { compileToolGlob } from '../../core/mcp/tool-glob.ts'
+import { findBodyOverrides } from '../../core/policy/find-body-overrides.ts'
 import { fromRoot } from '../../core/root.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
@@ -129,4 +130,38 @@ test('what the strict grammar takes is what JSON.parse takes', () => {
     }
     assert.equal(strictly(body), isJson, name)
   }
+})
+
+/** The texts with an override in place of the call, in the same encoding. */
+const asOverride = (text: string): string =>
+  text
+    .replaceAll(/method|\uff4dethod|m\\u0065thod/gi, '_$&')
+    .replaceAll('tools/call', 'DELETE')
+    .replaceAll('tools\\/c\\u0061ll', 'DEL\\u0045TE')
+
+function overrideIn(name: string): Buffer {
+  const text = JSON_TEXTS[name] ?? ''
+  if (typeof text === 'string') return Buffer.from(asOverride(text))
+  if (name.startsWith('UTF-16LE'))
+    return Buffer.from(asOverride(text.toString('utf16le')), 'utf16le')
+  if (name.startsWith('UTF-16BE'))
+    return Buffer.from(
+      asOverride(Buffer.from(text).swap16().toString('utf16le')),
+      'utf16le',
+    ).swap16()
+  if (!name.startsWith('UTF-32')) return Buffer.from(asOverride(text.toString('latin1')), 'latin1')
+  const narrow = Buffer.from(asOverride(text.toString('latin1').replaceAll('\0', '')))
+  return Buffer.from([...narrow].flatMap((byte) => [0, 0, 0, byte]))
+}
+
+test('an override is found in every text in which a real reader sees the member, lists apart', () => {
+  let found = 0
+  for (const name of Object.keys(JSON_TEXTS)) {
+    const sees = seenOf(name).find(({ method }) => method === 'tools/call')
+    if (sees === undefined || name.endsWith('batch')) continue
+    const { methods } = findBodyOverrides(overrideIn(name), 'application/json')
+    assert.ok(methods.length > 0, `${name}: seen by ${sees.readers}`)
+    found++
+  }
+  assert.ok(found > 115)
 })
