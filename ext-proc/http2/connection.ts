@@ -254,8 +254,9 @@ export class Http2Connection {
     }
     // Of a stream that has ended.
     if (id <= this.#lastId) return
-    if (this.#state === 'left') return
     this.#lastId = id
+    // The peer was told which stream is the last, and puts this one elsewhere.
+    if (this.#state === 'left') return
     const stream: Http2Stream = {
       id,
       receiver: null,

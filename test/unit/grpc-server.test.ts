@@ -105,6 +105,8 @@ const frame = (type: number, flags: number, id: number, payload: string): Buffer
   return Buffer.concat([head, body])
 }
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+/** A frame with one message of one byte. */
+const message = (id: number, byte: string): Buffer => frame(0, 0, id, `00 00000001 ${byte}`)
 /** Opens a call on stream 1. */
 const CALL = frame(
   1,
@@ -317,6 +319,35 @@ describe('the server of ext-proc', () => {
     socket.resume()
     socket.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n')
     await once(socket, 'close')
+  })
+
+  test('a call that is opened after the last one is passed over, and those in flight go on', async () => {
+    const place = join(tempFolder('grpc'), 'late.sock')
+    const stopping = await startServer(
+      { address: `unix:${place}`, tls: null, message_limit_bytes: LIMIT_BYTES },
+      { ext_proc: answer },
+    )
+    const socket = connect(place)
+    let got = ''
+    socket.on('data', (bytes: Buffer) => {
+      got += bytes.toString('latin1')
+    })
+    const until = async (text: string): Promise<void> => {
+      while (!got.includes(text)) await once(socket, 'data')
+    }
+    socket.write(Buffer.concat([PREFACE, frame(4, 0, 0, ''), CALL, message(1, '61')]))
+    await until('\0\0\0\0\x01a')
+    const done = new Promise<void>((resolve) => stopping.tryShutdown(resolve))
+    // The peer acknowledges the ping of the first GOAWAY, and is told the last stream by the second.
+    socket.write(frame(6, 1, 0, '0000000000000000'))
+    await until('\0\0\x08\x07\0\0\0\0\0\0\0\0\x01')
+    const late = Buffer.from(CALL)
+    late.writeUInt32BE(3, 5)
+    socket.write(Buffer.concat([late, message(3, '62'), message(1, '63')]))
+    await until('\0\0\0\0\x01c')
+    assert.ok(!got.includes('\0\0\0\0\x01b'))
+    socket.write(frame(0, 1, 1, ''))
+    await done
   })
 
   test('a graceful stop lets the calls in flight end, and takes no new ones', async () => {
