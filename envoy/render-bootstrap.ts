@@ -55,29 +55,55 @@ const KEPT_FROM_UPSTREAM =
  */
 const ACTS_ON_ORIGIN = [
   'accept-ch',
+  'accept-ch-lifetime',
   'alt-svc',
   'alternate-protocol',
+  'attribution-reporting-register-source',
+  'attribution-reporting-register-trigger',
   'clear-site-data',
   'critical-ch',
   'expect-ct',
+  'idp-signin-status',
   'nel',
   'origin-agent-cluster',
+  'origin-isolation',
   'public-key-pins',
   'public-key-pins-report-only',
   'report-to',
   'reporting-endpoints',
+  'sec-session-challenge',
+  'sec-session-registration',
+  'secure-session-challenge',
+  'secure-session-registration',
   'service-worker-allowed',
   'set-cookie2',
   'set-login',
+  'shared-storage-write',
   'strict-transport-security',
   'use-as-dictionary',
   'x-accel-redirect',
   'x-lighttpd-send-file',
+  'x-litespeed-location',
+  'x-reproxy-file',
+  'x-reproxy-url',
   'x-sendfile',
 ]
 
-/** What leads a client elsewhere or sets a cookie; in a header the processor judges it, in a trailer it has no use. */
-const LEADS_ELSEWHERE = ['content-location', 'link', 'location', 'refresh', 'set-cookie']
+/**
+ * What leads a client elsewhere, the clients of Azure and Google that wait for an operation or upload in pieces included,
+ * or sets a cookie; in a header the processor judges it, in a trailer it has no use.
+ */
+const LEADS_ELSEWHERE = [
+  'location',
+  'set-cookie',
+  'link',
+  'content-location',
+  'refresh',
+  'operation-location',
+  'azure-asyncoperation',
+  'x-goog-upload-url',
+  'x-goog-upload-control-url',
+]
 
 /** What an upstream must not say in our name. */
 const KEPT_FROM_CALLER = 'x[-_]agw[-_].*'
@@ -90,11 +116,7 @@ const ANY = String.raw`\C*`
  * those of a call for which the processor has asked to see them.
  */
 const LOOKED_AT: readonly { readonly name: string; readonly value: string }[] = [
-  { name: 'location', value: ANY },
-  { name: 'set-cookie', value: ANY },
-  { name: 'link', value: ANY },
-  { name: 'content-location', value: ANY },
-  { name: 'refresh', value: ANY },
+  ...LEADS_ELSEWHERE.map((name) => ({ name, value: ANY })),
   { name: ':status', value: String.raw`1\d\d|\d{4,}` },
   { name: 'x-agw-look', value: ANY },
 ]

@@ -19,8 +19,8 @@ export type JudgedHeaders =
 type Judged = { readonly value: string | null } | { readonly refused: RefusedHeader }
 type RefusedHeader = RefusedReference | 'repeated' | 'too_many'
 
-/** More references than any API sends in one header; each costs microseconds. */
-const LINK_LIMIT = 256
+/** More references than any API sends in all `Link` headers of a response; each costs some 50 µs. */
+const LINKS_LIMIT = 256
 
 /**
  * All APIs share the gateway's origin, so none may lead a client to another of them, or set a cookie for it. Returns
@@ -30,15 +30,18 @@ export function judgeHeaders(headers: readonly Header[], place: CallPlace): Judg
   const first = headers.find(({ name }) => name === 'location')
   const kept: Header[] = []
   let isChanged = false
+  let links = 0
   for (const header of headers) {
     const { name, value } = header
     if (name === ':status' && !IS_FINAL.test(value))
       return { kind: 'deny', denial: notFinal(place) }
     // Clients differ in which of several they follow.
+    const targets = name === 'link' ? linkTargets(value, LINKS_LIMIT - links) : NO_TARGETS
+    links += targets?.length ?? 0
     const judged =
       name === 'location' && value !== first?.value
         ? { refused: 'repeated' as const }
-        : judgeHeader(header, place)
+        : judgeHeader(header, targets, place)
     if ('refused' in judged)
       return { kind: 'deny', denial: redirectRefused(name, value, judged.refused, place.base_url) }
     if (judged.value === value) kept.push(header)
@@ -50,20 +53,29 @@ export function judgeHeaders(headers: readonly Header[], place: CallPlace): Judg
   return { kind: 'pass', headers: isChanged ? kept : headers }
 }
 
-function judgeHeader({ name, value }: Header, place: CallPlace): Judged {
+const NO_TARGETS: readonly string[] = []
+
+/** @param targets the references of a `Link` header; null where they are too many */
+function judgeHeader(
+  { name, value }: Header,
+  targets: readonly string[] | null,
+  place: CallPlace,
+): Judged {
   switch (name) {
     case 'location': {
       const judged = judgeFollowed(value, place)
       return judged.kind === 'pass' ? { value: judged.text } : { refused: judged.reason }
     }
     case 'content-location':
+    case 'operation-location':
+    case 'azure-asyncoperation':
+    case 'x-goog-upload-url':
+    case 'x-goog-upload-control-url':
       return untouched(value, [value], place)
     case 'refresh':
       return untouched(value, [refreshTarget(value)], place)
-    case 'link': {
-      const targets = linkTargets(value, LINK_LIMIT)
+    case 'link':
       return targets === null ? { refused: 'too_many' } : untouched(value, targets, place)
-    }
     case 'set-cookie':
       return {
         value: scopeCookie(value, { prefix: gatewayPrefix(place), path: place.target.raw_path }),

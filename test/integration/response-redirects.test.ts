@@ -38,6 +38,9 @@ function answeredWith(
 const cookiesOf = (answer: { headers: ReadonlyArray<readonly [string, string]> }): string[] =>
   answer.headers.flatMap(([name, value]) => (name.toLowerCase() === 'set-cookie' ? [value] : []))
 
+const linksOf = (from: number, count: number): string =>
+  `Link: ${Array.from({ length: count }, (_, i) => `<${from + i}>`).join()}`
+
 const proxy = new URL(stack.proxyUrl)
 const refused: readonly (readonly [status: number, lines: readonly string[], reason: string])[] = [
   [307, ['Location: /http://other.test/v1/secret'], 'target_path'],
@@ -59,6 +62,13 @@ const refused: readonly (readonly [status: number, lines: readonly string[], rea
   [200, ['Link: </v1/2>; rel=next', 'Link: </http://other.test/>; rel=prev'], 'target_path'],
   [204, ['Location: /http://other.test/'], 'target_path'],
   [304, ['Content-Location: /http://other.test/'], 'target_path'],
+  // Followed by the clients of Azure and of Google.
+  [202, ['Operation-Location: /http://other.test/'], 'target_path'],
+  [201, [`Azure-AsyncOperation: ${stack.proxyUrl}/http://other.test/`], 'gateway_address'],
+  [200, ['X-Goog-Upload-URL: /%68ttp://other.test/'], 'target_path'],
+  [200, ['X-Goog-Upload-Control-URL: /http://other.test/'], 'target_path'],
+  // A few headers of many references each would hold the processor for seconds.
+  [200, [linksOf(0, 200), linksOf(200, 57)], 'too_many'],
 ]
 
 for (const [status, lines, reason] of refused)
@@ -148,6 +158,41 @@ test('an absolute redirect elsewhere and references of the API pass as they are'
     )
   }
   assert.equal(answer.header('x-agw-look'), undefined)
+})
+
+test('headers that act on the whole origin are dropped, in headers and trailers', async () => {
+  const names = [
+    ...['accept-ch', 'accept-ch-lifetime', 'alt-svc', 'alternate-protocol', 'clear-site-data'],
+    ...['attribution-reporting-register-source', 'attribution-reporting-register-trigger'],
+    ...['critical-ch', 'expect-ct', 'idp-signin-status', 'nel', 'origin-agent-cluster'],
+    ...['origin-isolation', 'public-key-pins', 'public-key-pins-report-only', 'report-to'],
+    ...['reporting-endpoints', 'sec-session-challenge', 'sec-session-registration'],
+    ...['secure-session-challenge', 'secure-session-registration', 'service-worker-allowed'],
+    ...['set-cookie2', 'set-login', 'shared-storage-write', 'strict-transport-security'],
+    ...['use-as-dictionary', 'x-accel-redirect', 'x-lighttpd-send-file', 'x-litespeed-location'],
+    ...['x-reproxy-file', 'x-reproxy-url', 'x-sendfile'],
+  ]
+  const number = String(answers.size)
+  const lines = names.map((name) => `${name}: /http://other.test/\r\n`).join('')
+  answers.set(
+    number,
+    `HTTP/1.1 200 OK\r\n${lines}x-kept: yes\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${lines}x-kept: yes\r\n\r\n`,
+  )
+  for (const http_version of ['1.1', '2'] as const) {
+    const answer = await call({
+      to: stack.proxyUrl,
+      path: `/${open.base_url}/${number}`,
+      headers: { ...open.headers, te: 'trailers' },
+      http_version,
+    })
+    assert.equal(answer.header('x-kept'), 'yes')
+    const seen = [...answer.headers.map(([name]) => name.toLowerCase())]
+    seen.push(...Object.keys(answer.trailers))
+    assert.deepEqual(
+      names.filter((name) => seen.includes(name)),
+      [],
+    )
+  }
 })
 
 test('cookies are for the API that sets them alone, in headers of their own', async () => {
