@@ -121,6 +121,28 @@ const LOOKED_AT: readonly { readonly name: string; readonly value: string }[] = 
   { name: 'x-agw-look', value: ANY },
 ]
 
+const headerMatches = (side: 'Request' | 'Response', name: string, value: string): object => ({
+  single_predicate: {
+    input: {
+      name: 'header',
+      typed_config: {
+        '@type': `type.googleapis.com/envoy.type.matcher.v3.Http${side}HeaderMatchInput`,
+        header_name: name,
+      },
+    },
+    value_match: { safe_regex: { google_re2: {}, regex: value } },
+  },
+})
+
+/**
+ * Event streams in which an MCP server may name its endpoint. The response header comes first: Envoy cannot evaluate the
+ * method of a request that it refuses before its headers are known, and would never answer it.
+ */
+const EVENTS_OF_GET: readonly object[] = [
+  headerMatches('Response', 'content-type', String.raw`(?i)\C*text/event-stream\C*`),
+  headerMatches('Request', ':method', 'GET'),
+]
+
 /**
  * Envoy names each call and never takes the caller's name for it. What Envoy refuses before it knows the headers has
  * none; the nanosecond at which that call began stands in.
@@ -218,18 +240,10 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     kept_from_upstream: KEPT_FROM_UPSTREAM,
     kept_from_headers: removals(ACTS_ON_ORIGIN),
     kept_from_trailers: removals([...ACTS_ON_ORIGIN, ...LEADS_ELSEWHERE]),
-    looked_at: LOOKED_AT.map(({ name, value }) => ({
-      single_predicate: {
-        input: {
-          name: 'header',
-          typed_config: {
-            '@type': 'type.googleapis.com/envoy.type.matcher.v3.HttpResponseHeaderMatchInput',
-            header_name: name,
-          },
-        },
-        value_match: { safe_regex: { google_re2: {}, regex: value } },
-      },
-    })),
+    looked_at: [
+      ...LOOKED_AT.map(({ name, value }) => headerMatches('Response', name, value)),
+      { and_matcher: { predicate: EVENTS_OF_GET } },
+    ],
     trusted_ca_file: facts.trusted_ca_file,
   }
 }

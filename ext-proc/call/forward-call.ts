@@ -80,7 +80,8 @@ export function forwardCall(
     query_secret: plain === null ? null : echoedSecret(plain.auth),
     onUnauthorized: plain?.onUnauthorized ?? null,
     lists_tools,
-    opens_events: head.method === 'GET' && acceptsEvents(outgoing.headers),
+    is_get: head.method === 'GET',
+    asks_events: head.method === 'GET' && acceptsEvents(outgoing.headers),
     onFinding: (data) => record.foundInResponse(data),
   })
   const { raw_path, scheme } = target

@@ -38,8 +38,10 @@ export interface InspectionOrder {
   readonly onUnauthorized: (() => void) | null
   /** The call asks for a list of tools, or opens a stream in which one may come. */
   readonly lists_tools: boolean
-  /** The call asks for an event stream by GET, which may name the endpoint of an MCP server. */
-  readonly opens_events: boolean
+  /** An event stream that answers a GET may name the endpoint of an MCP server, whatever the caller's `Accept` says. */
+  readonly is_get: boolean
+  /** The caller asks for an event stream. */
+  readonly asks_events: boolean
   /** Is told of what was found and let through. */
   readonly onFinding: (data: Readonly<Record<string, unknown>>) => void
 }
@@ -49,12 +51,10 @@ export function inspectResponse(order: InspectionOrder): ResponseInspector {
   const { injection, tools } = order.settings
   const scans = injection.enabled && injection.scan_responses
   const filters = order.lists_tools && !tools.is_unrestricted
-  return scans ||
-    filters ||
-    order.opens_events ||
-    order.query_secret !== null ||
-    order.onUnauthorized !== null
-    ? new Inspector(order, scans, filters)
+  const sees_every_response =
+    scans || filters || order.query_secret !== null || order.onUnauthorized !== null
+  return sees_every_response || order.is_get
+    ? new Inspector(order, scans, filters, sees_every_response)
     : new HeaderInspector(order.place)
 }
 
@@ -72,16 +72,22 @@ class Inspector implements ResponseInspector {
   #released = 0
   #waiting: Buffer = Buffer.alloc(0)
 
-  constructor(order: InspectionOrder, scans: boolean, filters: boolean) {
+  readonly sees_every_response: boolean
+
+  constructor(
+    order: InspectionOrder,
+    scans: boolean,
+    filters: boolean,
+    sees_every_response: boolean,
+  ) {
     this.#order = order
     this.#scans = scans
     this.#filters = filters
+    this.sees_every_response = sees_every_response
   }
 
-  readonly sees_every_response = true
-
   get may_read_body(): boolean {
-    return this.#scans || this.#filters || this.#order.opens_events
+    return this.#scans || this.#filters || this.#order.asks_events
   }
 
   headers(headers: readonly Header[]): HeadersVerdict {
@@ -96,7 +102,7 @@ class Inspector implements ResponseInspector {
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
-    if (this.#order.opens_events && isEventStream(this.#contentType)) {
+    if (this.#order.is_get && isEventStream(this.#contentType)) {
       if (this.#contentEncoding !== null || namesOtherCharset(this.#contentType))
         return {
           kind: 'deny',

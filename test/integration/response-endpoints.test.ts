@@ -176,11 +176,24 @@ test('a stream that cannot be read is refused where it could name an endpoint', 
   }
 })
 
-test('a caller that asks for no event stream gets the bytes of the API', async () => {
-  const stream = `event: endpoint\ndata: /messages\n\n`
-  hostile = { stream, headers: { 'content-length': String(stream.length) } }
-  const answer = await askForEvents(open.headers, { accept: 'application/json' })
-  assert.equal(answer.body.toString(), stream)
-  const asked = await askForEvents(open.headers)
-  assert.equal(asked.body.toString(), `event: endpoint\ndata: /${base_url}/messages\n\n`)
+test('threat 29: an endpoint is judged whatever the Accept of the caller, and only in the response to a GET', async () => {
+  const named = (endpoint: string): string => `event: endpoint\ndata: ${endpoint}\n\n`
+  const at = (method: string, accept: string | null) =>
+    call({
+      to: stack.proxyUrl,
+      path: `/${base_url}/hostile/sse`,
+      method,
+      headers: { ...open.headers, ...(accept === null ? {} : { accept }) },
+    })
+  for (const accept of [null, '*/*', 'application/json', 'text/event-stream']) {
+    const text = named('/messages')
+    hostile = { stream: text, headers: { 'content-length': String(text.length) } }
+    assert.equal((await at('GET', accept)).body.toString(), named(`/${base_url}/messages`))
+    assert.equal((await at('POST', accept)).body.toString(), text)
+    const elsewhere = named(`/${other}/mcp`)
+    hostile = { stream: elsewhere, headers: { 'content-length': String(elsewhere.length) } }
+    // Cut, or refused where nothing of it has gone out.
+    const answer = await at('GET', accept).catch(() => null)
+    assert.equal(answer?.body.includes(`/${other}/mcp`) ?? false, false)
+  }
 })

@@ -71,7 +71,8 @@ function anInspector(looks: Looks) {
     query_secret: looks.query_secret === undefined ? null : new Secret(looks.query_secret),
     onUnauthorized: looks.onUnauthorized ?? null,
     lists_tools: looks.lists_tools ?? false,
-    opens_events: false,
+    is_get: false,
+    asks_events: false,
     onFinding: (data) => void findings.push(data['pattern_name']),
   }
   return { inspector: inspectResponse(order), findings, scanned }
