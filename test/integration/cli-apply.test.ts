@@ -70,7 +70,7 @@ test('what is applied is in force at the proxy, and a kill outlives every furthe
   assert.equal(different.code, 1)
   assert.deepEqual(JSON.parse(different.out).members, [{ member: 'metadata.since', before: 1 }])
   const { out, err } = await agw('', 'dump', '-o', 'json')
-  assert.match(err, /^applied is killed, which no file says/m)
+  assert.match(err, /^applied is killed\. The file does not record this/m)
   const dumped = JSON.parse(out)
   assert.deepEqual(
     dumped.agents.filter(({ agent_name }: { agent_name: string }) => agent_name === 'applied'),

@@ -80,7 +80,7 @@ describe('the dashboard', () => {
       const own = await browser.open(`${stack.apiUrl}/`)
       await own.getByLabel('Admin token').fill('no such token')
       await own.getByRole('button', { name: 'Sign in' }).click()
-      await own.getByRole('alert').filter({ hasText: 'This is no token' }).waitFor()
+      await own.getByRole('alert').filter({ hasText: 'Invalid token' }).waitFor()
       await signIn(own, token)
       const kept = await own.evaluate(
         'JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])',
