@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, lstatSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
@@ -25,6 +26,7 @@ import { watchStore } from './bootstrap/watch-store.ts'
 import { createMailer } from './email/mailer.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
+import { watchEdgeNames } from './edges/watch-edge-names.ts'
 import { AdminMetrics } from './metrics/admin-metrics.ts'
 import { keepSealed } from './integrations/keep-sealed.ts'
 import type { AdminContext } from './context/admin-context.ts'
@@ -59,7 +61,8 @@ export async function startAdmin(
   log: Logger,
   onTokenMade: (token: string) => void,
 ): Promise<RunningAdmin> {
-  const name = `admin-${process.pid}`
+  // Containers share host names and process numbers; locks and queues go by this name.
+  const name = `admin-${randomBytes(6).toString('hex')}`
   const redis = connectRedis(settings.redisUrl, { name, role: 'commands' })
   const subscription = connectRedis(settings.redisUrl, {
     name: `${name}-sub`,
@@ -95,6 +98,14 @@ export async function startAdmin(
       startBeacon(redis, name, settings.killLease_ms),
     )
     stops.push(startKillSweeper({ redis, lease_ms: settings.killLease_ms, log }))
+    stops.push(
+      watchEdgeNames({
+        redis,
+        organization_id: settings.organizationId,
+        lease_ms: settings.killLease_ms,
+        now: () => new Date(),
+      }),
+    )
     const context = contextOf({ settings, redis, ring, acknowledgements, tokenUses, log })
     stops.push(() => context.scans.close())
     stops.push(startDeliveries(context, name), startActivity(context, name))

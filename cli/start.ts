@@ -95,6 +95,7 @@ async function prepareBoot(
     secrets: ownSecrets(dataDir, settings),
     redisUrl: settings.redisUrl ?? `unix://${valkeySocket(dataDir)}`,
     verdict_secret: randomBytes(32).toString('hex'),
+    edge_boot: randomBytes(6).toString('hex'),
     echo_origin: `http://127.0.0.1:${ports.echoPort}`,
     ext_proc_addresses: extProcAddresses(settings, dataDir.sockets),
     access_log_address:

@@ -294,6 +294,12 @@ export const SETTINGS = {
     'Secret header value that marks an allowed call for the Envoy routes. Changes with every start.',
     internal,
   ),
+  edgeBoot: optional(
+    'AGW_EDGE_BOOT',
+    kinds.name,
+    'Set by agw start to the same random value for all starts of a child, since it runs one process of that name at a time. Otherwise each process makes its own.',
+    internal,
+  ),
   echoOrigin: optional(
     'AGW_ECHO_ORIGIN',
     kinds.httpOrigin,

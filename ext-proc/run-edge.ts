@@ -87,7 +87,7 @@ export async function runEdge(env: Environment): Promise<void> {
   )
   const stopMetrics = metrics.publish(
     commands,
-    edge_id,
+    settings.processId,
     (): Record<EdgeNumber, number> => ({
       agw_calls_in_flight: held.size,
       agw_lease_held: lease.isHeld ? 1 : 0,

@@ -124,14 +124,25 @@ export class AdminMetrics {
   async #edges(): Promise<Map<string, EdgeSnapshot>> {
     const { redis, now } = this.#parts
     const oldest_ms = now().getTime() - SNAPSHOT_MAX_AGE_MS
-    const edges = new Map<string, EdgeSnapshot>()
-    for (const [edge_id, text] of Object.entries(await redis.hgetall(REDIS_KEYS.edgeMetrics))) {
+    const processes = new Map<string, EdgeSnapshot>()
+    for (const [process_id, text] of Object.entries(await redis.hgetall(REDIS_KEYS.edgeMetrics))) {
       const snapshot = JSON.parse(text) as EdgeSnapshot
-      if (snapshot.at_ms >= oldest_ms) edges.set(edge_id, snapshot)
+      if (snapshot.at_ms >= oldest_ms) processes.set(process_id, snapshot)
       // A process that was killed does not take its numbers along.
       else if (snapshot.at_ms < oldest_ms - SNAPSHOT_MAX_AGE_MS)
-        await redis.hdel(REDIS_KEYS.edgeMetrics, edge_id)
+        await redis.hdel(REDIS_KEYS.edgeMetrics, process_id)
     }
-    return edges
+    return byLabel(processes)
   }
+}
+
+/** The label of a process is the name of the edge; where several have one name, the newest has it and the others their id. */
+function byLabel(processes: ReadonlyMap<string, EdgeSnapshot>): Map<string, EdgeSnapshot> {
+  const newest = [...processes].sort(([, a], [, b]) => b.at_ms - a.at_ms)
+  const labelled = new Map<string, EdgeSnapshot>()
+  for (const [process_id, snapshot] of newest) {
+    const [name = process_id] = process_id.split('/')
+    labelled.set(labelled.has(name) ? process_id : name, snapshot)
+  }
+  return labelled
 }

@@ -17,6 +17,8 @@ export interface Boot {
   readonly secrets: OwnSecrets
   readonly redisUrl: string
   readonly verdict_secret: string
+  /** Makes the ids of this start's edges unique (`AGW_EDGE_BOOT`). */
+  readonly edge_boot: string
   readonly echo_origin: string
   readonly ext_proc_addresses: readonly string[]
   readonly access_log_address: string
@@ -104,6 +106,7 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
       AGW_EXT_PROC_ADDRESS: address,
       AGW_ACCESS_LOG_ADDRESS: boot.access_log_address,
       AGW_EDGE_ID: `${edgeName(boot)}-${index + 1}`,
+      AGW_EDGE_BOOT: boot.edge_boot,
       AGW_VERDICT_SECRET: boot.verdict_secret,
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),
@@ -121,6 +124,7 @@ export function accessLogSpec(boot: Boot): ChildSpec {
     env: ownEnv(boot, {
       AGW_ACCESS_LOG_ADDRESS: address,
       AGW_EDGE_ID: `${edgeName(boot)}-log`,
+      AGW_EDGE_BOOT: boot.edge_boot,
     }),
     ready: 'ipc',
     sockets: socketFile(address),

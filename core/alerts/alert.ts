@@ -6,6 +6,7 @@ export const ALERT_KINDS = [
   'webhook_failing',
   'activity_lost',
   'state_lost',
+  'edge_name_clash',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

@@ -1,6 +1,7 @@
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import type { Acknowledgement } from './control-message.ts'
+import { processOf } from './process-of.ts'
 
 /** An acknowledgement may arrive before the response that says which one to wait for, so the latest ones are kept. */
 const RECENT_ACKNOWLEDGEMENTS = 10_000
@@ -84,8 +85,8 @@ export class Acknowledgements {
     const stored = await this.#redis.hgetall(REDIS_KEYS.acknowledgements(epoch)).catch(() => ({}))
     for (const text of Object.values(stored)) {
       const acknowledgement = parseAcknowledgement(text)
-      if (acknowledgement === null || !missing.delete(acknowledgement.edge_id)) continue
-      heard.set(acknowledgement.edge_id, {
+      if (acknowledgement === null || !missing.delete(processOf(acknowledgement))) continue
+      heard.set(processOf(acknowledgement), {
         ...acknowledgement,
         after_ms: this.#nowMs() - started_ms,
       })
@@ -95,8 +96,8 @@ export class Acknowledgements {
 
 function note(waiter: Waiter, acknowledgement: Acknowledgement, heard_ms: number): void {
   if (acknowledgement.epoch !== waiter.epoch) return
-  if (!waiter.missing.delete(acknowledgement.edge_id)) return
-  waiter.heard.set(acknowledgement.edge_id, {
+  if (!waiter.missing.delete(processOf(acknowledgement))) return
+  waiter.heard.set(processOf(acknowledgement), {
     ...acknowledgement,
     after_ms: heard_ms - waiter.started_ms,
   })

@@ -31,6 +31,8 @@ export type ControlMessage =
 export interface Acknowledgement {
   readonly epoch: number
   readonly edge_id: string
+  /** The process that acknowledges (`processOf`). */
+  readonly process_id?: string
   readonly region: string
   /** Calls that Envoy has confirmed to be closed. */
   readonly terminated: number
@@ -49,7 +51,10 @@ export const STORE_FORMAT = 2
 
 /** What an edge reports about itself with every heartbeat. */
 export interface EdgeRecord {
+  /** A name that the operator chose. Two hosts may have the same one by mistake. */
   readonly edge_id: string
+  /** The process itself, by which the registry and acknowledgements go (`processOf`). */
+  readonly process_id?: string
   readonly region: string
   readonly started_at: string
   /** Version of the program; older edges do not report it. */

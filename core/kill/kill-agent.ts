@@ -78,13 +78,13 @@ export async function killAgent(
     heard.reduce((total, acknowledgement) => total + acknowledgement[count], 0)
   const propagation_ms = Math.ceil(Math.max(0, ...heard.map(({ after_ms }) => round(after_ms))))
   // The rest only reports the kill. If it fails, the kill itself is not affected.
-  const [live, regions, still_usable_keys, metadata] = await Promise.all([
+  const [live, records, still_usable_keys, metadata] = await Promise.all([
     silent.length === 0 ? new Set<string>() : orElse(mayHoldLease(parts), new Set(silent)),
     silent.length === 0 ? [] : orElse(redis.hmget(REDIS_KEYS.edges, ...silent), []),
     orElse(readStillUsableKeys(redis, organization_id, agent_id, now().getTime()), []),
     orElse(readCallCounts(redis, organization_id, agent_id, now().getTime()), NO_CALLS),
   ])
-  const unheard = silent.filter((edge_id) => live.has(edge_id))
+  const unheard = silent.filter((process_id) => live.has(process_id))
   const complete = unheard.length === 0
   const counts = {
     requests_terminated: sum('terminated'),
@@ -115,9 +115,8 @@ export async function killAgent(
         terminated,
         unconfirmed,
       })),
-      ...silent.map((edge_id, i) => ({
-        edge_id,
-        region: regionOf(regions[i]),
+      ...silent.map((process_id, i) => ({
+        ...nameOf(process_id, records[i]),
         acknowledged_ms: null,
         terminated: 0,
         unconfirmed: 0,
@@ -151,8 +150,14 @@ const NO_CALLS = { last_request: null, requests_last_hour: 0 } as const
 const orElse = <T>(asked: Promise<T>, fallback: T): Promise<T> => asked.catch(() => fallback)
 
 /** An edge that has deregistered since then has no record. */
-const regionOf = (text: string | null | undefined): string =>
-  text ? (JSON.parse(text) as EdgeRecord).region : ''
+function nameOf(
+  process_id: string,
+  text: string | null | undefined,
+): Pick<EdgeRecord, 'edge_id' | 'region'> {
+  if (!text) return { edge_id: process_id, region: '' }
+  const { edge_id, region } = JSON.parse(text) as EdgeRecord
+  return { edge_id, region }
+}
 
 /** To the microsecond. */
 const round = (ms: number): number => Math.round(ms * 1000) / 1000

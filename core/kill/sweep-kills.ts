@@ -1,5 +1,6 @@
 import type { Acknowledgement } from '../control/control-message.ts'
 import { liveEdges } from '../control/live-edges.ts'
+import { processOf } from '../control/process-of.ts'
 import type { Agent } from '../model.ts'
 import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
@@ -51,8 +52,8 @@ async function sweep(
   const record = JSON.parse(text) as KillRecord
   const stored = Object.values(await redis.hgetall(REDIS_KEYS.acknowledgements(epoch)))
   const heard = stored.map((one) => JSON.parse(one) as Acknowledgement)
-  const acknowledged = new Set(heard.map(({ edge_id }) => edge_id))
-  const silent = [...live.keys()].filter((edge_id) => !acknowledged.has(edge_id))
+  const acknowledged = new Set(heard.map(processOf))
+  const silent = [...live.keys()].filter((process_id) => !acknowledged.has(process_id))
   const age_ms = now_ms - record.published_ms
   const isOver = silent.length === 0 || age_ms > lease_ms + LEASE_MARGIN_MS
   if (now_ms >= record.finish_after_ms && isOver) {

@@ -2,7 +2,7 @@
 -- Purpose: an edge confirms that a control message is in force there.
 -- Guarantee: stored before it is published, so that it can be read later; also works when the store is full.
 -- KEYS[1] acknowledgements of the epoch
--- ARGV[1] edge_id · ARGV[2] Acknowledgement as JSON · ARGV[3] channel · ARGV[4] seconds to keep it
+-- ARGV[1] id of the process · ARGV[2] Acknowledgement as JSON · ARGV[3] channel · ARGV[4] seconds to keep it
 -- ARGV[5] 1 to keep an existing one unchanged
 -- Returns: 1 stored, 0 left
 local now = redis.call('TIME')

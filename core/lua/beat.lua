@@ -2,7 +2,7 @@
 -- Purpose: records the heartbeat of an edge, and removes edges that have been silent for a long time.
 -- Guarantee: kills wait for an edge from its first heartbeat on, which it sends before it serves.
 -- KEYS[1] edges · KEYS[2] edge beats · KEYS[3] epoch
--- ARGV[1] edge_id · ARGV[2] EdgeRecord as JSON, or empty to deregister · ARGV[3] ms of silence after which an edge is
+-- ARGV[1] id of the process · ARGV[2] EdgeRecord as JSON, or empty to deregister · ARGV[3] ms of silence after which an edge is
 --   removed
 -- Returns: the epoch as text
 if ARGV[2] == '' then

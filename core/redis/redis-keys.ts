@@ -258,7 +258,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'edge-metrics',
     of: [],
     type: 'hash',
-    holds: 'edge_id → counters of its process, with the ms at which they were read',
+    holds: 'process id → counters of the edge, with the ms at which they were read',
   },
   refusalCounts: {
     kind: 'refusal-counts',
@@ -426,12 +426,12 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'The process that sends the beacon; expires.',
   },
-  edges: { kind: 'edges', of: [], type: 'hash', holds: 'edge_id → EdgeRecord' },
+  edges: { kind: 'edges', of: [], type: 'hash', holds: 'process id → EdgeRecord' },
   edgeBeats: {
     kind: 'edge-beats',
     of: [],
     type: 'sorted set',
-    holds: 'edge_id by the Redis time of its last heartbeat, in ms',
+    holds: 'process id by the Redis time of its last heartbeat, in ms',
   },
   kills: {
     kind: 'kills',
@@ -470,7 +470,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'acknowledgements',
     of: ['epoch'],
     type: 'hash',
-    holds: 'edge_id → Acknowledgement of one control message; expires.',
+    holds: 'process id → Acknowledgement of one control message; expires.',
   },
 } as const satisfies Record<string, KeyRow>
 

@@ -7,6 +7,7 @@ import { ActivityRecorder } from '../record/activity-recorder.ts'
 import { startServer } from '../envoy/start-server.ts'
 import { EdgeMetrics } from '../record/edge-metrics.ts'
 import { onStop } from '../process/on-stop.ts'
+import { processId } from '../process/process-id.ts'
 import { tlsOf } from '../process/read-edge-settings.ts'
 import { AccessLog } from './access-log.ts'
 
@@ -48,7 +49,7 @@ export async function runReceiver(env: Environment): Promise<void> {
     { address, tls: tlsOf(settings), message_limit_bytes: MESSAGE_LIMIT_BYTES },
     { access_log: accessLog.handler, is_serving: isServing },
   )
-  const stopMetrics = new EdgeMetrics().publish(redis, edge_id, () => recorder.metrics)
+  const stopMetrics = new EdgeMetrics().publish(redis, processId(settings), () => recorder.metrics)
   log.info({ address }, 'serving')
   process.send?.({ kind: 'ready' })
 

@@ -5,6 +5,7 @@ import {
   type EdgeRecord,
   parseControlMessage,
 } from '../../core/control/control-message.ts'
+import { processOf } from '../../core/control/process-of.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KillTarget } from '../kill/enforce-kill.ts'
@@ -216,6 +217,7 @@ export class EdgeLink {
     const acknowledgement: Acknowledgement = {
       epoch,
       edge_id: edge.edge_id,
+      process_id: processOf(edge),
       region: edge.region,
       ...counts,
     }
@@ -224,7 +226,7 @@ export class EdgeLink {
       'acknowledge',
       [REDIS_KEYS.acknowledgements(epoch)],
       [
-        edge.edge_id,
+        processOf(edge),
         JSON.stringify(acknowledgement),
         CHANNELS.acknowledgements,
         ACKNOWLEDGEMENT_TTL_S,
@@ -272,7 +274,7 @@ export class EdgeLink {
       commands,
       'beat',
       [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch],
-      [edge.edge_id, record, lease_ms * FORGET_AFTER_LEASES],
+      [processOf(edge), record, lease_ms * FORGET_AFTER_LEASES],
     )
     return Number(epoch)
   }

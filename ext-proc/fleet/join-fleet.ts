@@ -46,7 +46,7 @@ export async function joinFleet({
   uses,
   log,
 }: FleetParts): Promise<Membership> {
-  const { edgeId: edge_id, region, killLease_ms: lease_ms } = settings
+  const { edgeId: edge_id, processId: process_id, region, killLease_ms: lease_ms } = settings
   const { commands, subscription, urgent } = connections
   const held = new HeldCalls()
   const restoreLost = makeRestorer({
@@ -78,6 +78,7 @@ export async function joinFleet({
     log,
     edge: {
       edge_id,
+      process_id,
       region,
       started_at: new Date().toISOString(),
       version,
@@ -94,7 +95,7 @@ export async function joinFleet({
     resync: (acknowledge) => resync(parts, acknowledge),
     reconnected: makeVerifier(parts, log),
   })
-  const stopBeacon = startBeacon(commands, `${edge_id}-${process.pid}`, lease_ms)
+  const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
   return { held, killBoard, policy, lease, stall, link, stopBeacon }
 }

@@ -1,5 +1,6 @@
 import { type Environment, readSettings, type Settings } from '../../core/settings.ts'
 import type { ServerTls } from '../envoy/start-server.ts'
+import { processId } from './process-id.ts'
 
 /** Settings of an ext-proc process, including those that the launcher, or the operator of a fleet, must provide. */
 export interface EdgeSettings extends Settings {
@@ -7,6 +8,7 @@ export interface EdgeSettings extends Settings {
   readonly encryptionKey: string
   readonly verdictSecret: string
   readonly extProcAddress: string
+  readonly processId: string
 }
 
 /** @throws with a message for the operator that lists all errors */
@@ -29,7 +31,14 @@ export function readEdgeSettings(env: Environment): EdgeSettings {
     ].filter((name) => name !== false)
     throw new Error(`ext-proc requires ${missing.join(', ')}; "agw start" sets them`)
   }
-  return { ...settings, redisUrl, encryptionKey, verdictSecret, extProcAddress }
+  return {
+    ...settings,
+    redisUrl,
+    encryptionKey,
+    verdictSecret,
+    extProcAddress,
+    processId: processId(settings),
+  }
 }
 
 export function tlsOf(settings: Settings): ServerTls | null {

@@ -74,16 +74,16 @@ export class EdgeMetrics {
   /** Writes a snapshot now and then; one that cannot be written is followed by the next. */
   publish(
     redis: RedisClient,
-    edge_id: string,
+    process_id: string,
     read: () => Readonly<Partial<Record<EdgeNumber, number>>>,
   ): () => Promise<void> {
     this.#timer = setInterval(() => {
       const text = JSON.stringify(this.snapshot(Date.now(), read()))
-      redis.hset(REDIS_KEYS.edgeMetrics, edge_id, text).catch(() => undefined)
+      redis.hset(REDIS_KEYS.edgeMetrics, process_id, text).catch(() => undefined)
     }, SNAPSHOT_INTERVAL_MS)
     return async () => {
       if (this.#timer !== null) clearInterval(this.#timer)
-      await redis.hdel(REDIS_KEYS.edgeMetrics, edge_id).catch(() => undefined)
+      await redis.hdel(REDIS_KEYS.edgeMetrics, process_id).catch(() => undefined)
     }
   }
 }

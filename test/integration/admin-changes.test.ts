@@ -78,6 +78,35 @@ describe('invariant 5: a change is in force on the live edges before its answer'
     assert.equal(admin.log().includes('did not acknowledge'), false)
   })
 
+  test('two hosts whose edges have one name: both must acknowledge, and an alert names them', async () => {
+    const first = await startTestEdge(valkey.url, 'edge-twin', { process_id: 'edge-twin/1' })
+    const second = await startTestEdge(valkey.url, 'edge-twin', {
+      process_id: 'edge-twin/2',
+      keepsBack: true,
+    })
+    const told = second.next()
+    let answered = false
+    const making = make('/admin/agents', { agent_name: 'waited for' }).finally(() => {
+      answered = true
+    })
+    const { epoch } = await told
+    await redis.ping()
+    assert.equal(answered, false)
+    await second.acknowledge(epoch)
+    await making
+    const { body } = await admin.call('GET', '/admin/edges')
+    const twins = body.data.filter(({ edge_id }: Json) => edge_id === 'edge-twin')
+    assert.equal(twins.length, 2)
+    await until('an alert names the edges', async () => {
+      await Promise.all([first.beat(), second.beat()])
+      const alerts = (await admin.call('GET', '/admin/alerts?status=open')).body.data
+      return alerts.some(
+        ({ kind, last }: Json) => kind === 'edge_name_clash' && last.edge_id === 'edge-twin',
+      )
+    })
+    await Promise.all([first.stop(), second.stop()])
+  })
+
   test('an edge that stays silent delays the answer until its lease is surely over, and no longer', async () => {
     const silent = await startTestEdge(valkey.url, 'edge-silent', { keepsBack: true })
     const started = performance.now()

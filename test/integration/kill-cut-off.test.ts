@@ -212,7 +212,7 @@ test('threat 17: a draining processor still hears a kill and ends its streams by
   assert.equal(await stream.answered, 200)
   fleet.edges[1]?.signal('SIGTERM')
   await until('the edge says that it drains', async () => {
-    const text = await fleet.redis.hget(REDIS_KEYS.edges, 'edge-2')
+    const text = await fleet.redis.hget(REDIS_KEYS.edges, 'edge-2/fleet')
     return text !== null && JSON.parse(text).draining
   })
   assert.ok(stream.isOpen())
@@ -255,7 +255,7 @@ test('admin killed between the publish and the counts: the event comes once, wit
   // beat is late now and then, since the last one is fresh.
   const [seconds] = await fleet.redis.time()
   await until('the edge has beaten since', async () => {
-    const beat_ms = await fleet.redis.zscore(REDIS_KEYS.edgeBeats, 'edge-2')
+    const beat_ms = await fleet.redis.zscore(REDIS_KEYS.edgeBeats, 'edge-2/fleet')
     return Number(beat_ms) >= (Number(seconds) + 1) * 1000
   })
   fleet.edges[1]?.signal('SIGSTOP')

@@ -92,6 +92,8 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
           AGW_VERDICT_SECRET: verdict_secret,
           AGW_EXT_PROC_ADDRESS: addresses[i],
           AGW_EDGE_ID: `edge-${i + 1}`,
+          // One process of a name at a time, as with agw start.
+          AGW_EDGE_BOOT: 'fleet',
           AGW_REGION: edge.region ?? 'local',
           ...env,
         },

@@ -1,5 +1,6 @@
 import type { ControlMessage, EdgeRecord } from '../../core/control/control-message.ts'
 import { parseControlMessage } from '../../core/control/control-message.ts'
+import { processOf } from '../../core/control/process-of.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
@@ -22,7 +23,7 @@ export async function startTestEdge(
   {
     keepsBack = false,
     ...more
-  }: { readonly keepsBack?: boolean } & Pick<EdgeRecord, 'store_format'> = {},
+  }: { readonly keepsBack?: boolean } & Pick<EdgeRecord, 'store_format' | 'process_id'> = {},
 ): Promise<TestEdge> {
   const redis = connectRedis(redisUrl, { name: edge_id, role: 'queue' })
   const subscription = connectRedis(redisUrl, { name: `${edge_id}-sub`, role: 'subscription' })
@@ -38,13 +39,15 @@ export async function startTestEdge(
   }
   const keys = [REDIS_KEYS.edges, REDIS_KEYS.edgeBeats, REDIS_KEYS.epoch] as const
   const say = async (text: string): Promise<void> => {
-    await runScript(redis, 'beat', keys, [edge_id, text, 60_000])
+    await runScript(redis, 'beat', keys, [processOf(record), text, 60_000])
   }
   const beat = () => say(JSON.stringify(record))
   const acknowledge = async (epoch: number): Promise<void> => {
-    const text = JSON.stringify({ epoch, edge_id, region: 'test', terminated: 0, unconfirmed: 0 })
+    const { process_id } = record
+    const counts = { terminated: 0, unconfirmed: 0 }
+    const text = JSON.stringify({ epoch, edge_id, process_id, region: 'test', ...counts })
     const key = REDIS_KEYS.acknowledgements(epoch)
-    await runScript(redis, 'acknowledge', [key], [edge_id, text, CHANNELS.acknowledgements, 60])
+    await runScript(redis, 'acknowledge', [key], [processOf(record), text, CHANNELS.acknowledgements, 60])
   }
   subscription.on('message', (_channel: string, text: string) => {
     const message = parseControlMessage(text)

@@ -1,0 +1,70 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import type { EdgeRecord } from '../../core/control/control-message.ts'
+import { liveEdges } from '../../core/control/live-edges.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+interface Parts {
+  readonly redis: RedisClient
+  /** Gets the alert. */
+  readonly organization_id: string
+  readonly lease_ms: number
+  readonly now: () => Date
+}
+
+/**
+ * Raises an alert while two live edge processes have one name, such as two hosts with the same `AGW_EDGE_ID`. Kills are
+ * not affected, since acknowledgements go by process; but the log and the metrics do not tell the two apart. Two checks in
+ * a row have to agree, a lease apart: by then a process that has died, and was replaced, has no fresh heartbeat.
+ * @returns the function that stops it
+ */
+export function watchEdgeNames(parts: Parts): () => void {
+  const stopped = new AbortController()
+  void (async () => {
+    let before: ReadonlySet<string> = new Set()
+    for (;;) {
+      await wait(parts.lease_ms, undefined, { signal: stopped.signal, ref: false })
+      // While the store is unavailable, nothing is known.
+      const shared = await sharedNames(parts).catch(() => new Map<string, readonly EdgeRecord[]>())
+      for (const [name, records] of shared)
+        if (before.has(name)) await report(parts, name, records).catch(() => undefined)
+      before = new Set(shared.keys())
+    }
+  })().catch(() => undefined)
+  return () => stopped.abort()
+}
+
+async function sharedNames({
+  redis,
+  lease_ms,
+}: Parts): Promise<Map<string, readonly EdgeRecord[]>> {
+  const ids = [...(await liveEdges(redis, lease_ms / 2)).keys()]
+  const texts = ids.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...ids)
+  const byName = new Map<string, readonly EdgeRecord[]>()
+  for (const text of texts) {
+    if (text === null) continue
+    const record = JSON.parse(text) as EdgeRecord
+    if (!record.draining)
+      byName.set(record.edge_id, [...(byName.get(record.edge_id) ?? []), record])
+  }
+  return new Map([...byName].filter(([, records]) => records.length > 1))
+}
+
+const report = (
+  { redis, organization_id, now }: Parts,
+  edge_id: string,
+  records: readonly EdgeRecord[],
+): Promise<string> =>
+  raiseAlert(
+    redis,
+    organization_id,
+    {
+      about: `edge_name ${edge_id}`,
+      kind: 'edge_name_clash',
+      severity: 'high',
+      title: `${records.length} running edges are called ${edge_id}. Give each host its own AGW_EDGE_ID.`,
+      occurrence: { edge_id, started_at: records.map(({ started_at }) => started_at) },
+    },
+    now(),
+  )
