@@ -47,7 +47,12 @@ export async function startTestEdge(
     const counts = { terminated: 0, unconfirmed: 0 }
     const text = JSON.stringify({ epoch, edge_id, process_id, region: 'test', ...counts })
     const key = REDIS_KEYS.acknowledgements(epoch)
-    await runScript(redis, 'acknowledge', [key], [processOf(record), text, CHANNELS.acknowledgements, 60])
+    await runScript(
+      redis,
+      'acknowledge',
+      [key],
+      [processOf(record), text, CHANNELS.acknowledgements, 60],
+    )
   }
   subscription.on('message', (_channel: string, text: string) => {
     const message = parseControlMessage(text)
