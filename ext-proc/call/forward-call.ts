@@ -66,6 +66,7 @@ export function forwardCall(
   if (!mayServe()) return deny('lease', 'gateway_unavailable')
   record.note('credential', 'pass')
   const plain = credential.kind === 'plain' ? credential : null
+  const asks_events = head.method === 'GET' && acceptsEvents(outgoing.headers)
   const inspector = inspectResponse({
     place: {
       target,
@@ -81,7 +82,7 @@ export function forwardCall(
     onUnauthorized: plain?.onUnauthorized ?? null,
     lists_tools,
     is_get: head.method === 'GET',
-    asks_events: head.method === 'GET' && acceptsEvents(outgoing.headers),
+    asks_events,
     onFinding: (data) => record.foundInResponse(data),
   })
   const { raw_path, scheme } = target
@@ -97,7 +98,8 @@ export function forwardCall(
   // Before the credential is added, because it may itself be a cookie.
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
   set.push(...effect.headers)
-  if (inspector.may_read_body) set.push(...readableEncodings(outgoing.headers, lists_tools))
+  if (inspector.may_read_body)
+    set.push(...readableEncodings(outgoing.headers, lists_tools || asks_events))
   if (installation !== '')
     set.push({ name: 'via', value: appendVia(outgoing.headers, installation) })
   if (body?.is_cut && head.content_length !== null)
@@ -152,12 +154,13 @@ const acceptsEvents = (headers: readonly Header[]): boolean =>
 const READABLE = ['gzip', 'deflate', 'br', 'identity']
 
 /**
- * The response must have an encoding that can be decoded (threat model, rule 13). A filtered tool list is sent uncompressed.
+ * The response must have an encoding that can be decoded (threat model, rule 13). A list of tools that is filtered, and
+ * events that are read one by one, are asked for uncompressed.
  */
-function readableEncodings(headers: readonly Header[], lists_tools: boolean): readonly Header[] {
+function readableEncodings(headers: readonly Header[], is_plain: boolean): readonly Header[] {
   const asked = headers.find(({ name }) => name === 'accept-encoding')
   if (asked === undefined) return []
-  const kept = lists_tools
+  const kept = is_plain
     ? []
     : asked.value
         .split(',')

@@ -47,6 +47,10 @@ const server = createServer((request, response) => {
     if (hostile.headers['content-length'] !== undefined) response.end()
     return
   }
+  if (url.pathname === '/encoding') {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    return void response.end(`data: ${request.headers['accept-encoding']}\n\n`)
+  }
   if (url.pathname === '/sse') return void openSession(response)
   const session = sessions.get(url.searchParams.get('sessionId') ?? '')
   if (request.method !== 'POST' || session === undefined) return void response.writeHead(404).end()
@@ -99,6 +103,18 @@ const clients = {
     }
   },
 }
+
+test('a caller that asks for events gets them uncompressed from an API that compresses on request', async () => {
+  const encodings = ['text/event-stream', 'application/json'].map(async (accept) => {
+    const { body } = await call({
+      to: stack.proxyUrl,
+      path: `/${base_url}/encoding`,
+      headers: { ...open.headers, accept, 'accept-encoding': 'gzip, br' },
+    })
+    return body.toString()
+  })
+  assert.deepEqual(await Promise.all(encodings), ['data: identity\n\n', 'data: gzip, br\n\n'])
+})
 
 for (const [name, connect] of Object.entries(clients)) {
   test(`${name} works over HTTP+SSE, whether its endpoint is relative or absolute`, async () => {

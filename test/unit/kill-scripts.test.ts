@@ -41,6 +41,8 @@ before(async () => {
 })
 beforeEach(async () => {
   await redis.flushall()
+  // Messages of the test before may still be on their way; they arrive before the answer to a ping.
+  await subscription.ping()
   messages.length = 0
 })
 

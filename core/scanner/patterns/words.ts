@@ -246,6 +246,8 @@ export const WORDS = {
   approved_word: `authorized, authorised, approved, sanctioned, pre, approve, authorize, skip, bypass`,
   approval_word: `tool, tools, calls, actions, action, and, toolcalls, call`,
   following_word: `following`,
+  hijack_word: `first, always, instead, supersedes, replaces, overrides, preferred`,
+  parameter_word: `parameter, parameters, argument, arguments, field, input`,
   exfil_word: `exfiltrate, exfiltrating, exfiltration, reply, respond`,
   private_word: `confidential, private, internal, sensitive, personal`,
   cookie_word: `btoa, encodeuri, getitem, cookie`,
