@@ -16,7 +16,7 @@ interface ReasonRow {
   readonly cure: string
 }
 
-/** Every way the gateway refuses a call: one row per error code, in the order of the checks. */
+/** Every way the gateway refuses a call: one row per error code, roughly in the order in which a call meets them. */
 export const REASONS = {
   invalid_target_url: {
     status: 400,
@@ -149,8 +149,8 @@ export const REASONS = {
     event: 'permission_denied',
     anomaly: 'denied',
     cause:
-      'The agent has no scope for the integration, or no rule in its scopes allows the method and path.',
-    cure: 'Add a rule to a scope of the agent. `POST /admin/explain` shows which rule applies.',
+      'The agent has no scope for the integration, or no rule in its scopes allows the method and path. A path with an encoded slash is also refused if the scope does not allow it with the slash decoded, even if a rule matches the path as written.',
+    cure: 'Add a rule to a scope of the agent, or, if the API treats an encoded slash as part of a name, set `allow_encoded_slashes` on the integration. `POST /admin/explain` shows which rule applies.',
   },
   rate_limit_exceeded: {
     status: 429,

@@ -28,7 +28,7 @@ export const EditableIntegration = Strict({
   allow_encoded_slashes: Type.Boolean({
     default: false,
     description:
-      'The API treats an encoded slash (%2F) as part of a name, as GitLab does. Otherwise a path with one is allowed only if the scope also allows the path with the slash decoded.',
+      'The API treats an encoded slash (%2F) as part of a name, as GitLab does. Otherwise a path with one is allowed only if one scope allows every reading of it: as written, and split at the encoded slashes.',
   }),
   /** A change without it keeps the stored credential. */
   auth: Type.Optional(AuthSchema),

@@ -15,7 +15,10 @@ export type Guard =
 /** A Redis command, its key, its arguments; `EPOCH` as an argument stands for the number of this change. */
 export type Write = readonly [command: string, key: string, ...args: readonly (string | number)[]]
 export const EPOCH = '@epoch'
-/** The index in KEYS, counted from 1, of the first key that guards and writes refer to. */
+/**
+ * The index in KEYS, counted from 1, of the first key that guards and writes refer to. Their places count from this key, the
+ * first being 1; the place of an event is its index in KEYS.
+ */
 const FIRST_PLACE = 3
 
 export interface Change {

@@ -102,7 +102,7 @@ export interface CredentialType<
   readonly type: T
   /** In the console. */
   readonly label: string
-  /** What the API gets, for docs/credentials.md. */
+  /** What the API gets, for docs/guides/credentials.md. */
   readonly sends: string
   readonly members: M
   owned(auth: PublicMembers<M>): OwnedPlace

@@ -7,7 +7,13 @@ import type { OutgoingRequest } from '../policy/outgoing-request.ts'
 import type { Target } from '../policy/parse-target.ts'
 import type { Reason } from '../reasons.ts'
 
-/** The steps of admission, in their order. */
+/**
+ * The steps of admission, in their order:
+ * 1. `target`: the URL is valid.
+ * 2. `integration`: one covers it.
+ * 3. `agent`: the caller is known and not killed.
+ * 4. `scope`: a scope of the agent allows the method and the path.
+ */
 export const ADMISSION_STEPS = ['target', 'integration', 'agent', 'scope'] as const
 export type AdmissionStep = (typeof ADMISSION_STEPS)[number]
 

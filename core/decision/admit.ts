@@ -29,8 +29,7 @@ export interface SettledChecks {
 const nothingSettled = (): SettledChecks => ({ target: null, integration: null, outgoing: null })
 
 /**
- * The first five checks, in order: target, integration, agent, scope, method and path. The first check that fails determines
- * the result. Facts come from the caches of an edge, or from the store for `explain`. The result depends only on them.
+ * The steps of admission (`ADMISSION_STEPS`), in order. The first one that fails determines the result. Facts come from the caches of an edge, or from the store for `explain`. The result depends only on them.
  * @param settled results of the checks that have passed, so that an evaluation with one more fact does not repeat them
  */
 export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSettled()): Admission {

@@ -5,7 +5,7 @@
 --   guard: [command, place, field or member, expected text or false for absent, or true for present]; command HGET | ZSCORE | EXISTS | HLEN | ZCARD
 --   write: [command, place, ...arguments]; "@epoch" as an argument stands for the new epoch
 --   targets: a JSON list as text, published as it is
---   event: [place of the first of its five outbox keys in KEYS, organization_id, tag of the event, activity entry as JSON]
+--   event: [index in KEYS (not a place as above) of the first of its five outbox keys, organization_id, tag of the event, activity entry as JSON]
 -- Returns: {1, epoch, edges whose lease may still run} or {0, number of the guard that failed, counted from 1}
 -- @include enqueue-event
 -- @include apply-change

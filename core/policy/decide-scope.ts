@@ -39,7 +39,7 @@ interface AskedCall {
 }
 
 /**
- * Steps 4 and 5: the scope that governs the call, or why none does. With overrides the governing scope must allow
+ * Step 4 of admission: the scope that governs the call, or why none does. With overrides the governing scope must allow
  * every combination of the methods and addresses that an upstream might take the call for.
  * @param table the integrations that `asked.integration` was found in.
  * @param said by headers, query and body; what the path says is looked for here.

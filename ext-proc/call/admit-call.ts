@@ -50,7 +50,7 @@ export interface AdmittedCall extends Admitted {
 /** The facts of a call as they are looked up. */
 type GatheredFacts = { -readonly [Name in keyof AdmissionFacts]: AdmissionFacts[Name] }
 
-/** Steps 1 to 5: looks up the facts that `admit` asks for, until it admits the call or refuses it. */
+/** The steps of admission: looks up the facts that `admit` asks for, until it admits the call or refuses it. */
 export async function admitCall(
   services: AdmissionServices,
   call: ReceivedCall,
@@ -160,7 +160,7 @@ function readAgent(
   const { organization_id, agent_id, is_calling } = asked
   const factsOf = ({ agent, scopes }: AgentPolicy): AgentFacts => {
     if (agent === null) return { agent, scopes, killed_at: null }
-    // Registered as in flight before the agent is read, so that a kill in between finds the call.
+    // Registered as in flight before the kill flag is read: a kill before that is in the flag, and a later one finds the call.
     if (is_calling) io.hold(organization_id, agent_id)
     return { agent, scopes, killed_at: killedAt(killBoard, agent) }
   }

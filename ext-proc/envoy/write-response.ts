@@ -108,7 +108,10 @@ export function writeTrailers(
   return writer.take()
 }
 
-/** Ends the call with a response of the gateway; allowed at any time while the stream is open. */
+/**
+ * Ends the call; allowed at any time while the stream is open. The caller gets this response only if no response headers were
+ * sent. Otherwise Envoy can only end the stream: RST_STREAM over HTTP/2, a closed connection over HTTP/1.1.
+ */
 export function writeRefusal(refusal: LocalReply): Buffer {
   writeMember(CALL_LOGGED, '1')
   closeMetadata(0)

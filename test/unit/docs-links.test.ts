@@ -44,13 +44,14 @@ test('every path of this repository that a document names exists', () => {
   }
 })
 
+const sources = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test', 'proto'].flatMap(
+  (folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(?:tsx?|mjs|lua|yaml|proto|css|html)$/.test(name))
+      .map((name) => join(folder, name)),
+)
+
 test('documents and sources cite nothing outside of the repository', () => {
-  const sources = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test', 'proto'].flatMap(
-    (folder) =>
-      readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-        .filter((name) => /\.(?:tsx?|mjs|lua|yaml|proto|css|html)$/.test(name))
-        .map((name) => join(folder, name)),
-  )
   for (const path of [...sources, ...pages.map((page) => page.path)]) {
     const text = readFileSync(join(root, path), 'utf8')
     const cited = /(?<![\w-])(?:threats|contract|design|envoy|style|house)\.md|contract §/.exec(
@@ -58,6 +59,30 @@ test('documents and sources cite nothing outside of the repository', () => {
     )
     assert.equal(path.endsWith('docs-links.test.ts') ? null : (cited?.[0] ?? null), null, path)
   }
+})
+
+test('every page of docs/ that a source names exists', () => {
+  for (const path of sources)
+    for (const [page] of readFileSync(join(root, path), 'utf8').matchAll(
+      /(?<![\w./-])docs\/[\w/-]+\.md\b/g,
+    ))
+      assert.ok(existsSync(join(root, page)), `${path} names ${page}, which does not exist`)
+})
+
+test('decisions have numbers of their own, and all are in the index', () => {
+  const folder = join(root, 'docs', 'decisions')
+  const files = readdirSync(folder)
+    .filter((name) => /^\d/.test(name))
+    .sort()
+  const expected = files.map((name, index) => {
+    const [heading = ''] = readFileSync(join(folder, name), 'utf8').split('\n', 1)
+    const number = index + 1
+    assert.equal(Number(name.slice(0, 3)), number, name)
+    assert.ok(heading.startsWith(`# ${number}. `), `${name} begins with ${heading}`)
+    return `${number}. [${heading.slice(`# ${number}. `.length)}](${name})`
+  })
+  const index = readFileSync(join(folder, 'README.md'), 'utf8')
+  assert.deepEqual(index.match(/^\d+\. .+$/gm), expected)
 })
 
 test('every rule of the threat model names its tests, and they exist', () => {
