@@ -20,9 +20,37 @@ const WINDOW_LIMIT = 2 ** 31 - 1
 const HEADER_BLOCK_LIMIT_BYTES = 65_536
 /** A header block in more pieces, which may be empty, is no header block. */
 const CONTINUATIONS_MAX = 16
-/** While so much is not yet taken by the peer, nothing more is read from it. */
+/** While so much is not yet taken by the peer, nothing more is read from it and no payload is written to it. */
 const OUTPUT_LIMIT_BYTES = 16 << 20
-const SETTING = { initial_window: 4, max_frame: 5, max_header_list: 6 } as const
+/** A peer that takes nothing for so long is cut off. On a Unix socket nothing else would notice it. */
+const STALL_LIMIT_MS = 30_000
+/** How long a connection that was ended waits for the peer to take the rest and to close its side. */
+const LINGER_LIMIT_MS = 5_000
+/** Payload that waits for a window, of one stream and of all. A stream that would add to more is reset. */
+const STREAM_WAITING_LIMIT_BYTES = 64 << 20
+const WAITING_LIMIT_BYTES = 256 << 20
+/** Memory that a waiting payload takes in addition to its bytes. */
+const WAITING_ENTRY_BYTES = 128
+/** Held calls keep their streams open. For more, Envoy opens another connection. */
+const STREAMS_MAX = 65_536
+const SETTING = {
+  enable_push: 2,
+  max_streams: 3,
+  initial_window: 4,
+  max_frame: 5,
+  max_header_list: 6,
+} as const
+/**
+ * HPACK: the table of this end has size 0. A peer that lowers the size of the table in its settings requires an update at the
+ * beginning of the next block and treats its absence as an error of the connection (RFC 7541, 4.2). One update in the first
+ * block covers every later setting.
+ */
+const NO_TABLE = Buffer.from([0x20])
+const OWN_SETTINGS: readonly (readonly [number, number])[] = [
+  [SETTING.max_streams, STREAMS_MAX],
+  [SETTING.initial_window, STREAM_WINDOW_BYTES],
+  [SETTING.max_header_list, HEADER_BLOCK_LIMIT_BYTES],
+]
 const NOTHING = Buffer.alloc(0)
 
 /** The head of a request. */
@@ -54,6 +82,7 @@ export interface Http2Stream {
   has_ended: boolean
   /** Payload that waits for a window, and the header block that comes after it. */
   readonly waiting: Buffer[]
+  waiting_bytes: number
   trailers: Buffer | null
 }
 
@@ -80,6 +109,8 @@ export class Http2Connection {
   readonly #blocked = new Set<Http2Stream>()
   #input: Buffer = NOTHING
   #hasPreface = false
+  #hasSettings = false
+  #hasSentHeaders = false
   #block: { id: number; flags: number; parts: Buffer[]; bytes: number } | null = null
   #lastId = 0
   #window = DEFAULT_WINDOW_BYTES
@@ -88,6 +119,10 @@ export class Http2Connection {
   #taken = 0
   #output: Buffer[] = []
   #isFlushing = false
+  #isPaused = false
+  #waitingBytes = 0
+  /** Cuts off a peer that takes nothing, or does not close. */
+  #limit: NodeJS.Timeout | undefined
   /** `leaving`: the peer was told to open no more streams; those on their way still count. */
   #state: 'open' | 'leaving' | 'left' | 'closed' = 'open'
 
@@ -95,8 +130,10 @@ export class Http2Connection {
     this.#socket = socket
     this.#onStream = onStream
     socket.on('data', (bytes: Buffer) => this.#receive(bytes))
-    socket.on('drain', () => socket.resume())
+    socket.on('drain', () => this.#resume())
     socket.on('error', () => socket.destroy())
+    // A peer that has ended its side takes no part in its calls any more.
+    socket.on('end', () => this.#endSocket())
     socket.on('close', () => this.#close())
     this.#write(settingsFrame())
     this.#write(windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES))
@@ -115,15 +152,25 @@ export class Http2Connection {
     this.#socket.destroy()
   }
 
+  get openStreams(): number {
+    return this.#streams.size
+  }
+
   /** @param block without references to a table */
   sendHeaders(stream: Http2Stream, block: Buffer): void {
     if (stream.has_ended) return
-    this.#write(headersFrame(stream.id, block, false))
+    this.#writeHeaders(stream, block, false)
   }
 
   sendData(stream: Http2Stream, payload: Buffer): void {
     if (stream.has_ended || stream.trailers !== null) return
+    if (
+      stream.waiting_bytes > STREAM_WAITING_LIMIT_BYTES ||
+      this.#waitingBytes > WAITING_LIMIT_BYTES
+    )
+      return this.#reset(stream, H2_ERROR.enhance_your_calm)
     stream.waiting.push(payload)
+    this.#countWaiting(stream, payload.length + WAITING_ENTRY_BYTES)
     if (stream.waiting.length === 1) this.#pump(stream)
   }
 
@@ -139,7 +186,7 @@ export class Http2Connection {
     this.#input = this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes])
     try {
       let at = this.#hasPreface ? 0 : this.#readPreface()
-      while (at >= 0 && this.#input.length - at >= FRAME_HEAD_BYTES) {
+      while (at >= 0 && !this.#isClosed() && this.#input.length - at >= FRAME_HEAD_BYTES) {
         const end = at + FRAME_HEAD_BYTES + this.#input.readUIntBE(at, 3)
         if (end - at > FRAME_HEAD_BYTES + FRAME_BYTES_MAX)
           throw new ConnectionError(H2_ERROR.frame_size, 'a frame is too large')
@@ -170,6 +217,8 @@ export class Http2Connection {
     const id = input.readUInt32BE(at + 5) & WINDOW_LIMIT
     if (this.#block !== null && (type !== FRAME.continuation || id !== this.#block.id))
       throw new ConnectionError(H2_ERROR.protocol, 'a header block is interrupted')
+    if (!this.#hasSettings && type !== FRAME.settings)
+      throw new ConnectionError(H2_ERROR.protocol, 'a connection begins with settings')
     const payload = input.subarray(at + FRAME_HEAD_BYTES, end)
     switch (type) {
       case FRAME.data:
@@ -188,7 +237,14 @@ export class Http2Connection {
         return this.#readWindowUpdate(id, payload)
       case FRAME.push_promise:
         throw new ConnectionError(H2_ERROR.protocol, 'a client pushes nothing')
-      // Priorities, a GOAWAY, which changes nothing for streams that are open, and what is not known.
+      case FRAME.priority:
+        if (id === 0 || payload.length !== 5)
+          throw new ConnectionError(H2_ERROR.frame_size, 'a bad priority')
+        return
+      case FRAME.goaway:
+        // Changes nothing for streams that are open.
+        if (id !== 0) throw new ConnectionError(H2_ERROR.protocol, 'a GOAWAY of a stream')
+      // What is not known is ignored.
     }
   }
 
@@ -198,12 +254,12 @@ export class Http2Connection {
     this.#taken += payload.length
     if (this.#taken > CONNECTION_WINDOW_BYTES)
       throw new ConnectionError(H2_ERROR.flow_control, 'more data than was asked for')
+    const data = flags & FLAG.padded ? withoutPadding(payload, 0) : payload
     const stream = this.#streams.get(id)
     if (stream === undefined) return
     if (stream.has_peer_ended) return this.#reset(stream, H2_ERROR.stream_closed)
     stream.taken += payload.length
     if (stream.taken > STREAM_WINDOW_BYTES) return this.#reset(stream, H2_ERROR.flow_control)
-    const data = flags & FLAG.padded ? withoutPadding(payload, 0) : payload
     if (data.length > 0) stream.receiver?.onData(data)
     if (flags & FLAG.end_stream) this.#peerEnded(stream)
     else if (stream.taken >= STREAM_WINDOW_BYTES / 2 && this.#streams.has(id)) {
@@ -248,7 +304,8 @@ export class Http2Connection {
     }
     const known = this.#streams.get(id)
     if (known !== undefined) {
-      if (flags & FLAG.end_stream && !known.has_peer_ended) this.#peerEnded(known)
+      if (known.has_peer_ended) this.#reset(known, H2_ERROR.stream_closed)
+      else if (flags & FLAG.end_stream) this.#peerEnded(known)
       else this.#reset(known, H2_ERROR.protocol)
       return
     }
@@ -257,6 +314,10 @@ export class Http2Connection {
     this.#lastId = id
     // The peer was told which stream is the last, and puts this one elsewhere.
     if (this.#state === 'left') return
+    if (this.#streams.size >= STREAMS_MAX) {
+      this.#write(resetFrame(id, H2_ERROR.refused))
+      return
+    }
     const stream: Http2Stream = {
       id,
       receiver: null,
@@ -265,6 +326,7 @@ export class Http2Connection {
       has_peer_ended: false,
       has_ended: false,
       waiting: [],
+      waiting_bytes: 0,
       trailers: null,
     }
     this.#streams.set(id, stream)
@@ -273,7 +335,8 @@ export class Http2Connection {
   }
 
   #readReset(id: number, payload: Buffer): void {
-    if (id === 0 || id > this.#lastId || payload.length !== 4)
+    if (payload.length !== 4) throw new ConnectionError(H2_ERROR.frame_size, 'a bad reset')
+    if (id === 0 || id > this.#lastId)
       throw new ConnectionError(H2_ERROR.protocol, 'a reset of no stream')
     const stream = this.#streams.get(id)
     if (stream === undefined) return
@@ -282,17 +345,19 @@ export class Http2Connection {
   }
 
   #readSettings(id: number, flags: number, payload: Buffer): void {
-    if (id !== 0 || payload.length % 6 !== 0)
+    if (id !== 0) throw new ConnectionError(H2_ERROR.protocol, 'settings of a stream')
+    if (payload.length % 6 !== 0 || (flags & FLAG.ack && payload.length > 0))
       throw new ConnectionError(H2_ERROR.frame_size, 'bad settings')
+    this.#hasSettings = true
     if (flags & FLAG.ack) return
     for (let at = 0; at < payload.length; at += 6) {
       const value = payload.readUInt32BE(at + 2)
       switch (payload.readUInt16BE(at)) {
+        case SETTING.enable_push:
+          if (value > 1) throw new ConnectionError(H2_ERROR.protocol, 'a bad setting of push')
+          break
         case SETTING.initial_window:
-          if (value > WINDOW_LIMIT)
-            throw new ConnectionError(H2_ERROR.flow_control, 'a window is too large')
-          for (const stream of this.#streams.values()) stream.window += value - this.#streamWindow
-          this.#streamWindow = value
+          this.#resizeWindows(value)
           break
         case SETTING.max_frame:
           if (value < FRAME_BYTES_MAX || value >= 1 << 24)
@@ -303,6 +368,18 @@ export class Http2Connection {
     }
     this.#write(openFrame(FRAME.settings, FLAG.ack, 0, 0))
     this.#unblock()
+  }
+
+  /** A smaller window applies to open streams too, and may leave them with less than nothing. */
+  #resizeWindows(bytes: number): void {
+    if (bytes > WINDOW_LIMIT)
+      throw new ConnectionError(H2_ERROR.flow_control, 'a window is too large')
+    for (const stream of this.#streams.values()) {
+      stream.window += bytes - this.#streamWindow
+      if (stream.window > WINDOW_LIMIT)
+        throw new ConnectionError(H2_ERROR.flow_control, 'the window of a stream is too large')
+    }
+    this.#streamWindow = bytes
   }
 
   #readPing(id: number, flags: number, payload: Buffer): void {
@@ -330,8 +407,8 @@ export class Http2Connection {
     const stream = this.#streams.get(id)
     if (stream === undefined) return
     stream.window += more
-    if (more === 0 || stream.window > WINDOW_LIMIT)
-      return this.#reset(stream, H2_ERROR.flow_control)
+    if (more === 0) return this.#reset(stream, H2_ERROR.protocol)
+    if (stream.window > WINDOW_LIMIT) return this.#reset(stream, H2_ERROR.flow_control)
     this.#pump(stream)
   }
 
@@ -346,7 +423,7 @@ export class Http2Connection {
   #pump(stream: Http2Stream): void {
     const { waiting } = stream
     for (let payload = waiting[0]; payload !== undefined; payload = waiting[0]) {
-      const room = Math.min(stream.window, this.#window, this.#frameBytesMax)
+      const room = this.#isPaused ? 0 : Math.min(stream.window, this.#window, this.#frameBytesMax)
       if (room <= 0) {
         this.#blocked.add(stream)
         return
@@ -358,12 +435,15 @@ export class Http2Connection {
       writeFrameHead(head, 0, FRAME.data, 0, stream.id, part.length)
       this.#write(head)
       this.#write(part)
-      if (part === payload) waiting.shift()
-      else waiting[0] = payload.subarray(room)
+      this.#countWaiting(stream, -part.length)
+      if (part === payload) {
+        waiting.shift()
+        this.#countWaiting(stream, -WAITING_ENTRY_BYTES)
+      } else waiting[0] = payload.subarray(room)
     }
     this.#blocked.delete(stream)
     if (stream.trailers === null || stream.has_ended) return
-    this.#write(headersFrame(stream.id, stream.trailers, true))
+    this.#writeHeaders(stream, stream.trailers, true)
     stream.has_ended = true
     // The answer is complete; what else the peer would send is of no use.
     if (!stream.has_peer_ended) this.#write(resetFrame(stream.id, H2_ERROR.none))
@@ -372,9 +452,14 @@ export class Http2Connection {
 
   #unblock(): void {
     for (const stream of this.#blocked) {
-      if (this.#window <= 0) return
+      if (this.#window <= 0 || this.#isPaused) return
       this.#pump(stream)
     }
+  }
+
+  #countWaiting(stream: Http2Stream, bytes: number): void {
+    stream.waiting_bytes += bytes
+    this.#waitingBytes += bytes
   }
 
   #giveBack(): void {
@@ -392,6 +477,7 @@ export class Http2Connection {
   #drop(stream: Http2Stream): void {
     stream.has_ended = true
     stream.waiting.length = 0
+    this.#countWaiting(stream, -stream.waiting_bytes)
     this.#blocked.delete(stream)
     this.#streams.delete(stream.id)
     if (this.#state === 'left' && this.#streams.size === 0) this.#endSocket()
@@ -403,29 +489,53 @@ export class Http2Connection {
     if (this.#streams.size === 0) this.#endSocket()
   }
 
+  /** After what was written. Nothing more is read or written, and calls that are open are cancelled. */
   #endSocket(): void {
+    if (this.#isClosed()) return
     this.#flush()
     this.#socket.end()
+    this.#limitTo(LINGER_LIMIT_MS)
+    // A paused socket would not notice that the peer closes.
+    this.#socket.resume()
+    this.#cancelAll()
   }
 
   #fail(error: unknown): void {
+    if (this.#isClosed()) return
     const code = error instanceof ConnectionError ? error.code : H2_ERROR.internal
     this.#write(goAway(this.#lastId, code))
-    this.#flush()
-    this.#state = 'closed'
-    this.#socket.destroySoon()
+    this.#endSocket()
   }
 
   #close(): void {
+    clearTimeout(this.#limit)
+    this.#cancelAll()
+  }
+
+  #cancelAll(): void {
     this.#state = 'closed'
     this.#output = []
-    const streams = [...this.#streams.values()]
-    this.#streams.clear()
-    this.#blocked.clear()
-    for (const stream of streams) {
-      stream.has_ended = true
+    this.#input = NOTHING
+    this.#block = null
+    for (const stream of this.#streams.values()) {
+      this.#drop(stream)
       stream.receiver?.onCancel()
     }
+  }
+
+  #isClosed(): boolean {
+    return this.#state === 'closed'
+  }
+
+  #limitTo(ms: number): void {
+    clearTimeout(this.#limit)
+    this.#limit = setTimeout(() => this.#socket.destroy(), ms).unref()
+  }
+
+  #writeHeaders(stream: Http2Stream, block: Buffer, ends: boolean): void {
+    const whole = this.#hasSentHeaders ? block : Buffer.concat([NO_TABLE, block])
+    this.#hasSentHeaders = true
+    this.#write(headersFrame(stream.id, whole, ends))
   }
 
   #write(bytes: Buffer): void {
@@ -442,7 +552,18 @@ export class Http2Connection {
     const bytes = this.#output.length === 1 ? this.#output[0] : Buffer.concat(this.#output)
     this.#output = []
     this.#socket.write(bytes ?? NOTHING)
-    if (this.#socket.writableLength > OUTPUT_LIMIT_BYTES) this.#socket.pause()
+    if (this.#isPaused || this.#socket.writableLength <= OUTPUT_LIMIT_BYTES) return
+    this.#isPaused = true
+    this.#socket.pause()
+    this.#limitTo(STALL_LIMIT_MS)
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || this.#isClosed()) return
+    this.#isPaused = false
+    clearTimeout(this.#limit)
+    this.#socket.resume()
+    this.#unblock()
   }
 }
 
@@ -455,11 +576,11 @@ function withoutPadding(payload: Buffer, before: number): Buffer {
 }
 
 function settingsFrame(): Buffer {
-  const frame = openFrame(FRAME.settings, 0, 0, 12)
-  frame.writeUInt16BE(SETTING.initial_window, FRAME_HEAD_BYTES)
-  frame.writeUInt32BE(STREAM_WINDOW_BYTES, FRAME_HEAD_BYTES + 2)
-  frame.writeUInt16BE(SETTING.max_header_list, FRAME_HEAD_BYTES + 6)
-  frame.writeUInt32BE(HEADER_BLOCK_LIMIT_BYTES, FRAME_HEAD_BYTES + 8)
+  const frame = openFrame(FRAME.settings, 0, 0, OWN_SETTINGS.length * 6)
+  OWN_SETTINGS.forEach(([setting, value], i) => {
+    frame.writeUInt16BE(setting, FRAME_HEAD_BYTES + i * 6)
+    frame.writeUInt32BE(value, FRAME_HEAD_BYTES + i * 6 + 2)
+  })
   return frame
 }
 

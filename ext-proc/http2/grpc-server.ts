@@ -1,11 +1,12 @@
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TlsOptions, type TLSSocket } from 'node:tls'
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls'
 import { Http2Connection, type Http2Stream, type StreamHead } from './connection.ts'
 import { GrpcStream } from './grpc-stream.ts'
 import { literalHeader } from './response-blocks.ts'
 
 const UNIMPLEMENTED = 12
 const KEEP_ALIVE_MS = 30_000
+const HANDSHAKE_LIMIT_MS = 10_000
 const UNSUPPORTED_MEDIA_TYPE = Buffer.concat([
   literalHeader(':status', '415'),
   literalHeader('content-type', 'text/plain'),
@@ -23,6 +24,7 @@ export class GrpcServer {
   readonly #limit_bytes: number
   readonly #server: Server
   readonly #connections = new Set<Http2Connection>()
+  #isStopping = false
 
   /**
    * @param limit_bytes of one message
@@ -50,16 +52,23 @@ export class GrpcServer {
 
   /** Takes no new calls; `done` when those that are open have ended. */
   tryShutdown(done: () => void): void {
+    this.#isStopping = true
     this.#server.close(() => done())
     for (const connection of this.#connections) connection.leave()
   }
 
   forceShutdown(): void {
+    this.#isStopping = true
     this.#server.close()
     for (const connection of this.#connections) connection.destroy()
   }
 
   #accept(socket: Socket): void {
+    // Its handshake began before the stop.
+    if (this.#isStopping) {
+      socket.destroy()
+      return
+    }
     socket.setNoDelay(true)
     // An Envoy that vanished without a word is noticed, and its calls end.
     socket.setKeepAlive(true, KEEP_ALIVE_MS)
@@ -78,14 +87,20 @@ export class GrpcServer {
       connection.sendTrailers(stream, UNSUPPORTED_MEDIA_TYPE)
     else if (handle === undefined)
       call.emit('error', { code: UNIMPLEMENTED, details: `no such method: ${path}` })
-    else handle(call)
+    else call.begin(handle)
     return call
   }
 }
 
 function secureServer(options: TlsOptions, accept: (socket: Socket) => void): Server {
   return createTlsServer(
-    { ...options, requestCert: true, rejectUnauthorized: true, ALPNProtocols: ['h2'] },
+    {
+      ...options,
+      requestCert: true,
+      rejectUnauthorized: true,
+      ALPNProtocols: ['h2'],
+      handshakeTimeout: HANDSHAKE_LIMIT_MS,
+    },
     (socket: TLSSocket) => {
       if (socket.alpnProtocol === 'h2') accept(socket)
       else socket.destroy()

@@ -81,14 +81,23 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
   onEnd(): void {
     if (this.#isOver) return
     const isWhole = this.#message === null && this.#prefixBytes === 0
-    if (isWhole) this.emit('end')
+    if (isWhole) this.#tell('end')
     else this.emit('error', { code: INTERNAL, details: 'a message is cut short' })
   }
 
   onCancel(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.emit('cancelled')
+    this.#tell('cancelled')
+  }
+
+  /** A throw of the handler ends this call and no other. */
+  begin(handle: (stream: GrpcStream) => void): void {
+    try {
+      handle(this)
+    } catch (error) {
+      this.#thrown(error)
+    }
   }
 
   /** Reads a prefix, and the message where it is there; answers where the reading goes on. */
@@ -103,7 +112,7 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     if (flag !== 0) this.emit('error', { code: UNIMPLEMENTED, details: 'compressed message' })
     else if (length > this.#limit_bytes)
       this.emit('error', { code: RESOURCE_EXHAUSTED, details: 'the message is too large' })
-    else if (end <= bytes.length) this.#take(bytes.subarray(start, end))
+    else if (end <= bytes.length) this.#tell('data', bytes.subarray(start, end))
     else {
       // Memory of its own, which may be handed to a thread.
       this.#message = Buffer.allocUnsafeSlow(length)
@@ -125,17 +134,25 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     this.#messageBytes += copied
     if (this.#messageBytes === message.length) {
       this.#message = null
-      this.#take(message)
+      this.#tell('data', message)
     }
     return at + copied
   }
 
-  /** A throw ends this call and no other. */
-  #take(message: Buffer): void {
+  /** A throw of a listener ends this call and no other. */
+  #tell(event: 'data' | 'end' | 'cancelled', message?: Buffer): void {
     try {
-      this.emit('data', message)
+      this.emit(event, message)
     } catch (error) {
+      this.#thrown(error)
+    }
+  }
+
+  #thrown(error: unknown): void {
+    try {
       this.emit('error', { code: INTERNAL, details: String(error) })
+    } catch (second) {
+      process.emitWarning(`a call failed, and so did its end: ${String(second)}`)
     }
   }
 
