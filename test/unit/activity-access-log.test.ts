@@ -20,7 +20,7 @@ const service = loaded.envoy.service.accesslog.v3.AccessLogService.service as Se
 const encode = (message: object): Buffer =>
   service['StreamAccessLogs']?.requestSerialize(message) as Buffer
 
-const text = fc.string({ unit: 'grapheme' })
+const text = fc.string({ unit: 'binary' })
 const orNull = fc.option(text)
 
 /** A call as a decision has left it. */
