@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { REASONS } from '../../core/reasons.ts'
 import { fromRoot } from '../../core/root.ts'
 import { startFleet } from '../kit/start-fleet.ts'
@@ -57,7 +58,9 @@ try {
     null,
     2,
   )}\n`
-  const isSame = existsSync(RECORD) && readFileSync(RECORD, 'utf8') === text
+  const isSame =
+    existsSync(RECORD) &&
+    isDeepStrictEqual(JSON.parse(readFileSync(RECORD, 'utf8')), JSON.parse(text))
   if (process.argv.includes('--record')) writeFileSync(RECORD, text)
   else if (!isSame) process.stdout.write(text)
   const ran = server.ran.filter((name) => name.startsWith('delete_'))
