@@ -144,7 +144,7 @@ async function runChildren(boot: Boot): Promise<number> {
   supervisor.beginStop()
   say('Stopping …')
   await drainEnvoy(envoyAdminSocket(boot.dataDir))
-  // Envoy keeps what the access log is to hear of the last calls until its batch is full or old; it dies with them.
+  // Envoy buffers the access log of the last calls until the batch is full or old. Stopping it earlier would lose them.
   await supervisor.stop((name) => name.startsWith('ext-proc'), STOP_LIMITS_MS.services)
   await wait(LAST_BATCH_MS)
   await supervisor.stop((name) => name === 'envoy', STOP_LIMITS_MS.envoy)

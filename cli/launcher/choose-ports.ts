@@ -29,7 +29,7 @@ export async function choosePorts(wanted: Wanted): Promise<Ports | readonly stri
   const proxy = await tryPort(proxyHost, proxyPort, PROXY_SETTINGS)
   const api = await tryPort(apiHost, apiPort, API_SETTINGS)
   const echoWish = await tryPort(ECHO_HOST, echoPort ?? ECHO_DEFAULT_PORT, ECHO_SETTINGS)
-  // Nobody has asked for the default port of the echo API, so another will do.
+  // The default port of the echo API was not requested by a setting, so any free port can be used instead.
   const echo =
     echoWish.kind === 'failed' && echoPort === null
       ? await tryPort(ECHO_HOST, 0, ECHO_SETTINGS)
