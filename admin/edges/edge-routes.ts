@@ -1,10 +1,8 @@
 import { Type } from 'typebox'
-import type { EdgeRecord } from '../../core/control/control-message.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { ListOf, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
-import { liveEdges } from '../../core/control/live-edges.ts'
+import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 
 export const EdgeView = Strict({
   edge_id: Type.String(),
@@ -25,15 +23,10 @@ export const edgeRoutes: readonly Route[] = [
     summary: 'List live edges and their calls in flight',
     answers: { 200: ListOf(EdgeView) },
     handle: async ({ context: { redis, settings } }) => {
-      const ages = await liveEdges(redis, settings.killLease_ms)
-      const ids = [...ages.keys()].sort()
-      const texts = ids.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...ids)
-      const data = texts.flatMap((text, i) => {
-        if (text === null) return []
-        const record = JSON.parse(text) as EdgeRecord
+      const edges = await liveEdgeRecords(redis, settings.killLease_ms)
+      const data = edges.map(({ record, beat_age_ms }) => {
         const { edge_id, region, started_at, version = null, in_flight, draining } = record
-        const beat_age_ms = ages.get(ids[i] ?? '') ?? 0
-        return [{ edge_id, region, started_at, version, in_flight, draining, beat_age_ms }]
+        return { edge_id, region, started_at, version, in_flight, draining, beat_age_ms }
       })
       return answer(200, { data, next_cursor: null })
     },

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import type { EdgeRecord } from '../../core/control/control-message.ts'
-import { liveEdges } from '../../core/control/live-edges.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
 interface Parts {
@@ -39,12 +38,8 @@ async function sharedNames({
   redis,
   lease_ms,
 }: Parts): Promise<Map<string, readonly EdgeRecord[]>> {
-  const ids = [...(await liveEdges(redis, lease_ms / 2)).keys()]
-  const texts = ids.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...ids)
   const byName = new Map<string, readonly EdgeRecord[]>()
-  for (const text of texts) {
-    if (text === null) continue
-    const record = JSON.parse(text) as EdgeRecord
+  for (const { record } of await liveEdgeRecords(redis, lease_ms / 2)) {
     if (!record.draining)
       byName.set(record.edge_id, [...(byName.get(record.edge_id) ?? []), record])
   }

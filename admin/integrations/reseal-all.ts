@@ -1,6 +1,6 @@
 import { commit } from '../../core/change/commit.ts'
-import { type EdgeRecord, STORE_FORMAT } from '../../core/control/control-message.ts'
-import { liveEdges } from '../../core/control/live-edges.ts'
+import { STORE_FORMAT } from '../../core/control/control-message.ts'
+import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import { findCredentialType, secretMembers } from '../../core/credential/catalogue.ts'
 import type { Integration } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -64,14 +64,10 @@ export async function resealAll(
 }
 
 async function edgesOfOldFormat(redis: RedisClient, lease_ms: number): Promise<string[]> {
-  const ids = [...(await liveEdges(redis, lease_ms)).keys()]
-  if (ids.length === 0) return []
-  const texts = await redis.hmget(REDIS_KEYS.edges, ...ids)
-  return ids.filter((_, i) => {
-    const text = texts[i]
-    if (text == null) return false
-    return ((JSON.parse(text) as EdgeRecord).store_format ?? 1) < STORE_FORMAT
-  })
+  const edges = await liveEdgeRecords(redis, lease_ms)
+  return edges
+    .filter(({ record }) => (record.store_format ?? 1) < STORE_FORMAT)
+    .map(({ process_id }) => process_id)
 }
 
 /** `clear`: a member that has become a secret is stored as an older version wrote it. */

@@ -2,11 +2,10 @@ import { Type } from 'typebox'
 import { DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
 import { indexName, type IndexedMember } from '../../core/activity/activity-index.ts'
-import type { EdgeRecord } from '../../core/control/control-message.ts'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { liveEdges } from '../../core/control/live-edges.ts'
+import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import { Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
@@ -95,12 +94,10 @@ async function countWebhooks(redis: RedisClient, org: string) {
 }
 
 async function countEdges(redis: RedisClient, lease_ms: number) {
-  const ids = [...(await liveEdges(redis, lease_ms)).keys()]
-  const texts = ids.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...ids)
-  const records = texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as EdgeRecord]))
+  const edges = await liveEdgeRecords(redis, lease_ms)
   return {
-    live: records.length,
-    in_flight: records.reduce((sum, { in_flight }) => sum + in_flight, 0),
+    live: edges.length,
+    in_flight: edges.reduce((sum, { record }) => sum + record.in_flight, 0),
   }
 }
 
