@@ -6,9 +6,11 @@ import { type RunningAdmin, startAdmin } from './start-admin.ts'
 const STOP_LIMIT_MS = 5000
 
 const read = readSettings(process.env)
-const faults = read.ok ? missing(read.settings) : read.faults
-if (!read.ok || faults.length > 0) {
-  process.stderr.write(`The admin service cannot start:\n${faults.map((f) => `- ${f}\n`).join('')}`)
+const problems = read.ok ? missing(read.settings) : read.problems
+if (!read.ok || problems.length > 0) {
+  process.stderr.write(
+    `The admin service cannot start:\n${problems.map((f) => `- ${f}\n`).join('')}`,
+  )
   process.exit(1)
 }
 

@@ -20,7 +20,7 @@ import { warmUp } from './activity/warm-up.ts'
 import { startActivityWorker } from './activity/activity-worker.ts'
 import { analyseTraffic } from './anomaly/analyse-traffic.ts'
 import { startArchiver } from './audit/archiver.ts'
-import { bootstrapStore, readInstallation } from './bootstrap/bootstrap-store.ts'
+import { bootstrapStore, readDeploymentId } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
 import { createMailer } from './email/mailer.ts'
@@ -85,7 +85,7 @@ export async function startAdmin(
     await subscription.subscribe(CHANNELS.acknowledgements)
     const { adminToken } = settings
     const admin_token = adminToken ?? mintKey('admin')
-    const installation_id = await readInstallation(redis)
+    const installation_id = await readDeploymentId(redis)
     const first = { settings, installation_id, admin_token, is_setting: adminToken !== null }
     const onMade = (made: readonly string[]): void => {
       if (adminToken === null && made.includes('admin_token')) onTokenMade(admin_token)
@@ -186,12 +186,12 @@ async function listenOnSocket(app: FastifyInstance, path: string): Promise<void>
 }
 
 async function refuseForgetfulStore(redis: RedisClient, log: Logger): Promise<void> {
-  const { faults, warnings } = await checkDurability(redis)
+  const { problems, warnings } = await checkDurability(redis)
   for (const warning of warnings) log.warn(warning)
-  if (faults.length > 0) throw new Error(faults.join(' '))
+  if (problems.length > 0) throw new Error(problems.join(' '))
 }
 
-/** Relays events, attempts deliveries and sends the mails of kills in this process, beside every other admin process. */
+/** Relays events, attempts deliveries and sends the mails of kills in this process; every other admin process does the same. */
 function startDeliveries(context: AdminContext, name: string): () => Promise<void> {
   const { settings, redis, ring, log, now, metrics } = context
   const mailer = createMailer(settings)
@@ -233,7 +233,7 @@ function startActivity(context: AdminContext, name: string): () => Promise<void>
 
 const READY_LIMIT_MS = 15_000
 
-/** The launcher starts the store beside us, so the first connections may be refused. */
+/** The launcher starts the store at the same time, so the first connections may be refused. */
 async function ready(redis: RedisClient): Promise<void> {
   if (redis.status === 'ready') return
   await new Promise<void>((resolve, reject) => {

@@ -163,11 +163,11 @@ function namesAgent(): { readonly body: Buffer; readonly forwarded: Buffer } {
 }
 
 const tally = new Map<number, number>()
-const faults: string[] = []
+const problems: string[] = []
 let count = 0
 const until_ms = Date.now() + seconds * 1000
 async function drive(): Promise<void> {
-  while (Date.now() < until_ms && faults.length < 10) {
+  while (Date.now() < until_ms && problems.length < 10) {
     const number = ++count
     const named = Math.random() < 0.1 ? namesAgent() : null
     const plain = named?.body ?? (Math.random() < 0.5 ? pick(BODIES)() : mutate(pick(BODIES)()))
@@ -193,7 +193,7 @@ async function drive(): Promise<void> {
       })
       tally.set(answer.status, (tally.get(answer.status) ?? 0) + 1)
       if (!ANSWERS.has(answer.status))
-        faults.push(
+        problems.push(
           `${number}: ${type} ${encoding} ${body.length} bytes ${body.subarray(0, 40).toString('latin1')}: ${answer.status} ${answer.body.toString().slice(0, 300)}`,
         )
       const received = seen.get(path)
@@ -202,11 +202,11 @@ async function drive(): Promise<void> {
         .update(named?.forwarded ?? body)
         .digest('hex')
       if (answer.status === 200 ? received !== sent : received !== undefined)
-        faults.push(
+        problems.push(
           `${number}: status ${answer.status}, the upstream received ${received === undefined ? 'nothing' : 'other bytes'}`,
         )
     } catch (error) {
-      faults.push(`${number}: ${type} ${encoding} ${body.length} bytes: ${String(error)}`)
+      problems.push(`${number}: ${type} ${encoding} ${body.length} bytes: ${String(error)}`)
     }
   }
 }
@@ -219,11 +219,11 @@ const answers = [...tally]
   .map(([status, times]) => `${status}: ${times}`)
   .join(', ')
 process.stdout.write(
-  `${count} bodies in ${seconds} s; answers ${answers}; ${faults.length} faults\n${faults.join('\n')}\n`,
+  `${count} bodies in ${seconds} s; answers ${answers}; ${problems.length} problems\n${problems.join('\n')}\n`,
 )
 const logged = stack
   .log()
   .split('\n')
   .filter((line) => line.includes('"level":50'))
 process.stdout.write(`${logged.length} errors in the logs\n${logged.slice(0, 5).join('\n')}\n`)
-process.exit(faults.length + logged.length === 0 ? 0 : 1)
+process.exit(problems.length + logged.length === 0 ? 0 : 1)

@@ -75,7 +75,7 @@ const compile = (change: Partial<InjectionSettings>): CompiledInjectionSettings 
     ...SCOPE_DEFAULTS.injection_detection,
     ...change,
   } as InjectionSettings)
-  if (!result.ok) throw new Error(JSON.stringify(result.faults))
+  if (!result.ok) throw new Error(JSON.stringify(result.problems))
   return result.compiled
 }
 

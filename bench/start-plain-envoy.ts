@@ -17,7 +17,7 @@ export async function startPlainEnvoy(
   const file = join(tempFolder('plain-envoy'), 'envoy.yaml')
   writeFileSync(file, config(port, upstream_port))
   const read = readSettings(process.env)
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const binary = await findEnvoy(read.settings)
   const child = spawn(
     binary,

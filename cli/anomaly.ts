@@ -52,9 +52,9 @@ export async function runAnomalyReplay(
   }
   const learning_hours = options.learningHours ?? LEARNING_MS / HOUR_MS
   const replay = new Replay({ ...thresholds, learning_ms: learning_hours * HOUR_MS })
-  const fault = await readInto(replay, options, stdin)
-  if (fault !== null) {
-    stderr.write(`${fault}\n`)
+  const problem = await readInto(replay, options, stdin)
+  if (problem !== null) {
+    stderr.write(`${problem}\n`)
     return 1
   }
   const scopes = replay

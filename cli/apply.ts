@@ -5,7 +5,7 @@ import { carryOutChanges, type CreateAgent, NotMade } from './config/carry-out-c
 import { createWithKeyShown } from './config/create-with-key-shown.ts'
 import { changeLines, changeObject } from './config/describe-change.ts'
 import { KeyBook, type AgentWithKey } from './config/key-book.ts'
-import { faultLine, loadPlan, type PlanFileOptions } from './config/load-plan.ts'
+import { problemLine, loadPlan, type PlanFileOptions } from './config/load-plan.ts'
 import type { ConfigChange } from './config/plan-changes.ts'
 import type { Config } from './config/read-config.ts'
 import { summaryOf } from './config/summary-of.ts'
@@ -87,7 +87,7 @@ function whyNot({ change, answer, message }: NotMade, file: string, config: Conf
   const issues = issuesOf(answer)
   if (change.action === 'delete' || issues.length === 0) return [`    ${message}\n`]
   return issues.map((issue) =>
-    faultLine(file, config.text.faultAt(change.entry.at + issue.path, issue.message)),
+    problemLine(file, config.text.problemAt(change.entry.at + issue.path, issue.message)),
   )
 }
 

@@ -32,7 +32,7 @@ export async function runAuditVerify(
   stderr: Writable,
 ): Promise<number> {
   const read = readSettings(env)
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
   const folder = options.dir ?? settings.archiveDir ?? join(settings.dataDir, 'archive')
   if (!existsSync(folder))
@@ -43,7 +43,7 @@ export async function runAuditVerify(
     const head = await askHead(options, archive.id, stderr)
     const heads = new Map(head === null ? [] : [[head.organization_id, head]])
     const report = await verifyArchive(archive.path, ring, heads)
-    isWell &&= report.faults.length === 0
+    isWell &&= report.problems.length === 0
     stdout.write(
       options.output === 'json'
         ? `${terminalJson({ archive: archive.path, end_checked: head !== null, ...report })}\n`
@@ -97,16 +97,16 @@ async function askHead(
 }
 
 function describe(path: string, report: ArchiveReport, isEndChecked: boolean): string {
-  const { organizations, files, lines, missed, faults } = report
+  const { organizations, files, lines, missed, problems } = report
   return [
     `${path}: ${lines} lines in ${files} files of ${organizations} organizations`,
     ...(missed > 0 ? [`  ${missed} entries were trimmed before they could be archived`] : []),
-    ...faults.map(
-      ({ organization_id, file, line, fault }) =>
-        `  ${organization_id}/${file}${line === null ? '' : `:${line}`}: ${fault}`,
+    ...problems.map(
+      ({ organization_id, file, line, problem }) =>
+        `  ${organization_id}/${file}${line === null ? '' : `:${line}`}: ${problem}`,
     ),
-    faults.length > 0
-      ? `  ${faults.length} faults`
+    problems.length > 0
+      ? `  ${problems.length} problems`
       : `  the chain is intact${isEndChecked ? ', up to the end known to the service' : ''}`,
     '',
   ].join('\n')

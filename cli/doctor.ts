@@ -53,8 +53,8 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
   // Where things are is only known from settings that can be read.
   if (!read.ok)
     return [
-      ...read.faults.map((fault) =>
-        failed('settings', fault, 'Correct it. No other checks were made.'),
+      ...read.problems.map((problem) =>
+        failed('settings', problem, 'Correct it. No other checks were made.'),
       ),
       ...notices,
     ]
@@ -72,7 +72,7 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
   ]
 }
 
-/** A gateway that does not run is no fault of the machine. */
+/** A gateway that does not run is no error of the machine. */
 async function checkRunning(settings: Settings, token: string | null): Promise<CheckResult[]> {
   const dataDir = dataDirAt(settings.dataDir)
   const socket = valkeySocket(dataDir)

@@ -19,13 +19,13 @@ export async function runDump(
   stdout: Writable,
   stderr: Writable,
 ): Promise<number> {
-  const installation = await readCurrentConfig(options)
-  for (const { agent_name, status } of installation.agents)
+  const deployment = await readCurrentConfig(options)
+  for (const { agent_name, status } of deployment.agents)
     if (status === 'killed')
       stderr.write(
         `${terminalText(String(agent_name))} is killed. The file does not record this: in another deployment, apply would create it as an active agent.\n`,
       )
-  const config = dumpConfig(installation)
+  const config = dumpConfig(deployment)
   const text = options.output === 'json' ? `${terminalJson(config, 2)}\n` : configAsYaml(config)
   if (options.file === '-') stdout.write(text)
   else writeFileSync(options.file, text)

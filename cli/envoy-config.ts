@@ -17,7 +17,7 @@ interface Options {
  */
 export function runEnvoyConfig(env: Environment, options: Options): void {
   const read = readSettings(env)
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
   const { verdictSecret, extProcAddress, adminSocket, echoOrigin } = settings
   if (verdictSecret === null || extProcAddress === null) {

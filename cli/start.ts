@@ -48,7 +48,9 @@ export async function runStart(env: Environment): Promise<number> {
   process.umask(0o077)
   const read = readSettings(env)
   if (!read.ok) {
-    report(`The gateway cannot start:\n${read.faults.map((fault) => `- ${fault}`).join('\n')}`)
+    report(
+      `The gateway cannot start:\n${read.problems.map((problem) => `- ${problem}`).join('\n')}`,
+    )
     return FAILED
   }
   for (const notice of unknownSettings(env)) say(`Note: ${notice}`)
@@ -72,7 +74,7 @@ async function startIn(dataDir: DataDir, settings: Settings, env: Environment): 
       say('Stopped processes that an earlier start had left behind.')
     const ports = await choosePorts(settings)
     if (!('proxyPort' in ports))
-      throw new Error(`\n${ports.map((fault) => `- ${fault}`).join('\n')}`)
+      throw new Error(`\n${ports.map((problem) => `- ${problem}`).join('\n')}`)
     return await runChildren(await prepareBoot(dataDir, settings, ports, env))
   } finally {
     unlock()
@@ -85,7 +87,7 @@ async function prepareBoot(
   ports: Ports,
   env: Environment,
 ): Promise<Boot> {
-  // One after the other, so that a failure leaves no installation half done.
+  // One after the other, so that a failure leaves no deployment half done.
   const envoy = await findEnvoy(settings, say)
   const valkey = settings.redisUrl === null ? await findValkey(settings, say) : null
   const boot: Boot = {

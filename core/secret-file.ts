@@ -6,7 +6,7 @@ const SECRET_FILE_LIMIT_BYTES = 65_536
 
 /**
  * The text of a file that holds one secret, such as a Docker or Kubernetes secret, without white space around it.
- * The fault names the file and never what is in it.
+ * The error names the file and never what is in it.
  */
 export function readSecretFile(file: string): Parsed<string> {
   try {
@@ -23,4 +23,4 @@ export function readSecretFile(file: string): Parsed<string> {
   }
 }
 
-const bad = (fault: string): Parsed<never> => ({ ok: false, fault })
+const bad = (problem: string): Parsed<never> => ({ ok: false, problem })

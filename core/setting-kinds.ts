@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js'
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly fault: string }
+  | { readonly ok: false; readonly problem: string }
 
 /** What the text of a setting may be: `name` is for the table of settings, `parse` never throws. */
 export interface SettingKind<T> {
@@ -17,11 +17,11 @@ export interface SettingKind<T> {
 const secret = <T>(kind: SettingKind<T>): SettingKind<T> => ({ ...kind, is_secret: true })
 
 const good = <T>(value: T): Parsed<T> => ({ ok: true, value })
-const bad = (fault: string): Parsed<never> => ({ ok: false, fault })
+const bad = (problem: string): Parsed<never> => ({ ok: false, problem })
 
-const matching = (name: string, pattern: RegExp, fault: string): SettingKind<string> => ({
+const matching = (name: string, pattern: RegExp, problem: string): SettingKind<string> => ({
   name,
-  parse: (text) => (pattern.test(text) ? good(text) : bad(fault)),
+  parse: (text) => (pattern.test(text) ? good(text) : bad(problem)),
 })
 
 export const integer = (min: number, max: number): SettingKind<number> => ({
@@ -164,7 +164,7 @@ export const listOf = <T>(item: SettingKind<T>, limit: number): SettingKind<read
     const values: T[] = []
     for (const part of parts) {
       const parsed = item.parse(part)
-      if (!parsed.ok) return bad(`contains "${part}", which ${parsed.fault}`)
+      if (!parsed.ok) return bad(`contains "${part}", which ${parsed.problem}`)
       values.push(parsed.value)
     }
     return good(values)

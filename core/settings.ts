@@ -334,18 +334,18 @@ export function withoutSecrets(env: Environment, names: readonly string[]): Envi
   return Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.has(name)))
 }
 
-/** Reads and checks all settings; `faults` lists every one of them in full sentences, without secrets. */
+/** Reads and checks all settings; `problems` lists every one of them in full sentences, without secrets. */
 export function readSettings(
   env: Environment,
 ):
   | { readonly ok: true; readonly settings: Settings }
-  | { readonly ok: false; readonly faults: readonly string[] } {
-  const faults: string[] = []
+  | { readonly ok: false; readonly problems: readonly string[] } {
+  const problems: string[] = []
   const values: Partial<Record<keyof Settings, unknown>> = {}
   const given = new Set<string>()
   for (const [field, row] of rows) {
     const found = givenText(row, env)
-    if (!found.ok) faults.push(found.fault)
+    if (!found.ok) problems.push(found.problem)
     if (!found.ok || found.value !== null) given.add(row.name)
     if (!found.ok) continue
     const text = found.value ?? defaultText(row)
@@ -355,10 +355,12 @@ export function readSettings(
     }
     const parsed = row.kind.parse(text)
     if (parsed.ok) values[field] = parsed.value
-    else faults.push(`${sourceOf(row, env)} ${parsed.fault}.`)
+    else problems.push(`${sourceOf(row, env)} ${parsed.problem}.`)
   }
-  faults.push(...conflicts(values, given))
-  return faults.length === 0 ? { ok: true, settings: values as Settings } : { ok: false, faults }
+  problems.push(...conflicts(values, given))
+  return problems.length === 0
+    ? { ok: true, settings: values as Settings }
+    : { ok: false, problems }
 }
 
 /** The variable that names a file with the value of a secret setting; null for settings that are no secret. */
@@ -371,15 +373,15 @@ function givenText(
   env: Environment,
 ):
   | { readonly ok: true; readonly value: string | null }
-  | { readonly ok: false; readonly fault: string } {
+  | { readonly ok: false; readonly problem: string } {
   const text = env[row.name]?.trim() || null
   const variable = fileVariable(row)
   const file = variable === null ? null : env[variable]?.trim() || null
   if (file === null) return { ok: true, value: text }
   if (text !== null)
-    return { ok: false, fault: `${row.name} and ${variable} are both set. Set only one of them.` }
+    return { ok: false, problem: `${row.name} and ${variable} are both set. Set only one of them.` }
   const read = readSecretFile(file)
-  return read.ok ? read : { ok: false, fault: `${variable} ${read.fault}.` }
+  return read.ok ? read : { ok: false, problem: `${variable} ${read.problem}.` }
 }
 
 const sourceOf = (row: Row<unknown>, env: Environment): string => {
@@ -405,15 +407,15 @@ const CLIENT_VARIABLES = ['AGW_URL', 'AGW_TOKEN']
 const defaultText = (row: Row<unknown>): string | null =>
   typeof row.fallback === 'function' ? row.fallback() : row.fallback
 
-/** Faults that no setting has alone. A value that is missing because its text was faulty is not reported twice. */
+/** Errors that no setting has alone. A value that is missing because its text was faulty is not reported twice. */
 function conflicts(
   values: Partial<Record<keyof Settings, unknown>>,
   given: ReadonlySet<string>,
 ): string[] {
   const isSet = (field: keyof Settings): boolean => given.has(SETTINGS[field].name)
-  const faults: string[] = []
+  const problems: string[] = []
   if (isSet('tlsCertFile') !== isSet('tlsKeyFile'))
-    faults.push('AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE must be set together.')
+    problems.push('AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE must be set together.')
 
   const tlsFiles = ['extProcTlsCertFile', 'extProcTlsKeyFile', 'extProcTlsCaFile'] as const
   const missing = tlsFiles.filter((field) => !isSet(field))
@@ -423,7 +425,7 @@ function conflicts(
   })
   if (missing.length > 0 && (overTcp !== undefined || missing.length < tlsFiles.length)) {
     const names = missing.map((field) => SETTINGS[field].name).join(', ')
-    faults.push(
+    problems.push(
       overTcp !== undefined
         ? `${SETTINGS[overTcp].name} is a TCP address, which requires mTLS: ${names} missing.`
         : `The AGW_EXT_PROC_TLS_ files must be set together: ${names} missing.`,
@@ -432,12 +434,12 @@ function conflicts(
   const { proxyPort, apiPort } = values
   const samePort = typeof proxyPort === 'number' && proxyPort === apiPort && proxyPort !== 0
   if (samePort && values.proxyHost === values.apiHost)
-    faults.push('AGW_PROXY_PORT and AGW_API_PORT must be different.')
+    problems.push('AGW_PROXY_PORT and AGW_API_PORT must be different.')
   if (isSet('smtpUrl') && !(isSet('alertEmailFrom') && isSet('alertEmailTo')))
-    faults.push('AGW_SMTP_URL requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
+    problems.push('AGW_SMTP_URL requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
-    faults.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
-  return faults
+    problems.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
+  return problems
 }
 
 /** A host name as an edge id: what an id cannot hold becomes a dash. */

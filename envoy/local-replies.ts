@@ -33,7 +33,7 @@ export function localReplies(limits: { readonly body_bytes: number }, requestId:
 }
 
 const mappings = (limits: { readonly body_bytes: number }): readonly Mapping[] => [
-  // The admin service is a part of this gateway; its absence is no fault of an upstream.
+  // The admin service is a part of this gateway; its absence is no error of an upstream.
   { reason: 'gateway_unavailable', when: "xds.route_name == 'admin' && response.code >= 500" },
   {
     reason: 'upgrade_not_supported',

@@ -128,11 +128,11 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
   const { commands, kills } = connections
   const { held, killBoard, policy, lease, stall } = fleet
   let installation = ''
-  const readInstallation = async (): Promise<string> => {
+  const readDeploymentId = async (): Promise<string> => {
     installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
     return installation
   }
-  await readInstallation().catch(() => undefined)
+  await readDeploymentId().catch(() => undefined)
   const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
   await pool.warm()
   const services: DecisionServices = {
@@ -164,7 +164,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
         ports: [settings.proxyPort, settings.apiPort],
       },
     },
-    installation: () => (installation === '' ? readInstallation() : installation),
+    installation: () => (installation === '' ? readDeploymentId() : installation),
   }
   return {
     held,

@@ -52,7 +52,7 @@ async function runAll(all: readonly Job[]): Promise<JobResult[]> {
 async function installBinaries(): Promise<void> {
   const { ENVOY_BIN, VALKEY_BIN, AGW_CACHE_DIR } = process.env
   const read = readSettings({ ENVOY_BIN, VALKEY_BIN, AGW_CACHE_DIR })
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const say = (line: string): void => void process.stderr.write(`${line}\n`)
   process.env['ENVOY_BIN'] = await findEnvoy(read.settings, say)
   process.env['VALKEY_BIN'] = await findValkey(read.settings, say)

@@ -81,7 +81,7 @@ export const activityRoutes: readonly Route[] = [
     method: 'GET',
     path: '/admin/activity/unknown-calls',
     role: 'viewer',
-    installation: true,
+    deployment_wide: true,
     tag,
     summary: 'Refused calls without a known organization, by minute and reason',
     query: CountQuery,

@@ -20,7 +20,7 @@ const IDLE_PER_ORGANIZATION_MS = 1
 const NOTICE_INTERVAL_MS = 2_000
 const FLOODS_INTERVAL_MS = 2_000
 const BUDGET_INTERVAL_MS = 30_000
-/** Jobs whose failure is remembered; beyond, a failure is told of each time. */
+/** Jobs whose failure is remembered; beyond that, every failure is logged. */
 const FAILING_MAX = 1_000
 
 export interface ActivityWorkerParts {
@@ -53,7 +53,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
   const due = { notices: 0, budget: 0, floods: 0 }
   const failing = new Set<string>()
   let sending: Promise<unknown> | null = null
-  /** One job that fails must not keep the others from being done; it is told of when it begins to fail. */
+  /** One failing job must not stop the others; its first failure is logged. */
   const attempt = async <T>(job: string, work: () => Promise<T>): Promise<T | null> => {
     try {
       const done = await work()

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
-import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 /** What it is called and where it is, for its routes and for `agw apply`. */
 export const AGENT_RESOURCE = { name: 'agent', path: '/admin/agents', id: 'agent_id' } as const

@@ -134,7 +134,7 @@ class Analyser {
     return has_more
   }
 
-  /** Whoever gives way to many requests, or kills several agents in one round, may take longer than the lease lasts. */
+  /** A process that yields to many requests, or kills several agents in one round, may take longer than the lease lasts. */
   async #keepLease(): Promise<void> {
     if (performance.now() - this.#held_ms < ANALYSER_LEASE_MS / 5) return
     if ((await this.#store.hold()) !== 'renewed') throw new Error(TAKEN_OVER)

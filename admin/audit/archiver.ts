@@ -15,7 +15,7 @@ import { ArchiveChain, type NewLine } from './archive-chain.ts'
 /** Entries of one read, one write and one step between two requests. */
 const BATCH = 200
 const IDLE_MS = 500
-const FAULT_PAUSE_MS = 5_000
+const ERROR_PAUSE_MS = 5_000
 /** One process at a time writes to an archive; when it ends without a word, another goes on after this. */
 const LEASE_MS = 10_000
 const RETENTION_INTERVAL_MS = 60_000
@@ -72,12 +72,12 @@ class Archiver {
           if (await this.#archiveAll()) pause_ms = 0
           this.#removeOld()
         } else this.#chains = new Map()
-        if (this.#broken.size > 0) pause_ms = FAULT_PAUSE_MS
+        if (this.#broken.size > 0) pause_ms = ERROR_PAUSE_MS
         isWell = true
       } catch (error) {
         // The files are authoritative; they are read again.
         this.#chains = new Map()
-        pause_ms = FAULT_PAUSE_MS
+        pause_ms = ERROR_PAUSE_MS
         if (isWell)
           log.error({ err: error }, 'archiving the activity log failed; it will be retried')
         isWell = false
@@ -100,7 +100,7 @@ class Archiver {
     return true
   }
 
-  /** Installations do not mix, also where one folder is given to several. */
+  /** Deployments do not mix, also where one folder is given to several. */
   async #open(): Promise<void> {
     const installation = await this.#parts.redis.get(REDIS_KEYS.installation)
     if (installation === null)

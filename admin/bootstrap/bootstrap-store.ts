@@ -98,6 +98,6 @@ async function replaceSettingToken(redis: RedisClient, org: string, steps: Steps
   }
 }
 
-/** The installation's name as the store has it, else a new one. */
-export const readInstallation = async (redis: RedisClient): Promise<string> =>
+/** The deployment's id as the store has it, else a new one. */
+export const readDeploymentId = async (redis: RedisClient): Promise<string> =>
   (await redis.get(REDIS_KEYS.installation)) ?? mintId('ins')

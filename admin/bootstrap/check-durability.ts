@@ -2,7 +2,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 
 export interface Durability {
   /** Full sentences; with any of these the service must not start. */
-  readonly faults: readonly string[]
+  readonly problems: readonly string[]
   readonly warnings: readonly string[]
 }
 
@@ -13,14 +13,14 @@ export interface Durability {
 export async function checkDurability(redis: RedisClient): Promise<Durability> {
   const policy = await readConfig(redis, 'maxmemory-policy')
   const appendOnly = await readConfig(redis, 'appendonly')
-  const faults: string[] = []
+  const problems: string[] = []
   const warnings: string[] = []
   if (policy === null)
     warnings.push(
       'The store does not report its maxmemory-policy. It must be noeviction, otherwise kills and keys can be lost.',
     )
   else if (policy !== 'noeviction')
-    faults.push(
+    problems.push(
       `The store evicts keys (maxmemory-policy ${policy}). Set maxmemory-policy noeviction.`,
     )
   if (appendOnly === null)
@@ -28,10 +28,10 @@ export async function checkDurability(redis: RedisClient): Promise<Durability> {
       'The store does not report whether it writes an append-only file. Without one, a restart of the store can undo kills.',
     )
   else if (appendOnly !== 'yes')
-    faults.push(
+    problems.push(
       'The store writes no append-only file, so a restart can undo kills. Set appendonly yes.',
     )
-  return { faults, warnings }
+  return { problems, warnings }
 }
 
 async function readConfig(redis: RedisClient, name: string): Promise<string | null> {

@@ -27,7 +27,7 @@ class PageSecret {
       if ((localStorage.getItem(NAME) ?? '') !== this.#value) changed()
     }
     addEventListener('storage', look)
-    // A page that the browser has put aside for the back button hears nothing meanwhile.
+    // A page that the browser has put aside for the back button receives no messages meanwhile.
     addEventListener('pageshow', look)
   }
 }

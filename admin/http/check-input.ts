@@ -1,10 +1,10 @@
 import { Compile, type Validator } from 'typebox/compile'
 import { System } from 'typebox/system'
 import type { Static, TSchema } from 'typebox'
-import { describeFault, mustBeOneOf, type SchemaError } from './describe-fault.ts'
+import { describeProblem, mustBeOneOf, type SchemaError } from './describe-problem.ts'
 import type { Issue } from './outcome.ts'
 
-/** So many faults of one request are listed; a caller that has more corrects these first. */
+/** So many errors of one request are listed; a caller that has more corrects these first. */
 export const ISSUES_LIMIT = 100
 System.Settings.Set({ maxErrors: ISSUES_LIMIT })
 
@@ -100,7 +100,7 @@ function describe(schema: TSchema, error: SchemaError): Issue[] {
       message: 'is not a known member',
     }))
   }
-  const message = describeFault(schema, error)
+  const message = describeProblem(schema, error)
   return message === null ? [] : [{ path, message }]
 }
 

@@ -1,5 +1,5 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox'
-import { PATTERN_MESSAGE } from './describe-fault.ts'
+import { PATTERN_MESSAGE } from './describe-problem.ts'
 import { TIME_MESSAGE, TIME_PATTERN } from './read-time.ts'
 
 /** Control characters and half surrogate pairs, as a class of a pattern that other languages read too. */

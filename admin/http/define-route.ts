@@ -30,7 +30,7 @@ export interface Route<
   /** Whether an organization key whose uses have `webhooks` opens it as well as an admin token. */
   readonly organization_key?: boolean
   /** Only for the default organization. */
-  readonly installation?: boolean
+  readonly deployment_wide?: boolean
   /** Never refused for its form: `body` is whatever text came, query and Idempotency-Key count for nothing. */
   readonly forgiving?: boolean
   /** Whether it takes If-Match. */

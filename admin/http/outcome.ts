@@ -3,7 +3,7 @@ import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { AdminErrorCode } from './admin-errors.ts'
 
-/** A fault in a request: `path` is a JSON pointer into the part that is named first (`/name`, `query/limit`). */
+/** An error in a request: `path` is a JSON pointer into the part that is named first (`/name`, `query/limit`). */
 export interface Issue {
   readonly path: string
   readonly message: string
@@ -33,7 +33,7 @@ export interface Streamed {
   readonly write: (out: Writable, gone: AbortSignal) => Promise<void>
 }
 
-/** What the activity log keeps of a change; secrets are masked by whoever makes it. */
+/** What the activity log keeps of a change; secrets are masked by the code that creates it. */
 export interface Audit {
   readonly action: string
   readonly target: string

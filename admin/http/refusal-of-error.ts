@@ -1,4 +1,4 @@
-import { isStoreFault } from '../../core/redis/is-store-fault.ts'
+import { isStoreError } from '../../core/redis/is-store-error.ts'
 import type { Refusal } from './outcome.ts'
 
 /** Turns what the framework, the parser or the store throws into a refusal; null for a bug. */
@@ -21,5 +21,5 @@ export function refusalOfError(error: unknown, body_limit_bytes: number): Refusa
       error: 'validation_failed',
       details: { issues: [{ path: '', message: error.message.slice(0, 200) }] },
     }
-  return isStoreFault(error) ? { kind: 'refusal', error: 'gateway_unavailable' } : null
+  return isStoreError(error) ? { kind: 'refusal', error: 'gateway_unavailable' } : null
 }

@@ -4,7 +4,7 @@ import type { CredentialType } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
 import type { PlainAuth } from '../../core/store/credential-binding.ts'
 import { NO_CONTROLS, Nullable, Strict, UNCLEAN } from '../http/common-schemas.ts'
-import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 /** Header values of upstreams end well below this. */
 const SECRET_LENGTH_LIMIT = 8192

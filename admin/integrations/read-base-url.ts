@@ -1,5 +1,5 @@
 import { type BaseUrl, parseBaseUrl } from '../../core/policy/parse-base-url.ts'
-import type { UrlFault } from '../../core/policy/read-url.ts'
+import type { UrlProblem } from '../../core/policy/read-url.ts'
 import type { Issue } from '../http/outcome.ts'
 
 /** The canonical base URL, or what is wrong with the text. */
@@ -8,10 +8,10 @@ export function readBaseUrl(
 ): { readonly ok: true; readonly base: BaseUrl } | { readonly ok: false; readonly issue: Issue } {
   const parsed = parseBaseUrl(text)
   if (parsed.ok) return parsed
-  return { ok: false, issue: { path: '/base_url', message: FAULTS[parsed.reason] } }
+  return { ok: false, issue: { path: '/base_url', message: PROBLEMS[parsed.reason] } }
 }
 
-const FAULTS: Readonly<Record<UrlFault, string>> = {
+const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
   backslash: 'must have no backslash',
   bad_host: 'has a host name that is not valid',
   bad_percent_encoding: 'has a "%" that is not followed by two hexadecimal digits',

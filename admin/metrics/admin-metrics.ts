@@ -10,7 +10,7 @@ import {
 } from '../../core/metrics/metric-catalogue.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { isStoreFault } from '../../core/redis/is-store-fault.ts'
+import { isStoreError } from '../../core/redis/is-store-error.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import { renderEdges } from './render-edges.ts'
@@ -71,7 +71,7 @@ export class AdminMetrics {
   /** Without the store, what this process counts itself: alerts about an outage need it most. */
   async render(): Promise<string> {
     const stored = await Promise.all([this.#read(), this.#edges()]).catch((error: unknown) => {
-      if (isStoreFault(error)) return null
+      if (isStoreError(error)) return null
       throw error
     })
     const [values, edges] = stored ?? [{}, new Map<string, EdgeSnapshot>()]

@@ -19,7 +19,7 @@ export const organizationRoutes: readonly Route[] = defineResource({
   path: '/admin/organizations',
   id: 'organization_id',
   read_role: 'admin',
-  access: { installation: true },
+  access: { deployment_wide: true },
   view: OrganizationView,
   store: storeIn<Organization>(
     () => REDIS_KEYS.organizations,

@@ -153,7 +153,7 @@ export interface Resource<
   readonly params?: TProperties
   /** The least role that reads it, `viewer` where it is left out; changes need `admin`. */
   readonly read_role?: Route['role']
-  readonly access?: Pick<Route, 'organization_key' | 'installation'>
+  readonly access?: Pick<Route, 'organization_key' | 'deployment_wide'>
   readonly view: TSchema
   readonly create: Create<R, New>
   readonly list: List<R, Query>

@@ -14,7 +14,7 @@ export function checkPatterns(settings: InjectionSettings): Issue[] {
   const issues = LISTS.flatMap((list): Issue[] => {
     const compiled = compileInjectionSettings({ ...settings, ...NONE, [list]: settings[list] })
     if (compiled.ok) return []
-    return compiled.faults.map(({ pattern, reason }) => ({
+    return compiled.problems.map(({ pattern, reason }) => ({
       path: `/injection_detection/${list}/${settings[list].indexOf(pattern)}`,
       message: `${reason.slice(0, 300)}: ${pattern.slice(0, 100)}`,
     }))

@@ -1,4 +1,4 @@
-import { parsePathPattern, type PatternFault } from '../../core/policy/path-pattern.ts'
+import { parsePathPattern, type PatternProblem } from '../../core/policy/path-pattern.ts'
 import type { Scope } from '../../core/model.ts'
 import type { Issue } from '../http/outcome.ts'
 import { checkPatterns } from './check-patterns.ts'
@@ -12,7 +12,7 @@ export function checkScopeSettings(scope: Settings, body_limit_bytes: number): I
     paths.flatMap((path, i): Issue[] => {
       const parsed = parsePathPattern(path)
       if (typeof parsed !== 'string') return []
-      return [{ path: `/rules/${rule}/paths/${i}`, message: PATH_FAULTS[parsed] }]
+      return [{ path: `/rules/${rule}/paths/${i}`, message: PATH_PROBLEMS[parsed] }]
     }),
   )
   if (scope.max_body_bytes !== null && scope.max_body_bytes > body_limit_bytes)
@@ -26,7 +26,7 @@ export function checkScopeSettings(scope: Settings, body_limit_bytes: number): I
   return issues
 }
 
-const PATH_FAULTS: Readonly<Record<PatternFault, string>> = {
+const PATH_PROBLEMS: Readonly<Record<PatternProblem, string>> = {
   bad_path: 'has "." or ".." segments, a backslash, a control character or an invalid encoding',
   empty_segment: 'has an empty segment',
   has_query: 'must have no "?" and no "#": rules apply to the path only',

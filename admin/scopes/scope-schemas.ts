@@ -9,7 +9,7 @@ import {
   Timestamp,
   UNCLEAN,
 } from '../http/common-schemas.ts'
-import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 /** What it is called and where it is, for its routes and for `agw apply`. */
 export const SCOPE_RESOURCE = { name: 'scope', path: '/admin/scopes', id: 'scope_id' } as const

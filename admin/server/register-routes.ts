@@ -9,7 +9,7 @@ import { signInWithKey } from '../sign-in/sign-in-with-key.ts'
 import { type ListenerKind, sourceAddress } from '../sign-in/source-address.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import { checkInput, prepareInput } from '../http/check-input.ts'
-import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import type { AdminCall, Route } from '../http/define-route.ts'
 import { ErrorSchema, errorReply } from '../http/error-reply.ts'
 import {

@@ -29,7 +29,7 @@ export interface SessionSecrets {
 }
 
 /**
- * Opens a session for whoever has signed in with a token.
+ * Opens a session for a user who has signed in with a token.
  * Null when the token was deleted meanwhile, or too many sign in with it at this moment.
  */
 export async function openSession(
@@ -69,7 +69,7 @@ export async function openSession(
         targets: [],
       },
       settings.killLease_ms,
-      // Whoever comes to kill what has filled the store has to get in (threat model, rule 21).
+      // An operator who comes to kill the agent that filled the store must be able to sign in (threat model, rule 21).
       'even_when_full',
     )
     if (committed.kind === 'committed') return { secret, page_secret }

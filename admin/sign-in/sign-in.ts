@@ -58,7 +58,7 @@ const RANK: Readonly<Record<AdminRole, number>> = { viewer: 0, operator: 1, admi
 /** Null when the actor may make the call. */
 export function checkRole(
   actor: Actor,
-  route: { readonly role: AdminRole; readonly installation?: boolean },
+  route: { readonly role: AdminRole; readonly deployment_wide?: boolean },
   defaultOrganization: string,
 ): Refusal | null {
   if (RANK[actor.role] < RANK[route.role])
@@ -68,7 +68,7 @@ export function checkRole(
       message: `A token with the role ${actor.role} is not allowed to do that. Use one with the role ${route.role}.`,
       details: { role: route.role },
     }
-  if (route.installation && actor.organization_id !== defaultOrganization)
+  if (route.deployment_wide && actor.organization_id !== defaultOrganization)
     return {
       kind: 'refusal',
       error: 'forbidden',

@@ -13,7 +13,7 @@ import type { Webhook } from './webhook.ts'
 /** Attempts of one process at a time; each is a socket and, at most, an envelope and 64 KiB of an answer. */
 const ATTEMPTS_MAX = 256
 const CLAIM_MAX = 64
-/** Another process may have made a delivery due, of which this one hears only by looking. */
+/** Another process may have made a delivery due; this one finds out only by polling. */
 const LOOK_INTERVAL_MS = 250
 const STORE_PAUSE_MS = 300
 /**

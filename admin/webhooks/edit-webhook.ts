@@ -21,8 +21,8 @@ export function editWebhook({
   readonly record: Webhook
   readonly value: Static<typeof EditableWebhook>
 }): Edited<Webhook> | Refusal {
-  const fault = checkWebhookUrl(rest.url, deskOf(context).policy)
-  if (fault !== null) return invalid([{ path: '/url', message: fault }])
+  const problem = checkWebhookUrl(rest.url, deskOf(context).policy)
+  if (problem !== null) return invalid([{ path: '/url', message: problem }])
   return changedWebhook(record, { ...withSecret(context, record, secret), ...rest })
 }
 

@@ -3,7 +3,7 @@ const HIDDEN = '***'
 const PART_LENGTH_MIN = 9
 
 /**
- * A webhook's URL can be its secret, as those of Slack and Teams are: whoever has it can post there. Below the role
+ * A webhook's URL can be its secret, as those of Slack and Teams are: anyone who has it can post there. Below the role
  * `admin`, and in the activity log, its origin is shown; path and query are not.
  */
 export function hideWebhookUrl(url: string): string {

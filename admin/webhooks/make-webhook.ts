@@ -17,8 +17,8 @@ export async function makeWebhook(
   const { context, actor, body } = call
   const { redis, ring } = context
   const { organization_id } = actor
-  const fault = checkWebhookUrl(body.url, desk.policy)
-  if (fault !== null) return invalid([{ path: '/url', message: fault }])
+  const problem = checkWebhookUrl(body.url, desk.policy)
+  if (problem !== null) return invalid([{ path: '/url', message: problem }])
   if ((await redis.zcard(REDIS_KEYS.webhookIndex(organization_id))) >= WEBHOOKS_MAX)
     return conflict('too_many_webhooks', `An organization has at most ${WEBHOOKS_MAX} webhooks.`)
   const webhook_id = mintId('whk')

@@ -11,7 +11,7 @@ import {
   Timestamp,
   UNCLEAN,
 } from '../http/common-schemas.ts'
-import { PATTERN_MESSAGE } from '../http/describe-fault.ts'
+import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
 
 /** What it is called and where it is, for its routes and for `agw apply`. */

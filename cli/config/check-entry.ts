@@ -72,7 +72,7 @@ export function checkEntry(kind: Section, item: unknown, env: Environment): Chec
   return { wanted: issues.length === 0 ? completed.wanted : null, issues }
 }
 
-/** A secret that is missing has its fault already; it must not have another for what stands in for it. */
+/** A secret that is missing has its error already; it must not have another for what stands in for it. */
 const STAND_IN = 'secret'
 
 function fillSecrets(
@@ -107,7 +107,7 @@ const ANY_BODY_BYTES = Number.POSITIVE_INFINITY
 /** Which private ranges a webhook may reach is the gateway's to say. */
 const ANY_ADDRESS = new AddressPolicy(['0.0.0.0/0', '::/0'])
 
-/** What the schemas cannot say, and the form in which the gateway keeps an entry. Members with faults are not there. */
+/** What the schemas cannot say, and the form in which the gateway keeps an entry. Members with errors are not there. */
 const COMPLETE: Readonly<
   Record<
     Section,
@@ -143,14 +143,14 @@ const COMPLETE: Readonly<
   },
   webhooks: (sound) => {
     const { url, events } = sound
-    const fault = typeof url === 'string' ? checkWebhookUrl(url, ANY_ADDRESS) : null
+    const problem = typeof url === 'string' ? checkWebhookUrl(url, ANY_ADDRESS) : null
     return {
       wanted: {
         ...SECTION_RESOURCES.webhooks.defaults,
         ...sound,
         events: Array.isArray(events) ? [...(events as string[])].sort() : [],
       },
-      issues: fault === null ? [] : [{ path: '/url', message: fault }],
+      issues: problem === null ? [] : [{ path: '/url', message: problem }],
     }
   },
 }

@@ -9,8 +9,8 @@ import {
   parseDocument,
 } from 'yaml'
 
-/** A fault of the file: where it is, and what is wrong there in words that follow the member's name. */
-export interface FileFault {
+/** An error of the file: where it is, and what is wrong there in words that follow the member's name. */
+export interface FileProblem {
   readonly line: number
   /** As `scopes[0].rules[1].paths[0]`; empty for the file as a whole. */
   readonly member: string
@@ -25,7 +25,7 @@ const ALIASES_LIMIT = 1000
 /** The text of a file in YAML or JSON, with the line of each of its members. */
 export class ConfigText {
   readonly value: unknown
-  readonly faults: readonly FileFault[]
+  readonly problems: readonly FileProblem[]
   readonly #root: Node | null
   readonly #resolve: (node: unknown) => unknown
   readonly #lines = new LineCounter()
@@ -39,25 +39,26 @@ export class ConfigText {
     })
     this.#root = doc.contents
     this.#resolve = (node) => (isAlias(node) ? node.resolve(doc) : node)
-    const faults: FileFault[] = [...doc.errors, ...doc.warnings].map(({ pos, message }) => ({
+    const problems: FileProblem[] = [...doc.errors, ...doc.warnings].map(({ pos, message }) => ({
       line: this.#lineAt(pos[0]),
       member: '',
       message: `cannot be parsed: ${message}`,
     }))
-    if (isTooLong) faults.push({ line: 1, member: '', message: 'is too long for a configuration' })
+    if (isTooLong)
+      problems.push({ line: 1, member: '', message: 'is too long for a configuration' })
     this.value = null
-    if (faults.length === 0) {
+    if (problems.length === 0) {
       try {
         this.value = doc.toJS({ maxAliasCount: ALIASES_LIMIT })
       } catch (error) {
-        faults.push({ line: 1, member: '', message: (error as Error).message })
+        problems.push({ line: 1, member: '', message: (error as Error).message })
       }
     }
-    this.faults = faults
+    this.problems = problems
   }
 
   /** @param pointer a JSON pointer; of a member that is not there, the line of what should hold it counts */
-  faultAt(pointer: string, message: string): FileFault {
+  problemAt(pointer: string, message: string): FileProblem {
     const segments = pointer.split('/').slice(1)
     const member = segments
       .map((segment, i) =>

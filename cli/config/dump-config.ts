@@ -16,11 +16,9 @@ const MADE_ID = /^agt_[0-9A-Za-z]{20}$/
  * that depends on nothing but the content (and, among scopes and webhooks that are alike, on their age, as their
  * precedence does).
  */
-export function dumpConfig(
-  installation: CurrentConfig,
-): Readonly<Record<Section, readonly Json[]>> {
+export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, readonly Json[]>> {
   const variables = new VariableNames()
-  const { agents, integrations } = installation
+  const { agents, integrations } = deployment
   const agentNames = referencesOf('agents', agents, 'agent_name', 'agent_id')
   const integrationNames = referencesOf('integrations', integrations, 'name', 'base_url')
   return {
@@ -38,14 +36,14 @@ export function dumpConfig(
       }
     }),
     scopes: sorted(
-      installation.scopes.map((shown) => scopeEntry(shown, agentNames, integrationNames)),
+      deployment.scopes.map((shown) => scopeEntry(shown, agentNames, integrationNames)),
       ({ agent, integration, priority = SECTION_RESOURCES.scopes.defaults['priority'] }) => [
         agent,
         integration,
         String(priority).padStart(7, '0'),
       ],
     ),
-    webhooks: sorted(installation.webhooks, ({ name, url }) => [name, url]).map((shown) => {
+    webhooks: sorted(deployment.webhooks, ({ name, url }) => [name, url]).map((shown) => {
       const { name, url, events, has_secret } = comparable('webhooks', shown)
       const secret =
         has_secret === true ? variables.referenceFor(String(name), 'webhook_secret') : null

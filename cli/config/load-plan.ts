@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Environment } from '../../core/settings.ts'
 import type { AdminOptions } from '../call-admin.ts'
-import type { FileFault } from './config-text.ts'
+import type { FileProblem } from './config-text.ts'
 import { type ConfigPlan, planChanges } from './plan-changes.ts'
 import { type Config, readConfig } from './read-config.ts'
 import { readCurrentConfig } from './read-current-config.ts'
@@ -15,11 +15,11 @@ export interface PlanFileOptions extends AdminOptions {
 }
 
 /** More are not printed; who has so many corrects these first. */
-const FAULTS_SHOWN = 100
+const PROBLEMS_SHOWN = 100
 
 /**
  * Reads a file and the deployment and compares them. All errors are printed with file and line.
- * @returns null when there is a fault
+ * @returns null when there is an error
  * @throws with a sentence for the operator when the file or the admin API cannot be read
  */
 export async function loadPlan(
@@ -29,13 +29,13 @@ export async function loadPlan(
 ): Promise<{ readonly config: Config; readonly plan: ConfigPlan } | null> {
   const { file, prune = false, withSecrets = false } = options
   const config = readConfig(readFileSync(file === '-' ? 0 : file, 'utf8'), env)
-  if (config.text.faults.length > 0) return printFaults(file, config.faults, stderr)
-  const installation = await readCurrentConfig(options).catch((error: unknown) => {
-    printFaults(file, config.faults, stderr)
+  if (config.text.problems.length > 0) return printProblems(file, config.problems, stderr)
+  const deployment = await readCurrentConfig(options).catch((error: unknown) => {
+    printProblems(file, config.problems, stderr)
     throw error
   })
-  const plan = planChanges(config, installation, { prune, all_secrets: withSecrets })
-  if (plan.faults.length > 0) return printFaults(file, plan.faults, stderr)
+  const plan = planChanges(config, deployment, { prune, all_secrets: withSecrets })
+  if (plan.problems.length > 0) return printProblems(file, plan.problems, stderr)
   for (const name of plan.killed)
     stderr.write(
       `${terminalText(name)} is killed and stays killed. Use agw reactivate to reactivate it.\n`,
@@ -43,14 +43,14 @@ export async function loadPlan(
   return { config, plan }
 }
 
-export function faultLine(file: string, { line, member, message }: FileFault): string {
+export function problemLine(file: string, { line, member, message }: FileProblem): string {
   return `${file === '-' ? 'standard input' : file}:${line}: ${[member, message].join(' ').trim()}\n`
 }
 
-function printFaults(file: string, faults: readonly FileFault[], stderr: Writable): null {
-  for (const fault of faults.slice(0, FAULTS_SHOWN))
-    stderr.write(terminalLines(faultLine(file, fault)))
-  if (faults.length > FAULTS_SHOWN)
-    stderr.write(`and ${faults.length - FAULTS_SHOWN} more errors\n`)
+function printProblems(file: string, problems: readonly FileProblem[], stderr: Writable): null {
+  for (const problem of problems.slice(0, PROBLEMS_SHOWN))
+    stderr.write(terminalLines(problemLine(file, problem)))
+  if (problems.length > PROBLEMS_SHOWN)
+    stderr.write(`and ${problems.length - PROBLEMS_SHOWN} more errors\n`)
   return null
 }

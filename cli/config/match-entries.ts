@@ -1,4 +1,4 @@
-import type { FileFault } from './config-text.ts'
+import type { FileProblem } from './config-text.ts'
 import { differences } from './differences.ts'
 import { nearestName } from './nearest-name.ts'
 import { groupBy, isEntry, OwnerIndex, type FoundOwner, UNIQUE } from './owner-index.ts'
@@ -22,24 +22,25 @@ export interface Match {
   readonly target: (kind: Owner, scope: Json) => FoundOwner | null
   /** By kind, what no entry of the file is. */
   readonly unnamed: Readonly<Record<Section, readonly Json[]>>
-  readonly faults: readonly FileFault[]
+  readonly problems: readonly FileProblem[]
 }
 
 /** @param prune whether what the file does not name will be gone */
-export function matchEntries(config: Config, installation: CurrentConfig, prune: boolean): Match {
+export function matchEntries(config: Config, deployment: CurrentConfig, prune: boolean): Match {
   const entries = Object.fromEntries(
     SECTIONS.map((kind) => [kind, config.entries.filter((entry) => entry.kind === kind)]),
   ) as Record<Section, ConfigEntry[]>
   const pairs: Pairs = new Map()
-  const faults: FileFault[] = []
-  const fault: AddFault = (at, message) => void faults.push(config.text.faultAt(at, message))
+  const problems: FileProblem[] = []
+  const problem: AddProblem = (at, message) =>
+    void problems.push(config.text.problemAt(at, message))
   const rest = (kind: Section): readonly Json[] => {
     const taken = new Set(pairs.values())
-    return installation[kind].filter((shown) => !taken.has(shown))
+    return deployment[kind].filter((shown) => !taken.has(shown))
   }
   matchIntegrations(entries.integrations, rest, pairs)
-  refuseTakenBaseUrls(entries.integrations, installation, pairs, fault)
-  matchAgents(entries.agents, rest, pairs, fault)
+  refuseTakenBaseUrls(entries.integrations, deployment, pairs, problem)
+  matchAgents(entries.agents, rest, pairs, problem)
 
   const indexes = {
     agents: new OwnerIndex('agents', entries.agents, rest('agents')),
@@ -49,7 +50,7 @@ export function matchEntries(config: Config, installation: CurrentConfig, prune:
     indexes[kind].find(String(scope[REFERENCE[kind]]))[0] ?? null
   for (const { kind, at, reference } of config.references) {
     const message = refusalOf(kind, reference, config, indexes[kind], prune)
-    if (message !== null) fault(at, message)
+    if (message !== null) problem(at, message)
   }
   const idOf = (kind: Owner, scope: Json): unknown => {
     const found = target(kind, scope)
@@ -70,12 +71,12 @@ export function matchEntries(config: Config, installation: CurrentConfig, prune:
     ofShown: byName,
   })
   const unnamed = Object.fromEntries(SECTIONS.map((kind) => [kind, rest(kind)])) as Match['unnamed']
-  return { shownOf: (entry) => pairs.get(entry) ?? null, target, unnamed, faults }
+  return { shownOf: (entry) => pairs.get(entry) ?? null, target, unnamed, problems }
 }
 
 type Pairs = Map<ConfigEntry, Json>
 type Rest = (kind: Section) => readonly Json[]
-type AddFault = (at: string, message: string) => void
+type AddProblem = (at: string, message: string) => void
 
 /** By name and base URL, then by base URL (renamed), then by name (moved), where it can be no other. */
 function matchIntegrations(entries: readonly ConfigEntry[], rest: Rest, pairs: Pairs): void {
@@ -96,13 +97,13 @@ function refuseTakenBaseUrls(
   entries: readonly ConfigEntry[],
   { integrations }: CurrentConfig,
   pairs: Pairs,
-  fault: AddFault,
+  problem: AddProblem,
 ): void {
   const holders = new Map(integrations.map((shown) => [shown['base_url'], shown]))
   for (const entry of entries) {
     const holder = holders.get(entry.wanted['base_url'])
     if (holder !== undefined && holder !== pairs.get(entry))
-      fault(
+      problem(
         `${entry.at}/base_url`,
         `is used by the integration "${String(holder['name'])}" of the deployment; change that one first`,
       )
@@ -114,7 +115,7 @@ function matchAgents(
   entries: readonly ConfigEntry[],
   rest: Rest,
   pairs: Pairs,
-  fault: AddFault,
+  problem: AddProblem,
 ): void {
   const byId = new Map(rest('agents').map((shown) => [shown['agent_id'], shown]))
   for (const entry of entries) {
@@ -127,7 +128,7 @@ function matchAgents(
     const found = byName.get(String(entry.wanted['agent_name'])) ?? []
     const ids = found.map(({ agent_id }) => String(agent_id)).join(', ')
     if (found.length > 1)
-      fault(
+      problem(
         `${entry.at}/agent_name`,
         `is the name of ${found.length} agents; use an agent_id: ${ids}`,
       )

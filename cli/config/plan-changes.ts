@@ -1,4 +1,4 @@
-import type { FileFault } from './config-text.ts'
+import type { FileProblem } from './config-text.ts'
 import { differences, type MemberChange } from './differences.ts'
 import { type Match, matchEntries } from './match-entries.ts'
 import { membersOf } from './owner-index.ts'
@@ -33,7 +33,7 @@ export type ConfigChange =
 export interface ConfigPlan {
   /** In an order that works: what others need first, deletions last and the other way round. */
   readonly changes: readonly ConfigChange[]
-  readonly faults: readonly FileFault[]
+  readonly problems: readonly FileProblem[]
   readonly match: Match
   readonly unchanged: number
   /** Resources of sections in the file that the file does not name, and that stay without `--prune`. */
@@ -47,13 +47,13 @@ export interface PlanOptions {
   readonly all_secrets: boolean
 }
 
-/** Compares what the file wants with what is there. Nothing may be changed when the plan has faults. */
+/** Compares what the file wants with what is there. Nothing may be changed when the plan has errors. */
 export function planChanges(
   config: Config,
-  installation: CurrentConfig,
+  deployment: CurrentConfig,
   options: PlanOptions,
 ): ConfigPlan {
-  const match = matchEntries(config, installation, options.prune)
+  const match = matchEntries(config, deployment, options.prune)
   const changes: ConfigChange[] = []
   let unchanged = 0
   for (const kind of SECTIONS)
@@ -70,10 +70,10 @@ export function planChanges(
   const unnamed = SECTIONS.filter((kind) => config.sections.has(kind)).flatMap((kind) =>
     match.unnamed[kind].map((shown) => ({ kind, shown })),
   )
-  if (options.prune) changes.push(...deletions(unnamed, installation))
+  if (options.prune) changes.push(...deletions(unnamed, deployment))
   return {
     changes,
-    faults: [...config.faults, ...match.faults].sort((a, b) => a.line - b.line),
+    problems: [...config.problems, ...match.problems].sort((a, b) => a.line - b.line),
     match,
     unchanged,
     unnamed: options.prune ? 0 : unnamed.length,
@@ -108,12 +108,12 @@ const scopeTitle = (name: string, agent: unknown, integration: unknown): string 
 /** A scope goes with its agent and its integration, also where the file has no section of scopes. */
 function deletions(
   unnamed: readonly { readonly kind: Section; readonly shown: Json }[],
-  installation: CurrentConfig,
+  deployment: CurrentConfig,
 ): ConfigChange[] {
   const gone = new Set(
     unnamed.map(({ kind, shown }) => `${kind} ${String(shown[SECTION_RESOURCES[kind].id])}`),
   )
-  const orphans = installation.scopes
+  const orphans = deployment.scopes
     .filter(
       ({ scope_id, agent_id, integration_id }) =>
         !gone.has(`scopes ${String(scope_id)}`) &&
@@ -128,7 +128,7 @@ function deletions(
       action: 'delete',
       kind,
       shown,
-      title: titleOfShown(kind, shown, installation),
+      title: titleOfShown(kind, shown, deployment),
     }))
 }
 

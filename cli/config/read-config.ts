@@ -1,6 +1,6 @@
 import type { Environment } from '../../core/settings.ts'
 import { checkEntry, type EntryIssue } from './check-entry.ts'
-import { ConfigText, type FileFault } from './config-text.ts'
+import { ConfigText, type FileProblem } from './config-text.ts'
 import { nearestName } from './nearest-name.ts'
 import {
   isObject,
@@ -28,13 +28,13 @@ export interface OwnerReference {
 
 export interface Config {
   readonly text: ConfigText
-  /** What is free of faults. */
+  /** What is free of errors. */
   readonly entries: readonly ConfigEntry[]
-  /** What scopes refer to, those with faults included. */
+  /** What scopes refer to, those with errors included. */
   readonly references: readonly OwnerReference[]
   /** Sections that the file has: what it leaves out altogether, it says nothing about. */
   readonly sections: ReadonlySet<Section>
-  readonly faults: readonly FileFault[]
+  readonly problems: readonly FileProblem[]
 }
 
 /** Parses a configuration. All errors that can be found without the deployment are listed, in file order. */
@@ -46,7 +46,7 @@ export function readConfig(source: string, env: Environment): Config {
   const { value } = text
   const sections = new Set<Section>()
   if (!isObject(value)) {
-    if (text.faults.length === 0)
+    if (text.problems.length === 0)
       issues.push({ path: '', message: `must have sections: ${SECTIONS.join(', ')}` })
   } else
     for (const [section, items] of Object.entries(value)) {
@@ -71,7 +71,10 @@ export function readConfig(source: string, env: Environment): Config {
     entries,
     references,
     sections,
-    faults: [...text.faults, ...issues.map(({ path, message }) => text.faultAt(path, message))],
+    problems: [
+      ...text.problems,
+      ...issues.map(({ path, message }) => text.problemAt(path, message)),
+    ],
   }
 }
 

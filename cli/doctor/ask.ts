@@ -8,7 +8,7 @@ export interface Asked {
   /** Parsed JSON; null where it is none. */
   readonly body: unknown
   /** Why there was no answer. */
-  readonly fault: string | null
+  readonly problem: string | null
 }
 
 /** Asks a service that may not be there. */
@@ -23,10 +23,10 @@ export async function ask(url: string, path: string, token: string | null): Prom
       },
     })
     const text = await answer.text()
-    return { status: answer.status, text, body: parse(text), fault: null }
+    return { status: answer.status, text, body: parse(text), problem: null }
   } catch (error) {
     const { cause, message } = error as Error & { readonly cause?: { readonly message?: string } }
-    return { status: 0, text: '', body: null, fault: cause?.message || message }
+    return { status: 0, text: '', body: null, problem: cause?.message || message }
   }
 }
 

@@ -19,14 +19,14 @@ interface Edge {
   readonly beat_age_ms: number
 }
 
-/** What a running installation says of itself, as far as the token opens it. */
+/** What a running deployment says of itself, as far as the token opens it. */
 export async function checkGateway(url: string, token: string | null): Promise<CheckResult[]> {
   const health = await ask(url, '/healthz', null)
   const me = await ask(url, '/admin/whoami', token)
   const isDirect = health.status === 200
   // The proxy listener passes /admin on, and nothing else of the admin service.
   if (!isDirect && me.status !== 200 && me.status !== 401) {
-    const says = health.fault ? `unreachable: ${health.fault}` : `answers ${health.status}`
+    const says = health.problem ? `unreachable: ${health.problem}` : `answers ${health.status}`
     return [failed('admin', `${url} ${says}`, 'Correct --url, or start the admin service.')]
   }
   const findings = isDirect

@@ -27,10 +27,10 @@ export async function checkStore(url: string): Promise<CheckResult[]> {
         ),
       ]
     const answered_ms = Date.now()
-    const { faults, warnings } = await checkDurability(redis)
+    const { problems, warnings } = await checkDurability(redis)
     const findings = [
-      ...faults.map((fault) =>
-        failed('store', fault, 'The admin service refuses to start with this.'),
+      ...problems.map((problem) =>
+        failed('store', problem, 'The admin service refuses to start with this.'),
       ),
       ...warnings.map((text) => warning('store', text, 'Ask the operator of the store.')),
     ]

@@ -42,9 +42,9 @@ export async function choosePorts(wanted: Wanted): Promise<Ports | readonly stri
       echoPort: echo.port,
     }
   return [
-    ...faultOf(proxy, `The proxy listener cannot use ${proxyHost}:${proxyPort}`),
-    ...faultOf(api, `The admin service cannot use ${apiHost}:${apiPort}`),
-    ...faultOf(echo, `The echo API cannot use ${ECHO_HOST}:${echoPort}`),
+    ...problemOf(proxy, `The proxy listener cannot use ${proxyHost}:${proxyPort}`),
+    ...problemOf(api, `The admin service cannot use ${apiHost}:${apiPort}`),
+    ...problemOf(echo, `The echo API cannot use ${ECHO_HOST}:${echoPort}`),
   ]
 }
 
@@ -56,7 +56,7 @@ type TriedPort =
   | { readonly kind: 'free'; readonly address: string; readonly port: number }
   | ({ readonly kind: 'failed' } & ListenFailure)
 
-const faultOf = (tried: TriedPort, what: string): string[] =>
+const problemOf = (tried: TriedPort, what: string): string[] =>
   tried.kind === 'free' ? [] : [`${what}: ${tried.cause}. ${tried.advice}`]
 
 /** A port that can be listened on, with the address that a name stands for, or why there is none. */

@@ -3,7 +3,7 @@ import type { Reason } from '../reasons.ts'
 
 export interface StepMark {
   readonly step: string
-  readonly outcome: 'pass' | 'deny' | 'fault'
+  readonly outcome: 'pass' | 'deny'
   readonly took_us: number
 }
 

@@ -5,12 +5,12 @@ import type { KeyRing } from '../seal.ts'
 import { type ArchiveHead, HEAD_FILE, readArchiveHead } from './archive-head.ts'
 import { type ArchiveKey, archiveKeys, CHAIN_START, readArchiveLine } from './archive-line.ts'
 
-export interface ArchiveFault {
+export interface ArchiveProblem {
   readonly organization_id: string
   readonly file: string
-  /** Counted from 1; null where the fault is not in a line. */
+  /** Counted from 1; null where the error is not in a line. */
   readonly line: number | null
-  readonly fault: string
+  readonly problem: string
 }
 
 export interface ArchiveReport {
@@ -19,11 +19,11 @@ export interface ArchiveReport {
   readonly lines: number
   /** Entries that the store had dropped before they could be archived; the archive itself says so. */
   readonly missed: number
-  readonly faults: readonly ArchiveFault[]
+  readonly problems: readonly ArchiveProblem[]
 }
 
-/** The named faults of one archive; beyond, only that there are more. */
-const FAULTS_MAX = 200
+/** The named errors of one archive; beyond, only that there are more. */
+const PROBLEMS_MAX = 200
 const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
 
 /**
@@ -35,7 +35,13 @@ export async function verifyArchive(
   ring: KeyRing,
   heads: ReadonlyMap<string, Pick<ArchiveHead, 'n' | 'mac'>> = new Map(),
 ): Promise<ArchiveReport> {
-  const report = { organizations: 0, files: 0, lines: 0, missed: 0, faults: [] as ArchiveFault[] }
+  const report = {
+    organizations: 0,
+    files: 0,
+    lines: 0,
+    missed: 0,
+    problems: [] as ArchiveProblem[],
+  }
   const found = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   const organization_ids = new Set([...found.map(({ name }) => name), ...heads.keys()])
   for (const organization_id of [...organization_ids].sort()) {
@@ -49,7 +55,7 @@ export async function verifyArchive(
 class Chain {
   readonly #organization_id: string
   readonly #keys: readonly ArchiveKey[]
-  readonly #report: { files: number; lines: number; missed: number; faults: ArchiveFault[] }
+  readonly #report: { files: number; lines: number; missed: number; problems: ArchiveProblem[] }
   #head: ArchiveHead | null = null
   #first_n: number | null = null
   #n = 0
@@ -63,7 +69,7 @@ class Chain {
     this.#report = report
   }
 
-  get report(): { files: number; lines: number; missed: number; faults: ArchiveFault[] } {
+  get report(): { files: number; lines: number; missed: number; problems: ArchiveProblem[] } {
     return this.#report
   }
 
@@ -81,7 +87,7 @@ class Chain {
     this.#file = HEAD_FILE
     const sealed = this.#head
     if (sealed !== null && this.#first_n !== null && this.#first_n > sealed.first_n)
-      this.#fault(
+      this.#problem(
         null,
         `entries ${sealed.first_n} to ${this.#first_n - 1} are missing at the beginning`,
       )
@@ -91,30 +97,30 @@ class Chain {
   #sealedHead(folder: string): ArchiveHead | null {
     const file = join(folder, HEAD_FILE)
     if (!existsSync(file)) {
-      this.#fault(null, 'the head is missing, so the end of the archive cannot be determined')
+      this.#problem(null, 'the head is missing, so the end of the archive cannot be determined')
       return null
     }
     const head = readArchiveHead(readFileSync(file, 'utf8'), this.#keys)
-    if (head === null) this.#fault(null, 'the head was changed')
+    if (head === null) this.#problem(null, 'the head was changed')
     return head
   }
 
   /** A head may be older than the last line, where the writer was ended between the two. */
   #checkEnd(head: Pick<ArchiveHead, 'n' | 'mac'>): void {
     if (this.#n < head.n)
-      this.#fault(
+      this.#problem(
         null,
         `the archive is cut off: entries ${this.#n + 1} to ${head.n} are missing at the end`,
       )
     else if (this.#n === head.n && this.#previous !== head.mac && this.#previous !== null)
-      this.#fault(null, `entry ${head.n}, the last, does not match the archived entry`)
+      this.#problem(null, `entry ${head.n}, the last, does not match the archived entry`)
   }
 
   #check(text: string, number: number): void {
     this.#report.lines++
     const line = readArchiveLine(text)
     if (line === null) {
-      this.#fault(number, 'is not an archive line: it was changed or cut off')
+      this.#problem(number, 'is not an archive line: it was changed or cut off')
       this.#previous = null
       return
     }
@@ -123,20 +129,20 @@ class Chain {
     if (this.#first_n === null) this.#start(line.n + (cut > 0 ? 1 : 1 - Math.max(1, missed)))
     const expected = this.#n + (cut > 0 ? 0 : Math.max(1, missed))
     if (line.n < expected && line.n <= this.#n) {
-      this.#fault(number, `entry ${line.n} is out of order or duplicated`)
+      this.#problem(number, `entry ${line.n} is out of order or duplicated`)
       return
     }
     const key = this.#keys.find(({ key_id }) => key_id === line.key_id)?.key
-    if (key === undefined) this.#fault(number, `its key ${line.key_id} is not in the key ring`)
+    if (key === undefined) this.#problem(number, `its key ${line.key_id} is not in the key ring`)
     else if (line.n > expected && this.#previous !== null)
-      this.#fault(
+      this.#problem(
         number,
         `entries ${this.#n + 1} to ${line.n - 1} are missing before entry ${line.n}`,
       )
     else if (this.#previous !== null && !line.isGenuine(key, this.#previous))
-      this.#fault(number, `entry ${line.n} was changed`)
+      this.#problem(number, `entry ${line.n} was changed`)
     else if (cut > 0)
-      this.#fault(
+      this.#problem(
         number,
         `entries ${line.n + 1} to ${line.n + cut} had been archived and were cut off before this was written`,
       )
@@ -157,11 +163,11 @@ class Chain {
     this.#previous = this.#head.before
   }
 
-  #fault(line: number | null, fault: string): void {
-    const { faults } = this.#report
+  #problem(line: number | null, problem: string): void {
+    const { problems } = this.#report
     const place = { organization_id: this.#organization_id, file: this.#file, line }
-    if (faults.length < FAULTS_MAX) faults.push({ ...place, fault })
-    else if (faults.length === FAULTS_MAX) faults.push({ ...place, fault: 'and more' })
+    if (problems.length < PROBLEMS_MAX) problems.push({ ...place, problem })
+    else if (problems.length === PROBLEMS_MAX) problems.push({ ...place, problem: 'and more' })
   }
 }
 

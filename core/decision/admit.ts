@@ -6,7 +6,7 @@ import { findOverrides } from '../policy/find-overrides.ts'
 import { type OutgoingRequest, outgoingRequest } from '../policy/outgoing-request.ts'
 import { hasOwnVia } from '../policy/request-headers.ts'
 import type { Target } from '../policy/parse-target.ts'
-import { targetFaultDetails } from '../policy/target-fault-details.ts'
+import { targetProblemDetails } from '../policy/target-problem-details.ts'
 import type { Reason } from '../reasons.ts'
 import type { AdmissionFacts, AgentFacts, Caller, RequestFacts } from './admission-facts.ts'
 import type { Admission, AdmissionStep, Known, MissingFact, NotAdmitted } from './admission.ts'
@@ -102,7 +102,7 @@ function admitTarget(
   const { method, headers, target, is_upgrade, installation } = request
   if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
   if (method === 'CONNECT') return no('target', 'upgrade_not_supported')
-  if (!target.ok) return no('target', 'invalid_target_url', targetFaultDetails(target.reason))
+  if (!target.ok) return no('target', 'invalid_target_url', targetProblemDetails(target.reason))
   if (is_upgrade) return no('target', 'upgrade_not_supported')
   if (installation !== '' && hasOwnVia(headers, installation)) return no('target', 'loop_detected')
   return { kind: 'aimed', target: target.target }
@@ -170,9 +170,9 @@ function identifyBy(
   target: Target,
 ): Identified {
   const known = { integration, key }
-  const fault = checkKey(key, facts.now_ms)
-  if (fault === 'revoked_by_kill') return killed(key, facts.agent, known)
-  if (fault !== null) return no('agent', fault, {}, known)
+  const problem = checkKey(key, facts.now_ms)
+  if (problem === 'revoked_by_kill') return killed(key, facts.agent, known)
+  if (problem !== null) return no('agent', problem, {}, known)
   const named = nameAgent(key, facts, settled, integration, target)
   if (named.kind !== 'named') return named
   const { agent_id } = named

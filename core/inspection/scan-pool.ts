@@ -13,7 +13,7 @@ import { type ResponseInput, scanResponseBody } from '../scanner/scan-response.t
 import { scanTexts } from '../scanner/scan-texts.ts'
 import type { ScanAnswer, ScanJob } from './answer-job.ts'
 import { SearchBudget } from '../scanner/text/search-budget.ts'
-import { type SeatLimits, WorkerSeats } from './worker-seats.ts'
+import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 
 /** Read at once on the event loop: a tenth of a millisecond, which is what a hand-over costs. */
 export const INLINE_BYTES = 8_192
@@ -38,7 +38,7 @@ export type PooledFacts =
       readonly is_cut: boolean
     }
 
-/** A promise that rejects is a fault in the scanner; the caller refuses the call. */
+/** A promise that rejects is an error in the scanner; the caller refuses the call. */
 export type ScanPool = {
   /**
    * Reads and scans on the event loop or in a worker; a body that goes there is empty here afterwards. `busy`: the
@@ -103,10 +103,10 @@ const WARM_JOB: ScanJob = {
 const forLoop = (): SearchBudget => SearchBudget.forLoop(INLINE_SEARCH_BYTES)
 
 class Pool implements ScanPool {
-  readonly #seats: WorkerSeats
+  readonly #slots: WorkerSlots
 
-  constructor(seats: WorkerSeats) {
-    this.#seats = seats
+  constructor(slots: WorkerSlots) {
+    this.#slots = slots
   }
 
   readBody(
@@ -120,7 +120,7 @@ class Pool implements ScanPool {
       const reading = readBody(body, questions, settings?.compiled ?? null, budget)
       if (!budget.isUndecided) return { kind: 'read', ...reading }
     }
-    if (!this.#seats.takes(size)) return BUSY
+    if (!this.#slots.takes(size)) return BUSY
     const packed = body === null || body.length === 0 ? null : pack(body)
     return this.#facts(packed, questions, settings, size)
   }
@@ -152,7 +152,7 @@ class Pool implements ScanPool {
       const result = scanWithin(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
-    if (!this.#seats.takes(size)) return BUSY
+    if (!this.#slots.takes(size)) return BUSY
     const body = input.body === null ? null : new Uint8Array(input.body)
     const packed = body === null ? null : { bytes: body, transfer: [body.buffer] }
     const questions: BodyQuestions = {
@@ -181,7 +181,7 @@ class Pool implements ScanPool {
       const result = scanResponseBody(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
-    if (!this.#seats.takes(size)) return BUSY
+    if (!this.#slots.takes(size)) return BUSY
     const body = new Uint8Array(input.body)
     const job = { kind: 'response', body, content_type, content_encoding, limit_bytes } as const
     return this.#ask(job, settings, size, [body.buffer]).then((reply) =>
@@ -196,7 +196,7 @@ class Pool implements ScanPool {
       const findings = scanTexts(texts, settings.compiled, budget)
       if (!budget.isUndecided) return findings
     }
-    if (!this.#seats.takes(size)) return null
+    if (!this.#slots.takes(size)) return null
     // A part of a larger buffer would take the whole of it along.
     const copies = texts.map((text) => ({ ...text, bytes: Buffer.from(text.bytes) }))
     return this.#ask({ kind: 'texts', texts: copies }, settings, size).then((reply) =>
@@ -205,11 +205,11 @@ class Pool implements ScanPool {
   }
 
   warm(): Promise<void> {
-    return this.#seats.runInEach(WARM_JOB)
+    return this.#slots.runInEach(WARM_JOB)
   }
 
   close(): Promise<void> {
-    return this.#seats.close()
+    return this.#slots.close()
   }
 
   async #ask(
@@ -220,7 +220,7 @@ class Pool implements ScanPool {
   ): Promise<{ readonly answer: ScanAnswer; readonly bytes: Uint8Array | null } | null> {
     const wants_filter = settings?.wantsFilter === true
     const whole: ScanJob = { ...job, settings: settings?.source ?? null, wants_filter }
-    const reply = await this.#seats.run(whole, size, transfer)
+    const reply = await this.#slots.run(whole, size, transfer)
     if (reply?.filter !== undefined) settings?.learn(reply.filter)
     return reply === null || reply.answer === null
       ? null
@@ -232,5 +232,5 @@ type JobOf<Job> = Job extends ScanJob ? Omit<Job, 'settings' | 'wants_filter'> :
 
 /** Worker threads for large bodies. They start with the first one and do not keep the process alive. */
 export const openScanPool = (
-  limits: Omit<SeatLimits, 'queue_bytes'> & { readonly queue_bytes?: number },
-): ScanPool => new Pool(new WorkerSeats({ queue_bytes: QUEUE_BYTES, ...limits }))
+  limits: Omit<SlotLimits, 'queue_bytes'> & { readonly queue_bytes?: number },
+): ScanPool => new Pool(new WorkerSlots({ queue_bytes: QUEUE_BYTES, ...limits }))

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { isIPv6 } from 'node:net'
 import { domainToASCII, domainToUnicode } from 'node:url'
 
-export type HostFault = 'missing_host' | 'bad_host' | 'ip_spelling'
+export type HostProblem = 'missing_host' | 'bad_host' | 'ip_spelling'
 
 const HOST_LENGTH_LIMIT = 253
 const LABEL_LENGTH_LIMIT = 63
@@ -16,21 +16,21 @@ const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/
  * An IPv4 address is taken in its one plain spelling only: resolvers read `127.1`, `0x7f000001` and
  * `[::ffff:127.0.0.1]` as addresses too, each in its own way, so no host written so is let on.
  * @param text one character per byte (latin1), with brackets, without port.
- * @returns the host, or `{fault}`.
+ * @returns the host, or `{problem}`.
  */
-export function canonicalHost(text: string): string | { readonly fault: HostFault } {
-  if (text === '' || text === '.') return { fault: 'missing_host' }
+export function canonicalHost(text: string): string | { readonly problem: HostProblem } {
+  if (text === '' || text === '.') return { problem: 'missing_host' }
   if (text.startsWith('[')) return canonicalIPv6(text)
   let host = text.toLowerCase()
   if (!isAscii(host) || host.includes('xn--')) {
     const bytes = Buffer.from(text, 'latin1')
     // The standard's parser decodes percent signs, and a host spelled with them deceives a reader.
-    if (text.includes('%') || !isUtf8(bytes)) return { fault: 'bad_host' }
+    if (text.includes('%') || !isUtf8(bytes)) return { problem: 'bad_host' }
     host = domainToASCII(bytes.toString('utf8'))
-    if (!host.split('.').every(isReadableLabel)) return { fault: 'bad_host' }
+    if (!host.split('.').every(isReadableLabel)) return { problem: 'bad_host' }
   }
   if (host.endsWith('.')) host = host.slice(0, -1)
-  return hostFault(host) ?? host
+  return hostProblem(host) ?? host
 }
 
 /** Newer releases of Node keep a label that begins with `xn--` and is not Punycode; older ones refuse the host. */
@@ -40,21 +40,21 @@ function isReadableLabel(label: string): boolean {
   return name !== label && domainToASCII(name) === label
 }
 
-function hostFault(host: string): { readonly fault: HostFault } | null {
-  if (host === '' || host.length > HOST_LENGTH_LIMIT) return { fault: 'bad_host' }
+function hostProblem(host: string): { readonly problem: HostProblem } | null {
+  if (host === '' || host.length > HOST_LENGTH_LIMIT) return { problem: 'bad_host' }
   let start = 0
   for (let i = 0; i <= host.length; i++) {
     const c = i === host.length ? 0x2e : host.charCodeAt(i)
     if (c === 0x2e) {
-      if (i === start || i - start > LABEL_LENGTH_LIMIT) return { fault: 'bad_host' }
+      if (i === start || i - start > LABEL_LENGTH_LIMIT) return { problem: 'bad_host' }
       if (i < host.length) start = i + 1
     } else if (!isHostCharacter(c)) {
-      return { fault: 'bad_host' }
+      return { problem: 'bad_host' }
     }
   }
   const first = host.charCodeAt(start)
   const isNumber = first >= 0x30 && first <= 0x39 && NUMBER_LABEL.test(host.slice(start))
-  return isNumber && !DOTTED_QUAD.test(host) ? { fault: 'ip_spelling' } : null
+  return isNumber && !DOTTED_QUAD.test(host) ? { problem: 'ip_spelling' } : null
 }
 
 /** Letters, digits, hyphen, and the underscore that real names have. */
@@ -62,13 +62,13 @@ function isHostCharacter(c: number): boolean {
   return (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2d || c === 0x5f
 }
 
-function canonicalIPv6(text: string): string | { readonly fault: HostFault } {
+function canonicalIPv6(text: string): string | { readonly problem: HostProblem } {
   const inner = text.slice(1, -1)
-  if (!text.endsWith(']') || !isIPv6(inner)) return { fault: 'bad_host' }
+  if (!text.endsWith(']') || !isIPv6(inner)) return { problem: 'bad_host' }
   // A zone names an interface of this machine; a dot is an IPv4 address in disguise.
-  if (inner.includes('%')) return { fault: 'bad_host' }
+  if (inner.includes('%')) return { problem: 'bad_host' }
   const host = new URL(`http://${text}/`).hostname
-  return inner.includes('.') || host.startsWith('[::ffff:') ? { fault: 'ip_spelling' } : host
+  return inner.includes('.') || host.startsWith('[::ffff:') ? { problem: 'ip_spelling' } : host
 }
 
 function isAscii(text: string): boolean {

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { foldCompatible } from './fold-compatible.ts'
 
-export type PathFault =
+export type PathProblem =
   | 'backslash'
   | 'bad_percent_encoding'
   | 'control_character'
@@ -34,7 +34,7 @@ const NO_READINGS: readonly SplitReading[] = []
  * a climb.
  * @param raw begins with `/`, ends before `?`; one character per byte (latin1).
  */
-export function decodePath(raw: string): DecodedPath | PathFault {
+export function decodePath(raw: string): DecodedPath | PathProblem {
   let isPlain = true
   for (let i = 0; i < raw.length; i++) {
     const c = raw.charCodeAt(i)
@@ -59,7 +59,7 @@ export function decodePath(raw: string): DecodedPath | PathFault {
       continue
     }
     const decoded = decodeSegment(part)
-    if (typeof decoded !== 'string') return decoded.fault
+    if (typeof decoded !== 'string') return decoded.problem
     segments.push(decoded)
     hides_slash ||= mayHideSlash(decoded) || (i < end - 1 && mayHideEnd(decoded))
     if (isEmptySegment(decoded)) has_empty_segment = true
@@ -84,31 +84,31 @@ function mayHideSlash(text: string): boolean {
 const PATH_END = /[?&#]/
 const mayHideEnd = (text: string): boolean => PATH_END.test(foldCompatible(text))
 
-function decodeSegment(part: string): string | { readonly fault: PathFault } {
-  if (!everyEscapeIsWhole(part)) return { fault: 'bad_percent_encoding' }
+function decodeSegment(part: string): string | { readonly problem: PathProblem } {
+  if (!everyEscapeIsWhole(part)) return { problem: 'bad_percent_encoding' }
   let bytes = Buffer.from(part, 'latin1')
   for (let round = 0; round <= DECODE_ROUNDS_LIMIT; round++) {
-    if (!isUtf8(bytes)) return { fault: 'invalid_utf8' }
+    if (!isUtf8(bytes)) return { problem: 'invalid_utf8' }
     const text = bytes.toString('utf8')
-    const fault = pieceFault(text) ?? foldedFault(text, DECODE_ROUNDS_LIMIT - round)
-    if (fault !== null) return { fault }
+    const problem = pieceProblem(text) ?? foldedProblem(text, DECODE_ROUNDS_LIMIT - round)
+    if (problem !== null) return { problem }
     const length = decodeInPlace(bytes)
     if (length === bytes.length) return text
     bytes = bytes.subarray(0, length)
   }
-  return { fault: 'encoded_too_deep' }
+  return { problem: 'encoded_too_deep' }
 }
 
 /**
  * What an upstream may find that folds names before it uses them (a file system, a framework's own normalisation):
  * `．．` climbs there, and `％2e` is one more encoding of a dot.
  */
-function foldedFault(text: string, rounds: number): PathFault | null {
+function foldedProblem(text: string, rounds: number): PathProblem | null {
   let folded = foldCompatible(text)
   if (folded === text) return null
   for (let round = 0; ; round++) {
-    const fault = pieceFault(folded)
-    if (fault !== null) return fault
+    const problem = pieceProblem(folded)
+    if (problem !== null) return problem
     const bytes = Buffer.from(folded, 'utf8')
     const length = decodeInPlace(bytes)
     if (length === bytes.length) return null
@@ -123,7 +123,7 @@ function foldedFault(text: string, rounds: number): PathFault | null {
  * An upstream may decode fewer times than it takes until nothing is left to decode, so each number of rounds is a
  * reading of its own; so is each with names folded. Only the distinct ones are returned.
  */
-function splitReadings(parts: readonly string[]): readonly SplitReading[] | PathFault {
+function splitReadings(parts: readonly string[]): readonly SplitReading[] | PathProblem {
   const readings = new Map<string, SplitReading>()
   for (const fold of [unfolded, foldCompatible]) {
     let texts = parts.map((part) => fold(Buffer.from(part, 'latin1').toString('utf8')))
@@ -185,7 +185,7 @@ function everyEscapeIsWhole(part: string): boolean {
 }
 
 /** Looks at each piece between `/`, `\` and `;`: an upstream may separate there after it has decoded. */
-function pieceFault(text: string): PathFault | null {
+function pieceProblem(text: string): PathProblem | null {
   let start = 0
   for (let i = 0; i <= text.length; i++) {
     const c = i === text.length ? 0x2f : text.charCodeAt(i)

@@ -1,6 +1,6 @@
 import { decodePath } from './decode-path.ts'
 import { encodeSegment } from './encode-segment.ts'
-import { readUrl, type UrlFault } from './read-url.ts'
+import { readUrl, type UrlProblem } from './read-url.ts'
 
 export interface BaseUrl {
   /** Canonical, so that two spellings of one base URL are one text (409 on the second). */
@@ -15,7 +15,7 @@ export interface BaseUrl {
 
 export type ParsedBaseUrl =
   | { readonly ok: true; readonly base: BaseUrl }
-  | { readonly ok: false; readonly reason: UrlFault }
+  | { readonly ok: false; readonly reason: UrlProblem }
 
 /** @param text the base URL as an operator writes it. */
 export function parseBaseUrl(text: string): ParsedBaseUrl {

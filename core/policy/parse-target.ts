@@ -1,6 +1,6 @@
 import { decodePath, type SplitReading } from './decode-path.ts'
 import { holdsGatewayKey } from './holds-gateway-key.ts'
-import { type ReadUrl, readUrl, type UrlFault } from './read-url.ts'
+import { type ReadUrl, readUrl, type UrlProblem } from './read-url.ts'
 
 /** The target of a call. `raw_path` and `raw_query` are exactly as the caller wrote them, one character per byte (latin1). */
 export interface Target extends ReadUrl {
@@ -14,11 +14,11 @@ export interface Target extends ReadUrl {
 }
 
 /** `details.reason` of `invalid_target_url`. */
-export type TargetFault = UrlFault | 'gateway_key' | 'percent_encoded'
+export type TargetProblem = UrlProblem | 'gateway_key' | 'percent_encoded'
 
 export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
-  | { readonly ok: false; readonly reason: TargetFault }
+  | { readonly ok: false; readonly reason: TargetProblem }
 
 /**
  * @param raw the `:path` that Envoy gives, `/https://host/path?query`, as latin1: one character per byte.

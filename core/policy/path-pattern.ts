@@ -10,7 +10,7 @@ export interface PathPattern {
   readonly min_segments: number
 }
 
-export type PatternFault =
+export type PatternProblem =
   | 'bad_path'
   | 'empty_segment'
   | 'has_query'
@@ -25,7 +25,7 @@ const PATTERN_LENGTH_LIMIT = 2_048
  * Reads a path of a rule: `*` is one segment, `**` any number. Everything else is literal and decoded as in a
  * target, so a literal star is written `%2A`; `models*` is refused rather than taken literally.
  */
-export function parsePathPattern(text: string): PathPattern | PatternFault {
+export function parsePathPattern(text: string): PathPattern | PatternProblem {
   if (!text.startsWith('/')) return 'no_leading_slash'
   if (text.length > PATTERN_LENGTH_LIMIT) return 'too_long'
   if (/\s/.test(text)) return 'whitespace'

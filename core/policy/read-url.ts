@@ -1,9 +1,9 @@
-import { canonicalHost, type HostFault } from './canonical-host.ts'
-import type { PathFault } from './decode-path.ts'
+import { canonicalHost, type HostProblem } from './canonical-host.ts'
+import type { PathProblem } from './decode-path.ts'
 
-export type UrlFault =
-  | HostFault
-  | PathFault
+export type UrlProblem =
+  | HostProblem
+  | PathProblem
   | 'bad_port'
   | 'empty_segment'
   | 'fragment'
@@ -36,12 +36,12 @@ const PORT_LIMIT = 65_535
  * @param start where the URL begins in `raw`.
  * @param minSlashes how many slashes must follow the colon: proxies merge two into one.
  */
-export function readUrl(raw: string, start: number, minSlashes: 1 | 2): ReadUrl | UrlFault {
+export function readUrl(raw: string, start: number, minSlashes: 1 | 2): ReadUrl | UrlProblem {
   if (raw.length - start > URL_LENGTH_LIMIT) return 'too_long'
   const question = raw.indexOf('?', start)
   const pathEnd = question === -1 ? raw.length : question
-  const fault = characterFault(raw, start)
-  if (fault !== null) return fault
+  const problem = characterProblem(raw, start)
+  if (problem !== null) return problem
 
   const head = raw.slice(start, start + 6).toLowerCase()
   const scheme = head === 'https:' ? 'https' : head.startsWith('http:') ? 'http' : null
@@ -72,7 +72,7 @@ export function readUrl(raw: string, start: number, minSlashes: 1 | 2): ReadUrl 
 const defaultPort = (scheme: 'http' | 'https'): number => (scheme === 'https' ? 443 : 80)
 
 /** What would split the request line of an HTTP/1 upstream, or is cut off by some, is refused in the query too. */
-function characterFault(raw: string, start: number): UrlFault | null {
+function characterProblem(raw: string, start: number): UrlProblem | null {
   for (let i = start; i < raw.length; i++) {
     const c = raw.charCodeAt(i)
     if (c === 0x23) return 'fragment'
@@ -86,13 +86,13 @@ function characterFault(raw: string, start: number): UrlFault | null {
 function readAuthority(
   authority: string,
   scheme: 'http' | 'https',
-): { readonly host: string; readonly port: number } | UrlFault {
+): { readonly host: string; readonly port: number } | UrlProblem {
   if (authority === '') return 'missing_host'
   if (authority.includes('\\')) return 'backslash'
   if (authority.includes('@')) return 'user_info'
   const colon = authority.indexOf(':', authority.startsWith('[') ? authority.indexOf(']') : 0)
   const host = canonicalHost(colon === -1 ? authority : authority.slice(0, colon))
-  if (typeof host !== 'string') return host.fault
+  if (typeof host !== 'string') return host.problem
   if (colon === -1) return { host, port: defaultPort(scheme) }
   const digits = authority.slice(colon + 1)
   const port = Number(digits)

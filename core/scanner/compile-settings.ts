@@ -16,7 +16,7 @@ const PROBE_STEPS_BYTES = [1_024, 8_192, PROBE_BYTES]
 const PROBE_SLACK_MS = 1
 const PROBE_RUNS = 3
 
-export type ExpressionFault = { readonly pattern: string; readonly reason: string }
+export type ExpressionProblem = { readonly pattern: string; readonly reason: string }
 
 /** The compiled form of expressions. */
 export type ExpressionSearch = {
@@ -47,7 +47,7 @@ export type CompiledInjectionSettings = {
 
 export type CompiledSettings =
   | { readonly ok: true; readonly compiled: CompiledInjectionSettings }
-  | { readonly ok: false; readonly faults: readonly ExpressionFault[] }
+  | { readonly ok: false; readonly problems: readonly ExpressionProblem[] }
 
 /** The part of a scope's settings that the scanner reads. */
 export type PatternSettings = Pick<
@@ -121,11 +121,11 @@ const slowest = (each: readonly RE2[], expressions: readonly string[]): string =
 
 const compileSet = (
   expressions: readonly string[],
-  faults: ExpressionFault[],
+  problems: ExpressionProblem[],
 ): ExpressionSet | null => {
   if (expressions.length === 0) return null
   if (expressions.length > PATTERN_COUNT) {
-    faults.push({
+    problems.push({
       pattern: expressions[PATTERN_COUNT] ?? '',
       reason: `is one more than the ${PATTERN_COUNT} that are allowed`,
     })
@@ -134,14 +134,14 @@ const compileSet = (
   const each: RE2[] = []
   for (const expression of expressions) {
     const compiled = compileOne(expression)
-    if (typeof compiled === 'string') faults.push({ pattern: expression, reason: compiled })
+    if (typeof compiled === 'string') problems.push({ pattern: expression, reason: compiled })
     else each.push(compiled)
   }
   if (each.length < expressions.length) return null
   try {
     const all = new RE2.Set([...expressions], 'iu')
     if (isTooSlow(all)) {
-      faults.push({
+      problems.push({
         pattern: slowest(each, expressions),
         reason: 'makes the patterns together too slow: it is the slowest of them',
       })
@@ -150,7 +150,7 @@ const compileSet = (
     const search = { all, one: (index: number) => each[index] as RE2 }
     return { expressions, search, filter: buildLiteralFilter(expressions) }
   } catch (error) {
-    faults.push({
+    problems.push({
       pattern: slowest(each, expressions),
       reason: `cannot be compiled together with the others: ${(error as Error).message}`,
     })
@@ -158,12 +158,12 @@ const compileSet = (
   }
 }
 
-/** Compiles and times the patterns of a scope; the faults name each pattern that cannot be taken. */
+/** Compiles and times the patterns of a scope; the errors name each pattern that cannot be taken. */
 export const compileInjectionSettings = (settings: PatternSettings): CompiledSettings => {
-  const faults: ExpressionFault[] = []
-  const custom = compileSet([...new Set(settings.custom_patterns)], faults)
-  const whitelist = compileSet([...new Set(settings.whitelist_patterns)], faults)
-  if (faults.length > 0) return { ok: false, faults }
+  const problems: ExpressionProblem[] = []
+  const custom = compileSet([...new Set(settings.custom_patterns)], problems)
+  const whitelist = compileSet([...new Set(settings.whitelist_patterns)], problems)
+  if (problems.length > 0) return { ok: false, problems }
   return { ok: true, compiled: { ...withoutExpressions(settings), custom, whitelist } }
 }
 

@@ -29,7 +29,7 @@ const LOOK_INTERVAL_MS = 25
  */
 export async function runReceiver(env: Environment): Promise<void> {
   const read = readSettings(env)
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
   const { redisUrl, accessLogAddress: address, edgeId: edge_id } = settings
   if (redisUrl === null || address === null)

@@ -9,7 +9,7 @@ import { processOf } from '../../core/control/process-of.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KillTarget } from '../kill/enforce-kill.ts'
-import type { HearingLease } from './hearing-lease.ts'
+import type { LivenessLease } from './liveness-lease.ts'
 import { type CutCounts, type HeldCalls, NONE_CUT } from '../kill/held-calls.ts'
 
 /** An edge is removed after this many leases without a heartbeat. It stops serving long before that. */
@@ -26,7 +26,7 @@ export interface EdgeLinkParts {
   readonly urgent: RedisClient
   readonly edge: Omit<EdgeRecord, 'in_flight' | 'draining'>
   readonly lease_ms: number
-  readonly lease: HearingLease
+  readonly lease: LivenessLease
   readonly held: HeldCalls
   /** Invalidates what a change made stale, before the change is acknowledged. */
   readonly drop: (target: ControlTarget) => void

@@ -8,7 +8,7 @@ import type { EdgeConnections } from './connect-edge.ts'
 import { cutDeleted } from '../kill/cut-deleted.ts'
 import { EdgeLink } from './edge-link.ts'
 import { enforceKill } from '../kill/enforce-kill.ts'
-import { HearingLease } from './hearing-lease.ts'
+import { LivenessLease } from './liveness-lease.ts'
 import { HeldCalls } from '../kill/held-calls.ts'
 import { KillBoard } from '../kill/kill-board.ts'
 import { makeConfirmer } from '../kill/make-confirmer.ts'
@@ -30,7 +30,7 @@ export interface Membership {
   readonly held: HeldCalls
   readonly killBoard: KillBoard
   readonly policy: PolicyStore
-  readonly lease: HearingLease
+  readonly lease: LivenessLease
   readonly stall: StallWatch
   readonly link: EdgeLink
   /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
@@ -59,7 +59,7 @@ export async function joinFleet({
   const killBoard = new KillBoard(restoreLost)
   const keyRing = parseKeyRing(settings.encryptionKey)
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
-  const lease = new HearingLease(lease_ms, nowMs)
+  const lease = new LivenessLease(lease_ms, nowMs)
   const stall = new StallWatch(nowMs, (stood_ms) => {
     // Proofs from before such a long pause say nothing about the messages sent during it.
     if (stood_ms > lease_ms / 3) lease.revoke()

@@ -14,7 +14,7 @@ export interface EdgeSettings extends Settings {
 /** @throws with a message for the operator that lists all errors */
 export function readEdgeSettings(env: Environment): EdgeSettings {
   const read = readSettings(env)
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
   const { redisUrl, encryptionKey, verdictSecret, extProcAddress } = settings
   if (

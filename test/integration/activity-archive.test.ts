@@ -91,7 +91,7 @@ test('the archive has every entry once, in order, though its writer is killed -9
   await allArchived()
   assert.deepEqual(archivedIds(), await storedIds())
   const report = await verifyArchive(root(), ring)
-  assert.deepEqual(report.faults, [])
+  assert.deepEqual(report.problems, [])
   assert.equal(report.lines, archivedIds().length)
   const stdout = new PassThrough()
   const env = { AGW_ENCRYPTION_KEY: identity.encryption_key }
@@ -101,7 +101,7 @@ test('the archive has every entry once, in order, though its writer is killed -9
   await last.stop()
 })
 
-test('an organization that has no entry yet is no fault of the archive', async () => {
+test('an organization that has no entry yet is no error of the archive', async () => {
   const admin = await start()
   const quiet = { organization_id: 'org_quiet', name: 'quiet', created_at: '2026-01-01T00:00:00Z' }
   await redis.hset(REDIS_KEYS.organizations, quiet.organization_id, JSON.stringify(quiet))
@@ -110,7 +110,7 @@ test('an organization that has no entry yet is no fault of the archive', async (
     await record(round)
     await allArchived()
   }
-  assert.deepEqual((await verifyArchive(root(), ring)).faults, [])
+  assert.deepEqual((await verifyArchive(root(), ring)).problems, [])
   await redis.hdel(REDIS_KEYS.organizations, quiet.organization_id)
   await admin.stop()
 })
@@ -141,26 +141,26 @@ const linesOf = (file = FILE): string[] =>
     .split('\n')
 const write = (lines: readonly string[], file = FILE): void =>
   writeFileSync(join(own, ORG, file), lines.map((line) => `${line}\n`).join(''))
-const faults = async (heads = new Map()): Promise<string[]> =>
-  (await verifyArchive(own, ring, heads)).faults.map(
-    ({ file, line, fault }) => `${file}:${line} ${fault}`,
+const problems = async (heads = new Map()): Promise<string[]> =>
+  (await verifyArchive(own, ring, heads)).problems.map(
+    ({ file, line, problem }) => `${file}:${line} ${problem}`,
   )
 
-test('an archive that nobody has touched has no fault', async () => {
-  assert.deepEqual(await faults(), [])
+test('an archive that nobody has touched has no error', async () => {
+  assert.deepEqual(await problems(), [])
 })
 
 test('a changed line is named', async () => {
   const lines = linesOf()
   write(lines.map((line, i) => (i === 3 ? line.replace('blocked', 'allowed') : line)))
-  assert.deepEqual(await faults(), [`${FILE}:4 entry 14 was changed`])
+  assert.deepEqual(await problems(), [`${FILE}:4 entry 14 was changed`])
 })
 
 test('a dropped line is named, and so is a dropped file', async () => {
   write(linesOf().filter((_, i) => i !== 3))
-  assert.deepEqual(await faults(), [`${FILE}:4 entries 14 to 14 are missing before entry 15`])
+  assert.deepEqual(await problems(), [`${FILE}:4 entries 14 to 14 are missing before entry 15`])
   rmSync(join(own, ORG, FILE))
-  assert.deepEqual(await faults(), [
+  assert.deepEqual(await problems(), [
     '2026-01-01T10.ndjson:1 entries 11 to 20 are missing before entry 21',
   ])
 })
@@ -168,7 +168,7 @@ test('a dropped line is named, and so is a dropped file', async () => {
 test('lines that changed places are named', async () => {
   const lines = linesOf()
   write([...lines.slice(0, 3), lines[4] ?? '', lines[3] ?? '', ...lines.slice(5)])
-  assert.deepEqual(await faults(), [
+  assert.deepEqual(await problems(), [
     `${FILE}:4 entries 14 to 14 are missing before entry 15`,
     `${FILE}:5 entry 14 is out of order or duplicated`,
   ])
@@ -177,25 +177,25 @@ test('lines that changed places are named', async () => {
 test('a line that was added or repeated is named', async () => {
   const lines = linesOf()
   write([...lines, lines[9] ?? ''])
-  assert.deepEqual(await faults(), [`${FILE}:11 entry 20 is out of order or duplicated`])
+  assert.deepEqual(await problems(), [`${FILE}:11 entry 20 is out of order or duplicated`])
 })
 
 test('an end that was cut off is named, also with its head put back to an earlier one', async () => {
   const last = '2026-01-01T10.ndjson'
   const whole = linesOf(last)
   write(whole.slice(0, 7), last)
-  assert.deepEqual(await faults(), [
+  assert.deepEqual(await problems(), [
     'head.json:null the archive is cut off: entries 28 to 30 are missing at the end',
   ])
   write([...whole.slice(0, 7), (whole[7] ?? '').slice(0, 20)], last)
-  assert.equal((await faults())[0], `${last}:8 is not an archive line: it was changed or cut off`)
+  assert.equal((await problems())[0], `${last}:8 is not an archive line: it was changed or cut off`)
   // An older head with a true seal, as a backup would have it.
   write(whole.slice(0, 7), last)
   const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
   await chain.append([])
-  assert.deepEqual(await faults(), [])
+  assert.deepEqual(await problems(), [])
   const heads = new Map([[ORG, { n: 30, mac: JSON.parse(whole[9] ?? '').mac as string }]])
-  assert.deepEqual(await faults(heads), [
+  assert.deepEqual(await problems(heads), [
     'head.json:null the archive is cut off: entries 28 to 30 are missing at the end',
   ])
 })
@@ -204,19 +204,19 @@ test('a beginning that was cut off is named, and one that was removed at its tim
   const chain = new ArchiveChain(join(own, ORG), archiveKeys(ring, ORG))
   chain.removeBefore(Date.UTC(2026, 0, 1, 9, 30))
   assert.deepEqual(readdirSync(join(own, ORG)).sort(), [FILE, '2026-01-01T10.ndjson', 'head.json'])
-  assert.deepEqual(await faults(), [])
+  assert.deepEqual(await problems(), [])
   write(linesOf().map((line, i) => (i === 0 ? line.replace('blocked', 'allowed') : line)))
-  assert.deepEqual(await faults(), [`${FILE}:1 entry 11 was changed`])
+  assert.deepEqual(await problems(), [`${FILE}:1 entry 11 was changed`])
   write(linesOf().slice(2))
-  assert.ok((await faults()).some((fault) => fault.includes('entries 11 to 12 are missing')))
+  assert.ok((await problems()).some((problem) => problem.includes('entries 11 to 12 are missing')))
 })
 
 test('another key opens nothing, and a head that was changed is named', async () => {
   const other = parseKeyRing(Buffer.alloc(32, 7).toString('base64'))
-  assert.ok((await verifyArchive(own, other)).faults.length >= 30)
+  assert.ok((await verifyArchive(own, other)).problems.length >= 30)
   const head = join(own, ORG, 'head.json')
   writeFileSync(head, readFileSync(head, 'utf8').replace('"n":30', '"n":29'))
-  assert.deepEqual(await faults(), ['head.json:null the head was changed'])
+  assert.deepEqual(await problems(), ['head.json:null the head was changed'])
 })
 
 test('entries that the store had dropped before they were archived are said to be missing, by number', async () => {
@@ -230,11 +230,11 @@ test('entries that the store had dropped before they were archived are said to b
   await allArchived()
   await again.stop()
   const report = await verifyArchive(root(), ring)
-  assert.deepEqual(report.faults, [])
+  assert.deepEqual(report.problems, [])
   assert.ok(report.missed >= 280, `${report.missed} after ${archived}`)
 })
 
-test('what was cut off the end is a fault for ever, though the writer goes on and archives it again', async () => {
+test('what was cut off the end is an error for ever, though the writer goes on and archives it again', async () => {
   for (const gone of ['the end of the last file', 'the files and the head']) {
     const admin = await start()
     await record(60)
@@ -272,9 +272,9 @@ test('what was cut off the end is a fault for ever, though the writer goes on an
       return data.some(({ kind }) => kind === 'activity_lost')
     })
     await again.stop()
-    const { faults: found } = await verifyArchive(root(), ring)
+    const { problems: found } = await verifyArchive(root(), ring)
     assert.equal(found.length, 1, JSON.stringify(found))
-    assert.match(found[0]?.fault ?? '', /had been archived and were cut off/)
+    assert.match(found[0]?.problem ?? '', /had been archived and were cut off/)
     // The next round begins with an archive that nobody has touched.
     rmSync(root(), { recursive: true })
   }
@@ -290,7 +290,9 @@ test('an archive that is none stops no other', async () => {
   await allArchived()
   appendFileSync(join(root(), ORG, hourFiles().at(-1) ?? ''), 'no line of an archive\n')
   await record(1)
-  await until('it is told of', () => admin.log().includes('archiving the activity log failed'))
+  await until('the failure is logged', () =>
+    admin.log().includes('archiving the activity log failed'),
+  )
   await recordEntries(redis, organization_id, [activityEntry('request_allowed')])
   await until('the other goes on', () => readdirSync(root()).includes(organization_id))
   await admin.stop()

@@ -4,7 +4,7 @@ import { parseDocument, visit } from 'yaml'
 import { call, closeConnections } from '../kit/call.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { startParts } from '../kit/start-parts.ts'
-import { startStandInApi } from '../kit/stand-in-api.ts'
+import { startTestUpstream } from '../kit/test-upstream.ts'
 import { until } from '../kit/until.ts'
 
 /** As an Envoy of somebody else's fleet is configured, which knows nothing of our access log. */
@@ -20,7 +20,7 @@ function withoutAccessLog(text: string): string {
 }
 
 test('where Envoy has no access log, an allowed call is one entry when its stream has ended, and a refused one as ever', async () => {
-  const api = await startStandInApi()
+  const api = await startTestUpstream()
   const parts = await startParts({ AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }, [], withoutAccessLog)
   try {
     const operator = operatorAt(parts.apiUrl, parts.adminToken)

@@ -125,7 +125,7 @@ test('the stream comes through the proxy event by event, and goes on after Last-
   assert.equal((await readEvents(url, { authorization: 'Bearer nobody' })).status, 401)
 })
 
-test('an alert is told of in one e-mail to a real server, tried again when it is not taken, and holds no secret', async () => {
+test('an alert is sent as one e-mail to a real server, retried when it is not accepted, and holds no secret', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl(), {
     scope: { injection_detection: { enabled: true, mode: 'block', sensitivity: 'medium' } },
   })

@@ -76,7 +76,7 @@ test('while the store is away the process log says so once in five seconds, with
   assert.equal(recorder.metrics.agw_activity_lost_total, 0)
 })
 
-test('what a store that stands still may have taken is told of as lost, and is not written twice', async () => {
+test('entries that a hanging store may have taken are reported as lost and not written twice', async () => {
   await connected()
   const entry = activityEntry('request_allowed')
   process.kill(valkey.pid(), 'SIGSTOP')
@@ -104,7 +104,7 @@ const logged = async (agent_id: string | null): Promise<ActivityEntry[]> =>
 const suppressedOf = (entries: readonly ActivityEntry[]): unknown[] =>
   entries.map(({ data }) => data['suppressed']).filter((number) => number !== undefined)
 
-test('a flood is told of where it was: an entry of each agent, reason and minute says how many more there were', async () => {
+test('a flood is reported where it was: an entry of each agent, reason and minute says how many more there were', async () => {
   await connected()
   await redis.hset(REDIS_KEYS.organizations, ORG, '{}')
   await redis.hset(REDIS_KEYS.agents(ORG), 'agt_flood', '{"agent_name":"flooding"}')
@@ -140,7 +140,7 @@ test('a flood is told of where it was: an entry of each agent, reason and minute
     data: { suppressed: 5 },
   })
   assert.deepEqual(suppressedOf(await logged(null)), [3])
-  // What an edge counts late is told of as well, and nothing twice.
+  // What an edge counts late is reported as well, and nothing twice.
   await refuseOften(2, 'agt_flood')
   assert.equal(await tellFloods(redis, due), 1)
   assert.deepEqual(suppressedOf(await logged('agt_flood')), [5, 2])

@@ -121,13 +121,13 @@ describe('every call of the API', () => {
       }
     })
 
-    if (route.path.includes(':') || route.installation)
+    if (route.path.includes(':') || route.deployment_wide)
       test(`${title} finds nothing of another organization and changes nothing there`, async () => {
         const before_ = await snapshot()
         const body = bodyFor(route)
         const path = pathOf(route.path)
         const answer = await admin.call(route.method, path, { token: other.token, ...body })
-        assert.equal(answer.status, route.installation ? 403 : 404, answer.text)
+        assert.equal(answer.status, route.deployment_wide ? 403 : 404, answer.text)
         assert.equal(await snapshot(), before_)
         const unknown = pathOf(route.path.replaceAll(/:(\w+)/g, 'unknown'))
         const nothing = await admin.call(route.method, unknown, { token: other.token, ...body })
@@ -137,7 +137,7 @@ describe('every call of the API', () => {
     if (
       route.method === 'GET' &&
       !route.path.includes(':') &&
-      !route.installation &&
+      !route.deployment_wide &&
       !isText(route)
     )
       test(`${title} lists nothing of another organization`, async () => {

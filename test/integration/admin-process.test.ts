@@ -102,7 +102,7 @@ test('run alone without a token it makes one, and shows it once', async () => {
   await own.stop()
 })
 
-test('a wrong start ends with one message that lists every fault', async () => {
+test('a wrong start ends with one message that lists every error', async () => {
   const service = start({ AGW_API_PORT: 'x', AGW_KILL_LEASE_MS: '1', AGW_ENCRYPTION_KEY: 'short' })
   assert.equal(await service.exited, 1)
   for (const name of ['AGW_API_PORT', 'AGW_KILL_LEASE_MS', 'AGW_ENCRYPTION_KEY'])

@@ -127,7 +127,7 @@ describe('agents', () => {
     assert.equal((await call('DELETE', `/admin/integrations/${scope.integration_id}`)).status, 204)
   })
 
-  test('faults of one request are all listed, each with its path', async () => {
+  test('errors of one request are all listed, each with its path', async () => {
     const answer = await call('POST', '/admin/agents', { agent_id: 'no spaces', extra: 1 })
     assert.equal(answer.status, 400)
     assert.equal(answer.headers['x-agw-reason'], 'validation_failed')

@@ -6,7 +6,7 @@ import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { rawHttp2 } from '../kit/raw-http2.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
-import type { ReceivedRequest } from '../kit/stand-in/received-request.ts'
+import type { ReceivedRequest } from '../kit/test-upstream/received-request.ts'
 
 const stack = await sharedStack()
 const { operator } = stack

@@ -92,7 +92,7 @@ const variablesOf = (text: string): Record<string, string> =>
     ]),
   )
 
-test('a dump that is applied to an empty installation is dumped as the same text, whatever is in it', async () => {
+test('a dump that is applied to an empty deployment is dumped as the same text, whatever is in it', async () => {
   await fc.assert(
     fc.asyncProperty(anyConfig, async (config) => {
       const [one, other] = [await emptyOrganization(), await emptyOrganization()]
@@ -224,7 +224,7 @@ test('only --prune deletes, only in sections that the file has, and scopes befor
   assert.equal((await operator.send('GET', '/webhooks')).data.length, 1)
 })
 
-test('scopes may refer to what the installation has and the file does not, unless it is pruned', async () => {
+test('scopes may refer to what the deployment has and the file does not, unless it is pruned', async () => {
   const { apply } = await emptyOrganization()
   await apply(config())
   const scopes = [
@@ -237,7 +237,7 @@ test('scopes may refer to what the installation has and the file does not, unles
   assert.match(wrong.err, /scopes\[0\]\.agent names an unknown agent: .* did you mean bot\?/)
 })
 
-test('nothing is written when the file has a fault, a variable is missing, or keys have no place to go', async () => {
+test('nothing is written when the file has an error, a variable is missing, or keys have no place to go', async () => {
   const { apply, keysOut, dump } = await emptyOrganization()
   const empty = await dump()
   const missing = await apply(config(), {}, { SECRET_A: 'a' } as typeof SECRETS)
@@ -246,9 +246,9 @@ test('nothing is written when the file has a fault, a variable is missing, or ke
     missing.err,
     /^\S+:1: webhooks\[0\]\.secret requires SECRET_B, not set in the environment\n$/,
   )
-  const twoFaults = await apply(config({ agents: [{ agent_name: 'bott' }], webhooks: [{}] }))
-  assert.match(twoFaults.err, /scopes\[0\]\.agent names an unknown agent/)
-  assert.match(twoFaults.err, /webhooks\[0\]\.url is missing/)
+  const twoProblems = await apply(config({ agents: [{ agent_name: 'bott' }], webhooks: [{}] }))
+  assert.match(twoProblems.err, /scopes\[0\]\.agent names an unknown agent/)
+  assert.match(twoProblems.err, /webhooks\[0\]\.url is missing/)
   const nowhere = await apply(config(), { keysOut: undefined as never })
   assert.match(nowhere.err, /New agents: 2\. .* --keys-out FILE/)
   writeFileSync(keysOut, '')

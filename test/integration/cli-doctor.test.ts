@@ -86,7 +86,7 @@ test('on the machine of a gateway that runs, every point is looked at and none h
   assert.equal(of('webhooks').length, 1)
 })
 
-test('an installation elsewhere is looked at by its URL, also through its proxy, and with any role', async () => {
+test('a deployment elsewhere is looked at by its URL, also through its proxy, and with any role', async () => {
   const { token } = await stack.operator.send('POST', '/admin/tokens', {
     email: 'viewer@example.com',
     role: 'viewer',
@@ -217,7 +217,7 @@ test('a store that evicts is found', async (t) => {
   assert.match(failures[0]?.says ?? '', /^The store evicts keys/)
 })
 
-test('a certificate is told of three weeks before it expires, and fails when it has', async () => {
+test('a certificate is reported three weeks before it expires, and fails after it has', async () => {
   const { cert_file, key_file, ca_file } = await makeCertificates(['gateway.example.com'])
   const read = readSettings({ AGW_TLS_CERT_FILE: cert_file, AGW_TLS_KEY_FILE: key_file })
   assert.ok(read.ok)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { bigBody } from '../kit/stand-in/big-body.ts'
+import { bigBody } from '../kit/test-upstream/big-body.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 const run = promisify(execFile)

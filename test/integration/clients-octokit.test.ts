@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Octokit } from '@octokit/rest'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { REPOSITORIES } from '../kit/stand-in/repository-routes.ts'
+import { REPOSITORIES } from '../kit/test-upstream/repository-routes.ts'
 
 const stack = await sharedStack()
 const access = await stack.operator.makeAccess(stack.origin('repositories'), {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import OpenAI from 'openai'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { CHAT_ANSWER } from '../kit/stand-in/chat-routes.ts'
+import { CHAT_ANSWER } from '../kit/test-upstream/chat-routes.ts'
 
 const stack = await sharedStack()
 const access = await stack.operator.makeAccess(`${stack.origin('chat')}/v1`, {

@@ -10,12 +10,12 @@ import { openCall } from '../kit/open-call.ts'
 import type { Access } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { startTokenEndpoint } from '../kit/start-token-endpoint.ts'
-import { STAND_IN_HOSTS } from '../kit/stand-in-api.ts'
+import { TEST_UPSTREAM_HOSTS } from '../kit/test-upstream.ts'
 import { until } from '../kit/until.ts'
 
 const stack = await sharedStack()
 const { operator, api } = stack
-const tokens = await startTokenEndpoint(api.certificates, STAND_IN_HOSTS.other)
+const tokens = await startTokenEndpoint(api.certificates, TEST_UPSTREAM_HOSTS.other)
 after(() => tokens.stop())
 
 let count = 0
@@ -167,10 +167,10 @@ test('a token that does not come refuses the call, says why to the operator alon
   for (const [cause, handler] of Object.entries(handlers)) tokens.behave(cause, handler)
   const urls: ReadonlyArray<readonly [string, string]> = [
     ...Object.keys(handlers).map((cause) => [cause, tokens.url(cause)] as const),
-    ['connection_failed', `https://${STAND_IN_HOSTS.other}:${await freePort()}/`],
+    ['connection_failed', `https://${TEST_UPSTREAM_HOSTS.other}:${await freePort()}/`],
     // The certificate names another host.
-    ['tls_failed', tokens.url('tls').replace(STAND_IN_HOSTS.other, 'localhost')],
-    ['tls_failed', `https://${STAND_IN_HOSTS.other}:${port}/`],
+    ['tls_failed', tokens.url('tls').replace(TEST_UPSTREAM_HOSTS.other, 'localhost')],
+    ['tls_failed', `https://${TEST_UPSTREAM_HOSTS.other}:${port}/`],
     ['dns_failed', 'https://nowhere.test/'],
     ['address_refused', 'https://inside.test/'],
     ['address_refused', 'https://192.168.1.1/'],

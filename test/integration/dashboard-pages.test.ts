@@ -48,12 +48,12 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'try', () => 'Try'],
 ]
 
-async function faultsOf(on: Page): Promise<string[]> {
+async function problemsOf(on: Page): Promise<string[]> {
   await on.evaluate(`typeof axe === 'undefined' && (() => { ${AXE} })()`)
-  const faults = await on.evaluate(
+  const problems = await on.evaluate(
     `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`,
   )
-  return faults as string[]
+  return problems as string[]
 }
 
 /** What a browser tells of by itself when an answer is the refusal that a test is about. */
@@ -284,7 +284,7 @@ describe('the dashboard', () => {
     for (const line of lines) assert.equal(JSON.parse(line).agent_id, agent_id)
   })
 
-  test('an alert is closed by whoever acknowledges it', async () => {
+  test('an alert is closed when it is acknowledged', async () => {
     await goTo(page, 'alerts', 'Alerts')
     const row = page.getByRole('row').filter({ hasText: access.agent.agent_name }).first()
     const title = (await row.locator('[data-head=What]').innerText()).split('\n')[0] ?? ''
@@ -294,7 +294,7 @@ describe('the dashboard', () => {
     await page.getByRole('row').filter({ hasText: title }).getByText('by admin@localhost').waitFor()
   })
 
-  test('a webhook is refused with every fault named, made, tested, and given a new secret', async () => {
+  test('a webhook is refused with every error named, made, tested, and given a new secret', async () => {
     await goTo(page, 'webhooks', 'Webhooks')
     await page.getByRole('button', { name: 'Add a webhook' }).click()
     const dialog = page.getByRole('dialog')
@@ -333,7 +333,7 @@ describe('the dashboard', () => {
     assert.equal(await page.getByRole('row').count(), 0)
   })
 
-  test('a service that cannot be reached is told of, and read again when it is back', async () => {
+  test('a service that cannot be reached is reported, and read again when it is back', async () => {
     await goTo(page, 'agents', 'Agents')
     await page.context().setOffline(true)
     await page.getByLabel('Name or id').fill('nobody')
@@ -376,10 +376,10 @@ describe('the dashboard', () => {
     forgive(/403/)
   })
 
-  test('every page fits a narrow screen, works by keyboard, and has no fault that axe finds, light and dark', async () => {
+  test('every page fits a narrow screen, works by keyboard, and has no error that axe finds, light and dark', async () => {
     const { token } = await newToken('admin')
     const narrow = await browser.open(`${stack.apiUrl}/`, false)
-    assert.deepEqual(await faultsOf(narrow), [])
+    assert.deepEqual(await problemsOf(narrow), [])
     await signIn(narrow, token)
     for (const [hash, heading] of PAGES) {
       for (const [on, colorScheme] of [
@@ -389,7 +389,7 @@ describe('the dashboard', () => {
         await on.emulateMedia({ colorScheme })
         await goTo(on, hash(), heading())
         await on.getByText('Loading …').first().waitFor({ state: 'hidden' })
-        assert.deepEqual(await faultsOf(on), [], `${hash()} ${colorScheme}`)
+        assert.deepEqual(await problemsOf(on), [], `${hash()} ${colorScheme}`)
         const over = Number(await on.evaluate('document.documentElement.scrollWidth - innerWidth'))
         assert.ok(over <= 0, `${hash()} is ${over} px too wide`)
       }

@@ -65,8 +65,8 @@ for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readon
     // Where commands come through, the edge makes its subscription again and finds the kill in the store.
     assert.equal(receipt.complete, silent.acknowledged_ms !== null)
     if (mode !== 'no_messages') assert.equal(receipt.complete, false)
-    const [hearing] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-2')
-    assert.ok(hearing.acknowledged_ms !== null)
+    const [listening] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-2')
+    assert.ok(listening.acknowledged_ms !== null)
     assert.deepEqual(killed_answer, { status: 403, reason: 'agent_killed' })
     await until('nothing of the kill is left to do', async () => {
       return (await fleet.redis.hlen(REDIS_KEYS.kills)) === 0
@@ -205,7 +205,7 @@ test('threat 18: a processor stopped by signal is named, its streams are cut, an
   assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/after-stop')))
 })
 
-test('threat 17: a draining processor still hears a kill and ends its streams by it', async () => {
+test('threat 17: a draining processor still receives a kill and ends its streams', async () => {
   const access = await makeAccess()
   await until('the edge serves', async () => (await call(1, access, '/ok').ended).status === 200)
   const stream = call(1, access, '/quiet')

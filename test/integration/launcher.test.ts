@@ -84,8 +84,8 @@ async function childPids(stack: Stack): Promise<number[]> {
   return (await Promise.all(ROLES.map((role) => stack.pids(role)))).flat()
 }
 
-test('a wrong start names every fault in one message and makes nothing', async () => {
-  const dataDir = join(tempFolder('faults'), 'data')
+test('a wrong start names every error in one message and makes nothing', async () => {
+  const dataDir = join(tempFolder('problems'), 'data')
   const { code, err } = await agw(['start'], {
     AGW_DATA_DIR: dataDir,
     AGW_PROXY_PORT: '99999',
@@ -429,7 +429,7 @@ describe('two instances side by side', () => {
     assert.deepEqual(data.map(({ edge_id }) => edge_id).sort(), ['here-1', 'here-2'])
   })
 
-  test('ext-proc over TCP demands a certificate of its CA from whoever calls it', async () => {
+  test('ext-proc over TCP requires a client certificate of its CA', async () => {
     const { ca, cert_file, key_file } = certificates
     const port = await tcp_port
     const dial = (own: object): Promise<string> =>

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { call, closeConnections } from '../kit/call.ts'
 import { inspectHeap } from '../kit/inspect-heap.ts'
 import { operatorAt } from '../kit/operator.ts'
-import { startStandInApi } from '../kit/stand-in-api.ts'
+import { startTestUpstream } from '../kit/test-upstream.ts'
 import { startParts } from '../kit/start-parts.ts'
 import { until } from '../kit/until.ts'
 
@@ -12,7 +12,7 @@ const FIRST_MEASURE = 5_000
 const CONCURRENCY = 16
 const GROWTH_LIMIT_BYTES = 2 * 1024 * 1024
 
-const api = await startStandInApi()
+const api = await startTestUpstream()
 // A collection of garbage on a busy machine may take longer than the lease that is usual; this is not about leases.
 const parts = await startParts(
   { AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8', AGW_KILL_LEASE_MS: '30000' },

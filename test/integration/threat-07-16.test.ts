@@ -8,7 +8,7 @@ import type { Access } from '../kit/operator.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { rawHttp2 } from '../kit/raw-http2.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { scripted } from '../kit/stand-in/plain-routes.ts'
+import { scripted } from '../kit/test-upstream/plain-routes.ts'
 
 const stack = await sharedStack()
 const { operator } = stack

@@ -6,13 +6,13 @@ import { call } from '../kit/call.ts'
 import { findLeaks } from '../kit/find-leaks.ts'
 import { freePort } from '../kit/free-port.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { STAND_IN_HOSTS } from '../kit/stand-in-api.ts'
-import type { ReceivedRequest } from '../kit/stand-in/received-request.ts'
+import { TEST_UPSTREAM_HOSTS } from '../kit/test-upstream.ts'
+import type { ReceivedRequest } from '../kit/test-upstream/received-request.ts'
 import { startTokenEndpoint } from '../kit/start-token-endpoint.ts'
 
 const stack = await sharedStack()
 const { operator } = stack
-const tokens = await startTokenEndpoint(stack.api.certificates, STAND_IN_HOSTS.other)
+const tokens = await startTokenEndpoint(stack.api.certificates, TEST_UPSTREAM_HOSTS.other)
 after(() => tokens.stop())
 /** What the members that are not secret have. */
 const PUBLIC: Readonly<Record<TextKind, (origin: string) => string>> = {

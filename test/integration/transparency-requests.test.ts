@@ -6,8 +6,8 @@ import { call } from '../kit/call.ts'
 import type { HttpCall } from '../kit/call.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { bigBody } from '../kit/stand-in/big-body.ts'
-import type { ReceivedRequest } from '../kit/stand-in/received-request.ts'
+import { bigBody } from '../kit/test-upstream/big-body.ts'
+import type { ReceivedRequest } from '../kit/test-upstream/received-request.ts'
 
 const stack = await sharedStack()
 const BODY_LIMIT_BYTES = 8_388_608

@@ -6,8 +6,8 @@ import fc from 'fast-check'
 import type { HttpAnswer } from '../kit/call.ts'
 import { call } from '../kit/call.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { bigBody } from '../kit/stand-in/big-body.ts'
-import { scripted } from '../kit/stand-in/plain-routes.ts'
+import { bigBody } from '../kit/test-upstream/big-body.ts'
+import { scripted } from '../kit/test-upstream/plain-routes.ts'
 import { until } from '../kit/until.ts'
 
 const stack = await sharedStack()
@@ -314,5 +314,5 @@ test('a stream of events that ticks for a minute comes tick by tick, and Envoy l
   })
   const after = await through({ path: '/after' })
   assert.equal(after.status, 200)
-  assert.deepEqual(await stack.pids('envoy'), pids, 'Envoy was started anew')
+  assert.deepEqual(await stack.pids('envoy'), pids, 'Envoy was restarted')
 })

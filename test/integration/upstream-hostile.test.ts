@@ -4,7 +4,7 @@ import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call } from '../kit/call.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
-import { scripted } from '../kit/stand-in/plain-routes.ts'
+import { scripted } from '../kit/test-upstream/plain-routes.ts'
 import { startRawUpstream } from '../kit/start-raw-upstream.ts'
 
 // What an API must not do to the gateway or to its other callers, on the wire.

@@ -220,7 +220,7 @@ test('of the rate_limit_exceeded of a minute two events go out, and the second t
   await send('DELETE', `/webhooks/${webhook_id}`)
 })
 
-test('only https URLs at public places are accepted, test cannot be subscribed, and every fault is named', async () => {
+test('only https URLs at public places are accepted, test cannot be subscribed, and every error is named', async () => {
   const rows: [members: object, path: string][] = [
     [{ url: 'http://example.com/hook' }, '/url'],
     [{ url: 'ftp://example.com/hook' }, '/url'],

@@ -54,7 +54,7 @@ export async function adminInProcess(
     AGW_ADMIN_TOKEN: token,
     ...more,
   })
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   let log = ''
   const sink = { write: (line: string) => void (log += line) }
   const settings = { ...read.settings, redisUrl, encryptionKey: encryption_key }

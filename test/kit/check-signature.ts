@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { createRequire } from 'node:module'
-import type { ReceivedRequest } from './stand-in/received-request.ts'
+import type { ReceivedRequest } from './test-upstream/received-request.ts'
 
 /** Has no types of its own. */
 const aws4 = createRequire(import.meta.url)('aws4') as {

@@ -1,6 +1,6 @@
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 
-/** Changes a stored record behind the product's back, as whoever can write to the store might. */
+/** Changes a stored record without the product, as an attacker with write access to the store might. */
 export async function rewriteRecord(
   redisUrl: string,
   hash: string,

@@ -6,27 +6,30 @@ import { startDnsServer } from './dns-server.ts'
 import { findLeaks } from './find-leaks.ts'
 import type { Operator } from './operator.ts'
 import { operatorAt } from './operator.ts'
-import type { StandInApi } from './stand-in-api.ts'
-import { STAND_IN_HOSTS, startStandInApi } from './stand-in-api.ts'
+import type { TestUpstream } from './test-upstream.ts'
+import { TEST_UPSTREAM_HOSTS, startTestUpstream } from './test-upstream.ts'
 import type { Stack } from './start-stack.ts'
 import { startStack } from './start-stack.ts'
 
 export interface SharedStack extends Stack {
-  readonly api: StandInApi
+  readonly api: TestUpstream
   readonly dns: KitDns
   readonly operator: Operator
-  /** Origins of the stand-in APIs: `origin('chat')`, over HTTPS with HTTP/1.1 unless said otherwise. */
-  readonly origin: (host: keyof typeof STAND_IN_HOSTS, over?: keyof StandInApi['ports']) => string
+  /** Origins of the test upstream: `origin('chat')`, over HTTPS with HTTP/1.1 unless said otherwise. */
+  readonly origin: (
+    host: keyof typeof TEST_UPSTREAM_HOSTS,
+    over?: keyof TestUpstream['ports'],
+  ) => string
   /** A base URL that no other test has: an echo API of the test's own. */
-  readonly ownBaseUrl: (over?: keyof StandInApi['ports']) => string
+  readonly ownBaseUrl: (over?: keyof TestUpstream['ports']) => string
 }
 
 let shared: Promise<SharedStack> | null = null
 let count = 0
 
-/** One stack for all test files of a process, with the stand-in APIs behind it; it ends with the process's last test. */
+/** One stack for all test files of a process, with the test upstream behind it; it ends with the process's last test. */
 export function sharedStack(): Promise<SharedStack> {
-  // Short enough to wait for in a test, longer than any pause of a stand-in that is meant to answer.
+  // Short enough to wait for in a test, longer than any pause of a test upstream that is meant to answer.
   shared ??= startAll({ AGW_UPSTREAM_IDLE_TIMEOUT: '6s' })
   return shared
 }
@@ -44,9 +47,9 @@ after(async () => {
 
 /** The same for tests that break the stack or need other settings; who starts it stops it with `stopAll`. */
 export async function startAll(env: Readonly<Record<string, string>>): Promise<SharedStack> {
-  const hosts = Object.values(STAND_IN_HOSTS)
+  const hosts = Object.values(TEST_UPSTREAM_HOSTS)
   const [api, dns] = await Promise.all([
-    startStandInApi(),
+    startTestUpstream(),
     startDnsServer(Object.fromEntries(hosts.map((host) => [host, ['127.0.0.1']]))),
   ])
   const stack = await startStack({
@@ -56,7 +59,7 @@ export async function startAll(env: Readonly<Record<string, string>>): Promise<S
     ...env,
   })
   const origin: SharedStack['origin'] = (host, over = 'https') =>
-    `${over.startsWith('https') ? 'https' : 'http'}://${STAND_IN_HOSTS[host]}:${api.ports[over]}`
+    `${over.startsWith('https') ? 'https' : 'http'}://${TEST_UPSTREAM_HOSTS[host]}:${api.ports[over]}`
   return {
     ...stack,
     api,

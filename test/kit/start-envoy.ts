@@ -35,7 +35,7 @@ export async function startEnvoy(
   const folder = tempFolder('envoy')
   const port = await freePort()
   const read = readSettings({ AGW_PROXY_PORT: String(port), ...env })
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const boot: BootFacts = {
     envoy_admin_socket: join(folder, 'admin.sock'),
     ext_proc_addresses: [],

@@ -19,7 +19,7 @@ export type ChildRole = 'ext-proc' | 'access-log' | 'admin' | 'envoy' | 'valkey'
 export interface Stack {
   readonly proxyUrl: string
   readonly apiUrl: string
-  /** Of the echo API that `agw start` runs beside the gateway. */
+  /** Of the echo API that `agw start` runs along with the gateway. */
   readonly echoOrigin: string
   readonly adminToken: string
   readonly dataDir: string

@@ -23,7 +23,7 @@ export async function startValkey(options: readonly string[] = []): Promise<KitV
     VALKEY_BIN: process.env['VALKEY_BIN'],
     AGW_CACHE_DIR: process.env['AGW_CACHE_DIR'],
   })
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   const binary = await findValkey(read.settings)
   const folder = tempFolder('valkey')
   const url = `unix://${join(folder, 'v.sock')}`

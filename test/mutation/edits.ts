@@ -182,7 +182,7 @@ export const EDITS: readonly Edit[] = [
   {
     area: 'kill',
     name: 'the newest proof holds the lease',
-    file: 'ext-proc/fleet/hearing-lease.ts',
+    file: 'ext-proc/fleet/liveness-lease.ts',
     find: 'Math.min(beacon, ping, beat)',
     replace: 'Math.max(beacon, ping, beat)',
   },

@@ -105,7 +105,7 @@ test('a call of an agent to an integration and a path that a scope of its allows
   assert.deepEqual(admission.settings.scope_ids, ['scp_read'])
 })
 
-/** In the order of the contract: each row has the fault of its line and all of the lines below it. */
+/** In the order of the contract: each row has the error of its line and all of the lines below it. */
 const ORDER: readonly (readonly [change: Change, expected: string])[] = [
   [
     { request: { headers: Array.from({ length: 189 }, () => ({ name: 'a', value: '' })) } },
@@ -210,7 +210,7 @@ test('a method that the body names must be allowed too, and under the same setti
   }
 })
 
-test('of two faults the one that the contract checks first answers', () => {
+test('of two errors the one that the contract checks first answers', () => {
   for (const [at, [change, expected]] of ORDER.entries())
     for (const [later, other] of ORDER.slice(at + 1)) {
       const [step, otherStep] = [expected.split(':', 1)[0], other.split(':', 1)[0]]

@@ -6,7 +6,7 @@ import { readSettings } from '../../core/settings.ts'
 
 const checkOf = (env: Record<string, string>): ((host: string | undefined) => boolean) => {
   const read = readSettings(env)
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   return allowedHosts(read.settings)
 }
 

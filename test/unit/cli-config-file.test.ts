@@ -6,16 +6,18 @@ import { nearestName } from '../../cli/config/nearest-name.ts'
 import { readConfig } from '../../cli/config/read-config.ts'
 import { anyConfig, SECRETS } from '../kit/any-config.ts'
 
-const faultsOf = (source: string, env = {}) =>
-  readConfig(source, env).faults.map(({ line, member, message }) => `${line} ${member} ${message}`)
+const problemsOf = (source: string, env = {}) =>
+  readConfig(source, env).problems.map(
+    ({ line, member, message }) => `${line} ${member} ${message}`,
+  )
 
 test('what is written as YAML is read as what the same JSON says', () => {
   fc.assert(
     fc.property(anyConfig, (config) => {
       const fromYaml = readConfig(configAsYaml(config), SECRETS)
       const fromJson = readConfig(JSON.stringify(config), SECRETS)
-      assert.deepEqual(fromJson.faults, [])
-      assert.deepEqual(fromYaml.faults, [])
+      assert.deepEqual(fromJson.problems, [])
+      assert.deepEqual(fromYaml.problems, [])
       assert.deepEqual(fromYaml.entries, fromJson.entries)
     }),
     { numRuns: 50, examples: [[LINE_SEPARATOR_FIRST]] },
@@ -30,7 +32,7 @@ const LINE_SEPARATOR_FIRST = {
   webhooks: [],
 }
 
-test('an unknown member is named with its line, wherever it is, and hides no other fault', () => {
+test('an unknown member is named with its line, wherever it is, and hides no other error', () => {
   fc.assert(
     fc.property(anyConfig, fc.nat(), (config, at) => {
       const entries = Object.values(config).flat() as Record<string, unknown>[]
@@ -39,7 +41,10 @@ test('an unknown member is named with its line, wherever it is, and hides no oth
       entry['zz_odd'] = 1
       const text = configAsYaml({ ...config, agents: [...config.agents, {}] })
       const lines = text.split('\n')
-      const found = readConfig(text, SECRETS).faults.map(({ line, message }) => ({ line, message }))
+      const found = readConfig(text, SECRETS).problems.map(({ line, message }) => ({
+        line,
+        message,
+      }))
       assert.deepEqual(
         found.filter(({ message }) => message.startsWith('is not a known member')),
         [
@@ -55,7 +60,7 @@ test('an unknown member is named with its line, wherever it is, and hides no oth
   )
 })
 
-test('all faults of a file are told at once, each with its line, its member and a hint', () => {
+test('all errors of a file are told at once, each with its line, its member and a hint', () => {
   const source = `
 integrations:
   - name: openai
@@ -96,13 +101,13 @@ webhooks:
     [21, 'webhooks[0].secret', /which is not the name of an environment variable/],
     [22, 'webhooks[1]', /must be an object/],
   ]
-  const { faults } = readConfig(source, {})
+  const { problems } = readConfig(source, {})
   for (const [line, member, message] of expected) {
-    const found = faults.filter((fault) => fault.line === line && fault.member === member)
-    assert.equal(found.length, 1, `${line} ${member}\n${faultsOf(source).join('\n')}`)
+    const found = problems.filter((problem) => problem.line === line && problem.member === member)
+    assert.equal(found.length, 1, `${line} ${member}\n${problemsOf(source).join('\n')}`)
     assert.match(found[0]?.message ?? '', message)
   }
-  assert.equal(faults.length, expected.length, faultsOf(source).join('\n'))
+  assert.equal(problems.length, expected.length, problemsOf(source).join('\n'))
 })
 
 const odd: readonly [what: string, source: string, says: RegExp][] = [
@@ -121,10 +126,10 @@ const odd: readonly [what: string, source: string, says: RegExp][] = [
 ]
 for (const [what, source, says] of odd)
   test(`a file that holds ${what} is refused with a sentence`, () => {
-    assert.match(faultsOf(source)[0] ?? '', says)
+    assert.match(problemsOf(source)[0] ?? '', says)
   })
 
-test('a reference to a variable that is not set is a fault, a text around references stays', () => {
+test('a reference to a variable that is not set is an error, a text around references stays', () => {
   const source = (value: string): string =>
     JSON.stringify({
       integrations: [
@@ -137,7 +142,7 @@ test('a reference to a variable that is not set is a fault, a text around refere
     })
   const env = { A: 'one', B: 'two' }
   assert.match(
-    faultsOf(source('${A} ${C}'), env)[0] ?? '',
+    problemsOf(source('${A} ${C}'), env)[0] ?? '',
     /requires C, not set in the environment/,
   )
   const { entries } = readConfig(source('Token ${A}:${B}'), env)

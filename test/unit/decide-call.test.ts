@@ -151,7 +151,7 @@ for (const [change, answer, events] of ORDER)
     assert.deepEqual(decided.steps.filter(isDenied), [`${step} deny`], 'one refusal in the record')
   })
 
-test('of two faults the one of the earlier step answers', async () => {
+test('of two errors the one of the earlier step answers', async () => {
   for (const [at, [change, answer]] of ORDER.entries())
     for (const [later, other] of ORDER.slice(at + 1)) {
       // What would change the same thing, or is of the same step, says nothing of the order.

@@ -3,7 +3,7 @@ import { mock, type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import type { ControlTarget, EdgeRecord } from '../../core/control/control-message.ts'
 import { EdgeLink } from '../../ext-proc/fleet/edge-link.ts'
-import { HearingLease } from '../../ext-proc/fleet/hearing-lease.ts'
+import { LivenessLease } from '../../ext-proc/fleet/liveness-lease.ts'
 import {
   type Cut,
   type CutCounts,
@@ -40,7 +40,7 @@ function pendings<T>() {
 
 /** An edge whose channel, store and clock are the test's. Its resyncs succeed at once unless they are held. */
 function anEdge(channel: FakeControlChannel) {
-  const lease = new HearingLease(LEASE_MS, () => channel.now_ms)
+  const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
   const held = new HeldCalls()
   const dropped: ControlTarget[] = []
   const cutOrganizations: string[] = []
@@ -498,7 +498,7 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
         const applied = new Set<number>()
         let read = first
         let isStoreUp = true
-        const lease = new HearingLease(LEASE_MS, () => channel.now_ms)
+        const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
         const link = new EdgeLink({
           commands: channel.commands,
           urgent: channel.urgent,

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { HearingLease } from '../../ext-proc/fleet/hearing-lease.ts'
+import { LivenessLease } from '../../ext-proc/fleet/liveness-lease.ts'
 
 test('the oldest of the three proofs counts', () => {
   let now_ms = 10_000
-  const lease = new HearingLease(3000, () => now_ms)
+  const lease = new LivenessLease(3000, () => now_ms)
   assert.equal(lease.isHeld, false)
   lease.prove('beacon', 10_000)
   lease.prove('ping', 10_000)
@@ -22,7 +22,7 @@ test('the oldest of the three proofs counts', () => {
 })
 
 test('a proof that comes late takes nothing back, and a revoked lease needs all of them anew', () => {
-  const lease = new HearingLease(1000, () => 500)
+  const lease = new LivenessLease(1000, () => 500)
   for (const proof of ['beacon', 'ping', 'beat'] as const) lease.prove(proof, 500)
   lease.prove('beat', 100)
   assert.equal(lease.left_ms, 1000)

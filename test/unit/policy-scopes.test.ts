@@ -64,7 +64,7 @@ test('a rule path matches decoded segments, `*` one and `**` any number', () => 
 })
 
 test('a rule path that could mislead its writer is refused', () => {
-  const rows: [pattern: string, fault: string][] = [
+  const rows: [pattern: string, problem: string][] = [
     ['', 'no_leading_slash'],
     ['models', 'no_leading_slash'],
     ['/models*', 'partial_wildcard'],
@@ -78,8 +78,8 @@ test('a rule path that could mislead its writer is refused', () => {
     ['/a\\b', 'bad_path'],
     [`/${'a'.repeat(3_000)}`, 'too_long'],
   ]
-  for (const [pattern, fault] of rows)
-    assert.deepEqual([pattern, parsePathPattern(pattern)], [pattern, fault])
+  for (const [pattern, problem] of rows)
+    assert.deepEqual([pattern, parsePathPattern(pattern)], [pattern, problem])
 })
 
 test('a rule path matches exactly what the expression with the same meaning matches', () => {

@@ -222,7 +222,7 @@ const REFUSED: readonly [url: string, reason: string][] = [
   [`https://x/${'a/'.repeat(600)}`, 'too_many_segments'],
 ]
 
-test('threat 8: a target that can be read in two ways is refused with the fault named', () => {
+test('threat 8: a target that can be read in two ways is refused with the error named', () => {
   for (const [url, reason] of REFUSED) {
     const parsed = parseTarget(`/${latin1(url)}`)
     assert.deepEqual([url, parsed.ok ? 'accepted' : parsed.reason], [url, reason])

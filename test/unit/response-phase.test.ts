@@ -85,7 +85,7 @@ test('a header that changes is set, one that goes is removed, and a new route is
   assert.ok(!message.response_headers.response.clear_route_cache)
 })
 
-test('headers that are refused are answered; a fault of the inspector ends the call', async () => {
+test('headers that are refused are answered; an error of the inspector ends the call', async () => {
   for (const [headers, end] of [
     ['deny', 'answer'],
     ['throw', 'fail'],
@@ -157,7 +157,7 @@ for (const [body, end, before, out, how] of REFUSED)
     )
   })
 
-test('a fault in looking at the body ends the call, and nothing of the chunk goes out', async () => {
+test('an error in looking at the body ends the call, and nothing of the chunk goes out', async () => {
   const { phase, envoy, ends } = aResponse({ body: new Error('on purpose') })
   phase.headers(HEADERS)
   phase.body(Buffer.from('x'), false)

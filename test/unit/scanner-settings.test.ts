@@ -146,10 +146,10 @@ test('faulty patterns are refused, each with its reason', () => {
   })
   assert.equal(result.ok, false)
   assert.deepEqual(
-    result.ok ? [] : result.faults.map((fault) => fault.pattern).sort(),
+    result.ok ? [] : result.problems.map((problem) => problem.pattern).sort(),
     Array.from(faulty).sort(),
   )
-  for (const fault of result.ok ? [] : result.faults) assert.match(fault.reason, /\w+ \w+/)
+  for (const problem of result.ok ? [] : result.problems) assert.match(problem.reason, /\w+ \w+/)
   const many = Array.from({ length: 101 }, (_, index) => `pattern-${index}`)
   assert.equal(
     compileInjectionSettings({ ...SCOPE_DEFAULTS.injection_detection, custom_patterns: many }).ok,
@@ -167,7 +167,7 @@ test('threat 23: patterns that compile singly and are too slow together are refu
     custom_patterns: heavy,
   })
   assert.equal(result.ok, false)
-  assert.match(result.ok ? '' : (result.faults[0]?.reason ?? ''), /together/)
+  assert.match(result.ok ? '' : (result.problems[0]?.reason ?? ''), /together/)
 })
 
 test('threat 25: the excerpt masks what looks like a secret and is at most 200 characters long', () => {

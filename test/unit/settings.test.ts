@@ -14,14 +14,14 @@ import {
 } from '../../core/settings.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
-const faultsOf = (env: Record<string, string>): readonly string[] => {
+const problemsOf = (env: Record<string, string>): readonly string[] => {
   const read = readSettings(env)
-  return read.ok ? [] : read.faults
+  return read.ok ? [] : read.problems
 }
 
 const settingsOf = (env: Record<string, string>): Settings => {
   const read = readSettings(env)
-  if (!read.ok) throw new Error(read.faults.join('\n'))
+  if (!read.ok) throw new Error(read.problems.join('\n'))
   return read.settings
 }
 
@@ -69,14 +69,18 @@ test('each faulty value is named by its variable, and all of them at once', () =
     AGW_KILL_LEASE_MS: '10',
     AGW_DNS_RESOLVERS: '127.0.0.1',
   }
-  const faults = faultsOf(rows)
+  const problems = problemsOf(rows)
   for (const name of Object.keys(rows))
-    assert.equal(faults.filter((fault) => fault.startsWith(`${name} `)).length >= 1, true, name)
+    assert.equal(
+      problems.filter((problem) => problem.startsWith(`${name} `)).length >= 1,
+      true,
+      name,
+    )
   for (const secret of ['AGW_ADMIN_TOKEN', 'AGW_ENCRYPTION_KEY'])
-    assert.ok(!faults.join('\n').includes(rows[secret] ?? ''), secret)
+    assert.ok(!problems.join('\n').includes(rows[secret] ?? ''), secret)
 })
 
-test('settings that contradict each other are faults', () => {
+test('settings that contradict each other are errors', () => {
   const rows: ReadonlyArray<readonly [Record<string, string>, RegExp]> = [
     [{ AGW_TLS_CERT_FILE: file }, /AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE/],
     [{ AGW_TLS_KEY_FILE: file }, /AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE/],
@@ -95,9 +99,9 @@ test('settings that contradict each other are faults', () => {
     [{ AGW_SMTP_URL: 'smtp://mail.example' }, /AGW_ALERT_EMAIL_FROM/],
     [{ AGW_WEBHOOK_DELAYS: ',' }, /at least one delay/],
   ]
-  for (const [env, fault] of rows) assert.match(faultsOf(env).join('\n'), fault)
-  assert.deepEqual(faultsOf({ AGW_PROXY_PORT: '0', AGW_API_PORT: '0' }), [])
-  assert.equal(faultsOf({ AGW_PROXY_PORT: 'x', AGW_API_PORT: 'y' }).length, 2)
+  for (const [env, problem] of rows) assert.match(problemsOf(env).join('\n'), problem)
+  assert.deepEqual(problemsOf({ AGW_PROXY_PORT: '0', AGW_API_PORT: '0' }), [])
+  assert.equal(problemsOf({ AGW_PROXY_PORT: 'x', AGW_API_PORT: 'y' }).length, 2)
 })
 
 test('every form of a store is accepted and no other', () => {
@@ -117,7 +121,7 @@ test('every form of a store is accepted and no other', () => {
     'redis+sentinel://a:1',
   ]
   for (const url of good) assert.equal(settingsOf({ REDIS_URL: url }).redisUrl, url)
-  for (const url of bad) assert.equal(faultsOf({ REDIS_URL: url }).length, 1, url)
+  for (const url of bad) assert.equal(problemsOf({ REDIS_URL: url }).length, 1, url)
 })
 
 test('ranges are made canonical, and a bare address is a range of one', () => {
@@ -144,15 +148,15 @@ test('an AGW_ variable that is not a setting is reported', () => {
 test('an admin token has at least 32 characters, and the message says how to make one', () => {
   for (const token of ['a', 'x'.repeat(8), randomBytes(15).toString('hex'), 'y'.repeat(31)])
     assert.match(
-      faultsOf({ AGW_ADMIN_TOKEN: token }).join(),
+      problemsOf({ AGW_ADMIN_TOKEN: token }).join(),
       /^AGW_ADMIN_TOKEN (has fewer than 32 characters\. Generate one with: openssl rand|is not a token)/,
     )
   for (const length of [32, 33, 64, 512]) {
     const token = 'z'.repeat(length)
     assert.equal(settingsOf({ AGW_ADMIN_TOKEN: token }).adminToken, token)
   }
-  assert.equal(faultsOf({ AGW_ADMIN_TOKEN: 'z'.repeat(513) }).length, 1)
-  assert.equal(faultsOf({ AGW_ADMIN_TOKEN: `${'z'.repeat(40)} ${'z'.repeat(40)}` }).length, 1)
+  assert.equal(problemsOf({ AGW_ADMIN_TOKEN: 'z'.repeat(513) }).length, 1)
+  assert.equal(problemsOf({ AGW_ADMIN_TOKEN: `${'z'.repeat(40)} ${'z'.repeat(40)}` }).length, 1)
 })
 
 /** A value of each secret setting, by its variable. */
@@ -213,9 +217,9 @@ test('a file of a secret that cannot be used aborts startup and is named, withou
     [{ AGW_SMTP_URL_FILE: put('smtp', 'hidden-mail') }, /AGW_SMTP_URL_FILE .* is not smtp/],
     [{ AGW_VERDICT_SECRET_FILE: put('verdict', 'a b') }, /AGW_VERDICT_SECRET_FILE/],
   ]
-  for (const [env, fault] of rows) {
-    const text = faultsOf({ ...WITH_SMTP, ...env }).join('\n')
-    assert.match(text, fault)
+  for (const [env, problem] of rows) {
+    const text = problemsOf({ ...WITH_SMTP, ...env }).join('\n')
+    assert.match(text, problem)
     assert.doesNotMatch(text, /g{40}|short-token|a{40}|short-key|hidden/)
   }
 })

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { tempFolder } from '../temp-folder.ts'
 import { bigBody } from './big-body.ts'
-import type { StandInRoute } from './received-request.ts'
+import type { UpstreamRoute } from './received-request.ts'
 
 const run = promisify(execFile)
 
 /** A repository `demo.git` by smart HTTP: git's own CGI program answers. */
-export async function gitRoutes(): Promise<StandInRoute> {
+export async function gitRoutes(): Promise<UpstreamRoute> {
   const root = tempFolder('git')
   await makeRepository(root)
   return (received, request, response) => {
@@ -72,6 +72,6 @@ async function makeRepository(root: string): Promise<void> {
   await git('commit', '-q', '-m', 'demo: first')
   const bare = join(root, 'demo.git')
   await run('git', ['clone', '-q', '--bare', work, bare], { env })
-  // Whoever gets here may push: it is not this end that refuses.
+  // Every caller may push here: refusing is not the job of this server.
   await run('git', ['config', 'http.receivepack', 'true'], { cwd: bare, env })
 }

@@ -5,17 +5,21 @@ import { createServer as createHttps } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Certificates } from './make-certificates.ts'
 import { makeCertificates } from './make-certificates.ts'
-import { chatRoutes } from './stand-in/chat-routes.ts'
-import { formRoutes } from './stand-in/form-routes.ts'
-import { gitRoutes } from './stand-in/git-routes.ts'
-import { mcpRoutes } from './stand-in/mcp-routes.ts'
-import { plainRoutes } from './stand-in/plain-routes.ts'
-import type { StandInRequest, StandInResponse, StandInRoute } from './stand-in/received-request.ts'
-import { ReceivedRequest } from './stand-in/received-request.ts'
-import { repositoryRoutes } from './stand-in/repository-routes.ts'
+import { chatRoutes } from './test-upstream/chat-routes.ts'
+import { formRoutes } from './test-upstream/form-routes.ts'
+import { gitRoutes } from './test-upstream/git-routes.ts'
+import { mcpRoutes } from './test-upstream/mcp-routes.ts'
+import { plainRoutes } from './test-upstream/plain-routes.ts'
+import type {
+  UpstreamRequest,
+  UpstreamResponse,
+  UpstreamRoute,
+} from './test-upstream/received-request.ts'
+import { ReceivedRequest } from './test-upstream/received-request.ts'
+import { repositoryRoutes } from './test-upstream/repository-routes.ts'
 
 /** Each stands for an API of its own; all of them resolve to this machine by the DNS server of the tests. */
-export const STAND_IN_HOSTS = {
+export const TEST_UPSTREAM_HOSTS = {
   plain: 'api.test',
   chat: 'chat.test',
   repositories: 'repositories.test',
@@ -25,7 +29,7 @@ export const STAND_IN_HOSTS = {
   other: 'other.test',
 } as const
 
-export interface StandInApi {
+export interface TestUpstream {
   readonly certificates: Certificates
   /** Ports on 127.0.0.1; HTTPS speaks HTTP/1.1 on one and HTTP/2 on the other, as does HTTP. */
   readonly ports: {
@@ -44,22 +48,22 @@ export interface StandInApi {
 }
 
 /** Third-party APIs to call: each request is logged as it came, then answered by the first route that knows it. */
-export async function startStandInApi(): Promise<StandInApi> {
-  const certificates = await makeCertificates([...Object.values(STAND_IN_HOSTS), '127.0.0.1'])
+export async function startTestUpstream(): Promise<TestUpstream> {
+  const certificates = await makeCertificates([...Object.values(TEST_UPSTREAM_HOSTS), '127.0.0.1'])
   const received: ReceivedRequest[] = []
   const sockets = new Set<Socket>()
   let connections = 0
   const git = await gitRoutes()
-  const routes: Readonly<Record<string, StandInRoute>> = {
-    [STAND_IN_HOSTS.chat]: chatRoutes,
-    [STAND_IN_HOSTS.repositories]: repositoryRoutes,
-    [STAND_IN_HOSTS.payments]: formRoutes,
-    [STAND_IN_HOSTS.mcp]: mcpRoutes(),
-    [STAND_IN_HOSTS.git]: git,
+  const routes: Readonly<Record<string, UpstreamRoute>> = {
+    [TEST_UPSTREAM_HOSTS.chat]: chatRoutes,
+    [TEST_UPSTREAM_HOSTS.repositories]: repositoryRoutes,
+    [TEST_UPSTREAM_HOSTS.payments]: formRoutes,
+    [TEST_UPSTREAM_HOSTS.mcp]: mcpRoutes(),
+    [TEST_UPSTREAM_HOSTS.git]: git,
   }
   const serve =
     (secure: boolean) =>
-    (request: StandInRequest, response: StandInResponse): void => {
+    (request: UpstreamRequest, response: UpstreamResponse): void => {
       const one = new ReceivedRequest(request, response, secure)
       received.push(one)
       response.on('error', () => {})
@@ -69,7 +73,7 @@ export async function startStandInApi(): Promise<StandInApi> {
           if (!known) response.writeHead(404, { 'content-type': 'text/plain' }).end('unknown')
         },
         (error: unknown) => {
-          console.error('the stand-in API failed', error)
+          console.error('the test upstream failed', error)
           request.destroy()
         },
       )

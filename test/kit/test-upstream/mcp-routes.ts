@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
-import type { StandInRoute } from './received-request.ts'
+import type { UpstreamRoute } from './received-request.ts'
 
 const TOOLS = ['add', 'delete_everything'].map((name) => ({
   name,
@@ -14,7 +14,7 @@ const TOOLS = ['add', 'delete_everything'].map((name) => ({
 }))
 
 /** The MCP SDK's own server over streamable HTTP, with sessions. */
-export function mcpRoutes(): StandInRoute {
+export function mcpRoutes(): UpstreamRoute {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   return async (received, request, response) => {
     if (received.path !== '/mcp') return false

@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib'
 import { setTimeout as wait } from 'node:timers/promises'
 import { bigBody } from './big-body.ts'
-import type { ReceivedRequest, StandInRequest, StandInResponse } from './received-request.ts'
+import type { ReceivedRequest, UpstreamRequest, UpstreamResponse } from './received-request.ts'
 
 /** An API without a model: one route for each kind of answer that HTTP has. Any other path is an echo. */
 export async function plainRoutes(
   received: ReceivedRequest,
-  request: StandInRequest,
-  response: StandInResponse,
+  request: UpstreamRequest,
+  response: UpstreamResponse,
 ): Promise<boolean> {
   const url = new URL(received.path, 'http://stand-in')
   // A base URL may stand before it.
@@ -66,7 +66,7 @@ export async function plainRoutes(
 
 async function tick(
   received: ReceivedRequest,
-  response: StandInResponse,
+  response: UpstreamResponse,
   ticks: number,
   interval_ms: number,
 ): Promise<void> {
@@ -82,7 +82,7 @@ async function tick(
   response.end()
 }
 
-function answerStatus(response: StandInResponse, status: number): void {
+function answerStatus(response: UpstreamResponse, status: number): void {
   const hasBody = status !== 204 && status !== 304
   response.writeHead(status, hasBody ? { 'content-type': 'text/plain' } : { etag: '"v1"' })
   response.end(hasBody ? `status ${status}` : undefined)
@@ -90,7 +90,7 @@ function answerStatus(response: StandInResponse, status: number): void {
 
 async function sendBig(
   received: ReceivedRequest,
-  response: StandInResponse,
+  response: UpstreamResponse,
   bytes: number,
 ): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes })
@@ -102,7 +102,7 @@ async function sendBig(
   response.end()
 }
 
-function answerOddHeaders(response: StandInResponse): void {
+function answerOddHeaders(response: UpstreamResponse): void {
   response.setHeader('Set-Cookie', ['a=1; Path=/', 'b=2; HttpOnly'])
   response.setHeader('X-MiXeD', 'Value with  two spaces')
   response.setHeader('X-Empty', '')
@@ -118,7 +118,7 @@ function answerOddHeaders(response: StandInResponse): void {
 }
 
 /** Returns what came: the body as the body, the rest in headers of its own. */
-async function echo(received: ReceivedRequest, response: StandInResponse): Promise<void> {
+async function echo(received: ReceivedRequest, response: UpstreamResponse): Promise<void> {
   await received.ended
   if (!received.is_complete) return
   response.setHeader('content-type', received.header('content-type') ?? 'application/octet-stream')
@@ -142,7 +142,7 @@ export const scripted = (script: Script): string =>
 
 async function answerScript(
   received: ReceivedRequest,
-  response: StandInResponse,
+  response: UpstreamResponse,
   text: string,
 ): Promise<void> {
   const script = JSON.parse(Buffer.from(text, 'base64url').toString()) as Script

@@ -1,10 +1,10 @@
-import type { ReceivedRequest, StandInRequest, StandInResponse } from './received-request.ts'
+import type { ReceivedRequest, UpstreamRequest, UpstreamResponse } from './received-request.ts'
 
 /** A form-encoded POST in the manner of Stripe. */
 export async function formRoutes(
   received: ReceivedRequest,
-  _request: StandInRequest,
-  response: StandInResponse,
+  _request: UpstreamRequest,
+  response: UpstreamResponse,
 ): Promise<boolean> {
   if (received.method !== 'POST' || received.path !== '/v1/customers') return false
   await received.ended

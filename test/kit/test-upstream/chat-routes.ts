@@ -1,12 +1,12 @@
-import type { ReceivedRequest, StandInRequest, StandInResponse } from './received-request.ts'
+import type { ReceivedRequest, UpstreamRequest, UpstreamResponse } from './received-request.ts'
 
 export const CHAT_ANSWER = ['The ', 'capital ', 'of France ', 'is Paris.']
 
 /** Chat completions in the manner of OpenAI, whole and streamed. */
 export async function chatRoutes(
   received: ReceivedRequest,
-  _request: StandInRequest,
-  response: StandInResponse,
+  _request: UpstreamRequest,
+  response: UpstreamResponse,
 ): Promise<boolean> {
   if (received.method !== 'POST' || received.path !== '/v1/chat/completions') return false
   await received.ended

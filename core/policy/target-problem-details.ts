@@ -1,7 +1,7 @@
-import type { TargetFault } from './parse-target.ts'
+import type { TargetProblem } from './parse-target.ts'
 
 /** `details` of `invalid_target_url`. */
-export const targetFaultDetails = (reason: TargetFault): Readonly<Record<string, unknown>> =>
+export const targetProblemDetails = (reason: TargetProblem): Readonly<Record<string, unknown>> =>
   reason === 'percent_encoded' ? { reason, hint: ENCODED_HINT } : { reason }
 
 const ENCODED_HINT =

@@ -1,9 +1,9 @@
 /** What the store and the connection to it say when it cannot do its work now; anything else is a bug of ours. */
-const STORE_FAULTS =
+const STORE_PROBLEMS =
   /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|Socket timeout|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
 
 /** Whether the store, and not a bug, is why something could not be done. */
-export function isStoreFault(error: unknown): boolean {
+export function isStoreError(error: unknown): boolean {
   const { message = '', code = '' } = error as { message?: string; code?: string }
-  return STORE_FAULTS.test(message) || STORE_FAULTS.test(code)
+  return STORE_PROBLEMS.test(message) || STORE_PROBLEMS.test(code)
 }

@@ -5,7 +5,7 @@
  * transit); (3) a heartbeat was written to the store (a kill waits for this edge). Ping and heartbeat count from the time they
  * were sent, so the publisher of a kill can determine from its own clock when an edge that has not acknowledged has stopped.
  */
-export class HearingLease {
+export class LivenessLease {
   readonly #lease_ms: number
   readonly #nowMs: () => number
   readonly #proofs = {

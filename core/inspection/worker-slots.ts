@@ -15,9 +15,9 @@ type Waiting = {
   readonly resolve: (reply: ScanReply | null) => void
   readonly reject: (error: Error) => void
 }
-type Seat = { worker: Worker | null; waiting: Waiting | null; timer: NodeJS.Timeout | null }
+type Slot = { worker: Worker | null; waiting: Waiting | null; timer: NodeJS.Timeout | null }
 
-export type SeatLimits = {
+export type SlotLimits = {
   readonly workers: number
   /** Jobs that wait, and the bytes of their bodies. */
   readonly queue_limit: number
@@ -28,17 +28,17 @@ export type SeatLimits = {
   readonly heap_mb?: number
 }
 
-/** Guards that each accepted job is answered once, and that no seat holds two. */
-export class WorkerSeats {
-  readonly #seats: Seat[]
+/** Guards that each accepted job is answered once, and that no slot holds two. */
+export class WorkerSlots {
+  readonly #slots: Slot[]
   readonly #queue: Waiting[] = []
-  readonly #limits: SeatLimits
+  readonly #limits: SlotLimits
   #queuedBytes = 0
   #isClosed = false
 
-  constructor(limits: SeatLimits) {
+  constructor(limits: SlotLimits) {
     this.#limits = limits
-    this.#seats = Array.from({ length: limits.workers }, () => ({
+    this.#slots = Array.from({ length: limits.workers }, () => ({
       worker: null,
       waiting: null,
       timer: null,
@@ -48,12 +48,12 @@ export class WorkerSeats {
   /** Whether a job of so many bytes would be taken; its bytes must not be handed over before. */
   takes(bytes: number): boolean {
     if (this.#isClosed) return false
-    if (this.#freeSeat(bytes) !== undefined) return true
+    if (this.#freeSlot(bytes) !== undefined) return true
     const { queue_limit, queue_bytes } = this.#limits
     return this.#queue.length < queue_limit && this.#queuedBytes + bytes <= queue_bytes
   }
 
-  /** Null: the pool was closed meanwhile. A promise that rejects is a fault in the worker. */
+  /** Null: the pool was closed meanwhile. A promise that rejects is an error in the worker. */
   run(
     job: ScanJob,
     bytes: number,
@@ -61,9 +61,9 @@ export class WorkerSeats {
   ): Promise<ScanReply | null> {
     return new Promise((resolve, reject) => {
       const waiting = { job, transfer, bytes, resolve, reject }
-      const seat = this.#freeSeat(bytes)
-      if (seat !== undefined) {
-        this.#start(seat, waiting)
+      const slot = this.#freeSlot(bytes)
+      if (slot !== undefined) {
+        this.#start(slot, waiting)
         return
       }
       this.#queue.push(waiting)
@@ -73,71 +73,71 @@ export class WorkerSeats {
 
   /** Starts all threads with the same small job, before there are others. */
   async runInEach(job: ScanJob): Promise<void> {
-    await Promise.all(this.#seats.map(() => this.run(job, 0)))
+    await Promise.all(this.#slots.map(() => this.run(job, 0)))
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
     for (const waiting of this.#queue.splice(0)) waiting.resolve(null)
     await Promise.all(
-      this.#seats.map(async (seat) => {
-        finish(seat)?.resolve(null)
-        seat.worker?.removeAllListeners()
-        await seat.worker?.terminate()
+      this.#slots.map(async (slot) => {
+        finish(slot)?.resolve(null)
+        slot.worker?.removeAllListeners()
+        await slot.worker?.terminate()
       }),
     )
   }
 
   /** Of two threads one is left for jobs that are not large. A thread that runs already comes first. */
-  #freeSeat(bytes: number): Seat | undefined {
+  #freeSlot(bytes: number): Slot | undefined {
     const isLarge = bytes > LARGE_BYTES
-    const free = this.#seats.filter((seat) => seat.waiting === null)
-    if (isLarge && this.#seats.length > 1 && free.length <= 1) return undefined
-    return free.find((seat) => seat.worker !== null) ?? free[0]
+    const free = this.#slots.filter((slot) => slot.waiting === null)
+    if (isLarge && this.#slots.length > 1 && free.length <= 1) return undefined
+    return free.find((slot) => slot.worker !== null) ?? free[0]
   }
 
   #startNext(): void {
     for (const [index, waiting] of this.#queue.entries()) {
-      const seat = this.#freeSeat(waiting.bytes)
-      if (seat === undefined) continue
+      const slot = this.#freeSlot(waiting.bytes)
+      if (slot === undefined) continue
       this.#queue.splice(index, 1)
       this.#queuedBytes -= waiting.bytes
-      this.#start(seat, waiting)
+      this.#start(slot, waiting)
       return
     }
   }
 
-  #start(seat: Seat, waiting: Waiting): void {
-    const worker = (seat.worker ??= this.#hire(seat))
+  #start(slot: Slot, waiting: Waiting): void {
+    const worker = (slot.worker ??= this.#hire(slot))
     const timeout_ms = this.#limits.timeout_ms ?? JOB_TIMEOUT_MS
-    seat.waiting = waiting
+    slot.waiting = waiting
     worker.ref()
     const late = new Error(`a scan took more than ${timeout_ms} ms`)
-    seat.timer = setTimeout(() => this.#replace(seat, late), timeout_ms)
+    slot.timer = setTimeout(() => this.#replace(slot, late), timeout_ms)
     worker.postMessage(waiting.job, waiting.transfer)
   }
 
-  #hire(seat: Seat): Worker {
+  #hire(slot: Slot): Worker {
     const url = this.#limits.worker_url ?? new URL('./scan-worker.js', import.meta.url)
     const maxOldGenerationSizeMb = this.#limits.heap_mb ?? HEAP_MB
     const worker = new Worker(url, { resourceLimits: { maxOldGenerationSizeMb } })
     worker.on('message', (reply: ScanReply) => {
-      const waiting = finish(seat)
+      const waiting = finish(slot)
       worker.unref()
       if (reply.error === null) waiting?.resolve(reply)
       else waiting?.reject(new Error(`the scanner failed: ${reply.error}`))
       this.#startNext()
     })
-    worker.on('error', (error) => this.#replace(seat, error))
-    worker.on('exit', () => this.#replace(seat, new Error('a scan worker ended')))
+    worker.on('error', (error) => this.#replace(slot, error))
+    worker.on('exit', () => this.#replace(slot, new Error('a scan worker ended')))
     return worker
   }
 
-  /** A worker that failed goes with its job; the seat takes the next one. */
-  #replace(seat: Seat, error: Error): void {
-    const failed = finish(seat)
-    const { worker } = seat
-    seat.worker = null
+  /** A worker that failed goes with its job; the slot takes the next one. */
+  #replace(slot: Slot, error: Error): void {
+    const failed = finish(slot)
+    const { worker } = slot
+    slot.worker = null
     worker?.removeAllListeners()
     worker?.on('error', () => {})
     void worker?.terminate()
@@ -146,10 +146,10 @@ export class WorkerSeats {
   }
 }
 
-const finish = (seat: Seat): Waiting | null => {
-  const { waiting } = seat
-  if (seat.timer !== null) clearTimeout(seat.timer)
-  seat.timer = null
-  seat.waiting = null
+const finish = (slot: Slot): Waiting | null => {
+  const { waiting } = slot
+  if (slot.timer !== null) clearTimeout(slot.timer)
+  slot.timer = null
+  slot.waiting = null
   return waiting
 }

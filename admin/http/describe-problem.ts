@@ -42,7 +42,7 @@ const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
 }
 
 /** What is wrong with a value, in words; null where another error of the same value says it. */
-export function describeFault(schema: TSchema, error: SchemaError): string | null {
+export function describeProblem(schema: TSchema, error: SchemaError): string | null {
   const { keyword } = error
   const params = error.params as Readonly<Record<string, unknown>>
   switch (keyword) {

@@ -3,14 +3,14 @@ import { createHash } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** HTTP/2 comes through Node's compatibility interface, which has all that is used of these. */
-export type StandInRequest = IncomingMessage
-export type StandInResponse = ServerResponse
+export type UpstreamRequest = IncomingMessage
+export type UpstreamResponse = ServerResponse
 
 /** Returns a request; false leaves it to the next. */
-export type StandInRoute = (
+export type UpstreamRoute = (
   received: ReceivedRequest,
-  request: StandInRequest,
-  response: StandInResponse,
+  request: UpstreamRequest,
+  response: UpstreamResponse,
 ) => boolean | Promise<boolean>
 
 /** Bodies up to this length are kept, longer ones as length and hash alone. */
@@ -38,7 +38,7 @@ export class ReceivedRequest {
   #parts: Buffer[] = []
   readonly #hash: Hash = createHash('sha256')
 
-  constructor(request: StandInRequest, response: StandInResponse, secure: boolean) {
+  constructor(request: UpstreamRequest, response: UpstreamResponse, secure: boolean) {
     this.secure = secure
     this.http_version = request.httpVersion
     this.method = request.method ?? ''

@@ -1,4 +1,4 @@
-import type { ReceivedRequest, StandInRequest, StandInResponse } from './received-request.ts'
+import type { ReceivedRequest, UpstreamRequest, UpstreamResponse } from './received-request.ts'
 
 export const REPOSITORIES = Array.from({ length: 7 }, (_, i) => ({
   id: i + 1,
@@ -9,8 +9,8 @@ const LARGEST_PAGE = 100
 /** Lists in pages that name the next one in `Link`, and a reference by a name that may hold slashes, as GitHub has it. */
 export function repositoryRoutes(
   received: ReceivedRequest,
-  _request: StandInRequest,
-  response: StandInResponse,
+  _request: UpstreamRequest,
+  response: UpstreamResponse,
 ): boolean {
   const url = new URL(received.path, `${received.secure ? 'https' : 'http'}://${received.host}`)
   const json = { 'content-type': 'application/json; charset=utf-8' }
