@@ -54,7 +54,7 @@ type Needed = Settings & { readonly redisUrl: string; readonly encryptionKey: st
 /**
  * Starts the operator service and answers when it listens. `onTokenMade` gets the first admin token where no setting
  * says what it is; nothing else has it.
- * @throws a sentence for the operator when the store is missing or may forget, or an address is taken
+ * @throws a message for the operator when the store is missing or may forget, or an address is taken
  */
 export async function startAdmin(
   settings: Needed,

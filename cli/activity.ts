@@ -25,7 +25,7 @@ const TOO_MANY = 429
  * `agw activity`: prints the newest entries, the oldest of them first; with `--follow` also those that come, until it is
  * interrupted. A stream that breaks goes on where it was, so that each entry is printed once.
  * @returns the exit code
- * @throws with a sentence for the operator when the admin API cannot be asked
+ * @throws with a message for the operator when the admin API cannot be asked
  */
 export async function runActivity(
   options: ActivityOptions,

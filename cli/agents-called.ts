@@ -7,7 +7,7 @@ interface Listed {
 
 /**
  * The ids of the agents that have a name.
- * @throws with the sentence of the admin API when it refuses
+ * @throws with the message of the admin API when it refuses
  */
 export async function agentsCalled(options: AdminOptions, name: string): Promise<string[]> {
   const found: string[] = []

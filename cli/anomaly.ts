@@ -20,7 +20,7 @@ const HOUR_MS = 3_600_000
 
 export interface AnomalyReplayOptions extends AdminOptions {
   /**
-   * NDJSON of activity entries, `-` for standard input. Without it the admin API is asked; without a token, what is piped in is
+   * NDJSON of activity entries, `-` for standard input. Without it the entries come from the admin API or, without a token, from standard
    * read.
    */
   readonly file?: string
@@ -34,10 +34,10 @@ export interface AnomalyReplayOptions extends AdminOptions {
 }
 
 /**
- * `agw anomaly replay`: scores stored activity as the analyser would have, and prints for each scope what would have been
- * told of and what would have been killed, at the thresholds that are asked for and at others.
+ * `agw anomaly replay`: scores stored activity as the analyser would have, and prints which alerts and kills each scope
+ * would have caused at the given thresholds and at others.
  * @returns the exit code
- * @throws with a sentence for the operator when the entries cannot be read
+ * @throws with a message for the operator when the entries cannot be read
  */
 export async function runAnomalyReplay(
   options: AnomalyReplayOptions,
@@ -92,7 +92,7 @@ async function open(options: AnomalyReplayOptions, stdin: Readable): Promise<Rea
   if (options.file === '-') return stdin
   if (options.file !== undefined) return await openFile(options.file)
   const token = options.token ?? process.env['AGW_TOKEN']
-  // With a token the admin API is meant: a program that starts this one may leave standard input open for ever.
+  // With a token the admin API is used: the parent process may leave standard input open for ever.
   if (!token && options.url === undefined && isPiped(stdin)) return stdin
   if (!token)
     throw new Error('An admin token is required: use --token, or set AGW_TOKEN. Or use --file.')
@@ -123,7 +123,7 @@ async function openFile(path: string): Promise<Readable> {
   return stream
 }
 
-/** Whether a file or another program is at the other end, and not a terminal or nothing. */
+/** Whether standard input is a file or a pipe, not a terminal. */
 function isPiped(stdin: Readable): boolean {
   const { fd } = stdin as { fd?: number }
   if (fd === undefined) return true
@@ -131,7 +131,7 @@ function isPiped(stdin: Readable): boolean {
   return stat.isFIFO() || stat.isFile() || stat.isSocket()
 }
 
-/** A line of an export, or of the archive, which has the entry in a member of its own. */
+/** A line of an export is an entry; a line of the archive has the entry in its member `entry`. */
 function readEntry(line: string): ActivityEntry | null {
   try {
     const value = JSON.parse(line) as (ActivityEntry & { entry?: unknown }) | null
@@ -144,7 +144,7 @@ function readEntry(line: string): ActivityEntry | null {
   }
 }
 
-/** What a hand-made entry leaves out is not known. */
+/** Members that a hand-written entry omits are null. */
 const complete = (entry: Partial<ActivityEntry>): ActivityEntry =>
   ({
     agent_id: null,

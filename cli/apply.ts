@@ -17,9 +17,9 @@ export interface ApplyOptions extends PlanFileOptions {
 }
 
 /**
- * `agw apply`: brings the deployment into the state that the file declares, and prints each change when it is in force.
- * @returns the exit code: 0 all is as the file says, 1 it is not
- * @throws with a sentence for the operator when the file, the file of keys or the admin API cannot be used
+ * `agw apply`: brings the deployment into the state that the file declares, and prints each change once it is in force.
+ * @returns the exit code: 0 the deployment matches the file, 1 it does not
+ * @throws with a message for the operator when the file, the file of keys or the admin API cannot be used
  */
 export async function runApply(
   options: ApplyOptions,
@@ -82,7 +82,7 @@ export async function runApply(
   return 0
 }
 
-/** What the gateway finds fault with has a place in the file as well. */
+/** Problems that the gateway reports are shown with their position in the file. */
 function whyNot({ change, answer, message }: NotMade, file: string, config: Config): string[] {
   const issues = issuesOf(answer)
   if (change.action === 'delete' || issues.length === 0) return [`    ${message}\n`]

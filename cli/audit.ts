@@ -19,11 +19,11 @@ interface Head {
 }
 
 /**
- * `agw audit verify`: walks the archive and names every line that was changed, dropped, moved or cut off. It needs the
- * folder and the encryption key; with an admin token it also asks the service where the archive of the token's
+ * `agw audit verify`: verifies the archive and names every line that was changed, removed, moved or truncated. It needs the
+ * directory and the encryption key. With an admin token it also asks the service where the archive of the token's
  * organization must end, which files alone cannot prove.
- * @returns the exit code: 0 all is well, 1 something was found
- * @throws with a sentence for the operator when the folder or the key is missing
+ * @returns the exit code: 0 no problem found, 1 otherwise
+ * @throws with a message for the operator when the folder or the key is missing
  */
 export async function runAuditVerify(
   options: AuditOptions,
@@ -55,7 +55,7 @@ export async function runAuditVerify(
 
 const ID_FILE = 'archive-id'
 
-/** The folder of one deployment, or one that holds several. */
+/** The directory of one deployment, or one that holds several. */
 function archivesIn(folder: string): { readonly path: string; readonly id: string }[] {
   const paths = existsSync(join(folder, ID_FILE))
     ? [folder]

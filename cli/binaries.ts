@@ -24,14 +24,14 @@ const run = promisify(execFile)
 const INSTALL_LIMIT_MS = 15 * 60_000
 const VERSION_LIMIT_MS = 20_000
 
-/** A program that is there. */
+/** An executable that was found. */
 export interface FoundBinary {
   readonly file: string
   readonly version: string
 }
 
 /**
- * The Envoy to run: ENVOY_BIN, else a 1.40 on PATH, else the pinned one, which is installed when it not installed yet. Throws
+ * The Envoy to run: ENVOY_BIN, else a 1.40 on PATH, else the pinned one, which is installed first if necessary. Throws
  * with one sentence that says what to do.
  */
 export async function findEnvoy(where: Where, progress: Progress = () => {}): Promise<string> {
@@ -45,7 +45,7 @@ export async function findValkey(where: Where, progress: Progress = () => {}): P
   return found?.file ?? (await installedBinary(VALKEY, 'VALKEY_BIN', where, progress))
 }
 
-/** The Envoy that is there; null where one is to be installed. Throws when ENVOY_BIN is none that can be used. */
+/** The installed Envoy; null if one has to be installed. Throws when ENVOY_BIN cannot be used. */
 export async function lookForEnvoy(where: Where): Promise<FoundBinary | null> {
   if (where.envoyBin !== null) {
     const version = await versionOf(where.envoyBin, ENVOY_VERSION)
@@ -56,7 +56,7 @@ export async function lookForEnvoy(where: Where): Promise<FoundBinary | null> {
   return onPath ?? (await cachedBinary(ENVOY, where))
 }
 
-/** The Valkey or Redis that is there, in the same way. */
+/** The installed Valkey or Redis, in the same way. */
 export async function lookForValkey(where: Where): Promise<FoundBinary | null> {
   if (where.valkeyBin !== null) {
     const version = await versionOf(where.valkeyBin, VALKEY_VERSION)
@@ -72,7 +72,7 @@ export async function lookForValkey(where: Where): Promise<FoundBinary | null> {
 const ENVOY_VERSION = /\/(\d+\.\d+)\.\d+[^/]*\//
 const VALKEY_VERSION = /v=(\d+\.\d+)/
 
-/** The bootstrap uses what came with 1.40, and each release may change what the bootstrap relies on. */
+/** The bootstrap uses features of 1.40, and each release may change what it relies on. */
 const isEnvoy = (version: string): boolean => version === '1.40'
 /** Scripts use flags that came with Redis 7. */
 const isValkey = (version: string): boolean => Number.parseFloat(version) >= 7

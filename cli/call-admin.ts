@@ -8,14 +8,14 @@ export interface AdminOptions {
 }
 
 const DEFAULT_URL = 'http://127.0.0.1:8081'
-/** A kill answers within a second or two; a change may wait for a lease. */
+/** A kill takes at most two seconds; a change may wait for a lease to expire. */
 const ANSWER_LIMIT_MS = 90_000
 
 export interface AdminAnswer {
   readonly status: number
-  /** Parsed JSON; null where there is none. */
+  /** Parsed JSON; null if there is none. */
   readonly body: unknown
-  /** Of the resource that was read; null where there is none. */
+  /** The ETag of the resource; null if there is none. */
   readonly etag: string | null
 }
 
@@ -25,7 +25,7 @@ export const adminUrl = (options: AdminOptions): string =>
 
 /**
  * Calls the admin API with the token of the options or of AGW_TOKEN.
- * @throws with a sentence for the operator when there is no token or no answer
+ * @throws with a message for the operator when there is no token or no answer
  */
 export async function callAdmin(
   options: AdminOptions,
@@ -68,7 +68,7 @@ function parse(text: string, url: string): unknown {
   }
 }
 
-/** The sentence of a refusal, and what it finds fault with. */
+/** The message of a refusal and its details. */
 export function messageOf({ status, body }: Omit<AdminAnswer, 'etag'>): string {
   const { message, details } = (body ?? {}) as Refused
   if (typeof message !== 'string') return `the admin API returned HTTP ${status}`

@@ -12,7 +12,7 @@ export interface DiffOptions extends PlanFileOptions {
 /**
  * `agw diff`: prints what `agw apply` would do, and changes nothing.
  * @returns the exit code: 0, with `--exit-code` 1 where there are differences; 1 when the file has errors
- * @throws with a sentence for the operator when the file or the admin API cannot be read
+ * @throws with a message for the operator when the file or the admin API cannot be read
  */
 export async function runDiff(
   options: DiffOptions,

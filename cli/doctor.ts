@@ -24,8 +24,8 @@ import { terminalJson, terminalLines } from './terminal-text.ts'
 
 /**
  * `agw doctor`: checks this machine and the gateway running on it or, with a URL, another deployment, and reports for
- * each point whether it is well and what to do. It changes nothing and installs nothing.
- * @returns the exit code: 0 nothing has failed, 1 something has
+ * each check the result and what to do. It changes and installs nothing.
+ * @returns the exit code: 0 no check failed, 1 at least one failed
  */
 export async function runDoctor(
   options: AdminOptions,
@@ -50,7 +50,7 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
   const notices = unknownSettings(env).map((notice) =>
     warning('settings', notice, 'See docs/reference/settings.md for all settings.'),
   )
-  // Where things are is only known from settings that can be read.
+  // The other checks need valid settings.
   if (!read.ok)
     return [
       ...read.problems.map((problem) =>
@@ -72,7 +72,7 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
   ]
 }
 
-/** A gateway that does not run is no error of the machine. */
+/** A gateway that is not running is not a failure. */
 async function checkRunning(settings: Settings, token: string | null): Promise<CheckResult[]> {
   const dataDir = dataDirAt(settings.dataDir)
   const socket = valkeySocket(dataDir)

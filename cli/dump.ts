@@ -10,9 +10,9 @@ export interface DumpOptions extends AdminOptions {
 }
 
 /**
- * `agw dump`: writes the deployment as a file that `agw apply` takes. No secret is in it, only references.
+ * `agw dump`: writes the deployment as a file for `agw apply`. It holds no secrets, only references.
  * @returns the exit code
- * @throws with a sentence for the operator when the admin API cannot be asked or the file not be written
+ * @throws with a message for the operator when the admin API cannot be asked or the file not be written
  */
 export async function runDump(
   options: DumpOptions,

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
 /**
- * A small API to try the gateway on: it answers what it has received. `agw start` runs it beside the gateway, and
- * AGW_ECHO_ORIGIN is its address. A path that ends in /stream answers an event each second until it is cut.
+ * A small API for trying the gateway: it returns what it has received. `agw start` runs it, and
+ * AGW_ECHO_ORIGIN is its address. A path that ends in /stream sends an event each second until it is cut.
  */
 const BODY_LIMIT_BYTES = 1024 * 1024
 const TICK_MS = 1000
 
-/** Shows that a credential has arrived without giving it away. */
+/** Shows that a credential has arrived without revealing it. */
 const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie']
 const masked = (value: string): string => `…${value.slice(-4)}`
 
@@ -48,7 +48,7 @@ function stream(request: IncomingMessage, response: ServerResponse): void {
   response.once('close', () => clearInterval(timer))
 }
 
-/** What is over the limit is taken in and left out of the echo. */
+/** Bytes above the limit are read and left out of the echo. */
 function collect(request: IncomingMessage, done: (body: string) => void): void {
   const parts: Buffer[] = []
   let size = 0

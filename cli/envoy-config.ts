@@ -13,7 +13,7 @@ interface Options {
 /**
  * `agw envoy-config`: the bootstrap for an Envoy that somebody else starts. Both sides must know the same
  * AGW_VERDICT_SECRET, and where ext-proc and the admin service listen.
- * @throws a sentence for the operator when a setting is wrong or missing
+ * @throws a message for the operator when a setting is wrong or missing
  */
 export function runEnvoyConfig(env: Environment, options: Options): void {
   const read = readSettings(env)

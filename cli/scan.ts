@@ -50,7 +50,7 @@ const answer = (line: Line, settings: CompiledInjectionSettings): string => {
 /**
  * `agw scan`: reads NDJSON `{id, body, content_type?}` and writes NDJSON `{id, blocked, detections}` in the
  * same order, as mode `block` would decide.
- * @returns the exit code: 0 done, 2 where the sensitivity or a line is not what it should be
+ * @returns the exit code: 0 done, 2 if the sensitivity or a line is invalid
  */
 export const runScan = async (
   args: { readonly sensitivity: string },

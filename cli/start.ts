@@ -35,7 +35,7 @@ import { welcome } from './launcher/welcome.ts'
 const FAILED = 1
 const READY_LIMIT_MS = 60_000
 const READY_POLL_MS = 100
-/** How long each kind of child has to end: Envoy at once, our services until they have drained, the store last. */
+/** How long each kind of child may take to stop: Envoy stops at once, our services after they have drained, the store last. */
 /** Longer than envoy/bootstrap.yaml lets the access log wait for its batch. */
 const LAST_BATCH_MS = 250
 const STOP_LIMITS_MS = { envoy: 5_000, services: 9_000, valkey: 10_000 }

@@ -5,10 +5,10 @@
  */
 const STEERING = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** Whether a text has any of them. */
+/** Whether a text contains one of these characters. */
 export const isSteering = (text: string): boolean => text.search(STEERING) >= 0
 
-/** A cell of a table or a word of a sentence. */
+/** For a table cell or a word in a sentence. */
 export const terminalText = (text: string): string => text.replaceAll(STEERING, '?')
 
 /** The same for text of several lines, such as a message with its issues. */

@@ -9,7 +9,7 @@ import {
   parseDocument,
 } from 'yaml'
 
-/** An error of the file: where it is, and what is wrong there in words that follow the member's name. */
+/** An error in the file: its position and a message that follows the member's name. */
 export interface FileProblem {
   readonly line: number
   /** As `scopes[0].rules[1].paths[0]`; empty for the file as a whole. */
@@ -17,9 +17,9 @@ export interface FileProblem {
   readonly message: string
 }
 
-/** Far beyond any configuration; a file of another kind is told from one before it is read. */
+/** Far above any real configuration; a file of another kind is refused before it is read. */
 const FILE_LIMIT_CHARACTERS = 64 * 1024 * 1024
-/** A file of a few lines can name itself over and over. */
+/** YAML aliases can expand a few lines to any size. */
 const ALIASES_LIMIT = 1000
 
 /** The text of a file in YAML or JSON, with the line of each of its members. */
@@ -57,7 +57,7 @@ export class ConfigText {
     this.problems = problems
   }
 
-  /** @param pointer a JSON pointer; of a member that is not there, the line of what should hold it counts */
+  /** @param pointer a JSON pointer; for a missing member, the line of its parent is returned */
   problemAt(pointer: string, message: string): FileProblem {
     const segments = pointer.split('/').slice(1)
     const member = segments

@@ -4,7 +4,7 @@ import type { Json } from './section-resources.ts'
 
 /**
  * Creates an agent and shows its key before anything else is done.
- * @throws with the sentence of the gateway when it refuses
+ * @throws with the message of the gateway when it refuses
  */
 export async function createWithKeyShown(
   options: AdminOptions,

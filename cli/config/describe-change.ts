@@ -3,14 +3,14 @@ import type { ConfigChange } from './plan-changes.ts'
 import { SECTION_RESOURCES } from './section-resources.ts'
 import { terminalText } from '../terminal-text.ts'
 
-/** Longer values are cut; `-o json` has them whole. */
+/** Longer values are truncated; `-o json` prints them in full. */
 const VALUE_LIMIT = 60
 const SIGN = { create: '+', update: '~', delete: '-' } as const
 
 const kindOf = (change: ConfigChange) =>
   change.action === 'delete' ? change.kind : change.entry.kind
 
-/** A change for people: a line, and one for each member that changes. */
+/** A change as text: one line, and one for each changed member. */
 export function changeLines(change: ConfigChange): string {
   const head = `${SIGN[change.action]} ${SECTION_RESOURCES[kindOf(change)].name} ${terminalText(change.title)}\n`
   return change.action === 'update' ? head + change.members.map(memberLine).join('') : head
@@ -19,7 +19,7 @@ export function changeLines(change: ConfigChange): string {
 const memberLine = ({ member, before, after, secret }: MemberChange): string =>
   `    ${terminalText(member)}: ${secret ? 'written again' : `${short(before)} → ${short(after)}`}\n`
 
-/** A change for programs: one JSON object. Secrets are in none. */
+/** A change as one JSON object, without secrets. */
 export function changeObject(change: ConfigChange): object {
   const kind = kindOf(change)
   return {

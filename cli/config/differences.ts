@@ -9,7 +9,7 @@ import { secretMembers } from '../../core/credential/catalogue.ts'
 import { isObject, type Json, type Section } from './section-resources.ts'
 import { withoutNulls } from './without-nulls.ts'
 
-/** A member that a change writes. Of a secret neither value is told. */
+/** A member that a change writes. Neither value of a secret is shown. */
 export interface MemberChange {
   readonly member: string
   readonly before?: unknown
@@ -24,7 +24,7 @@ const EDITABLE: Readonly<Record<Section, readonly string[]>> = {
   webhooks: Object.keys(EditableWebhook.properties),
 }
 
-/** Of what the admin API shows of a resource, that which a configuration can say, in the form that it would have there. */
+/** The members of a resource that a configuration file can hold, in the form that they have there. */
 export function comparable(kind: Section, shown: Json): Json {
   const members = Object.fromEntries(
     EDITABLE[kind].filter((name) => Object.hasOwn(shown, name)).map((name) => [name, shown[name]]),
@@ -80,7 +80,7 @@ function below(prefix: string, wanted: Json, current: Json): MemberChange[] {
 const own = (from: Json, name: string): unknown =>
   Object.hasOwn(from, name) ? from[name] : undefined
 
-/** What a URL differs in may be its secret part, which is not told. A role below `admin` is shown the rest of it alone. */
+/** The difference may lie in the secret part of the URL, which is not shown. Roles below `admin` see the masked URL only. */
 function urlDifferences(wanted: string, shown: string): MemberChange[] {
   const [before, after] = [hideWebhookUrl(shown), hideWebhookUrl(wanted)]
   if (wanted === shown || (isHiddenUrl(shown) && shown === after)) return []

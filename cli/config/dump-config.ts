@@ -8,11 +8,11 @@ import type { CurrentConfig } from './read-current-config.ts'
 import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
 import { isSteering, terminalYaml } from '../terminal-text.ts'
 
-/** Ids that the gateway makes say nothing in a file; those that somebody chose do. */
+/** Generated ids are left out of the file; chosen ones are kept. */
 const MADE_ID = /^agt_[0-9A-Za-z]{20}$/
 
 /**
- * What is there, as a configuration: defaults left out, secrets as references to environment variables, in an order
+ * The deployment as a configuration: defaults left out, secrets as references to environment variables, in an order
  * that depends on nothing but the content (and, among scopes and webhooks that are alike, on their age, as their
  * precedence does).
  */
@@ -55,7 +55,7 @@ export function dumpConfig(deployment: CurrentConfig): Readonly<Record<Section, 
   }
 }
 
-/** The file as people read and edit it. */
+/** The file as YAML for people to read and edit. */
 export function configAsYaml(config: Readonly<Record<Section, readonly Json[]>>): string {
   const doc = new Document(config, { aliasDuplicateObjects: false })
   doc.commentBefore = HEAD
@@ -70,7 +70,7 @@ export function configAsYaml(config: Readonly<Record<Section, readonly Json[]>>)
         pair.value.flow = true
     },
   })
-  // What is not printed as it is stands within double quotes, where it can be escaped.
+  // Characters that cannot be printed are escaped within double quotes.
   visit(doc, {
     Scalar: (_, scalar) => {
       const { value } = scalar
@@ -122,7 +122,7 @@ function scopeEntry(
   }
 }
 
-/** How a scope refers to each: by its name where that means no other, else by what is unique. */
+/** How a scope refers to each resource: by name if it is unique, else by a unique member. */
 function referencesOf(
   kind: 'agents' | 'integrations',
   all: readonly Json[],
@@ -151,7 +151,7 @@ function withoutDefaults(members: Json, defaults: Json): Json {
   return Object.fromEntries(kept)
 }
 
-/** By code units, so that no language of the machine changes the order; equal ones stay as they are. */
+/** By code units, so that the locale does not change the order. The sort is stable. */
 function sorted(all: readonly Json[], keysOf: (one: Json) => readonly unknown[]): readonly Json[] {
   const keyed = all.map((one) => ({ one, key: keysOf(one).map(String) }))
   keyed.sort((a, b) => {
@@ -162,7 +162,7 @@ function sorted(all: readonly Json[], keysOf: (one: Json) => readonly unknown[])
   return keyed.map(({ one }) => one)
 }
 
-/** Names for the variables that hold the secrets, each given once. */
+/** Names for the variables that hold the secrets; each is unique. */
 class VariableNames {
   readonly #given = new Set<string>()
 

@@ -9,7 +9,7 @@ type Filled =
 
 /**
  * The text of a secret with each `${NAME}` replaced by that variable of the environment. A secret without a reference
- * would stand in the file in the clear, so it is an error; what is empty is no secret.
+ * would be in the file in plain text, so it is an error; an empty text is not a secret.
  */
 export function fillReferences(value: unknown, env: Environment): Filled {
   const refuse = (message: string): Filled => ({ ok: false, message })

@@ -20,7 +20,7 @@ import {
 } from '../call-admin.ts'
 import type { Json } from './section-resources.ts'
 
-/** The key of a new agent, as it is kept: one line of JSON. */
+/** The key of a new agent as it is saved: one line of JSON. */
 export interface AgentWithKey {
   readonly agent_name: string
   readonly agent_id: string
@@ -28,7 +28,7 @@ export interface AgentWithKey {
   readonly api_key_id: string
 }
 
-/** A creation that was begun: everything that is needed to ask for it again. */
+/** A creation in progress: all that is needed to repeat the request. */
 interface Pending {
   readonly url: string
   readonly idempotency_key: string
@@ -38,15 +38,15 @@ interface Pending {
 const GONE: readonly number[] = [404, 409]
 
 /**
- * Creates agents and keeps their keys, which the gateway shows once. Before a creation, `FILE.pending` says what is
- * asked for; it goes when the key is in the file and on the disk. So a crash in between loses no key: the next run asks
- * again with the same Idempotency-Key, and where the gateway has forgotten its answer by then, makes another key.
+ * Creates agents and keeps their keys, which the gateway shows once. Before a creation, `FILE.pending` records the
+ * request; it is removed when the key is in the file and on disk. So a crash in between loses no key: the next run repeats
+ * the request with the same Idempotency-Key; if the gateway no longer has the response, it creates another key.
  */
 export class KeyBook {
   readonly #options: AdminOptions
   readonly #file: string
 
-  /** @throws when the file is not one that its owner alone can read */
+  /** @throws when the file is readable by others than its owner */
   constructor(options: AdminOptions, file: string) {
     this.#options = options
     this.#file = file
@@ -58,11 +58,11 @@ export class KeyBook {
     return `${this.#file}.pending`
   }
 
-  /** Ends what a run before had begun. @returns its key; null when nothing was begun */
+  /** Completes the creation of an earlier run. @returns its key; null if there was none */
   async recover(): Promise<AgentWithKey | null> {
     if (!existsSync(this.#pendingFile)) return null
     const pending = readPending(this.#pendingFile)
-    // It was cut off while it was written, so nothing had been asked for.
+    // The file is truncated, so the request had not been sent.
     if (pending === null) {
       rmSync(this.#pendingFile)
       return null
@@ -74,12 +74,12 @@ export class KeyBook {
     return await this.#finish(pending, await this.#send(pending))
   }
 
-  /** @throws with the sentence of the gateway when it refuses; nothing is created then */
+  /** @throws with the message of the gateway when it refuses; then nothing is created */
   async createAgent(wanted: Json): Promise<AgentWithKey> {
     const pending: Pending = {
       url: adminUrl(this.#options),
       idempotency_key: randomUUID(),
-      // With an id of its own, an agent that is asked for twice is never there twice.
+      // With a chosen id, a repeated request cannot create a second agent.
       body: { agent_id: mintId('agt'), agent_name: String(wanted['agent_name']), ...wanted },
     }
     writeDurably(this.#pendingFile, JSON.stringify(pending), 'w')
@@ -95,7 +95,7 @@ export class KeyBook {
     const { agent_id, agent_name } = body
     const made = answer.status === 409 ? await this.#anotherKey(agent_id) : answer
     if (made.status !== 201) {
-      // Deleted or killed since; asking again would not help.
+      // Deleted or killed since; a retry would not help.
       if (made !== answer && GONE.includes(made.status)) rmSync(this.#pendingFile)
       throw new Error(`No key was created for ${agent_name} (${agent_id}): ${messageOf(made)}`)
     }
@@ -109,7 +109,7 @@ export class KeyBook {
     const there = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : ''
     const line = `${JSON.stringify(kept)}\n`
     if (!there.includes(line)) {
-      // A line that was cut off by a crash stays by itself.
+      // A line truncated by a crash must not be joined with the next one.
       const gap = there === '' || there.endsWith('\n') ? '' : '\n'
       writeDurably(this.#file, gap + line, 'a')
     }
@@ -144,7 +144,7 @@ function readPending(file: string): Pending | null {
   }
 }
 
-/** On the disk when it returns, its name included. */
+/** The file and its directory entry are on disk when it returns. */
 function writeDurably(file: string, text: string, flag: 'w' | 'a'): void {
   const written = openSync(file, flag, 0o600)
   writeSync(written, text)

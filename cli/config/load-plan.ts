@@ -14,13 +14,13 @@ export interface PlanFileOptions extends AdminOptions {
   readonly withSecrets?: boolean
 }
 
-/** More are not printed; who has so many corrects these first. */
+/** The rest is counted: with so many errors, the first ones need correction first. */
 const PROBLEMS_SHOWN = 100
 
 /**
  * Reads a file and the deployment and compares them. All errors are printed with file and line.
  * @returns null when there is an error
- * @throws with a sentence for the operator when the file or the admin API cannot be read
+ * @throws with a message for the operator when the file or the admin API cannot be read
  */
 export async function loadPlan(
   options: PlanFileOptions,

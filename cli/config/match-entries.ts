@@ -20,12 +20,12 @@ export interface Match {
   readonly shownOf: (entry: ConfigEntry) => Json | null
   /** What a scope of the file refers to. */
   readonly target: (kind: Owner, scope: Json) => FoundOwner | null
-  /** By kind, what no entry of the file is. */
+  /** By kind, resources that no entry of the file matches. */
   readonly unnamed: Readonly<Record<Section, readonly Json[]>>
   readonly problems: readonly FileProblem[]
 }
 
-/** @param prune whether what the file does not name will be gone */
+/** @param prune whether resources that the file does not name are deleted */
 export function matchEntries(config: Config, deployment: CurrentConfig, prune: boolean): Match {
   const entries = Object.fromEntries(
     SECTIONS.map((kind) => [kind, config.entries.filter((entry) => entry.kind === kind)]),
@@ -78,7 +78,7 @@ type Pairs = Map<ConfigEntry, Json>
 type Rest = (kind: Section) => readonly Json[]
 type AddProblem = (at: string, message: string) => void
 
-/** By name and base URL, then by base URL (renamed), then by name (moved), where it can be no other. */
+/** By name and base URL, then by base URL (renamed), then by name (moved), where the match is unambiguous. */
 function matchIntegrations(entries: readonly ConfigEntry[], rest: Rest, pairs: Pairs): void {
   for (const members of [['name', 'base_url'], ['base_url'], ['name']]) {
     const keyOf = (one: Json): string => JSON.stringify(members.map((member) => one[member]))
@@ -92,7 +92,7 @@ function matchIntegrations(entries: readonly ConfigEntry[], rest: Rest, pairs: P
   }
 }
 
-/** The gateway refuses the base URL of another integration, also of one that would lose it in the same run. */
+/** The gateway refuses a base URL that another integration has, even one that the same run would change. */
 function refuseTakenBaseUrls(
   entries: readonly ConfigEntry[],
   { integrations }: CurrentConfig,
@@ -110,7 +110,7 @@ function refuseTakenBaseUrls(
   }
 }
 
-/** By id where the file has one, else by a name that only one has. */
+/** By id if the file has one, else by a unique name. */
 function matchAgents(
   entries: readonly ConfigEntry[],
   rest: Rest,
@@ -136,7 +136,7 @@ function matchAgents(
   }
 }
 
-/** Several may have one key: equal ones belong together, and then the first to the first. */
+/** Several can have the same key: equal entries are matched first, the others in order. */
 function matchByKey(
   kind: Section,
   entries: readonly ConfigEntry[],
@@ -158,7 +158,7 @@ function matchByKey(
   for (const entry of entries) if (!pairs.has(entry)) takeFirst(entry, () => true)
 }
 
-/** Why a reference of a scope leads nowhere; null when it leads to one agent or integration. */
+/** Why a reference of a scope cannot be resolved; null if it can. */
 function refusalOf(
   kind: Owner,
   reference: string,

@@ -1,9 +1,9 @@
-/** Further apart than this share of their length, two names are no misspelling of each other. */
+/** Names whose edit distance is above this share of their length are not similar. */
 const DISTANCE_SHARE = 0.4
-/** A name that was given may be any text of a file. */
+/** The name comes from a file and can be any text. */
 const LENGTH_LIMIT = 64
 
-/** The name that a misspelt one was most probably meant to be; null where none is near. */
+/** The most similar name, for a "did you mean"; null if none is similar. */
 export function nearestName(given: string, names: readonly string[]): string | null {
   let best: { readonly name: string; readonly distance: number } | null = null
   for (const name of names) {
@@ -15,7 +15,7 @@ export function nearestName(given: string, names: readonly string[]): string | n
   return names.find((name) => name.includes(given) || given.includes(name)) ?? null
 }
 
-/** Levenshtein: characters to insert, drop or replace. */
+/** Levenshtein distance. */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (const [i, character] of Array.from(one).entries()) {

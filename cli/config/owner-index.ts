@@ -4,14 +4,14 @@ import { type Json, type Owner, SECTION_RESOURCES } from './section-resources.ts
 
 /** An entry of the file, or a resource of the deployment that the file does not name. */
 export type FoundOwner = ConfigEntry | Json
-/** What no two have, while several may have one name. */
+/** The unique member; names need not be unique. */
 export const UNIQUE = { agents: 'agent_id', integrations: 'base_url' } as const
 
 export const isEntry = (target: FoundOwner): target is ConfigEntry => 'wanted' in target
 export const membersOf = (target: FoundOwner): Json =>
   isEntry(target) ? (target as ConfigEntry).wanted : (target as Json)
 
-/** Finds agents or integrations by what a scope says of them: those of the file before the others. */
+/** Resolves the agent or integration named by a scope: entries of the file come before other resources. */
 export class OwnerIndex {
   readonly #kind: Owner
   readonly #tiers: readonly ReadonlyMap<string, readonly FoundOwner[]>[]
@@ -24,7 +24,7 @@ export class OwnerIndex {
     ])
   }
 
-  /** @returns more than one where a name does not say which */
+  /** @returns more than one if the name is ambiguous */
   find(reference: string): readonly FoundOwner[] {
     const exact = uniqueOf(this.#kind, reference)
     const found = this.#tiers.map((tier, i) => tier.get(i % 2 === 0 ? exact : reference))
@@ -36,7 +36,7 @@ export class OwnerIndex {
   }
 }
 
-/** A reference as the unique member would be stored. */
+/** A reference in the form in which the unique member is stored. */
 export function uniqueOf(kind: Owner, reference: string): string {
   const read = kind === 'integrations' ? readBaseUrl(reference) : null
   return read?.ok ? read.base.base_url : reference

@@ -31,14 +31,14 @@ export type ConfigChange =
     }
 
 export interface ConfigPlan {
-  /** In an order that works: what others need first, deletions last and the other way round. */
+  /** In dependency order: creations first, deletions last and in reverse. */
   readonly changes: readonly ConfigChange[]
   readonly problems: readonly FileProblem[]
   readonly match: Match
   readonly unchanged: number
-  /** Resources of sections in the file that the file does not name, and that stay without `--prune`. */
+  /** Resources that the sections of the file do not name; they stay without `--prune`. */
   readonly unnamed: number
-  /** Agents of the file that are killed, and stay so. */
+  /** Killed agents that the file names; they stay killed. */
   readonly killed: readonly string[]
 }
 
@@ -47,7 +47,7 @@ export interface PlanOptions {
   readonly all_secrets: boolean
 }
 
-/** Compares what the file wants with what is there. Nothing may be changed when the plan has errors. */
+/** Compares the file with the deployment. Nothing may be changed when the plan has errors. */
 export function planChanges(
   config: Config,
   deployment: CurrentConfig,
@@ -94,7 +94,7 @@ function titleOf({ kind, wanted }: ConfigEntry, match: Match): string {
     : name
 }
 
-/** The name of what a scope of the file refers to. */
+/** The name of the resource that a scope of the file refers to. */
 function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
   const found = match.target(kind, scope)
   return found === null
@@ -105,7 +105,7 @@ function nameOfTarget(match: Match, kind: Owner, scope: Json): unknown {
 const scopeTitle = (name: string, agent: unknown, integration: unknown): string =>
   `${name} (${String(agent)} → ${String(integration)})`
 
-/** A scope goes with its agent and its integration, also where the file has no section of scopes. */
+/** A scope is deleted with its agent or integration, even if the file has no section of scopes. */
 function deletions(
   unnamed: readonly { readonly kind: Section; readonly shown: Json }[],
   deployment: CurrentConfig,

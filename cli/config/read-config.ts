@@ -12,10 +12,10 @@ import {
   REFERENCE,
 } from './section-resources.ts'
 
-/** One resource as the file wants it: complete, with the defaults of the contract, and in the form that is stored. */
+/** One resource of the file: complete, with the API's defaults, in the form that is stored. */
 export interface ConfigEntry {
   readonly kind: Section
-  /** Where in the file, as a JSON pointer. */
+  /** Position in the file, as a JSON pointer. */
   readonly at: string
   readonly wanted: Json
 }
@@ -28,16 +28,16 @@ export interface OwnerReference {
 
 export interface Config {
   readonly text: ConfigText
-  /** What is free of errors. */
+  /** Entries without errors. */
   readonly entries: readonly ConfigEntry[]
-  /** What scopes refer to, those with errors included. */
+  /** Entries that scopes can refer to, including those with errors. */
   readonly references: readonly OwnerReference[]
-  /** Sections that the file has: what it leaves out altogether, it says nothing about. */
+  /** Sections present in the file. Resources of other sections are not managed by it. */
   readonly sections: ReadonlySet<Section>
   readonly problems: readonly FileProblem[]
 }
 
-/** Parses a configuration. All errors that can be found without the deployment are listed, in file order. */
+/** Parses a configuration. Lists all errors that can be found without the deployment, in file order. */
 export function readConfig(source: string, env: Environment): Config {
   const text = new ConfigText(source)
   const entries: ConfigEntry[] = []
@@ -93,7 +93,7 @@ function unknownSection(section: string): EntryIssue {
   return { path: `/${section}`, message: `is not a known section; ${hint}` }
 }
 
-/** What tells two resources apart must not be there twice. */
+/** Identifying members must be unique. */
 function findTwins(entries: readonly ConfigEntry[]): EntryIssue[] {
   const issues: EntryIssue[] = []
   const seen = new Set<string>()

@@ -1,14 +1,14 @@
 import { type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
 import { type Json, type Section, SECTIONS, SECTION_RESOURCES } from './section-resources.ts'
 
-/** What the admin API shows of all resources, the oldest of each kind first. */
+/** All resources as the admin API shows them, oldest first. */
 export type CurrentConfig = Readonly<Record<Section, readonly Json[]>>
 
 const PAGE = '200'
 
 /**
- * Reads everything that a configuration is about.
- * @throws with the sentence of the admin API when it refuses
+ * Reads all resources that a configuration can hold.
+ * @throws with the message of the admin API when it refuses
  */
 export async function readCurrentConfig(options: AdminOptions): Promise<CurrentConfig> {
   const read: Partial<Record<Section, readonly Json[]>> = {}

@@ -1,6 +1,6 @@
 import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
 
-/** The last line for people: how many changes of each sort, and what stays. */
+/** The summary line: the number of changes of each kind, and what stays. */
 export function summaryOf(
   { unchanged, unnamed }: ConfigPlan,
   changes: readonly ConfigChange[],

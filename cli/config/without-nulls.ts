@@ -1,8 +1,8 @@
 import { isObject } from './section-resources.ts'
 
 /**
- * Metadata as a merge patch can make it: null in one takes a member away, so a member that is null counts as not there.
- * Members come in the order of their names, and numbers as JSON has them.
+ * Metadata as a merge patch can produce it: null removes a member, so a null member counts as absent.
+ * Members are sorted by name; numbers are those of JSON.
  */
 export function withoutNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => JSON.parse(JSON.stringify(item)) as unknown)

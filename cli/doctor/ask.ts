@@ -1,17 +1,17 @@
-/** Long enough for a service that is busy. */
+/** Long enough for a busy service. */
 const ASK_LIMIT_MS = 5_000
 
 export interface Asked {
-  /** 0: there was no answer. */
+  /** 0 if there was no response. */
   readonly status: number
   readonly text: string
-  /** Parsed JSON; null where it is none. */
+  /** Parsed JSON; null if the body is not JSON. */
   readonly body: unknown
-  /** Why there was no answer. */
+  /** Why there was no response. */
   readonly problem: string | null
 }
 
-/** Asks a service that may not be there. */
+/** Sends a request to a service that may not be running. */
 export async function ask(url: string, path: string, token: string | null): Promise<Asked> {
   try {
     const answer = await fetch(url + path, {

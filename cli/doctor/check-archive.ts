@@ -6,9 +6,9 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { readArchiveLine } from '../../core/activity/archive-line.ts'
 import { type CheckResult, ok, warning } from './check-result.ts'
 
-/** Reading goes at some hundred MB a second; an archive that is larger than that is looked at from its newest file on. */
+/** Reading takes a second for some 100 MB. Of a larger archive the newest files are read first. */
 const TIME_LIMIT_MS = 20_000
-/** Named one by one; of further ones the count is told. */
+/** Files that are named; the rest are counted. */
 const FILES_NAMED = 20
 
 /**
@@ -61,7 +61,7 @@ const ADVICE =
 
 const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
-/** Null when the time is over. */
+/** Null when the time limit is reached. */
 async function countLines(file: string, deadline_ms: number): Promise<number | null> {
   const lines = createInterface({ input: createReadStream(file, 'utf8') })
   let count = 0
@@ -77,7 +77,7 @@ async function countLines(file: string, deadline_ms: number): Promise<number | n
 }
 
 function holdsSecret(line: string): boolean {
-  // Most lines are calls; only those that can hold one are taken apart.
+  // Most lines are calls; only lines that can hold a secret are parsed.
   if (!line.includes('"admin_action"') || !/"username"|"url"/.test(line)) return false
   const entry_text = readArchiveLine(line)?.entry_text
   if (entry_text === undefined) return false

@@ -4,10 +4,10 @@ import { ask } from './ask.ts'
 import { certificateResult } from './check-machine.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
-/** A kill that is complete takes milliseconds; the API waits for edges a second at most. */
+/** A complete kill takes milliseconds; the API waits at most one second for the edges. */
 const KILL_NOTICE_MS = 1_000
 const CONNECT_LIMIT_MS = 5_000
-/** Pages of the list of webhooks; an organization has no more. */
+/** Pages of the list of webhooks that are read; the limit of an organization fits in them. */
 const WEBHOOKS = '/webhooks?limit=200'
 
 interface Edge {
@@ -19,12 +19,12 @@ interface Edge {
   readonly beat_age_ms: number
 }
 
-/** What a running deployment says of itself, as far as the token opens it. */
+/** The state of a running deployment, as far as the role of the token allows. */
 export async function checkGateway(url: string, token: string | null): Promise<CheckResult[]> {
   const health = await ask(url, '/healthz', null)
   const me = await ask(url, '/admin/whoami', token)
   const isDirect = health.status === 200
-  // The proxy listener passes /admin on, and nothing else of the admin service.
+  // The proxy listener forwards /admin and no other path of the admin service.
   if (!isDirect && me.status !== 200 && me.status !== 401) {
     const says = health.problem ? `unreachable: ${health.problem}` : `answers ${health.status}`
     return [failed('admin', `${url} ${says}`, 'Correct --url, or start the admin service.')]
@@ -115,7 +115,7 @@ async function checkEdges(url: string, edges: readonly Edge[]): Promise<CheckRes
   })
 }
 
-/** Null where the metrics do not tell. */
+/** Null if the metrics do not contain it. */
 function leaseOf(metrics: string, edge_id: string): boolean | null {
   const head = `agw_lease_held{edge="${edge_id}"} `
   const line = metrics.split('\n').find((one) => one.startsWith(head))
@@ -177,12 +177,12 @@ async function webhooksResult(url: string, token: string | null): Promise<CheckR
     : ok(check, `${data.length}, none failing`)
 }
 
-/** Of an admin service behind TLS. */
+/** For an admin service behind TLS. */
 async function checkCertificate(url: string): Promise<CheckResult[]> {
   const { protocol, hostname, port } = new URL(url)
   if (protocol !== 'https:') return []
   const valid_to = await new Promise<string | null>((resolve) => {
-    // The requests have verified it; here only its date is read.
+    // The requests have verified the certificate; only its dates are read here.
     const socket = connect({
       host: hostname,
       port: Number(port || 443),

@@ -12,10 +12,10 @@ import { urlOf } from '../launcher/url-of.ts'
 import { ask } from './ask.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
-/** The store appends for ever and the archive grows; with less than these, writes will soon fail. */
+/** The store's append-only file and the archive grow; with less free space than this, writes will soon fail. */
 const DISK_LOW_BYTES = 2 * 1024 ** 3
 const DISK_FULL_BYTES = 200 * 1024 ** 2
-/** Time enough to have a certificate renewed. */
+/** Enough time to renew a certificate. */
 const CERTIFICATE_NOTICE_DAYS = 21
 const DAY_MS = 24 * 3600 * 1000
 
@@ -59,7 +59,7 @@ export async function checkBinaries(settings: Settings): Promise<CheckResult[]> 
   return settings.redisUrl === null ? [envoy, await look('valkey', lookForValkey)] : [envoy]
 }
 
-/** Who may read what is in the data directory; the folder need not be there before the first start. */
+/** Permissions of the data directory. It does not exist before the first start. */
 export function checkDataDir(path: string, settings: Settings): CheckResult[] {
   const check = 'data directory'
   if (!existsSync(path)) return [ok(check, `${path} does not exist yet; agw start creates it`)]
@@ -82,7 +82,7 @@ export function checkDataDir(path: string, settings: Settings): CheckResult[] {
       return [failed(check, `${file} is empty`, 'Restore its content from a backup.')]
     return []
   })
-  // Without its key, nothing that is stored can be opened.
+  // Without the key, no stored secret can be decrypted.
   const isKeyLost =
     !existsSync(join(path, 'encryption-key')) &&
     settings.encryptionKey === null &&
@@ -139,10 +139,10 @@ export function certificateResult(check: string, valid_to: string, now: Date): C
     : ok(check, `valid until ${until}`)
 }
 
-/** Ports are ours when what answers there is this gateway. */
+/** A port is in use by this gateway when the gateway answers on it. */
 export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
   const { proxyHost, proxyPort, apiHost, apiPort } = settings
-  // With a reason, it is a refusal of ours: it is there, and is not ready.
+  // An answer with a reason comes from this gateway, which runs and is not ready.
   const isProxy = async (): Promise<boolean> =>
     /^$|^the proxy answered \d+ \w/.test((await probeProxy(settings)) ?? '')
   const isAdmin = async (): Promise<boolean> => {

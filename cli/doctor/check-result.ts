@@ -1,9 +1,9 @@
-/** What `agw doctor` says of one point. */
+/** The result of one check of `agw doctor`. */
 export interface CheckResult {
   readonly check: string
   readonly state: 'ok' | 'warning' | 'failed'
   readonly says: string
-  /** What to do about it; not there where all is well. */
+  /** What to do about it; absent when the check passed. */
   readonly advice?: string
 }
 

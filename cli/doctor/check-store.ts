@@ -3,12 +3,12 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 const ANSWER_LIMIT_MS = 3_000
-/** Expiries and windows are counted on the clock of the store. */
+/** Expiry times and windows use the store's clock. */
 const SKEW_NOTICE_MS = 1_000
-/** Receivers of webhooks refuse signatures that are five minutes off. */
+/** Webhook receivers refuse signatures that are more than five minutes old. */
 const SKEW_LIMIT_MS = 60_000
 
-/** Whether the store answers, keeps what it is given, and has the same clock. */
+/** Whether the store answers, persists its data and has the same time. */
 export async function checkStore(url: string): Promise<CheckResult[]> {
   const redis = connectRedis(url, { name: 'agw-doctor', role: 'queue' })
   let why = `no answer within ${ANSWER_LIMIT_MS / 1000} s`

@@ -9,7 +9,7 @@ import type { Wrap } from './ends-with-parent.ts'
 import type { ChildSpec } from './supervisor.ts'
 import { valkeySocket } from './valkey-config.ts'
 
-/** Everything that a start has decided before its first child. */
+/** Everything that is decided before the first child is started. */
 export interface Boot {
   readonly env: Environment
   readonly settings: Settings
@@ -32,7 +32,7 @@ const ASK_LIMIT_MS = 500
 
 const built = (...parts: readonly string[]): string => fromRoot('dist', ...parts)
 
-/** Programs that are not ours get no setting, so no secret either. */
+/** Envoy and Valkey get no settings, so no secrets either. */
 function foreignEnv(env: Environment): Environment {
   return Object.fromEntries(
     ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ'].map((name) => [name, env[name]]),
@@ -80,10 +80,10 @@ export function envoySpec(boot: Boot): ChildSpec {
     '--use-dynamic-base-id',
     '--log-level',
     'warning',
-    // At each start it says of the address ranges that their protobuf message is marked work in progress.
+    // Envoy logs at each start that the protobuf message of the address ranges is work in progress.
     '--component-log-level',
     'misc:error',
-    // At a stop each connection ends with its next answer, and not some of them (drain-envoy.ts).
+    // On a stop every connection is closed with its next response, not only some (drain-envoy.ts).
     '--drain-strategy',
     'immediate',
   ])
@@ -164,7 +164,7 @@ export function echoSpec(boot: Boot): ChildSpec {
   }
 }
 
-/** True once the store has read its file and answers. */
+/** True when the store has loaded its data and answers. */
 function answersPing(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path, () => socket.write('PING\r\n'))

@@ -8,7 +8,7 @@ import {
 import type { Settings } from '../../core/settings.ts'
 
 export interface Ports {
-  /** An IP address: Envoy takes no name for its listener. */
+  /** An IP address: Envoy accepts no host name for its listener. */
   readonly proxyHost: string
   readonly proxyPort: number
   readonly apiPort: number
@@ -21,8 +21,8 @@ const ECHO_DEFAULT_PORT = 8082
 type Wanted = Pick<Settings, 'proxyHost' | 'proxyPort' | 'apiHost' | 'apiPort' | 'echoPort'>
 
 /**
- * Looks whether the ports are free before anything is started; port 0 becomes a free one.
- * @returns the ports, or a sentence for each that cannot be had
+ * Checks that the ports are free before anything is started; port 0 is replaced by a free one.
+ * @returns the ports, or a message for each that is not available
  */
 export async function choosePorts(wanted: Wanted): Promise<Ports | readonly string[]> {
   const { proxyHost, proxyPort, apiHost, apiPort, echoPort } = wanted
@@ -59,7 +59,7 @@ type TriedPort =
 const problemOf = (tried: TriedPort, what: string): string[] =>
   tried.kind === 'free' ? [] : [`${what}: ${tried.cause}. ${tried.advice}`]
 
-/** A port that can be listened on, with the address that a name stands for, or why there is none. */
+/** A free port and the resolved address, or why there is none. */
 export function tryPort(host: string, port: number, settings: ListenSettings): Promise<TriedPort> {
   return new Promise((resolve) => {
     const server = createServer()

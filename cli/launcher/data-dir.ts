@@ -15,8 +15,8 @@ export interface DataDir {
 const SOCKET_FOLDER_LIMIT_BYTES = 80
 
 /**
- * Makes the folders.
- * @throws a sentence for the operator when they cannot be made or belong to another user
+ * Creates the directories.
+ * @throws a message for the operator when they cannot be created or belong to another user
  */
 export function openDataDir(setting: string): DataDir {
   const dataDir = dataDirAt(setting)
@@ -25,7 +25,7 @@ export function openDataDir(setting: string): DataDir {
   return dataDir
 }
 
-/** Where the folders are or would be. */
+/** The paths of the directories, whether they exist or not. */
 export function dataDirAt(setting: string): DataDir {
   const path = resolve(setting)
   const inside = join(path, 'run')
@@ -50,12 +50,12 @@ function ownFolder(folder: string): void {
 
 export interface OwnSecrets {
   readonly adminToken: string
-  /** Whether the token was made just now, so that it is to be shown. */
+  /** Whether the token was created by this start and must be shown. */
   readonly isNewToken: boolean
   readonly encryptionKey: string
 }
 
-/** The secrets of the settings, else those in the data directory, which are made at the first start. */
+/** The secrets of the settings, else those of the data directory, which the first start creates. */
 export function ownSecrets(
   dataDir: DataDir,
   settings: { readonly adminToken: string | null; readonly encryptionKey: string | null },
@@ -79,7 +79,7 @@ function keptSecret(file: string, make: () => string): string {
   return text
 }
 
-/** Writes a file that only the owner can read, also where it was there before with other rights. */
+/** Writes a file that only the owner can read, even if it existed with other permissions. */
 export function writeOwnFile(file: string, text: string): void {
   writeFileSync(file, text, { mode: 0o600 })
   chmodSync(file, 0o600)

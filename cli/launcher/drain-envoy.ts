@@ -3,7 +3,7 @@ import { request } from 'node:http'
 const ASK_LIMIT_MS = 500
 
 /**
- * Tells Envoy to take no connection any more and to end each one with its next answer. Calls in flight go on. An Envoy
+ * Tells Envoy to accept no new connections and to close each one with its next response. Calls in flight go on. An Envoy
  * that does not answer is stopped anyway, so nothing is thrown.
  * @param socketPath of Envoy's admin interface
  */

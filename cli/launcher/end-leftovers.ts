@@ -11,13 +11,13 @@ const POLL_MS = 50
 
 const fileOf = (dataDir: DataDir): string => join(dataDir.path, 'children.json')
 
-/** Notes what runs, for a start after a launcher that could not end its children. */
+/** Records the running children, for the next start after a launcher that was killed. */
 export function noteChildren(dataDir: DataDir, pids: ReadonlyMap<string, number>): void {
   writeOwnFile(fileOf(dataDir), JSON.stringify([...pids.values()]))
 }
 
 /**
- * Ends what a launcher that was killed has left behind in this data directory. A pid may be another program's by now,
+ * Ends the processes that a killed launcher has left behind in this data directory. A pid may have been reused,
  * so only a process whose command line names this data directory is touched.
  */
 export async function endLeftovers(dataDir: DataDir): Promise<number> {
@@ -53,6 +53,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name)
   } catch {
-    // It has ended by itself.
+    // It has ended meanwhile.
   }
 }

@@ -10,9 +10,9 @@ export type Wrap = (
 ) => readonly [string, readonly string[]]
 
 /**
- * Programs that know nothing of us must not outlive a launcher that is killed with -9. On Linux the kernel can see to
- * that (`setpriv --pdeathsig` of util-linux, which becomes the program itself); elsewhere the next start ends what
- * was left.
+ * Envoy and Valkey must not outlive a launcher that is killed with SIGKILL. On Linux the kernel can ensure
+ * that (`setpriv --pdeathsig` of util-linux, which becomes the program itself); elsewhere the next start ends the processes that
+ * were left.
  */
 export async function endsWithParent(): Promise<Wrap> {
   const option = ['--pdeathsig', 'TERM']

@@ -3,7 +3,7 @@ import type { Settings } from '../../core/settings.ts'
 
 const UNIX = 'unix:'
 
-/** One address for each worker: the next port, or the socket name with -2, -3 before its extension. */
+/** One address per worker: the next port, or the socket name with -2, -3 before its extension. */
 export function extProcAddresses(
   settings: Pick<Settings, 'extProcAddress' | 'extProcWorkers'>,
   socketFolder: string,

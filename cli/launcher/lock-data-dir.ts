@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import type { DataDir } from './data-dir.ts'
 
 /**
- * Takes the data directory for this launcher. The lock is a socket that someone listens on, so it ends with its
- * process however that ends.
- * @returns how to give it back, or null when another launcher has it
+ * Locks the data directory for this launcher. The lock is a listening socket, so it ends with its
+ * process, however that ends.
+ * @returns a function that releases the lock, or null if another launcher holds it
  */
 export async function lockDataDir(dataDir: DataDir): Promise<(() => void) | null> {
   const path = join(dataDir.sockets, 'launcher.sock')

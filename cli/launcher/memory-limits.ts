@@ -2,7 +2,7 @@ import { totalmem } from 'node:os'
 
 const MIB = 1024 ** 2
 
-/** Shares of the memory that this machine, or its container, has; both are refusals of new work, not reservations. */
+/** Shares of the memory that this machine, or its container, has; both are limits, not reservations. */
 const ENVOY_SHARE = 0.5
 const VALKEY_SHARE = 0.25
 const LEAST_BYTES = 256 * MIB

@@ -10,22 +10,22 @@ export interface ChildSpec {
   readonly env: Readonly<Record<string, string | undefined>>
   /** `ipc`: the child says so itself with `{kind: 'ready'}`; otherwise it is asked until it answers true. */
   readonly ready: 'ipc' | (() => Promise<boolean>)
-  /** Socket files of a life that ended without cleaning up. */
+  /** Socket files that an earlier process left behind. */
   readonly sockets: readonly string[]
 }
 
 export interface SupervisorParts {
   readonly write: (line: string) => void
-  /** Called once, when a child does not come up; the sentence names it and holds its last words. */
+  /** Called once, when a child does not become ready; the message names it and holds its last output. */
   readonly giveUp: (why: string) => void
 }
 
 /**
- * A child that died so often before it was ready for the first time will not be ready the next time either. One that
- * has worked lacks something that may come back, such as the store, and the others serve on meanwhile.
+ * A child that exited so often before it was first ready is given up. A child that
+ * was ready before lacks something that may come back, such as the store; the other children continue meanwhile.
  */
 const FAILED_STARTS_LIMIT = 5
-/** The pause before a restart grows with the deaths of so long. */
+/** The pause before a restart grows with the number of exits within this time. */
 const DEATHS_WINDOW_MS = 60_000
 const BACK_OFF_MIN_MS = 100
 const BACK_OFF_MAX_MS = 2_000
@@ -45,7 +45,7 @@ interface Child {
 }
 
 /**
- * Keeps children running: what dies is started again after a growing pause, for ever if it has worked before.
+ * Restarts children that exit, after a growing pause, and without limit if they have been ready before.
  * Children have process groups of their own, so that Ctrl-C reaches the launcher alone and it decides the order.
  */
 export class Supervisor {
@@ -57,7 +57,7 @@ export class Supervisor {
     this.#parts = parts
   }
 
-  /** Starts a child and answers when it is ready for the first time, through however many restarts. */
+  /** Starts a child and resolves when it is ready for the first time, across restarts. */
   start(spec: ChildSpec): Promise<void> {
     return new Promise((resolve) => {
       const child: Child = {
@@ -79,7 +79,7 @@ export class Supervisor {
     })
   }
 
-  /** Pids of children that run, by name. */
+  /** Pids of running children, by name. */
   pids(): ReadonlyMap<string, number> {
     const running = [...this.#children].flatMap(([name, child]) =>
       child.process?.pid === undefined ? [] : [[name, child.process.pid] as const],
@@ -87,7 +87,7 @@ export class Supervisor {
     return new Map(running)
   }
 
-  /** From here on nothing is started again. */
+  /** From here on no child is restarted. */
   beginStop(): void {
     this.#stopping = true
     for (const child of this.#children.values())
@@ -112,7 +112,7 @@ export class Supervisor {
     await ended
   }
 
-  /** For the last moment of the launcher. */
+  /** For the exit handler of the launcher. */
   killAll(): void {
     for (const child of this.#children.values()) child.process?.kill('SIGKILL')
   }

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { DataDir } from './data-dir.ts'
 
 /**
- * The embedded Valkey: reachable by a socket of this user alone, durable to the second, and never evicting, since it
+ * The embedded Valkey: reachable through a socket of this user only, durable to one second, and without eviction, since it
  * holds the only copy of keys, kills and credentials.
  */
 export function valkeyConfig(dataDir: DataDir, memoryLimit_bytes: number): string {
@@ -18,7 +18,7 @@ export function valkeyConfig(dataDir: DataDir, memoryLimit_bytes: number): strin
     ['maxmemory-policy', 'noeviction'],
     ['daemonize', 'no'],
     ['loglevel', 'warning'],
-    // Keeps the command line, by which a later start knows its own.
+    // Keeps the command line, by which a later start recognizes the process.
     ['set-proc-title', 'no'],
   ]
   return lines.map(([name, value]) => `${name} ${JSON.stringify(value)}\n`).join('')

@@ -1,9 +1,9 @@
-/** What a start says when everything works. */
+/** The message of a successful start. */
 export interface Welcome {
   readonly proxyUrl: string
   readonly apiUrl: string
   readonly echoOrigin: string
-  /** As it is shown; null when it was shown before or came from the settings. */
+  /** The token to show; null if it was shown before or came from the settings. */
   readonly newToken: string | null
   /** A shell expression for the token, so that it stays out of the history. */
   readonly tokenInShell: string
@@ -27,7 +27,7 @@ Ctrl-C stops everything.
 `
 }
 
-/** An agent that may GET below one base URL: allowed, refused, and refused once it is switched off. */
+/** An agent that may GET below one base URL: one call allowed, one refused, and one refused after a kill. */
 export function curls({ proxyUrl, apiUrl, echoOrigin, tokenInShell }: Welcome): string {
   const insecure = proxyUrl.startsWith('https:') ? ' -k' : ''
   return `  TOKEN=${tokenInShell}; API=${apiUrl}/admin; BASE=${echoOrigin}/$(date +%s)/v1
