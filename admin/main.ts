@@ -2,7 +2,7 @@ import { readSettings, type Settings, unknownSettings } from '../core/settings.t
 import { makeLog } from './server/make-log.ts'
 import { type RunningAdmin, startAdmin } from './start-admin.ts'
 
-/** What is still open by then is cut. */
+/** Connections that are still open after this time are closed. */
 const STOP_LIMIT_MS = 5000
 
 const read = readSettings(process.env)

@@ -20,8 +20,8 @@ const HOUR_MS = 3_600_000
 
 export interface AnomalyReplayOptions extends AdminOptions {
   /**
-   * NDJSON of activity entries, `-` for standard input. Without it the entries come from the admin API or, without a token, from standard
-   * read.
+   * NDJSON of activity entries, `-` for standard input. Without it the entries come from the admin API or, without a
+   * token, from standard input.
    */
   readonly file?: string
   readonly agent?: string

@@ -56,7 +56,7 @@ export function readFilter(
     if (text === undefined) return null
     const ms = readTime(text)
     if (ms === null) issues.push({ path: `query/${name}`, message: TIME_MESSAGE })
-    // Nothing in the log is older than its clock.
+    // No entry is older than the clock of the log.
     return ms === null ? null : Math.max(0, ms)
   }
   const filter: ActivityFilter = {
@@ -97,7 +97,7 @@ export function matchesFilter(
   return q === null || holds(entry, q)
 }
 
-/** Whether a value anywhere in it has the text; names of members do not count. */
+/** Whether any value in the entry contains the text. Member names are not searched. */
 function holds(value: unknown, text: string): boolean {
   if (typeof value === 'string') return value.toLowerCase().includes(text)
   if (typeof value === 'object' && value !== null)

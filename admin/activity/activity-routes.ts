@@ -166,7 +166,7 @@ async function stream({
   }
 }
 
-/** Who takes the log along is in the log before the first byte goes out; what goes out is the log as it was found. */
+/** The export is recorded in the log before its first byte is sent; it contains the log as it was before that. */
 async function download(
   call: AdminCall<unknown, FilterQuery & { format?: ExportFormat }>,
 ): Promise<Outcome> {

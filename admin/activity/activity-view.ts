@@ -40,7 +40,7 @@ export const ACTIVITY_MEMBERS = Object.keys(
   ActivityView.properties,
 ) as readonly (keyof ActivityEntry)[]
 
-/** What is stored, with these members and no other; one that is missing is null. */
+/** The stored entry with exactly these members; missing ones are null. */
 export const activityView = (entry: ActivityEntry): Record<string, unknown> =>
   Object.fromEntries(
     ACTIVITY_MEMBERS.map((name) => [

@@ -10,12 +10,12 @@ import { digestLog, readPosition } from './digest-log.ts'
 import { tellFloods } from './tell-floods.ts'
 import { keepWithinBudget, type Retention } from './log-budget.ts'
 
-/** One process digests; when it ends without a word, another takes over after this time. */
+/** One process indexes; if it ends without releasing the lease, another takes over after this time. */
 const LEADERSHIP_MS = 5_000
 const IDLE_MS = 100
 /** A backlog is indexed for this long before leadership and the other jobs are checked. */
 const DIGEST_MS = 500
-/** An idle round asks the store once for each organization. */
+/** An idle round sends one command per organization. */
 const IDLE_PER_ORGANIZATION_MS = 1
 const NOTICE_INTERVAL_MS = 2_000
 const FLOODS_INTERVAL_MS = 2_000
@@ -36,7 +36,7 @@ export interface ActivityWorkerParts {
 }
 
 /**
- * What one admin process at a time does with the logs: indexes, alerts and their e-mails, retention. Leadership saves
+ * The jobs of one admin process at a time: indexes, alerts and their e-mails, retention. Leadership saves
  * work and is no lock: each step is safe when two do it at once. Returns the function that stops it.
  */
 export function startActivityWorker(parts: ActivityWorkerParts): () => Promise<void> {
@@ -95,7 +95,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       }
       if (sending === null && nowMs() >= due.notices) {
         due.notices = nowMs() + NOTICE_INTERVAL_MS
-        // Not awaited: a mail server may take its time, and the digest must not.
+        // Not awaited: a slow mail server must not delay indexing.
         sending = attempt('sending the e-mail about new alerts', () =>
           sendAlertNotices(parts),
         ).finally(() => {
@@ -107,7 +107,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     if (pause_ms === 0) await parts.load.quiet()
   }
   await sending
-  // The next one need not wait for the end of our time.
+  // The next leader need not wait for the lease to expire.
   if ((await redis.get(REDIS_KEYS.activityLeader).catch(() => null)) === parts.name)
     await redis.del(REDIS_KEYS.activityLeader).catch(() => undefined)
 }

@@ -1,8 +1,8 @@
-/** A spreadsheet takes a cell that begins so for a formula (threat model, rule 25). */
+/** A spreadsheet interprets a cell that begins with one of these as a formula (threat model, rule 25). */
 const FORMULA = /^[=+\-@\t\r]/
 const NEEDS_QUOTES = /[",\r\n]/
 
-/** One line of CSV (RFC 4180); what could be a formula begins with a quote, so that it stays text. */
+/** One line of CSV (RFC 4180). A cell that could be a formula is prefixed with a quote, so that it stays text. */
 export const csvLine = (cells: readonly string[]): string => `${cells.map(csvCell).join(',')}\r\n`
 
 function csvCell(text: string): string {

@@ -10,14 +10,14 @@ import type { RequestLoad } from '../context/request-load.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 
 /**
- * Entries of one script: it takes the store about two milliseconds. So many are digested between two requests at least,
+ * Entries per script; the store needs about two milliseconds for them. At least this many are indexed between two requests,
  * that is 2,000 a second however many requests come.
  */
 const BATCH = 400
 
 export type Digested =
   | { readonly kind: 'digested'; readonly position: string; readonly has_more: boolean }
-  /** Another process was first. */
+  /** Another process has already indexed this part. */
   | { readonly kind: 'overtaken' }
 
 export interface DigestParts {
@@ -26,7 +26,7 @@ export interface DigestParts {
   readonly load: RequestLoad
 }
 
-/** Takes the next piece of an organization's log into the indexes and raises the alerts that follow from it. */
+/** Indexes the next entries of an organization's log and raises their alerts. */
 export async function digestLog(
   { redis, metrics, load }: DigestParts,
   organization_id: string,

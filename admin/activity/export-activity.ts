@@ -11,7 +11,7 @@ export type ExportFormat = 'ndjson' | 'csv'
 const PAGE = 200
 
 interface ExportOptions {
-  /** Only entries below this place of the log; null: all. */
+  /** Only entries before this position in the log; null for all. */
   readonly before: string | null
   readonly format: ExportFormat
   readonly out: Writable
@@ -19,7 +19,7 @@ interface ExportOptions {
 }
 
 /**
- * Writes every entry that fits the filter, the newest first; what is written meanwhile is newer and is not met. It holds
+ * Writes every entry that matches the filter, newest first. Entries written meanwhile are newer and are not included. It holds
  * one page at a time and waits for the reader.
  */
 export async function exportActivity(

@@ -9,7 +9,7 @@ const CLOCK_AHEAD_MAX_MS = 60_000
 const WAITED_MAX_MS = 600_000
 const CANDIDATES_MAX = 512
 
-/** An entry by its id, which says about when it was written; null when the log has none. */
+/** An entry by its id, which contains its approximate time; null if it is not in the log. */
 export async function findEntry(
   redis: RedisClient,
   organization_id: string,
@@ -18,7 +18,7 @@ export async function findEntry(
   const made_ms = timeOfActivityId(id)
   if (made_ms === null || !Number.isSafeInteger(made_ms + WAITED_MAX_MS)) return null
   const key = REDIS_KEYS.activity(organization_id)
-  // Most are written within milliseconds, so the search begins there; then what waited, then what a clock misdated.
+  // Most entries are written within milliseconds, so the search begins there. Then come entries that waited, then those with a wrong clock.
   const made = `${made_ms}-0`
   return (
     (await look(redis, key, id, made, `${made_ms + WAITED_MAX_MS}-0`)) ??

@@ -3,9 +3,9 @@ import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
 /** Of a store that has a limit, the logs take at most this share, so that kills and keys have room (threat model, rule 21). */
 const SHARE_OF_STORE = 0.5
-/** Nodes of a stream that are looked at to estimate its size. */
+/** Nodes of a stream that are sampled to estimate its size. */
 const SAMPLES = 20
-/** Trimmed a little below the budget, so that it is not trimmed all the time. */
+/** Trimmed to slightly below the budget, so that it is not trimmed with every entry. */
 const TRIM_TO = 0.95
 
 export interface Retention {
@@ -39,7 +39,7 @@ export async function keepWithinBudget(
   }
 }
 
-/** The largest limit for each by which all together stay within the total. */
+/** The largest limit per log with which all logs stay within the total. */
 export function fairLimit(sizes: readonly number[], total: number): number {
   const rising = [...sizes].sort((a, b) => a - b)
   let left = total
@@ -48,7 +48,7 @@ export function fairLimit(sizes: readonly number[], total: number): number {
     if (size > share) return share
     left -= size
   }
-  // All fit: any one of them may take what is left.
+  // All fit: each may use the remaining space.
   return (rising.at(-1) ?? 0) + left
 }
 
@@ -70,7 +70,7 @@ async function bytesOf(redis: RedisClient, organization_id: string): Promise<num
   return Number((await redis.call('MEMORY', 'USAGE', key, 'SAMPLES', SAMPLES)) ?? 0)
 }
 
-/** Infinite where the store has no limit or hides it. */
+/** Infinite if the store has no limit or hides it. */
 async function storeLimit(redis: RedisClient): Promise<number> {
   const info = await redis.info('memory').catch(() => '')
   const bytes = Number(/^maxmemory:(\d+)/m.exec(info)?.[1] ?? 0)

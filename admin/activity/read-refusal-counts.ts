@@ -1,14 +1,14 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-/** So many minutes are looked at for one page. */
+/** Minutes that are read for one page. */
 const MINUTES_PER_PAGE = 1_500
 export const COUNTS_MAX_AGE_MINUTES = 30 * 24 * 60
 
 /** Refusals of one minute that were counted instead of recorded one by one. */
 export interface RefusalCount {
   readonly minute: string
-  /** Null where the agent is not known. */
+  /** Null if the agent is unknown. */
   readonly agent_id: string | null
   readonly reason: string
   readonly count: number
@@ -17,7 +17,7 @@ export interface RefusalCount {
 /** From `newest` down to `oldest`, both minutes since 1970; `next` is the minute to go on with. */
 export async function readRefusalCounts(
   redis: RedisClient,
-  /** Null: calls whose organization is not known. */
+  /** Null for calls of an unknown organization. */
   organization_id: string | null,
   { newest, oldest }: { readonly newest: number; readonly oldest: number },
 ): Promise<{ readonly data: readonly RefusalCount[]; readonly next: number | null }> {

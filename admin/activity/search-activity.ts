@@ -12,7 +12,7 @@ import {
   WRITTEN_BEFORE_MAX_MS,
 } from './activity-filter.ts'
 
-/** An entry and its place in the log, the id in the stream. */
+/** An entry and its position in the log: its id in the stream. */
 export interface Placed {
   readonly place: string
   readonly entry: ActivityEntry
@@ -20,13 +20,13 @@ export interface Placed {
 
 export interface ActivityPage {
   readonly found: readonly Placed[]
-  /** Where to go on, towards the old; null at the end of the log. */
+  /** The position of the next, older page; null at the end of the log. */
   readonly next: string | null
 }
 
-/** The store serves nobody else while a script runs; so many candidates take it about a millisecond. */
+/** A script blocks the store; this many candidates take about one millisecond. */
 const CANDIDATES_MAX = 256
-/** A search that finds little answers what it has by then, and where to go on. */
+/** A search with few results returns after this time with what it has and a cursor. */
 export const SEARCH_BUDGET_MS = 45
 
 export interface SearchParts {
@@ -37,7 +37,7 @@ export interface SearchParts {
 }
 
 /**
- * Entries of one organization that fit a filter, the newest first, below the place `before` (null: from the newest).
+ * Entries of one organization that match a filter, newest first, before the position `before` (null: from the newest).
  * A page ends with what was looked at, never in between, so that following `next` meets each entry exactly once; what
  * is written meanwhile is newer and is not met.
  */
@@ -56,7 +56,7 @@ export async function searchActivity(
     ),
   ]
   const lower = from_ms === null ? '-' : `${Math.max(0, from_ms - WRITTEN_BEFORE_MAX_MS)}-0`
-  // Where every candidate counts there is no need for more than the page.
+  // If every candidate matches, one page of candidates is enough.
   const isSelective =
     q === null &&
     to_ms === null &&
@@ -85,7 +85,7 @@ export async function searchActivity(
   }
 }
 
-/** The older of two places; null is newer than all. */
+/** The older of two positions; null is newer than all. */
 function earlier(a: string | null, b: string | null): string | null {
   if (a === null || b === null) return a ?? b
   return comparePlaces(a, b) < 0 ? a : b

@@ -10,9 +10,9 @@ import { readStoredEntry } from './read-stored-entry.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 
 const READ_MAX = 200
-/** A comment now and then keeps proxies from closing a silent stream, and tells us of a caller that is gone. */
+/** Regular comments keep proxies from closing an idle stream, and detect clients that have disconnected. */
 const HEARTBEAT_MS = 15_000
-/** What a client waits before it connects again, by the event stream format. */
+/** The reconnection time of the event stream format. */
 const RETRY_MS = 1_000
 
 /** The place that is older than all that come: the newest of the log, or its beginning while it is empty. */

@@ -4,9 +4,9 @@ import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
-/** Minutes of organizations that one call looks at. */
+/** Minutes and organizations that one call checks. */
 const FLOODS_MAX = 50
-/** Entries of one script. */
+/** Entries per script. */
 const BATCH = 100
 const TOLD_TTL_S = 24 * 3600
 
@@ -32,7 +32,7 @@ async function tellMinute(redis: RedisClient, name: string, now_ms: number): Pro
   const [counts, told] = await Promise.all([redis.hgetall(keys[1]), redis.hgetall(keys[2])])
   const untold = Object.entries(counts).filter(([field, count]) => told[field] !== count)
   let written = 0
-  // Once also where nothing is left to be told, so that the minute is forgotten.
+  // Runs once even with nothing left to report, so that the minute is removed.
   for (let at = 0; at === 0 || at < untold.length; at += BATCH) {
     const batch = untold.slice(at, at + BATCH)
     const names = await namesOf(redis, organization_id, batch)

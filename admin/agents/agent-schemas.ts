@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
-/** What it is called and where it is, for its routes and for `agw apply`. */
+/** Its name and path, for its routes and for `agw apply`. */
 export const AGENT_RESOURCE = { name: 'agent', path: '/admin/agents', id: 'agent_id' } as const
 
 /** An edge keeps the agents that call through it in a bounded cache; the store holds all of them. */
 export const AGENTS_LIMIT = 100_000
 export const METADATA_LIMIT_BYTES = 16_384
 
-/** Safe in Redis, in a header and in a path, and never two texts for one id. */
+/** Safe in Redis, headers and paths, with one spelling per id. */
 export const AGENT_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
 const AGENT_ID_MESSAGE =
   'must be at most 128 letters, digits, ".", "_", ":" and "-", beginning with a letter or digit'

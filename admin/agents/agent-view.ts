@@ -2,7 +2,7 @@ import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-/** What a reader of the API sees of an agent. */
+/** An agent as the API shows it. */
 export function agentView(agent: Agent, last_seen_ms: number | null): Record<string, unknown> {
   const { agent_id, agent_name, status, created_at, killed_at, kill_reason, metadata } = agent
   const last_seen_at = last_seen_ms === null ? null : new Date(last_seen_ms).toISOString()
@@ -18,7 +18,7 @@ export function agentView(agent: Agent, last_seen_ms: number | null): Record<str
   }
 }
 
-/** Views of several agents, with when each was last seen. */
+/** Several agents with the time each was last seen. */
 export async function agentViews(
   redis: RedisClient,
   organization_id: string,

@@ -9,7 +9,7 @@ import type { Made } from '../resources/resource.ts'
 import { AGENTS_LIMIT, type NewAgent } from './agent-schemas.ts'
 import { checkMetadata } from './check-metadata.ts'
 
-/** An agent with a key of its own, in one change. */
+/** Creates an agent and its first key in one change. */
 export async function makeAgent(
   call: AdminCall<unknown, unknown, Static<typeof NewAgent>>,
 ): Promise<Made<Agent> | Refusal> {

@@ -7,7 +7,7 @@ import type { Removed } from '../resources/resource.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 
-/** The agent goes with its keys and its calls in flight, and with ?cascade=true its scopes; its id stays taken for ever. */
+/** Deletes the agent with its keys, ends its calls in flight and, with ?cascade=true, deletes its scopes. Its id is never reused. */
 export async function removeAgent(
   { context, actor, query }: AdminCall<unknown, { cascade?: boolean }>,
   agent: Agent,
@@ -53,7 +53,7 @@ export async function removeAgent(
   }
 }
 
-/** Calls in flight end as by a kill, since nobody can kill an agent that is gone; a killed one has none. */
+/** Calls in flight are cut as by a kill, since a deleted agent can no longer be killed. A killed agent has none. */
 const endCalls = (
   { organization_id, agent_id, status, revision }: Agent,
   now: Date,

@@ -3,13 +3,13 @@ import { isFloodEntry } from '../../core/activity/flood-entry.ts'
 import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
 import type { AlertingEvent } from '../../core/events.ts'
 
-/** The alert that an entry of the log raises; null for most. */
+/** The alert that a log entry raises; null for most entries. */
 export function alertOfEntry(entry: ActivityEntry): AlertCause | null {
-  // Those that were recorded before it have raised the alert.
+  // The entries recorded before it have already raised the alert.
   return isFloodEntry(entry) ? null : (ALERTS.get(entry.event)?.(entry) ?? null)
 }
 
-/** Mode `log` only records, and a whitelisted finding is nobody's business. */
+/** Mode `log` only records, and a whitelisted finding needs no attention. */
 function ofFinding(entry: ActivityEntry): AlertCause | null {
   const { mode, whitelisted, pattern_name, severity, location } = entry.data
   if (mode === 'log' || whitelisted === true) return null
@@ -61,7 +61,7 @@ function ofAutomaticKill(entry: ActivityEntry): AlertCause | null {
   }
 }
 
-/** What edges have found missing in the store (core/kill/restore-state.ts). */
+/** State that edges found missing in the store (core/kill/restore-state.ts). */
 function ofLostState(entry: ActivityEntry): AlertCause | null {
   const { data, edge_id } = entry
   const title = LOST_STATES.get(textOf(data['action']))

@@ -52,7 +52,7 @@ export const alertRoutes: readonly Route[] = [
   }),
 ]
 
-/** Of two at once the first counts; the second answers the same alert. */
+/** Of two concurrent acknowledgements the first one counts; the second gets the same alert. */
 async function acknowledge({
   context: { redis, now },
   actor,

@@ -34,7 +34,7 @@ export const alertView = (stored: StoredAlert): object => ({
   acknowledged_by: stored['acknowledged_by'] ?? null,
 })
 
-/** In the order of the ids; null where there is none. */
+/** In the order of the ids; null for a missing record. */
 export const readAlerts = async (
   redis: RedisClient,
   organization_id: string,

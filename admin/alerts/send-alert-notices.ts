@@ -4,13 +4,13 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { readAlerts } from './alert-view.ts'
 
-/** One mail tells of so many alerts; the rest is a number in it. */
+/** Alerts that one e-mail lists; the rest is counted. */
 const LINES_MAX = 20
 const NOTICES_MAX = 500
 
 /**
- * One e-mail for the alerts that were opened since the last one, so that a flood of them is not a flood of mail. They
- * are forgotten when the server has taken it: a crash in between sends it again.
+ * Sends one e-mail for all alerts opened since the last one, so that many alerts do not cause many e-mails. Alerts
+ * are removed from the queue when the server has accepted it; a crash in between sends it again.
  * @throws when the store or the mail server does not answer; the next call tries again
  */
 export async function sendAlertNotices(parts: {
@@ -52,5 +52,5 @@ export async function sendAlertNotices(parts: {
   await redis.zrem(REDIS_KEYS.alertNotices, ...notices)
 }
 
-/** A subject is a header. */
+/** A subject is a header field. */
 const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ')

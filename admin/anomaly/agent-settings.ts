@@ -2,9 +2,9 @@ import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-/** A change of a threshold counts after this time at the latest. */
+/** A changed threshold applies after this time at the latest. */
 const KEPT_MS = 5000
-/** Agents that are remembered between two reads; beyond, all are read again. */
+/** Agents that are cached between two reads; above that, all are read again. */
 const AGENTS_MAX = 10_000
 
 interface Known {
@@ -12,7 +12,7 @@ interface Known {
   readonly scopes: ReadonlyMap<string, Scope>
 }
 
-/** What operators have set for the agents that are analysed, read when it is needed. */
+/** The anomaly settings of the analysed agents, read on demand. */
 export class AgentSettings {
   readonly #redis: RedisClient
   readonly #organization_id: string
@@ -24,7 +24,7 @@ export class AgentSettings {
     this.#organization_id = organization_id
   }
 
-  /** After this `of` answers for these agents. */
+  /** Loads the settings of these agents, so that `of` can return them. */
   async load(agent_ids: Iterable<string>, now_ms: number): Promise<void> {
     if (now_ms - this.#read_ms > KEPT_MS || this.#known.size > AGENTS_MAX) {
       this.#known.clear()

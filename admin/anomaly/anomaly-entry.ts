@@ -5,7 +5,7 @@ import type { Agent, Scope } from '../../core/model.ts'
 
 export type ActionTaken = 'alert' | 'killed'
 
-/** The entry, and the event, of an anomaly. */
+/** The log entry and event of an anomaly. */
 export const anomalyEntry = (
   agent: Agent,
   scope: Scope,

@@ -11,9 +11,9 @@ import {
   type StoredScope,
 } from './stored-scope.ts'
 
-/** Scopes that one script stores or one read brings: about 8 kB each, so the store is not held up. */
+/** Scopes per script or read. Each has about 8 kB, so the store is not blocked for long. */
 export const SCOPES_AT_ONCE = 50
-/** Without renewal the lease is over after this time, and another process goes on from what is stored. */
+/** Without renewal the lease expires after this time, and another process continues from the stored state. */
 export const ANALYSER_LEASE_MS = 10_000
 
 export interface Saving {
@@ -24,7 +24,7 @@ export interface Saving {
 
 export type Saved = 'saved' | 'lease_lost' | 'organization_gone'
 
-/** What the analyser keeps in Redis, and its lease. */
+/** The analyser's state in Redis, and its lease. */
 export class AnomalyStore {
   readonly #redis: RedisClient
   readonly #holder: string
@@ -34,7 +34,7 @@ export class AnomalyStore {
     this.#holder = holder
   }
 
-  /** Whether this process is the one that analyses, from now on for LEASE_MS, and was so without a break. */
+  /** Takes or renews the lease for LEASE_MS. True if this process held it without interruption. */
   async hold(): Promise<'renewed' | 'taken' | 'not ours'> {
     const answer = await this.#lease(ANALYSER_LEASE_MS)
     return answer === 2 ? 'renewed' : answer === 1 ? 'taken' : 'not ours'
@@ -49,7 +49,7 @@ export class AnomalyStore {
     return readStored<StoredPosition>(await this.#redis.hget(key, POSITION_FIELD))
   }
 
-  /** Every stored scope, a few at a time. */
+  /** All stored scopes, in batches. */
   async *readScopes(organization_id: string): AsyncGenerator<readonly [ScopeKey, StoredScope]> {
     const key = REDIS_KEYS.anomalyState(organization_id)
     const fields = (await this.#redis.hkeys(key)).filter((field) => field !== POSITION_FIELD)

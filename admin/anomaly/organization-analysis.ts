@@ -13,7 +13,7 @@ export interface StreamEntry {
   readonly entry: ActivityEntry
 }
 
-/** The model of one organization with the place in its log up to which it has learned. */
+/** The model of one organization and the position in its log up to which it has learned. */
 export class OrganizationAnalysis {
   readonly model: AnomalyModel
   readonly incidents = new Map<ScopeKey, Incident>()
@@ -49,7 +49,7 @@ export class OrganizationAnalysis {
     this.#position = position
   }
 
-  /** What was scored above nothing since this was last asked, in order. */
+  /** Scores above zero since the last call, in order. */
   takeScores(): readonly ScopeScore[] {
     const scores = this.#scores
     this.#scores = []
@@ -98,7 +98,7 @@ export class OrganizationAnalysis {
     return false
   }
 
-  /** A score of nothing matters only where there is an incident that it may end, which time does as well. */
+  /** A score of zero matters only during an incident, which it may end. */
   #keep(score: ScopeScore): void {
     if (score.score > 0) this.#scores.push(score)
   }
@@ -111,7 +111,7 @@ function timeOf(position: string, entry: ActivityEntry): number {
   return Number.isNaN(made_ms) ? stored_ms : Math.min(made_ms, stored_ms + AHEAD_MAX_MS)
 }
 
-/** An entry of the stream as the analyser takes it; null for what is none. */
+/** A stream entry as the analyser reads it; null if it is not a valid entry. */
 export function readStreamEntry(position: string, fields: readonly string[]): StreamEntry | null {
   try {
     const entry = JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '') as ActivityEntry
@@ -121,7 +121,7 @@ export function readStreamEntry(position: string, fields: readonly string[]): St
   }
 }
 
-/** Agents of refusals that no scope governs: their settings decide where those count. */
+/** Agents of refusals without a scope; their settings apply to those refusals. */
 export const agentsWithoutScope = (entries: readonly StreamEntry[]): string[] =>
   entries.flatMap(({ entry }) => {
     const call: ObservedCall | null = entry.scope_id === null ? observedCall(entry) : null

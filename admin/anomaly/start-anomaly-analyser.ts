@@ -18,7 +18,7 @@ import {
 } from './organization-analysis.ts'
 import { BEGINNING, POSITION_FIELD } from './stored-scope.ts'
 
-/** Entries of one read; the store and the parser take a millisecond for them. */
+/** Entries per read; the store and the parser need one millisecond for them. */
 const READ_MAX = 200
 const POLL_MS = 500
 /**
@@ -26,21 +26,21 @@ const POLL_MS = 500
  * backlog is stored when it was read.
  */
 const SAVE_INTERVAL_MS = 60_000
-/** Edges write in batches, so the present is scored this much later. */
+/** Edges write in batches, so scoring lags by this much. */
 const ARRIVAL_MS = 1000
 /** Of what is older only the store is told: it was read late, after a restart or at the first start. */
 const ALERT_AGE_MAX_MS = 3_600_000
-/** An agent is switched off only for what it does now. */
+/** An agent is killed only for its current traffic. */
 const KILL_AGE_MAX_MS = 120_000
 
 export interface AnomalyParts {
   readonly redis: RedisClient
-  /** Of this process, for the log and the lease. */
+  /** The id of this process, for the log and the lease. */
   readonly name: string
   readonly log: Logger
   readonly now: () => Date
   readonly load: RequestLoad
-  /** Switches an agent off; false when there is none. */
+  /** Kills an agent; false if it does not exist. */
   readonly killAgent: (order: {
     readonly organization_id: string
     readonly agent_id: string
@@ -49,8 +49,8 @@ export interface AnomalyParts {
 }
 
 /**
- * Scores the traffic of all scopes in one admin process at a time, tells of anomalies, and switches agents off where a
- * scope says so. What was learned outlives the process. Returns the function that stops it.
+ * Scores the traffic of all scopes in one admin process at a time, reports anomalies, and kills agents where a
+ * scope says so. The learned state is stored. Returns the function that stops it.
  */
 export function startAnomalyAnalyser(parts: AnomalyParts): () => Promise<void> {
   const stopped = new AbortController()
@@ -63,7 +63,7 @@ export function startAnomalyAnalyser(parts: AnomalyParts): () => Promise<void> {
 
 const KILL_REASON = 'Anomaly score'
 
-/** Whether the analyser has killed the agent for what is scored. */
+/** Whether the analyser has already killed the agent for this incident. */
 const isKilledFor = ({ kill_reason, killed_at }: Agent, { at_ms }: ScopeScore): boolean =>
   kill_reason?.startsWith(KILL_REASON) === true &&
   Math.abs(Date.parse(killed_at ?? '') - at_ms) <= KILL_AGE_MAX_MS
@@ -94,14 +94,14 @@ class Analyser {
       let pause_ms = POLL_MS
       try {
         const lease = await this.#store.hold()
-        // Another may have stored what we have not read.
+        // Another process may have stored state that this one has not read.
         if (lease !== 'renewed') this.#organizations.clear()
         this.#held_ms = performance.now()
         if (lease === 'not ours') pause_ms = ANALYSER_LEASE_MS / 5
         else pause_ms = (await this.#round(stopped)) ? 0 : POLL_MS
         isWell = true
       } catch (error) {
-        // What was learned since the last storing is read again, by this process or another.
+        // Entries since the last stored state are read again, by this process or another.
         this.#organizations.clear()
         if (isWell && !stopped.aborted)
           this.#parts.log.warn({ err: error }, 'analysing traffic failed; it will be retried')
@@ -150,7 +150,7 @@ class Analyser {
       redis.xrange(key, `(${analysis.position}`, '+', 'COUNT', READ_MAX),
     ])
     const entries = rows.flatMap(([position, fields]) => readStreamEntry(position, fields) ?? [])
-    // The store's clock is the one that numbers the log.
+    // The ids of the log come from the store's clock.
     const [seconds = 0, microseconds = 0] = time.map(Number)
     const now_ms = seconds * 1000 + microseconds / 1000
     await settings.load(agentsWithoutScope(entries), now_ms)
@@ -184,7 +184,7 @@ class Analyser {
     return opened
   }
 
-  /** What a score means for the agent. */
+  /** The consequence of a score for the agent. */
   async #judge(organization_id: string, score: ScopeScore, age_ms: number): Promise<void> {
     const { analysis, settings } = await this.#open(organization_id)
     const key = scopeKey(score.agent_id, score.scope_id)
@@ -205,7 +205,7 @@ class Analyser {
     analysis.incidents.set(key, step.incident)
     if (step.action === null || age_ms > ALERT_AGE_MAX_MS) return
     const was_killed = agent.status === 'killed'
-    // A process that ended between the kill and the event leaves the event to the one that goes on.
+    // If a process ends between the kill and the event, its successor writes the event.
     const owes = was_killed && step.action === 'kill' && isKilledFor(agent, score)
     if (was_killed && !owes) return
     const kills = step.action === 'kill' && age_ms <= KILL_AGE_MAX_MS
@@ -223,7 +223,7 @@ class Analyser {
 
   async #kill(organization_id: string, { agent_id, score, types }: ScopeScore): Promise<boolean> {
     const { killAgent, log } = this.#parts
-    // A kill waits for the edges.
+    // A kill waits for acknowledgements of the edges.
     await this.#keepLease()
     const reason = `${KILL_REASON} ${score}: ${types.join(', ')}`
     try {

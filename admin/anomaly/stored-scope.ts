@@ -1,10 +1,10 @@
 import type { Incident } from '../../core/anomaly/incident.ts'
 import type { ScopeModelState } from '../../core/anomaly/scope-model.ts'
 
-/** Of another form is another version of the analyser; it is not read, and learning starts over. */
+/** State in another format comes from another version of the analyser; it is not read, and learning starts over. */
 export const STATE_FORM = 1
 
-/** What is kept of a scope: all calls up to `position` are in the model, later ones are not. */
+/** The stored state of a scope. All calls up to `position` are in the model, later ones are not. */
 export interface StoredScope {
   readonly form: number
   readonly position: string
@@ -12,7 +12,7 @@ export interface StoredScope {
   readonly incident: Incident | null
 }
 
-/** Where the analyser goes on: every scope that changed before is stored. */
+/** Where the analyser continues: every scope that changed before it is stored. */
 export interface StoredPosition {
   readonly form: number
   readonly position: string
@@ -28,7 +28,7 @@ export function readStored<T extends { readonly form: number }>(text: string | n
   return stored.form === STATE_FORM ? stored : null
 }
 
-/** Whether one place of a stream lies after another. */
+/** Whether one position in a stream is after another. */
 export function isAfter(position: string, other: string): boolean {
   const [ms = 0, number = 0] = position.split('-').map(Number)
   const [other_ms = 0, other_number = 0] = other.split('-').map(Number)

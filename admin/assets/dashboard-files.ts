@@ -10,7 +10,7 @@ export interface DashboardFile {
   readonly etag: string
 }
 
-/** Bare names that the compiled pages import, and the files that they stand for. */
+/** Import map: bare names that the compiled pages import, and their files. */
 const PACKAGES = ['eventsource-parser', 'preact', 'preact/hooks', 'preact/jsx-runtime'] as const
 /** Modules of ours that the pages share with the server; relative to /dashboard, as to dist/admin/dashboard. */
 const SHARED = ['core/events.js', 'core/model.js'] as const
@@ -55,7 +55,7 @@ export function dashboardFiles(): Dashboard | null {
   return { files, policy: policyOf(importMap) }
 }
 
-/** The page runs its own files and the import map alone, and asks nobody but this service. */
+/** The page may run only its own files and the import map, and connect only to this service. */
 const policyOf = (importMap: string): string =>
   [
     "default-src 'none'",
@@ -73,7 +73,7 @@ const policyOf = (importMap: string): string =>
 const readSource = (name: string): string =>
   readFileSync(fromRoot('admin', 'dashboard', name), 'utf8')
 
-/** Without the pointer to a source map, which is not served. */
+/** Without the source map reference, since source maps are not served. */
 function file(path: string, type: string, content: string): DashboardFile {
   const text = content.replace(/^\/\/# sourceMappingURL=.*$/m, '')
   const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 22)}"`

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { dashboardFiles } from './dashboard-files.ts'
 
-/** `/`, the operators' page, and the files that it consists of. A browser asks each time whether its copy still holds. */
+/** `/`, the console, and its files. The browser revalidates its copies with each use. */
 export function dashboardRoutes(app: FastifyInstance, log: Logger): void {
   const dashboard = dashboardFiles()
   if (dashboard === null) {

@@ -6,7 +6,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Settings } from '../../core/settings.ts'
 import { newToken } from '../tokens/new-token.ts'
 
-/** The name by which the token of the setting is known from those that operators make. */
+/** The reserved name of the token that comes from the setting. */
 export const SETTING_TOKEN_NAME = 'AGW_ADMIN_TOKEN'
 const TRIES_LIMIT = 5
 
@@ -15,7 +15,7 @@ export interface FirstThings {
   /** Name of the deployment if the store has none yet. */
   readonly installation_id: string
   readonly admin_token: string
-  /** Whether AGW_ADMIN_TOKEN says so. A token of our own making is for a store that has none. */
+  /** Whether the token comes from AGW_ADMIN_TOKEN. A generated token is used only if the store has none. */
   readonly is_setting: boolean
 }
 
@@ -67,7 +67,7 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
     )
   }
   const hash = hashKey(admin_token)
-  // Also of a token that an operator has deleted: a restart must not bring it back.
+  // Also for a token that an operator has deleted: a restart must not restore it.
   const isThere = is_setting
     ? redis.hexists(REDIS_KEYS.adminTokenHashes, hash)
     : redis.exists(REDIS_KEYS.adminTokens(org))
@@ -82,7 +82,7 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
   return steps
 }
 
-/** The setting names one token: with another text in it, the one before opens nothing any more. */
+/** The setting holds one token: after a change, the previous one is no longer valid. */
 async function replaceSettingToken(redis: RedisClient, org: string, steps: Steps): Promise<void> {
   const tokens = REDIS_KEYS.adminTokens(org)
   for (const text of await redis.hvals(tokens)) {

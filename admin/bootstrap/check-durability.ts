@@ -1,7 +1,7 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
 export interface Durability {
-  /** Full sentences; with any of these the service must not start. */
+  /** Messages; with any of these the service must not start. */
   readonly problems: readonly string[]
   readonly warnings: readonly string[]
 }

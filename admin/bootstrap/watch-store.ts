@@ -22,7 +22,7 @@ export function watchStore(
   const timer = setInterval(() => {
     if (looking) return
     looking = true
-    // A store that does not answer now is looked at again in a second.
+    // A store that does not answer is checked again in a second.
     look()
       .catch(() => undefined)
       .finally(() => {

@@ -1,4 +1,4 @@
-/** What the admin API answers: the types of its schemas. Imported as types only, so that no schema reaches the browser. */
+/** Types of the admin API's responses, taken from its schemas. Imported as types only, so that no schema reaches the browser. */
 import type { Static, TSchema } from 'typebox'
 import type { ActivityView } from '../activity/activity-view.ts'
 import type { AgentView } from '../agents/agent-schemas.ts'
@@ -20,7 +20,7 @@ import type { TokenView } from '../tokens/token-schemas.ts'
 import type { DeliveryView, WebhookView } from '../webhooks/webhook-schemas.ts'
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T
-/** A type that got lost on the way here would be `any` and allow everything: as `never` it compiles nowhere. */
+/** A type that is lost would be `any` and allow everything; as `never` it does not compile. */
 type Shown<S extends TSchema> = 0 extends 1 & Static<S> ? never : Frozen<Static<S>>
 
 export type Who = Shown<typeof Whoami>
@@ -35,7 +35,7 @@ export type Key = Shown<typeof KeyView>
 export type CredentialType = Shown<typeof CredentialTypeView>
 export type Integration = Shown<typeof IntegrationView>
 export type Scope = Shown<typeof ScopeView>
-/** What of a scope may be changed. */
+/** The members of a scope that can be changed. */
 export type ScopeSettings = Pick<Scope, keyof Static<typeof EditableScope>>
 export type Injection = ScopeSettings['injection_detection']
 export type Rule = ScopeSettings['rules'][number]

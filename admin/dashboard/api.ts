@@ -7,7 +7,7 @@ export interface Problem {
   readonly error: string
   readonly message: string
   readonly details: Readonly<Record<string, unknown>>
-  /** What was answered, for an answer that is no error of ours. */
+  /** The response text, if it is not an error of this API. */
   readonly body?: unknown
 }
 
@@ -18,7 +18,7 @@ export type ApiAnswer<T> =
 export interface AskOptions {
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
-  /** What the page asks for by itself does not keep the session alive. */
+  /** Requests that the page sends by itself do not extend the session. */
   readonly isBackground?: boolean
 }
 
@@ -30,7 +30,7 @@ export const dashboardHeaders = (isBackground: boolean): Record<string, string> 
   ...(isBackground ? { 'x-agw-background': '1' } : {}),
 })
 
-/** Asks the admin API; an answer that says no is a value. Both halves of the session go with it. */
+/** Calls the admin API with both halves of the session. A refusal is a value, not an exception. */
 export async function ask<T>(
   method: string,
   path: string,
@@ -60,7 +60,7 @@ export async function ask<T>(
   return { ok: false, problem: refused(path, answer.status, value) }
 }
 
-/** What an answer that says no says; where it is that nobody is signed in, the sign-in comes up. */
+/** The problem of a refused request. If the session is not valid, the sign-in page is shown. */
 export function refused(path: string, status: number, value: unknown): Problem {
   if (status === 401 && path !== '/session') connection.sessionOver()
   return problemOf(status, value)

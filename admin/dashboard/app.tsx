@@ -35,7 +35,7 @@ const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['try', 'Try'],
 ]
 
-/** How often it is looked whether a service that was away is back. */
+/** How often an unreachable service is checked. */
 const RETRY_MS = 3000
 
 export function App() {
@@ -96,7 +96,7 @@ function Frame({
   const [, title = 'Not found'] = PAGES.find(([page]) => page === (place.parts[0] ?? '')) ?? []
   useEffect(() => {
     document.title = `${title} · Agent Access Gateway`
-    // A reader by ear hears that the page has changed; at the first one it begins at the top anyway.
+    // Screen readers announce a page change; the first page is read from the top anyway.
     if (!isFirst.current) main.current?.focus()
     isFirst.current = false
   }, [path, title])
@@ -173,7 +173,7 @@ function PageOf({ place }: { place: PageAddress }) {
   const { parts, query } = place
   const [page = '', id] = parts
   if (id !== undefined && !isId(page, id)) return <NotFound />
-  // The key creates a new page where it is about another resource.
+  // The key creates a new page instance for another resource.
   switch (page) {
     case '':
       return <OverviewPage />

@@ -1,6 +1,6 @@
 export type Reach = 'reached' | 'unreachable' | 'session_over'
 
-/** Whether the service answers and the session holds, for the one banner that says so. */
+/** Whether the service is reachable and the session valid, for the banner. */
 class Connection {
   #reach: Reach = 'reached'
   readonly #listeners = new Set<(reach: Reach) => void>()

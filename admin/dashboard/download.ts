@@ -2,7 +2,7 @@ import { type ApiAnswer, dashboardHeaders, parse, refused, UNREACHABLE } from '.
 
 const FILE_NAME = /filename="([^"]+)"/
 
-/** Asks for a file and gives it to the browser to keep: a plain link could not say by which page it is asked. */
+/** Fetches a file and saves it. A plain link could not send the session header. */
 export async function download(path: string): Promise<ApiAnswer<null>> {
   try {
     const answer = await fetch(path, { headers: dashboardHeaders(false) })
@@ -21,6 +21,6 @@ function save(content: Blob, name: string): void {
   link.href = URL.createObjectURL(content)
   link.download = name
   link.click()
-  // The browser has taken hold of it by then.
+  // By then the browser has started the download.
   setTimeout(() => URL.revokeObjectURL(link.href))
 }

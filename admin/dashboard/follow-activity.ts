@@ -4,12 +4,12 @@ import type { ActivityEntry } from './api-types.ts'
 import { connection } from './connection.ts'
 
 const RETRY_MS = 2000
-/** Far beyond an entry; a change of the largest scope is half a megabyte, before and after. */
+/** Above any entry: a change of the largest scope has half a megabyte, before and after. */
 const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024
 
 /**
- * Follows the activity log until it is told to stop, and goes on after the last event when the stream breaks. The
- * browser's own EventSource would give up for good on the first answer that is no stream, such as one of a restart.
+ * Follows the activity log until it is stopped, and resumes after the last event when the stream breaks. The
+ * browser's EventSource would give up at the first response that is not a stream, as during a restart.
  */
 export function followActivity(
   path: string,
@@ -53,7 +53,7 @@ async function follow(
         await readParts(answer.body, (text) => parser.feed(text))
       }
     } catch {
-      // Told by the state; the next turn tries again.
+      // The state shows it; the next iteration retries.
     } finally {
       document.removeEventListener('visibilitychange', look)
     }
@@ -67,7 +67,7 @@ async function follow(
 const isSeen = (): boolean => document.visibilityState === 'visible'
 
 /**
- * A tab that nobody looks at follows nothing: of HTTP/1.1 a browser opens six connections to a host, for all its tabs,
+ * A hidden tab does not follow: with HTTP/1.1 a browser opens six connections per host for all its tabs,
  * and six streams would leave none for a kill.
  */
 function untilSeen(stopped: AbortSignal): Promise<void> {

@@ -6,7 +6,7 @@ const IDS: Readonly<Record<string, RegExp>> = {
 }
 
 /**
- * Whether what stands in a link can be the id of such a thing. All else, `..` and `export` for example, would make the
+ * Whether a text in a link can be the id of such a resource. Other texts, such as `..` or `export`, would make the
  * page ask another path of the API, in the name of the operator who follows the link.
  */
 export const isId = (page: string, id: string): boolean => IDS[page]?.test(id) ?? true

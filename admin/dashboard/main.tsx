@@ -6,6 +6,6 @@ const root = document.getElementById('app')
 if (root !== null) {
   root.replaceChildren()
   render(<App />, root)
-  // Nothing of what was shown stays, and the next answer says who is signed in.
+  // All shown data is dropped, and the next response tells who is signed in.
   pageSecret.onChangeElsewhere(() => location.reload())
 }

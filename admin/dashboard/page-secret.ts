@@ -21,7 +21,7 @@ class PageSecret {
     localStorage.removeItem(NAME)
   }
 
-  /** Calls back when another tab has signed out, or in as somebody else: what this one shows is no longer true. */
+  /** Calls back when another tab has signed out or signed in as another user: the data shown here is stale. */
   onChangeElsewhere(changed: () => void): void {
     const look = (): void => {
       if ((localStorage.getItem(NAME) ?? '') !== this.#value) changed()

@@ -38,7 +38,7 @@ export function usePlace(): PageAddress {
   return readPlace(hash)
 }
 
-/** Somebody may have typed a broken escape. */
+/** The link may contain an invalid escape. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part)

@@ -6,7 +6,7 @@ export const SessionContext = createContext<Who | null>(null)
 
 const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 }
 
-/** Whether to offer what needs a role. The server decides; this only hides what it would refuse. */
+/** Whether to show actions that need a role. The server decides; this only hides what it would refuse. */
 export function useMay(role: Role): boolean {
   const who = useContext(SessionContext)
   return who !== null && RANK[who.role] >= RANK[role]

@@ -7,7 +7,7 @@ export interface Action<A extends readonly unknown[]> {
   readonly run: (...args: A) => void
 }
 
-/** Something that a person sets off: once at a time, with what went wrong at hand. */
+/** An action of the user: one at a time, with its error. */
 export function useAction<T, A extends readonly unknown[]>(
   work: (...args: A) => Promise<ApiAnswer<T>>,
   onDone: (value: T, ...args: A) => void,

@@ -4,7 +4,7 @@ import type { Page } from './api-types.ts'
 import { connection } from './connection.ts'
 
 export interface Loading<T> {
-  /** What was read last; it stays while it is read again. */
+  /** The last response; it stays during a reload. */
   readonly value: T | null
   readonly etag: string | null
   readonly problem: Problem | null
@@ -26,7 +26,7 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
     async (isBackground: boolean) => {
       if (path === null) return
       const answer = await ask<T>('GET', path, { isBackground })
-      // An answer to a question of before says nothing about this one.
+      // The response belongs to an earlier request.
       if (wanted.current !== path) return
       setState((before) =>
         answer.ok
@@ -51,11 +51,11 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
 }
 
 export interface Paged<T> extends Omit<Loading<readonly T[]>, 'etag'> {
-  /** Null when everything is there. */
+  /** Null when the last page was loaded. */
   readonly more: (() => void) | null
 }
 
-/** A list of the API, page after page. */
+/** A paged list of the API. */
 export function usePages<T>(path: string): Paged<T> {
   const first = useLoad<Page<T>>(path)
   const [rest, setRest] = useState<{

@@ -2,7 +2,7 @@ import { withQuery } from './api.ts'
 import type { Agent, Integration, Page } from './api-types.ts'
 import { useLoad } from './use-load.ts'
 
-/** As many as the API lists at once; what is beyond is shown by its id. */
+/** The page size of the API; resources beyond it are shown by id. */
 const KNOWN = '200'
 
 /** The names of agents or integrations by their ids. */

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 
-/** Shorter than the pause in which one looks whether something was found, longer than that between two letters. */
+/** Longer than the pause between two keystrokes, shorter than the pause before looking at results. */
 const SETTLED_MS = 200
 
-/** A text once nobody has typed for a moment: a search of 100,000 agents for each letter would be the service's load. */
+/** A debounced text: a search of 100,000 agents for each keystroke would be expensive. */
 export function useSettled(text: string): string {
   const [settled, setSettled] = useState(text)
   useEffect(() => {

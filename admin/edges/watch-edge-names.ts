@@ -6,7 +6,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 
 interface Parts {
   readonly redis: RedisClient
-  /** Gets the alert. */
+  /** The organization that gets the alert. */
   readonly organization_id: string
   readonly lease_ms: number
   readonly now: () => Date
@@ -24,7 +24,7 @@ export function watchEdgeNames(parts: Parts): () => void {
     let before: ReadonlySet<string> = new Set()
     for (;;) {
       await wait(parts.lease_ms, undefined, { signal: stopped.signal, ref: false })
-      // While the store is unavailable, nothing is known.
+      // While the store is unavailable, the edges are unknown.
       const shared = await sharedNames(parts).catch(() => new Map<string, readonly EdgeRecord[]>())
       for (const [name, records] of shared)
         if (before.has(name)) await report(parts, name, records).catch(() => undefined)

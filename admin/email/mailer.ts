@@ -11,8 +11,8 @@ export interface Mail {
 
 export interface Mailer {
   /**
-   * To the addresses of AGW_ALERT_EMAIL_TO.
-   * @throws when the server does not take it
+   * Sends to the addresses of AGW_ALERT_EMAIL_TO.
+   * @throws when the server does not accept it
    */
   send(mail: Mail): Promise<void>
   close(): void
@@ -25,7 +25,7 @@ export const hasMail = ({
 }: Pick<Settings, 'smtpUrl' | 'alertEmailFrom'>): boolean =>
   smtpUrl !== null && alertEmailFrom !== null
 
-/** Null where e-mail is off. */
+/** Null if e-mail is off. */
 export function createMailer(
   settings: Pick<Settings, 'smtpUrl' | 'alertEmailFrom' | 'alertEmailTo'>,
 ): Mailer | null {
@@ -36,7 +36,7 @@ export function createMailer(
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
-    // Mails are made of text alone; a name in one can never make it read a file or a URL.
+    // E-mails are plain text; a name in one cannot make the library read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   })

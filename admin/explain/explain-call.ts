@@ -6,14 +6,14 @@ import { type Explanation, explanation } from './explanation.ts'
 
 export interface Question {
   readonly method: string
-  /** The absolute target URL as an operator writes it. */
+  /** The absolute target URL as the operator gave it. */
   readonly url: string
   readonly agent: AgentFacts
   readonly integrations: IntegrationTable
   readonly now_ms: number
 }
 
-/** What the gateway would answer to a call of the agent that has no headers of its own. */
+/** The decision on a call of the agent without further headers. */
 export const explainCall = ({ method, url, agent, integrations, now_ms }: Question): Explanation =>
   explanation(
     admit({

@@ -3,7 +3,7 @@ import type { Admission } from '../../core/decision/admission.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
 
-/** What the gateway would answer, in the order of its checks, up to the scope that governs the call. */
+/** The decision, in the order of checks, up to the scope that applies to the call. */
 export type Explanation = Static<typeof Explanation>
 export const Explanation = Strict({
   answer: Type.Enum(['allowed', 'refused']),

@@ -7,7 +7,7 @@ import { probeProxy } from './probe-proxy.ts'
 export type Readiness = Static<typeof Readiness>
 export const Readiness = Strict({
   ready: Type.Boolean(),
-  /** By part, `ok` or what is missing. */
+  /** By part: `ok`, or the problem. */
   parts: Strict({ redis: Type.String(), edges: Type.String(), proxy: Type.String() }),
   live_edges: Type.Integer(),
 })

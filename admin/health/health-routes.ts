@@ -4,12 +4,12 @@ import type { AdminContext } from '../context/admin-context.ts'
 import { Strict } from '../http/common-schemas.ts'
 import { checkReadiness, Readiness } from './check-readiness.ts'
 
-/** A check is shared by those who ask within this time, so that asking cannot load the proxy. */
+/** Requests within this time share one check, so that polling cannot load the proxy. */
 const SHARED_MS = 500
 
 const Health = Strict({ status: Type.String() })
 
-/** `/healthz`: this process runs. `/readyz`: calls go through. Neither needs a token, and neither tells a secret. */
+/** `/healthz`: this process runs. `/readyz`: calls are served. Neither needs a token or reveals a secret. */
 export function healthRoutes(app: FastifyInstance, context: AdminContext): void {
   let last: { readonly at_ms: number; readonly check: Promise<Readiness> } | null = null
   const shared = (): Promise<Readiness> => {

@@ -5,8 +5,8 @@ import type { Settings } from '../../core/settings.ts'
 const PROBE_TIMEOUT_MS = 1500
 
 /**
- * Asks the proxy for `/`, which is no target URL: only a decision of ext-proc answers that with this reason, so it
- * proves listener and processor at once. Null when all is well, else what was wrong.
+ * Requests `/` from the proxy, which is not a target URL: only ext-proc answers it with this reason, so it
+ * checks listener and processor at once. Null if both work, else the problem.
  */
 export function probeProxy(
   settings: Pick<Settings, 'proxyHost' | 'proxyPort' | 'tlsCertFile'>,
@@ -15,7 +15,7 @@ export function probeProxy(
   const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[proxyHost] ?? proxyHost
   const options = { host, port: proxyPort, path: '/', agent: false, timeout: PROBE_TIMEOUT_MS }
   return new Promise((resolve) => {
-    // The probe holds no secret, and the certificate names the proxy as its callers know it, not as we reach it.
+    // The probe contains no secret, and the certificate has the proxy's public name, not the address used here.
     const request =
       tlsCertFile === null
         ? requestHttp(options)

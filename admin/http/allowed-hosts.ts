@@ -14,7 +14,7 @@ export function allowedHosts({
   const names = new Set([apiHost, hostname(), ...apiAllowedHosts].map(plainName))
   const suffixes = [...names].filter((name) => name.startsWith('*.')).map((name) => name.slice(1))
   return (host) => {
-    // Only programs that speak HTTP/1.0 leave it out; a browser never does.
+    // Only HTTP/1.0 clients omit it; browsers never do.
     if (host === undefined) return true
     const name = nameOf(host)
     if (name === null) return false

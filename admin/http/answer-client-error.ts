@@ -9,7 +9,7 @@ const CODES: Readonly<Record<string, AdminErrorCode>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'request_timeout',
 }
 
-/** What is not HTTP gets our JSON too, as far as the connection still takes an answer. */
+/** Malformed HTTP gets a JSON error too, if the connection is still writable. */
 export function answerClientError(error: { readonly code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
   const issues = [{ path: '', message: 'is not well-formed HTTP' }]

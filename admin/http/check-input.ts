@@ -4,7 +4,7 @@ import type { Static, TSchema } from 'typebox'
 import { describeProblem, mustBeOneOf, type SchemaError } from './describe-problem.ts'
 import type { Issue } from './outcome.ts'
 
-/** So many errors of one request are listed; a caller that has more corrects these first. */
+/** Errors that one response lists; with more, the caller corrects these first. */
 export const ISSUES_LIMIT = 100
 System.Settings.Set({ maxErrors: ISSUES_LIMIT })
 
@@ -12,7 +12,7 @@ type Checked<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly issues: readonly Issue[] }
 
-/** A schema of alternatives that are told apart by one literal member, such as `auth` by `type`. */
+/** A union of schemas with a discriminator, such as `type` of `auth`. */
 interface Alternatives {
   readonly anyOf: readonly TSchema[]
   readonly discriminator: { readonly propertyName: string }
@@ -34,7 +34,7 @@ export function checkInput<S extends TSchema>(
   return { ok: false, issues }
 }
 
-/** Compiles a schema ahead of the first request that needs it: a large one takes some ten milliseconds. */
+/** Compiles a schema before the first request that needs it: a large one takes some ten milliseconds. */
 export const prepareInput = (schema: TSchema): void => void validatorOf(schema)
 
 function validatorOf(schema: TSchema): Validator {
@@ -60,7 +60,7 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
   }
   for (const error of errors) {
     if (alternatives.some(({ at }) => isWithin(error.instancePath, at))) continue
-    // Of a text that is empty or too long, its form says nothing more.
+    // If a text is empty or too long, its pattern adds nothing.
     if (error.keyword === 'pattern' && sized.has(error.instancePath)) continue
     for (const issue of describe(schema, error)) add(issue)
   }
@@ -69,7 +69,7 @@ function issuesOf(schema: TSchema, value: unknown): Issue[] {
   return issues.length > 0 ? issues : [{ path: '', message: 'does not have an allowed form' }]
 }
 
-/** The errors of every alternative at once would say nothing; only the one that the caller meant counts. */
+/** Errors of all alternatives at once would be useless; only the alternative that the discriminator selects is reported. */
 function issuesOfChoice(
   { anyOf, discriminator }: Alternatives,
   value: unknown,

@@ -5,7 +5,7 @@ import { TIME_MESSAGE, TIME_PATTERN } from './read-time.ts'
 /** Control characters and half surrogate pairs, as a class of a pattern that other languages read too. */
 export const UNCLEAN = '\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff'
 
-/** Of texts that take everything but these. */
+/** For texts that allow every other character. */
 export const NO_CONTROLS = 'must have no control characters'
 
 /** Text for people: no control characters, no half surrogate pairs, at least one visible character. */

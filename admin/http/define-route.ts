@@ -3,7 +3,7 @@ import type { AdminRole } from '../../core/model.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Outcome } from './outcome.ts'
 
-/** A request that is signed in, allowed by its role, and valid. */
+/** An authenticated, authorized and valid request. */
 export interface AdminCall<P = unknown, Q = unknown, B = unknown> {
   readonly context: AdminContext
   readonly actor: Actor
@@ -25,15 +25,15 @@ export interface Route<
 > {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   readonly path: `/admin/${string}` | `/webhooks${string}`
-  /** The least role that may call it. */
+  /** The minimum role. */
   readonly role: AdminRole
-  /** Whether an organization key whose uses have `webhooks` opens it as well as an admin token. */
+  /** Whether an organization key with the use `webhooks` is accepted as well as an admin token. */
   readonly organization_key?: boolean
   /** Only for the default organization. */
   readonly deployment_wide?: boolean
-  /** Never refused for its form: `body` is whatever text came, query and Idempotency-Key count for nothing. */
+  /** Never refused for its form: `body` is the received text; query and Idempotency-Key are ignored. */
   readonly forgiving?: boolean
-  /** Whether it takes If-Match. */
+  /** Whether it accepts If-Match. */
   readonly conditional?: boolean
   readonly tag: string
   readonly summary: string

@@ -9,7 +9,7 @@ export interface SchemaError {
   readonly params: object
 }
 
-/** A pattern cannot be read by most people, so a schema with one says in this member what it asks for. */
+/** A schema with a pattern states in this member, in words, what the pattern requires. */
 export const PATTERN_MESSAGE = 'x-message'
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -24,7 +24,7 @@ const TYPES: Readonly<Record<string, string>> = {
 const count = (limit: unknown, one: string): string =>
   `${String(limit)} ${limit === 1 ? one : `${one}s`}`
 
-/** What the words of a limit need to know: its number. */
+/** The number of a limit, for its message. */
 const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
   minLength: (limit) =>
     limit === 1 ? 'must not be empty' : `must have at least ${count(limit, 'character')}`,
@@ -41,12 +41,12 @@ const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
   multipleOf: (limit) => `must be a multiple of ${String(limit)}`,
 }
 
-/** What is wrong with a value, in words; null where another error of the same value says it. */
+/** The problem with a value, in words; null if another error of the same value covers it. */
 export function describeProblem(schema: TSchema, error: SchemaError): string | null {
   const { keyword } = error
   const params = error.params as Readonly<Record<string, unknown>>
   switch (keyword) {
-    // Of a member that may be null, what is wrong with its value says it all.
+    // For a nullable member, the error of the non-null schema is enough.
     case 'boolean':
     case 'anyOf':
       return null

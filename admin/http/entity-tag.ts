@@ -5,7 +5,7 @@ import type { Refusal } from './outcome.ts'
 export const entityTag = (stored: string): string =>
   `"${createHash('sha256').update(stored).digest('base64url').slice(0, 22)}"`
 
-/** If-Match is optional; without it the last writer wins, as a merge patch is meant to. */
+/** If-Match is optional; without it the last writer wins. */
 export function checkPrecondition(
   headers: Readonly<Record<string, string | readonly string[] | undefined>>,
   stored: string,

@@ -3,7 +3,7 @@ import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { AdminErrorCode } from './admin-errors.ts'
 
-/** An error in a request: `path` is a JSON pointer into the part that is named first (`/name`, `query/limit`). */
+/** A problem in a request. `path` is a JSON pointer, for the query with the prefix `query` (`/name`, `query/limit`). */
 export interface Issue {
   readonly path: string
   readonly message: string
@@ -19,21 +19,21 @@ export interface Answer {
 export interface Refusal {
   readonly kind: 'refusal'
   readonly error: AdminErrorCode
-  /** Stands in for the sentence of the catalogue. */
+  /** Replaces the message of the catalogue. */
   readonly message?: string
   readonly details?: Readonly<Record<string, unknown>>
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** An answer that is written as it is made, for what is too large to hold or has no end. */
+/** A streamed response, for content that is too large to hold or has no end. */
 export interface Streamed {
   readonly kind: 'streamed'
   readonly headers: Readonly<Record<string, string>>
-  /** Resolves when all is written; `gone` is aborted when nobody reads any more. */
+  /** Resolves when everything is written; `gone` is aborted when the client has disconnected. */
   readonly write: (out: Writable, gone: AbortSignal) => Promise<void>
 }
 
-/** What the activity log keeps of a change; secrets are masked by the code that creates it. */
+/** The activity log entry of a change. The code that creates it masks secrets. */
 export interface Audit {
   readonly action: string
   readonly target: string
@@ -46,7 +46,7 @@ export interface Audit {
   readonly scope_id?: string | null
 }
 
-/** A change that was decided on what was read; the guards hold that reading true when it is written. */
+/** A change that was decided from values read before; the guards ensure that these are unchanged when it is written. */
 export interface Plan {
   readonly kind: 'plan'
   readonly guards: readonly Guard[]
@@ -54,7 +54,7 @@ export interface Plan {
   readonly targets: readonly ControlTarget[]
   readonly audit: Audit
   readonly answer: Answer
-  /** Tidying that may fail or be lost without harm; it runs once the change is in force. */
+  /** Cleanup that may fail or be lost without harm; it runs once the change is in force. */
   readonly afterwards?: () => Promise<void>
 }
 

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Readable } from 'node:stream'
 
-/** More than any body that means something here; the rest is not read. */
+/** Above any meaningful body; the rest is not read. */
 const BODY_LIMIT_BYTES = 65_536
-/** A body that does not arrive must not keep the request from being carried out. */
+/** A body that does not arrive must not prevent the request from being executed. */
 const BODY_WAIT_MS = 1000
 
-/** Takes whatever body comes, of whatever type, as text: these requests are never refused for their form. */
+/** Accepts any body of any type as text: these requests are never refused for their form. */
 export function readAnyBody(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
-  // A type that is not well-formed would be refused before any parser is asked.
+  // A malformed content type would be refused before any parser runs.
   app.addHook('onRequest', async (request) => {
     request.raw.headers['content-type'] = 'application/octet-stream'
   })

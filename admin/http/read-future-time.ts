@@ -1,7 +1,7 @@
 import type { Issue } from './outcome.ts'
 import { readTime, TIME_MESSAGE } from './read-time.ts'
 
-/** The time in UTC, or what is wrong with it. */
+/** The time in UTC, or the problem with it. */
 export function readFutureTime(
   text: string,
   now: Date,

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 const DEPTH_LIMIT = 64
 
 /**
- * Reads JSON bodies, merge patches included. No body at all is an empty object, so that a missing member is named
+ * Parses JSON bodies and merge patches. An empty body is an empty object, so that a missing member is reported
  * as such; a member called `__proto__` is refused.
  */
 export function readJson(app: FastifyInstance): void {
@@ -22,7 +22,7 @@ export function readJson(app: FastifyInstance): void {
   )
 }
 
-/** How deep brackets are nested outside of strings; the text need not be JSON. */
+/** The nesting depth of brackets outside of strings; the text need not be valid JSON. */
 function depthOf(text: string): number {
   let depth = 0
   let deepest = 0

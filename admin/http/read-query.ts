@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox'
 
 /**
- * Turns query texts into what their schema says: whole numbers and true or false. Everything else stays as it is,
- * for the schema to judge.
+ * Converts query values to the types of their schema: integers and booleans. Other values stay text,
+ * for the schema to validate.
  */
 export function readQuery(schema: TSchema, query: unknown): unknown {
   const { properties = {} } = schema as { properties?: Readonly<Record<string, { type?: string }>> }

@@ -1,11 +1,11 @@
-/** A time as callers give it: ISO 8601 to the minute at least, with Z or an offset. Whatever fits it is a time. */
+/** A time in a request: ISO 8601, at least to the minute, with Z or an offset. */
 export const TIME_PATTERN =
   '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?(Z|[+-]([01]\\d|2[0-3]):[0-5]\\d)$'
 export const TIME_MESSAGE = 'must be a time like 2030-01-31T12:00:00Z'
 
 const TIME = new RegExp(TIME_PATTERN)
 
-/** Unix ms; null for what is no time. */
+/** Unix ms; null if it is not a valid time. */
 export const readTime = (text: string): number | null => {
   const ms = TIME.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(ms) ? null : ms

@@ -1,7 +1,7 @@
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import type { Refusal } from './outcome.ts'
 
-/** Turns what the framework, the parser or the store throws into a refusal; null for a bug. */
+/** Maps an error of the framework, parser or store to a refusal; null for a bug. */
 export function refusalOfError(error: unknown, body_limit_bytes: number): Refusal | null {
   if (!(error instanceof Error)) return null
   const { statusCode, code = '' } = error as { statusCode?: number; code?: string }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Logger } from 'pino'
 import type { Streamed } from './outcome.ts'
 
-/** Sends an answer as it is made. An error in the middle cuts the connection, since the status has gone out. */
+/** Streams a response. An error in the middle cuts the connection, since the status has already been sent. */
 export function sendStream(
   reply: FastifyReply,
   { headers, write }: Streamed,

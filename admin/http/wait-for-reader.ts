@@ -5,8 +5,8 @@ import type { Writable } from 'node:stream'
 export const READER_STALL_MS = 60_000
 
 /**
- * Resolves when the reader has taken what was written.
- * @throws when the answer has ended, or the client stopped reading
+ * Resolves when the client has read what was written.
+ * @throws when the response has ended or the client has stopped reading
  */
 export async function waitForReader(
   out: Writable,

@@ -15,9 +15,9 @@ interface TextForm {
   readonly [PATTERN_MESSAGE]?: string
 }
 
-/** What a text of each kind has to look like. What a pattern cannot say is in `checkAuth`. */
+/** The pattern of each kind of text. `checkAuth` checks what a pattern cannot express. */
 const TEXTS: Readonly<Record<TextKind, TextForm>> = {
-  /** Visible ASCII, with spaces inside only. */
+  /** Visible ASCII; spaces only between other characters. */
   header_value: {
     maxLength: SECRET_LENGTH_LIMIT,
     pattern: '^[\\x21-\\x7e]([\\x20-\\x7e]*[\\x21-\\x7e])?$',
@@ -80,12 +80,12 @@ function mapMembers(
 
 const DISCRIMINATOR = { discriminator: { propertyName: 'type' } }
 
-/** The credential as it is given. The literal `type` tells which of the forms it is. */
+/** The credential as it is sent. The literal `type` is the discriminator. */
 export const AuthSchema = Type.Unsafe<PlainAuth>(
   Type.Union(CREDENTIAL_TYPES.map(given), DISCRIMINATOR),
 )
 
-/** The credential as it is read. An answer with anything else in it is refused by this schema. */
+/** The credential as it is read. The schema rejects a response with any other member. */
 export const AuthView = Type.Unsafe<ShownAuth>(
   Type.Union(CREDENTIAL_TYPES.map(read), {
     ...DISCRIMINATOR,
@@ -95,7 +95,7 @@ export const AuthView = Type.Unsafe<ShownAuth>(
 )
 type ShownAuth = { readonly type: AuthType } & Readonly<Record<string, string | null>>
 
-/** A credential that is sent back as it was read. Whether it is, is compared with what is stored. */
+/** A credential that is sent back as it was read. It is compared with the stored one. */
 export const AuthReadBack = Type.Object(
   { type: Type.String() },
   { additionalProperties: Type.Union([Type.String(), Type.Null()]) },

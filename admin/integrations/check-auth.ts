@@ -8,7 +8,7 @@ import type { Issue } from '../http/outcome.ts'
 const REFUSED_HEADER =
   /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|keep-alive|expect|via|forwarded|proxy-.*|x-forwarded-.*|x-real-ip|x-request-id|x-agw-.*|x-envoy-.*|accept-encoding|http2-settings)$/
 
-/** What the schema of a text cannot say; null when there is nothing wrong with it. */
+/** Checks a text beyond its schema; null if it is valid. */
 const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
   header_name: (name) =>
     REFUSED_HEADER.test(plainHeaderName(name))
@@ -24,7 +24,7 @@ const CHECKS: Partial<Record<TextKind, (text: string) => string | null>> = {
   },
 }
 
-/** What the schema of a credential cannot say. */
+/** Checks a credential beyond its schema. */
 export function checkAuth(auth: PlainAuth): Issue[] {
   const given = auth as Readonly<Record<string, string | undefined>>
   return Object.entries(findCredentialType(auth.type)?.members ?? {}).flatMap(

@@ -14,7 +14,7 @@ import { readBaseUrl } from './read-base-url.ts'
 import { warningsOfIntegration } from './warnings-of-integration.ts'
 
 /**
- * `auth` is replaced whole. A base URL of a new origin needs `auth` with it, so that nobody can send a stored secret
+ * `auth` is replaced as a whole. A base URL with a new origin requires `auth`, so that nobody can send a stored secret
  * elsewhere without knowing it (threat model, rule 4).
  */
 export async function editIntegration({
@@ -36,7 +36,7 @@ export async function editIntegration({
   if (issues.length > 0) return invalid(issues)
   const was = parseBaseUrl(current.base_url)
   const stays = was.ok && was.base.origin === parsed.base.origin
-  // Without a secret there is nothing that the same `auth`, given again, could send elsewhere.
+  // Without a secret, `auth` cannot send anything elsewhere.
   const is_secretless = patch['auth'] !== undefined && secretMembers(current.auth.type).length === 0
   if (auth === undefined && !stays && !is_secretless)
     return invalid([

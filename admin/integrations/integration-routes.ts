@@ -52,7 +52,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
     summary: 'Change an integration with a JSON merge patch. auth is replaced as a whole',
     methods: ['PUT', 'PATCH'],
     schema: EditableIntegration,
-    // `auth` is given whole, or as it was read, which changes nothing.
+    // `auth` is sent as a whole, or as it was read, which changes nothing.
     body: Strict({
       ...EditableIntegration.properties,
       auth: Type.Union([AuthSchema, AuthReadBack]),

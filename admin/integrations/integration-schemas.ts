@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { Name, Strict, Timestamp } from '../http/common-schemas.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
-/** What it is called and where it is, for its routes and for `agw apply`. */
+/** Its name and path, for its routes and for `agw apply`. */
 export const INTEGRATION_RESOURCE = {
   name: 'integration',
   path: '/admin/integrations',

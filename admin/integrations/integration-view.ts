@@ -7,7 +7,7 @@ import { openAuth } from '../../core/store/credential-binding.ts'
 /** Four characters of a shorter secret would be too large a part of it. */
 const SHOWN_FROM_LENGTH = 16
 
-/** What a reader of the API sees of an integration: of each secret the last four characters at most. */
+/** An integration as the API shows it: of each secret at most the last four characters. */
 export function integrationView(ring: KeyRing, integration: Integration): Record<string, unknown> {
   const { integration_id, name, base_url, strip_agent_id, allow_empty_segments, created_at } =
     integration
@@ -39,6 +39,6 @@ function authView(ring: KeyRing, integration: Integration): Record<string, unkno
   return view
 }
 
-/** What a read shows of a secret. */
+/** A secret as the API shows it. */
 export const shownOf = (secret: string): string | null =>
   secret.length < SHOWN_FROM_LENGTH ? null : secret.slice(-4)

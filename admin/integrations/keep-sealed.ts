@@ -3,7 +3,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import { resealAll } from './reseal-all.ts'
 
-/** How often it is looked whether the edges of an older version are gone. */
+/** How often live edges of an older version are looked for. */
 const RETRY_INTERVAL_MS = 5_000
 
 /**

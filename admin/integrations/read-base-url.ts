@@ -2,7 +2,7 @@ import { type BaseUrl, parseBaseUrl } from '../../core/policy/parse-base-url.ts'
 import type { UrlProblem } from '../../core/policy/read-url.ts'
 import type { Issue } from '../http/outcome.ts'
 
-/** The canonical base URL, or what is wrong with the text. */
+/** The canonical base URL, or the problem with the text. */
 export function readBaseUrl(
   text: string,
 ): { readonly ok: true; readonly base: BaseUrl } | { readonly ok: false; readonly issue: Issue } {

@@ -2,7 +2,7 @@ import { findCredentialType } from '../../core/credential/catalogue.ts'
 import { egressWarnings, type EgressRules } from '../../core/egress/egress-warnings.ts'
 import type { Integration } from '../../core/model.ts'
 
-/** What the egress filter would refuse of an integration: its API, and the endpoint that its token comes from. */
+/** Warnings for the base URL and token URL that the egress filter would refuse. */
 export function warningsOfIntegration(
   rules: EgressRules,
   { base_url, auth }: Pick<Integration, 'base_url' | 'auth'>,

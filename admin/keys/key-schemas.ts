@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { FutureTime, Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 
-/** A deletion of an agent removes its keys in one script, and nobody rotates through more. */
+/** The deletion of an agent removes its keys in one script, and rotation needs no more. */
 export const AGENT_KEYS_LIMIT = 50
 export const ORGANIZATION_KEYS_LIMIT = 1000
 /** An edge looks through them on each call with such a key. */

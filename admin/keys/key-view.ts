@@ -2,7 +2,7 @@ import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-/** What a reader of the API sees of a key: never the key and never its hash. */
+/** A key as the API shows it: without the key and its hash. */
 export function keyView(key: ApiKey, last_used_ms: number | null): Record<string, unknown> {
   const { key_id, agent_id, last4, name, agent_ids, uses, created_at } = key
   const { expires_at, revoked_at, revoked_by } = key

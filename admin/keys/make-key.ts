@@ -33,7 +33,7 @@ export async function makeAgentKey(
   return await makeKey(call, stored)
 }
 
-/** A key of the organization works for every agent, or for those it names. */
+/** An organization key works for every agent, or for the listed ones. */
 export async function makeOrganizationKey(
   call: AdminCall<Params, unknown, Wanted>,
 ): Promise<Made<ApiKey> | Refusal> {
@@ -83,7 +83,7 @@ async function makeKey(
   }
 }
 
-/** A revoked key stays in the list as long as there is room; null when every key still works. */
+/** The oldest revoked key, which makes room for a new one; null if every key is valid. */
 async function makeRoom(
   redis: RedisClient,
   org: string,

@@ -9,13 +9,13 @@ export interface NewKey {
   readonly key: string
   readonly record: ApiKey
   readonly writes: readonly Write[]
-  /** Of these writes, the one by which a key is found; the others store the record. */
+  /** The write that makes the key valid; the others store its record. */
   readonly link: Write
-  /** An edge may remember that it did not know this hash. */
+  /** An edge may have cached that this hash is unknown. */
   readonly target: ControlTarget
 }
 
-/** Owner, in the index of keys, of those that belong to the organization. */
+/** The owner of organization keys in the index of keys. */
 export const ORGANIZATION_OWNER = '-'
 
 /** A new key of an agent, or of the organization when `agent_id` is null. */

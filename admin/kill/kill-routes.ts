@@ -16,7 +16,7 @@ import { REASON_LENGTH_LIMIT, readKillOrder } from './read-kill-order.ts'
 const Milliseconds = Type.Number({ minimum: 0 })
 const Count = Type.Integer({ minimum: 0 })
 
-/** The shape that is understood; nothing else is refused either. */
+/** The documented shape; other bodies are accepted too. */
 const KillBody = Type.Object({
   reason: Type.Optional(Type.String({ maxLength: REASON_LENGTH_LIMIT })),
   notify: Type.Optional(

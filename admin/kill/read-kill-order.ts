@@ -1,6 +1,6 @@
 import { NOTIFY_CHANNELS, type NotifyChannel } from '../../core/kill/kill-record.ts'
 
-/** A reason is for people; what is longer is cut, since a kill never fails on form. */
+/** The reason is for people; a longer one is truncated, since a kill never fails because of its form. */
 export const REASON_LENGTH_LIMIT = 2000
 const NOTIFY_LIMIT = 20
 const NOTIFY_LENGTH_LIMIT = 200
@@ -11,7 +11,7 @@ export interface KillWishes {
   readonly notify_ignored: readonly string[]
 }
 
-/** What a body says of a kill, whatever it is: a body that cannot be understood says nothing. */
+/** Reads the options of a kill from any body; one that cannot be parsed has none. */
 export function readKillOrder(body: string): KillWishes {
   let parsed: unknown
   try {
@@ -37,6 +37,6 @@ const isChannel = (text: string): text is NotifyChannel =>
 
 function asText(value: unknown, limit = NOTIFY_LENGTH_LIMIT): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // A half of a surrogate pair has no form in UTF-8.
+  // A lone surrogate cannot be encoded in UTF-8.
   return Buffer.from(text.slice(0, limit)).toString()
 }

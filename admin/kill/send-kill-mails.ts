@@ -4,9 +4,9 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { Mail, Mailer } from '../email/mailer.ts'
 
-/** How often a new one is looked for; the kill itself waits for none. */
+/** Polling interval. A kill does not wait for its e-mail. */
 const INTERVAL_MS = 1_000
-/** The next try of one that could not be sent, or whose sender has died. */
+/** The next attempt for an e-mail that could not be sent or whose sender has ended. */
 const RETRY_MS = 60_000
 /** An e-mail that could not be sent for this long is outdated and is dropped. */
 const GIVE_UP_MS = 24 * 3600 * 1000
@@ -19,8 +19,8 @@ interface Parts {
 }
 
 /**
- * Sends the e-mails that kills have asked for. Each was stored with the event of its kill and is forgotten when the
- * mail server has taken it: a crash in between sends it again. Returns the function that stops it.
+ * Sends the e-mails about kills. Each was stored with the event of its kill and is removed when the
+ * mail server has accepted it: a crash in between sends it again. Returns the function that stops it.
  */
 export function startKillMails(parts: Parts): () => Promise<void> {
   let sending: Promise<void> | null = null
@@ -95,5 +95,5 @@ function mailOf({ agent_id, agent_name, organization_id, timestamp, data }: Acti
 const INCOMPLETE =
   'Not every edge had acknowledged it. An edge that does not acknowledge stops serving when its lease expires.'
 
-/** What operators and agents have named themselves stays in its line. */
+/** Names chosen by operators and agents must not add lines. */
 const oneLine = (value: unknown): string => String(value).replaceAll(/[\r\n]+/g, ' ')

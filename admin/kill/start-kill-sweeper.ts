@@ -1,7 +1,7 @@
 import { sweepKills } from '../../core/kill/sweep-kills.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-/** How often kills are looked for that nobody has finished; an automatic kill's event is late by this at most. */
+/** How often unfinished kills are looked for; the event of an automatic kill is delayed by this at most. */
 const SWEEP_INTERVAL_MS = 250
 
 /** Every admin process sweeps; the first one completes a kill. Returns the function that stops it. */
@@ -15,7 +15,7 @@ export function startKillSweeper(parts: {
     if (isBusy) return
     isBusy = true
     sweepKills(parts)
-      // The store is away: the next sweep finds what this one would have.
+      // The store is unavailable; the next sweep does the same work.
       .catch(() => undefined)
       .finally(() => {
         isBusy = false

@@ -15,7 +15,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import { renderEdges } from './render-edges.ts'
 
-/** What this process knows without the store. */
+/** Metrics of this process, available without the store. */
 type OwnGauge = 'agw_store_up' | 'agw_streams_open'
 type StoredGauge = Exclude<AdminGauge, OwnGauge>
 
@@ -26,7 +26,7 @@ interface MetricsParts {
   readonly streams: () => number
 }
 
-/** What this process counts, what it reads from the store when it is asked, and what the edges have counted. */
+/** The metrics of this process, of the store, read on demand, and of the edges. */
 export class AdminMetrics {
   readonly #parts: MetricsParts
   readonly #registry = new Registry()
@@ -68,7 +68,7 @@ export class AdminMetrics {
     this.#counters.agw_webhook_attempts_total.inc({ outcome })
   }
 
-  /** Without the store, what this process counts itself: alerts about an outage need it most. */
+  /** Without the store, only the metrics of this process: alerts about an outage need them most. */
   async render(): Promise<string> {
     const stored = await Promise.all([this.#read(), this.#edges()]).catch((error: unknown) => {
       if (isStoreError(error)) return null
@@ -82,7 +82,7 @@ export class AdminMetrics {
     }
     for (const [name, gauge] of this.#gauges) {
       const value = known[name]
-      // A value that was read before would be told as today's.
+      // An old value would be reported as current.
       if (value === undefined) gauge.remove()
       else gauge.set(value)
     }
@@ -128,7 +128,7 @@ export class AdminMetrics {
     for (const [process_id, text] of Object.entries(await redis.hgetall(REDIS_KEYS.edgeMetrics))) {
       const snapshot = JSON.parse(text) as EdgeSnapshot
       if (snapshot.at_ms >= oldest_ms) processes.set(process_id, snapshot)
-      // A process that was killed does not take its numbers along.
+      // The counts of a killed process are kept.
       else if (snapshot.at_ms < oldest_ms - SNAPSHOT_MAX_AGE_MS)
         await redis.hdel(REDIS_KEYS.edgeMetrics, process_id)
     }

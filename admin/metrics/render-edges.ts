@@ -3,7 +3,7 @@ import { METRICS, type MetricName, STEP_BUCKETS_S } from '../../core/metrics/met
 
 type Labels = Readonly<Record<string, string>>
 
-/** What the edges have counted, in the text format of Prometheus, each under its own label. */
+/** The metrics of the edges in the Prometheus text format, with a label per edge. */
 export function renderEdges(snapshots: ReadonlyMap<string, EdgeSnapshot>): string {
   const names = (Object.keys(METRICS) as MetricName[]).filter(
     (name) => METRICS[name].source === 'edge',

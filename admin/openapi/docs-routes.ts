@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 import { fromRoot } from '../../core/root.ts'
 
-/** The page runs its own script and nothing else, and asks nobody but this service. */
+/** The page may run only its own script and connect only to this service. */
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
@@ -12,7 +12,7 @@ const FILES = {
   '/docs/docs.css': ['docs.css', 'text/css; charset=utf-8'],
 } as const
 
-/** `/openapi.json`, and `/docs`, which lists the same for people. */
+/** `/openapi.json`, and `/docs`, which shows it as a page. */
 export function docsRoutes(app: FastifyInstance): void {
   app.get('/openapi.json', { schema: { hide: true } }, async (_, reply) =>
     reply.type('application/json').send(JSON.stringify(app.swagger())),

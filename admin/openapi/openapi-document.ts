@@ -1,6 +1,6 @@
 import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger'
 
-/** The head of /openapi.json; paths and schemas come from the routes, which validate by the same ones. */
+/** The head of /openapi.json; paths and schemas come from the routes, which validate with the same schemas. */
 export const OPENAPI: FastifyDynamicSwaggerOptions = {
   transformObject: (found) => {
     if (!('openapiObject' in found)) return found.swaggerObject
@@ -39,7 +39,7 @@ interface Operation {
   }
 }
 
-/** No body is read as one without members, so it is needed where a member is. */
+/** An empty body is an empty object, so a body is required if a member is. */
 function markBody({ requestBody }: Operation): void {
   if (requestBody === undefined) return
   requestBody.required = Object.values(requestBody.content).some(

@@ -8,7 +8,7 @@ import type { Made } from '../resources/resource.ts'
 import { newToken } from '../tokens/new-token.ts'
 import { type NewOrganization, ORGANIZATIONS_LIMIT } from './organization-schemas.ts'
 
-/** An organization with its first admin token, since no token of another can act in it. */
+/** Creates an organization and its first admin token; tokens of other organizations cannot act in it. */
 export async function makeOrganization(
   call: AdminCall<unknown, unknown, Static<typeof NewOrganization>>,
 ): Promise<Made<Organization> | Refusal> {

@@ -8,7 +8,7 @@ import { type Refusal, conflict } from '../http/outcome.ts'
 import { removeTraces, type Traces } from './remove-traces.ts'
 import { deleteWebhooksOf } from '../webhooks/delete-webhooks-of.ts'
 
-/** One that still has agents or integrations goes only with ?cascade=true; the default one never. */
+/** An organization with agents or integrations is deleted only with ?cascade=true; the default one never. */
 export async function removeOrganization(
   { context: { redis, settings }, query }: AdminCall<unknown, { cascade?: boolean }>,
   { organization_id: org }: Organization,
@@ -39,7 +39,7 @@ export async function removeOrganization(
   }
 }
 
-/** What makes its keys, tokens, agents and integrations exist; without these the rest is out of reach. */
+/** The indexes of its keys, tokens, agents and integrations; without them the rest is unreachable. */
 const wholeKeys = (org: string): string[] => [
   REDIS_KEYS.adminTokens(org),
   REDIS_KEYS.adminTokenIndex(org),

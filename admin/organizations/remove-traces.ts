@@ -2,7 +2,7 @@ import { Cluster } from 'ioredis'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
-/** So many are removed by one command. */
+/** Keys that one command removes. */
 const CHUNK = 500
 
 export interface Traces {
@@ -10,7 +10,7 @@ export interface Traces {
   readonly token_hashes: readonly string[]
 }
 
-/** Removes what is left of an organization that is gone: the hashes of its keys, and every key that bears its name. */
+/** Removes the remaining data of a deleted organization: the hashes of its keys and all Redis keys with its name. */
 export async function removeTraces(redis: RedisClient, org: string, traces: Traces): Promise<void> {
   for (const some of chunks(traces.key_hashes)) await redis.hdel(REDIS_KEYS.apiKeyHashes, ...some)
   for (const some of chunks(traces.token_hashes))

@@ -14,7 +14,7 @@ export interface PatternInfo {
   readonly description: string
 }
 
-/** What the scanner finds without an expression, under the names that its findings have. */
+/** Detections of the scanner that are not expressions, by name. */
 const WITHOUT_EXPRESSION = {
   encoded_payload: {
     name: 'base64_payload',
@@ -38,7 +38,7 @@ const withoutExpression = Object.entries(WITHOUT_EXPRESSION) as [
   Pick<PatternInfo, 'name' | 'description'>,
 ][]
 
-/** Every built-in pattern: what `disabled_patterns` may name. */
+/** Every built-in pattern; `disabled_patterns` accepts these names. */
 export const PATTERN_CATALOGUE: readonly PatternInfo[] = [
   ...BUILT_IN_PATTERNS,
   ...withoutExpression.map(([category, row]) => ({ ...row, category })),

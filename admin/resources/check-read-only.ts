@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Issue } from '../http/outcome.ts'
 
-/** A patch may repeat what it cannot change, as one does that was read, edited and sent back. */
+/** A patch may repeat read-only members, since clients read, edit and send back a resource. */
 export const checkReadOnly = (
   patch: Readonly<Record<string, unknown>>,
   shown: Readonly<Record<string, unknown>>,

@@ -1,6 +1,6 @@
-/** A place in a list that is ordered by its index: the score and the member of the last item shown. */
+/** A position in a list ordered by its index: the score and member of the last item of a page. */
 export interface ListPlace {
-  /** As Redis spells it. */
+  /** As Redis formats it. */
   readonly score: string
   readonly member: string
 }

@@ -3,16 +3,16 @@ import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
 import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'
 import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
 
-/** So many records are read at a time while a filter looks for those it wants. */
+/** Records per read while a filter is applied. */
 const CHUNK = 500
 
 export interface ListSource<T> {
   readonly redis: RedisClient
   /** Sorted set id by epoch of creation. */
   readonly index: string
-  /** Where a filter leaves few of the index, their ids, so that the rest need not be read. */
+  /** The matching ids if a filter has an index of its own, so that the rest is not read. */
   readonly among?: readonly string[]
-  /** The records of some ids, in their order; null where there is none. */
+  /** Records in the order of the ids; null for a missing record. */
   readonly read: (ids: readonly string[]) => Promise<readonly (T | null)[]>
   /** A filter; it is applied before the page is cut, so that every page but the last is full. */
   readonly matches?: (record: T) => boolean
@@ -51,7 +51,7 @@ export async function listPage<T>(
   })
 }
 
-/** The places that follow another one. */
+/** Index entries after a position. */
 type Next = (after: ListPlace | null, count: number) => Promise<readonly ListPlace[]>
 
 /** Members of one score are few: a change creates at most one of a kind. */

@@ -1,6 +1,6 @@
 /**
- * JSON merge patch (RFC 7396) on one resource. Two things are ours: `whole` members are replaced and not merged,
- * and null in a `nullable` member is a value, since there it means something else than the default.
+ * JSON merge patch (RFC 7396) on one resource. Two extensions: `whole` members are replaced and not merged,
+ * and null in a `nullable` member is a value, not the default.
  */
 export function mergePatch(
   current: Readonly<Record<string, unknown>>,

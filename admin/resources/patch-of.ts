@@ -2,7 +2,7 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 
 /**
  * The schema of a merge patch (RFC 7396) on an object: every member may be left out or null. Members of `read_only`
- * may be there as they were read. What comes of the merge is checked by the schema of the whole.
+ * may be repeated unchanged. The merged resource is validated by its full schema.
  */
 export function patchOf(
   schema: TSchema & { readonly properties?: TProperties },

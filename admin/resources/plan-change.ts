@@ -5,7 +5,7 @@ import type { Stored } from './records.ts'
 import type { Edited, ResourceKind } from './resource.ts'
 import { warningsOf } from './warnings-of.ts'
 
-/** The plan that replaces a record: guarded by what was read, told to the edges, audited, answered with its view. */
+/** Plans the replacement of a record: guards, edge notification, audit entry and response. */
 export async function planChange<R>(
   { name, id, store, show, audited = (view) => view, about, targets }: ResourceKind<R>,
   call: AdminCall,
@@ -16,7 +16,7 @@ export async function planChange<R>(
   const member = String(record[id])
   const hash = store.hashOf(record)
   const updated = JSON.stringify(edited.record)
-  // One reading of what changes by itself serves both, so that the log shows no difference that nobody made.
+  // Both views use one read of self-changing members, so that the log shows no false difference.
   const [before = {}, after = {}] = await show(call, [record, edited.record])
   return {
     kind: 'plan',

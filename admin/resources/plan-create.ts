@@ -6,7 +6,7 @@ import type { AnyResource, Params } from './resource.ts'
 import { showOne } from './show-one.ts'
 import { warningsOf } from './warnings-of.ts'
 
-/** Creates a record: `make` decides what it is. */
+/** Creates the record that `make` returns. */
 export async function planCreate<R>(
   resource: AnyResource<R>,
   call: AdminCall<Params>,

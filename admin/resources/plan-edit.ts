@@ -32,7 +32,7 @@ export async function planEdit<R>(
   return await planChange(resource, call, stored, edited, 'update')
 }
 
-/** What a record would be after a patch, defaults included. */
+/** The record after a patch, with defaults. */
 function mergedWith<R>(edit: AnyEdit<R>, shown: View, patch: View): View {
   const { schema, read_only, moving = [], write_only = [], whole = [], nullable = [] } = edit
   const isUnchanged = (name: string): boolean =>
@@ -50,7 +50,7 @@ function mergedWith<R>(edit: AnyEdit<R>, shown: View, patch: View): View {
   return withDefaults(edit.defaults ?? {}, mergePatch(current, changes, { whole, nullable }))
 }
 
-/** Members that are missing get their default, below objects too. */
+/** Fills missing members with defaults, in nested objects too. */
 function withDefaults(defaults: View, given: View): View {
   const filled: Record<string, unknown> = { ...given }
   for (const [name, value] of Object.entries(defaults))

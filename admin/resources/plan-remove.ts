@@ -4,7 +4,7 @@ import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
 import type { AnyResource, Params, Removed } from './resource.ts'
 import { showOne } from './show-one.ts'
 
-/** Deletes a record, or marks it where it remains. */
+/** Deletes a record, or marks it if it has to remain. */
 export async function planRemove<R>(
   resource: AnyResource<R>,
   call: AdminCall<Params>,

@@ -15,7 +15,7 @@ export async function readRecord<T>(
   return text === null ? null : { text, record: JSON.parse(text) as T }
 }
 
-/** In the order of the ids; null where there is none. */
+/** In the order of the ids; null for a missing record. */
 export async function readRecords<T>(
   redis: RedisClient,
   hash: string,

@@ -9,10 +9,10 @@ import type { Stored } from './records.ts'
 
 /** The parameters of a path. */
 export type Params = Readonly<Record<string, string>>
-/** What a caller sees of a record. */
+/** A record as the API shows it. */
 export type View = Readonly<Record<string, unknown>>
 
-/** Where the records of a resource are. */
+/** Where the records of a resource are stored. */
 export interface Store<R> {
   /** The hash id → record that a record is in. */
   readonly hashOf: (record: R) => string
@@ -20,9 +20,9 @@ export interface Store<R> {
   readonly indexOf: (record: R) => string
   /** The index that a call lists. */
   readonly indexFor: (call: AdminCall<Params>) => string
-  /** Null when there is none, or when the path names another owner. */
+  /** Null if it does not exist or the path names another owner. */
   readonly find: (call: AdminCall<Params>, id: string) => Promise<Stored<R> | null>
-  /** In the order of the ids; null where there is none. */
+  /** In the order of the ids; null for a missing record. */
   readonly read: (redis: RedisClient, org: string, ids: readonly string[]) => Promise<(R | null)[]>
 }
 
@@ -33,14 +33,14 @@ interface Further {
   readonly targets?: readonly ControlTarget[]
   /** Members that the activity log shows in addition to those of the view. */
   readonly note?: Readonly<Record<string, unknown>>
-  /** Sentences that the answer has as `warnings`, for what is stored and will not work as it is. */
+  /** Messages for the member `warnings` of the response: the record is stored but will not work. */
   readonly warnings?: readonly string[]
 }
 
 export interface Made<R> extends Further {
   readonly kind: 'made'
   readonly record: R
-  /** What the answer has and no read ever shows: the key that was made. */
+  /** Members that only this response contains: the new key. */
   readonly shown_once?: Readonly<Record<string, unknown>>
   readonly about?: About
 }
@@ -52,24 +52,24 @@ export interface Edited<R> extends Further {
 
 export interface Removed<R> extends Further {
   readonly kind: 'removed'
-  /** Set where the record stays and is only marked; null where it already is, and there is nothing to do. */
+  /** Set if the record is only marked; null if it is already marked. */
   readonly remains?: R | null
   /** Cleanup that may fail without harm. */
   readonly afterwards?: () => Promise<void>
 }
 
-/** Whom and what an activity entry is about. */
+/** The subject of an activity entry. */
 type About = Pick<Audit, 'agent_id' | 'agent_name' | 'key_id' | 'integration_id' | 'scope_id'>
 
 interface Create<R, New extends TSchema> {
   readonly summary: string
   readonly body: New
-  /** The schema of the answer; the view where it is left out. */
+  /** The schema of the response; default: the view. */
   readonly answer?: TSchema
   make(call: AdminCall<Params, unknown, Static<New>>): Promise<Made<R> | Refusal>
 }
 
-/** Which records of the index are meant. */
+/** Selects records of the index. */
 export type Narrowed<R> = Pick<ListSource<R>, 'matches' | 'among'>
 
 interface List<R, Query extends TProperties> {
@@ -81,7 +81,7 @@ interface List<R, Query extends TProperties> {
   ): Promise<Narrowed<R> | Refusal> | Narrowed<R> | Refusal
 }
 
-/** A JSON merge patch (RFC 7396). What comes of the merge is checked by `schema`. */
+/** A JSON merge patch (RFC 7396). The merged record is validated by `schema`. */
 export interface Edit<R, Editable extends TObject> {
   readonly summary: string
   readonly methods: readonly ('PUT' | 'PATCH')[]
@@ -90,9 +90,9 @@ export interface Edit<R, Editable extends TObject> {
   readonly body?: TObject
   /** Members that never change; a patch may repeat them as they were read. */
   readonly read_only: readonly string[]
-  /** Members that change by themselves; a patch may hold any value, as what it repeats may be out of date. */
+  /** Members that change by themselves; a patch may contain any value, since it may be out of date. */
   readonly moving?: readonly string[]
-  /** Members that a read does not show as they are stored: only a patch has them. As they were read they change nothing. */
+  /** Members that a read masks; sent back as they were read, they change nothing. */
   readonly write_only?: readonly string[]
   /** Members that are replaced instead of merged. */
   readonly whole?: readonly string[]
@@ -111,7 +111,7 @@ export interface Edit<R, Editable extends TObject> {
 interface Remove<R, Query extends TObject> {
   readonly summary: string
   readonly query?: Query
-  /** What the audit entry calls it, `delete` where it is left out. */
+  /** The verb of the audit entry; default `delete`. */
   readonly verb?: string
   plan?(
     call: AdminCall<Params, Static<Query>>,
@@ -119,7 +119,7 @@ interface Remove<R, Query extends TObject> {
   ): Promise<Removed<R> | Refusal> | Removed<R> | Refusal
 }
 
-/** What every change of a resource needs to know of it, special verbs included. */
+/** The properties of a resource that every change needs, including special verbs. */
 export interface ResourceKind<R> {
   /** In the singular, as audit entries begin: `scope.update`. */
   readonly name: string
@@ -130,15 +130,15 @@ export interface ResourceKind<R> {
     call: AdminCall,
     records: readonly R[],
   ) => Promise<readonly View[]> | readonly View[]
-  /** A view as the activity log may hold it; all of it where it is left out. */
+  /** The view for the activity log; default: the whole view. */
   readonly audited?: (view: View) => View
   readonly about?: (record: R) => About
-  /** What edges must drop when a record is new, changed or gone. */
+  /** Cache entries that edges must drop when a record is created, changed or deleted. */
   readonly targets: (record: R) => readonly ControlTarget[]
 }
 
 /**
- * A resource of the API, declared once: `defineResource` makes its routes of it. Special verbs are routes of their own.
+ * A resource of the API, declared once: `defineResource` derives its routes. Special verbs have routes of their own.
  */
 export interface Resource<
   R,
@@ -151,7 +151,7 @@ export interface Resource<
   readonly path: `/admin/${string}` | '/webhooks'
   /** The schema of the path parameters before the id. */
   readonly params?: TProperties
-  /** The least role that reads it, `viewer` where it is left out; changes need `admin`. */
+  /** The minimum role for reads, default `viewer`; changes require `admin`. */
   readonly read_role?: Route['role']
   readonly access?: Pick<Route, 'organization_key' | 'deployment_wide'>
   readonly view: TSchema
@@ -162,6 +162,6 @@ export interface Resource<
   readonly remove: Remove<R, RemoveQuery>
 }
 
-/** Any resource, for code that treats all alike. */
+/** Any resource, for generic code. */
 export type AnyResource<R> = Resource<R, TSchema, TProperties, TObject, TObject>
 export type AnyEdit<R> = Edit<R, TObject>

@@ -1,7 +1,7 @@
 import { readRecord, readRecords } from './records.ts'
 import type { Store } from './resource.ts'
 
-/** Records that are all of an organization's in one hash, with one index. */
+/** Records of an organization in one hash, with one index. */
 export const storeIn = <R extends { readonly organization_id: string }>(
   hash: (organization_id: string) => string,
   index: (organization_id: string) => string,

@@ -1,4 +1,4 @@
-/** The `warnings` of an answer; a change without any has no such member. */
+/** The member `warnings` of a response; omitted if there are none. */
 export const warningsOf = ({
   warnings = [],
 }: {

@@ -43,7 +43,7 @@ export const scanRoutes: readonly Route[] = [
   }),
 ]
 
-/** Members that are left out are those of a scope that leaves them out. */
+/** Omitted members have the defaults of a scope. */
 async function scan({
   context: { scans },
   body: { body, content_type, injection_detection },

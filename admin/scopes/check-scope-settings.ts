@@ -6,7 +6,7 @@ import { SCOPE_LIMIT_BYTES } from './scope-schemas.ts'
 
 type Settings = Pick<Scope, 'rules' | 'max_body_bytes' | 'injection_detection'>
 
-/** What the schema of a scope cannot say. */
+/** Checks a scope beyond its schema. */
 export function checkScopeSettings(scope: Settings, body_limit_bytes: number): Issue[] {
   const issues = scope.rules.flatMap(({ paths }, rule) =>
     paths.flatMap((path, i): Issue[] => {

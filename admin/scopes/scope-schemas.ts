@@ -11,7 +11,7 @@ import {
 } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
-/** What it is called and where it is, for its routes and for `agw apply`. */
+/** Its name and path, for its routes and for `agw apply`. */
 export const SCOPE_RESOURCE = { name: 'scope', path: '/admin/scopes', id: 'scope_id' } as const
 
 /** An edge holds all scopes of an agent that calls, compiled, and looks through those of the integration. */
@@ -99,7 +99,7 @@ export const EditableScope = Strict({
   rate_limiting: RateLimiting,
 })
 
-/** Each member may be left out; the default of the contract stands in. */
+/** Every member is optional and has a default. */
 const partial = <P extends TProperties>(schema: TObject<P>, defaults: object) =>
   Type.Optional(
     Type.Partial(schema, { additionalProperties: false, default: structuredClone(defaults) }),
@@ -153,5 +153,5 @@ export const ScopeView = Strict({
 
 /** Replaced whole by a merge patch. */
 export const SCOPE_WHOLE = ['rules']
-/** Where null says something else than the default. */
+/** Members in which null is a value. */
 export const SCOPE_NULLABLE = ['max_body_bytes', 'requests_per_minute']

@@ -8,13 +8,13 @@ import { QUEUE_KEYS } from './queue-keys.ts'
 
 /** Deliveries of one organization that wait for an attempt; an event that finds so many is dropped and counted. */
 export const PENDING_MAX = 50_000
-/** Envelopes that an organization keeps for attempts and replays; the oldest that no attempt needs give way. */
+/** Envelopes that an organization keeps for attempts and replays; the oldest ones that no attempt needs are dropped. */
 export const EVENT_BYTES_MAX = 64 * 1024 * 1024
-/** Ended deliveries of an organization that can still be looked at. */
+/** Ended deliveries of an organization that are kept. */
 const SETTLED_MAX = 10_000
 /** Attempts of one delivery that are kept; retries by hand can make more than the schedule has. */
 export const ATTEMPTS_KEPT = 25
-/** An attempt takes at most 10 s; the rest is for a store that does not answer at once. */
+/** An attempt takes at most 10 s; the rest allows for a slow store. */
 export const DELIVERY_LEASE_MS = 15_000
 const RETENTION_MS = 30 * 24 * 3600 * 1000
 const TRIM_BATCH = 500
@@ -34,7 +34,7 @@ export interface ClaimedDelivery {
 }
 
 export interface Settled {
-  /** False when the lease had been given to another process. */
+  /** False if another process has the lease. */
   readonly is_noted: boolean
   readonly next_attempt_ms: number | null
   readonly became_failing: boolean
@@ -51,7 +51,7 @@ export interface OutboxEvent {
   readonly entry_bytes: number
 }
 
-/** Those that take the keys of the queue. */
+/** The scripts that take the keys of the queue. */
 type QueueScript = {
   [Name in ScriptName]: (typeof SCRIPTS)[Name] extends (typeof QUEUE_KEYS)['length'] ? Name : never
 }[ScriptName]
@@ -85,7 +85,7 @@ export class DeliveryQueue {
     this.#bounds = { ...BOUNDS, ...bounds }
   }
 
-  /** Null when another process was first. */
+  /** Null if another process has claimed it. */
   async relay(
     event: OutboxEvent,
     webhook_ids: readonly string[],
@@ -157,7 +157,7 @@ export class DeliveryQueue {
     }
   }
 
-  /** Ends a claimed delivery whose webhook is gone. */
+  /** Ends a claimed delivery whose webhook was deleted. */
   async drop({ delivery_id, claim }: ClaimedDelivery): Promise<void> {
     await this.#run('drop-delivery', [delivery_id, claim])
   }
@@ -219,7 +219,7 @@ export class DeliveryQueue {
     return { created, next_from_ms: timeAt(place) }
   }
 
-  /** False when the webhook is gone. */
+  /** False if the webhook was deleted. */
   async noteTest(
     test: {
       readonly delivery_id: string
@@ -255,7 +255,7 @@ export class DeliveryQueue {
     return (members ?? []).length === 0
   }
 
-  /** Forgets what is older than the retention, some of it in each call. */
+  /** Removes data older than the retention, a part in each call. */
   async trim(organization_id: string): Promise<number> {
     return (await this.#run('trim-webhook-history', [
       organization_id,

@@ -19,7 +19,7 @@ import {
 
 const shared = { tag: 'webhooks', organization_key: true } as const
 
-/** What is done with the deliveries of one webhook. */
+/** The routes of the deliveries of one webhook. */
 export const deliveryRoutes: readonly Route[] = [
   defineRoute({
     ...shared,

@@ -2,7 +2,7 @@ import type { Attempt } from './attempt-outcome.ts'
 import { ATTEMPTS_KEPT } from './delivery-queue.ts'
 import type { DeliveryView } from './webhook-schemas.ts'
 
-/** A delivery as a caller sees it, made of the hash in Redis; null when there is none. */
+/** A delivery as the API shows it, from its hash in Redis; null if it does not exist. */
 export function deliveryView(
   delivery_id: string,
   fields: Readonly<Record<string, string>>,

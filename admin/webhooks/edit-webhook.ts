@@ -6,7 +6,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
-import { deskOf } from './webhook-desk.ts'
+import { deskOf } from './webhook-context.ts'
 import type { EditableWebhook } from './webhook-schemas.ts'
 import { sealSecret } from './webhook-secret.ts'
 import { SECRET_OVERLAP_MS, type Webhook } from './webhook.ts'
@@ -26,7 +26,7 @@ export function editWebhook({
   return changedWebhook(record, { ...withSecret(context, record, secret), ...rest })
 }
 
-/** The change, with what the log says of members that it does not show. */
+/** The change, with log texts for members that the log does not show. */
 export const changedWebhook = (webhook: Webhook, updated: Webhook): Edited<Webhook> => ({
   kind: 'edited',
   record: updated,

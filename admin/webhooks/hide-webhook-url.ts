@@ -12,7 +12,7 @@ export function hideWebhookUrl(url: string): string {
   return pathname === '/' && search === '' ? url : `${origin}/${HIDDEN}`
 }
 
-/** Whether a URL is what a read shows of another: stored, it would replace that. */
+/** Whether a URL is the masked form of another; storing it would destroy the original. */
 export const isHiddenUrl = (url: string): boolean => url.endsWith(`/${HIDDEN}`)
 
 /** A receiver's text without the parts of the URL that was called, which an error page may repeat. */
@@ -21,14 +21,14 @@ export function hideUrlParts(text: string, url: string): string {
   const path = pathname + search
   const parts = path.split(/[/?&=]/).flatMap((part) => [part, decoded(part)])
   const long = [path, pathname, ...parts].filter((part) => part.length >= PART_LENGTH_MIN)
-  // The longest first, since the others are in it.
+  // Longest first, since it contains the others.
   long.sort((a, b) => b.length - a.length)
   const cut = Math.max(0, ...long.map((part) => cutLength(text, part)))
   const whole = cut === 0 ? text : text.slice(0, -cut) + HIDDEN
   return long.reduce((shown, part) => shown.replaceAll(part, HIDDEN), whole)
 }
 
-/** How many characters at the end of a text, which may have been cut there, are the beginning of a part. */
+/** The number of characters at the end of a truncated text that are the beginning of a secret part. */
 function cutLength(text: string, part: string): number {
   if (text.endsWith(part)) return 0
   for (let length = part.length - 1; length >= PART_LENGTH_MIN; length--)

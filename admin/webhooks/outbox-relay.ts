@@ -9,13 +9,13 @@ import type { DeliveryQueue } from './delivery-queue.ts'
 import type { Webhook } from './webhook.ts'
 
 const BATCH = 100
-/** How long one look at an empty outbox lasts; floods and the end of the process are seen to in between. */
+/** How long one read of an empty outbox blocks; floods and shutdown are handled in between. */
 const BLOCK_MS = 1000
 const STORE_PAUSE_MS = 300
 
 export interface RelayParts {
   readonly redis: RedisClient
-  /** A connection of its own, since it blocks. */
+  /** A separate connection, since it blocks. */
   readonly blocking: RedisClient
   readonly queue: DeliveryQueue
   readonly now: () => Date
@@ -28,7 +28,7 @@ type StreamEntry = [id: string, fields: string[]]
 
 /**
  * Hands the events of the outbox to the queues. Entries are read from the beginning and removed in the script that
- * creates their deliveries, so there is no place to remember and nothing to claim from a process that died.
+ * creates their deliveries, so there is no position to store and nothing to claim from a dead process.
  */
 export class OutboxRelay {
   readonly #parts: RelayParts
@@ -46,7 +46,7 @@ export class OutboxRelay {
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    // What a blocked read would have answered is still in the outbox.
+    // Events of an interrupted read are still in the outbox.
     this.#endRead()
     this.#parts.blocking.disconnect()
     await this.#loop
@@ -69,7 +69,7 @@ export class OutboxRelay {
   }
 
   /**
-   * Returns when the outbox has an event, its time is over, or `stop` is called. A read that waits for a connection is
+   * Returns when the outbox has an event, the time limit is reached, or `stop` is called. A read that waits for a connection is
    * never settled once ioredis is told to disconnect between two attempts to reconnect, so `stop` ends the wait itself.
    */
   async #waitForEvent(): Promise<void> {
@@ -82,7 +82,7 @@ export class OutboxRelay {
     })
   }
 
-  /** Relays what is in the outbox now. */
+  /** Relays the current events of the outbox. */
   async relayWaiting(): Promise<void> {
     const { redis } = this.#parts
     for (;;) {

@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 
-/** The keys of every script of the queue, in the order of core/lua/include/webhook-queue.lua. */
+/** The keys of all scripts of the queue, in the order of core/lua/include/webhook-queue.lua. */
 export const QUEUE_KEYS = [
   REDIS_KEYS.outbox,
   REDIS_KEYS.outboxUsage,

@@ -2,7 +2,7 @@ import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import type { Removed } from '../resources/resource.ts'
-import { deskOf } from './webhook-desk.ts'
+import { deskOf } from './webhook-context.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Nothing is attempted from then on; the deliveries are removed some at a time. */

@@ -3,10 +3,10 @@ import { readRecord } from '../resources/records.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Issue, type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
-import { deskOf } from './webhook-desk.ts'
+import { deskOf } from './webhook-context.ts'
 import type { Webhook } from './webhook.ts'
 
-/** Delivers the stored events of a time range again, those that the webhook subscribes to now. */
+/** Delivers the stored events of a time range again, if the webhook still subscribes to them. */
 export async function replayEvents(
   call: AdminCall<{ webhook_id: string }, unknown, { from: string; to: string }>,
 ): Promise<Outcome> {

@@ -2,7 +2,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { deliveryView } from './delivery-view.ts'
-import { deskOf } from './webhook-desk.ts'
+import { deskOf } from './webhook-context.ts'
 
 const REFUSALS = {
   in_flight: 'This delivery is being attempted. Wait for its outcome first.',
@@ -10,7 +10,7 @@ const REFUSALS = {
   event_gone: 'The event of this delivery is no longer stored.',
 } as const
 
-/** Makes a delivery due now; one that has ended gets a single attempt more. */
+/** Makes a delivery due now; an ended one gets one more attempt. */
 export async function retryDelivery(
   call: AdminCall<{ webhook_id: string; delivery_id: string }>,
 ): Promise<Outcome> {

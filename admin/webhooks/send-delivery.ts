@@ -4,10 +4,10 @@ import { maskSecrets } from '../../core/masking/mask-secrets.ts'
 import { classifyFailure } from './classify-failure.ts'
 import { hideUrlParts } from './hide-webhook-url.ts'
 
-/** An attempt is over by then, whatever the receiver does. */
+/** The time limit of an attempt. */
 export const ATTEMPT_LIMIT_MS = 10_000
 const HEADERS_LIMIT_BYTES = 16_384
-/** So much of an answer's body is waited for; of a longer one the status alone counts, and the connection is cut. */
+/** Bytes of a response body that are read; for a longer one only the status counts, and the connection is closed. */
 const BODY_LIMIT_BYTES = 65_536
 const EXCERPT_LIMIT_BYTES = 512
 const USER_AGENT = 'agent-access-gateway'
@@ -63,7 +63,7 @@ export async function sendDelivery(
     const error = deadline.aborted ? 'timeout' : classifyFailure(failure)
     return { is_success: false, status, error, duration_ms: duration_ms(), response_excerpt: null }
   } finally {
-    // Not awaited: a socket may take its time to close, and nothing depends on it.
+    // Not awaited: a socket may close slowly, and nothing depends on it.
     client.destroy().catch(() => undefined)
   }
 }
@@ -82,6 +82,6 @@ async function readExcerpt({ headers, body }: Dispatcher.ResponseData): Promise<
   return showText(Buffer.concat(start).subarray(0, EXCERPT_LIMIT_BYTES))
 }
 
-/** As text for people: what is not printable is replaced, so that it cannot steer a terminal. */
+/** Text for people: unprintable characters are replaced, so that they cannot control a terminal. */
 const showText = (bytes: Buffer): string =>
   bytes.toString('utf8').replace(/[^\P{C}\n\t]|[\u2028\u2029]/gu, '\uFFFD')

@@ -14,7 +14,7 @@ import { pinnedConnector } from './pinned-connector.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { ATTEMPT_LIMIT_MS, type Sender } from './send-delivery.ts'
 
-/** Notices, deleted webhooks and retention are seen to so often. */
+/** Interval of notices, cleanup of deleted webhooks and retention. */
 const HOUSEKEEPING_INTERVAL_MS = 5000
 
 export interface WebhookParts {
@@ -30,7 +30,7 @@ export interface WebhookParts {
   readonly onAttempt?: (outcome: AttemptOutcome) => void
 }
 
-/** How the webhooks of these settings are connected to. */
+/** The connector for webhooks with these settings. */
 export const createSender = (
   settings: Pick<Settings, 'webhookAllowCidrs' | 'dnsResolvers'>,
 ): Sender => ({

@@ -7,13 +7,13 @@ import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import type { DeliveryView } from './webhook-schemas.ts'
-import { deskOf, type WebhookDesk } from './webhook-desk.ts'
+import { deskOf, type WebhookContext } from './webhook-context.ts'
 import type { Webhook } from './webhook.ts'
 
-/** Each holds a request for as long as an attempt may take. */
+/** Each keeps a request open for the duration of an attempt. */
 const TESTS_MAX = 16
 
-/** Sends one `test` envelope now and answers how it went. It is not repeated, and counts nowhere. */
+/** Sends one `test` envelope now and returns the result. It is not retried or counted. */
 export async function testWebhook(call: AdminCall<{ webhook_id: string }>): Promise<Outcome> {
   const desk = deskOf(call.context)
   const { context, actor, params } = call
@@ -30,7 +30,7 @@ export async function testWebhook(call: AdminCall<{ webhook_id: string }>): Prom
   }
 }
 
-async function test(desk: WebhookDesk, call: AdminCall, webhook: Webhook): Promise<Outcome> {
+async function test(desk: WebhookContext, call: AdminCall, webhook: Webhook): Promise<Outcome> {
   const { context, actor } = call
   const { ring, now } = context
   const { organization_id, webhook_id, name } = webhook

@@ -1,4 +1,4 @@
-/** Lets one loop pause until a time is over or somebody rings; a ring before the pause ends it at once. */
+/** Lets one loop wait for a time or a wake-up; a wake-up before the wait ends it at once. */
 export class Wake {
   #hasRung = false
   #end: (() => void) | null = null

@@ -5,7 +5,7 @@ import { WEBHOOK_RESOURCE } from './webhook-schemas.ts'
 import { webhookViews, withoutUrl } from './webhook-view.ts'
 import type { Webhook } from './webhook.ts'
 
-/** No edge knows a webhook, and the activity log does not show its URL, which may hold a secret. */
+/** Edges do not cache webhooks, and the activity log does not show the URL, which may contain a secret. */
 export const webhookKind: ResourceKind<Webhook> = {
   name: WEBHOOK_RESOURCE.name,
   id: WEBHOOK_RESOURCE.id,

@@ -14,7 +14,7 @@ import {
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
 
-/** What it is called and where it is, for its routes and for `agw apply`. */
+/** Its name and path, for its routes and for `agw apply`. */
 export const WEBHOOK_RESOURCE = { name: 'webhook', path: '/webhooks', id: 'webhook_id' } as const
 
 const Url = Type.String({

@@ -11,7 +11,7 @@ export const mintSecret = (): string => `whsec_${randomBytes(32).toString('base6
 export const sealSecret = (ring: KeyRing, owner: Owner, text: string): string =>
   seal(ring, text, bindingOf(owner))
 
-/** The secrets that sign now, the current one first; null when a seal does not open. */
+/** The secrets that sign now, the current one first; null if one cannot be decrypted. */
 export function openSecrets(ring: KeyRing, webhook: Webhook, now: Date): readonly Secret[] | null {
   const sealed = webhook.secret === null ? [] : [webhook.secret]
   const { previous_secret } = webhook

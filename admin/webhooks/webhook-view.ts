@@ -12,7 +12,7 @@ const NEW: WebhookState & { readonly pending: number } = {
   pending: 0,
 }
 
-/** Webhooks as a caller sees them, without anything of their secrets; below the role `admin` the URL is one of these. */
+/** Webhooks as the API shows them, without secrets; below the role `admin` the URL is a secret too. */
 export async function webhookViews(
   redis: RedisClient,
   webhooks: readonly Webhook[],

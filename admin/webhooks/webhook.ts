@@ -1,13 +1,13 @@
 import type { DeliveredEvent } from '../../core/events.ts'
 
-/** A webhook as it is stored; what deliveries make of it is kept apart (`WebhookState`). */
+/** A webhook as it is stored; its delivery state is stored separately (`WebhookState`). */
 export interface Webhook {
   readonly webhook_id: string
   readonly organization_id: string
   readonly name: string
   readonly url: string
   readonly events: readonly DeliveredEvent[]
-  /** Sealed; null where deliveries are not signed. */
+  /** Sealed; null if deliveries are not signed. */
   readonly secret: string | null
   /** After a rotation the former secret still signs, until then (ISO 8601). */
   readonly previous_secret: { readonly sealed: string; readonly until: string } | null

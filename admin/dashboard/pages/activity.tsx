@@ -14,7 +14,7 @@ import { usePages } from '../use-load.ts'
 
 type Query = Readonly<Record<string, string>>
 const FILTERS = ['event', 'decision', 'agent_id', 'integration_id', 'q', 'from', 'to'] as const
-/** Rows that the live view keeps; older ones are found by a search. */
+/** Rows that the live view keeps; older entries are found by a search. */
 const LIVE_LIMIT = 300
 /** How often new entries are shown: rendering the table for each of thousands would leave no time for clicks. */
 const LIVE_SHOW_MS = 200
@@ -187,7 +187,7 @@ function Live({ filter }: { filter: Readonly<Record<string, string | undefined>>
   )
 }
 
-/** A time of the API as `datetime-local` takes it: local, to the second. */
+/** A time of the API as a `datetime-local` value: local, to the second. */
 function localOf(utc: string | undefined): string {
   const date = new Date(utc ?? '')
   if (Number.isNaN(date.getTime())) return ''

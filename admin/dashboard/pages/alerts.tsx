@@ -79,7 +79,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
   )
 }
 
-/** That it is open, with what may be done, or who has closed it. */
+/** The state: open, with its actions, or closed, with the user who closed it. */
 function AlertState({ of, children }: { of: Alert; children: ComponentChildren }) {
   if (of.status === 'open')
     return (
@@ -94,7 +94,7 @@ function AlertState({ of, children }: { of: Alert; children: ComponentChildren }
   )
 }
 
-/** Where to look further, and what else is known of the last time. */
+/** Links, and details of the last occurrence. */
 function LastTime({ last }: { last: Alert['last'] }) {
   const id = (name: string): string | null => {
     const value = last[name]

@@ -7,7 +7,7 @@ import { Time } from '../parts/time.tsx'
 import { linkTo } from '../place.ts'
 import { useLoad } from '../use-load.ts'
 
-/** All that is known of one entry of the activity log. */
+/** One entry of the activity log in full. */
 export function EntryPage({ id }: { id: string }) {
   const entry = useLoad<ActivityEntry>(`/admin/activity/${encodeURIComponent(id)}`)
   return (
@@ -56,7 +56,7 @@ function EntryDetail({ entry }: { entry: ActivityEntry }) {
   )
 }
 
-/** What is known of a call and of where it went; what is null says nothing. */
+/** The members of a call and its target; null members are not shown. */
 function callFacts(entry: ActivityEntry): [string, ComponentChildren][] {
   const { integration_id, scope_id, rule } = entry
   const all: [string, ComponentChildren | null][] = [

@@ -103,7 +103,7 @@ function RowButtons({
   )
 }
 
-/** What the gateway says of an integration that was saved and will not work as it is. */
+/** The warnings about an integration that was saved but will not work. */
 function Warnings({ of }: { of: Integration | null }) {
   if (of?.warnings === undefined) return null
   return (

@@ -107,7 +107,7 @@ function EditScope({
   const agentName = useNames('agents')
   const integrationName = useNames('integrations')
   const mayChange = useMay('admin')
-  // Whoever saved in between is not overwritten: the service says so, by the tag of what was read.
+  // A concurrent change is not overwritten: If-Match makes the service refuse.
   const headers = etag === null ? {} : { 'if-match': etag }
   const save = useAction(
     () => ask('PUT', path, { body: settings, headers }),

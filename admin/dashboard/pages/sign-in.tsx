@@ -9,7 +9,7 @@ import { useAction } from '../use-action.ts'
 type Opened = Who & { readonly page_secret: string }
 
 /**
- * The token goes to the server in a header, once, and is kept nowhere; from then on a cookie and the page's half say who it is.
+ * The token is sent once, in a header, and not stored; from then on the cookie and the page's half identify the session.
  */
 export function SignInPage({
   isOver,

@@ -19,7 +19,7 @@ export const TryPage = ({ query }: { query: Query }) => (
   </>
 )
 
-/** Which integration, scope and rule would decide a call. Nothing is called. */
+/** Shows which integration, scope and rule would decide a call, without making it. */
 function Explain({ query }: { query: Query }) {
   const [agent_id, setAgent] = useState(query['agent_id'] ?? '')
   const [method, setMethod] = useState('GET')
@@ -86,7 +86,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
   )
 }
 
-/** What the scanner finds in a text. */
+/** Shows what the scanner finds in a text. */
 function Scan() {
   const [body, setBody] = useState('')
   const [sensitivity, setSensitivity] = useState('medium')

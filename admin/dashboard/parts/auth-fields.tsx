@@ -8,7 +8,7 @@ type Types = readonly CredentialType[]
 const membersOf = (types: Types, auth: Auth): CredentialType['members'] =>
   types.find(({ type }) => type === auth.type)?.members ?? []
 
-/** A credential to be stored, which is never read back. `types` are those of /admin/credential-types. */
+/** A credential to be stored; it can never be read back. `types` are those of /admin/credential-types. */
 export function AuthFields({
   types,
   auth,
@@ -41,7 +41,7 @@ export function AuthFields({
   )
 }
 
-/** As the API takes it: an optional member that was left empty is left out, one that may be empty is there. */
+/** The value for the API: an empty optional member is omitted unless it may be empty. */
 export function givenAuth(types: Types, auth: Auth): object {
   const given = membersOf(types, auth).flatMap(({ name, is_required }) => {
     const value = auth[name] ?? ''
@@ -50,7 +50,7 @@ export function givenAuth(types: Types, auth: Auth): object {
   return { type: auth.type, ...Object.fromEntries(given) }
 }
 
-/** What a read shows of a stored credential. */
+/** A stored credential as the API shows it. */
 export function describeAuth(auth: Integration['auth']): string {
   const shown = Object.entries(auth)
     .filter(([name]) => name !== 'type')

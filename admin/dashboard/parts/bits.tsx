@@ -26,7 +26,7 @@ const TONES: Readonly<Record<string, string>> = {
   open: 'warn',
 }
 
-/** One word of state; its colour says nothing that the word does not. */
+/** A state as one word; its colour adds no information. */
 export function Tag({ text }: { text: string }) {
   return <span class={`tag ${TONES[text] ?? ''}`}>{text}</span>
 }
@@ -38,11 +38,11 @@ export const AgentLink = ({ id, name }: { id: string | null; name?: string | nul
     <a href={linkTo(['agents', id])}>{name ?? <code>{id}</code>}</a>
   )
 
-/** A key or secret that is shown this once. */
+/** A key or secret that is shown once. */
 export function SecretOnce({ label, secret }: { label: string; secret: string }) {
   const [isCopied, setCopied] = useState(false)
   const copy = (): void => {
-    // Only https and loopback addresses have a clipboard; elsewhere the text is selected by a click.
+    // The clipboard is available only with https and on loopback; elsewhere a click selects the text.
     navigator.clipboard?.writeText(secret).then(
       () => setCopied(true),
       () => setCopied(false),
@@ -67,7 +67,7 @@ export const Json = ({ value }: { value: unknown }) => (
   <pre tabIndex={0}>{JSON.stringify(value, null, 2)}</pre>
 )
 
-/** Names and values of one thing. */
+/** Names and values of a resource. */
 export function Facts({ facts }: { facts: readonly (readonly [string, ComponentChildren])[] }) {
   return (
     <dl>

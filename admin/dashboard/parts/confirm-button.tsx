@@ -4,7 +4,7 @@ import type { ApiAnswer } from '../api.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
 
-/** A button whose deed is asked about once more. */
+/** A button whose action needs confirmation. */
 export function ConfirmButton<T>({
   label,
   title,

@@ -65,7 +65,7 @@ export function DeliveryTable({
   )
 }
 
-/** What each attempt met; what the receiver answered is text of somebody else. */
+/** The result of each attempt. The response of the receiver is untrusted text. */
 export function Attempts({ delivery: { attempts, attempt_count } }: { delivery: Delivery }) {
   if (attempts.length === 0) return <span class="muted">none yet</span>
   const last = attempts.at(-1)

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Problem } from '../api.ts'
 import { ProblemNotice } from './notices.tsx'
 
-/** A question in front of the page: the browser keeps the focus in it, Escape closes it, and the focus goes back. */
+/** A modal dialog: the browser keeps the focus in it, Escape closes it, and the focus returns. */
 export function Dialog({
   title,
   onClose,
@@ -21,7 +21,7 @@ export function Dialog({
     const opener = document.activeElement
     dialog?.showModal()
     return () => {
-      // Behind an open one nothing takes the focus. That it closes is no answer of a person's any more.
+      // Elements behind an open dialog cannot take the focus, and a close by unmounting is not an answer of the user.
       isShown.current = false
       dialog?.close()
       if (opener instanceof HTMLElement) opener.focus()
@@ -35,7 +35,7 @@ export function Dialog({
   )
 }
 
-/** A form in a dialog: what is asked, what went wrong, and the two ways out. */
+/** A form in a dialog with its errors, a submit and a cancel button. */
 export function DialogForm({
   title,
   submit,

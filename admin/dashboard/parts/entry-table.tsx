@@ -5,7 +5,7 @@ import { AgentLink, Tag } from './bits.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
-/** Entries of the activity log, newest first, each with the way to all that is known of it. */
+/** Entries of the activity log, newest first, each with a link to its details. */
 export const EntryTable = ({
   entries,
   empty,
@@ -60,16 +60,16 @@ export const EntryTable = ({
   />
 )
 
-/** The few words that tell an entry from others of its event. */
+/** A summary that distinguishes an entry from others with the same event. */
 function whyOf({ event, method, reason, data }: ActivityEntry): string {
-  // What a flood was counted as (core/activity/flood-entry.ts).
+  // Members of a counted flood (core/activity/flood-entry.ts).
   if (method === null && typeof data['suppressed'] === 'number')
     return `${reason}: ${data['suppressed']} more were counted`
   const shown = (eventRow(event)?.summary ?? []).flatMap((name) => summarized(name, data[name]))
   return shown.join(', ') || (reason ?? '')
 }
 
-/** A text speaks for itself; a number or a list says little without its name. */
+/** A text needs no label; a number or a list does. */
 function summarized(name: string, value: unknown): readonly string[] {
   if (value == null || value === '') return []
   if (typeof value === 'string') return [value]

@@ -6,7 +6,7 @@ interface Labelled {
   readonly hint?: string | undefined
 }
 
-/** A label, its control, and what helps to fill it in. */
+/** A label with its control and a hint. */
 function Field({
   label,
   hint,
@@ -53,7 +53,7 @@ export function TextField({
   return (
     <Field label={label} hint={hint}>
       {(ids) => {
-        // The types of Preact tell inputs apart by their kind, which is open here.
+        // Preact's types depend on the input type, which is a parameter here.
         const kind = { type, ...more } as { type: 'text'; list?: string }
         return (
           <input
@@ -108,7 +108,7 @@ export function SelectField({
 }: Labelled & {
   value: string
   onValue: (value: string) => void
-  /** Value and what is shown of it. */
+  /** Value and its label. */
   options: readonly (readonly [value: string, text: string])[]
 }) {
   return (
@@ -126,7 +126,7 @@ export function SelectField({
   )
 }
 
-/** A choice among the values of a type: one that has no text does not compile. */
+/** A select for the values of a type; a value without a label does not compile. */
 export const ChoiceField = <T extends string>({
   choices,
   onValue,
@@ -176,7 +176,7 @@ export const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** When a key or a token is to end, in local time. */
+/** When a key or token expires, in local time. */
 export const ExpiryField = (field: { value: string; onValue: (value: string) => void }) => (
   <TextField
     label="Expires"
@@ -186,6 +186,6 @@ export const ExpiryField = (field: { value: string; onValue: (value: string) => 
   />
 )
 
-/** What `datetime-local` holds, which is local time, as the API takes it; nothing for nothing. */
+/** The local time of a `datetime-local` input in the form of the API; empty for an empty one. */
 export const utcOf = (local: string): string | undefined =>
   local === '' ? undefined : new Date(local).toISOString()

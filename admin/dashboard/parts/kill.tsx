@@ -56,7 +56,7 @@ export function KillDialog({
   )
 }
 
-/** What a kill did, edge by edge. */
+/** The receipt of a kill, per edge. */
 export function KillReceipt({ receipt }: { receipt: Receipt }) {
   const { complete, edges, still_usable_keys: keys, notify_unavailable: unavailable } = receipt
   return (

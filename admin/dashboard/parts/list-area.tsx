@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { linesOf, TextArea } from './fields.tsx'
 
-/** A list, one entry a line. What is typed stays as it is typed while it is read as a list. */
+/** A list with one entry per line. The text stays as typed while it is parsed as a list. */
 export function ListArea({
   label,
   hint,

@@ -27,7 +27,7 @@ export function ProblemNotice({ problem }: { problem: Problem | null }) {
   )
 }
 
-/** What was read, or that it is being read, or why it could not be. */
+/** The loaded data, a loading notice, or the error. */
 export function Loaded<T>({
   from,
   children,

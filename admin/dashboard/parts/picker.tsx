@@ -8,7 +8,7 @@ import { TextField } from './fields.tsx'
 const SHOWN = '20'
 const LABELS = { agents: 'Agent', integrations: 'Integration' } as const
 
-/** The id of an agent or integration; names that fit what is typed are offered. */
+/** Selects an agent or integration by id; matching names are suggested. */
 export function Picker({
   kind,
   value,

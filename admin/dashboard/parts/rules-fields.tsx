@@ -4,7 +4,7 @@ import { useMay } from '../session.ts'
 import { TextField } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 
-/** What the scope allows, rule by rule; the position of a rule is what the log calls it by. */
+/** The rules of the scope. The log refers to a rule by its position. */
 export function RulesFields({
   rules,
   onRules,
@@ -12,7 +12,7 @@ export function RulesFields({
   rules: readonly Rule[]
   onRules: (rules: readonly Rule[]) => void
 }) {
-  // Rows keep their text when one before them goes.
+  // Rows keep their text when an earlier row is removed.
   const [names, setNames] = useState(() => rules.map((_, at) => at))
   const mayChange = useMay('admin')
   const change = (at: number, rule: Rule): void => onRules(rules.with(at, rule))

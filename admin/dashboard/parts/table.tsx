@@ -5,11 +5,11 @@ import { Loaded } from './notices.tsx'
 export interface Column<T> {
   readonly head: string
   readonly cell: (row: T) => ComponentChildren
-  /** Numbers stand at the right. */
+  /** Numbers are right-aligned. */
   readonly isNumber?: boolean
 }
 
-/** Rows; on a narrow screen each becomes a card, for which the roles keep the table a table. */
+/** Rows. On a narrow screen each becomes a card; ARIA roles keep the table semantics. */
 export function Table<T>({
   caption,
   rows,
@@ -51,7 +51,7 @@ export function Table<T>({
   )
 }
 
-/** A table of what comes page after page. */
+/** A table of a paged list. */
 export function PagedTable<T>({
   pages,
   ...table

@@ -4,7 +4,7 @@ const FORMAT = new Intl.DateTimeFormat(undefined, {
   hourCycle: 'h23',
 })
 
-/** Local time; the title says it in UTC, as logs and the API do. */
+/** Local time; the title shows UTC, as logs and the API do. */
 export function Time({ at, none = 'never' }: { at: string | null; none?: string }) {
   if (at === null) return <span class="muted">{none}</span>
   const date = new Date(at)

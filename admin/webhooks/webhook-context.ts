@@ -4,8 +4,8 @@ import { DeliveryQueue } from './delivery-queue.ts'
 import type { Sender } from './send-delivery.ts'
 import { createSender } from './start-webhooks.ts'
 
-/** What the routes of webhooks share besides the context of every request. */
-export interface WebhookDesk {
+/** What the webhook routes share in addition to the context of every request. */
+export interface WebhookContext {
   readonly queue: DeliveryQueue
   readonly sender: Sender
   readonly policy: AddressPolicy
@@ -13,14 +13,14 @@ export interface WebhookDesk {
   tests: number
 }
 
-const desks = new WeakMap<AdminContext, WebhookDesk>()
+const desks = new WeakMap<AdminContext, WebhookContext>()
 
-/** One per context, made when a route first needs it. */
-export function deskOf(context: AdminContext): WebhookDesk {
+/** One per context, created on first use. */
+export function deskOf(context: AdminContext): WebhookContext {
   const known = desks.get(context)
   if (known !== undefined) return known
   const { redis, settings } = context
-  const desk: WebhookDesk = {
+  const desk: WebhookContext = {
     queue: new DeliveryQueue(redis, settings.webhookDelays_ms),
     sender: createSender(settings),
     policy: new AddressPolicy(settings.webhookAllowCidrs),
