@@ -18,6 +18,7 @@ const Question = Strict({
   method: Type.String({
     pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$",
     [PATTERN_MESSAGE]: 'must be an HTTP method of at most 32 characters',
+    description: 'As the agent sends it: methods are case-sensitive',
   }),
   url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The absolute target URL' }),
 })
@@ -42,7 +43,7 @@ export const explainRoutes: readonly Route[] = [
       const integrations = integrationTexts.map((text) => JSON.parse(text) as Integration)
       const record = agent?.record ?? null
       const explanation = explainCall({
-        method: body.method.toUpperCase(),
+        method: body.method,
         url: body.url,
         agent: {
           agent: record,

@@ -37,8 +37,7 @@ export const KillReceiptView = Strict({
     description: 'Milliseconds until the last acknowledgement, rounded up',
   }),
   complete: Type.Boolean({
-    description:
-      'Every edge has acknowledged, or its lease has certainly expired, and no call is unconfirmed',
+    description: 'Every edge has acknowledged, or its lease has certainly expired',
   }),
   edges: Type.Array(
     Strict({
@@ -46,11 +45,7 @@ export const KillReceiptView = Strict({
       region: Type.String(),
       acknowledged_ms: Nullable(Milliseconds),
       terminated: Count,
-      unconfirmed: Type.Integer({
-        minimum: 0,
-        description:
-          'Calls that may still be running: cut but not closed by Envoy in time, or no longer reachable because Envoy had closed their ext_proc stream early',
-      }),
+      unconfirmed: Count,
     }),
   ),
   still_usable_keys: Type.Array(Type.String(), {

@@ -13,19 +13,19 @@ export interface WebhookContext {
   tests: number
 }
 
-const contexts = new WeakMap<AdminContext, WebhookContext>()
+const desks = new WeakMap<AdminContext, WebhookContext>()
 
 /** One per context, created on first use. */
-export function webhookContextOf(context: AdminContext): WebhookContext {
-  const known = contexts.get(context)
+export function deskOf(context: AdminContext): WebhookContext {
+  const known = desks.get(context)
   if (known !== undefined) return known
   const { redis, settings } = context
-  const made: WebhookContext = {
+  const desk: WebhookContext = {
     queue: new DeliveryQueue(redis, settings.webhookDelays_ms),
     sender: createSender(settings),
     policy: new AddressPolicy(settings.webhookAllowCidrs),
     tests: 0,
   }
-  contexts.set(context, made)
-  return made
+  desks.set(context, desk)
+  return desk
 }

@@ -7,7 +7,6 @@ export const ALERT_KINDS = [
   'activity_lost',
   'state_lost',
   'edge_name_clash',
-  'streams_not_kept',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 
