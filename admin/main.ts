@@ -1,9 +1,12 @@
+import { answerPings } from '../core/answer-pings.ts'
 import { readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
 import { type RunningAdmin, startAdmin } from './start-admin.ts'
 
 /** Connections that are still open after this time are closed. */
 const STOP_LIMIT_MS = 5000
+
+answerPings()
 
 const read = readSettings(process.env)
 const problems = read.ok ? missing(read.settings) : read.problems

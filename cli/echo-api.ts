@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { answerPings } from '../core/answer-pings.ts'
 
 /**
  * A small API for trying the gateway: it returns what it has received. `agw start` runs it, and
@@ -10,6 +11,8 @@ const TICK_MS = 1000
 /** Shows that a credential has arrived without revealing it. */
 const SECRET_HEADERS = ['authorization', 'x-api-key', 'cookie']
 const masked = (value: string): string => `…${value.slice(-4)}`
+
+answerPings()
 
 const server = createServer((request, response) => {
   response.on('error', () => undefined)

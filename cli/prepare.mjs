@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { installPackages } from './install-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const SOURCES = ['core', 'ext-proc', 'admin', 'envoy', 'cli', 'bench', 'test']
@@ -19,14 +20,7 @@ export async function prepare() {
   if (major < NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor < NEEDED_NODE[1]))
     fail(`Node.js ${NEEDED_NODE.join('.')} or newer is required; this is ${process.versions.node}.`)
 
-  if (!isInstalled()) {
-    say('Installing packages …')
-    run(
-      'npm',
-      ['ci', '--include=dev', '--no-audit', '--no-fund'],
-      'The packages could not be installed',
-    )
-  }
+  await installPackages(root, say).catch((error) => fail(error.message))
   const sources = hashSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   say('Building …')
@@ -39,24 +33,6 @@ export async function prepare() {
     )
   removeOrphans()
   writeFileSync(stamp, sources)
-}
-
-/** Whether node_modules holds what the lockfile says. npm keeps its own account of what it has installed there. */
-function isInstalled() {
-  const wanted = readPackages('package-lock.json')
-  const present = readPackages(join('node_modules', '.package-lock.json'))
-  return Object.entries(wanted).every(
-    ([path, { version, optional }]) =>
-      path === '' || optional === true || present[path]?.version === version,
-  )
-}
-
-function readPackages(file) {
-  try {
-    return JSON.parse(readFileSync(join(root, file), 'utf8')).packages ?? {}
-  } catch {
-    return {}
-  }
 }
 
 function hashSources() {

@@ -28,6 +28,7 @@ import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
 import { lockDataDir } from './launcher/lock-data-dir.ts'
 import { memoryLimits } from './launcher/memory-limits.ts'
 import { Supervisor } from './launcher/supervisor.ts'
+import { systemdService } from './launcher/systemd-service.ts'
 import { urlOf } from './launcher/url-of.ts'
 import { valkeyConfig, valkeySocket } from './launcher/valkey-config.ts'
 import { welcome } from './launcher/welcome.ts'
@@ -133,16 +134,22 @@ async function runChildren(boot: Boot): Promise<number> {
       report(`The gateway is stopping: ${why}`)
       endWith(FAILED)
     },
+    spawned: () => noteChildren(boot.dataDir, supervisor.pids()),
+    silence_limit_ms: boot.settings.watchdogTimeout_ms,
   })
   const onSignal = (): void => endWith(0)
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal)
   const killAll = (): void => supervisor.killAll()
   process.once('exit', killAll)
-  const starting = startChildren(boot, supervisor).catch((error: Error) => {
-    report(`The gateway cannot start: ${error.message}`)
-    endWith(FAILED)
-  })
+  const systemd = systemdService(boot.env)
+  const starting = startChildren(boot, supervisor)
+    .then(() => systemd.notify('READY=1'))
+    .catch((error: Error) => {
+      report(`The gateway cannot start: ${error.message}`)
+      endWith(FAILED)
+    })
   const code = await ended
+  await systemd.notify('STOPPING=1')
   supervisor.beginStop()
   say('Stopping …')
   await drainEnvoy(envoyAdminSocket(boot.dataDir))
@@ -158,11 +165,9 @@ async function runChildren(boot: Boot): Promise<number> {
 }
 
 async function startChildren(boot: Boot, supervisor: Supervisor): Promise<void> {
-  const note = (): void => noteChildren(boot.dataDir, supervisor.pids())
   if (boot.binaries.valkey !== null) {
     say('Starting the store …')
     await supervisor.start(valkeySpec(boot, boot.binaries.valkey))
-    note()
   }
   say('Starting the admin service, ext-proc, the access log receiver, the echo API and Envoy …')
   const services = [
@@ -172,9 +177,7 @@ async function startChildren(boot: Boot, supervisor: Supervisor): Promise<void> 
     echoSpec(boot),
     envoySpec(boot),
   ]
-  const started = Promise.all(services.map((spec) => supervisor.start(spec)))
-  note()
-  await started
+  await Promise.all(services.map((spec) => supervisor.start(spec)))
   const apiUrl = urlOf('http', boot.settings.apiHost, boot.settings.apiPort)
   await becomesReady(apiUrl)
   const scheme = boot.settings.tlsCertFile === null ? 'http' : 'https'

@@ -155,6 +155,20 @@ export const duration: SettingKind<number> = {
   },
 }
 
+export const durationBetween = (min: string, max: string): SettingKind<number> => ({
+  name: `duration, ${min} to ${max}`,
+  parse: (text) => {
+    const [value, least, most] = [text, min, max].map((each) => duration.parse(each))
+    return value?.ok &&
+      least?.ok &&
+      most?.ok &&
+      value.value >= least.value &&
+      value.value <= most.value
+      ? value
+      : bad(`is not a duration from ${min} to ${max}`)
+  },
+})
+
 /** An empty text is an empty list. */
 export const listOf = <T>(item: SettingKind<T>, limit: number): SettingKind<readonly T[]> => ({
   name: `comma-separated list: ${item.name}`,

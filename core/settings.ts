@@ -131,6 +131,12 @@ export const SETTINGS = {
     'Number of ext-proc processes that agw start runs.',
     { shown_default: `cores, at least ${WORKERS_DEFAULT_MIN}, at most ${WORKERS_DEFAULT_MAX}` },
   ),
+  watchdogTimeout_ms: withDefault(
+    'AGW_WATCHDOG_TIMEOUT',
+    kinds.durationBetween('1s', '10m'),
+    '10s',
+    'agw start kills and restarts a process that has not answered for this long; the embedded store gets three times as long.',
+  ),
   maxBodyBytes: withDefault(
     'AGW_MAX_BODY_BYTES',
     kinds.integer(65_536, 268_435_456),

@@ -1,7 +1,9 @@
+import { answerPings } from '../core/answer-pings.ts'
 import { runEdge } from './run-edge.ts'
 
 // Sockets and files of this process are accessible only to its own user.
 process.umask(0o077)
+answerPings()
 
 runEdge(process.env).catch((error: unknown) => {
   process.stderr.write(

@@ -6,7 +6,7 @@ import { fromRoot } from '../../core/root.ts'
 import { type Environment, type Settings, withoutSecrets } from '../../core/settings.ts'
 import type { DataDir, OwnSecrets } from './data-dir.ts'
 import type { Wrap } from './ends-with-parent.ts'
-import type { ChildSpec } from './supervisor.ts'
+import type { ChildSpec, ProbeResult } from './supervisor.ts'
 import { valkeySocket } from './valkey-config.ts'
 
 /** Everything that is decided before the first child is started. */
@@ -29,6 +29,8 @@ export interface Boot {
 /** An edge id has at most 64 characters; the number of the process needs a few of them. */
 const EDGE_NAME_LIMIT = 58
 const ASK_LIMIT_MS = 500
+/** A store that waits for a slow disk is not helped by a restart, in which it reads everything from that disk. */
+const STORE_PATIENCE = 3
 
 const built = (...parts: readonly string[]): string => fromRoot('dist', ...parts)
 
@@ -67,7 +69,8 @@ export function valkeySpec(boot: Boot, binary: string): ChildSpec {
     command,
     args,
     env: foreignEnv(boot.env),
-    ready: () => answersPing(socket),
+    probe: () => answersPing(socket),
+    patience: STORE_PATIENCE,
     sockets: [socket],
   }
 }
@@ -92,7 +95,7 @@ export function envoySpec(boot: Boot): ChildSpec {
     command,
     args,
     env: foreignEnv(boot.env),
-    ready: () => isLive(socket),
+    probe: () => isLive(socket),
     sockets: [socket],
   }
 }
@@ -110,7 +113,7 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
       AGW_VERDICT_SECRET: boot.verdict_secret,
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),
-    ready: 'ipc',
+    probe: 'ipc',
     sockets: socketFile(address),
   }))
 }
@@ -126,7 +129,7 @@ export function accessLogSpec(boot: Boot): ChildSpec {
       AGW_EDGE_ID: `${edgeName(boot)}-log`,
       AGW_EDGE_BOOT: boot.edge_boot,
     }),
-    ready: 'ipc',
+    probe: 'ipc',
     sockets: socketFile(address),
   }
 }
@@ -148,7 +151,7 @@ export function adminSpec(boot: Boot): ChildSpec {
       AGW_ARCHIVE_DIR: boot.settings.archiveDir ?? join(boot.dataDir.path, 'archive'),
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),
-    ready: 'ipc',
+    probe: 'ipc',
     sockets: [socket],
   }
 }
@@ -159,33 +162,33 @@ export function echoSpec(boot: Boot): ChildSpec {
     command: process.execPath,
     args: [built('cli', 'echo-api.js')],
     env: { ...foreignEnv(boot.env), AGW_ECHO_ORIGIN: boot.echo_origin },
-    ready: 'ipc',
+    probe: 'ipc',
     sockets: [],
   }
 }
 
-/** True when the store has loaded its data and answers. */
-function answersPing(path: string): Promise<boolean> {
+/** The store answers with an error while it loads its data. */
+function answersPing(path: string): Promise<ProbeResult> {
   return new Promise((resolve) => {
     const socket = connect(path, () => socket.write('PING\r\n'))
     socket.setTimeout(ASK_LIMIT_MS, () => socket.destroy())
     socket.once('data', (answer) => {
-      resolve(answer.toString().startsWith('+PONG'))
+      resolve(answer.toString().startsWith('+PONG') ? 'ready' : 'starting')
       socket.destroy()
     })
-    socket.once('error', () => resolve(false))
-    socket.once('close', () => resolve(false))
+    socket.once('error', () => resolve('silent'))
+    socket.once('close', () => resolve('silent'))
   })
 }
 
-function isLive(socketPath: string): Promise<boolean> {
+function isLive(socketPath: string): Promise<ProbeResult> {
   return new Promise((resolve) => {
     const call = request({ socketPath, path: '/ready', timeout: ASK_LIMIT_MS }, (answer) => {
       answer.resume()
-      resolve(answer.statusCode === 200)
+      resolve(answer.statusCode === 200 ? 'ready' : 'starting')
     })
     call.once('timeout', () => call.destroy())
-    call.once('error', () => resolve(false))
+    call.once('error', () => resolve('silent'))
     call.end()
   })
 }

@@ -3,13 +3,18 @@ import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as wait } from 'node:timers/promises'
 
+/** `starting` answers, but cannot serve yet. */
+export type ProbeResult = 'ready' | 'starting' | 'silent'
+
 export interface ChildSpec {
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
-  /** `ipc`: the child says so itself with `{kind: 'ready'}`; otherwise it is asked until it answers true. */
-  readonly ready: 'ipc' | (() => Promise<boolean>)
+  /** `ipc`: the child sends `{kind: 'ready'}` and answers pings (core/answer-pings.ts). Others are probed. */
+  readonly probe: 'ipc' | (() => Promise<ProbeResult>)
+  /** How many times longer than others it may be silent before it is killed. */
+  readonly patience?: number
   /** Socket files that an earlier process left behind. */
   readonly sockets: readonly string[]
 }
@@ -18,6 +23,12 @@ export interface SupervisorParts {
   readonly write: (line: string) => void
   /** Called once, when a child does not become ready; the message names it and holds its last output. */
   readonly giveUp: (why: string) => void
+  /** Called after each start of a child, the first and all later ones. */
+  readonly spawned?: () => void
+  /** A child that does not answer for so long is killed and started again. */
+  readonly silence_limit_ms?: number
+  /** The same for one that has never answered. */
+  readonly start_limit_ms?: number
 }
 
 /**
@@ -32,6 +43,12 @@ const BACK_OFF_MAX_MS = 2_000
 const READY_POLL_MS = 50
 const LAST_WORDS_LIMIT = 8
 
+const SILENCE_LIMIT_MS = 10_000
+/** Pings within the silence limit, so that one that is late decides nothing. */
+const PINGS_IN_LIMIT = 5
+/** A process that has never answered may still be loading its code, on a machine that is busy with all of them. */
+const START_LIMIT_MS = 60_000
+
 interface Child {
   readonly spec: ChildSpec
   process: ChildProcess | null
@@ -42,10 +59,13 @@ interface Child {
   restart: NodeJS.Timeout | null
   exited: Promise<void>
   isReady: () => void
+  /** Whether a message has arrived since the last ping. */
+  hasAnswered: boolean
 }
 
 /**
- * Restarts children that exit, after a growing pause, and without limit if they have been ready before.
+ * Restarts children that exit, after a growing pause, and without limit if they have been ready before. Children that hang
+ * (stopped, or with an event loop that does not run) are killed first.
  * Children have process groups of their own, so that Ctrl-C reaches the launcher alone and it decides the order.
  */
 export class Supervisor {
@@ -69,6 +89,7 @@ export class Supervisor {
         lastWords: [],
         restart: null,
         exited: Promise.resolve(),
+        hasAnswered: false,
         isReady: () => {
           child.hasWorked = true
           resolve()
@@ -123,11 +144,13 @@ export class Supervisor {
     const started = spawn(spec.command, spec.args, {
       env: spec.env,
       detached: true,
-      stdio: spec.ready === 'ipc' ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
+      stdio: spec.probe === 'ipc' ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
     })
     child.process = started
+    child.hasAnswered = false
     for (const output of [started.stdout, started.stderr]) if (output) this.#listen(child, output)
     started.on('message', (message) => {
+      child.hasAnswered = true
       if ((message as { kind?: unknown }).kind === 'ready') child.isReady()
     })
     child.exited = new Promise((resolve) => {
@@ -140,13 +163,36 @@ export class Supervisor {
       started.once('error', (error) => ended(`could not be started: ${error.message}`))
       started.once('exit', (code, signal) => ended(`exited with ${signal ?? code}`))
     })
-    if (spec.ready !== 'ipc') void this.#poll(child, started, spec.ready)
+    void this.#watch(child, started)
+    this.#parts.spawned?.()
   }
 
-  async #poll(child: Child, started: ChildProcess, isReady: () => Promise<boolean>): Promise<void> {
-    while (child.process === started && !(await isReady().catch(() => false)))
-      await wait(READY_POLL_MS)
-    if (child.process === started) child.isReady()
+  /** Waits until a child is ready, and kills it when it has been silent for too long, then and ever after. */
+  async #watch(child: Child, started: ChildProcess): Promise<void> {
+    const { name, probe, patience = 1 } = child.spec
+    const { silence_limit_ms = SILENCE_LIMIT_MS, start_limit_ms = START_LIMIT_MS } = this.#parts
+    const limit_ms = silence_limit_ms * patience
+    const ask = probe === 'ipc' ? () => ping(child, started) : probe
+    let isReady = probe === 'ipc'
+    let hasAnswered = false
+    // Counted in pauses, not by the clock: while this machine sleeps nobody answers.
+    let silent_ms = 0
+    let pause_ms = 0
+    for (;;) {
+      const result = await ask().catch((): ProbeResult => 'silent')
+      if (child.process !== started) return
+      if (result === 'ready' && !isReady) child.isReady()
+      isReady ||= result === 'ready'
+      hasAnswered ||= result !== 'silent'
+      silent_ms = result === 'silent' ? silent_ms + pause_ms : 0
+      if (silent_ms >= (hasAnswered ? limit_ms : Math.max(limit_ms, start_limit_ms))) {
+        this.#parts.write(`${name} has not answered for ${silent_ms / 1000} s and is killed`)
+        started.kill('SIGKILL')
+        return
+      }
+      pause_ms = isReady ? limit_ms / PINGS_IN_LIMIT : READY_POLL_MS
+      await wait(pause_ms, undefined, { ref: false })
+    }
   }
 
   #listen(child: Child, output: NodeJS.ReadableStream): void {
@@ -172,4 +218,13 @@ export class Supervisor {
     this.#parts.write(`${child.spec.name} ${how} and will be restarted in ${pause_ms} ms`)
     child.restart = setTimeout(() => this.#spawn(child), pause_ms)
   }
+}
+
+/** Whether a message has arrived since the last ping, and the next ping. */
+async function ping(child: Child, started: ChildProcess): Promise<ProbeResult> {
+  const { hasAnswered } = child
+  child.hasAnswered = false
+  // A failure means that the child is ending, which its exit says as well.
+  started.send({ kind: 'ping' }, () => undefined)
+  return hasAnswered ? 'ready' : 'silent'
 }

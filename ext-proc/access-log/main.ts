@@ -1,9 +1,11 @@
+import { answerPings } from '../../core/answer-pings.ts'
 import { runReceiver } from './run-receiver.ts'
 
 // The title distinguishes this process from processors, for tools that select them by command line.
 process.title = 'agw-access-log'
 // Sockets of this process are accessible only to its own user.
 process.umask(0o077)
+answerPings()
 
 runReceiver(process.env).catch((error: unknown) => {
   process.stderr.write(

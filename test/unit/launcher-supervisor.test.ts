@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test, type TestContext } from 'node:test'
-import { type ChildSpec, Supervisor } from '../../cli/launcher/supervisor.ts'
+import { type ChildSpec, type ProbeResult, Supervisor } from '../../cli/launcher/supervisor.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 /** The pauses before restarts, in ms: they double up to two seconds. */
@@ -44,7 +44,7 @@ function childOf(file: string): ChildSpec {
     command: '/bin/sh',
     args: ['-c', script],
     env: { PATH: process.env['PATH'] },
-    ready: async () => !existsSync(file),
+    probe: async () => (existsSync(file) ? 'silent' : 'ready'),
     sockets: [],
   }
 }
@@ -120,4 +120,125 @@ test('a stop cancels a restart that is due', async (t) => {
   supervisor.beginStop()
   t.mock.timers.tick(pause_ms)
   assert.equal(supervisor.pids().size, 0)
+})
+
+/** A child of ours: `script` runs in Node with the answers to pings, unless it prevents them. */
+function nodeChild(script: string): ChildSpec {
+  const pongs = `process.on('message', (message) => {
+    console.log(message.kind)
+    process.send({ kind: 'pong' })
+  })
+  process.send({ kind: 'ready' })`
+  return {
+    name: 'child',
+    command: process.execPath,
+    args: ['-e', script.replace('PONGS', pongs)],
+    env: { PATH: process.env['PATH'] },
+    probe: 'ipc',
+    sockets: [],
+  }
+}
+
+const SILENCE_LIMIT_MS = 250
+
+/** A supervisor in real time, and its lines as they come. */
+function supervise(limits: { readonly start_limit_ms?: number } = {}): {
+  readonly supervisor: Supervisor
+  readonly line: (pattern: RegExp) => Promise<string>
+  readonly spawned: () => number
+} {
+  const lines: string[] = []
+  let waiting: (() => void)[] = []
+  let spawned = 0
+  const supervisor = new Supervisor({
+    write: (text) => {
+      lines.push(text)
+      for (const look of waiting.splice(0)) look()
+    },
+    giveUp: () => undefined,
+    spawned: () => spawned++,
+    silence_limit_ms: SILENCE_LIMIT_MS,
+    ...limits,
+  })
+  const line = async (pattern: RegExp): Promise<string> => {
+    for (;;) {
+      const found = lines.find((text) => pattern.test(text))
+      if (found !== undefined) return found
+      await new Promise<void>((resolve) => {
+        waiting = [...waiting, resolve]
+      })
+    }
+  }
+  return { supervisor, line, spawned: () => spawned }
+}
+
+const HANGS: readonly { readonly name: string; readonly script: string; readonly stop?: true }[] = [
+  {
+    name: 'a busy loop',
+    script: "PONGS; process.on('message', () => { for (;;); })",
+  },
+  {
+    name: 'a synchronous wait',
+    script:
+      "PONGS; process.on('message', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0))",
+  },
+  { name: 'a stop by signal', script: 'PONGS', stop: true },
+]
+
+for (const { name, script, stop } of HANGS)
+  test(`a child that hangs is killed and started again: ${name}`, async () => {
+    const { supervisor, line, spawned } = supervise()
+    await supervisor.start(nodeChild(script))
+    const pid = supervisor.pids().get('child') ?? 0
+    await line(/\| ping/)
+    if (stop) process.kill(pid, 'SIGSTOP')
+    assert.equal(
+      await line(/has not answered/),
+      `child has not answered for ${SILENCE_LIMIT_MS / 1000} s and is killed`,
+    )
+    await line(/exited with SIGKILL and will be restarted in 100 ms/)
+    while (spawned() < 2) await new Promise(setImmediate)
+    assert.notEqual(supervisor.pids().get('child'), pid)
+    supervisor.beginStop()
+    await supervisor.stop(() => true, 1)
+  })
+
+test('a child that never answers is killed after the limit of a start', async () => {
+  const { supervisor, line } = supervise({ start_limit_ms: 300 })
+  void supervisor.start(nodeChild('for (;;);'))
+  await line(/child has not answered for 0\.3 s and is killed/)
+  await line(/exited with SIGKILL and will be restarted/)
+  supervisor.beginStop()
+  await supervisor.stop(() => true, 1)
+})
+
+test('a child that answers is left alone', async () => {
+  const { supervisor, line, spawned } = supervise()
+  let pings = 0
+  const pinged = new Promise<void>((resolve) => {
+    const count = async (): Promise<void> => {
+      // Each line is counted once: the child numbers them.
+      while (pings < 8) await line(new RegExp(`\\| ${++pings}$`))
+      resolve()
+    }
+    void count()
+  })
+  await supervisor.start(
+    nodeChild("let count = 0; PONGS; process.on('message', () => console.log(++count))"),
+  )
+  await pinged
+  assert.equal(spawned(), 1)
+  supervisor.beginStop()
+  await supervisor.stop(() => true, 1_000)
+})
+
+test('a child that is probed is killed when it is silent, and not while it says that it is starting', async () => {
+  const { supervisor, line, spawned } = supervise()
+  const results: ProbeResult[] = ['starting', 'starting', 'ready']
+  const probe = async (): Promise<ProbeResult> => results.shift() ?? 'silent'
+  await supervisor.start({ ...childOf(join(tempFolder('child'), 'broken')), probe })
+  assert.equal(spawned(), 1)
+  await line(/child has not answered for 0\.25 s and is killed/)
+  supervisor.beginStop()
+  await supervisor.stop(() => true, 1)
 })
