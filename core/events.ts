@@ -35,7 +35,7 @@ const FINDING = {
   severity: '`critical`, `high` or `medium`.',
   matched_text: 'Excerpt of at most 200 characters, with secrets masked.',
   location: 'Where the match is: `body.messages[0].content`, `query.q`, `path`, `headers.x-note`.',
-  endpoint: 'Target path, without the query.',
+  endpoint: 'Target path, without the query. Keys in it are masked.',
   source_ip: 'Address of the caller.',
 } as const
 

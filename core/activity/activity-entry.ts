@@ -25,7 +25,7 @@ export interface ActivityEntry {
   /** Position of the deciding rule in its scope. */
   readonly rule: number | null
   readonly method: string | null
-  /** The path of the target as the caller wrote it, without its query, before anything was substituted. */
+  /** The path of the target as the caller wrote it, without its query, before anything was substituted; keys in it are masked. */
   readonly endpoint: string | null
   /** Status that the caller got; null while it is not known. */
   readonly status: number | null

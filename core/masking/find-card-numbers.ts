@@ -1,12 +1,12 @@
 import type { HiddenRange } from './hidden-range.ts'
 
 /**
- * Twelve digits or more, with at most three signs between two of them: blanks and dashes of all kinds, and dots. Digits
- * and signs have no character in common, so the search is linear.
+ * Twelve digits or more, with at most four signs between two of them: blanks and dashes of all kinds, dots, and what joins
+ * the members of a list. Digits and signs have no character in common, so the search is linear.
  */
-const DIGITS = /\d(?:[ .\-\t\r\n]{0,3}\d){11,}/g
+const DIGITS = /\d(?:[ .\-\t\r\n_/,|:+*~"']{0,4}\d){11,}/g
 /** The same with the digits of every script: a reader takes `４` for a four. */
-const DIGITS_OF_ANY_SCRIPT = /\p{Nd}(?:[\p{Z}\p{Pd}\p{Cf}.\t\r\n]{0,3}\p{Nd}){11,}/gu
+const DIGITS_OF_ANY_SCRIPT = /\p{Nd}(?:[\p{Z}\p{Pd}\p{Cf}.\t\r\n_/,|:+*~"'·•∙−]{0,4}\p{Nd}){11,}/gu
 
 /** First digits and lengths of the issuers (ISO/IEC 7812); what fits none of them is another number. */
 const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[] = [
@@ -76,6 +76,8 @@ function valueOf(digit: string): number {
 
 function cardsOf(groups: readonly Group[]): HiddenRange[] {
   const ranges: HiddenRange[] = []
+  const [one, other] = [groups[0], groups.at(-1)]
+  if (one && other && isSpacedOut(groups)) return [{ start: one.start, end: other.end }]
   for (let from = 0; from < groups.length; ) {
     const count = groupsOfCard(groups, from)
     const [first, last] = [groups[from], groups[from + count - 1]]
@@ -85,19 +87,49 @@ function cardsOf(groups: readonly Group[]): HiddenRange[] {
   return ranges
 }
 
+/** What stands between the groups of a number on a card; other signs join the members of a list. */
+const ON_CARD = /^[\p{Z}\p{Pd}\p{Cf}.\t\r\n]*$/u
+/** As the issuers print them. */
+const PRINTED = /^(?:4 4 4 4(?: 3)?|4 6 [45]|4 4 5|6 13)$/
+
+/** A list of numbers has other groups, or other signs between them. */
+function isGroupedAsCard(groups: readonly Group[]): boolean {
+  const signs = groups.slice(1).map(({ sign }) => sign)
+  if (signs.every((sign) => ON_CARD.test(sign))) return true
+  return (
+    signs.every((sign) => sign === signs[0]) &&
+    PRINTED.test(groups.map(({ digits }) => digits.length).join(' '))
+  )
+}
+
+/** `4 1 1 1 …`: all digits of a run, each by itself, with one sign between them that is no comma. */
+function isSpacedOut(groups: readonly Group[]): boolean {
+  const number = groups.map(({ digits }) => digits).join('')
+  const sign = groups[1]?.sign ?? ''
+  return (
+    groups.length === number.length &&
+    /^[ \-_.]$/.test(sign) &&
+    groups.slice(1).every((group) => group.sign === sign) &&
+    lengthsOf(number).includes(number.length) &&
+    hasCheckDigit(number)
+  )
+}
+
+const lengthsOf = (number: string): readonly number[] =>
+  ISSUERS.find(([prefix]) => prefix.test(number))?.[1] ?? []
+
 /** How many groups, from this one on, are a card number; 0 where none is. */
 function groupsOfCard(groups: readonly Group[], from: number): number {
   const first = groups[from]
   // What follows the point of a decimal fraction, and single digits, which are a list.
   if (first === undefined || (from > 0 && first.sign === '.') || first.digits.length < 2) return 0
-  const lengths = ISSUERS.find(([prefix]) =>
-    prefix.test(first.digits + (groups[from + 1]?.digits ?? '')),
-  )?.[1]
+  const lengths = lengthsOf(first.digits + (groups[from + 1]?.digits ?? ''))
   let number = ''
-  for (let count = 1; lengths !== undefined && from + count <= groups.length; count++) {
+  for (let count = 1; lengths.length > 0 && from + count <= groups.length; count++) {
     number += groups[from + count - 1]?.digits ?? ''
     if (number.length > 19) return 0
-    if (lengths.includes(number.length) && hasCheckDigit(number)) return count
+    if (lengths.includes(number.length) && hasCheckDigit(number))
+      return isGroupedAsCard(groups.slice(from, from + count)) ? count : 0
     if ((groups[from + count - 1]?.digits.length ?? 0) < 2) return 0
   }
   return 0
@@ -116,6 +148,8 @@ function hasCheckDigit(number: string): boolean {
 
 /** A part of a hash or of another text in hexadecimal, longer than which no word before or after a number is looked at. */
 function isInHex(text: string, { start, end }: HiddenRange): boolean {
+  // As the magnetic stripe of a card has it.
+  if (/[\^=]/.test(text[end] ?? '')) return false
   const before = /[0-9A-Za-z]*$/.exec(text.slice(Math.max(0, start - 64), start))?.[0] ?? ''
   const after = /^[0-9A-Za-z]*/.exec(text.slice(end, end + 64))?.[0] ?? ''
   return before + after !== '' && /^[0-9A-Fa-f]*$/.test(before + after)

@@ -1,6 +1,8 @@
 import type { HiddenRange } from './hidden-range.ts'
 
-const HEADER = /\b(?:set-)?cookie[\\]{0,4}["']?[ \t]{0,4}[:=][ \t]{0,4}[\\]{0,4}["']?/gi
+const HEADER = /\b(?:set-)?cookie2?[\\]{0,4}["']?[ \t]{0,4}[:=][ \t]{0,4}[\\]{0,4}["']?/gi
+/** Up to the end of the line or to what closes the quotes around it; a value may have quotes of its own. */
+const LINE = /(?:=\\{0,4}"[^"\r\n\\]{0,4096}\\{0,4}"|\\(?![nr"])|[^\r\n"'<>\\])*/y
 /** More pairs of one line are hidden together, whatever they are. */
 const PAIRS_MAX = 200
 /** Attributes of Set-Cookie, and values as short as a language or a setting. */
@@ -16,8 +18,8 @@ export function findCookieValues(text: string): HiddenRange[] {
     // A line is read once, whatever is in it.
     if (index < end) continue
     const start = index + found.length
-    const line = text.slice(start).search(/[\r\n"'<>]|\\[nr"]/)
-    end = line < 0 ? text.length : start + line
+    LINE.lastIndex = start
+    end = LINE.test(text) ? LINE.lastIndex : start
     ranges.push(...valuesOf(text.slice(start, end), start))
   }
   return ranges

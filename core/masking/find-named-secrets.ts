@@ -17,24 +17,38 @@ const AFTERWARDS = new RE2(
 const QUOTES = `"'\`“”„«»‘’`
 /** Of a quote in JSON within JSON. */
 const BACKSLASHES = '\\\\{0,4}'
-const END_OF_NAME = `${BACKSLASHES}[${QUOTES}]?`
+/** `password"`, `user[password][]`, `**password**`, and the ending that some languages give a word. */
+const END_OF_NAME = `(?:[*_]{1,3}|\\](?:\\[\\])?|\\[\\])?${BACKSLASHES}[${QUOTES}]?(?:'s)?`
+const IS = [
+  'is|was|are|were|be|equals?|will be|becomes|should be|must be|has to be|remains',
+  'ist|war|lautet|heißt|heisst|sei|est|es|son|era|é|è|to|je|jest|är|er|on|este|là|adalah|est[aá]',
+  'это|есть|είναι|है|هي|هو|היא|הוא|คือ',
+].join('|')
+/** `password for the admin account is`, `password (admin):`. */
+const WHOSE =
+  '(?:\\s{1,4}(?:for|of|to|on|at|für|von|pour|de|para|per|для|от)(?:\\s{1,4}[^\\s:=]{1,32}){1,4}?|\\s{0,4}\\([^()\\n]{1,40}\\))?'
 /** What links a name to its value. All of them begin where the name ends and are bounded. */
 const LINKS = {
   /** `password: `, `"password": `, `<password>`, `password=`. Only a colon may end a line. */
   sign: new RegExp(
-    `${END_OF_NAME}[ \\t]{0,8}(?:(?::|：)[ \\t]{0,8}(?:(?:\\r?\\n|(?:\\\\r)?\\\\n)[ \\t]{0,16})?|(?:=>|:=|->|=|＝|>)[ \\t]{0,8})`,
+    `${END_OF_NAME}${WHOSE}[ \\t]{0,8}(?:(?::|：)[*_]{0,3}[ \\t]{0,8}(?:(?:\\r?\\n|(?:\\\\r)?\\\\n)[ \\t]{0,16})?|(?:=>|:=|->|={1,3}|＝|>|[|?]|\\.{2,3}|[-–—](?=[ \\t]))[ \\t]{0,8})`,
     'y',
+  ),
+  /** `{"name":"password","value":"`, `"password","`, `<input name="password" value="`, `<password type="x">`. */
+  member: new RegExp(
+    `${BACKSLASHES}[${QUOTES}][ \\t]{0,4}(?:,[ \\t]{0,4}(?:${BACKSLASHES}[${QUOTES}]\\w{0,8}(?:value|text|data)${BACKSLASHES}[${QUOTES}][ \\t]{0,4}:[ \\t]{0,4})?(?=${BACKSLASHES}[${QUOTES}])|[^<>\\n]{0,80}\\bvalue=(?=[${QUOTES}]))|(?: [a-z][-\\w:]{0,20}=${BACKSLASHES}"[^"<>]{0,80}"){1,4}>`,
+    'iy',
   ),
   /** `password is `, `password has been changed to `, `密码是`. */
   word: new RegExp(
-    `${END_OF_NAME}(?:\\s{1,8}(?:(?:is|was|will be|becomes|ist|war|lautet|sei|est|es|era|é|è|jest|är|er|on|je|это)(?:\\s{1,8}(?:now|still|currently|always|just|simply|jetzt|nun))?(?:\\s{1,8}set to)?|(?:has been |was |is |wurde )?(?:changed|set|reset|updated|rotated|geändert) (?:to|auf))[:：]?\\s{1,8}|\\s{0,4}(?:是|为|為|は|은|는)[:：]?\\s{0,4})`,
+    `${END_OF_NAME}${WHOSE}(?:\\s{1,8}(?:(?:${IS})(?:\\s{1,8}(?:now|still|currently|always|just|simply|jetzt|nun))?(?:\\s{1,8}set to)?|(?:has been |was |is |wurde )?(?:changed|set|reset|updated|rotated|geändert) (?:to|auf))[:：]?\\s{1,8}| c['’]est |\\s{0,4}(?:是|为|為|は|은|는|คือ)[:：]?\\s{0,4})`,
     'iy',
   ),
   /** `password hunter2`, `password (hunter2)`. */
-  none: /\s{1,4}[([]?/y,
+  none: /(?:'s)?\s{1,4}[([]?|(?<=[密码碼口令]|ผ่าน)/y,
 } as const
 type Link = keyof typeof LINKS
-const LINK_ORDER: readonly Link[] = ['sign', 'word', 'none']
+const LINK_ORDER: readonly Link[] = ['sign', 'member', 'word', 'none']
 
 /** A value that is said to be a password afterwards, with what closes its quotes. */
 const BEFORE_LINK = /([^\s"'`“”„«»‘’]{5,256})["'`“”»’]?[ \t]{1,4}$/
@@ -45,6 +59,9 @@ const OPENING = new RegExp(`${BACKSLASHES}[${QUOTES}]`, 'y')
 const CLOSING = /[\n"`“”»]|\\+["'nr]|['’](?!\p{L})/u
 /** Where a value ends that has no quotes around it. */
 const END = /[\s"'`“”„«»,;&<>|()[\]{}\\]/
+
+/** The longest seed phrases have 24 words. */
+const WORDS = /(?:[ \t]{1,4}[^\s"'`“”„«»,;&<>|()[\]{}\\.]{1,64}){0,23}/y
 
 interface Value {
   readonly start: number
@@ -66,7 +83,7 @@ export function findNamedSecrets(text: string): HiddenRange[] {
       const at = endOf(LINKS[link], text, end)
       if (at === null) continue
       const value = readValue(text, at)
-      if (isSecret(value, name, link)) hide(value.start, value.text.length)
+      if (isSecret(value, name, link)) hide(value.start, lengthOf(value, name, text))
       break
     }
   }
@@ -94,20 +111,35 @@ function readValue(text: string, at: number): Value {
   return { start, text: value, is_quoted: inside !== null, is_call }
 }
 
+/** Of a phrase, without quotes around it, all words of the line. */
+function lengthOf(value: Value, name: SecretName, text: string): number {
+  if (name !== 'phrase' || value.is_quoted) return value.text.length
+  const from = value.start + value.text.length
+  return (endOf(WORDS, text, from) ?? from) - value.start
+}
+
 /** Whether it is a value, rather than the next word of a sentence or what stands for a value in documents and code. */
 function isSecret(value: Value, name: SecretName, link: Link): boolean {
   const { is_quoted, is_call } = value
   const text = value.text.replace(/[.!?…:]+$/, '')
   if (text.length < 3 || is_call || isPlaceholder(text)) return false
+  if (name === 'phrase' && link === 'sign') return true
   if (ORDINARY_WORDS.has(text.toLowerCase())) return false
   const isCode = is_quoted && /\s/.test(text) && /[({;=]/.test(text)
   if (isCode) return false
-  if (link === 'none')
-    return name === 'password' && text.length >= 5 && hasLettersAndDigits(text) && !is_quoted
-  if (name === 'password') return is_quoted || link === 'sign' || text.length >= 4
+  if (link === 'member' && !hasLettersAndDigits(text)) return false
+  if (link === 'none') return !is_quoted && isSecretWithoutLink(text, name)
+  if (name === 'password' || name === 'phrase')
+    return is_quoted || link === 'sign' || text.length >= 4
   if (name === 'code') return /\d/.test(text) || (is_quoted && text.length >= 8)
   if (hasLettersAndDigits(text)) return text.length >= 4
   return link === 'sign' && is_quoted && text.length >= 12 && !/\s/.test(text)
+}
+
+/** `password hunter2`, `api_key 4f5b…`, `OTP 123456`: what is said of a secret has rarely the form of one. */
+function isSecretWithoutLink(text: string, name: SecretName): boolean {
+  if (name === 'code') return /^\d{4,8}$/.test(text)
+  return text.length >= (name === 'password' ? 5 : 16) && hasLettersAndDigits(text)
 }
 
 const hasLettersAndDigits = (text: string): boolean => /\d/.test(text) && /\p{L}/u.test(text)

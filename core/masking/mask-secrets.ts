@@ -3,6 +3,7 @@ import { findCookieValues } from './find-cookie-values.ts'
 import { findKeys } from './find-keys.ts'
 import { findNamedSecrets } from './find-named-secrets.ts'
 import type { HiddenRange } from './hidden-range.ts'
+import { readPlainly } from './plain-reading.ts'
 
 const HIDDEN = '***'
 
@@ -29,14 +30,27 @@ export function maskWithin(before: string, part: string, after: string): string 
   return shown + text.slice(at, end)
 }
 
+const findSecrets = (text: string): HiddenRange[] => [
+  ...findKeys(text),
+  ...findNamedSecrets(text),
+  ...findCookieValues(text),
+  ...findCardNumbers(text),
+]
+
+/** What a secret is in the text as it is written, or as it reads once its escapes, entities and tags are resolved. */
+function findInReadings(text: string): HiddenRange[] {
+  const plain = readPlainly(text)
+  if (plain === null) return findSecrets(text)
+  const read = findSecrets(plain.text).map(({ start, end }) => ({
+    start: plain.starts[start] ?? text.length,
+    end: plain.ends[end - 1] ?? text.length,
+  }))
+  return [...findSecrets(text), ...read]
+}
+
 /** In order, and apart from each other. */
 function hiddenRanges(text: string): HiddenRange[] {
-  const all = [
-    ...findKeys(text),
-    ...findNamedSecrets(text),
-    ...findCookieValues(text),
-    ...findCardNumbers(text),
-  ]
+  const all = findInReadings(text)
   const merged: HiddenRange[] = []
   for (const range of all.sort((a, b) => a.start - b.start)) {
     const last = merged.at(-1)

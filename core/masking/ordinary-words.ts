@@ -14,6 +14,7 @@ export const ORDINARY_WORDS: ReadonlySet<string> = new Set(
   right rotated safe same saved scoped secret secure secured seen self sensitive sent set shared short should shown signed simple simply so some
   something static still stolen stored str strictly string stripped strong such supplied supposed taken temporary text that the their them then
   there these they this those through thrown to token tokens too transmitted treated true trim two type typed undefined under unique unknown
+  typically commonly often sometimes rarely frequently generally normally mostly mainly automatically both each several many few about
   unless unset unsafe until updated used useful user using usually valid validated value verified very via visible void want was way we weak well
   were what when where whether which while who whose why will with within without word words would wrong yes yet you your
 

@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { findCardNumbers } from '../../core/masking/find-card-numbers.ts'
 import { KEY_SHAPES } from '../../core/masking/key-shapes.ts'
 import { maskSecrets, maskWithin } from '../../core/masking/mask-secrets.ts'
+import { readPlainly } from '../../core/masking/plain-reading.ts'
 
 const HEX = '0123456789abcdef'
 const BASE62 = 'aZ3bY7cX1dW9eV5fU2gT8hS4iR6jQ0kPlOmN'
@@ -68,6 +69,38 @@ const KEYS: readonly (readonly [whose: string, shown: string, hidden: string])[]
   ['Telegram', '', `${text('123456789', 10)}:AA${r(33)}`],
   ['Discord, a bot', '', `M${r(25)}.${r(6)}.${r(38)}`],
   ['Azure', '', `${r(3)}8Q~${r(34)}`],
+  ['Hugging Face, an organization', 'api_org_', r(34)],
+  ['OpenAI, in capitals', 'SK-', `PROJ-${r(40)}`],
+  ['Google, an authorization key', 'AQ.Ab', `8R${r(46)}`],
+  ['GitLab, a runner of old', 'GR1348941', r(20)],
+  ['Slack, a browser session', 'xoxd-', r(60)],
+  ['Docker, an organization', 'dckr_oat_', r(32)],
+  ['Dynatrace', 'dt0c01.', `${upper(24)}.${upper(64)}`],
+  ['Vault, of old', 's.', r(24)],
+  ['Pulumi', 'pul-', hex(40)],
+  ['1Password', 'ops_', `eyJ${r(100)}`],
+  ['1Password, a secret key', 'A3-', `A1B2C3-${upper(6)}-${upper(5)}-${upper(5)}`],
+  ['Tailscale', 'tskey-', `auth-${r(12)}-${r(32)}`],
+  ['Sourcegraph', 'sgp_', hex(40)],
+  ['HubSpot', 'pat-na1-', '3a18f6d4-3a18-43a1-a3a1-3a18f6d4b290'],
+  ['Resend', 're_', `${r(8)}_${r(24)}`],
+  ['Artifactory', 'AKCp', r(69)],
+  ['Artifactory, a reference', 'cmVmdGtu', r(56)],
+  ['Alibaba', 'LTAI', r(20)],
+  ['Tencent', 'AKID', r(32)],
+  ['Fly', 'fo1_', r(43)],
+  ['Contentful', 'CFPAT-', r(43)],
+  ['Cloudflare, an origin', 'v1.0-', `${hex(24)}-${hex(146)}`],
+  ['Cloudflare', 'cfut_', r(40)],
+  ['Atlassian', 'ATATT3x', `FfGF0${r(180)}`],
+  ['Atlassian, a client', 'ATCTT3x', `FfG${r(180)}`],
+  ['Vercel', 'vcp_', r(56)],
+  ['AWS, Bedrock', 'ABSK', r(128)],
+  ['AWS, Bedrock for a time', 'bedrock-api-key-', r(128)],
+  ['AWS, a session', 'IQoJb3JpZ2lu', `X2VjE${r(80)}`],
+  ['OpenSSH', 'b3BlbnNzaC1rZXktdjE', `AAAAA${r(64)}`],
+  ['Infura', '.infura.io/v3/', hex(32)],
+  ['Alchemy', 'eth.g.alchemy.com/v2/', r(32)],
   ['Vault', 'hvs.', r(90)],
   ['Terraform', `${r(14)}.atlasv1.`, hex(60)],
   ['Doppler', 'dp.pt.', r(40)],
@@ -97,6 +130,91 @@ test('threat 25: keys of providers and tokens are masked wherever they stand, wi
   }
 })
 
+test('threat 25: a key is masked behind a name it is joined to, and in every encoding', () => {
+  const percent = (text: string): string =>
+    text.replaceAll(/[^A-Za-z0-9]/g, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
+  const unicode = (text: string): string =>
+    Array.from(text, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
+  const entities = (text: string): string =>
+    Array.from(text, (sign) => `&#${sign.charCodeAt(0)};`).join('')
+  const wide = (text: string): string =>
+    text.replaceAll(/[!-~]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) + 0xfee0))
+  for (const key of [
+    `sk_live_${r(24)}`,
+    `ghp_${r(36)}`,
+    `glpat-${r(20)}`,
+    `${text('123456789', 10)}:AA${r(33)}`,
+    `xoxb-${text('0123456789', 12)}-${r(24)}`,
+    `hf_${r(34)}`,
+  ]) {
+    const last = key.slice(-8)
+    for (const written of [
+      `TOKEN_${key}`,
+      `https://h/v1/${key}/send`,
+      ...[percent, unicode, entities, wide].map((encode) => `a ${encode(key)} b`),
+      `a ${percent(percent(key))} b`,
+      `a ${unicode(key).replaceAll('\\', '\\\\')} b`,
+      `a ${key.slice(0, 5)}\u200b${key.slice(5)} b`,
+      `a ${key.slice(0, 5)}<b>${key.slice(5, 12)}</b>${key.slice(12)} b`,
+      `a ${key.slice(0, 5)}\u00ad${key.slice(5)} b`,
+    ]) {
+      const masked = maskSecrets(written)
+      assert.match(masked, /\*\*\*/, written)
+      for (const tail of [last, percent(last), unicode(last), entities(last), wide(last)])
+        assert.ok(!masked.includes(tail), `${written}: ${masked}`)
+    }
+  }
+})
+
+test('threat 25: the plain reading of a text points to where each character is written', () => {
+  const piece = fc.constantFrom(
+    'a',
+    '%41',
+    '%e4%b8%ad',
+    '%ff',
+    '\\u0041',
+    '\\\\u0041',
+    '\\n',
+    '&amp;',
+    '&#65;',
+    '<b>',
+    'é',
+    '\u{1f600}',
+    '%f0%9f%98%80',
+    '\u200b',
+    'ａ',
+    'ﬃ',
+    '%2541',
+    '\\x41',
+    '%',
+    '\\',
+    '&',
+    '<',
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
+      const written = pieces.join('')
+      const plain = readPlainly(written)
+      if (plain === null) return
+      assert.equal(plain.starts.length, plain.text.length)
+      assert.equal(plain.ends.length, plain.text.length)
+      for (const [i, start] of plain.starts.entries()) {
+        const end = plain.ends[i] ?? 0
+        assert.ok(start < end && end <= written.length, JSON.stringify(written))
+        assert.ok(i === 0 || start >= (plain.starts[i - 1] ?? 0), JSON.stringify(written))
+        if (end - start === 1)
+          assert.ok(
+            written
+              .slice(start, end)
+              .normalize('NFKC')
+              .includes(plain.text[i] ?? ''),
+          )
+      }
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
 const PEM = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   .privateKey.export({ type: 'pkcs8', format: 'pem' })
   .toString()
@@ -118,6 +236,15 @@ test('threat 25: a private key is masked, also when its beginning or its end is 
     `${LINE('RSA ', 'BEGIN')}\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB\n\n${BODY}\n${LINE('RSA ', 'END')}`,
     `-----BEGIN PGP PRIVATE ${'KEY'} BLOCK-----\n\n${BODY}\n=abcd\n-----END PGP PRIVATE ${'KEY'} BLOCK-----`,
     `---- BEGIN SSH2 ENCRYPTED PRIVATE ${'KEY'} ----\n${BODY}\n---- END SSH2 ENCRYPTED PRIVATE ${'KEY'} ----`,
+    encodeURIComponent(PEM),
+    PEM.replaceAll(' ', '+').replaceAll('\n', '%0A'),
+    PEM.replaceAll('\n', '\u2028'),
+    PEM.replaceAll('\n', '&#10;'),
+    PEM.replaceAll('-----', '\u2014\u2014'),
+    PEM.replaceAll('-----', ''),
+    JSON.stringify(JSON.stringify({ private_key: PEM })),
+    Buffer.from(PEM).toString('base64'),
+    `<RSAKeyValue><Modulus>${hex(40)}</Modulus><D>${BODY}</D></RSAKeyValue>`,
     PEM.slice(0, -40),
     PEM.slice(0, 80),
     PEM.slice(40),
@@ -180,6 +307,38 @@ test('threat 25: the number of a payment card is masked, however it is written',
     const wrong = card.slice(0, -1) + ((Number(card.at(-1)) + 1) % 10)
     assert.equal(maskSecrets(wrong), wrong)
   }
+  for (const written of [
+    ...[
+      '_',
+      '/',
+      ',',
+      '|',
+      ':',
+      '*',
+      '~',
+      '·',
+      '•',
+      '\u2212',
+      '","',
+      '\n\n\n\n',
+      ' -- ',
+      '    ',
+    ].map((by) => grouped('4111111111111111', by)),
+    ...['&nbsp;', '%20', '+', '\\u0020', '<br>', '</span><span>', '&#32;', '\\n'].map((by) =>
+      grouped('4111111111111111', by),
+    ),
+    '4<b>111</b>111111111111',
+    '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1',
+    '4-1-1-1-1-1-1-1-1-1-1-1-1-1-1-1',
+    '\u2463\u2460\u2460\u2460 \u2460\u2460\u2460\u2460 \u2460\u2460\u2460\u2460 \u2460\u2460\u2460\u2460',
+    '%34%31%31%31%31%31%31%31%31%31%31%31%31%31%31%31',
+    '3782_822463_10005',
+  ])
+    assert.equal(maskSecrets(`pay with ${written} now`), 'pay with *** now', written)
+  assert.equal(
+    maskSecrets('%B4111111111111111^DOE/JOHN^25121010000?'),
+    '%B***^DOE/JOHN^25121010000?',
+  )
   for (const other of [
     '1700000000000',
     '1234567890123456',
@@ -187,7 +346,11 @@ test('threat 25: the number of a payment card is masked, however it is written',
     '41111111111111110000000000',
     '0.4111111111111111',
     '[4,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]',
-    '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1',
+    '4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1',
+    '4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1',
+    '4111,111,111,111,111',
+    '4111/1111:1111/1111',
+    '41,11,11,11,11,11,11,11',
     '443 192.168.0.0/24 2001:db8::1',
     'f4111111111111111e',
     '2024-05-05 10:10:10.555444',
@@ -251,6 +414,56 @@ test('threat 25: what is said to be a password is masked, in whatever words', ()
     ['authorization: Basic dXNlcjpwdw==', 'authorization: Basic ***'],
     ['X-Api-Key: abc12345', 'X-Api-Key: ***'],
     ['"Authorization": "token abc12345"', '"Authorization": "token ***"'],
+    ['p@ssw0rd: hunter2', 'p@ssw0rd: ***'],
+    ['ｐａｓｓｗｏｒｄ: hunter2', 'ｐａｓｓｗｏｒｄ: ***'],
+    ['pass\u200bword: hunter2', 'pass\u200bword: ***'],
+    ['**Password:** hunter2', '**Password:** ***'],
+    ['| password | hunter2 |', '| password | *** |'],
+    ['password - hunter2', 'password - ***'],
+    ['password \u2014 hunter2', 'password \u2014 ***'],
+    ['password == "hunter2"', 'password == "***"'],
+    ["password's hunter2", "password's ***"],
+    ['password... hunter2', 'password... ***'],
+    ['my password? hunter2', 'my password? ***'],
+    ['password should be hunter2', 'password should be ***'],
+    ['password for the admin account is hunter2', 'password for the admin account is ***'],
+    ['password (admin): hunter2', 'password (admin): ***'],
+    ['user[password]=hunter2', 'user[password]=***'],
+    ['password%3Dhunter2', 'password%3D***'],
+    ['%22password%22%3A%22hunter2%22', '%22password%22%3A%22***%22'],
+    ['password&quot;: &quot;hunter2&quot;', 'password&quot;: &quot;***&quot;'],
+    ['password\\u003dhunter2', 'password\\u003d***'],
+    ['{"name":"password","value":"hunter2"}', '{"name":"password","value":"***"}'],
+    ['<input name="password" value="hunter2">', '<input name="password" value="***">'],
+    ['<password type="x">hunter2</password>', '<password type="x">***</password>'],
+    ['pw: hunter2', 'pw: ***'],
+    ['creds: bob:hunter2', 'creds: ***'],
+    ['sshpass -p hunter2 ssh h', 'sshpass -p *** ssh h'],
+    ['mysql -u root -phunter2', 'mysql -u root -p***'],
+    ['passphrase: correct horse battery staple', 'passphrase: ***'],
+    ['seed phrase is abandon ability able about', 'seed phrase is ***'],
+    ['OTP 123456', 'OTP ***'],
+    ['your 2FA code: 123456', 'your 2FA code: ***'],
+    ['api_key abcd1234efgh5678', 'api_key ***'],
+    ['key: abcd1234efgh5678ijkl', 'key: ***'],
+    ['das Passwort heißt hunter2', 'das Passwort heißt ***'],
+    ["le mot de passe c'est tournesol1", "le mot de passe c'est ***"],
+    ['kodeord er solsikke1', 'kodeord er ***'],
+    ['мой пароль \u2014 qwerty12', 'мой пароль \u2014 ***'],
+    ['密码hunter2', '密码***'],
+    ['mật khẩu là hunter2', 'mật khẩu là ***'],
+    ['kata sandi adalah hunter2', 'kata sandi adalah ***'],
+    ['पासवर्ड है hunter2', 'पासवर्ड है ***'],
+    ['كلمة المرور هي hunter2', 'كلمة المرور هي ***'],
+    ['הסיסמה היא hunter2', 'הסיסמה היא ***'],
+    ['hasło to hunter2', 'hasło to ***'],
+    ['parola este hunter2', 'parola este ***'],
+    ['κωδικός είναι hunter2', 'κωδικός είναι ***'],
+    ['รหัสผ่านคือ hunter2', 'รหัสผ่านคือ ***'],
+    ['?X-Amz-Signature=0123456789abcdef0123', '?X-Amz-Signature=***'],
+    ['Digest username="a", response="0123456789abcdef0123"', 'Digest username="a", response="***"'],
+    ['Cookie: $Version=1; sid="abc1234567"; x=1', 'Cookie: $Version=1; sid=***; x=1'],
+    ['Cookie2: sid=abcdefgh1', 'Cookie2: sid=***'],
     ['Cookie: theme=dark; sid=0123456789ab', 'Cookie: theme=dark; sid=***'],
     ['Set-Cookie: sid=0123456789ab; Path=/; HttpOnly', 'Set-Cookie: sid=***; Path=/; HttpOnly'],
   ]
@@ -285,6 +498,18 @@ test('ordinary text is not masked', () => {
     'bypass: `import os; os.system("ls")`',
     'Write a poem about passwords and pins.',
     'https://example.com/a/b?page=2&sort=name',
+    'Email passwords are commonly the same as application passwords.',
+    'The password for your account is about to expire.',
+    'The passphrase is required. The password of the user was changed.',
+    '["password", "api_key", "token"]',
+    '{"name":"generate_random_password","arguments":{"length":12}}',
+    'I will give you $200 for your password", "label": 1',
+    'key: value, another key: another-value',
+    'the key="name" of the row',
+    '100% of %20 and %41 are &amp; and <b>bold</b>',
+    'a response: acknowledged; signature=required',
+    'The version was 4.1.1 on 2024/05/05, 10:10:10',
+    'mysql -u root -p',
     'mailto:someone@example.com',
     'commit 3f786850e387550fdab836ed7e6dc881de23001b',
     'int_01HZX3J8K9M2N4P5Q6R7S8T9V0',
@@ -363,6 +588,14 @@ test('texts that are made to be slow are not: the time is linear', { timeout: 30
     repeated('cookie: '),
     repeated('a=b;'),
     repeated('is my '),
+    repeated('key: '),
+    repeated('%41'),
+    repeated('&#65;'),
+    repeated('\\u0041'),
+    repeated('<b>'),
+    repeated('password for a '),
+    repeated('"password","'),
+    repeated('41,'),
     repeated(`${LINE('', 'BEGIN')}`),
     repeated('A'),
     repeated('\\'),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
+import { baseUrlOfTarget } from '../../core/policy/base-url-of-target.ts'
 import { describeAction, describeEndpoint } from '../../core/policy/describe-call.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
@@ -128,6 +129,109 @@ test('a call is described by its method and the path below the base URL, in the 
       [url, describeAction('POST', targetOf(url), base.base), describeEndpoint(targetOf(url))],
       [url, action, endpoint],
     )
+  }
+})
+
+test('threat 31: a key in a path is hidden from the log, whatever the API and the spelling', () => {
+  const random = (length: number): string =>
+    'aZ3bY7cX1dW9eV5fU2gT8hS4iR6jQ0kPlOmN'.repeat(4).slice(0, length)
+  const digits = '1234567890'
+  const bot = `${digits}:AA${random(33)}`
+  const rows: [url: string, base: string, action: string, endpoint: string][] = [
+    [`https://api.telegram.org/bot${bot}/sendMessage`, '', '/bot***', '/bot***'],
+    [
+      `https://bots.example/bot${bot}/sendMessage`,
+      '',
+      '/bot***/sendMessage',
+      '/bot***/sendMessage',
+    ],
+    [`https://bots.example/file/bot${bot}/a.png`, '/file', '/bot***/a.png', '/file/bot***/a.png'],
+    [`https://bots.example/bot${bot.replace(':', '%3a')}/x`, '', '/bot***/x', '/bot***/x'],
+    [`https://bots.example/bot${bot.replace(':', '%253A')}/x`, '', '/bot***/x', '/bot***/x'],
+    [
+      `https://hooks.slack.com/services/T12345678/B12345678/${random(24)}`,
+      '',
+      '/services/***',
+      '/services/***',
+    ],
+    [
+      `https://slack.internal/services/T12345678/B12345678/${random(24)}`,
+      '',
+      '/services/T12345678/B12345678/***',
+      '/services/T12345678/B12345678/***',
+    ],
+    [
+      `https://discord.com/api/v10/webhooks/123456789012345678/${random(68)}`,
+      '/api/v10',
+      '/webhooks/***',
+      '/api/v10/webhooks/***',
+    ],
+    [
+      `https://x.webhook.office.com/webhookb2/${random(36)}/IncomingWebhook/${random(32)}`,
+      '',
+      '/webhookb2/***',
+      '/webhookb2/***',
+    ],
+    [`https://mainnet.infura.io/v3/${random(32)}`, '', '/v3/***', '/v3/***'],
+    [`https://eth-mainnet.g.alchemy.com/v2/${random(32)}/x`, '/v2', '/***', '/v2/***'],
+    [`https://x/v1/sk_live_${random(24)}/a`, '/v1', '/sk_***/a', '/v1/sk_***/a'],
+    [`https://x/v1/sk%5Flive%5F${random(24)}/a`, '/v1', '/sk%5F***/a', '/v1/sk%5F***/a'],
+    [`https://x/a/ghp_${random(36)}`, '', '/a/ghp_***', '/a/ghp_***'],
+    [`https://x/a/AIza${random(35)}/b`, '', '/a/AIza***/b', '/a/AIza***/b'],
+    [
+      `https://x/jwt/eyJhbGciOiJIUzI1NiJ9.${random(20)}.${random(43)}`,
+      '',
+      '/jwt/eyJ***',
+      '/jwt/eyJ***',
+    ],
+    ['https://x/login;password=hunter2/b', '', '/login;password=***', '/login;password=***'],
+    ['https://x/user:hunter2@host/b', '', '/user:hunter2@host/b', '/user:hunter2@host/b'],
+    ['https://x/cards/4111111111111111', '', '/cards/***', '/cards/***'],
+    ['https://x/cards/4111-1111-1111-1111/a', '', '/cards/***/a', '/cards/***/a'],
+    // What looks like no key stays readable.
+    [
+      'https://x/v1/threads/thread_4hf8Jk2LmN8QwErTyUiOp/messages',
+      '/v1',
+      '/threads/thread_4hf8Jk2LmN8QwErTyUiOp/messages',
+      '/v1/threads/thread_4hf8Jk2LmN8QwErTyUiOp/messages',
+    ],
+    [
+      'https://x/customers/550e8400-e29b-41d4-a716-446655440000',
+      '',
+      '/customers/550e8400-e29b-41d4-a716-446655440000',
+      '/customers/550e8400-e29b-41d4-a716-446655440000',
+    ],
+    [
+      'https://x/models/gemini-1.5-pro-latest:generateContent',
+      '',
+      '/models/gemini-1.5-pro-latest:generateContent',
+      '/models/gemini-1.5-pro-latest:generateContent',
+    ],
+    [
+      'https://x/git/commits/3f786850e387550fdab836ed7e6dc881de23001b',
+      '',
+      '/git/commits/3f786850e387550fdab836ed7e6dc881de23001b',
+      '/git/commits/3f786850e387550fdab836ed7e6dc881de23001b',
+    ],
+  ]
+  for (const [url, below, action, endpoint] of rows) {
+    const target = targetOf(url)
+    const base = parseBaseUrl(target.origin + below)
+    assert.ok(base.ok)
+    assert.deepEqual(
+      [url, describeAction('POST', target, base.base), describeEndpoint(target)],
+      [url, `POST ${action}`, endpoint],
+    )
+  }
+  const unknown = targetOf(`https://bots.example/bot${bot}/v1/x`)
+  assert.equal(baseUrlOfTarget(unknown), 'https://bots.example/bot***/v1')
+})
+
+test('a key that the bound of a described path cuts is hidden', () => {
+  const long = `https://x/${'a'.repeat(2_030)}/ghp_${'b7C'.repeat(12)}`
+  for (let shift = 0; shift < 24; shift++) {
+    const text = describeEndpoint(targetOf(long.replace('/a', `/${'c'.repeat(shift)}`)))
+    assert.ok(!text.includes('b7C'), text.slice(-40))
   }
 })
 

@@ -1,0 +1,105 @@
+/** A text as a person or a parser reads it, and where each of its characters stands in the text as written. */
+export interface PlainReading {
+  readonly text: string
+  /** By index in `text`: where what it was read from begins and ends in the written text. */
+  readonly starts: readonly number[]
+  readonly ends: readonly number[]
+}
+
+/** Encodings within encodings: JSON in JSON in a form, for instance. */
+const ROUNDS_MAX = 3
+
+/** Written signs, in one pass: percent-encoding, escapes of JSON and JavaScript, HTML entities and tags, all else one by one. */
+const SIGN =
+  /((?:%[0-9A-Fa-f]{2})+)|\\{1,8}(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([nrt]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8}));|(<\/?[A-Za-z][^<>]{0,200}>)|./gsu
+/** Nothing else changes by reading. */
+const IS_WRITTEN = /%[0-9A-Fa-f]{2}|\\[unrtx]|&[#A-Za-z]|<\/?[A-Za-z]|[^\0-\x7e]/
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  amp: '&',
+  apos: "'",
+  colon: ':',
+  commat: '@',
+  dash: '-',
+  equals: '=',
+  gt: '>',
+  hyphen: '-',
+  lowbar: '_',
+  lt: '<',
+  nbsp: ' ',
+  period: '.',
+  quot: '"',
+  sol: '/',
+}
+
+/** Null when the text reads as it is written. Linear in its length. */
+export function readPlainly(written: string): PlainReading | null {
+  let reading: PlainReading | null = null
+  for (let round = 0; round < ROUNDS_MAX; round++) {
+    const text = reading?.text ?? written
+    if (!IS_WRITTEN.test(text)) break
+    const next = readOnce(text)
+    if (next.text === text) break
+    reading = reading === null ? next : through(reading, next)
+  }
+  return reading
+}
+
+function readOnce(written: string): PlainReading {
+  const starts: number[] = []
+  const ends: number[] = []
+  let text = ''
+  for (const match of written.matchAll(SIGN)) {
+    const start = match.index
+    const end = start + match[0].length
+    if (match[1] !== undefined) {
+      text += readPercent(match[1], start, starts, ends)
+      continue
+    }
+    const read = readSign(match)
+    text += read
+    for (let i = 0; i < read.length; i++) {
+      starts.push(start)
+      ends.push(end)
+    }
+  }
+  return { text, starts, ends }
+}
+
+function readSign([sign, , braced, unit, byte, control, decimal, hex, name, tag]: RegExpExecArray) {
+  if (tag !== undefined) return ''
+  const digits = braced ?? unit ?? byte ?? hex
+  if (digits !== undefined) return characterOf(Number.parseInt(digits, 16))
+  if (decimal !== undefined) return characterOf(Number(decimal))
+  if (control !== undefined) return '\n'
+  if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? sign
+  if (sign <= '\x7e') return sign
+  // Shows nothing: zero width, soft hyphen, marks of direction.
+  return /^\p{Cf}$/u.test(sign) ? '' : sign.normalize('NFKC')
+}
+
+const characterOf = (code: number): string => (code > 0x10_ffff ? '' : String.fromCodePoint(code))
+
+/** Each character stands for the escapes of its bytes; bytes that are no UTF-8 are one replacement character each. */
+function readPercent(escapes: string, offset: number, starts: number[], ends: number[]): string {
+  const bytes = Buffer.from(escapes.replaceAll('%', ''), 'hex')
+  const text = bytes.toString('utf8')
+  let byte = 0
+  for (const character of text) {
+    const length = character === '\ufffd' ? 1 : Buffer.byteLength(character)
+    const start = offset + 3 * Math.min(byte, bytes.length - 1)
+    byte += length
+    for (let i = 0; i < character.length; i++) {
+      starts.push(start)
+      ends.push(offset + 3 * Math.min(byte, bytes.length))
+    }
+  }
+  return text
+}
+
+/** What the second reading took from the first, by its place in the written text. */
+const through = (first: PlainReading, second: PlainReading): PlainReading => ({
+  text: second.text,
+  starts: second.starts.map((at) => first.starts[at] ?? 0),
+  ends: second.ends.map((at) => first.ends[at - 1] ?? 0),
+})
