@@ -1,4 +1,5 @@
 import { foldCompatible } from './fold-compatible.ts'
+import { plainFieldName } from './plain-field-name.ts'
 import type { FoundOverrides } from './overrides.ts'
 
 /**
@@ -26,21 +27,15 @@ const METHOD_NAME =
   /^(?:x|alf|http|req(?:uest)?|rest|orig(?:inal)?|tunnell?(?:ed)?|overrid(?:e|den)|real)*(?:method|verb)(?:overrid(?:e|den))?$/
 /** Without one of these in its name, or a sign before it, a field may be an API's own. */
 const UNMISTAKABLE = /overrid|tunnel|^x|^alf/
-const LEADING_BRACKETS = /^[\s[\]]+/
 const SIGN_FIRST = /^[^a-z0-9]/i
 
 /**
- * Names are compared as the most lenient reader has them: cut at NUL, trimmed, folded, without the brackets of a list,
- * and every sign alike. PHP reads `.method`, ` _method` and `_method%00x` as `_method`, qs reads `[_method]` so, and Rack
- * `]_method`, and `_\method` in a part.
+ * Names are compared as the most lenient reader has them (`plainFieldName`), and with every sign alike: PHP reads `.method` as
+ * `_method`, and Rack `_\method` in a part.
  * @param name decoded
  */
 export function overrideField(name: string): OverrideField | null {
-  const nul = name.indexOf('\0')
-  const text = foldCompatible(nul === -1 ? name : name.slice(0, nul)).trim()
-  const opened = text.replace(LEADING_BRACKETS, '')
-  const bracket = opened.search(/[[\]]/)
-  const plain = bracket === -1 ? opened : opened.slice(0, bracket)
+  const plain = plainFieldName(name)
   if (plain.length > FIELD_NAME_LIMIT) return null
   const letters = plain
     .toUpperCase()

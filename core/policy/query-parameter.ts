@@ -1,4 +1,5 @@
 import { decodeFormText } from './decode-form-text.ts'
+import { plainFieldName } from './plain-field-name.ts'
 
 /**
  * The values of a parameter, decoded. Names are compared decoded, and decoded again, since some upstreams decode
@@ -15,30 +16,42 @@ export function queryValues(raw_query: string | null, name: string): string[] {
     })
 }
 
-/** Takes every occurrence out, with one `&` each; every other byte stays. Null when nothing is left. */
-export function removeQueryParameter(raw_query: string | null, name: string): string | null {
-  if (raw_query === null) return null
-  const pairs = raw_query.split('&')
-  const kept = pairs.filter((pair) => !isNamed(pair, name))
-  if (kept.length === pairs.length) return raw_query
-  return kept.length === 0 ? null : kept.join('&')
-}
+/** Removes a parameter in every spelling that a server may read as `name`; every other byte stays. Null when nothing is left. */
+export const removeQueryParameter = (raw_query: string | null, name: string): string | null =>
+  removeParameters(raw_query, new Set([plainParameterName(name)]))
 
-/** Takes every parameter of these names, in lower case, out; every other byte stays. Null when nothing is left. */
+/**
+ * Removes parameters in every spelling that a server may read as one of these names; every other byte stays. Null when
+ * nothing is left. Of two values many servers take the first, and ours is the last.
+ * @param plain_names as `plainParameterName` writes them
+ */
 export function removeParameters(
   raw_query: string | null,
-  lower_names: ReadonlySet<string>,
+  plain_names: ReadonlySet<string>,
 ): string | null {
   if (raw_query === null) return null
   const pairs = raw_query.split('&')
-  const kept = pairs.filter(
-    (pair) => !namesOf(pair).some((name) => lower_names.has(name.toLowerCase())),
-  )
-  if (kept.length === pairs.length) return raw_query
+  const kept: string[] = []
+  let isChanged = false
+  for (const pair of pairs) {
+    const left = withoutNamed(pair, plain_names)
+    isChanged ||= left !== pair
+    if (left !== null) kept.push(left)
+  }
+  if (!isChanged) return raw_query
   return kept.length === 0 ? null : kept.join('&')
 }
 
-/** Takes the caller's own out and appends ours, encoded. */
+/** Servers that also separate parameters by `;` (CGI, Rack 2, Go before 1.17) read several in one pair. */
+function withoutNamed(pair: string, plain_names: ReadonlySet<string>): string | null {
+  if (!pair.includes(';')) return isOneOf(pair, plain_names) ? null : pair
+  const [first = '', ...others] = pair.split(';')
+  if (isOneOf(first, plain_names)) return null
+  const kept = others.filter((piece) => !isOneOf(piece, plain_names))
+  return kept.length === others.length ? pair : [first, ...kept].join(';')
+}
+
+/** Removes the caller's own and appends ours, encoded. */
 export function replaceQueryParameter(
   raw_query: string | null,
   name: string,
@@ -51,10 +64,30 @@ export function replaceQueryParameter(
 
 const isNamed = (pair: string, name: string): boolean => namesOf(pair).includes(name)
 
+const isOneOf = (piece: string, plain_names: ReadonlySet<string>): boolean =>
+  namesOf(piece).some((name) => plain_names.has(plainParameterName(name)))
+
+const NOT_ALPHANUMERIC = /[^a-z0-9]/g
+const QUESTION_MARK = /^\?/
+
+/**
+ * A name as the most lenient server compares it: without case (ASP.NET), with every sign alike (PHP), and without the
+ * brackets of a list (qs). Some readers drop a second question mark in front.
+ */
+export const plainParameterName = (name: string): string =>
+  plainFieldName(name.replace(QUESTION_MARK, ''))
+    .toUpperCase()
+    .toLowerCase()
+    .replace(NOT_ALPHANUMERIC, '-')
+
 /** Decoded once and twice. */
 function namesOf(pair: string): readonly string[] {
   const equals = pair.indexOf('=')
   const written = equals === -1 ? pair : pair.slice(0, equals)
-  const once = decodeFormText(written)
-  return once.includes('%') ? [once, decodeFormText(once)] : [once]
+  const once = decodeFormText(withPlainEscapes(written))
+  return once.includes('%') ? [once, decodeFormText(withPlainEscapes(once))] : [once]
 }
+
+/** Perl's CGI and classic ASP read `%u005F` as `%5F`. */
+const withPlainEscapes = (text: string): string =>
+  text.includes('%u') || text.includes('%U') ? text.replace(/%u00([0-9a-f]{2})/gi, '%$1') : text

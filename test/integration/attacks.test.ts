@@ -236,3 +236,28 @@ test('a tool call behind other JSON, or behind white space of other grammars, is
   for (const harmless of ['1. buy milk {today}', '"quoted" text', 'まず、{a}', '12'])
     assert.equal((await post(access, '/mcp', harmless, json)).status, 200)
 })
+
+test('threat 10: no second value of a credential in the query goes upstream, however it is spelled', async () => {
+  const access = await operator.makeAccess(stack.ownBaseUrl(), {
+    auth: { type: 'query', name: 'api_key', value: 'stored-credential-query' },
+  })
+  for (const [query, sent] of [
+    ['api_key=x', ''],
+    ['API_KEY=x&a=1', 'a=1&'],
+    ['api_key[]=x', ''],
+    ['%61pi%255Fkey=x&a', 'a&'],
+    ['a=1;api_key=x', 'a=1&'],
+    ['[api_key]=x&api_keys=1', 'api_keys=1&'],
+    ['?api_key=x', ''],
+  ]) {
+    const since = stack.api.mark()
+    const answer = await call({
+      to: stack.proxyUrl,
+      path: `/${access.base_url}/x?${query}`,
+      headers: access.headers,
+    })
+    assert.equal(answer.status, 200, query)
+    const [request] = since()
+    assert.ok(request?.path.endsWith(`/x?${sent}api_key=stored-credential-query`), request?.path)
+  }
+})
