@@ -1,11 +1,22 @@
+import { once } from 'node:events'
 import { test } from 'node:test'
 
-// Runs several test files in one process, so that what they share starts once. Tests would begin while further files are
-// imported, which would then see the clock that a test has mocked; so the first test is that all are.
-let isImported = (): void => undefined
-const imported = new Promise<void>((resolve) => {
-  isImported = resolve
-})
-test('every file is imported', () => imported)
-for (const file of JSON.parse(process.env['AGW_TEST_FILES'] ?? '[]') as string[]) await import(file)
-isImported()
+// Runs several test files in one process, so that what they share is loaded and started once. It asks the runner for one
+// file after the other. A file is imported while this process is in a test of its own: after the tests of the file before
+// it, whose mocked clocks it must not see, and before its own, which must not begin while it is evaluated.
+for (;;) {
+  const endImport = await beginImport()
+  process.send?.('next')
+  const [{ file }] = (await once(process, 'message')) as [{ readonly file: string | null }]
+  if (file !== null) await import(file)
+  endImport()
+  if (file === null) break
+}
+process.disconnect()
+
+/** Waits until no other test runs, and returns the function that lets them go on. */
+function beginImport(): Promise<() => void> {
+  return new Promise((began) => {
+    void test('import', () => new Promise<void>((end) => began(end)))
+  })
+}

@@ -1,12 +1,15 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { basename } from 'node:path'
 import { fromRoot } from '../../core/root.ts'
 
-/** Test files that run in one process. */
+/** Test files that run in one process, one after the other. */
 export interface Job {
   readonly name: string
-  readonly files: readonly string[]
+  /** Whether the files run in a process that asks for the next one, or in one that has a single file. */
+  readonly file: string | null
+  /** The next file, null after the last. Unit jobs share one list, so that they end at the same time. */
+  readonly next: () => string | null
   /** A job that takes longer hangs; several times what it takes on a busy machine. */
   readonly limit_ms: number
 }
@@ -31,27 +34,37 @@ const testsIn = (folder: string, words: readonly string[]): string[] =>
     .sort()
     .map((name) => fromRoot('dist', 'test', folder, name))
 
+/** Imports a part of admin or cli, which load the largest packages. */
+const LOADS_MOST = /from "\.\.\/\.\.\/(admin|cli)\//
+
 /**
- * The unit tests in as many processes as there are cores, up to a few. Files with similar names load the same modules,
- * so each process takes neighbours, and about as many bytes of tests as the others.
+ * The unit tests in as many processes as there are cores, up to a few, which share one list: half of them take files
+ * from its beginning, the others from its end. Neighbours in the list load the same modules: first the files that load
+ * the largest packages, then all others by name.
  */
 export function planUnitJobs(words: readonly string[]): Job[] {
   const files = testsIn('unit', words)
+  if (files.length === 1) return [jobOf('unit', files, UNIT_LIMIT_MS)]
+  const loadsMost = new Set(files.filter((file) => LOADS_MOST.test(readFileSync(file, 'utf8'))))
+  const waiting = [...loadsMost, ...files.filter((file) => !loadsMost.has(file))]
   const count = Math.min(availableParallelism(), UNIT_PROCESSES_MAX, Math.ceil(files.length / 4))
-  const parts: string[][] = Array.from({ length: count }, () => [])
-  const sizes = files.map((file) => statSync(file).size)
-  const total_bytes = sizes.reduce((sum, size) => sum + size, 0)
-  let passed_bytes = 0
-  for (const [index, file] of files.entries()) {
-    parts[Math.floor((passed_bytes / total_bytes) * count)]?.push(file)
-    passed_bytes += sizes[index] ?? 0
-  }
-  const jobs = parts.filter(({ length }) => length > 0)
-  return jobs.map((part, index) => ({
+  return Array.from({ length: count }, (_, index) => ({
     name: count === 1 ? 'unit' : `unit ${index + 1}`,
-    files: part,
+    file: null,
+    next: () => (index % 2 === 0 ? waiting.shift() : waiting.pop()) ?? null,
     limit_ms: UNIT_LIMIT_MS,
   }))
+}
+
+function jobOf(name: string, files: readonly string[], limit_ms: number): Job {
+  const waiting = [...files]
+  const [file = null] = files
+  return {
+    name,
+    file: files.length === 1 ? file : null,
+    next: () => waiting.shift() ?? null,
+    limit_ms,
+  }
 }
 
 /**
@@ -61,15 +74,15 @@ export function planUnitJobs(words: readonly string[]): Job[] {
  */
 export function planIntegrationJobs(words: readonly string[]): Job[] {
   const groups = new Map<string, string[]>()
-  const alone: (Job & { readonly starts: number })[] = []
+  const alone: { readonly job: Job; readonly starts: number }[] = []
   for (const file of testsIn('integration', words)) {
     const source = readFileSync(file, 'utf8')
     const shared = SHARES.exec(source)?.[1]
     const name = basename(file, '.test.js')
     const starts = source.match(STARTS)?.length ?? 0
-    if (shared === undefined) alone.push({ name, files: [file], limit_ms: ALONE_LIMIT_MS, starts })
+    if (shared === undefined) alone.push({ job: jobOf(name, [file], ALONE_LIMIT_MS), starts })
     else groups.set(shared, [...(groups.get(shared) ?? []), file])
   }
-  const together = [...groups].map(([name, files]) => ({ name, files, limit_ms: SHARED_LIMIT_MS }))
-  return [...together, ...alone.sort((a, b) => b.starts - a.starts)]
+  const together = [...groups].map(([name, files]) => jobOf(name, files, SHARED_LIMIT_MS))
+  return [...together, ...alone.sort((a, b) => b.starts - a.starts).map(({ job }) => job)]
 }

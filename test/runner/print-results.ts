@@ -12,7 +12,7 @@ const isTest = ({ is_suite }: TestEnd): boolean => !is_suite
 export function printJob({ job, passed, ends, took_ms, output }: JobResult): void {
   const tests = ends.filter(isTest)
   process.stdout.write(
-    `${passed ? '✔' : '✖'} ${seconds(took_ms)}  ${job.name}  (${tests.length} tests${job.files.length > 1 ? ` in ${job.files.length} files` : ''})\n`,
+    `${passed ? '✔' : '✖'} ${seconds(took_ms)}  ${job.name}  (${tests.length} tests${job.file === null ? ` in ${new Set(tests.map(({ file }) => file)).size} files` : ''})\n`,
   )
   if (!passed) process.stdout.write(`${output}\n`)
 }
@@ -42,7 +42,7 @@ export function printResults(results: readonly JobResult[], took_ms: number): vo
 function slowestOf(results: readonly JobResult[]): [name: string, ms: number][] {
   const times = new Map<string, number>()
   for (const { job, ends, took_ms } of results)
-    if (job.files.length === 1) times.set(job.name, took_ms)
+    if (job.file !== null) times.set(job.name, took_ms)
     else
       for (const { file, duration_ms, nesting } of ends)
         if (nesting === 0) times.set(nameOf(file), (times.get(nameOf(file)) ?? 0) + duration_ms)

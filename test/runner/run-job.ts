@@ -32,6 +32,8 @@ const END_LOOK_MS = 2_000
 /** For a process to name what it has left open. */
 const LAST_WORDS_MS = 1_000
 
+const IMPORT_FILES = new URL('./import-files.js', import.meta.url).pathname
+
 const folder = tempFolder('runner')
 const running = new Set<ChildProcess>()
 let count = 0
@@ -50,16 +52,15 @@ export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<
     ['spec', 'stdout'],
     [new URL('./event-reporter.js', import.meta.url).href, events],
   ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`])
-  const [file = ''] = job.files
-  const entry =
-    job.files.length === 1 ? file : new URL('./import-files.js', import.meta.url).pathname
+  const entry = job.file ?? IMPORT_FILES
   const args = show === 'at once' ? [...NODE_ARGS, SOURCE_MAPS] : NODE_ARGS
   const began_ms = performance.now()
   const child = spawn(process.execPath, [...args, ...reporters, entry], {
     detached: true,
-    env: { ...process.env, AGW_TEST_FILES: JSON.stringify(job.files) },
-    stdio: ['ignore', ...(show === 'at once' ? (['inherit', 'inherit'] as const) : pipes)],
+    stdio: ['ignore', ...(show === 'at once' ? (['inherit', 'inherit'] as const) : pipes), 'ipc'],
   })
+  // A process that asks for a file while it is being ended gets no answer.
+  child.on('message', () => child.send({ file: job.next() }, () => undefined))
   running.add(child)
   let output = ''
   for (const stream of [child.stdout, child.stderr])
@@ -85,7 +86,7 @@ export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<
   stopWatching()
   running.delete(child)
   endGroup(child)
-  const { ends } = readEvents(events)
+  const ends = readEvents(events).ends.filter(({ file }) => file !== IMPORT_FILES)
   const passed = code === 0 && ends.length > 0
   return { job, passed, ends, took_ms: performance.now() - began_ms, output }
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { before, beforeEach, test } from 'node:test'
+import { before, test as nodeTest } from 'node:test'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { commit } from '../../core/change/commit.ts'
 import { Acknowledgements } from '../../core/control/acknowledgements.ts'
@@ -39,12 +39,16 @@ before(async () => {
   })
   await subscription.subscribe(CHANNELS.control)
 })
-beforeEach(async () => {
-  await redis.flushall()
-  // Messages of the test before may still be on their way; they arrive before the answer to a ping.
-  await subscription.ping()
-  messages.length = 0
-})
+/** On an empty store. Not `beforeEach`, which would empty it before the tests of every later file of the process too. */
+function test(name: string, run: () => Promise<void>): void {
+  nodeTest(name, async () => {
+    await redis.flushall()
+    // Messages of the test before may still be on their way; they arrive before the answer to a ping.
+    await subscription.ping()
+    messages.length = 0
+    await run()
+  })
+}
 
 const ACTOR = {
   email: 'ops@example.com',
