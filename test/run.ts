@@ -12,13 +12,14 @@ const JOBS_PER_CORE = 1.5
 
 /**
  * `npm test`: the unit tests, then the integration tests, somewhat more processes at a time than there are cores.
- * `npm run test:unit`: the unit tests alone. Words after `--` choose files by their names.
+ * `npm run test:unit`: the unit tests alone, with fewer repetitions. Words after `--` choose files by their names.
  */
 const { values, positionals: words } = parseArgs({
   options: { unit: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 
+if (values.unit) process.env['TEST_REPETITIONS'] ??= 'few'
 const began_ms = performance.now()
 if (!values.unit) await installBinaries()
 const jobs = [...planUnitJobs(words), ...(values.unit ? [] : planIntegrationJobs(words))]

@@ -9,6 +9,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { anyCharacter } from '../kit/any-character.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 400)
@@ -56,7 +57,7 @@ after(async () => {
 })
 
 const wild = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.string({ unit: anyCharacter, maxLength: 40 }),
   fc.constantFrom('', '*', '\u0000', '-', '+', '(1-1', '1-1', '0-0', 'x'.repeat(400), '%', '\r\n'),
 )
 /** Made up, of another list or organization, or a little changed. */

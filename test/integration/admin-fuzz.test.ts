@@ -10,6 +10,7 @@ import {
   adminInProcess,
   type Json,
 } from '../kit/admin-in-process.ts'
+import { anyCharacter } from '../kit/any-character.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 25)
@@ -75,7 +76,7 @@ function assertDocumented(method: string, pattern: string, answer: AdminAnswer):
 }
 
 const text = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: anyCharacter, maxLength: 30 }),
   fc.constantFrom(
     '',
     '*',

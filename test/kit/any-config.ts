@@ -3,6 +3,7 @@ import { CREDENTIAL_TYPES } from '../../core/credential/catalogue.ts'
 import type { CredentialType } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
 import { DELIVERED_EVENTS } from '../../core/events.ts'
+import { anyCharacter } from './any-character.ts'
 
 /** Every secret of a generated configuration is one of these variables. */
 export const SECRETS = {
@@ -12,7 +13,7 @@ export const SECRETS = {
 }
 
 const name = fc
-  .string({ unit: 'binary', minLength: 1, maxLength: 10 })
+  .string({ unit: anyCharacter, minLength: 1, maxLength: 10 })
   .filter((text) => /^(?=.*\S)[^\p{Cc}\p{Cs}]*$/su.test(text))
 /** Few, so that some are there twice. */
 const fewNames = fc.oneof(fc.constantFrom('a', 'b', 'No', '1', 'null', '# x', 'é: ü'), name)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { after } from 'node:test'
 import type { BodyQuestions } from '../../core/inspection/read-body.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
+import { openScanPool, type ScanPool } from '../../core/inspection/scan-pool.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import type { ScanInput } from '../../core/scanner/scan-request.ts'
@@ -15,6 +17,15 @@ assert.ok(compiled.ok)
 /** Medium, with one custom pattern. */
 export const settings = compiled.compiled
 export const fresh = () => new DeferredSettings(settings.source)
+
+let pool: ScanPool | null = null
+/** One worker takes 250 ms to build its tables, so the tests of a process that need no limits of their own share one. */
+export function sharedPool(): ScanPool {
+  pool ??= openScanPool({ workers: 1, queue_limit: 16 })
+  return pool
+}
+after(() => pool?.close())
+
 /** Without the custom pattern. */
 export const plain = new DeferredSettings({ ...settings.source, custom_patterns: [] })
 

@@ -134,6 +134,8 @@ function failedTest(file: string): string | null {
   const args = ['--disable-warning=ExperimentalWarning', '--test-reporter=tap', file]
   const { status, stdout, error } = spawnSync(process.execPath, args, {
     encoding: 'utf8',
+    // As `npm run test:unit` runs them.
+    env: { ...process.env, TEST_REPETITIONS: 'few' },
     timeout: FILE_LIMIT_MS,
     killSignal: 'SIGKILL',
     maxBuffer: 64 << 20,

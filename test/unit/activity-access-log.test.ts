@@ -9,6 +9,7 @@ import { writeCallFacts } from '../../ext-proc/record/write-call-facts.ts'
 import { endOfCall } from '../../ext-proc/access-log/end-of-call.ts'
 import { type FinishedCall, readAccessLog } from '../../ext-proc/access-log/read-access-log.ts'
 import { CallRecord } from '../../ext-proc/record/call-record.ts'
+import { anyCharacter } from '../kit/any-character.ts'
 
 const loaded: any = loadPackageDefinition(
   loadSync('envoy/service/accesslog/v3/als.proto', {
@@ -20,7 +21,7 @@ const service = loaded.envoy.service.accesslog.v3.AccessLogService.service as Se
 const encode = (message: object): Buffer =>
   service['StreamAccessLogs']?.requestSerialize(message) as Buffer
 
-const text = fc.string({ unit: 'binary' })
+const text = fc.string({ unit: anyCharacter })
 const orNull = fc.option(text)
 
 /** A call as a decision has left it. */

@@ -5,6 +5,7 @@ import { AnomalyModel, LEARNING_MS, scopeKey } from '../../core/anomaly/anomaly-
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import { TICK_MS } from '../../core/anomaly/rate-signs.ts'
 import { ScopeModel, type ScopeModelState } from '../../core/anomaly/scope-model.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import {
   BEGIN_MS,
   callTimes,
@@ -215,7 +216,7 @@ test('a silence leaves the same behind, whether it is passed at once or tick by 
         }
       }
     }),
-    { numRuns: 25 },
+    { numRuns: repetitions(25) },
   )
 })
 

@@ -8,6 +8,7 @@ import {
 import { isAfter, type StoredScope } from '../../admin/anomaly/stored-scope.ts'
 import { scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { BEGIN_MS, callTimes, DAY_MS } from '../kit/usual-traffic.ts'
 
 const SCOPES = ['scp_a', 'scp_b']
@@ -65,7 +66,7 @@ test('scopes that were stored at different times go on without losing a call or 
         if (isAfter(entry.position, position.position)) second.take(entry)
       for (const key of keys) assert.deepEqual(second.stored(key), whole.stored(key))
     }),
-    { numRuns: 20, examples: [[0, entries.length - 1]] },
+    { numRuns: repetitions(20), examples: [[0, entries.length - 1]] },
   )
 })
 

@@ -5,6 +5,7 @@ import { configAsYaml } from '../../cli/config/dump-config.ts'
 import { nearestName } from '../../cli/config/nearest-name.ts'
 import { readConfig } from '../../cli/config/read-config.ts'
 import { anyConfig, SECRETS } from '../kit/any-config.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const problemsOf = (source: string, env = {}) =>
   readConfig(source, env).problems.map(
@@ -20,7 +21,7 @@ test('what is written as YAML is read as what the same JSON says', () => {
       assert.deepEqual(fromYaml.problems, [])
       assert.deepEqual(fromYaml.entries, fromJson.entries)
     }),
-    { numRuns: 50, examples: [[LINE_SEPARATOR_FIRST]] },
+    { numRuns: repetitions(50), examples: [[LINE_SEPARATOR_FIRST]] },
   )
 })
 
@@ -56,7 +57,7 @@ test('an unknown member is named with its line, wherever it is, and hides no oth
       )
       assert.equal(found.filter(({ message }) => message === 'is missing').length, 1)
     }),
-    { numRuns: 30 },
+    { numRuns: repetitions(30) },
   )
 })
 

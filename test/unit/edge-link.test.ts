@@ -12,6 +12,7 @@ import {
   NONE_CUT,
 } from '../../ext-proc/kill/held-calls.ts'
 import { FakeControlChannel, settle } from '../kit/fake-control-channel.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const LEASE_MS = 3000
 const KEY: ControlTarget = { what: 'key', hash: 'h' }
@@ -552,7 +553,7 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
           assert.ok(read >= epoch || applied.has(epoch), `${epoch} was missed`)
         await link.stop()
       }),
-      { numRuns: 60 },
+      { numRuns: repetitions(60) },
     )
   } finally {
     mock.timers.reset()

@@ -10,6 +10,7 @@ import {
   writeRefusal,
   writeTrailers,
 } from '../../ext-proc/envoy/write-response.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 interface Codec {
   serialize(value: object): Buffer
@@ -63,7 +64,7 @@ test('what Envoy sends is read as the definition in proto/ has it', () => {
       })
       assert.deepEqual(readRequest(trailers), { kind: 'request_trailers', headers: list })
     }),
-    { numRuns: 60 },
+    { numRuns: repetitions(60) },
   )
 })
 
@@ -199,7 +200,7 @@ test('what we send is read by the definition in proto/ as it was meant', () => {
         assert.equal(details, 'agw_permission_denied')
       },
     ),
-    { numRuns: 60 },
+    { numRuns: repetitions(60) },
   )
 })
 

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { FillCache } from '../../ext-proc/policy/fill-cache.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 interface Value {
   readonly text: string
@@ -187,6 +188,6 @@ test('in whatever order reads and changes end, nobody gets what was read before 
       }
       await Promise.all(asked)
     }),
-    { numRuns: 60 },
+    { numRuns: repetitions(60) },
   )
 })

@@ -7,6 +7,7 @@ import { holdsGatewayKey } from '../../core/policy/holds-gateway-key.ts'
 import { outgoingRequest } from '../../core/policy/outgoing-request.ts'
 import type { OwnedName } from '../../core/policy/owned-name.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const KEY = mintKey('live')
 const ADMIN_KEY = mintKey('admin')
@@ -180,6 +181,6 @@ test('whatever the request, no key goes out, and what holds none stays', () => {
           )
       },
     ),
-    { numRuns: 300 },
+    { numRuns: repetitions(300) },
   )
 })

@@ -6,6 +6,7 @@ import { findCardNumbers } from '../../core/masking/find-card-numbers.ts'
 import { KEY_SHAPES } from '../../core/masking/key-shapes.ts'
 import { maskSecrets, maskWithin } from '../../core/masking/mask-secrets.ts'
 import { readPlainly } from '../../core/masking/plain-reading.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const HEX = '0123456789abcdef'
 const BASE62 = 'aZ3bY7cX1dW9eV5fU2gT8hS4iR6jQ0kPlOmN'
@@ -569,7 +570,7 @@ test('what is masked stays so, and what is shown was there', () => {
         at += left.length
       }
     }),
-    { numRuns: 300 },
+    { numRuns: repetitions(300) },
   )
 })
 

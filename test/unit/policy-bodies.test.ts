@@ -10,6 +10,7 @@ import {
 import { type JsonRpcMessage, readJsonRpc } from '../../core/mcp/read-json-rpc.ts'
 import { skipSpace, skipStart } from '../../core/http-message/json-lexis.ts'
 import { skipValue } from '../../core/http-message/walk-json.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const outcome = (body: string, found: FoundAgentId): string[] =>
   found.kind === 'found'
@@ -191,7 +192,7 @@ test('cutting agent_id equals writing the document without it', () => {
         JSON.parse(rest)
       },
     ),
-    { numRuns: 300 },
+    { numRuns: repetitions(300) },
   )
 })
 
@@ -220,7 +221,7 @@ test('the walker takes exactly what JSON.parse takes', () => {
       const end = skipValue(body, skipStart(body))
       assert.equal(end >= 0 && skipSpace(body, end) === body.length, parses(text), text)
     }),
-    { numRuns: 1_500 },
+    { numRuns: repetitions(1_500) },
   )
 })
 
@@ -263,7 +264,7 @@ test('cutting agent_id from a form leaves the other pairs as they were', () => {
       else if (named.length > 1) assert.equal(kind, 'ambiguous')
       else assert.equal(rest, pairs.filter((text) => text !== named[0]).join('&'))
     }),
-    { numRuns: 500 },
+    { numRuns: repetitions(500) },
   )
 })
 

@@ -17,6 +17,7 @@ import { readKey } from '../../core/policy/read-key.ts'
 import { dropOwnCookies } from '../../core/policy/drop-own-cookies.ts'
 import { appendVia, hasOwnVia, headersToRemove } from '../../core/policy/request-headers.ts'
 import { Secret } from '../../core/secret.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const OWN_AUTHORIZATION: OwnedName = { kind: 'header', name: 'authorization' }
 const OWN_API_KEY: OwnedName = { kind: 'header', name: 'x-api-key' }
@@ -182,7 +183,7 @@ test('after a replacement a URL parser finds our value alone and all others as t
         )
       },
     ),
-    { numRuns: 500 },
+    { numRuns: repetitions(500) },
   )
 })
 
@@ -195,7 +196,7 @@ test('form text is decoded as URLSearchParams decodes it', () => {
       const expected = new URLSearchParams(`x=${raw.replaceAll('ü', '%C3%BC')}`).get('x')
       assert.equal(decodeFormText(Buffer.from(raw, 'utf8').toString('latin1')), expected)
     }),
-    { numRuns: 500 },
+    { numRuns: repetitions(500) },
   )
   assert.deepEqual(queryValues('key=a%20b&x=1&%6bey=c&key', 'key'), ['a b', 'c', ''])
 })

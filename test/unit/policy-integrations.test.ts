@@ -6,6 +6,7 @@ import { baseUrlOfTarget } from '../../core/policy/base-url-of-target.ts'
 import { describeAction, describeEndpoint } from '../../core/policy/describe-call.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { anIntegration, targetOf } from './policy-kit.ts'
 
 const BASES = [
@@ -69,7 +70,7 @@ test('the match is the same as that of a search through all base URLs', () => {
         )
       assert.equal(covering(bases, url), expected)
     }),
-    { numRuns: 300 },
+    { numRuns: repetitions(300) },
   )
 })
 

@@ -9,6 +9,7 @@ import { foldCompatible } from '../../core/policy/fold-compatible.ts'
 import { matchIntegration } from '../../core/policy/match-integration.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { aScope, anAgent, anIntegration, targetOf } from './policy-kit.ts'
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
@@ -229,7 +230,7 @@ test('threat 28: no path that a scope allows leaves it by decoding a slash', () 
         seen = decodeURIComponent(seen).normalize('NFKC')
       }
     }),
-    { numRuns: 3_000 },
+    { numRuns: repetitions(3_000) },
   )
 })
 
@@ -412,7 +413,7 @@ test('a match is never ambiguous for a plain target, and a folded spelling never
       const asOdd = matchOf(stored, `https://x${odd}`)
       if (asOdd !== 'ambiguous') assert.equal(asOdd, matchOf(stored, `https://x${plainly}`))
     }),
-    { numRuns: 1_000 },
+    { numRuns: repetitions(1_000) },
   )
 })
 

@@ -10,6 +10,7 @@ import { mergeSettings } from '../../core/policy/merge-settings.ts'
 import { matchesPath, parsePathPattern } from '../../core/policy/path-pattern.ts'
 import { splitRanges } from '../../core/policy/split-ranges.ts'
 import { compileToolGlob, matchesToolGlob } from '../../core/mcp/tool-glob.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { aScope, targetOf } from './policy-kit.ts'
 
 function matches(pattern: string, path: string): boolean {
@@ -94,7 +95,7 @@ test('a rule path matches exactly what the expression with the same meaning matc
       const expected = new RegExp(`^${source}$`).test(segments.map((s) => `/${s}`).join(''))
       assert.equal(matches(`/${parts.join('/')}`, `/${segments.join('/')}`), expected)
     }),
-    { numRuns: 1_500 },
+    { numRuns: repetitions(1_500) },
   )
 })
 
@@ -388,7 +389,7 @@ test('merging is independent of order in what it enforces, and adding a scope ne
       before.forEach((value, i) => assert.ok((after[i] ?? 0) >= value))
       assert.deepEqual(strength(mergeSettings(scopes.toReversed())), before)
     }),
-    { numRuns: 300 },
+    { numRuns: repetitions(300) },
   )
 })
 
@@ -400,7 +401,7 @@ test('a tool glob matches exactly what the expression with the same meaning matc
       const expected = new RegExp(`^${text.replaceAll(/\*+/g, '.*')}$`).test(tool)
       assert.equal(matchesToolGlob(compileToolGlob(text), tool), expected)
     }),
-    { numRuns: 1_500 },
+    { numRuns: repetitions(1_500) },
   )
 })
 

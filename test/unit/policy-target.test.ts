@@ -6,6 +6,7 @@ import { encodeSegment } from '../../core/policy/encode-segment.ts'
 import { foldCompatible } from '../../core/policy/fold-compatible.ts'
 import { parseBaseUrl } from '../../core/policy/parse-base-url.ts'
 import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const latin1 = (text: string): string => Buffer.from(text, 'utf8').toString('latin1')
 
@@ -256,7 +257,7 @@ test('whatever is accepted has no segment that climbs, however often an upstream
         path = path.replace(/%([0-9a-f]{2})/gi, (_, hex) => String.fromCharCode(parseInt(hex, 16)))
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: repetitions(2_000) },
   )
 })
 
@@ -272,7 +273,7 @@ test('an accepted host is one that the WHATWG parser leaves as it is', () => {
       const parsed = parseTarget(`/${latin1(`http://${host}/`)}`)
       if (parsed.ok) assert.equal(new URL(`${parsed.target.origin}/`).origin, parsed.target.origin)
     }),
-    { numRuns: 2_000 },
+    { numRuns: repetitions(2_000) },
   )
 })
 
@@ -286,7 +287,7 @@ test('a segment survives its canonical spelling', () => {
     fc.property(segment, (text) => {
       assert.deepEqual(target(`https://x/${encodeSegment(text)}`).segments, [text])
     }),
-    { numRuns: 1_000 },
+    { numRuns: repetitions(1_000) },
   )
 })
 

@@ -26,10 +26,16 @@ test('background work waits while a request is under way, and goes on after the 
   assert.equal(await isResolved(waiting), true)
 })
 
-test('background work goes on after a while, however many requests come', async () => {
-  const load = new RequestLoad()
+test('background work goes on after a while, however many requests come', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let now_ms = 0
+  const load = new RequestLoad(() => now_ms)
   const leave = load.enter()
-  await load.quiet()
+  const waiting = load.quiet()
+  assert.equal(await isResolved(waiting), false)
+  now_ms = 200
+  t.mock.timers.tick(200)
+  await waiting
   leave()
 })
 

@@ -7,6 +7,7 @@ import { parseTarget } from '../../core/policy/parse-target.ts'
 import type { GatewayAddress } from '../../ext-proc/response/gateway-address.ts'
 import { judgeHeaders } from '../../ext-proc/response/judge-headers.ts'
 import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const GATEWAY: GatewayAddress = { hosts: ['127.0.0.1'], ports: [8080, 8081] }
 const PATH = '/https://api.example.com/v1/things/7?page=2'
@@ -434,7 +435,7 @@ test('whatever an API sends, a client that follows the redirect stays with the A
         )
       },
     ),
-    { numRuns: 20_000 },
+    { numRuns: repetitions(20_000) },
   )
 })
 

@@ -6,6 +6,7 @@ import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const made = compileInjectionSettings(SCOPE_DEFAULTS.injection_detection)
 assert.ok(made.ok)
@@ -55,7 +56,7 @@ test('a text in a binary body is found, whatever the type says', () => {
 })
 
 test('binary bodies without a text pass', () => {
-  for (let index = 0; index < 40; index += 1) {
+  for (let index = 0; index < repetitions(40); index += 1) {
     const bytes = noise(20_000, `body ${index}`)
     const small = Buffer.from(bytes)
     for (let i = 1; i < small.length; i += 2) small[i] = 0

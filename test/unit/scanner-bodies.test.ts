@@ -10,6 +10,7 @@ import {
   scanRequest,
 } from '../../core/scanner/scan-request.ts'
 import { scanResponseBody } from '../../core/scanner/scan-response.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const compiled = compileInjectionSettings({
   ...SCOPE_DEFAULTS.injection_detection,
@@ -244,6 +245,6 @@ test('any bytes are scanned without a throw, and findings lie within them', () =
           for (const { start, end } of result.findings) assert.ok(start >= 0 && end > start)
       },
     ),
-    { numRuns: 500 },
+    { numRuns: repetitions(500) },
   )
 })

@@ -7,6 +7,7 @@ import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts
 import { buildLiteralFilter, mayMatch } from '../../core/scanner/custom/literal-filter.ts'
 import { requiredLiterals } from '../../core/scanner/custom/required-literals.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 const literals = (expression: string): string[] | null => {
   const found = requiredLiterals(expression)
@@ -124,7 +125,7 @@ test('a text that an expression matches always passes the filter', () => {
       const bytes = Buffer.from(sample)
       assert.ok(!matcher.test(bytes) || mayMatch(filter, bytes), `${source} in ${sample}`)
     }),
-    { numRuns: 600 },
+    { numRuns: repetitions(600) },
   )
 })
 

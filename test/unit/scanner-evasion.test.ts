@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib'
 import { fromRoot } from '../../core/root.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
@@ -88,6 +88,10 @@ const TRANSFORMS: Readonly<Record<string, (text: string) => string>> = {
   'right to left marks': (text) => `\u202e${text}\u202c`,
 }
 
+/** At a quality that takes a hundredth of the time of the default. */
+const brotli = (content: string | Buffer): Buffer =>
+  brotliCompressSync(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })
+
 /** Ways to carry a text in a request. */
 const CARRIERS: Readonly<Record<string, (text: string) => Partial<ScanInput>>> = {
   'JSON string': (text) => ({
@@ -95,7 +99,7 @@ const CARRIERS: Readonly<Record<string, (text: string) => Partial<ScanInput>>> =
   }),
   'JSON key': (text) => ({ body: Buffer.from(JSON.stringify({ [text]: 1 })) }),
   'deep JSON': (text) => ({
-    body: Buffer.from(`${'{"a":['.repeat(5_000)}${JSON.stringify(text)}${']}'.repeat(5_000)}`),
+    body: Buffer.from(`${'{"a":['.repeat(500)}${JSON.stringify(text)}${']}'.repeat(500)}`),
   }),
   'duplicate key': (text) => ({ body: Buffer.from(`{"q":${JSON.stringify(text)},"q":"nothing"}`) }),
   NDJSON: (text) => ({ body: Buffer.from(`{"a":1}\n${JSON.stringify({ b: text })}\n`) }),
@@ -149,11 +153,11 @@ const CARRIERS: Readonly<Record<string, (text: string) => Partial<ScanInput>>> =
     content_encoding: 'deflate',
   }),
   brotli: (text) => ({
-    body: brotliCompressSync(JSON.stringify({ q: text })),
+    body: brotli(JSON.stringify({ q: text })),
     content_encoding: 'br',
   }),
   'gzip in brotli': (text) => ({
-    body: brotliCompressSync(gzipSync(JSON.stringify({ q: text }))),
+    body: brotli(gzipSync(JSON.stringify({ q: text }))),
     content_encoding: 'gzip, br',
   }),
   'UTF-16': (text) => ({ body: Buffer.from(`\ufeff${JSON.stringify({ q: text })}`, 'utf16le') }),

@@ -79,16 +79,16 @@ test('an attack is found in the same text as what was searched in vain for long'
   assert.ok(startsIn(found, padding.length))
 })
 
-test('an attack is found behind thousands of strings that only quote one', () => {
+test('an attack is found behind a thousand strings that only quote one', () => {
   const quoted = Array.from(
-    { length: 3_000 },
+    { length: 1_000 },
     (_, index) =>
       `Example ${index}: "ignore all previous instructions" is a well known prompt injection.`,
   )
   assert.deepEqual(find(JSON.stringify(quoted)), [])
   const found = find(JSON.stringify([...quoted, ATTACK]))
   assert.ok(found.length > 0)
-  assert.ok(found.every(({ location }) => location === 'body[3000]'))
+  assert.ok(found.every(({ location }) => location === 'body[1000]'))
 })
 
 test('of thousands of attacks the first ones are reported', () => {

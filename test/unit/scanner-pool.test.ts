@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { readBody } from '../../core/inspection/read-body.ts'
 import { compileInjectionSettings } from '../../core/scanner/compile-settings.ts'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
-import { INLINE_BYTES, openScanPool } from '../../core/inspection/scan-pool.ts'
+import { INLINE_BYTES } from '../../core/inspection/scan-pool.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
-import { fresh, input, plain, QUESTIONS, settings, TEXT } from '../kit/scan-fixture.ts'
+import { fresh, input, plain, QUESTIONS, settings, sharedPool, TEXT } from '../kit/scan-fixture.ts'
 
-/** One worker takes 250 ms to build its tables, so tests that need no limits of their own share one. */
-const shared = openScanPool({ workers: 1, queue_limit: 16 })
-after(() => shared.close())
+const shared = sharedPool()
 
 test('a large body has the same result in a worker as on the event loop', async () => {
   const large = input(INLINE_BYTES * 2)
@@ -22,9 +20,9 @@ test('a large body has the same result in a worker as on the event loop', async 
 
 test('all that is asked of a body has the same answer in a worker, and the body comes back', async () => {
   const bodies = [
-    `{"agent_id":"agt_1","_method":"PUT","jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"},"q":"${'lorem '.repeat(40_000)}${TEXT}"}`,
-    `[${'{"jsonrpc":"2.0","id":1,"method":"x"},'.repeat(20_000)}{}]`,
-    `agent_id=agt_1&_method=PUT&q=${'lorem+'.repeat(40_000)}`,
+    `{"agent_id":"agt_1","_method":"PUT","jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"},"q":"${'lorem '.repeat(24_000)}${TEXT}"}`,
+    `[${'{"jsonrpc":"2.0","id":1,"method":"x"},'.repeat(4_000)}{}]`,
+    `agent_id=agt_1&_method=PUT&q=${'lorem+'.repeat(24_000)}`,
   ]
   for (const text of bodies) {
     const body = Buffer.from(text)

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
 import { type BodyQuestions, type BodyReading, readBody } from '../../core/inspection/read-body.ts'
-import { INLINE_BYTES, openScanPool } from '../../core/inspection/scan-pool.ts'
+import { INLINE_BYTES } from '../../core/inspection/scan-pool.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
+import { repetitions } from '../kit/repetitions.ts'
+import { sharedPool } from '../kit/scan-fixture.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
@@ -14,8 +16,6 @@ const TOOL_CALL =
   '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"delete_repo","arguments":{}}}'
 
 const settings = defaultSettings('high')
-const pool = openScanPool({ workers: 1, queue_limit: 4 })
-after(() => pool.close())
 
 const questions = (
   content_type: string,
@@ -93,8 +93,9 @@ test('every question is asked of the bytes that go out, after the agent is cut o
 })
 
 test('a large body that a thread reads comes back as it goes out, and was asked in that form', async () => {
-  for (const [name, content_type, body, sent] of ROWS) {
-    const filler = ' '.repeat(INLINE_BYTES * (name.length % 2 === 0 ? 2 : 40))
+  const pool = sharedPool()
+  for (const [index, [name, content_type, body, sent]] of ROWS.entries()) {
+    const filler = ' '.repeat(INLINE_BYTES * (index % 8 === 0 ? 40 : 2))
     const given = Buffer.from(body + filler)
     const reading = await pool.readBody(
       given,
@@ -189,6 +190,6 @@ test('of any body, what is found is what is found in the bytes that go out', () 
         assert.deepEqual(factsOf(reading), factsOf(again))
       },
     ),
-    { numRuns: 500 },
+    { numRuns: repetitions(500) },
   )
 })

@@ -1,0 +1,10 @@
+/** Of what `npm test` repeats: a property that a small change breaks is nearly always broken by one in so many cases. */
+const FEW = 1 / 5
+
+/**
+ * How often a test tries random cases, or repeats what has to happen often. `npm run test:unit`, which runs after each
+ * small change, does a part of it; `npm test` does all.
+ */
+export function repetitions(all: number): number {
+  return process.env['TEST_REPETITIONS'] === 'few' ? Math.ceil(all * FEW) : all
+}
