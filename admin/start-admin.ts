@@ -11,6 +11,7 @@ import { createHostResolver } from '../core/egress/resolve-host.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { CHANNELS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
+import { LiveKeyRing } from '../core/live-key-ring.ts'
 import { listenFailure } from '../core/listen-failure.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { parseKeyRing } from '../core/seal.ts'
@@ -28,7 +29,7 @@ import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdgeNames } from './edges/watch-edge-names.ts'
 import { AdminMetrics } from './metrics/admin-metrics.ts'
-import { keepSealed } from './integrations/keep-sealed.ts'
+import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
 import type { AdminContext } from './context/admin-context.ts'
 import { buildServer } from './server/build-server.ts'
 import { RequestLoad } from './context/request-load.ts'
@@ -91,22 +92,17 @@ export async function startAdmin(
       if (adminToken === null && made.includes('admin_token')) onTokenMade(admin_token)
     }
     onMade(await bootstrapStore(redis, first, new Date()))
-    const ring = parseKeyRing(settings.encryptionKey)
-    stops.push(await keepSealed({ redis, ring, lease_ms: settings.killLease_ms, log }))
+    const { ring, keeper } = await openKeys(settings, redis, name, log)
+    stops.push(() => keeper.stop())
     stops.push(
       watchStore(redis, first, log, onMade),
       startBeacon(redis, name, settings.killLease_ms),
     )
-    stops.push(startKillSweeper({ redis, lease_ms: settings.killLease_ms, log }))
-    stops.push(
-      watchEdgeNames({
-        redis,
-        organization_id: settings.organizationId,
-        lease_ms: settings.killLease_ms,
-        now: () => new Date(),
-      }),
-    )
-    const context = contextOf({ settings, redis, ring, acknowledgements, tokenUses, log })
+    const { killLease_ms: lease_ms, organizationId: organization_id } = settings
+    stops.push(startKillSweeper({ redis, lease_ms, log }))
+    stops.push(watchEdgeNames({ redis, organization_id, lease_ms, now: () => new Date() }))
+    const given = { settings, redis, ring, keyProblem: keeper.problem }
+    const context = contextOf({ ...given, acknowledgements, tokenUses, log })
     stops.push(() => context.scans.close())
     stops.push(startDeliveries(context, name), startActivity(context, name))
     stops.push(analyseTraffic(context, name))
@@ -121,7 +117,29 @@ export async function startAdmin(
   }
 }
 
-type Given = 'settings' | 'redis' | 'ring' | 'acknowledgements' | 'tokenUses' | 'log'
+/** The keys of the settings, and what keeps everything encrypted with them. */
+async function openKeys(
+  settings: Needed,
+  redis: RedisClient,
+  name: string,
+  log: Logger,
+): Promise<{ readonly ring: LiveKeyRing; readonly keeper: KeyKeeper }> {
+  const ring = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
+  const keeper = await keepKeys({
+    redis,
+    ring,
+    key_file: settings.encryptionKeyFile,
+    lost: settings.lostEncryptionKeys,
+    lease_ms: settings.killLease_ms,
+    name,
+    organization_id: settings.organizationId,
+    now: () => new Date(),
+    log,
+  })
+  return { ring, keeper }
+}
+
+type Given = 'settings' | 'redis' | 'ring' | 'keyProblem' | 'acknowledgements' | 'tokenUses' | 'log'
 
 /** What every handler shares. */
 function contextOf(given: Pick<AdminContext, Given>): AdminContext {

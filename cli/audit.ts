@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type ArchiveReport, verifyArchive } from '../core/activity/verify-archive.ts'
-import { parseKeyRing } from '../core/seal.ts'
-import { type Environment, readSettings, type Settings } from '../core/settings.ts'
+import { readArchiveKeys } from '../core/store/archive-keys-file.ts'
+import { type Environment, readSettings } from '../core/settings.ts'
 import { type AdminOptions, callAdmin } from './call-admin.ts'
+import { findOwnKey } from './own-key.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
 export interface AuditOptions extends AdminOptions {
@@ -37,12 +38,16 @@ export async function runAuditVerify(
   const folder = options.dir ?? settings.archiveDir ?? join(settings.dataDir, 'archive')
   if (!existsSync(folder))
     throw new Error(`No archive found in ${folder}. Use --dir, or set AGW_ARCHIVE_DIR.`)
-  const ring = parseKeyRing(encryptionKey(settings))
+  const own = findOwnKey(settings)
+  if (own === null)
+    throw new Error(
+      `The encryption key is required: set AGW_ENCRYPTION_KEY, or set AGW_DATA_DIR to the directory of ${join(settings.dataDir, 'encryption-key')}.`,
+    )
   let isWell = true
   for (const archive of archivesIn(folder)) {
     const head = await askHead(options, archive.id, stderr)
     const heads = new Map(head === null ? [] : [[head.organization_id, head]])
-    const report = await verifyArchive(archive.path, ring, heads)
+    const report = await verifyArchive(archive.path, readArchiveKeys(archive.path, own.ring), heads)
     isWell &&= report.problems.length === 0
     stdout.write(
       options.output === 'json'
@@ -65,16 +70,6 @@ function archivesIn(folder: string): { readonly path: string; readonly id: strin
     .map((path) => ({ path, id: readFileSync(join(path, ID_FILE), 'utf8').trim() }))
   if (archives.length === 0) throw new Error(`${folder} contains no archive.`)
   return archives
-}
-
-function encryptionKey({ encryptionKey: set, dataDir }: Settings): string {
-  if (set !== null) return set
-  const file = join(dataDir, 'encryption-key')
-  if (!existsSync(file))
-    throw new Error(
-      `The encryption key is required: set AGW_ENCRYPTION_KEY, or set AGW_DATA_DIR to the directory of ${file}.`,
-    )
-  return readFileSync(file, 'utf8').trim()
 }
 
 async function askHead(

@@ -1,5 +1,4 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { connect } from 'node:net'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type Environment, readSettings, type Settings, unknownSettings } from '../core/settings.ts'
@@ -15,11 +14,13 @@ import {
   checkNode,
   checkPorts,
 } from './doctor/check-machine.ts'
+import { checkKeys } from './doctor/check-keys.ts'
 import { checkStore } from './doctor/check-store.ts'
 import { failed, type CheckResult, ok, warning } from './doctor/check-result.ts'
 import { dataDirAt } from './launcher/data-dir.ts'
 import { urlOf } from './launcher/url-of.ts'
-import { valkeySocket } from './launcher/valkey-config.ts'
+import { findOwnKey } from './own-key.ts'
+import { findStoreUrl } from './store-url.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
 /**
@@ -75,12 +76,13 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
 /** A gateway that is not running is not a failure. */
 async function checkRunning(settings: Settings, token: string | null): Promise<CheckResult[]> {
   const dataDir = dataDirAt(settings.dataDir)
-  const socket = valkeySocket(dataDir)
-  const storeUrl = settings.redisUrl ?? ((await isListenedOn(socket)) ? `unix://${socket}` : null)
+  const storeUrl = await findStoreUrl(settings)
   const url = urlOf('http', settings.apiHost, settings.apiPort)
+  const ring = findOwnKey(settings)?.ring ?? null
   const isRunning = (await ask(url, '/healthz', null)).status === 200
   return [
     ...(storeUrl === null ? [] : await checkStore(storeUrl)),
+    ...(storeUrl === null ? [] : await checkKeys(storeUrl, ring, settings.killLease_ms)),
     ...(isRunning
       ? await checkGateway(url, token ?? settings.adminToken ?? keptToken(dataDir.path))
       : [
@@ -91,17 +93,6 @@ async function checkRunning(settings: Settings, token: string | null): Promise<C
           ),
         ]),
   ]
-}
-
-function isListenedOn(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
-  })
 }
 
 function keptToken(dataDir: string): string | null {

@@ -33,6 +33,7 @@ export function makeProgram(): Command {
   addDump(program)
   addDoctor(program)
   addAudit(program)
+  addKeys(program)
   addAnomaly(program)
   return program
 }
@@ -205,6 +206,19 @@ function addAudit(program: Command): void {
     })
 }
 
+function addKeys(program: Command): void {
+  const keys = program.command('keys').description('the encryption key')
+  keys
+    .command('rotate')
+    .description('replace the encryption key and encrypt all stored secrets again')
+    .option('--timeout <seconds>', 'how long to wait for all processes', seconds, 120)
+    .action(async (options: { timeout: number }) => {
+      const { runKeysRotate } = await import('./keys-rotate.ts')
+      const timeout_s = options.timeout
+      process.exitCode = await runKeysRotate({ timeout_s }, process.env, process.stdout)
+    })
+}
+
 function addAnomaly(program: Command): void {
   const anomaly = program.command('anomaly').description('anomaly detection')
   asksAdmin(anomaly.command('replay'))
@@ -261,6 +275,12 @@ function share(text: string): number {
   if (text.trim() === '' || !(value >= 0 && value <= 1))
     throw new InvalidArgumentError('must be a number from 0 to 1')
   return value
+}
+
+function seconds(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) < 1)
+    throw new InvalidArgumentError('must be a number of seconds from 1 to 99999')
+  return Number(text)
 }
 
 function wholeNumber(text: string): number {

@@ -7,8 +7,22 @@ export interface KeyRing {
   readonly keys: ReadonlyMap<string, Buffer>
 }
 
+/**
+ * Everything that is encrypted under the key ring. `admin/encryption/sealed-stores.ts` says for each where it is stored and
+ * how it is encrypted again, so that a rotation of the key cannot leave one out.
+ */
+export const SEALED_KINDS = [
+  'credential',
+  'webhook_secret',
+  'idempotent_answer',
+  'archive_key',
+] as const
+export type SealedKind = (typeof SEALED_KINDS)[number]
+
 /** What a sealed value is bound to; a value that is moved elsewhere does not open (threat model, rule 4). */
 export interface SealBinding {
+  /** Where it is stored. It is no part of the binding itself. */
+  readonly stored_as: SealedKind
   readonly organization_id: string
   readonly owner_id: string
   /** What the secret is: `bearer.token`, `webhook.secret`. */
@@ -71,6 +85,12 @@ export function unseal(ring: KeyRing, sealed: string, binding: SealBinding): Sec
   }
 }
 
+/** The same value under the primary key; null when it does not open. */
+export function reseal(ring: KeyRing, sealed: string, binding: SealBinding): string | null {
+  const opened = unseal(ring, sealed, binding)
+  return opened === null ? null : seal(ring, opened.reveal(), binding)
+}
+
 /** Whether a text has the form of a sealed value, under whatever key. */
 export const isSealed = (text: string): boolean =>
   /^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{22,}$/.test(text)
@@ -78,6 +98,7 @@ export const isSealed = (text: string): boolean =>
 /** The key under which a value is sealed, so that a rotation can tell what is left to seal again. */
 export const sealedUnder = (sealed: string): string | null => sealed.split('.')[1] ?? null
 
+/** The public name of a key. It tells nothing about the key. */
 const keyId = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 function bindingBytes({ organization_id, owner_id, kind, origin }: SealBinding): Buffer {

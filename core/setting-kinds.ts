@@ -128,6 +128,12 @@ export const encryptionKeys: SettingKind<string> = secret({
       : bad('is not 32 bytes in Base64, or a comma-separated list of such keys'),
 })
 
+export const keyId = matching(
+  'key id: 8 hexadecimal digits',
+  /^[0-9a-f]{8}$/,
+  'is not a key id of 8 hexadecimal digits',
+)
+
 /** For what is kept: from an hour to ten years. */
 export const days: SettingKind<number> = {
   name: 'retention: 12h, 30d',

@@ -48,6 +48,8 @@ const internal: Options = { audience: 'internal' }
 
 /** Enough for any policy; each range costs Envoy a comparison per resolved address. */
 const CIDRS_LIMIT = 256
+/** More than one is already a disaster. */
+const LOST_KEYS_LIMIT = 16
 /** Each name costs a comparison per request of an operator. */
 const HOSTS_LIMIT = 64
 
@@ -116,6 +118,13 @@ export const SETTINGS = {
     {
       shown_default: 'generated at first start and stored in encryption-key in the data directory',
     },
+  ),
+  lostEncryptionKeys: withDefault(
+    'AGW_LOST_ENCRYPTION_KEYS',
+    kinds.listOf(kinds.keyId, LOST_KEYS_LIMIT),
+    '',
+    'Ids of encryption keys that nobody has any more. The gateway then starts without them; what they encrypt must be set again.',
+    { shown_default: 'none' },
   ),
   organizationId: withDefault(
     'AGW_ORGANIZATION_ID',
@@ -327,10 +336,13 @@ type Value<R> = R extends { readonly kind: SettingKind<infer T>; readonly fallba
     : T
   : never
 
-export type Settings = { readonly [Field in keyof Catalogue]: Value<Catalogue[Field]> }
+export type Settings = { readonly [Field in keyof Catalogue]: Value<Catalogue[Field]> } & {
+  /** The file that AGW_ENCRYPTION_KEY_FILE names, which is followed for changes; null without one. */
+  readonly encryptionKeyFile: string | null
+}
 export type Environment = Readonly<Record<string, string | undefined>>
 
-const rows = Object.entries(SETTINGS) as ReadonlyArray<[keyof Settings, Row<unknown>]>
+const rows = Object.entries(SETTINGS) as ReadonlyArray<[keyof Catalogue, Row<unknown>]>
 
 /**
  * The environment without a secret setting, in both forms: for a child that gets a value of its own, or none.
@@ -347,7 +359,9 @@ export function readSettings(
   | { readonly ok: true; readonly settings: Settings }
   | { readonly ok: false; readonly problems: readonly string[] } {
   const problems: string[] = []
-  const values: Partial<Record<keyof Settings, unknown>> = {}
+  const values: Partial<Record<keyof Settings, unknown>> = {
+    encryptionKeyFile: env['AGW_ENCRYPTION_KEY_FILE']?.trim() || null,
+  }
   const given = new Set<string>()
   for (const [field, row] of rows) {
     const found = givenText(row, env)
@@ -418,7 +432,7 @@ function conflicts(
   values: Partial<Record<keyof Settings, unknown>>,
   given: ReadonlySet<string>,
 ): string[] {
-  const isSet = (field: keyof Settings): boolean => given.has(SETTINGS[field].name)
+  const isSet = (field: keyof Catalogue): boolean => given.has(SETTINGS[field].name)
   const problems: string[] = []
   if (isSet('tlsCertFile') !== isSet('tlsKeyFile'))
     problems.push('AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE must be set together.')

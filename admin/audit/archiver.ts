@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
-import { archiveKeys } from '../../core/activity/archive-line.ts'
+import { archiveKeys, type ArchiveRoots } from '../../core/activity/archive-line.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
+import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-keys-file.ts'
+import { readStoredKeys } from '../../core/store/stored-keys.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import { ArchiveChain, type NewLine } from './archive-chain.ts'
 
@@ -52,6 +54,8 @@ class Archiver {
   /** Organizations whose last attempt has failed. */
   readonly #broken = new Set<string>()
   #retention_due_ms = 0
+  /** Of the encryption key that was active when they were read. */
+  #roots: ArchiveRoots | null = null
 
   constructor(parts: ArchiverParts) {
     this.#parts = parts
@@ -93,6 +97,7 @@ class Archiver {
   async #mayWrite(): Promise<boolean> {
     const { redis, name } = this.#parts
     if (this.#archive_id === '') await this.#open()
+    if (this.#roots?.primary_id !== this.#parts.ring.primary_id) await this.#readKeys()
     const lock = REDIS_KEYS.archiveWriter(this.#archive_id)
     if ((await redis.set(lock, name, 'PX', LEASE_MS, 'NX')) === 'OK') return true
     if ((await redis.get(lock)) !== name) return false
@@ -108,6 +113,15 @@ class Archiver {
     this.#folder = join(this.#parts.folder, installation)
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     this.#archive_id = archiveIdOf(this.#folder)
+  }
+
+  /** After a change of the encryption key, the next lines are written with the new one. */
+  async #readKeys(): Promise<void> {
+    const { redis, ring } = this.#parts
+    const stored = await readStoredKeys(redis)
+    writeArchiveKeys(this.#folder, stored)
+    this.#roots = storedArchiveKeys(stored, ring)
+    this.#chains = new Map()
   }
 
   /** Returns whether any log has more entries. */
@@ -152,11 +166,12 @@ class Archiver {
 
   /** The store is asked first: what it knows of is on the disk by then, unless somebody has taken it away. */
   async #openChain(organization_id: string): Promise<ArchiveChain> {
-    const { redis, ring, log, now } = this.#parts
+    const { redis, log, now } = this.#parts
     const stored = await redis.hget(REDIS_KEYS.archiveHeads(this.#archive_id), organization_id)
     const known_n = Number(stored?.split(' ')[0] ?? 0)
     const folder = join(this.#folder, organization_id)
-    const chain = new ArchiveChain(folder, archiveKeys(ring, organization_id))
+    if (this.#roots === null) throw new Error('the archive keys have not been read')
+    const chain = new ArchiveChain(folder, archiveKeys(this.#roots, organization_id))
     const missing = await chain.noteCut(known_n)
     this.#chains.set(organization_id, chain)
     if (missing === 0) return chain

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type SealBinding, seal, unseal } from '../../core/seal.ts'
+import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/seal.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { type Answer, type Refusal, conflict } from '../http/outcome.ts'
@@ -84,12 +84,22 @@ export class KeptAnswers {
     return [
       ['HSET', key, 'fingerprint', identity.fingerprint, 'answer', sealed, 'epoch', epoch],
       ['HSET', key, 'written_at', now().getTime()],
+      // What the seal is bound to, so that it can be sealed again.
+      ['HSET', key, 'organization_id', identity.organization_id, 'token_id', identity.token_id],
       ['PEXPIRE', key, KEPT_MS],
     ]
   }
 }
 
-const bindingOf = (identity: RequestIdentity): SealBinding => ({
+/** What the seal of a kept answer is bound to. */
+type AnswerOwner = Omit<RequestIdentity, 'fingerprint'>
+
+/** The same answer under the primary key; null when it does not open. */
+export const resealAnswer = (ring: KeyRing, sealed: string, owner: AnswerOwner): string | null =>
+  reseal(ring, sealed, bindingOf(owner))
+
+const bindingOf = (identity: AnswerOwner): SealBinding => ({
+  stored_as: 'idempotent_answer',
   organization_id: identity.organization_id,
   owner_id: identity.token_id,
   kind: 'idempotency.answer',

@@ -18,6 +18,8 @@ export interface AdminContext {
   readonly settings: Settings
   readonly redis: RedisClient
   readonly ring: KeyRing
+  /** What is wrong with the encryption keys, for the operator; null when all is well. */
+  readonly keyProblem: () => string | null
   readonly acknowledgements: Acknowledgements
   readonly signInThrottle: SignInThrottle
   readonly tokenUses: LastUses

@@ -8,12 +8,21 @@ export type Readiness = Static<typeof Readiness>
 export const Readiness = Strict({
   ready: Type.Boolean(),
   /** By part: `ok`, or the problem. */
-  parts: Strict({ redis: Type.String(), edges: Type.String(), proxy: Type.String() }),
+  parts: Strict({
+    redis: Type.String(),
+    edges: Type.String(),
+    proxy: Type.String(),
+    encryption_key: Type.String(),
+  }),
   live_edges: Type.Integer(),
 })
 
 /** Ready when the store answers, an edge holds its lease, and a probe through listener and ext-proc came back. */
-export async function checkReadiness({ redis, settings }: AdminContext): Promise<Readiness> {
+export async function checkReadiness({
+  redis,
+  settings,
+  keyProblem,
+}: AdminContext): Promise<Readiness> {
   const [live, proxy] = await Promise.all([
     liveEdges(redis, settings.killLease_ms).catch(() => null),
     probeProxy(settings),
@@ -23,6 +32,7 @@ export async function checkReadiness({ redis, settings }: AdminContext): Promise
     redis: live === null ? 'the store is unavailable' : 'ok',
     edges: live_edges > 0 ? 'ok' : 'no edge has sent a heartbeat within its lease',
     proxy: proxy ?? 'ok',
+    encryption_key: keyProblem() ?? 'ok',
   }
   return { ready: Object.values(parts).every((part) => part === 'ok'), parts, live_edges }
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type KeyRing, type SealBinding, seal, unseal } from '../../core/seal.ts'
+import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/seal.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -21,8 +21,25 @@ export function openSecrets(ring: KeyRing, webhook: Webhook, now: Date): readonl
   return opened.every((secret) => secret !== null) ? opened : null
 }
 
+/**
+ * The same webhook with its secrets under the primary key; null when one does not open. The former secret too, also after
+ * its time, so that nothing needs the old key.
+ */
+export function resealSecrets(ring: KeyRing, webhook: Webhook): Webhook | null {
+  const again = (sealed: string): string | null => reseal(ring, sealed, bindingOf(webhook))
+  const { previous_secret } = webhook
+  const secret = webhook.secret === null ? null : again(webhook.secret)
+  const previous = previous_secret === null ? null : again(previous_secret.sealed)
+  if (webhook.secret !== null && secret === null) return null
+  if (previous_secret === null) return { ...webhook, secret }
+  return previous === null
+    ? null
+    : { ...webhook, secret, previous_secret: { ...previous_secret, sealed: previous } }
+}
+
 /** No origin: the secret is never sent, and a change of the URL keeps it. */
 const bindingOf = ({ organization_id, webhook_id }: Owner): SealBinding => ({
+  stored_as: 'webhook_secret',
   organization_id,
   owner_id: webhook_id,
   kind: 'webhook.secret',

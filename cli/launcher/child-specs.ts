@@ -50,7 +50,9 @@ function ownEnv({ env, redisUrl, secrets, settings }: Boot, more: Environment): 
     AGW_PROXY_PORT: String(settings.proxyPort),
     AGW_API_PORT: String(settings.apiPort),
     REDIS_URL: redisUrl,
-    AGW_ENCRYPTION_KEY: secrets.encryptionKey,
+    ...(secrets.encryptionKeyFile === null
+      ? { AGW_ENCRYPTION_KEY: secrets.encryptionKey ?? undefined }
+      : { AGW_ENCRYPTION_KEY_FILE: secrets.encryptionKeyFile }),
     ...more,
   }
 }

@@ -1,8 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { mintKey } from '../../core/api-key.ts'
+import type { Settings } from '../../core/settings.ts'
 
 /** The directory in which a deployment keeps its state, accessible only to its owner. */
 export interface DataDir {
@@ -52,23 +61,40 @@ export interface OwnSecrets {
   readonly adminToken: string
   /** Whether the token was created by this start and must be shown. */
   readonly isNewToken: boolean
-  readonly encryptionKey: string
+  /** What AGW_ENCRYPTION_KEY says; null where the key comes from the file, which the children follow for changes. */
+  readonly encryptionKey: string | null
+  readonly encryptionKeyFile: string | null
 }
 
 /** The secrets of the settings, else those of the data directory, which the first start creates. */
 export function ownSecrets(
   dataDir: DataDir,
-  settings: { readonly adminToken: string | null; readonly encryptionKey: string | null },
+  settings: Pick<Settings, 'adminToken' | 'encryptionKey' | 'encryptionKeyFile'>,
 ): OwnSecrets {
   const tokenFile = join(dataDir.path, 'admin-token')
+  const encryptionKeyFile =
+    settings.encryptionKey === null ? ownKeyFile(dataDir) : settings.encryptionKeyFile
   const isNewToken = settings.adminToken === null && !existsSync(tokenFile)
   return {
     adminToken: settings.adminToken ?? keptSecret(tokenFile, () => mintKey('admin')),
     isNewToken,
-    encryptionKey:
-      settings.encryptionKey ??
-      keptSecret(join(dataDir.path, 'encryption-key'), () => randomBytes(32).toString('base64')),
+    encryptionKey: encryptionKeyFile === null ? settings.encryptionKey : null,
+    encryptionKeyFile,
   }
+}
+
+export const encryptionKeyFile = (dataDir: DataDir): string => join(dataDir.path, 'encryption-key')
+
+/** @throws when the key is missing although the embedded store has been used: a new one could not open anything */
+function ownKeyFile(dataDir: DataDir): string {
+  const file = encryptionKeyFile(dataDir)
+  const store = join(dataDir.path, 'valkey')
+  if (!existsSync(file) && existsSync(store) && readdirSync(store).length > 0)
+    throw new Error(
+      `${file} is missing, but ${store} contains a store that is encrypted with it. Restore the file from a backup. If the key is lost: docs/guides/credentials.md#a-lost-encryption-key.`,
+    )
+  keptSecret(file, () => randomBytes(32).toString('base64'))
+  return file
 }
 
 function keptSecret(file: string, make: () => string): string {

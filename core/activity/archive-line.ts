@@ -1,4 +1,4 @@
-import { createHmac, hkdfSync } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import type { KeyRing } from '../seal.ts'
 
 /**
@@ -26,22 +26,36 @@ export interface ArchiveKey {
   readonly key: Buffer
 }
 
-/** Made from the keys that seal credentials; lines are written with the first. */
-export const archiveKeys = (ring: KeyRing, organization_id: string): readonly ArchiveKey[] =>
-  [ring.primary_id, ...[...ring.keys.keys()].filter((id) => id !== ring.primary_id)].map(
-    (key_id) => ({
-      key_id,
-      key: Buffer.from(
-        hkdfSync(
-          'sha256',
-          ring.keys.get(key_id) ?? '',
-          '',
-          `agw archive chain ${organization_id}`,
-          32,
-        ),
-      ),
-    }),
-  )
+/**
+ * What the archive keys of all organizations are made from: one value for each encryption key, by key id. It can be kept
+ * after the encryption key itself has been removed, and does not lead back to it.
+ */
+export interface ArchiveRoots {
+  /** Lines are written with this one. */
+  readonly primary_id: string
+  readonly roots: ReadonlyMap<string, Buffer>
+}
+
+/** HKDF with SHA-256 and no salt (RFC 5869), cut between its two steps. */
+export const archiveRoot = (key: Buffer): Buffer =>
+  createHmac('sha256', Buffer.alloc(32)).update(key).digest()
+
+export const archiveRoots = ({ primary_id, keys }: KeyRing): ArchiveRoots => ({
+  primary_id,
+  roots: new Map([...keys].map(([key_id, key]) => [key_id, archiveRoot(key)])),
+})
+
+/** The keys of one organization's chain, the one that writes first. */
+export const archiveKeys = (
+  { primary_id, roots }: ArchiveRoots,
+  organization_id: string,
+): readonly ArchiveKey[] =>
+  [primary_id, ...[...roots.keys()].filter((id) => id !== primary_id)].flatMap((key_id) => {
+    const root = roots.get(key_id)
+    if (root === undefined) return []
+    const info = Buffer.from(`agw archive chain ${organization_id}\u0001`)
+    return [{ key_id, key: createHmac('sha256', root).update(info).digest() }]
+  })
 
 const MAC_MEMBER = ',"mac":"'
 const FORM = /^\{"n":(\d{1,15}),"place":"(\d{1,20}-\d{1,20})","key":"([\w-]{1,64})","entry":/

@@ -1,9 +1,14 @@
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { KeyRing } from '../seal.ts'
 import { type ArchiveHead, HEAD_FILE, readArchiveHead } from './archive-head.ts'
-import { type ArchiveKey, archiveKeys, CHAIN_START, readArchiveLine } from './archive-line.ts'
+import {
+  type ArchiveKey,
+  archiveKeys,
+  type ArchiveRoots,
+  CHAIN_START,
+  readArchiveLine,
+} from './archive-line.ts'
 
 export interface ArchiveProblem {
   readonly organization_id: string
@@ -32,7 +37,7 @@ const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
  */
 export async function verifyArchive(
   folder: string,
-  ring: KeyRing,
+  roots: ArchiveRoots,
   heads: ReadonlyMap<string, Pick<ArchiveHead, 'n' | 'mac'>> = new Map(),
 ): Promise<ArchiveReport> {
   const report = {
@@ -46,7 +51,7 @@ export async function verifyArchive(
   const organization_ids = new Set([...found.map(({ name }) => name), ...heads.keys()])
   for (const organization_id of [...organization_ids].sort()) {
     report.organizations++
-    const chain = new Chain(organization_id, archiveKeys(ring, organization_id), report)
+    const chain = new Chain(organization_id, archiveKeys(roots, organization_id), report)
     await chain.walk(join(folder, organization_id), heads.get(organization_id) ?? null)
   }
   return report
@@ -133,7 +138,7 @@ class Chain {
       return
     }
     const key = this.#keys.find(({ key_id }) => key_id === line.key_id)?.key
-    if (key === undefined) this.#problem(number, `its key ${line.key_id} is not in the key ring`)
+    if (key === undefined) this.#problem(number, `its key ${line.key_id} is unknown`)
     else if (line.n > expected && this.#previous !== null)
       this.#problem(
         number,

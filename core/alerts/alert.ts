@@ -7,6 +7,7 @@ export const ALERT_KINDS = [
   'activity_lost',
   'state_lost',
   'edge_name_clash',
+  'encryption_key',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

@@ -64,6 +64,8 @@ export interface EdgeRecord {
    * first.
    */
   readonly store_format?: number
+  /** Ids of the encryption keys that it has; an older edge does not report them. */
+  readonly key_ids?: readonly string[]
   readonly in_flight: number
   readonly draining: boolean
 }

@@ -21,6 +21,19 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'A random name of this deployment, set once; it is sent upstream in `Via`.',
   },
+  encryptionKeys: {
+    kind: 'encryption-keys',
+    of: [],
+    type: 'hash',
+    holds:
+      'key id → StoredKey: the keys that this deployment encrypts with or has encrypted with. The keys themselves are not stored.',
+  },
+  keyHolders: {
+    kind: 'key-holders',
+    of: [],
+    type: 'hash',
+    holds: 'admin process → KeyHolder: which encryption keys it has',
+  },
   epoch: {
     kind: 'epoch',
     of: [],

@@ -5,7 +5,7 @@ import {
   secretMembers,
 } from '../credential/catalogue.ts'
 import type { Integration } from '../model.ts'
-import { isSealed, type KeyRing, type SealBinding, seal, unseal } from '../seal.ts'
+import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
 import { Secret } from '../secret.ts'
 
 /** The credential as a caller of the admin API gives it: the same shape as the sealed one, in the clear. */
@@ -25,6 +25,7 @@ export function credentialBinding(owner: CredentialOwner, member: string): SealB
   const { organization_id, integration_id, base_url, auth } = owner
   const origins = [base_url, ...urlsOf(auth)].map(originOf)
   return {
+    stored_as: 'credential',
     organization_id,
     owner_id: integration_id,
     kind: `${auth.type}.${member}`,
@@ -54,6 +55,21 @@ export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | nu
     return secret
   })
   return complete ? (opened as OpenedAuth) : null
+}
+
+/** The same credential with each secret under the primary key; null when one does not open. */
+export function resealAuth(ring: KeyRing, owner: CredentialOwner): SealedAuth | null {
+  const declared = findCredentialType(owner.auth.type)
+  if (declared === null) return null
+  let complete = true
+  const resealed = mapSecrets(owner.auth, (text, member) => {
+    const binding = credentialBinding(owner, member)
+    if (declared.members[member]?.was_public && !isSealed(text)) return seal(ring, text, binding)
+    const again = reseal(ring, text, binding)
+    complete &&= again !== null
+    return again
+  })
+  return complete ? (resealed as SealedAuth) : null
 }
 
 function mapSecrets<T>(auth: SealedAuth, change: (text: string, member: string) => T): object {

@@ -1,6 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { startBeacon } from '../../core/control/beacon.ts'
 import { STORE_FORMAT } from '../../core/control/control-message.ts'
-import { parseKeyRing } from '../../core/seal.ts'
+import { followKeyFile } from '../../core/follow-key-file.ts'
+import { LiveKeyRing } from '../../core/live-key-ring.ts'
+import { type KeyRing, parseKeyRing } from '../../core/seal.ts'
+import { keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import { version } from '../../core/version.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
@@ -57,7 +62,9 @@ export async function joinFleet({
     log,
   })
   const killBoard = new KillBoard(restoreLost)
-  const keyRing = parseKeyRing(settings.encryptionKey)
+  const keyRing = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
+  await refuseOtherKey(keyRing, commands)
+  let key_ids: readonly string[] = [...keyRing.keys.keys()]
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
   const lease = new LivenessLease(lease_ms, nowMs)
   const stall = new StallWatch(nowMs, (stood_ms) => {
@@ -83,6 +90,9 @@ export async function joinFleet({
       started_at: new Date().toISOString(),
       version,
       store_format: STORE_FORMAT,
+      get key_ids() {
+        return key_ids
+      },
     },
     drop: (target) => policy.drop(target),
     enforce: (target) => {
@@ -92,10 +102,36 @@ export async function joinFleet({
       return enforceKill({ ...parts, confirmSoon }, target)
     },
     cutDeleted: (organization_id) => cutDeleted(parts, organization_id),
-    resync: (acknowledge) => resync(parts, acknowledge),
+    resync: async (acknowledge) => {
+      const mismatch = keyMismatch(keyRing, await readStoredKeys(commands))
+      // Without the lease this edge refuses calls; the reason is logged with each attempt.
+      if (mismatch !== null) throw new Error(mismatch)
+      await resync(parts, acknowledge)
+    },
     reconnected: makeVerifier(parts, log),
+  })
+  followKeyFile(settings.encryptionKeyFile, async (ring) => {
+    // A key that was taken out may still be needed by something that is cached or read now; it is kept until the next start.
+    keyRing.replace({ ...ring, keys: new Map([...keyRing.keys, ...ring.keys]) })
+    key_ids = [...ring.keys.keys()]
+    policy.clear()
   })
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
   return { held, killBoard, policy, lease, stall, link, stopBeacon }
+}
+
+/** How long a start waits for the store to tell its key; while the store is unavailable, a resync makes the check. */
+const KEY_CHECK_LIMIT_MS = 2_000
+const KEY_CHECK_POLL_MS = 50
+
+async function refuseOtherKey(ring: KeyRing, redis: RedisClient): Promise<void> {
+  const deadline_ms = nowMs() + KEY_CHECK_LIMIT_MS
+  let stored = await readStoredKeys(redis).catch(() => null)
+  while (stored === null && nowMs() < deadline_ms) {
+    await wait(KEY_CHECK_POLL_MS)
+    stored = await readStoredKeys(redis).catch(() => null)
+  }
+  const mismatch = stored === null ? null : keyMismatch(ring, stored)
+  if (mismatch !== null) throw new Error(mismatch)
 }

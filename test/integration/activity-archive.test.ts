@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, beforeEach, test } from 'node:test'
 import { archiveIdOf } from '../../admin/audit/archiver.ts'
-import { archiveKeys } from '../../core/activity/archive-line.ts'
+import { archiveKeys, archiveRoots } from '../../core/activity/archive-line.ts'
 import { ArchiveChain } from '../../admin/audit/archive-chain.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
@@ -21,7 +21,7 @@ import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
 const identity = newAdminIdentity()
-const ring = parseKeyRing(identity.encryption_key)
+const ring = archiveRoots(parseKeyRing(identity.encryption_key))
 const folder = tempFolder('archive')
 let valkey: KitValkey
 let redis: RedisClient
@@ -212,7 +212,7 @@ test('a beginning that was cut off is named, and one that was removed at its tim
 })
 
 test('another key opens nothing, and a head that was changed is named', async () => {
-  const other = parseKeyRing(Buffer.alloc(32, 7).toString('base64'))
+  const other = archiveRoots(parseKeyRing(Buffer.alloc(32, 7).toString('base64')))
   assert.ok((await verifyArchive(own, other)).problems.length >= 30)
   const head = join(own, ORG, 'head.json')
   writeFileSync(head, readFileSync(head, 'utf8').replace('"n":30', '"n":29'))

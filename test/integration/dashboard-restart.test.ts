@@ -12,8 +12,13 @@ import { startValkey } from '../kit/start-valkey.ts'
 test('over a restart of the service the live view misses nothing, and the session goes on', async () => {
   const [valkey, port, browser] = await Promise.all([startValkey(), freePort(), openBrowser()])
   const token = mintKey('admin')
+  const AGW_ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
   const start = () =>
-    adminInProcess(valkey.url, { AGW_ADMIN_TOKEN: token, AGW_API_PORT: String(port) })
+    adminInProcess(valkey.url, {
+      AGW_ADMIN_TOKEN: token,
+      AGW_ENCRYPTION_KEY,
+      AGW_API_PORT: String(port),
+    })
   const redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
   const record = async (endpoint: string): Promise<void> => {
     const entry = activityEntry('permission_denied', { endpoint })

@@ -113,7 +113,10 @@ describe('sign-in', () => {
   })
 
   test('that fails is recorded and throttled as everywhere', async () => {
-    const own = await adminInProcess(valkey.url, { AGW_ADMIN_TOKEN: admin.token })
+    const own = await adminInProcess(valkey.url, {
+      AGW_ADMIN_TOKEN: admin.token,
+      AGW_ENCRYPTION_KEY: admin.encryption_key,
+    })
     try {
       for (let i = 0; i < FAILURES_LIMIT; i++)
         assert.equal(
@@ -396,7 +399,10 @@ test('threat 21: one signs in, kills, reactivates and signs out while the store 
 })
 
 test('a session is one on every process of the service, and over on all of them at once', async () => {
-  const other = await adminInProcess(valkey.url, { AGW_ADMIN_TOKEN: admin.token })
+  const other = await adminInProcess(valkey.url, {
+    AGW_ADMIN_TOKEN: admin.token,
+    AGW_ENCRYPTION_KEY: admin.encryption_key,
+  })
   try {
     const session = await newSession()
     const headers = { ...session, ...OURS }

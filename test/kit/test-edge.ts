@@ -23,7 +23,10 @@ export async function startTestEdge(
   {
     keepsBack = false,
     ...more
-  }: { readonly keepsBack?: boolean } & Pick<EdgeRecord, 'store_format' | 'process_id'> = {},
+  }: { readonly keepsBack?: boolean } & Pick<
+    EdgeRecord,
+    'store_format' | 'process_id' | 'key_ids'
+  > = {},
 ): Promise<TestEdge> {
   const redis = connectRedis(redisUrl, { name: edge_id, role: 'queue' })
   const subscription = connectRedis(redisUrl, { name: `${edge_id}-sub`, role: 'subscription' })

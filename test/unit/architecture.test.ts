@@ -200,9 +200,11 @@ const REVEALERS = [
   'admin/changes/kept-answers.ts',
   // The last four characters.
   'admin/integrations/integration-view.ts',
-  // From the old key to the new one.
-  'admin/integrations/reseal-all.ts',
   'admin/webhooks/sign-delivery.ts',
+  // From the old key to the new one.
+  'core/seal.ts',
+  // What verifies an archive, which is no credential.
+  'core/store/stored-keys.ts',
   // The client secret, for its own token endpoint.
   'ext-proc/credential/fetch-token.ts',
   'ext-proc/response/redact-headers.ts',

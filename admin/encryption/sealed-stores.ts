@@ -1,0 +1,14 @@
+import type { SealedKind } from '../../core/seal.ts'
+import { sealedAnswers } from './sealed-answers.ts'
+import { sealedArchiveKeys } from './sealed-archive-keys.ts'
+import { sealedCredentials } from './sealed-credentials.ts'
+import type { SealedStore } from './sealed-store.ts'
+import { sealedWebhookSecrets } from './sealed-webhook-secrets.ts'
+
+/** Everything that is encrypted under the key ring. A kind that is missing here does not compile. */
+export const SEALED_STORES: Readonly<Record<SealedKind, SealedStore>> = {
+  credential: sealedCredentials,
+  webhook_secret: sealedWebhookSecrets,
+  idempotent_answer: sealedAnswers,
+  archive_key: sealedArchiveKeys,
+}

@@ -1,0 +1,38 @@
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { scanHash } from '../../core/redis/scan-store.ts'
+import { resealSecrets } from '../webhooks/webhook-secret.ts'
+import type { Webhook } from '../webhooks/webhook.ts'
+import type { SealedRecord, SealedStore } from './sealed-store.ts'
+
+export const sealedWebhookSecrets: SealedStore = {
+  names: ['webhook secret', 'webhook secrets'],
+  is_short_lived: false,
+  records: recordsOf,
+}
+
+async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
+  for await (const [organization_id] of scanHash(redis, REDIS_KEYS.organizations)) {
+    const key = REDIS_KEYS.webhooks(organization_id)
+    for await (const [id, text] of scanHash(redis, key)) {
+      const webhook = JSON.parse(text) as Webhook
+      const { secret, previous_secret } = webhook
+      yield {
+        organization_id,
+        id,
+        sealed: [secret, previous_secret?.sealed].filter((one) => one != null),
+        has_clear: false,
+        reseal: (ring) => {
+          const resealed = resealSecrets(ring, webhook)
+          return resealed === null
+            ? null
+            : {
+                guards: [['HGET', key, id, text]],
+                writes: [['HSET', key, id, JSON.stringify(resealed)]],
+                targets: [],
+              }
+        },
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import { connect } from 'node:net'
+import type { Settings } from '../core/settings.ts'
+import { dataDirAt } from './launcher/data-dir.ts'
+import { valkeySocket } from './launcher/valkey-config.ts'
+
+/** Where the store of this machine is: the setting, else the embedded store; null if that does not run. */
+export async function findStoreUrl(settings: Settings): Promise<string | null> {
+  if (settings.redisUrl !== null) return settings.redisUrl
+  const socket = valkeySocket(dataDirAt(settings.dataDir))
+  return (await isListenedOn(socket)) ? `unix://${socket}` : null
+}
+
+function isListenedOn(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+}

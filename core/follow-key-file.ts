@@ -1,0 +1,42 @@
+import { readFile } from 'node:fs/promises'
+import { setTimeout as wait } from 'node:timers/promises'
+import { type KeyRing, parseKeyRing } from './seal.ts'
+
+const LOOK_INTERVAL_MS = 1_000
+
+/**
+ * Reads the file of AGW_ENCRYPTION_KEY_FILE again and again and reports each change of its keys, so that a rotation needs
+ * no restart. A file that is missing or holds no keys, such as one that is being replaced, changes nothing.
+ * @param onKeys must not throw
+ * @returns the function that stops it
+ */
+export function followKeyFile(
+  file: string | null,
+  onKeys: (ring: KeyRing) => Promise<void>,
+): () => void {
+  if (file === null) return () => undefined
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const look = async (): Promise<void> => {
+    let last = ''
+    while (!signal.aborted) {
+      const text = await readFile(file, 'utf8').catch(() => last)
+      const ring = text === last ? null : ringOf(text.trim())
+      if (ring !== null) {
+        last = text
+        await onKeys(ring)
+      }
+      await wait(LOOK_INTERVAL_MS, undefined, { signal, ref: false })
+    }
+  }
+  look().catch(() => undefined)
+  return () => stopped.abort()
+}
+
+function ringOf(text: string): KeyRing | null {
+  try {
+    return parseKeyRing(text)
+  } catch {
+    return null
+  }
+}

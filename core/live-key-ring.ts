@@ -1,0 +1,32 @@
+import type { KeyRing } from './seal.ts'
+
+/** A key ring whose keys and primary key change while the process runs, for all who hold it. */
+export class LiveKeyRing implements KeyRing {
+  #primary_id: string
+  #keys: ReadonlyMap<string, Buffer>
+
+  constructor({ primary_id, keys }: KeyRing) {
+    this.#primary_id = primary_id
+    this.#keys = keys
+  }
+
+  get primary_id(): string {
+    return this.#primary_id
+  }
+
+  get keys(): ReadonlyMap<string, Buffer> {
+    return this.#keys
+  }
+
+  /** From now on, this key of the ring encrypts. */
+  use(key_id: string): void {
+    if (!this.#keys.has(key_id)) throw new Error(`key ${key_id} is not in the key ring`)
+    this.#primary_id = key_id
+  }
+
+  /** Takes the keys of another ring. The primary key stays the same as long as it is one of them. */
+  replace({ primary_id, keys }: KeyRing): void {
+    this.#keys = keys
+    if (!keys.has(this.#primary_id)) this.#primary_id = primary_id
+  }
+}

@@ -1,0 +1,34 @@
+import { Cluster } from 'ioredis'
+import type { RedisClient } from './run-script.ts'
+
+/** Fields or names that the store is asked for at a time: it works on nothing else meanwhile. */
+const PAGE = 200
+/** Most of the names that are looked at match nothing. */
+const NAMES_PAGE = 1_000
+
+/** The fields of a hash, in pages, so that a large one is never held whole. A field may come more than once. */
+export async function* scanHash(
+  redis: RedisClient,
+  key: string,
+): AsyncGenerator<readonly [field: string, value: string]> {
+  let cursor = '0'
+  do {
+    const [next, flat] = await redis.hscan(key, cursor, 'COUNT', PAGE)
+    cursor = next
+    for (let i = 0; i + 1 < flat.length; i += 2) yield [String(flat[i]), String(flat[i + 1])]
+  } while (cursor !== '0')
+}
+
+/** The names of all keys that begin with a text, which must hold no wildcard. A name may come more than once. */
+export async function* scanNames(redis: RedisClient, prefix: string): AsyncGenerator<string> {
+  // All names share one hash tag, so one node has them all; the others are asked in vain, at no cost.
+  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
+  for (const node of nodes) {
+    let cursor = '0'
+    do {
+      const [next, names] = await node.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', NAMES_PAGE)
+      cursor = next
+      yield* names
+    } while (cursor !== '0')
+  }
+}

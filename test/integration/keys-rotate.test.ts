@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { test } from 'node:test'
+import { countSealed } from '../../admin/encryption/count-sealed.ts'
+import { runDoctor } from '../../cli/doctor.ts'
+import { runKeysRotate } from '../../cli/keys-rotate.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import type { Environment } from '../../core/settings.ts'
+import { parseKeyRing } from '../../core/seal.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+
+const stack = await sharedStack()
+const file = join(stack.dataDir, 'encryption-key')
+const keys = (): string[] => readFileSync(file, 'utf8').trim().split(',')
+const idOf = (key = ''): string => parseKeyRing(key).primary_id
+const here: Environment = {
+  AGW_DATA_DIR: stack.dataDir,
+  AGW_PROXY_PORT: new URL(stack.proxyUrl).port,
+  AGW_API_PORT: new URL(stack.apiUrl).port,
+}
+
+async function run(command: (out: Writable) => Promise<number>) {
+  let text = ''
+  const out = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      text += chunk.toString()
+      done()
+    },
+  })
+  return { code: await command(out), text }
+}
+const rotate = (env = here, timeout_s = 60) => run((out) => runKeysRotate({ timeout_s }, env, out))
+
+test('agw keys rotate replaces the key under traffic, without a restart and without a failed call', async () => {
+  const { operator } = stack
+  const { headers, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const pids = [...(await stack.pids('ext-proc')), ...(await stack.pids('admin'))]
+  const [before = ''] = keys()
+  const statuses = new Map<number, number>()
+  let isOver = false
+  const calls = (async () => {
+    while (!isOver) {
+      const { status } = await fetch(`${stack.proxyUrl}/${base_url}/anything`, { headers })
+      statuses.set(status, (statuses.get(status) ?? 0) + 1)
+    }
+  })()
+  const { code, text } = await rotate()
+  isOver = true
+  await calls
+  assert.equal(code, 0, text)
+  assert.deepEqual([...statuses.keys()], [200])
+  assert.ok((statuses.get(200) ?? 0) > 10)
+  const [after_ = '', ...more] = keys()
+  assert.deepEqual(more, [])
+  assert.notEqual(after_, before)
+  assert.equal(statSync(file).mode & 0o777, 0o600)
+  for (const line of ['was added in front', 'is in use', 'Everything is encrypted', 'was removed'])
+    assert.ok(text.includes(line), text)
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  assert.deepEqual([...(await countSealed(redis, 'all')).keys()], [idOf(after_)])
+  redis.disconnect()
+  assert.deepEqual([...(await stack.pids('ext-proc')), ...(await stack.pids('admin'))], pids)
+  const { status } = await fetch(`${stack.proxyUrl}/${base_url}/anything`, { headers })
+  assert.equal(status, 200)
+})
+
+test('a rotation that was interrupted after its first step is continued', async () => {
+  const [before = ''] = keys()
+  const next = randomBytes(32).toString('base64')
+  writeFileSync(file, `${next},${before}\n`)
+  const { code, text } = await rotate()
+  assert.equal(code, 0, text)
+  assert.match(text, new RegExp(`^Continuing the rotation to key ${idOf(next)}`))
+  assert.deepEqual(keys(), [next])
+})
+
+test('agw doctor counts what each key encrypts', async () => {
+  const { text } = await run((out) => runDoctor({ output: 'json' }, here, out))
+  const { checks } = JSON.parse(text) as { checks: { check: string; says: string }[] }
+  const [key = ''] = keys()
+  const finding = checks.find(({ check }) => check === `encryption key ${idOf(key)}`)
+  assert.match(finding?.says ?? '', /^active, encrypts \d+ credential/)
+})
+
+test('where the key comes from the environment, the steps are printed and nothing changes', async () => {
+  const [key = ''] = keys()
+  const env = { ...here, AGW_ENCRYPTION_KEY: key, REDIS_URL: stack.redisUrl }
+  const { code, text } = await rotate(env)
+  assert.equal(code, 1)
+  assert.match(text, /openssl rand -base64 32/)
+  assert.deepEqual(keys(), [key])
+})
+
+test('with a key that is not of this deployment nothing changes', async () => {
+  const AGW_ENCRYPTION_KEY = randomBytes(32).toString('base64')
+  const env = { ...here, AGW_ENCRYPTION_KEY, REDIS_URL: stack.redisUrl }
+  await assert.rejects(rotate(env), /is encrypted with key .* Nothing was changed/)
+})
+
+test('while a process lacks the new key, it says which, and nothing is lost', async () => {
+  const [key = ''] = keys()
+  const AGW_ENCRYPTION_KEY = `${randomBytes(32).toString('base64')},${key}`
+  const env = { ...here, AGW_ENCRYPTION_KEY, REDIS_URL: stack.redisUrl }
+  const { code, text } = await rotate(env, 1)
+  assert.equal(code, 1)
+  assert.match(text, /Waiting for processes that lack the key: edge .*admin-/)
+  assert.match(text, /Not all processes have the new key/)
+})
