@@ -19,7 +19,6 @@ import { checkStore } from './doctor/check-store.ts'
 import { failed, type CheckResult, ok, warning } from './doctor/check-result.ts'
 import { dataDirAt } from './launcher/data-dir.ts'
 import { urlOf } from './launcher/url-of.ts'
-import { findOwnKey } from './own-key.ts'
 import { findStoreUrl } from './store-url.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
@@ -77,12 +76,14 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
 async function checkRunning(settings: Settings, token: string | null): Promise<CheckResult[]> {
   const dataDir = dataDirAt(settings.dataDir)
   const storeUrl = await findStoreUrl(settings)
+  const store = storeUrl === null ? [] : await checkStore(storeUrl)
+  // The check of the clock needs an answer.
+  const isReachable = store.some(({ check }) => check === 'clock')
   const url = urlOf('http', settings.apiHost, settings.apiPort)
-  const ring = findOwnKey(settings)?.ring ?? null
   const isRunning = (await ask(url, '/healthz', null)).status === 200
   return [
-    ...(storeUrl === null ? [] : await checkStore(storeUrl)),
-    ...(storeUrl === null ? [] : await checkKeys(storeUrl, ring, settings.killLease_ms)),
+    ...store,
+    ...(storeUrl === null || !isReachable ? [] : await checkKeys(storeUrl, settings)),
     ...(isRunning
       ? await checkGateway(url, token ?? settings.adminToken ?? keptToken(dataDir.path))
       : [
