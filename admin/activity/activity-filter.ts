@@ -38,6 +38,7 @@ export type FilterQuery = Static<TObject<typeof FILTER_QUERY>>
 /** Times are in ms, `to_ms` is exclusive; `q` is in lower case. */
 export interface ActivityFilter {
   readonly equal: readonly (readonly [member: IndexedMember, value: string])[]
+  readonly request_id: string | null
   readonly q: string | null
   readonly from_ms: number | null
   readonly to_ms: number | null
@@ -64,6 +65,7 @@ export function readFilter(
       const value = query[member]
       return value === undefined ? [] : [[member, value] as const]
     }),
+    request_id: query.request_id ?? null,
     q: query.q?.toLowerCase() ?? null,
     from_ms: timeOf('from'),
     to_ms: timeOf('to'),
@@ -81,11 +83,12 @@ export const WRITTEN_BEFORE_MAX_MS = 60_000
 
 /** `written_ms` is when the store took the entry: the first part of its place. */
 export function matchesFilter(
-  { equal, q, from_ms, to_ms }: ActivityFilter,
+  { equal, request_id, q, from_ms, to_ms }: ActivityFilter,
   entry: ActivityEntry,
   written_ms: number,
 ): boolean {
   for (const [member, value] of equal) if (entry[member] !== value) return false
+  if (request_id !== null && entry.request_id !== request_id) return false
   if (from_ms !== null || to_ms !== null) {
     const filed_ms = Math.min(
       Math.max(Date.parse(entry.timestamp), written_ms - WRITTEN_AFTER_MAX_MS),

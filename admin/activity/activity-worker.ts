@@ -6,7 +6,7 @@ import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import { digestLog, readPosition } from './digest-log.ts'
+import { digestLog, readDigestPlace } from './digest-log.ts'
 import { tellFloods } from './tell-floods.ts'
 import { keepWithinBudget, type Retention } from './log-budget.ts'
 
@@ -128,12 +128,12 @@ async function digestNext(
 ): Promise<boolean> {
   const { redis, load, nowMs } = parts
   const end_ms = nowMs() + DIGEST_MS
-  let position = await readPosition(redis, organization_id)
+  let place = await readDigestPlace(redis, organization_id)
   for (;;) {
-    const digested = await digestLog(parts, organization_id, position)
+    const digested = await digestLog(parts, organization_id, place)
     if (digested.kind === 'overtaken' || !digested.has_more) return false
     if (stopped.aborted || nowMs() > end_ms) return true
-    position = digested.position
+    place = { ...place, position: digested.position }
     await load.quiet()
   }
 }

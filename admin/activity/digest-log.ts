@@ -1,5 +1,8 @@
-import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { indexesOf } from '../../core/activity/activity-index.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { INDEX_FORM, indexesOf } from '../../core/activity/activity-index.ts'
+import type { LogRow } from '../../core/activity/log-row.ts'
+import { readLog } from '../../core/activity/read-log.ts'
+import { requestHash } from '../../core/activity/request-hash.ts'
 import { alertKeys } from '../../core/alerts/alert-keys.ts'
 import { writeAlert } from '../../core/alerts/write-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -7,10 +10,10 @@ import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { alertOfEntry } from '../alerts/alert-of-entry.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import type { RequestLoad } from '../context/request-load.ts'
-import { msOfPlace } from '../../core/activity/log-place.ts'
+import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 
 /**
- * Entries per script; the store needs about two milliseconds for them. At least this many are indexed between two requests,
+ * Rows per script; the store needs about two milliseconds for them. At least this many are indexed between two requests,
  * that is 2,000 a second however many requests come.
  */
 const BATCH = 400
@@ -26,37 +29,39 @@ export interface DigestParts {
   readonly load: RequestLoad
 }
 
-/** Indexes the next entries of an organization's log and raises their alerts. */
+/** Where indexing goes on, and up to where a version with other indexes has raised alerts already. */
+export interface DigestPlace {
+  readonly position: string
+  readonly reported: string
+}
+
+/** What the entries of a piece of the log lead to. */
+interface Findings {
+  readonly alerts: object[]
+  readonly kills: { readonly method: string; readonly propagation_ms: number }[]
+}
+
+/** Indexes the next rows of an organization's log and raises their alerts. */
 export async function digestLog(
   { redis, metrics, load }: DigestParts,
   organization_id: string,
-  position: string,
+  { position, reported }: DigestPlace,
 ): Promise<Digested> {
-  const key = REDIS_KEYS.activity(organization_id)
-  const rows = await redis.xrange(key, `(${position}`, '+', 'COUNT', BATCH)
-  const last = rows.at(-1)?.[0]
+  const rows = await readLog(redis, organization_id, position, BATCH)
+  const last = rows.at(-1)?.place
   if (last === undefined) return { kind: 'digested', position, has_more: false }
-  const alerts: object[] = []
-  const kills: { readonly method: string; readonly propagation_ms: number }[] = []
+  const findings: Findings = { alerts: [], kills: [] }
   let lines = ''
-  await load.each(rows, ([id, fields]) => {
-    const entry = readEntry(fields)
-    if (entry === null) return
-    const names = indexesOf(entry).filter(isPlain)
-    lines += `${id}${names.map((name) => `\t${name}`).join('')}\n`
-    if (entry.event === 'agent_killed')
-      kills.push({
-        method: String(entry.data['kill_method']),
-        propagation_ms: Number(entry.data['propagation_ms']) || 0,
-      })
-    const alert = alertOfEntry(entry)
-    if (alert !== null) alerts.push(writeAlert(alert, timeOf(entry, id)))
+  await load.each(rows, (row) => {
+    const isNew = comparePlaces(row.place, reported) > 0
+    lines += row.isBlock ? lineOfBlock(row) : lineOfEntry(row, isNew ? findings : null)
   })
+  const { alerts, kills } = findings
   const digested = await runScript(
     redis,
     'digest-activity',
     [
-      key,
+      REDIS_KEYS.activity(organization_id),
       REDIS_KEYS.activityDigest(organization_id),
       REDIS_KEYS.activityIndexes(organization_id),
       REDIS_KEYS.activityIndex(organization_id, ''),
@@ -71,20 +76,62 @@ export async function digestLog(
     : { kind: 'overtaken' }
 }
 
-export const readPosition = async (redis: RedisClient, organization_id: string): Promise<string> =>
-  (await redis.hget(REDIS_KEYS.activityDigest(organization_id), 'position')) ?? '0-0'
+/** Indexes of another form are removed by this. */
+export async function readDigestPlace(
+  redis: RedisClient,
+  organization_id: string,
+): Promise<DigestPlace> {
+  const keys = [
+    REDIS_KEYS.activityDigest(organization_id),
+    REDIS_KEYS.activityIndexes(organization_id),
+    REDIS_KEYS.activityIndex(organization_id, ''),
+  ] as const
+  const answer = await runScript(redis, 'renew-activity-index', keys, [INDEX_FORM])
+  const [position = '0-0', reported = '0-0'] = answer as string[]
+  return { position, reported }
+}
 
-const timeOf = ({ timestamp }: ActivityEntry, id: string): Date => {
+/** Its writer has computed what the indexes need, and a block has no entry that anybody is alerted of. */
+function lineOfBlock(row: LogRow): string {
+  const { names, requests } = row.summary
+  return `${row.place}${names === '' ? '' : `\t${names}`}${requests === '' ? '' : `\t=${requests}`}\n`
+}
+
+function lineOfEntry(row: LogRow, findings: Findings | null): string {
+  const entry = readEntry(row)
+  if (entry === null) return ''
+  const names = indexesOf(entry).filter(isPlain)
+  const { request_id } = entry
+  if (findings !== null) report(entry, row.place, findings)
+  return (
+    row.place +
+    names.map((name) => `\t1:${name}`).join('') +
+    (typeof request_id === 'string' ? `\t=${requestHash(request_id)}` : '') +
+    '\n'
+  )
+}
+
+function report(entry: ActivityEntry, place: string, { alerts, kills }: Findings): void {
+  if (entry.event === 'agent_killed')
+    kills.push({
+      method: String(entry.data['kill_method']),
+      propagation_ms: Number(entry.data['propagation_ms']) || 0,
+    })
+  const alert = alertOfEntry(entry)
+  if (alert !== null) alerts.push(writeAlert(alert, timeOf(entry, place)))
+}
+
+const timeOf = ({ timestamp }: ActivityEntry, place: string): Date => {
   const ms = Date.parse(timestamp)
-  return new Date(Number.isNaN(ms) ? msOfPlace(id) : ms)
+  return new Date(Number.isNaN(ms) ? msOfPlace(place) : ms)
 }
 
 /** Ids hold neither; an entry that no one of ours wrote must not break the line of another. */
 const isPlain = (name: string): boolean => !/[\t\n]/.test(name)
 
-function readEntry(fields: readonly string[]): ActivityEntry | null {
+function readEntry(row: LogRow): ActivityEntry | null {
   try {
-    return JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '') as ActivityEntry
+    return JSON.parse(row.entries()[0]?.text ?? '') as ActivityEntry
   } catch {
     return null
   }

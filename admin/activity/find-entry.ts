@@ -1,7 +1,8 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { timeOfActivityId } from '../../core/activity/activity-id.ts'
+import { unpackBlock } from '../../core/activity/unpack-block.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { type RedisClient, runScriptBuffer } from '../../core/redis/run-script.ts'
 import { readStoredEntry } from './read-stored-entry.ts'
 
 /** How far the clock of an edge may be ahead of the store's, and how long an entry may wait for the store. */
@@ -17,31 +18,36 @@ export async function findEntry(
 ): Promise<ActivityEntry | null> {
   const made_ms = timeOfActivityId(id)
   if (made_ms === null || !Number.isSafeInteger(made_ms + WAITED_MAX_MS)) return null
-  const key = REDIS_KEYS.activity(organization_id)
+  const look = (from: string, to: string): Promise<ActivityEntry | null> =>
+    lookIn(redis, organization_id, id, { from, to, made_ms })
   // Most entries are written within milliseconds, so the search begins there. Then come entries that waited, then those with a wrong clock.
   const made = `${made_ms}-0`
   return (
-    (await look(redis, key, id, made, `${made_ms + WAITED_MAX_MS}-0`)) ??
-    (await look(redis, key, id, `${Math.max(0, made_ms - CLOCK_AHEAD_MAX_MS)}-0`, `(${made}`))
+    (await look(made, `${made_ms + WAITED_MAX_MS}-0`)) ??
+    (await look(`${Math.max(0, made_ms - CLOCK_AHEAD_MAX_MS)}-0`, `(${made}`))
   )
 }
 
-async function look(
+async function lookIn(
   redis: RedisClient,
-  key: string,
+  organization_id: string,
   id: string,
-  from: string,
-  to: string,
+  range: { readonly from: string; readonly to: string; readonly made_ms: number },
 ): Promise<ActivityEntry | null> {
-  for (let next = from; next !== ''; ) {
-    const [last, text] = (await runScript(
-      redis,
-      'find-entry',
-      [key],
-      [next, to, CANDIDATES_MAX, `"id":${JSON.stringify(id)}`],
-    )) as [string, string?]
+  const member = `"id":${JSON.stringify(id)}`
+  const key = REDIS_KEYS.activity(organization_id)
+  for (let next = range.from; next !== ''; ) {
+    const args = [next, range.to, CANDIDATES_MAX, member, range.made_ms]
+    const answer = await runScriptBuffer(redis, 'find-entry', [key], args)
+    const [last = EMPTY, value] = answer as Buffer[]
+    const isFound = last.length === 0 && value !== undefined
+    if (isFound) return readStoredEntry(value.toString())
+    const text =
+      value === undefined ? undefined : unpackBlock(value).find((one) => one.includes(member))
     if (text !== undefined) return readStoredEntry(text)
-    next = last === '' ? '' : `(${last}`
+    next = last.length === 0 ? '' : `(${last.toString()}`
   }
   return null
 }
+
+const EMPTY = Buffer.alloc(0)

@@ -60,7 +60,11 @@ async function trimIndexes(redis: RedisClient, organization_id: string): Promise
     await runScript(
       redis,
       'trim-activity-index',
-      [REDIS_KEYS.activityIndex(organization_id, name), indexes],
+      [
+        REDIS_KEYS.activityIndex(organization_id, name),
+        indexes,
+        REDIS_KEYS.activityDigest(organization_id),
+      ],
       [oldest[0], name],
     )
 }

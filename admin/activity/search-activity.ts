@@ -1,8 +1,10 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { indexName, isExactIndex } from '../../core/activity/activity-index.ts'
+import { indexName, REQUEST_INDEX } from '../../core/activity/activity-index.ts'
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
+import { LogRow, type PlacedText } from '../../core/activity/log-row.ts'
+import { requestHash } from '../../core/activity/request-hash.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { type RedisClient, runScriptBuffer } from '../../core/redis/run-script.ts'
 import { readStoredEntry } from './read-stored-entry.ts'
 import {
   type ActivityFilter,
@@ -26,6 +28,10 @@ export interface ActivityPage {
 
 /** A script blocks the store; this many candidates take about one millisecond. */
 const CANDIDATES_MAX = 256
+/** Bytes of blocks after which a call of the script returns: some thousand entries. */
+const BYTES_MAX = 256 * 1024
+/** About the size of an entry in a block. */
+const ENTRY_BYTES = 128
 /** A search with few results returns after this time with what it has and a cursor. */
 export const SEARCH_BUDGET_MS = 45
 
@@ -47,42 +53,65 @@ export async function searchActivity(
   filter: ActivityFilter,
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<ActivityPage> {
-  const { equal, q, from_ms, to_ms } = filter
+  const { equal, request_id, q, from_ms, to_ms } = filter
   const keys = [
     REDIS_KEYS.activity(organization_id),
     REDIS_KEYS.activityDigest(organization_id),
+    REDIS_KEYS.activityIndex(organization_id, REQUEST_INDEX),
     ...equal.map(([member, value]) =>
       REDIS_KEYS.activityIndex(organization_id, indexName(member, value)),
     ),
   ]
   const lower = from_ms === null ? '-' : `${Math.max(0, from_ms - WRITTEN_BEFORE_MAX_MS)}-0`
   // If every candidate matches, one page of candidates is enough.
-  const isSelective =
-    q === null &&
-    to_ms === null &&
-    equal.length < 2 &&
-    equal.every(([member]) => isExactIndex(member))
-  const inexact = equal.find(([member]) => !isExactIndex(member))?.[1].toLowerCase() ?? null
-  const text = rawText(q ?? inexact)
+  const isSelective = q === null && request_id === null && to_ms === null && equal.length < 2
+  const hash = request_id === null ? '' : requestHash(request_id)
+  const text = rawText(q ?? request_id?.toLowerCase() ?? null)
+  const mayMatch = roughFilter(filter)
   const started_ms = nowMs()
   const found: Placed[] = []
   let place = earlier(before, to_ms === null ? null : `${to_ms + WRITTEN_AFTER_MAX_MS}-0`)
   for (;;) {
     const wanted = limit - found.length
     const candidates = isSelective ? Math.min(wanted, CANDIDATES_MAX) : CANDIDATES_MAX
-    const args = [place ?? '+', lower, candidates, text]
-    const [last = '', ...rows] = (await runScript(redis, 'search-activity', keys, args)) as string[]
-    for (let i = 0; i + 1 < rows.length; i += 2) {
-      const at = rows[i] ?? ''
-      const entry = readStoredEntry(rows[i + 1] ?? '')
+    const bytes = isSelective ? wanted * ENTRY_BYTES : BYTES_MAX
+    const args = [place ?? '+', lower, candidates, text, hash, bytes]
+    const answer = await runScriptBuffer(redis, 'search-activity', keys, args)
+    const [last, ...rows] = answer as Buffer[]
+    const next = last === undefined || last.length === 0 ? null : last.toString()
+    for (const { place: at, text: one } of entriesBelow(place, rows)) {
+      if (!mayMatch(one)) continue
+      const entry = readStoredEntry(one)
       if (!matchesFilter(filter, entry, msOfPlace(at))) continue
       found.push({ place: at, entry })
       if (found.length === limit) return { found, next: at }
     }
-    if (last === '') return { found, next: null }
-    place = last
-    if (nowMs() - started_ms > budget_ms) return { found, next: last }
+    if (next === null) return { found, next: null }
+    place = next
+    if (nowMs() - started_ms > budget_ms) return { found, next }
   }
+}
+
+/** The entries of the rows that the script returned, the newest first. A block is expanded when it is reached. */
+function* entriesBelow(before: string | null, rows: readonly Buffer[]): Generator<PlacedText> {
+  for (let i = 0; i + 2 < rows.length; i += 3) {
+    const [id, kind, value] = rows.slice(i, i + 3) as [Buffer, Buffer, Buffer]
+    for (const placed of new LogRow([id, [kind, value]]).entries().toReversed())
+      if (before === null || comparePlaces(placed.place, before) < 0) yield placed
+  }
+}
+
+/**
+ * Whether the JSON of an entry may match, without parsing it. Only texts that JSON writes as they are can be looked for.
+ */
+function roughFilter({ equal, request_id, q }: ActivityFilter): (text: string) => boolean {
+  const wanted = [...equal, ...(request_id === null ? [] : [['request_id', request_id] as const])]
+    .filter(([, value]) => rawText(value) !== '')
+    .map(([member, value]) => `"${member}":"${value}"`)
+  const inside = rawText(q)
+  return (text) =>
+    wanted.every((one) => text.includes(one)) &&
+    (inside === '' || text.toLowerCase().includes(inside))
 }
 
 /** The older of two positions; null is newer than all. */

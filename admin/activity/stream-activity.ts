@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
-import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
+import { entriesAfter } from '../../core/activity/entries-after.ts'
+import { readLog } from '../../core/activity/read-log.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { waitForReader } from '../http/wait-for-reader.ts'
@@ -9,7 +10,7 @@ import { activityView } from './activity-view.ts'
 import { readStoredEntry } from './read-stored-entry.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 
-const READ_MAX = 200
+const READ_MAX = 50
 /** Regular comments keep proxies from closing an idle stream, and detect clients that have disconnected. */
 const HEARTBEAT_MS = 15_000
 /** The reconnection time of the event stream format. */
@@ -40,7 +41,6 @@ export async function streamActivity(
   }: { readonly after: string; readonly out: Writable; readonly ended: AbortSignal },
 ): Promise<void> {
   const { redis, feed } = parts
-  const key = REDIS_KEYS.activity(organization_id)
   const write = async (text: string): Promise<void> => {
     if (out.write(text) || ended.aborted) return
     await waitForReader(out, ended)
@@ -53,10 +53,10 @@ export async function streamActivity(
     // The id alone, so that a client that loses the stream before its first event misses nothing either.
     await write(`retry: ${RETRY_MS}\nid: ${after}\n\n`)
     for (let place = after; !ended.aborted; ) {
-      const rows = await redis.xrange(key, `(${place}`, '+', 'COUNT', READ_MAX)
-      for (const [at, fields] of rows) {
+      const rows = await readLog(redis, organization_id, place, READ_MAX)
+      for (const { place: at, text } of entriesAfter(place, rows)) {
         place = at
-        const entry = readStoredEntry(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '{}')
+        const entry = readStoredEntry(text)
         if (matchesFilter(filter, entry, msOfPlace(at)))
           await write(
             `id: ${at}\nevent: ${entry.event}\ndata: ${JSON.stringify(activityView(entry))}\n\n`,

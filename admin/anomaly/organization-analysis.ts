@@ -1,4 +1,5 @@
-import { ACTIVITY_FIELD, type ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { PlacedText } from '../../core/activity/log-row.ts'
 import { AnomalyModel, type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import type { Incident } from '../../core/anomaly/incident.ts'
@@ -111,11 +112,10 @@ function timeOf(position: string, entry: ActivityEntry): number {
   return Number.isNaN(made_ms) ? stored_ms : Math.min(made_ms, stored_ms + AHEAD_MAX_MS)
 }
 
-/** A stream entry as the analyser reads it; null if it is not a valid entry. */
-export function readStreamEntry(position: string, fields: readonly string[]): StreamEntry | null {
+/** An entry of the log as the analyser reads it; null if it is not a valid entry. */
+export function readPlaced({ place, text }: PlacedText): StreamEntry | null {
   try {
-    const entry = JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? '') as ActivityEntry
-    return { position, entry }
+    return { position: place, entry: JSON.parse(text) as ActivityEntry }
   } catch {
     return null
   }

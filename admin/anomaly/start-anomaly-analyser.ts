@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { entriesAfter } from '../../core/activity/entries-after.ts'
+import { readLog } from '../../core/activity/read-log.ts'
+import { takeRows } from '../../core/activity/take-rows.ts'
 import { type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import { stepIncident } from '../../core/anomaly/incident.ts'
@@ -11,15 +14,12 @@ import type { RequestLoad } from '../context/request-load.ts'
 import { AgentSettings } from './agent-settings.ts'
 import { type ActionTaken, anomalyEntry } from './anomaly-entry.ts'
 import { AnomalyStore, ANALYSER_LEASE_MS, SCOPES_AT_ONCE } from './anomaly-store.ts'
-import {
-  agentsWithoutScope,
-  OrganizationAnalysis,
-  readStreamEntry,
-} from './organization-analysis.ts'
+import { agentsWithoutScope, OrganizationAnalysis, readPlaced } from './organization-analysis.ts'
 import { BEGINNING, POSITION_FIELD } from './stored-scope.ts'
 
-/** Entries per read; the store and the parser need one millisecond for them. */
-const READ_MAX = 200
+/** Rows per read, and how many of their entries are taken; the parser needs one or two milliseconds for them. */
+const ROWS_MAX = 200
+const ENTRIES_MAX = 300
 const POLL_MS = 500
 /**
  * Between two rounds of storing all that changed, 8 kB a scope: rarely, since the log of a minute is soon read again. A
@@ -144,12 +144,14 @@ class Analyser {
   async #readOn(organization_id: string): Promise<boolean> {
     const { redis, load } = this.#parts
     const { analysis, settings } = await this.#open(organization_id)
-    const key = REDIS_KEYS.activity(organization_id)
-    const [time, rows] = await Promise.all([
+    const after = analysis.position
+    const [time, read] = await Promise.all([
       redis.time(),
-      redis.xrange(key, `(${analysis.position}`, '+', 'COUNT', READ_MAX),
+      readLog(redis, organization_id, after, ROWS_MAX),
     ])
-    const entries = rows.flatMap(([position, fields]) => readStreamEntry(position, fields) ?? [])
+    const rows = takeRows(read, ENTRIES_MAX)
+    const hasMore = rows.length < read.length || read.length === ROWS_MAX
+    const entries = [...entriesAfter(after, rows)].flatMap((placed) => readPlaced(placed) ?? [])
     // The ids of the log come from the store's clock.
     const [seconds = 0, microseconds = 0] = time.map(Number)
     const now_ms = seconds * 1000 + microseconds / 1000
@@ -159,14 +161,14 @@ class Analyser {
       await this.#keepLease()
     }
     await load.each(entries, (entry) => analysis.take(entry), giveWay)
-    if (rows.length < READ_MAX) analysis.model.advance(now_ms - ARRIVAL_MS)
+    if (!hasMore) analysis.model.advance(now_ms - ARRIVAL_MS)
     const scores = analysis.takeScores()
     await settings.load(
       scores.map(({ agent_id }) => agent_id),
       now_ms,
     )
     for (const score of scores) await this.#judge(organization_id, score, now_ms - score.at_ms)
-    return rows.length === READ_MAX
+    return hasMore
   }
 
   async #open(organization_id: string): Promise<Analysed> {

@@ -3,8 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { archiveKeys, type ArchiveRoots } from '../../core/activity/archive-line.ts'
+import { entriesAfter } from '../../core/activity/entries-after.ts'
+import type { PlacedText } from '../../core/activity/log-row.ts'
+import { takeRows } from '../../core/activity/take-rows.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -13,9 +15,13 @@ import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-ke
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import { ArchiveChain, type NewLine } from './archive-chain.ts'
+import { readUnarchived } from './read-unarchived.ts'
 
-/** Entries of one read, one write and one step between two requests. */
-const BATCH = 200
+/** Rows of one read, and how many of their entries are archived before the next organization. */
+const ROWS_MAX = 200
+const BATCH = 1_000
+/** Entries of one write, and of one step between two requests. */
+const STEP = 250
 const IDLE_MS = 500
 const ERROR_PAUSE_MS = 5_000
 /** One process at a time writes to an archive; when it ends without a word, another goes on after this. */
@@ -130,7 +136,7 @@ class Archiver {
     let hasMore = false
     for (const organization_id of await redis.hkeys(REDIS_KEYS.organizations))
       try {
-        hasMore = (await this.#archive(organization_id)) === BATCH || hasMore
+        hasMore = (await this.#archive(organization_id)) || hasMore
         this.#broken.delete(organization_id)
       } catch (error) {
         // The others go on; the files of this one are read again.
@@ -145,23 +151,23 @@ class Archiver {
     return hasMore
   }
 
-  async #archive(organization_id: string): Promise<number> {
-    const { redis } = this.#parts
+  /** Returns whether there is more. */
+  async #archive(organization_id: string): Promise<boolean> {
+    const { redis, load } = this.#parts
     const chain = this.#chains.get(organization_id) ?? (await this.#openChain(organization_id))
-    const key = REDIS_KEYS.activity(organization_id)
-    const answers = await redis
-      .multi()
-      .call('XINFO', 'STREAM', key)
-      .xrange(key, `(${chain.place}`, '+', 'COUNT', BATCH)
-      .exec()
-    const rows = (answers?.[1]?.[1] ?? []) as [string, string[]][]
-    const info = answers?.[0]
-    if (rows.length === 0 || !info || info[0] !== null) return 0
-    const lines = linesOf(rows, chain.head.n, trimmedOf(info[1] as unknown[]))
-    await chain.append(lines)
+    const read = await readUnarchived(redis, organization_id, chain.place, ROWS_MAX)
+    const rows = takeRows(read.rows, BATCH)
+    if (rows.length === 0) return false
+    const entries = [...entriesAfter(chain.place, rows)]
+    const missing = Math.max(0, read.trimmed - chain.head.n)
+    for (let at = 0; at < entries.length; at += STEP) {
+      const gap = at === 0 ? missing : 0
+      await chain.append(linesOf(entries.slice(at, at + STEP), chain.head.n, gap))
+      await load.quiet()
+    }
     const { n, mac } = chain.head
     await redis.hset(REDIS_KEYS.archiveHeads(this.#archive_id), organization_id, `${n} ${mac}`)
-    return rows.length
+    return rows.length < read.rows.length || read.rows.length === ROWS_MAX
   }
 
   /** The store is asked first: what it knows of is on the disk by then, unless somebody has taken it away. */
@@ -195,28 +201,15 @@ class Archiver {
   }
 }
 
-/** How many entries of the log are gone from the store. */
-function trimmedOf(info: readonly unknown[]): number {
-  const at = (name: string): number => Number(info[info.indexOf(name) + 1])
-  return at('entries-added') - at('length')
-}
-
 /** Entries that were gone before they could be archived are said to be missing, so that nobody takes them for cut out. */
-function linesOf(
-  rows: readonly (readonly [string, readonly string[]])[],
-  last_n: number,
-  trimmed: number,
-): NewLine[] {
+function linesOf(entries: readonly PlacedText[], last_n: number, missing: number): NewLine[] {
   const lines: NewLine[] = []
-  let n = last_n
-  const missing = trimmed - last_n
+  let n = last_n + missing
   if (missing > 0) {
-    n = trimmed
     const entry_text = JSON.stringify({ gap: { missing } })
-    lines.push({ n, place: rows[0]?.[0] ?? '0-0', entry_text })
+    lines.push({ n, place: entries[0]?.place ?? '0-0', entry_text })
   }
-  for (const [place, fields] of rows)
-    lines.push({ n: ++n, place, entry_text: fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? 'null' })
+  for (const { place, text } of entries) lines.push({ n: ++n, place, entry_text: text })
   return lines
 }
 

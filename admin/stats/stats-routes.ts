@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
-import { indexName, type IndexedMember } from '../../core/activity/activity-index.ts'
+import { type COUNTED_MEMBERS, indexName } from '../../core/activity/activity-index.ts'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -28,7 +28,7 @@ export const Stats = Strict({
     in_flight: Type.Integer({ minimum: 0, description: 'Calls in flight on all edges' }),
   }),
   activity: Strict({
-    entries: Type.Integer({ minimum: 0, description: 'Entries currently in the log' }),
+    entries: Type.Integer({ minimum: 0, description: 'Indexed entries in the log' }),
     by_event: countsOf(EVENT_NAMES),
     by_decision: countsOf(DECISIONS),
   }),
@@ -50,7 +50,7 @@ async function stats({
   context: { redis, settings },
   actor: { organization_id: org },
 }: AdminCall): Promise<Outcome> {
-  const [agents, integrations, scopes, webhooks, open, edges, entries, by_event, by_decision] =
+  const [agents, integrations, scopes, webhooks, open, edges, by_event, by_decision] =
     await Promise.all([
       countAgents(redis, org),
       redis.hlen(REDIS_KEYS.integrations(org)),
@@ -58,10 +58,11 @@ async function stats({
       countWebhooks(redis, org),
       redis.hlen(REDIS_KEYS.alertsOpen(org)),
       countEdges(redis, settings.killLease_ms),
-      redis.xlen(REDIS_KEYS.activity(org)),
       countEntries(redis, org, 'event', EVENT_NAMES),
       countEntries(redis, org, 'decision', DECISIONS),
     ])
+  // Every entry has an event.
+  const entries = Object.values(by_event).reduce((sum, count) => sum + count, 0)
   const activity = { entries, by_event, by_decision }
   return answer(200, { agents, integrations, scopes, webhooks, alerts: { open }, edges, activity })
 }
@@ -101,14 +102,23 @@ async function countEdges(redis: RedisClient, lease_ms: number) {
   }
 }
 
+/** The digest counts what it has indexed, and the first row of an index that is left says how many were before it. */
 async function countEntries<N extends string>(
   redis: RedisClient,
   org: string,
-  member: IndexedMember,
+  member: (typeof COUNTED_MEMBERS)[number],
   values: readonly N[],
 ): Promise<Record<N, number>> {
-  const lengths = await Promise.all(
-    values.map((value) => redis.xlen(REDIS_KEYS.activityIndex(org, indexName(member, value)))),
+  const digest = REDIS_KEYS.activityDigest(org)
+  const counts = await Promise.all(
+    values.map(async (value) => {
+      const name = indexName(member, value)
+      const [indexed, [oldest]] = await Promise.all([
+        redis.hget(digest, `count ${name}`),
+        redis.xrange(REDIS_KEYS.activityIndex(org, name), '-', '+', 'COUNT', 1),
+      ])
+      return Number(indexed ?? 0) - Number(oldest?.[1][1] ?? 0)
+    }),
   )
-  return Object.fromEntries(values.map((value, i) => [value, lengths[i] ?? 0])) as Record<N, number>
+  return Object.fromEntries(values.map((value, i) => [value, counts[i] ?? 0])) as Record<N, number>
 }

@@ -42,9 +42,10 @@ export interface ActivityEntry {
 }
 
 /**
- * A new entry is written as `XADD <activity:org> MAXLEN ~ ACTIVITY_MAX_ENTRIES * e <JSON>`;
- * readers take `id` from the entry, and the stream's own id as its place.
+ * An entry is written as `XADD <activity:org> MAXLEN ~ ACTIVITY_MAX_ENTRIES * e <JSON>`, or with others as a block
+ * (core/lua/record-blocks.lua). Readers take `id` from the entry; its place in the stream is what orders it.
  */
 export const ACTIVITY_FIELD = 'e'
+export const BLOCK_FIELD = 'b'
 /** Bound of an organization's stream in Redis; older entries are found in the archive. */
 export const ACTIVITY_MAX_ENTRIES = 1_000_000

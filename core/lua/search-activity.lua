@@ -1,35 +1,72 @@
--- Purpose: walks the activity log of one organization from new to old and returns the entries that may match a filter.
--- Guarantee: looks at so many candidates at most, so that no call of it is long, and says where to go on. Entries above
---   the digested position are in no index yet: they are all candidates, and the caller checks each entry itself.
--- KEYS[1] activity stream · KEYS[2] digest · KEYS[3..] the indexes that an entry must be in, none for all entries
--- ARGV[1] upper bound: an id, exclusive, or '+' · ARGV[2] lower bound: an id, inclusive, or '-'
--- ARGV[3] candidates at most · ARGV[4] text that an entry must hold, in lower-case ASCII, or nothing
--- Returns: {id of the last candidate, or '' where nothing older is left, then id, entry, id, entry, …}
-local upper, lower, left, text = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-if upper ~= '+' then upper = '(' .. upper end
-local answer = {''}
+-- Purpose: walks the activity log of one organization from new to old and returns the rows that may match a filter.
+-- Guarantee: looks at so many candidates and returns so many blocks at most, so that no call of it is long, and says where to
+--   go on. Rows above the digested position are in no index yet: they are all candidates, and the caller checks each entry
+--   itself.
+-- KEYS[1] activity stream · KEYS[2] digest · KEYS[3] index of request ids · KEYS[4..] the indexes that a row must be in
+-- ARGV[1] upper bound: the place of an entry, exclusive, or '+' · ARGV[2] lower bound: a place, inclusive, or '-'
+-- ARGV[3] candidates at most · ARGV[4] text that an entry must hold, in lower-case ASCII, or nothing; blocks are not searched
+-- ARGV[5] hash of the request id that a row must have, or nothing · ARGV[6] bytes of blocks after which it stops
+-- Returns: {place to go on below, or '' where nothing older is left, then for each row its id, the name of its first field,
+--   and the value}
 
-local function take(id, fields)
-  local entry = fields[2]
-  if text == '' or string.find(string.lower(entry), text, 1, true) then
-    answer[#answer + 1] = id
-    answer[#answer + 1] = entry
-  end
+-- The log is read in steps of so many rows, since a block may have tens of kilobytes.
+local ROWS = 8
+-- Rows of the index of request ids that one call searches, of 30 to 260 bytes.
+local REQUEST_ROWS = 1000
+local lower, left, text, hash, bytes_max = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], tonumber(ARGV[6])
+local answer, bytes = {''}, 0
+
+-- The place of the first entry of a row.
+local function firstOf(row)
+  if row[2][1] ~= 'b' then return row[1] end
+  local ms, number = string.match(row[1], '^(%d+)-(%d+)$')
+  return string.format('%s-%.0f', ms, number - string.match(row[2][4], '^%d+') + 1)
 end
 
--- Answers whether there may be more below.
+local function isBelow(a, b)
+  local a_ms, a_number = string.match(a, '^(%d+)-(%d+)$')
+  local b_ms, b_number = string.match(b, '^(%d+)-(%d+)$')
+  if a_ms ~= b_ms then return tonumber(a_ms) < tonumber(b_ms) end
+  return tonumber(a_number) < tonumber(b_number)
+end
+
+-- A block that has entries below the bound and others above it counts, and the caller leaves those out.
+local function upperBound()
+  if ARGV[1] == '+' then return '+' end
+  local row = redis.call('XRANGE', KEYS[1], ARGV[1], '+', 'COUNT', 1)[1]
+  if row and row[2][1] == 'b' and isBelow(firstOf(row), ARGV[1]) then return row[1] end
+  return '(' .. ARGV[1]
+end
+local upper = upperBound()
+
+local function take(row)
+  local kind, value = row[2][1], row[2][2]
+  if kind ~= 'b' and text ~= '' and not string.find(string.lower(value), text, 1, true) then return end
+  answer[#answer + 1] = row[1]
+  answer[#answer + 1] = kind
+  answer[#answer + 1] = value
+  if kind == 'b' then bytes = bytes + #value end
+end
+
+-- Answers whether this call has to end here.
 local function walkLog(to)
-  local rows = redis.call('XREVRANGE', KEYS[1], upper, to, 'COUNT', left)
-  for _, row in ipairs(rows) do take(row[1], row[2]) end
-  if #rows < left then
+  repeat
+    local asked = math.min(ROWS, left)
+    local rows = redis.call('XREVRANGE', KEYS[1], upper, to, 'COUNT', asked)
+    for _, row in ipairs(rows) do take(row) end
     left = left - #rows
-    return false
-  end
-  answer[1] = rows[#rows][1]
-  return true
+    if #rows > 0 then
+      upper = '(' .. rows[#rows][1]
+      if left == 0 or bytes >= bytes_max then
+        answer[1] = firstOf(rows[#rows])
+        return true
+      end
+    end
+  until #rows < asked
+  return false
 end
 
-if #KEYS == 2 then
+if #KEYS == 3 and hash == '' then
   walkLog(lower)
   return answer
 end
@@ -37,23 +74,31 @@ end
 local position = redis.call('HGET', KEYS[2], 'position') or '0-0'
 if walkLog('(' .. position) then return answer end
 
-local smallest, size
-for i = 3, #KEYS do
-  local length = redis.call('XLEN', KEYS[i])
-  if not size or length < size then smallest, size = i, length end
-end
-local places = redis.call('XREVRANGE', KEYS[smallest], upper, lower, 'COUNT', left)
-for _, place in ipairs(places) do
-  local id = place[1]
-  local isInAll = true
-  for i = 3, #KEYS do
-    if i ~= smallest and #redis.call('XRANGE', KEYS[i], id, id) == 0 then
-      isInAll = false
-      break
-    end
+-- The index to walk: that of request ids, which is precise, or the smallest.
+local walked, size = 3, nil
+if hash == '' then
+  for i = 4, #KEYS do
+    local length = redis.call('XLEN', KEYS[i])
+    if not size or length < size then walked, size = i, length end
   end
-  local row = isInAll and redis.call('XRANGE', KEYS[1], id, id)[1]
-  if row then take(id, row[2]) end
 end
-if #places == left then answer[1] = places[#places][1] end
+local asked = hash == '' and left or REQUEST_ROWS
+local places = redis.call('XREVRANGE', KEYS[walked], upper, lower, 'COUNT', asked)
+
+local function isCandidate(place)
+  if hash ~= '' and not string.find(place[2][2], hash, 1, true) then return false end
+  for i = 4, #KEYS do
+    if i ~= walked and #redis.call('XRANGE', KEYS[i], place[1], place[1]) == 0 then return false end
+  end
+  return true
+end
+
+for number, place in ipairs(places) do
+  local row = isCandidate(place) and redis.call('XRANGE', KEYS[1], place[1], place[1])[1]
+  if row then take(row) end
+  if bytes >= bytes_max or number == asked then
+    answer[1] = row and firstOf(row) or place[1]
+    break
+  end
+end
 return answer

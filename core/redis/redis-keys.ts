@@ -190,20 +190,22 @@ export const REDIS_KEY_ROWS = {
     kind: 'activity',
     of: ['organization_id'],
     type: 'stream',
-    holds: 'Activity entries, field `e`',
+    holds:
+      'Activity entries: field `e` one entry as JSON, or fields `b` `h` `i` `r` a block of entries, its head, indexes and request ids',
   },
   activityDigest: {
     kind: 'activity-digest',
     of: ['organization_id'],
     type: 'hash',
-    holds: '`position` → id up to which the log is indexed, `alerts` → number of alerts so far',
+    holds:
+      '`position` → id up to which the log is indexed, `form` → that of the indexes, `alerted` → id up to which a version with other indexes raised alerts, `alerts` → number of alerts so far, `count <index>` → entries indexed, `blocks`, `packed` → blocks and entries in them so far, `first_block` → id of the first',
   },
   activityIndex: {
     kind: 'activity-index',
     of: ['organization_id', 'name'],
     type: 'stream',
     holds:
-      'Ids of the entries with one value of an indexed member. core/activity/activity-index.ts builds the name.',
+      'Ids of the rows with entries of one value of an indexed member; for events and decisions with the number of entries before. Index `r` holds hashes of request ids. core/activity/activity-index.ts builds the name.',
   },
   activityIndexes: {
     kind: 'activity-indexes',

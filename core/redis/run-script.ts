@@ -44,7 +44,40 @@ export async function runScript<Name extends ScriptName>(
   try {
     return await redis.evalsha(sha1, all.length, ...all, ...args)
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+    if (!isUnknownScript(error)) throw error
     return await redis.eval(text, all.length, ...all, ...args)
   }
 }
+
+/** The same, with Buffers where Redis returns texts: for values that are not UTF-8. */
+export async function runScriptBuffer<Name extends ScriptName>(
+  redis: RedisClient,
+  name: Name,
+  keys: KeysOf<Name>,
+  args: readonly (string | number | Buffer)[],
+): Promise<unknown> {
+  const { text, sha1 } = LOADED[name]
+  const all: readonly string[] = keys
+  const client = redis as unknown as BufferScripts
+  try {
+    return await client.evalshaBuffer(sha1, all.length, ...all, ...args)
+  } catch (error) {
+    if (!isUnknownScript(error)) throw error
+    return await client.evalBuffer(text, all.length, ...all, ...args)
+  }
+}
+
+type RunBuffer = (
+  script: string,
+  keys: number,
+  ...args: (string | number | Buffer)[]
+) => Promise<unknown>
+
+/** ioredis has both, its types do not. `callBuffer`, which they have, loses the name of the command in a pipeline. */
+interface BufferScripts {
+  readonly evalshaBuffer: RunBuffer
+  readonly evalBuffer: RunBuffer
+}
+
+const isUnknownScript = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('NOSCRIPT')

@@ -28,7 +28,9 @@ export const SCRIPTS = {
   'read-agent': 2,
   'read-agent-keys': 3,
   record: 7,
+  'record-blocks': 3,
   'relay-event': 15,
+  'renew-activity-index': 3,
   'replay-events': 15,
   'retry-delivery': 15,
   'save-anomalies': 9,
@@ -36,7 +38,7 @@ export const SCRIPTS = {
   'settle-delivery': 15,
   'take-rate': 2,
   'tell-counts': 5,
-  'trim-activity-index': 2,
+  'trim-activity-index': 3,
   'trim-webhook-history': 15,
 } as const satisfies Record<string, number | null>
 

@@ -1,15 +1,20 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { floodDueMs } from '../../core/activity/flood-entry.ts'
 import { lineOfEntry, recordEntries, recordLines } from '../../core/change/record-entries.ts'
+import { isPacked } from '../../core/activity/is-packed.ts'
+import { BLOCK_ENTRIES_MAX } from '../../core/activity/pack-block.ts'
+import { recordBlocks } from '../../core/change/record-blocks.ts'
 import { eventRow } from '../../core/events.ts'
 import type { EdgeNumber } from '../../core/metrics/metric-catalogue.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
-/** Allowed calls are written in batches: a crash costs at most this much of them, unless `strict`. */
-const FLUSH_INTERVAL_MS = 25
-const BATCH_MAX = 200
+/** Allowed calls are written in blocks: a crash costs at most this much of them, unless `strict`. */
+const FLUSH_INTERVAL_MS = 100
+const BATCH_MAX = 4 * BLOCK_ENTRIES_MAX
+/** Fewer entries are written one by one: a block of them would save nothing. */
+const BLOCK_ENTRIES_MIN = 3
 /** Entries that wait while Redis is slow; beyond, the oldest are dropped and counted. */
 const QUEUE_MAX = 20_000
 /** Refusals of one agent for one reason that are recorded in full each minute; further ones are counted. */
@@ -27,6 +32,7 @@ const FAILURE_NOTICE_INTERVAL_MS = 5_000
 interface Waiting {
   readonly organization_id: string
   readonly line: string
+  readonly is_packed: boolean
 }
 
 interface RecorderParts {
@@ -76,7 +82,9 @@ export class ActivityRecorder {
       this.#queue.splice(0, BATCH_MAX)
       this.#lost += BATCH_MAX
     }
-    this.#queue.push({ organization_id, line })
+    // A line begins with the tag of an event that webhooks receive, or with the tab after it.
+    const is_packed = line.startsWith('\t') && isPacked(line)
+    this.#queue.push({ organization_id, line, is_packed })
     if (this.#queue.length >= BATCH_MAX) void this.flush()
   }
 
@@ -136,29 +144,27 @@ export class ActivityRecorder {
   }
 
   async #writeQueue(): Promise<void> {
-    const { redis } = this.#parts
     while (this.#queue.length > 0) {
       const batch = this.#queue.splice(0, BATCH_MAX)
-      const byOrganization = new Map<string, string[]>()
-      for (const { organization_id, line } of batch) {
-        const lines = byOrganization.get(organization_id)
-        if (lines === undefined) byOrganization.set(organization_id, [line])
-        else lines.push(line)
-      }
-      try {
-        await Promise.all(
-          [...byOrganization].map(([organization_id, lines]) =>
-            recordLines(redis, organization_id, lines),
-          ),
-        )
-      } catch (error) {
-        // A batch that timed out may be there: writing it again would double its entries.
-        const mayBeThere = messageOf(error).includes('timed out')
-        if (mayBeThere || this.#queue.length + batch.length > QUEUE_MAX) this.#lost += batch.length
-        else this.#queue = [...batch, ...this.#queue]
-        this.#tellFailure(error)
-        return
-      }
+      const written = await Promise.all(groupsOf(batch).map((group) => this.#write(group)))
+      if (written.includes(false)) return
+    }
+  }
+
+  /** Returns whether the log has taken them; if not, they are written again where that cannot double them. */
+  async #write(group: Group): Promise<boolean> {
+    try {
+      await writeGroup(this.#parts.redis, group)
+      return true
+    } catch (error) {
+      const { waiting } = group
+      // A batch that timed out may be there: writing it again would double its entries.
+      const mayBeThere = messageOf(error).includes('timed out')
+      if (mayBeThere || this.#queue.length + waiting.length > QUEUE_MAX)
+        this.#lost += waiting.length
+      else this.#queue = [...waiting, ...this.#queue]
+      this.#tellFailure(error)
+      return false
     }
   }
 
@@ -207,6 +213,38 @@ export class ActivityRecorder {
     const args = [field, COUNTS_TTL_S, name, floodDueMs(minute), FLOODS_MAX]
     await runScript(this.#parts.redis, 'count-refusal', keys, args)
   }
+}
+
+/** What one script writes: entries of one organization, all as a block or none. */
+interface Group {
+  readonly organization_id: string
+  readonly is_packed: boolean
+  readonly waiting: Waiting[]
+}
+
+function groupsOf(batch: readonly Waiting[]): readonly Group[] {
+  const groups = new Map<string, Group>()
+  for (const one of batch) {
+    const { organization_id, is_packed } = one
+    const name = `${organization_id} ${is_packed}`
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, { organization_id, is_packed, waiting: [one] })
+    else group.waiting.push(one)
+  }
+  return [...groups.values()]
+}
+
+async function writeGroup(
+  redis: RedisClient,
+  { organization_id, is_packed, waiting }: Group,
+): Promise<void> {
+  const lines = waiting.map(({ line }) => line)
+  if (is_packed && lines.length >= BLOCK_ENTRIES_MIN) {
+    // Without the tab before them and the line feed after them.
+    const texts = lines.map((line) => line.slice(1, -1))
+    if (await recordBlocks(redis, organization_id, texts)) return
+  }
+  await recordLines(redis, organization_id, lines)
 }
 
 const messageOf = (error: unknown): string =>

@@ -13,6 +13,7 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { parseKeyRing } from '../../core/seal.ts'
+import { logEntries } from '../kit/log-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type KitAdmin, newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
@@ -55,10 +56,7 @@ const archivedIds = (): string[] =>
     )
     .map((line) => JSON.parse(line).entry.id)
 
-const storedIds = async (): Promise<string[]> =>
-  (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')).map(
-    ([, fields]) => JSON.parse(fields[1] ?? '').id,
-  )
+const storedIds = async (): Promise<string[]> => (await logEntries(redis, ORG)).map(({ id }) => id)
 
 const record = (count: number): Promise<void> =>
   recordEntries(

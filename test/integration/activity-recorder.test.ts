@@ -9,6 +9,7 @@ import { floodEntry } from '../../core/activity/flood-entry.ts'
 import { observedCall } from '../../core/anomaly/observed-call.ts'
 import { tellFloods } from '../../admin/activity/tell-floods.ts'
 import { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
+import { logEntries } from '../kit/log-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
@@ -47,9 +48,7 @@ const connected = (): Promise<unknown> =>
   until('the store answers', () => redis.ping().catch(() => null))
 
 const written = async (entry: ActivityEntry): Promise<number> =>
-  (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')).filter(([, fields]) =>
-    fields[1]?.includes(entry.id),
-  ).length
+  (await logEntries(redis, ORG)).filter(({ id }) => id === entry.id).length
 
 test('while the store is away the process log says so once in five seconds, with how often, and nothing is lost', async () => {
   await connected()
@@ -97,9 +96,7 @@ test('entries that a hanging store may have taken are reported as lost and not w
 })
 
 const logged = async (agent_id: string | null): Promise<ActivityEntry[]> =>
-  (await redis.xrange(REDIS_KEYS.activity(ORG), '-', '+'))
-    .map(([, fields]) => JSON.parse(fields[1] ?? '') as ActivityEntry)
-    .filter((entry) => entry.agent_id === agent_id)
+  (await logEntries(redis, ORG)).filter((entry) => entry.agent_id === agent_id)
 
 const suppressedOf = (entries: readonly ActivityEntry[]): unknown[] =>
   entries.map(({ data }) => data['suppressed']).filter((number) => number !== undefined)

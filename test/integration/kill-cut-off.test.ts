@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { logEntries } from '../kit/log-entries.ts'
 import { cutOff } from '../kit/cut-off.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import type { Access } from '../kit/operator.ts'
@@ -134,10 +135,8 @@ test('a store that has lost a kill gets it back from the edges, and the agent ne
   for (const edge of [0, 1])
     assert.equal((await call(edge, lost, '/still-dead').ended).reason, 'agent_killed')
   assert.ok(!fleet.upstream.begun.some(({ path }) => /dead/.test(path)))
-  const entries = await fleet.redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
-  const warnings = entries
-    .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
-    .filter(({ data }) => data.action === 'agent.kill_restored')
+  const entries = await logEntries(fleet.redis, ORG)
+  const warnings = entries.filter(({ data }) => data['action'] === 'agent.kill_restored')
   assert.deepEqual(
     warnings.map((entry) => entry.agent_id),
     [agent_id],
@@ -265,12 +264,10 @@ test('admin killed between the publish and the counts: the event comes once, wit
   fleet.edges[1]?.signal('SIGCONT')
   assert.equal(await killing, 'gone')
   const events = async (): Promise<any[]> => {
-    const entries = await fleet.redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
-    return entries
-      .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
-      .filter(
-        ({ event, agent_id }) => event === 'agent_killed' && agent_id === access.agent.agent_id,
-      )
+    const entries = await logEntries(fleet.redis, ORG)
+    return entries.filter(
+      ({ event, agent_id }) => event === 'agent_killed' && agent_id === access.agent.agent_id,
+    )
   }
   assert.deepEqual(await events(), [])
   await Promise.all([fleet.restartAdmin(), fleet.restartAdmin()])

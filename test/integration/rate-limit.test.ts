@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { RATE_WINDOW_MS, takeRate } from '../../ext-proc/rate/take-rate.ts'
+import { logEntries } from '../kit/log-entries.ts'
 import { type OpenCallEnd, closeOpenCalls, openCall } from '../kit/open-call.ts'
 import type { Access } from '../kit/operator.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
@@ -221,10 +222,8 @@ test('a sustained violation kills the agent; the call that completes it is answe
   assert.equal((await call(1, access, '/after')).reason, 'agent_killed')
   assert.equal((await running.ended).is_whole, false)
   const entries = async (event: string): Promise<any[]> => {
-    const all = await fleet.redis.xrange(REDIS_KEYS.activity(ORG), '-', '+')
-    return all
-      .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
-      .filter((entry) => entry.event === event && entry.agent_id === agent_id)
+    const all = await logEntries(fleet.redis, ORG)
+    return all.filter((entry) => entry.event === event && entry.agent_id === agent_id)
   }
   const [event] = await until('the event of the kill is written', async () => {
     const found = await entries('agent_killed')

@@ -8,6 +8,7 @@ import { Client, credentials } from '@grpc/grpc-js'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { fromRoot } from '../../core/root.ts'
+import { logEntries } from '../kit/log-entries.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call } from '../kit/call.ts'
 import { freePort } from '../kit/free-port.ts'
@@ -322,9 +323,7 @@ test('threat 6: an address that a caller claims is not believed', async () => {
   const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
   after(() => redis.disconnect())
   const entries = async (): Promise<string[]> =>
-    (await redis.xrange(REDIS_KEYS.activity(ORGANIZATION), '-', '+')).map(([, fields]) =>
-      fields.join(' '),
-    )
+    (await logEntries(redis, ORGANIZATION)).map((entry) => JSON.stringify(entry))
   const log = await until('both are in the log', async () => {
     const all = await entries()
     const called = all.some(

@@ -1,0 +1,66 @@
+import { ACTIVITY_FIELD, BLOCK_FIELD } from './activity-entry.ts'
+import { placeTexts } from './place-texts.ts'
+import { unpackBlock } from './unpack-block.ts'
+
+/** A row of a log, as XRANGE returns it: one entry, or a block of them. */
+export type LogReply = readonly [id: Buffer | string, fields: readonly (Buffer | string)[]]
+
+export interface PlacedText {
+  readonly place: string
+  /** JSON of an entry. */
+  readonly text: string
+}
+
+/**
+ * One row of an activity log. A block takes the place of its last entry as its own, and its entries take the places up to
+ * it, so a reader that goes on after a place meets the block again as long as it has an entry after that place.
+ */
+export class LogRow {
+  readonly place: string
+  readonly #fields: LogReply[1]
+
+  constructor([id, fields]: LogReply) {
+    this.place = String(id)
+    this.#fields = fields
+  }
+
+  get isBlock(): boolean {
+    return String(this.#fields[0]) === BLOCK_FIELD
+  }
+
+  /** Number of entries. */
+  get count(): number {
+    return this.isBlock ? Number(this.#head()[0]) : 1
+  }
+
+  /** Entries in blocks, and blocks, that the log had before this block. */
+  get before(): { readonly blocks: number; readonly packed: number } {
+    const [, , , blocks, packed] = this.#head()
+    return { blocks: Number(blocks), packed: Number(packed) }
+  }
+
+  /** Of a block: its indexes, and the hashes of its request ids, as core/activity/pack-block.ts writes them. */
+  get summary(): { readonly names: string; readonly requests: string } {
+    return { names: this.#text('i'), requests: this.#text('r') }
+  }
+
+  /** In the order of the log. @throws when a block cannot be read */
+  entries(): readonly PlacedText[] {
+    if (!this.isBlock) return [{ place: this.place, text: this.#text(ACTIVITY_FIELD) }]
+    return placeTexts(this.place, unpackBlock(this.#field(BLOCK_FIELD) as Buffer))
+  }
+
+  #head(): readonly string[] {
+    return this.#text('h').split(' ')
+  }
+
+  #text(name: string): string {
+    return String(this.#field(name) ?? '')
+  }
+
+  #field(name: string): Buffer | string | undefined {
+    for (let i = 0; i + 1 < this.#fields.length; i += 2)
+      if (String(this.#fields[i]) === name) return this.#fields[i + 1]
+    return undefined
+  }
+}

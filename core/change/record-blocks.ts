@@ -1,0 +1,27 @@
+import { ACTIVITY_MAX_ENTRIES } from '../activity/activity-entry.ts'
+import { INDEX_FORM } from '../activity/activity-index.ts'
+import { BLOCK_ENTRIES_MAX, packBlock } from '../activity/pack-block.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../redis/run-script.ts'
+
+/**
+ * Appends entries of one organization, as JSON, to its activity log as blocks. No webhook receives such entries.
+ * @returns false, and writes nothing, while no admin service that reads blocks has indexed the log: edges are updated first
+ */
+export async function recordBlocks(
+  redis: RedisClient,
+  organization_id: string,
+  texts: readonly string[],
+): Promise<boolean> {
+  const args: (string | number | Buffer)[] = [ACTIVITY_MAX_ENTRIES, INDEX_FORM]
+  for (let at = 0; at < texts.length; at += BLOCK_ENTRIES_MAX) {
+    const { head, names, requests, block } = packBlock(texts.slice(at, at + BLOCK_ENTRIES_MAX))
+    args.push(head, names, requests, block)
+  }
+  const keys = [
+    REDIS_KEYS.activity(organization_id),
+    REDIS_KEYS.activityDigest(organization_id),
+    REDIS_KEYS.activityBudget,
+  ] as const
+  return (await runScript(redis, 'record-blocks', keys, args)) !== -1
+}
