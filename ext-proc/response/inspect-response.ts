@@ -4,6 +4,10 @@ import type { InjectionDecision } from '../../core/scanner/decide-injection.ts'
 import { inflateBody } from '../../core/scanner/format/inflate-body.ts'
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { openByteScanner } from '../../core/scanner/scan-bytes.ts'
+import {
+  openStreamInflater,
+  type StreamInflater,
+} from '../../core/scanner/stream/stream-inflater.ts'
 import { openStreamScanner } from '../../core/scanner/scan-stream.ts'
 import type { StreamScanner } from '../../core/scanner/stream/passing-scan.ts'
 import type { Secret } from '../../core/secret.ts'
@@ -68,6 +72,7 @@ class Inspector implements ResponseInspector {
   #scanner: StreamScanner | null = null
   #filter: EventFilter | null = null
   #endpoints: EndpointFilter | null = null
+  #inflater: StreamInflater | null = null
   /** Bytes of the stream that came, that were let out, and what the scanner still holds. */
   #released = 0
   #waiting: Buffer = Buffer.alloc(0)
@@ -102,25 +107,41 @@ class Inspector implements ResponseInspector {
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
     this.#contentEncoding = encoding === '' || encoding === 'identity' ? null : encoding
-    if (this.#order.is_get && isEventStream(this.#contentType)) {
-      if (this.#contentEncoding !== null || namesOtherCharset(this.#contentType))
-        return {
-          kind: 'deny',
-          denial: redirectRefused(ENDPOINT_EVENT, '', 'unreadable', place.base_url),
-        }
-      this.#endpoints = new EndpointFilter(place)
-    } else if (!this.#scans && !this.#filters) return { ...judged, body: 'unseen' }
+    const namesEndpoint = this.#order.is_get && isEventStream(this.#contentType)
+    if (!namesEndpoint && !this.#scans && !this.#filters) return { ...judged, body: 'unseen' }
+    if (namesEndpoint) this.#endpoints = new EndpointFilter(place)
     this.#reading = readingOf(headers, this.#contentType, this.#filters)
     if (this.#reading === 'whole') return { ...judged, body: 'whole' }
-    // A list of tools is filtered whole, or event by event.
-    const isUnfiltered = this.#reading === 'bytes' || this.#contentEncoding !== null
-    if (this.#filters && isUnfiltered) return { kind: 'deny', denial: UNREADABLE }
+    const opened = this.#reading === 'bytes' ? !this.#filters : this.#openEvents()
+    if (!opened) return { kind: 'deny', denial: this.#unreadable() }
     if (this.#scans) this.#scanner = this.#openScanner(this.#reading)
     if (this.#filters) this.#filter = new EventFilter(settings.tools)
     // Bytes pass unchanged or are cut, which a client sees by the length; events may be filtered.
     if (this.#reading === 'bytes') return { ...judged, body: 'chunks' }
-    const unmeasured = judged.headers.filter(({ name }) => name !== 'content-length')
-    return { kind: 'pass', headers: unmeasured, body: 'chunks' }
+    const changed = this.#inflater === null ? MEASURE : [...MEASURE, ...OF_ENCODING]
+    const kept = judged.headers.filter(({ name }) => !changed.includes(name))
+    return { kind: 'pass', headers: kept, body: 'chunks' }
+  }
+
+  /**
+   * Events that are read one by one go out as they are read: inflated.
+   * @returns false if they cannot be read
+   */
+  #openEvents(): boolean {
+    if (this.#endpoints !== null && namesOtherCharset(this.#contentType)) return false
+    const isRead = this.#filters || this.#endpoints !== null
+    if (this.#contentEncoding === null || !isRead) return true
+    const inflater = openStreamInflater(this.#contentEncoding)
+    if (inflater === null || inflater === 'identity') return false
+    this.#inflater = inflater
+    this.#contentEncoding = null
+    return true
+  }
+
+  #unreadable(): Denial {
+    return this.#endpoints === null
+      ? UNREADABLE
+      : redirectRefused(ENDPOINT_EVENT, '', 'unreadable', this.#order.place.base_url)
   }
 
   #openScanner(reading: 'events' | 'bytes'): StreamScanner {
@@ -145,6 +166,7 @@ class Inspector implements ResponseInspector {
 
   close(): void {
     this.#scanner?.close()
+    this.#inflater?.close()
   }
 
   async #whole(body: Buffer): Promise<BodyVerdict> {
@@ -168,12 +190,13 @@ class Inspector implements ResponseInspector {
     const filtered = filterTools(inflated.bytes, settings.tools)
     if (filtered.kind === 'unreadable') return { kind: 'deny', denial: UNREADABLE, before: null }
     if (filtered.kind === 'unchanged') return UNCHANGED
-    const remove = ['content-encoding', 'etag', 'content-md5', 'digest']
-    return { kind: 'pass', body: filtered.body, remove }
+    return { kind: 'pass', body: filtered.body, remove: OF_ENCODING }
   }
 
-  async #streamed(chunk: Buffer, end: boolean): Promise<BodyVerdict> {
-    let clean: Buffer = chunk
+  async #streamed(received: Buffer, end: boolean): Promise<BodyVerdict> {
+    const chunk = this.#inflater === null ? received : await this.#inflater.inflate(received)
+    if (!Buffer.isBuffer(chunk)) return { kind: 'deny', denial: this.#unreadable(), before: null }
+    let clean = chunk
     if (this.#scanner !== null) {
       const verdict = await this.#scanner.push(chunk, end)
       const waiting = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
@@ -189,7 +212,7 @@ class Inspector implements ResponseInspector {
     }
     const { out, denial } = this.#filtered(clean, end)
     if (denial !== null) return { kind: 'deny', denial, before: out.length === 0 ? null : out }
-    return out === chunk ? UNCHANGED : { kind: 'pass', body: out, remove: [] }
+    return out === received ? UNCHANGED : { kind: 'pass', body: out, remove: [] }
   }
 
   #filtered(bytes: Buffer, end: boolean): FilteredEvents {
@@ -214,6 +237,10 @@ class Inspector implements ResponseInspector {
     }
   }
 }
+
+/** Response headers that no longer apply to a body that may be shortened, and to one that goes out inflated. */
+const MEASURE: readonly string[] = ['content-length']
+const OF_ENCODING: readonly string[] = ['content-encoding', 'etag', 'content-md5', 'digest']
 
 /** The response is in a form that cannot be looked at, so it is kept from the agent. */
 const UNREADABLE: Denial = {
@@ -242,10 +269,11 @@ const HELD_ANYWAY_BYTES = 65_536
  */
 function readingOf(headers: readonly Header[], content_type: string, filters: boolean): Reading {
   const type = content_type.split(';', 1)[0]?.trim().toLowerCase() ?? ''
-  if (isEventStream(type)) return 'events'
+  if (isEventStream(content_type)) return 'events'
   if (ENDLESS.test(type)) return 'bytes'
   const length = headerOf(headers, 'content-length')
   const isShort = length !== null && Number(length) <= HELD_ANYWAY_BYTES
+  if (JSON_STREAM.test(type) && !filters && !isShort) return 'bytes'
   return filters || isShort || isText(content_type, type) ? 'whole' : 'bytes'
 }
 
@@ -255,6 +283,9 @@ const isText = (content_type: string, type: string): boolean =>
 
 /** Never whole, so it cannot be held. */
 const ENDLESS = /^multipart\/x-mixed-replace$/
+/** One JSON text after the other, as they come: model APIs and watches stream so, without an end. */
+const JSON_STREAM =
+  /^application\/(?:[a-z0-9.+-]*[+.-])?(?:ndjson|jsonl|jsonlines|json-lines|json-seq|json-stream|stream\+json)$/
 const TEXT = new RegExp(
   [
     '^(?:text|message|multipart)/',

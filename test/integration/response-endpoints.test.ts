@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js'
 import { Client as Client117 } from 'mcp-sdk-1-17/client/index.js'
@@ -18,7 +19,7 @@ import { sharedStack } from '../kit/shared-stack.ts'
 const stack = await sharedStack()
 
 /** What the hostile API streams to a GET of `/hostile/sse`, and the type that it claims. */
-let hostile = { stream: '', headers: {} as Record<string, string> }
+let hostile = { stream: '' as string | Buffer, headers: {} as Record<string, string> }
 /** How the server of `/sse` names its endpoint. */
 let nameEndpoint = (): string => '/messages'
 const sessions = new Map<string, SSEServerTransport>()
@@ -181,8 +182,8 @@ test('a stream that names an endpoint elsewhere is cut before it, and the log sa
 
 test('a stream that cannot be read is refused where it could name an endpoint', async () => {
   for (const headers of [
-    { 'content-encoding': 'gzip' },
-    { 'content-encoding': 'br' },
+    { 'content-encoding': 'zstd' },
+    { 'content-encoding': 'gzip, gzip' },
     { 'content-type': 'text/event-stream; charset=utf-16' },
     { 'content-type': 'text/event-stream; charset=utf-7' },
   ]) {
@@ -190,6 +191,28 @@ test('a stream that cannot be read is refused where it could name an endpoint', 
     const details = { base_url, header: 'endpoint event', reason: 'unreadable' }
     assertRefusal(await askForEvents(open.headers), 502, 'redirect_refused', details)
   }
+})
+
+test('a stream that is compressed although nobody asked goes out inflated, with its endpoint judged', async () => {
+  const named = (endpoint: string): string => `: hi\n\nevent: endpoint\ndata: ${endpoint}\n\n`
+  for (const [encoding, compress] of [
+    ['gzip', gzipSync],
+    ['br', brotliCompressSync],
+  ] as const)
+    for (const headers of [open.headers, narrowHeaders]) {
+      const serve = (text: string): void => {
+        const stream = compress(text)
+        const length = { 'content-length': String(stream.length) }
+        hostile = { stream, headers: { 'content-encoding': encoding, ...length } }
+      }
+      serve(named('/messages'))
+      const answer = await askForEvents(headers)
+      assert.equal(answer.header('content-encoding'), undefined)
+      assert.equal(answer.body.toString(), named(`/${base_url}/messages`))
+      serve(named(`/${other}/mcp`))
+      const cut = await askForEvents(headers).catch(() => null)
+      assert.equal(cut?.body.includes(`/${other}/mcp`) ?? false, false)
+    }
 })
 
 test('threat 29: an endpoint is judged whatever the Accept of the caller, and only in the response to a GET', async () => {

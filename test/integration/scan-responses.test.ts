@@ -29,6 +29,13 @@ const secondHalf: { resolve: () => void; readonly promise: Promise<void> } = (()
   })
   return { resolve, promise }
 })()
+const firstLine: { resolve: () => void; readonly promise: Promise<void> } = (() => {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { resolve, promise }
+})()
 const event = (text: string): string => `data: ${JSON.stringify({ delta: text })}\n\n`
 
 const upstream = await startUpstream(async (request, response) => {
@@ -66,6 +73,15 @@ const upstream = await startUpstream(async (request, response) => {
       response.end(body)
       return
     }
+    case 'lines':
+      response.setHeader('content-type', 'application/x-ndjson')
+      for (const word of text.split(/(?<= )/)) {
+        response.write(`${JSON.stringify({ response: word })}\n`)
+        // A watch has no end: the caller must have the first line before the others come.
+        await firstLine.promise
+      }
+      response.end()
+      return
     case 'picture':
       response.setHeader('content-type', 'image/png')
       response.setHeader('content-length', 2 * PICTURE.length)
@@ -190,6 +206,24 @@ test('an event stream is cut before the event that completes an attack split ove
   )
   const harmless = await get('events')
   assert.ok(harmless.body.toString().endsWith(event('The end.')))
+})
+
+test('JSON lines go out as they come, and are cut before those that complete an attack', async () => {
+  const answer = await get('lines', scanning, () => firstLine.resolve())
+  assert.deepEqual(
+    answer.body.toString(),
+    'Nothing of note.'
+      .split(/(?<= )/)
+      .map((word) => `${JSON.stringify({ response: word })}\n`)
+      .join(''),
+  )
+  let seen = ''
+  const cut = get('lines?attack=yes', scanning, (part) => {
+    seen += part.toString()
+  })
+  const refused = await cut.catch(() => null)
+  assert.ok(refused === null || refused.status === 403)
+  assert.ok(!seen.includes('password'), seen)
 })
 
 test('in mode alert a finding in a response is recorded and the response passes', async () => {

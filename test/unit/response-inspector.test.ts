@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { gzipSync } from 'node:zlib'
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { test } from 'node:test'
 import type { PooledResult, ScanPool } from '../../core/inspection/scan-pool.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
@@ -24,6 +24,7 @@ interface Looks {
   readonly scans?: boolean
   readonly mode?: 'block' | 'alert'
   readonly lists_tools?: boolean
+  readonly is_get?: boolean
   readonly query_secret?: string
   readonly onUnauthorized?: () => void
   /** What the scan of a whole body answers. */
@@ -71,7 +72,7 @@ function anInspector(looks: Looks) {
     query_secret: looks.query_secret === undefined ? null : new Secret(looks.query_secret),
     onUnauthorized: looks.onUnauthorized ?? null,
     lists_tools: looks.lists_tools ?? false,
-    is_get: false,
+    is_get: looks.is_get ?? false,
     asks_events: false,
     onFinding: (data) => void findings.push(data['pattern_name']),
   }
@@ -157,7 +158,29 @@ const READINGS: readonly (readonly [
   [{ ...EVENTS, 'content-encoding': 'gzip' }, { scans: true }, 'chunks'],
   [{ 'content-type': 'image/png' }, { lists_tools: true }, 'whole'],
   [EVENTS, { lists_tools: true }, 'chunks'],
-  [{ ...EVENTS, 'content-encoding': 'gzip' }, { lists_tools: true }, 'refused'],
+  [{ ...EVENTS, 'content-encoding': 'gzip' }, { lists_tools: true }, 'chunks'],
+  [{ ...EVENTS, 'content-encoding': 'zstd' }, { lists_tools: true }, 'refused'],
+  [{ ...EVENTS, 'content-encoding': 'gzip, br' }, { lists_tools: true }, 'refused'],
+  [EVENTS, { is_get: true }, 'chunks'],
+  [EVENTS, {}, 'unseen'],
+  [{ ...EVENTS, 'content-encoding': 'gzip' }, {}, 'unseen'],
+  [{ ...EVENTS, 'content-encoding': 'gzip' }, { is_get: true }, 'chunks'],
+  [{ ...EVENTS, 'content-encoding': 'br' }, { is_get: true }, 'chunks'],
+  [{ ...EVENTS, 'content-encoding': 'DEFLATE' }, { is_get: true }, 'chunks'],
+  [{ ...EVENTS, 'content-encoding': 'zstd' }, { is_get: true }, 'refused'],
+  [{ ...EVENTS, 'content-encoding': 'gzip, gzip' }, { is_get: true }, 'refused'],
+  [{ 'content-type': 'text/event-stream; charset=utf-7' }, { is_get: true }, 'refused'],
+  [{ 'content-type': 'application/json; a=text/event-stream' }, { is_get: true }, 'chunks'],
+  [JSON_TYPE, { is_get: true }, 'unseen'],
+  [{ 'content-type': 'application/x-ndjson' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'application/x-ndjson', 'content-length': '100' }, { scans: true }, 'whole'],
+  [{ 'content-type': 'application/ndjson; charset=utf-8' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'application/jsonl' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'application/json-seq' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'application/stream+json' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'application/x-json-stream' }, { scans: true }, 'chunks'],
+  [{ 'content-type': 'application/x-ndjson' }, { lists_tools: true }, 'whole'],
+  [{ 'content-type': 'application/problem+json' }, { scans: true }, 'whole'],
   [{ ...EVENTS, 'content-encoding': 'identity' }, { lists_tools: true }, 'chunks'],
   [{ 'content-type': 'multipart/x-mixed-replace' }, { lists_tools: true }, 'refused'],
 ]
@@ -338,3 +361,99 @@ for (const [name, looks, chunks, outcomes] of STREAMS)
     const { inspector } = anInspector(looks)
     assert.deepEqual(await outcomeOf(inspector, EVENTS, ...chunks), outcomes)
   })
+
+const ENDPOINT = 'event: endpoint\ndata: /v1/messages\n\n'
+const OWN_ENDPOINT = 'event: endpoint\ndata: /https://api.example.com/v1/messages\n\n'
+const FOREIGN_ENDPOINT = 'event: endpoint\ndata: /https://other.example.com/v1\n\n'
+const ENCODINGS = {
+  gzip: gzipSync,
+  'x-gzip': gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+}
+
+/** A compressed stream of events, and the text that goes out; `cut` where the stream ends in a refusal. */
+const COMPRESSED: readonly (readonly [
+  name: string,
+  looks: Looks,
+  text: string,
+  out: string,
+  cut: string,
+])[] = [
+  ['of a GET', { is_get: true }, event('a') + event('b'), event('a') + event('b'), ''],
+  ['with an endpoint of the API', { is_get: true }, ENDPOINT, OWN_ENDPOINT, ''],
+  [
+    'with an endpoint elsewhere',
+    { is_get: true },
+    event('a') + FOREIGN_ENDPOINT,
+    event('a'),
+    'redirect_refused',
+  ],
+  [
+    'with a list of tools',
+    { lists_tools: true },
+    event(tools('search', 'drop')),
+    event(tools('search')),
+    '',
+  ],
+  [
+    'with an attack',
+    { is_get: true, scans: true },
+    event('a') + event('bad'),
+    event('a'),
+    'security_block',
+  ],
+  [
+    'with a list and an attack',
+    { lists_tools: true, scans: true },
+    event(tools('drop')) + event('bad'),
+    event(tools()),
+    'security_block',
+  ],
+]
+
+for (const [name, looks, text, out, cut] of COMPRESSED)
+  for (const [encoding, compress] of Object.entries(ENCODINGS))
+    for (const size of [1, 7, 1_000])
+      test(`a stream in ${encoding} ${name}, in pieces of ${size}, goes out as it is read`, async () => {
+        const { inspector } = anInspector(looks)
+        const headers = {
+          ...EVENTS,
+          'content-encoding': encoding,
+          'content-length': '9',
+          etag: '"e"',
+        }
+        const verdict = inspector.headers(response(headers))
+        assert.ok(verdict.kind === 'pass')
+        assert.deepEqual(
+          verdict.headers.map((header) => header.name),
+          [':status', 'content-type'],
+        )
+        const bytes = compress(Buffer.from(text))
+        let sent = ''
+        let reason = ''
+        for (let at = 0; at < bytes.length && reason === ''; at += size) {
+          const piece = bytes.subarray(at, at + size)
+          const one = await inspector.body(piece, at + size >= bytes.length)
+          if (one.kind === 'deny') reason = one.denial.reason
+          sent += String(one.kind === 'deny' ? (one.before ?? '') : (one.body ?? piece))
+        }
+        inspector.close()
+        assert.deepEqual([sent, reason], [out, cut])
+      })
+
+test('a compressed stream of events that is not what it says, or that is a bomb, is cut', async () => {
+  const bomb = gzipSync(Buffer.alloc(9 << 20))
+  for (const [looks, reason] of [
+    [{ is_get: true }, 'redirect_refused'],
+    [{ lists_tools: true }, 'security_block'],
+  ] as const)
+    for (const bytes of [Buffer.from(event('a')), bomb]) {
+      const { inspector } = anInspector(looks)
+      inspector.headers(response({ ...EVENTS, 'content-encoding': 'gzip' }))
+      const verdict = await inspector.body(bytes, false)
+      assert.equal(verdict.kind === 'deny' && verdict.denial.reason, reason)
+      assert.equal(verdict.kind === 'deny' && verdict.before, null)
+      inspector.close()
+    }
+})
