@@ -1,7 +1,8 @@
 import { answerPings } from '../core/answer-pings.ts'
 import { readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
-import { type RunningAdmin, startAdmin } from './start-admin.ts'
+import { startGate } from './gate/start-gate.ts'
+import type { RunningAdmin } from './server/running-admin.ts'
 
 /** Connections that are still open after this time are closed. */
 const STOP_LIMIT_MS = 5000
@@ -24,7 +25,7 @@ try {
   const { redisUrl, encryptionKey } = settings
   if (redisUrl === null || encryptionKey === null)
     throw new Error('the settings have not been validated')
-  const admin = await startAdmin({ ...settings, redisUrl, encryptionKey }, log, (token) => {
+  const admin = await startGate({ ...settings, redisUrl, encryptionKey }, log, (token) => {
     process.stdout.write(`Admin token (shown only once): ${token}\n`)
   })
   // The launcher says this once for all its children.

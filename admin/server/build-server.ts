@@ -1,3 +1,4 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import swagger from '@fastify/swagger'
 import {
   type FastifyBaseLogger,
@@ -9,6 +10,8 @@ import {
 import { mintId } from '../../core/api-key.ts'
 import { dashboardRoutes } from '../assets/dashboard-routes.ts'
 import { KeptAnswers } from '../changes/kept-answers.ts'
+import { isKillRequest } from '../kill/is-kill-request.ts'
+import { killRoutes } from '../kill/kill-routes.ts'
 import { healthRoutes } from '../health/health-routes.ts'
 import { metricsRoutes } from '../metrics/metrics-routes.ts'
 import { docsRoutes } from '../openapi/docs-routes.ts'
@@ -32,15 +35,23 @@ export const BODY_LIMIT_BYTES = 2_097_152
 /** The longest id is 128 characters, each at most nine when percent-encoded. */
 const PARAMETER_LENGTH_LIMIT = 1200
 const REQUEST_TIMEOUT_MS = 30_000
+const KEEP_ALIVE_MS = 72_000
 const EVERY_ANSWER = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' } as const
 
 /** Load balancers ask these under names of their own, and they tell nothing that is worth a rebinding. */
 const FOR_ANY_HOST: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-/** One listener of the service: the API in full, or, for Envoy's socket, `/admin/...` alone. */
+/** Where requests go that are not served here. */
+export type ServeElsewhere = (request: IncomingMessage, response: ServerResponse) => void
+
+/**
+ * One listener of the service: the API in full, or, for Envoy's socket, `/admin/...` alone.
+ * @param forward gets every request but kills and reactivations; null: all are served here
+ */
 export async function buildServer(
   context: AdminContext,
   listener: ListenerKind,
+  forward: ServeElsewhere | null,
 ): Promise<FastifyInstance> {
   const app = fastify({
     loggerInstance: context.log as FastifyBaseLogger,
@@ -51,6 +62,7 @@ export async function buildServer(
     genReqId: () => mintId('req'),
     routerOptions: { maxParamLength: PARAMETER_LENGTH_LIMIT },
     clientErrorHandler: answerClientError,
+    serverFactory: (serve) => serverOf(serve, forward),
     frameworkErrors: (error, request, reply) => {
       void refuse(reply, refusalOfError(error, BODY_LIMIT_BYTES) ?? INTERNAL, request.id)
     },
@@ -77,16 +89,12 @@ export async function buildServer(
       'answered',
     )
   })
-  app.setNotFoundHandler((request, reply) =>
-    refuse(reply, { kind: 'refusal', error: 'not_found' }, request.id),
-  )
-  app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOfError(error, BODY_LIMIT_BYTES)
-    if (refusal === null) request.log.error({ err: error }, 'unhandled error in a request handler')
-    else if (refusal.error === 'gateway_unavailable')
-      request.log.warn({ err: error }, 'the store is unavailable')
-    return refuse(reply, refusal ?? INTERNAL, request.id)
-  })
+  answerProblems(app)
+  if (forward !== null) {
+    registerRoutes(app, context, new KeptAnswers(context), killRoutes, listener)
+    await app.ready()
+    return app
+  }
   if (listener === 'api') await app.register(swagger, OPENAPI)
   await app.register(async (routes) => {
     const addOtherMethods = answerOtherMethods(routes, (reply, allow, request_id) =>
@@ -110,6 +118,33 @@ export async function buildServer(
   })
   await app.ready()
   return app
+}
+
+/** What no route answers, and what a handler throws. */
+function answerProblems(app: FastifyInstance): void {
+  app.setNotFoundHandler((request, reply) =>
+    refuse(reply, { kind: 'refusal', error: 'not_found' }, request.id),
+  )
+  app.setErrorHandler((error, request, reply) => {
+    const refusal = refusalOfError(error, BODY_LIMIT_BYTES)
+    if (refusal === null) request.log.error({ err: error }, 'unhandled error in a request handler')
+    else if (refusal.error === 'gateway_unavailable')
+      request.log.warn({ err: error }, 'the store is unavailable')
+    return refuse(reply, refusal ?? INTERNAL, request.id)
+  })
+}
+
+function serverOf(serve: ServeElsewhere, forward: ServeElsewhere | null): Server {
+  const server = createServer((request, response) =>
+    (forward === null || isKillRequest(request.method, request.url) ? serve : forward)(
+      request,
+      response,
+    ),
+  )
+  // Those that Fastify gives to a server of its own.
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.keepAliveTimeout = KEEP_ALIVE_MS
+  return server
 }
 
 const INTERNAL: Refusal = { kind: 'refusal', error: 'internal_error' }

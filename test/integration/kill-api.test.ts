@@ -3,6 +3,8 @@ import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { runKill } from '../../cli/kill.ts'
 import { runReactivate } from '../../cli/reactivate.ts'
+import { fromRoot } from '../../core/root.ts'
+import { startAdmin } from '../kit/start-admin.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { type Access, operatorAt } from '../kit/operator.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
@@ -310,4 +312,51 @@ test('threat 22: a killed agent stays dead over deletion, re-creation and a writ
   const { agent_id } = agent
   await fleet.operator.send('POST', '/admin/agents', { agent_name: 'again', agent_id }, 409)
   await fleet.operator.send('POST', `${path}/kill`, undefined, 404)
+})
+
+test('threat 33: kills and reactivations are served while the thread of all other requests does not respond, or has ended', async () => {
+  const file = fromRoot('test', 'kit', 'block-api-thread.mjs')
+  const admin = await startAdmin(fleet.valkey.url, fleet.identity, {
+    NODE_OPTIONS: `--import ${file}`,
+  })
+  try {
+    const operator = operatorAt(admin.url, admin.token)
+    const access = await makeAccess()
+    const path = `/admin/agents/${access.agent.agent_id}`
+    const authorization = `Bearer ${admin.token}`
+    await fetch(`${admin.url}/admin/die`, { headers: { authorization } })
+    const stream = callOf(access, '/sse')
+    assert.equal(await stream.answered, 200)
+    const first = await operator.send('POST', `${path}/kill`)
+    assert.equal(first.complete, true)
+    assert.equal(first.in_flight_requests_terminated, 1)
+    assert.equal((await stream.ended).is_whole, false)
+    await operator.send('POST', `${path}/reactivate`, { reason: 'test' })
+    // The thread is replaced, and serves again.
+    const agent = await until('other requests are served again', () =>
+      operator.send('GET', path).catch(() => null),
+    )
+    assert.equal(agent.status, 'active')
+    const stuck = fetch(`${admin.url}/admin/block`).then(
+      () => 'answered',
+      () => 'cut',
+    )
+    let hasAnswered = false
+    const behind = operator.send('GET', path).then(
+      () => (hasAnswered = true),
+      () => null,
+    )
+    for (let i = 0; i < 5; i++) {
+      const receipt = await operator.send('POST', `${path}/kill`)
+      assert.equal(receipt.complete, true)
+      await operator.send('POST', `${path}/reactivate`, { reason: 'test' })
+    }
+    assert.equal((await callOf(access, '/after').ended).status, 200)
+    await admin.kill()
+    assert.equal(await stuck, 'cut')
+    await behind
+    assert.equal(hasAnswered, false)
+  } finally {
+    await admin.kill()
+  }
 })

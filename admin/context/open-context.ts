@@ -1,0 +1,47 @@
+import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import { createHostResolver } from '../../core/egress/resolve-host.ts'
+import { openScanPool } from '../../core/inspection/scan-pool.ts'
+import { AdminMetrics } from '../metrics/admin-metrics.ts'
+import { ActivityFeed } from './activity-feed.ts'
+import type { AdminContext } from './admin-context.ts'
+import { RequestLoad } from './request-load.ts'
+import { SignInThrottle } from './sign-in-throttle.ts'
+import { Slots } from './slots.ts'
+
+const nowMs = (): number => performance.now()
+/** Large bodies that operators have scanned at the same time; more are told to try again. */
+const SCAN_QUEUE_LIMIT = 8
+/** Each holds a page of the log for as long as its reader takes. */
+const EXPORTS_MAX = 32
+const EXPORTS_OF_ONE_MAX = 8
+
+type Given = 'settings' | 'redis' | 'ring' | 'keyProblem' | 'acknowledgements' | 'tokenUses' | 'log'
+
+/** What every handler shares. */
+export function openContext(given: Pick<AdminContext, Given>): AdminContext {
+  const { settings, redis } = given
+  const feed = new ActivityFeed(redis)
+  const now = (): Date => new Date()
+  return {
+    ...given,
+    signInThrottle: new SignInThrottle(nowMs),
+    feed,
+    metrics: new AdminMetrics({
+      redis,
+      lease_ms: settings.killLease_ms,
+      now,
+      streams: () => feed.followers,
+    }),
+    load: new RequestLoad(),
+    exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),
+    scans: openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT }),
+    egress: {
+      policy: new AddressPolicy(settings.egressAllowCidrs),
+      resolve: createHostResolver(settings.dnsResolvers),
+      allows_private: settings.egressAllowCidrs.length > 0,
+      exempt_origin: settings.echoOrigin,
+    },
+    nowMs,
+    now,
+  }
+}

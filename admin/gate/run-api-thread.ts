@@ -1,0 +1,92 @@
+import { Worker } from 'node:worker_threads'
+
+/** Unix sockets on which the thread serves what came to a listener. */
+export type ApiSockets = Readonly<Record<'api' | 'envoy', string>>
+
+export type FromApiThread =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'stopped' }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'failed'; readonly message: string }
+
+/** A thread that has ended is replaced after this long. */
+const START_AGAIN_MS = 1_000
+
+export interface ApiThreadParts {
+  readonly sockets: ApiSockets
+  readonly onTokenMade: (token: string) => void
+  readonly log: { error(data: object, message: string): void }
+}
+
+export interface ApiThread {
+  stop(): Promise<void>
+}
+
+/**
+ * Runs the API in a thread. One that ends by itself, such as for want of memory, is replaced; kills are served meanwhile.
+ * @throws (rejects) with a message for the operator if the first one cannot start
+ */
+export async function runApiThread(parts: ApiThreadParts): Promise<ApiThread> {
+  let isStopping = false
+  let running = await start(parts)
+  const watch = (thread: Running): void => {
+    void thread.ended.then(async (error) => {
+      if (isStopping) return
+      parts.log.error({ error }, 'the API thread ended and is started again')
+      for (;;) {
+        await new Promise((resolve) => setTimeout(resolve, START_AGAIN_MS))
+        if (isStopping) return
+        const replacement = await start(parts).catch((cause: Error) => {
+          parts.log.error({ error: cause.message }, 'the API thread could not be started')
+          return null
+        })
+        if (replacement === null) continue
+        running = replacement
+        return watch(replacement)
+      }
+    })
+  }
+  watch(running)
+  return {
+    stop: async () => {
+      isStopping = true
+      await running.stop()
+    },
+  }
+}
+
+interface Running {
+  /** The error that ended it, if there was one. */
+  readonly ended: Promise<string>
+  stop(): Promise<void>
+}
+
+async function start({ sockets, onTokenMade }: ApiThreadParts): Promise<Running> {
+  const worker = new Worker(new URL('../api-thread.js', import.meta.url), { workerData: sockets })
+  let error = ''
+  worker.on('error', (cause) => {
+    error = String(cause)
+  })
+  const ended = new Promise<string>((resolve) => worker.once('exit', () => resolve(error)))
+  await new Promise<void>((resolve, reject) => {
+    worker.on('message', (message: FromApiThread) => {
+      if (message.kind === 'token') onTokenMade(message.token)
+      else if (message.kind === 'ready') resolve()
+      else if (message.kind === 'failed') reject(new Error(message.message))
+    })
+    void ended.then((cause) => reject(new Error(cause || 'the API thread ended')))
+  })
+  return {
+    ended,
+    stop: async () => {
+      const stopped = new Promise<void>((resolve) => {
+        worker.on('message', ({ kind }: FromApiThread) => {
+          if (kind === 'stopped') resolve()
+        })
+      })
+      worker.postMessage('stop')
+      await Promise.race([stopped, ended])
+      await worker.terminate()
+    },
+  }
+}

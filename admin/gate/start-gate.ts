@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { Acknowledgements } from '../../core/control/acknowledgements.ts'
+import { startBeacon } from '../../core/control/beacon.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { CHANNELS } from '../../core/redis/redis-keys.ts'
+import { LiveKeyRing } from '../../core/live-key-ring.ts'
+import { parseKeyRing } from '../../core/seal.ts'
+import { LastUses } from '../context/last-uses.ts'
+import { openContext } from '../context/open-context.ts'
+import { startKillSweeper } from '../kill/start-kill-sweeper.ts'
+import { listenOn } from '../server/listen-on.ts'
+import type { NeededSettings, RunningAdmin } from '../server/running-admin.ts'
+import { storeIsReady } from '../bootstrap/store-is-ready.ts'
+import { forwardRequests } from './forward-request.ts'
+import { runApiThread } from './run-api-thread.ts'
+
+const nowMs = (): number => performance.now()
+
+/**
+ * Starts the admin service so that nothing can hold up a kill (threat model, rule 33): this thread accepts connections and
+ * serves kills and reactivations, on store connections of its own. All other requests and all background work are done in
+ * another thread, however long they take.
+ * @throws (rejects) with a message for the operator
+ */
+export async function startGate(
+  settings: NeededSettings,
+  log: Logger,
+  onTokenMade: (token: string) => void,
+): Promise<RunningAdmin> {
+  const folder = mkdtempSync(join(tmpdir(), 'agw-admin-'))
+  const sockets = { api: join(folder, 'api.sock'), envoy: join(folder, 'envoy.sock') }
+  const stops: (() => void | Promise<unknown>)[] = [
+    () => rmSync(folder, { recursive: true, force: true }),
+  ]
+  const stop = async (): Promise<void> => {
+    for (const step of stops.splice(0).reverse()) await step()
+  }
+  try {
+    const thread = await runApiThread({ sockets, onTokenMade, log })
+    const name = `admin-kills-${randomBytes(6).toString('hex')}`
+    const { redisUrl, encryptionKey, killLease_ms: lease_ms } = settings
+    const redis = connectRedis(redisUrl, { name, role: 'commands' })
+    const subscription = connectRedis(redisUrl, { name: `${name}-sub`, role: 'subscription' })
+    const tokenUses = new LastUses(redis, () => new Date())
+    stops.push(
+      () => redis.disconnect(),
+      () => subscription.disconnect(),
+      () => tokenUses.stop(),
+    )
+    await storeIsReady(redis)
+    const acknowledgements = new Acknowledgements(redis, nowMs)
+    subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
+    await subscription.subscribe(CHANNELS.acknowledgements)
+    stops.push(startBeacon(redis, name, lease_ms), startKillSweeper({ redis, lease_ms, log }))
+    // Kills encrypt nothing, so the keys are not followed here.
+    const ring = new LiveKeyRing(parseKeyRing(encryptionKey))
+    const given = { settings, redis, ring, keyProblem: () => null }
+    const context = openContext({ ...given, acknowledgements, tokenUses, log })
+    stops.push(() => context.scans.close())
+    const closes: (() => void | Promise<unknown>)[] = [() => thread.stop()]
+    // Together: closing a listener waits for its streams, which end with the thread.
+    stops.push(() => Promise.all(closes.map(async (close) => await close())))
+    const port = await listenOn(context, closes, {
+      api: forwardRequests(sockets.api),
+      envoy: forwardRequests(sockets.envoy),
+    })
+    return { port, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}

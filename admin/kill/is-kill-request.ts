@@ -1,0 +1,8 @@
+const KILL_PATH = /^\/admin\/agents\/[^/?#]+\/(?:kill|reactivate)(?:\?|$)/
+
+/**
+ * Whether a request is served where nothing else can hold it up. Other spellings of the same path are served all the same,
+ * together with the other requests.
+ */
+export const isKillRequest = (method: string | undefined, url: string | undefined): boolean =>
+  method === 'POST' && KILL_PATH.test(url ?? '')

@@ -1,0 +1,13 @@
+import type { Settings } from '../../core/settings.ts'
+
+/** An admin service that serves requests. */
+export interface RunningAdmin {
+  /** 0 if it has no port of its own. */
+  readonly port: number
+  stop(): Promise<void>
+}
+
+export type NeededSettings = Settings & {
+  readonly redisUrl: string
+  readonly encryptionKey: string
+}
