@@ -257,6 +257,12 @@ export const SETTINGS = {
     'on',
     'Whether the proxy listener serves /admin.',
   ),
+  requireOpenStreams: withDefault(
+    'AGW_REQUIRE_OPEN_STREAMS',
+    kinds.onOff,
+    'off',
+    'on: calls from an Envoy that closes ext_proc streams before the response has ended are refused with 503, because a kill could not cut them. Only concerns Envoys with a configuration of their own.',
+  ),
   extProcAddress: optional(
     'AGW_EXT_PROC_ADDRESS',
     kinds.extProcAddress,

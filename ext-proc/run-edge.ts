@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
+import { raiseAlert } from '../core/alerts/raise-alert.ts'
 import type { EdgeNumber } from '../core/metrics/metric-catalogue.ts'
 import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
@@ -18,6 +19,7 @@ import { connectEdge, type EdgeConnections } from './fleet/connect-edge.ts'
 import type { HeldCalls } from './kill/held-calls.ts'
 import { joinFleet, type Membership } from './fleet/join-fleet.ts'
 import { makeAutoKiller } from './kill/make-auto-killer.ts'
+import { makeStreamWatches } from './kill/make-stream-watches.ts'
 import { startServer } from './envoy/start-server.ts'
 import { EdgeMetrics } from './record/edge-metrics.ts'
 import { onStop } from './process/on-stop.ts'
@@ -90,6 +92,7 @@ export async function runEdge(env: Environment): Promise<void> {
     settings.processId,
     (): Record<EdgeNumber, number> => ({
       agw_calls_in_flight: held.size,
+      agw_calls_unwatched_total: held.unwatched.total,
       agw_lease_held: lease.isHeld ? 1 : 0,
       ...recorder.metrics,
       agw_token_fetches_total: tokens.counters.fetched,
@@ -172,9 +175,37 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
     metrics,
     log,
     is_strict: settings.activityStrict,
+    watchOf: makeStreamWatches({
+      unwatched: held.unwatched,
+      must_keep: settings.requireOpenStreams,
+      nowMs,
+      report: () => reportStreams(edge),
+    }),
     begin: (headers) => beginRecord(headers, edge_id, nowMs),
     decide: (headers, io, record) => decideCall(services, headers, io, record),
   }
+}
+
+/** The alert names the edge, so that each edge with such an Envoy has one. */
+function reportStreams({ settings, connections, log }: Edge): void {
+  const { edgeId: edge_id, organizationId, requireOpenStreams: is_refused } = settings
+  const advice = 'Set allow_mode_override: true and response_trailer_mode: SEND in its filter.'
+  log.error(
+    { is_refused },
+    `Envoy closes ext_proc streams early; kills cannot cut calls. ${advice}`,
+  )
+  raiseAlert(
+    connections.commands,
+    organizationId,
+    {
+      about: `streams_not_kept ${edge_id}`,
+      kind: 'streams_not_kept',
+      severity: 'critical',
+      title: `An Envoy of edge ${edge_id} closes ext_proc streams before responses end, so a kill cannot cut calls. ${advice}`,
+      occurrence: { edge_id, is_refused },
+    },
+    new Date(),
+  ).catch((error: unknown) => log.warn({ error: String(error) }, 'an alert could not be raised'))
 }
 
 /** Envoy reports the last calls shortly after they end, but its stream stays open and would delay the shutdown forever. */

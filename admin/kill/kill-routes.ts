@@ -37,7 +37,8 @@ export const KillReceiptView = Strict({
     description: 'Milliseconds until the last acknowledgement, rounded up',
   }),
   complete: Type.Boolean({
-    description: 'Every edge has acknowledged, or its lease has certainly expired',
+    description:
+      'Every edge has acknowledged, or its lease has certainly expired, and no call is unconfirmed',
   }),
   edges: Type.Array(
     Strict({
@@ -45,7 +46,11 @@ export const KillReceiptView = Strict({
       region: Type.String(),
       acknowledged_ms: Nullable(Milliseconds),
       terminated: Count,
-      unconfirmed: Count,
+      unconfirmed: Type.Integer({
+        minimum: 0,
+        description:
+          'Calls that may still be running: cut but not closed by Envoy in time, or no longer reachable because Envoy had closed their ext_proc stream early',
+      }),
     }),
   ),
   still_usable_keys: Type.Array(Type.String(), {

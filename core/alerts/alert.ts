@@ -8,6 +8,7 @@ export const ALERT_KINDS = [
   'state_lost',
   'edge_name_clash',
   'encryption_key',
+  'streams_not_kept',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

@@ -38,7 +38,7 @@ export interface KillReceipt {
   readonly in_flight_requests_terminated: number
   /** From the publish to the last acknowledgement, on the clock of this process. */
   readonly propagation_ms: number
-  /** Every edge has acknowledged, or its lease has certainly expired. */
+  /** Every edge has acknowledged, or its lease has certainly expired, and no call is unconfirmed. */
   readonly complete: boolean
   readonly edges: readonly EdgeReceipt[]
   readonly still_usable_keys: readonly string[]
@@ -85,15 +85,16 @@ export async function killAgent(
     orElse(readCallCounts(redis, organization_id, agent_id, now().getTime()), NO_CALLS),
   ])
   const unheard = silent.filter((process_id) => live.has(process_id))
-  const complete = unheard.length === 0
+  const unconfirmed = sum('unconfirmed')
+  const complete = unheard.length === 0 && unconfirmed === 0
   const counts = {
     requests_terminated: sum('terminated'),
-    unconfirmed: sum('unconfirmed'),
+    unconfirmed,
     propagation_ms,
     complete,
     metadata,
   }
-  await finish(parts, killed, counts).catch((error: unknown) =>
+  await finish(parts, killed, counts, unheard.length > 0).catch((error: unknown) =>
     log.warn(
       { error: String(error), epoch },
       'writing the event of a kill failed; the sweeper retries it',
@@ -132,8 +133,9 @@ async function finish(
   { redis }: KillParts,
   { epoch, record, record_text }: PublishedKill,
   counts: KillCounts,
+  isAwaited: boolean,
 ): Promise<void> {
-  const next = counts.complete ? null : { ...record, event: null }
+  const next = isAwaited ? { ...record, event: null } : null
   for (let text: string | null = record_text; text !== null; ) {
     if (await finishKill(redis, epoch, { record, text }, counts, next)) return
     const found: string | null = await redis.hget(REDIS_KEYS.kills, String(epoch))

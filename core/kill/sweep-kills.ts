@@ -67,11 +67,12 @@ async function sweep(
     const sum = (count: 'terminated' | 'unconfirmed'): number =>
       heard.reduce((total, one) => total + one[count], 0)
     const last_us = Math.max(0, ...heard.map(({ stored_us }) => stored_us ?? 0))
+    const unconfirmed = sum('unconfirmed')
     const counts = {
       requests_terminated: sum('terminated'),
-      unconfirmed: sum('unconfirmed'),
+      unconfirmed,
       propagation_ms: Math.max(0, Math.ceil((last_us - record.published_ms * 1000) / 1000)),
-      complete: silent.length === 0,
+      complete: silent.length === 0 && unconfirmed === 0,
       metadata: await readCallCounts(redis, record.organization_id, record.agent_id, now_ms),
     }
     await finishKill(redis, epoch, { record, text }, counts, next)

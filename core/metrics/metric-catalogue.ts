@@ -26,6 +26,12 @@ export const METRICS = {
     labels: ['edge'],
     source: 'edge',
   },
+  agw_calls_unwatched_total: {
+    type: 'counter',
+    help: 'Allowed calls whose ext_proc stream Envoy closed while the response may still have been running. A kill could not have cut them.',
+    labels: ['edge'],
+    source: 'edge',
+  },
   agw_lease_held: {
     type: 'gauge',
     help: '1 while the edge holds its liveness lease and may serve; 0 while it cannot prove that it receives kills.',

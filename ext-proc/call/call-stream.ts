@@ -3,6 +3,7 @@ import type { Header } from '../../core/policy/header.ts'
 import { writeCallFacts } from '../record/write-call-facts.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import type { Cut, HeldCall, HeldCalls } from '../kill/held-calls.ts'
+import type { CallWatch, StreamWatch } from '../kill/stream-watch.ts'
 import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
@@ -31,6 +32,8 @@ export interface CallStreamParts {
   readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Verdict>
   /** Allowed calls are logged before they are forwarded, not when they end. */
   readonly is_strict: boolean
+  /** Watches whether the Envoy of this stream keeps streams open; null for one with the product's own configuration. */
+  readonly watchOf: (stream: EnvoyStream) => StreamWatch | null
   readonly log: { error(data: object, message: string): void }
 }
 
@@ -72,6 +75,8 @@ export class CallStream implements HeldCall, CallIo {
   #resolveBody: ((body: Buffer) => void) | null = null
   /** A body was requested but only trailers arrived. Envoy accepts no header mutations in a response to trailers. */
   #hasOnlyTrailers = false
+  /** Of an allowed call, if it is not certain that Envoy keeps the stream open. */
+  #watch: CallWatch | null = null
   /** Created when something that cut the call waits for its end. */
   #ended: Promise<void> | null = null
   #resolveEnded: (() => void) | null = null
@@ -137,12 +142,14 @@ export class CallStream implements HeldCall, CallIo {
         this.#receiveTrailers(message.headers)
         return
       case 'response_headers':
-        this.#responsePhase().headers(message.headers)
+        this.#receiveResponse(message)
         return
       case 'response_body':
+        this.#watch?.rest(message.end_of_stream)
         this.#responsePhase().body(message.body, message.end_of_stream)
         return
       case 'response_trailers':
+        this.#watch?.rest(true)
         this.#responsePhase().trailers(message.headers)
         return
       case 'unknown':
@@ -176,9 +183,13 @@ export class CallStream implements HeldCall, CallIo {
         { reason: 'bad_request', details: { reason: 'trailers_without_body' } },
         record,
       )
+    const watch = this.#parts.watchOf(this.#stream)?.begin(this) ?? null
+    if (watch === 'refuse')
+      return this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
     if (this.#parts.is_strict) await this.#logFirst(record)
     // A kill in the meantime has cut the call.
     if (this.#state !== 'open') return
+    this.#watch = watch
     this.#state = 'passed'
     this.passed_ms = performance.now()
     const { inspector, rate, changes } = verdict
@@ -186,7 +197,8 @@ export class CallStream implements HeldCall, CallIo {
     this.#response = null
     this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
-    const mode = this.#phase === 'request_headers' && this.has_body ? STREAM_BODY : null
+    // Also without a body: the mode keeps the stream open where Envoy's configuration would not.
+    const mode = this.#phase === 'request_headers' ? STREAM_BODY : null
     const sees_response = inspector.sees_every_response
     this.#stream.write(writePass(this.#phase, changes, mode, { facts, rate, sees_response }))
   }
@@ -215,6 +227,14 @@ export class CallStream implements HeldCall, CallIo {
     })
     this.#write(writePass('request_headers', null, HOLD_BODY))
     return this.#body
+  }
+
+  #receiveResponse(message: { headers: readonly Header[]; end_of_stream: boolean }): void {
+    const watch = this.#watch
+    watch?.headers(message.end_of_stream)
+    const asksForBody = watch?.isCheck === true && !message.end_of_stream
+    const isBodyDue = this.#responsePhase().headers(message.headers, asksForBody)
+    watch?.answered(isBodyDue)
   }
 
   #responsePhase(): ResponsePhase {
@@ -302,6 +322,9 @@ export class CallStream implements HeldCall, CallIo {
   #end(): void {
     if (this.#state === 'ended') return
     const entry = this.#state === 'passed' ? this.#lastWord() : null
+    if (this.#state === 'passed') this.#watch?.ended()
+    // It is not certain that Envoy was still listening.
+    else if (this.#state === 'cut') this.#watch?.endedByCut()
     if (entry !== null) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
     this.#inspector?.close()

@@ -56,6 +56,11 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     return this.#authority
   }
 
+  /** The same object for all calls of one connection. */
+  get connection(): object {
+    return this.#connection
+  }
+
   write(message: Buffer): void {
     if (this.#isOver) return
     if (!this.#hasAnswered) this.#connection.sendHeaders(this.#stream, RESPONSE_HEADERS)

@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { UnwatchedCalls } from './unwatched-calls.ts'
 
 /** A call in flight in this process: from the moment its agent is known until Envoy ends its stream. */
 export interface HeldCall {
@@ -20,6 +21,7 @@ export type Cut =
 export interface CutCounts {
   /** Calls that this cut has ended, as confirmed by Envoy. */
   readonly terminated: number
+  /** Calls that were cut but not closed by Envoy in time, and calls whose stream Envoy had closed before their response ended. */
   readonly unconfirmed: number
 }
 
@@ -35,6 +37,8 @@ const SETTLE_MS = 5
 
 /** All calls in flight in this process, by agent. Bounded by Envoy's circuit breaker for ext_proc streams. */
 export class HeldCalls {
+  /** Calls that may be in flight but can no longer be cut. */
+  readonly unwatched: UnwatchedCalls = new UnwatchedCalls(() => performance.now())
   readonly #byAgent = new Map<string, Set<HeldCall>>()
   #size = 0
 
@@ -72,7 +76,8 @@ export class HeldCalls {
    */
   async cutAgent(organization_id: string, agent_id: string, why: Cut): Promise<CutCounts> {
     const calls = [...(this.#byAgent.get(keyOf(organization_id, agent_id)) ?? [])]
-    if (calls.length === 0) return NONE_CUT
+    if (calls.length === 0)
+      return { terminated: 0, unconfirmed: this.unwatched.count(organization_id, agent_id) }
     const recent_ms = performance.now() - RECENT_PASS_MS
     let terminated = 0
     let ended = 0
@@ -91,7 +96,8 @@ export class HeldCalls {
     clearTimeout(timer)
     if (calls.some(({ passed_ms }) => passed_ms !== null && passed_ms > recent_ms))
       await wait(SETTLE_MS)
-    return { terminated, unconfirmed: calls.length - ended }
+    const unwatched = this.unwatched.count(organization_id, agent_id)
+    return { terminated, unconfirmed: calls.length - ended + unwatched }
   }
 
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */

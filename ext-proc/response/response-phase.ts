@@ -1,7 +1,7 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { BODY_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
-import type { ResponseInspector } from '../verdict/response-inspector.ts'
+import { headerOf, type ResponseInspector } from '../verdict/response-inspector.ts'
 import { headerChanges } from './header-changes.ts'
 
 export interface ResponseIo {
@@ -17,11 +17,23 @@ const LOOK = {
   chunks: BODY_MODE.streamed,
 } as const
 
+/** Larger bodies are not sent here only to see that Envoy does. */
+const UNREAD_BODY_MAX_BYTES = 65_536
+
+/** A body with a length is sent whole, because Envoy would remove the length of one that is sent in chunks. */
+function unreadBody(headers: readonly Header[]): 'unseen' | 'whole' | 'chunks' {
+  const length = headerOf(headers, 'content-length')
+  if (length === null) return 'chunks'
+  return Number(length) <= UNREAD_BODY_MAX_BYTES ? 'whole' : 'unseen'
+}
+
 /** What Envoy says of the response, answered by the inspector; without one everything passes. */
 export class ResponsePhase {
   readonly #inspector: ResponseInspector | null
   readonly #io: ResponseIo
   #isStreamed = false
+  /** The body is only asked for to see that Envoy sends it. */
+  #isUnread = false
   /** Chunks may come before the one before is answered; they are looked at one after the other. */
   #last: Promise<void> = Promise.resolve()
 
@@ -30,31 +42,37 @@ export class ResponsePhase {
     this.#io = io
   }
 
-  headers(headers: readonly Header[]): void {
+  /**
+   * @param asksForBody the body is sent here even if it is not inspected, unless it is large
+   * @returns whether Envoy was told to send the body
+   */
+  headers(headers: readonly Header[], asksForBody = false): boolean {
     try {
-      this.#headers(headers)
+      return this.#headers(headers, asksForBody)
     } catch (error) {
       // Thrown on, it would end the process and all it holds.
       this.#io.fail(error)
+      return false
     }
   }
 
-  #headers(headers: readonly Header[]): void {
+  #headers(headers: readonly Header[], asksForBody: boolean): boolean {
     // Without an inspector nothing was forwarded, so this is an answer of Envoy's own.
     const verdict = this.#inspector?.headers(headers) ?? { kind: 'pass', headers, body: 'unseen' }
     if (verdict.kind === 'deny') {
       this.#io.refuse(verdict.denial, false).catch((error: unknown) => this.#io.fail(error))
-      return
+      return false
     }
-    this.#isStreamed = verdict.body === 'chunks'
+    this.#isUnread = verdict.body === 'unseen'
+    const body = verdict.body === 'unseen' && asksForBody ? unreadBody(headers) : verdict.body
+    this.#isStreamed = body === 'chunks'
     const changes = headerChanges(headers, verdict.headers)
     const mode =
-      verdict.body === 'unseen'
-        ? null
-        : { request_body: BODY_MODE.none, response_body: LOOK[verdict.body] }
+      body === 'unseen' ? null : { request_body: BODY_MODE.none, response_body: LOOK[body] }
     this.#io.write(
       writePass('response_headers', changes === null ? null : { ...changes, body: null }, mode),
     )
+    return mode !== null
   }
 
   body(bytes: Buffer, end: boolean): void {
@@ -75,7 +93,7 @@ export class ResponsePhase {
   }
 
   async #body(bytes: Buffer, end: boolean): Promise<void> {
-    const verdict = await this.#inspector?.body(bytes, end)
+    const verdict = this.#isUnread ? undefined : await this.#inspector?.body(bytes, end)
     if (verdict === undefined || (verdict.kind === 'pass' && verdict.body === null)) {
       this.#io.write(writePass('response_body', null, null))
       return

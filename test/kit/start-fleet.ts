@@ -43,6 +43,8 @@ export interface Fleet {
   readonly edges: readonly FleetEdge[]
   readonly envoys: readonly KitEnvoy[]
   readonly upstream: FleetUpstream
+  /** One more Envoy in front of all edges, with a configuration that is changed by `edit`. */
+  readonly addEnvoy: (edit: (yaml: string) => string) => Promise<KitEnvoy>
   /** One more admin process on the same store. */
   readonly restartAdmin: () => Promise<KitAdmin>
   readonly stop: () => Promise<void>
@@ -121,6 +123,12 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     valkey,
     redis,
     admin,
+    addEnvoy: async (edit) => {
+      const facts = { ext_proc_addresses: addresses, verdict_secret }
+      const another = await startEnvoy(settings, facts, edit)
+      envoys.push(another)
+      return another
+    },
     restartAdmin: async () => {
       const another = await startAdmin(valkey.url, identity, env)
       admins.push(another)

@@ -7,6 +7,8 @@ import { CallStream } from '../../ext-proc/call/call-stream.ts'
 import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import { type Cut, HeldCalls } from '../../ext-proc/kill/held-calls.ts'
+import { UnwatchedCalls } from '../../ext-proc/kill/unwatched-calls.ts'
+import { StreamWatch } from '../../ext-proc/kill/stream-watch.ts'
 import type { ResponseInspector } from '../../ext-proc/verdict/response-inspector.ts'
 import type { Denial } from '../../ext-proc/verdict/denial.ts'
 import { deny } from '../../ext-proc/verdict/step.ts'
@@ -42,6 +44,8 @@ interface Options {
   readonly is_unknown?: boolean
   /** The decision reads the body first. */
   readonly asks_body?: boolean
+  /** The stream comes from an Envoy with a configuration of its own. */
+  readonly watch?: StreamWatch
 }
 
 /** One call on a stream of its own: the test is Envoy, the decision and the log. */
@@ -103,6 +107,7 @@ class Call {
         return await this.decision.promise
       },
       is_strict: options.is_strict ?? false,
+      watchOf: () => options.watch ?? null,
       log: { error: (_data, message) => void this.errors.push(message) },
     })
   }
@@ -554,4 +559,176 @@ test('chunks are answered in their order, each after the one before', async () =
     'go on response_body',
     'go on response_trailers',
   ])
+})
+
+describe('an Envoy that does not keep streams open', () => {
+  /** Calls of one connection, with a clock that the test sets. */
+  const connection = (must_keep = false) => {
+    const clock = { now_ms: 0 }
+    const reports: number[] = []
+    const { unwatched } = new HeldCalls()
+    const watch = new StreamWatch({
+      unwatched,
+      must_keep,
+      nowMs: () => clock.now_ms,
+      report: () => void reports.push(clock.now_ms),
+    })
+    return { clock, reports, unwatched, watch, count: () => unwatched.count('o', 'a') }
+  }
+  const passed = async (watch: StreamWatch): Promise<Call> => {
+    const call = new Call({ watch })
+    call.envoy.requestHeaders(true)
+    call.pass()
+    await settle()
+    return call
+  }
+  const closesEarly = async (watch: StreamWatch): Promise<Call> => {
+    const call = await passed(watch)
+    call.envoy.emit('end')
+    return call
+  }
+  const keeps = async (watch: StreamWatch): Promise<void> => {
+    const call = await passed(watch)
+    call.envoy.responseHeaders()
+    call.envoy.responseBody('all', true)
+    await settle()
+    call.envoy.emit('end')
+  }
+
+  test('a pass without a body carries the modes that keep the stream open', async () => {
+    const call = await passed(connection().watch)
+    const mode = call.envoy.messages[0].mode_override
+    assert.equal(mode.response_trailer_mode, 1)
+    assert.equal(mode.response_header_mode, 1)
+    assert.equal(mode.response_body_mode, 0)
+  })
+
+  test('a stream that ends right after the pass leaves the call unconfirmed for every later kill', async () => {
+    const { watch, count } = connection()
+    await closesEarly(watch)
+    await closesEarly(watch)
+    assert.equal(count(), 2)
+  })
+
+  test('a stream that ends right after the headers of the response does too, and after all of the response does not', async () => {
+    const { watch, count } = connection()
+    const call = await passed(watch)
+    call.envoy.responseHeaders()
+    call.envoy.emit('end')
+    assert.equal(count(), 1)
+    const whole = connection()
+    const other = await passed(whole.watch)
+    other.envoy.responseHeaders()
+    other.envoy.responseTrailers()
+    other.envoy.emit('end')
+    assert.equal(whole.count(), 0)
+  })
+
+  test('it is reported after three calls, and once a minute', async () => {
+    const { watch, reports, clock } = connection()
+    for (const expected of [0, 0, 1, 1]) {
+      await closesEarly(watch)
+      assert.equal(reports.length, expected)
+    }
+    clock.now_ms = 60_000
+    await closesEarly(watch)
+    assert.equal(reports.length, 2)
+  })
+
+  test('callers that disconnect do not make it look so: their streams were open for a while', async () => {
+    const { watch, reports, count, clock } = connection()
+    for (let i = 0; i < 5; i++) {
+      const call = await passed(watch)
+      clock.now_ms += 1_000
+      call.envoy.emit('end')
+    }
+    assert.deepEqual([reports.length, count()], [0, 0])
+  })
+
+  test('a check that succeeds clears the calls before it, and ordinary calls are not suspected after it', async () => {
+    const { watch, count } = connection()
+    await closesEarly(watch)
+    await closesEarly(watch)
+    await keeps(watch)
+    assert.equal(count(), 0)
+    await closesEarly(watch)
+    assert.equal(count(), 0)
+  })
+
+  test('it is checked again after ten seconds, and every failed check counts', async () => {
+    const { watch, count, clock, reports } = connection()
+    await keeps(watch)
+    clock.now_ms = 10_000
+    for (let i = 0; i < 3; i++) await closesEarly(watch)
+    assert.equal(count(), 3)
+    assert.equal(reports.length, 1)
+    // One listener of two may be fine; the calls of the other still cannot be cut.
+    await keeps(watch)
+    assert.equal(count(), 3)
+  })
+
+  test('with the setting its calls are refused, except one a minute that checks it', async () => {
+    const { watch, clock } = connection(true)
+    for (let i = 0; i < 3; i++) await closesEarly(watch)
+    const refused = await passed(watch)
+    assert.deepEqual(refused.envoy.sent, ['refuse 503 agw_gateway_unavailable'])
+    clock.now_ms = 60_000
+    await keeps(watch)
+    const allowed = await passed(watch)
+    assert.deepEqual(allowed.envoy.sent, ['pass in request_headers'])
+  })
+
+  test('a call that is cut at the moment its stream closes is not certain to have been cut', async () => {
+    const { watch, count, reports } = connection()
+    for (let i = 0; i < 4; i++) {
+      const call = await passed(watch)
+      call.cut()
+      call.envoy.emit('end')
+    }
+    assert.equal(count(), 4)
+    // Kills themselves end streams, so they are no sign of what Envoy does.
+    assert.equal(reports.length, 0)
+  })
+
+  test('bodies of checks: small ones whole, those without a length in chunks, large ones not at all', async () => {
+    for (const [length, mode] of [
+      ['65536', 2],
+      ['65537', null],
+      [null, 1],
+    ] as const) {
+      const { watch } = connection()
+      const call = new Call({ watch })
+      call.envoy.requestHeaders(true)
+      call.decision.open({
+        kind: 'forward',
+        changes: { set: [], remove: [], body: null },
+        inspector: {
+          ...call.inspector,
+          headers: (headers) => ({ kind: 'pass', headers, body: 'unseen' }),
+        },
+        rate: null,
+      })
+      await settle()
+      call.envoy.responseHeaders({
+        ':status': '200',
+        ...(length === null ? {} : { 'content-length': length }),
+      })
+      await settle()
+      const override = call.envoy.messages[1].mode_override
+      assert.equal(override?.response_body_mode ?? null, mode)
+    }
+  })
+})
+
+test('calls that can no longer be cut are counted for an hour, and for every agent if there are too many', () => {
+  let now_ms = 0
+  const calls = new UnwatchedCalls(() => now_ms)
+  const source = {}
+  for (let i = 0; i < 10_001; i++) calls.add('o', `a${i}`, source)
+  assert.equal(calls.count('o', 'a0'), 1)
+  assert.equal(calls.count('o', 'never seen'), 1)
+  now_ms = 3_600_000
+  assert.equal(calls.count('o', 'a0'), 0)
+  assert.equal(calls.count('o', 'never seen'), 0)
+  assert.equal(calls.total, 10_001)
 })

@@ -1,0 +1,146 @@
+import type { UnwatchedCalls } from './unwatched-calls.ts'
+
+/** Envoy closes a stream that it does not keep at once after an answer; one that stayed open longer was kept. */
+const CLOSED_EARLY_MS = 1_000
+/** So many checks in a row fail before an Envoy is said not to keep streams: a caller may disconnect during a check. */
+const FAILURES_MAX = 3
+/** How often it is checked again. Each check sends one response through this process. */
+const CHECK_INTERVAL_MS = 10_000
+/** How often a call is let through to check again an Envoy that does not keep streams and is refused for it. */
+const REFUSED_CHECK_INTERVAL_MS = 60_000
+/** How often it is reported that an Envoy does not keep streams. */
+const REPORT_INTERVAL_MS = 60_000
+
+export interface StreamWatchParts {
+  readonly unwatched: UnwatchedCalls
+  /** Refuse calls from an Envoy that does not keep streams. */
+  readonly must_keep: boolean
+  /** Monotonic. */
+  readonly nowMs: () => number
+  /** Called when an Envoy does not keep streams, at most once a minute each. */
+  readonly report: () => void
+}
+
+/** The answer to whether a call may be forwarded. */
+export type WatchVerdict = CallWatch | 'refuse'
+
+/**
+ * Whether the Envoy on one connection keeps the streams of allowed calls open until their responses have ended. Only then can
+ * a kill cut them (threat model, rule 35). An Envoy with a configuration of its own may close them right after the decision,
+ * and nothing in its messages says so. It is therefore checked from its behaviour: if it obeys the modes that come with each
+ * pass, it also sends the response headers, and in checks the body.
+ */
+export class StreamWatch {
+  readonly #parts: StreamWatchParts
+  #keeps: 'unknown' | 'yes' | 'no' = 'unknown'
+  #failures = 0
+  #checked_ms = Number.NEGATIVE_INFINITY
+  #reported_ms = Number.NEGATIVE_INFINITY
+
+  constructor(parts: StreamWatchParts) {
+    this.#parts = parts
+  }
+
+  /** Call this before a call is forwarded. */
+  begin({ organization_id, agent_id }: Who): WatchVerdict {
+    const { must_keep, nowMs } = this.#parts
+    const now_ms = nowMs()
+    const isRefused = this.#keeps === 'no' && must_keep
+    const interval_ms = isRefused ? REFUSED_CHECK_INTERVAL_MS : CHECK_INTERVAL_MS
+    const isDue = now_ms - this.#checked_ms >= interval_ms
+    if (isRefused && !isDue) {
+      this.#report()
+      return 'refuse'
+    }
+    const isCheck = isDue || this.#keeps !== 'yes'
+    if (isCheck) this.#checked_ms = now_ms
+    return new CallWatch(this, { organization_id, agent_id }, isCheck, nowMs)
+  }
+
+  /** A message has arrived that only an Envoy that keeps streams sends. */
+  prove(): void {
+    if (this.#keeps === 'unknown') this.#parts.unwatched.forget(this)
+    this.#keeps = 'yes'
+    this.#failures = 0
+  }
+
+  /** A stream was closed at a moment when its response may still have been running. */
+  endedEarly(
+    { organization_id, agent_id }: Who,
+    how: { readonly isCheck: boolean; readonly isFailure: boolean },
+  ): void {
+    // The response of an ordinary call is not followed to its end, so its stream says nothing.
+    if (this.#keeps === 'yes' && !(how.isCheck && how.isFailure)) return
+    this.#parts.unwatched.add(organization_id, agent_id, this)
+    if (how.isFailure) this.#failures++
+    if (this.#keeps === 'yes') this.#keeps = 'unknown'
+    if (this.#failures >= FAILURES_MAX) this.#keeps = 'no'
+    if (this.#keeps === 'no') this.#report()
+  }
+
+  #report(): void {
+    const now_ms = this.#parts.nowMs()
+    if (now_ms - this.#reported_ms < REPORT_INTERVAL_MS) return
+    this.#reported_ms = now_ms
+    this.#parts.report()
+  }
+}
+
+interface Who {
+  readonly organization_id: string
+  readonly agent_id: string
+}
+
+/** What one allowed call shows about its Envoy. */
+export class CallWatch {
+  readonly #watch: StreamWatch
+  readonly #who: Who
+  readonly #nowMs: () => number
+  /** Whether the body of the response is asked for, so that its messages show that Envoy keeps the stream. */
+  readonly isCheck: boolean
+  #answered_ms: number
+  #hasHeaders = false
+  #isBodyDue = false
+  #hasEnded = false
+
+  constructor(watch: StreamWatch, who: Who, isCheck: boolean, nowMs: () => number) {
+    this.#watch = watch
+    this.#who = who
+    this.isCheck = isCheck
+    this.#nowMs = nowMs
+    this.#answered_ms = nowMs()
+  }
+
+  headers(end_of_stream: boolean): void {
+    this.#hasHeaders = true
+    if (end_of_stream) this.#hasEnded = true
+  }
+
+  /** The answer to the headers; `isBodyDue`: Envoy was told to send the body. */
+  answered(isBodyDue: boolean): void {
+    this.#answered_ms = this.#nowMs()
+    this.#isBodyDue = isBodyDue
+  }
+
+  /** Part of the body, or the trailers. */
+  rest(end_of_stream: boolean): void {
+    this.#watch.prove()
+    this.#isBodyDue = false
+    this.#hasEnded ||= end_of_stream
+    // From here on the stream is known to be kept.
+    this.#answered_ms = Number.NEGATIVE_INFINITY
+  }
+
+  ended(): void {
+    this.#ended(!this.#hasHeaders || this.#isBodyDue)
+  }
+
+  endedByCut(): void {
+    this.#ended(false)
+  }
+
+  #ended(isFailure: boolean): void {
+    if (this.#hasEnded || this.#nowMs() - this.#answered_ms >= CLOSED_EARLY_MS) return
+    this.#watch.endedEarly(this.#who, { isCheck: this.isCheck, isFailure })
+  }
+}
