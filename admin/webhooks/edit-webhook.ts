@@ -6,7 +6,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
-import { deskOf } from './webhook-context.ts'
+import { webhookContextOf } from './webhook-context.ts'
 import type { EditableWebhook } from './webhook-schemas.ts'
 import { sealSecret } from './webhook-secret.ts'
 import { SECRET_OVERLAP_MS, type Webhook } from './webhook.ts'
@@ -21,7 +21,7 @@ export function editWebhook({
   readonly record: Webhook
   readonly value: Static<typeof EditableWebhook>
 }): Edited<Webhook> | Refusal {
-  const problem = checkWebhookUrl(rest.url, deskOf(context).policy)
+  const problem = checkWebhookUrl(rest.url, webhookContextOf(context).policy)
   if (problem !== null) return invalid([{ path: '/url', message: problem }])
   return changedWebhook(record, { ...withSecret(context, record, secret), ...rest })
 }

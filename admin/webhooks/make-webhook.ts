@@ -5,7 +5,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
-import { deskOf } from './webhook-context.ts'
+import { webhookContextOf } from './webhook-context.ts'
 import type { NewWebhook } from './webhook-schemas.ts'
 import { sealSecret } from './webhook-secret.ts'
 import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
@@ -13,11 +13,11 @@ import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
 export async function makeWebhook(
   call: AdminCall<unknown, unknown, Static<typeof NewWebhook>>,
 ): Promise<Made<Webhook> | Refusal> {
-  const desk = deskOf(call.context)
+  const shared = webhookContextOf(call.context)
   const { context, actor, body } = call
   const { redis, ring } = context
   const { organization_id } = actor
-  const problem = checkWebhookUrl(body.url, desk.policy)
+  const problem = checkWebhookUrl(body.url, shared.policy)
   if (problem !== null) return invalid([{ path: '/url', message: problem }])
   if ((await redis.zcard(REDIS_KEYS.webhookIndex(organization_id))) >= WEBHOOKS_MAX)
     return conflict('too_many_webhooks', `An organization has at most ${WEBHOOKS_MAX} webhooks.`)

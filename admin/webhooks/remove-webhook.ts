@@ -2,7 +2,7 @@ import type { Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import type { Removed } from '../resources/resource.ts'
-import { deskOf } from './webhook-context.ts'
+import { webhookContextOf } from './webhook-context.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Nothing is attempted from then on; the deliveries are removed some at a time. */
@@ -17,6 +17,6 @@ export function removeWebhook(
       ...events.map((event): Write => ['HINCRBY', subscriptions, event, -1]),
       ['SADD', REDIS_KEYS.webhooksDeleted, `${organization_id} ${webhook_id}`],
     ],
-    afterwards: async () => void (await deskOf(context).queue.purgeDeleted()),
+    afterwards: async () => void (await webhookContextOf(context).queue.purgeDeleted()),
   }
 }

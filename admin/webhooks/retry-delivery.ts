@@ -2,7 +2,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { deliveryView } from './delivery-view.ts'
-import { deskOf } from './webhook-context.ts'
+import { webhookContextOf } from './webhook-context.ts'
 
 const REFUSALS = {
   in_flight: 'This delivery is being attempted. Wait for its outcome first.',
@@ -14,10 +14,10 @@ const REFUSALS = {
 export async function retryDelivery(
   call: AdminCall<{ webhook_id: string; delivery_id: string }>,
 ): Promise<Outcome> {
-  const desk = deskOf(call.context)
+  const shared = webhookContextOf(call.context)
   const { context, actor, params } = call
   const { webhook_id, delivery_id } = params
-  const answered = await desk.queue.retry(actor.organization_id, webhook_id, delivery_id)
+  const answered = await shared.queue.retry(actor.organization_id, webhook_id, delivery_id)
   if (answered === 'not_found') return notFound()
   if (answered !== 'queued') return conflict(answered, REFUSALS[answered])
   const fields = await context.redis.hgetall(REDIS_KEYS.webhookDelivery(delivery_id))

@@ -7,7 +7,7 @@ import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import type { DeliveryView } from './webhook-schemas.ts'
-import { deskOf, type WebhookContext } from './webhook-context.ts'
+import { webhookContextOf, type WebhookContext } from './webhook-context.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Each keeps a request open for the duration of an attempt. */
@@ -15,22 +15,22 @@ const TESTS_MAX = 16
 
 /** Sends one `test` envelope now and returns the result. It is not retried or counted. */
 export async function testWebhook(call: AdminCall<{ webhook_id: string }>): Promise<Outcome> {
-  const desk = deskOf(call.context)
+  const shared = webhookContextOf(call.context)
   const { context, actor, params } = call
   const webhooks = REDIS_KEYS.webhooks(actor.organization_id)
   const stored = await readRecord<Webhook>(context.redis, webhooks, params.webhook_id)
   if (stored === null) return notFound()
-  if (desk.tests >= TESTS_MAX)
+  if (shared.tests >= TESTS_MAX)
     return conflict('too_many_tests', 'Too many tests are in progress. Try again in a few seconds.')
-  desk.tests++
+  shared.tests++
   try {
-    return await test(desk, call, stored.record)
+    return await test(shared, call, stored.record)
   } finally {
-    desk.tests--
+    shared.tests--
   }
 }
 
-async function test(desk: WebhookContext, call: AdminCall, webhook: Webhook): Promise<Outcome> {
+async function test(shared: WebhookContext, call: AdminCall, webhook: Webhook): Promise<Outcome> {
   const { context, actor } = call
   const { ring, now } = context
   const { organization_id, webhook_id, name } = webhook
@@ -45,13 +45,13 @@ async function test(desk: WebhookContext, call: AdminCall, webhook: Webhook): Pr
     data: { message: `Test delivery of the webhook "${name}".` },
   }
   const body = Buffer.from(JSON.stringify(envelope))
-  const outcome = await attemptDelivery({ sender: desk.sender, ring, now }, webhook, {
+  const outcome = await attemptDelivery({ sender: shared.sender, ring, now }, webhook, {
     event_id: envelope.id,
     body,
   })
   const attempt: Attempt = { number: 1, started_at, ...outcome }
   const delivery_id = mintId('dlv')
-  const isThere = await desk.queue.noteTest(
+  const isThere = await shared.queue.noteTest(
     { delivery_id, organization_id, webhook_id, event_id: envelope.id },
     attempt,
   )

@@ -13,19 +13,19 @@ export interface WebhookContext {
   tests: number
 }
 
-const desks = new WeakMap<AdminContext, WebhookContext>()
+const contexts = new WeakMap<AdminContext, WebhookContext>()
 
 /** One per context, created on first use. */
-export function deskOf(context: AdminContext): WebhookContext {
-  const known = desks.get(context)
+export function webhookContextOf(context: AdminContext): WebhookContext {
+  const known = contexts.get(context)
   if (known !== undefined) return known
   const { redis, settings } = context
-  const desk: WebhookContext = {
+  const made: WebhookContext = {
     queue: new DeliveryQueue(redis, settings.webhookDelays_ms),
     sender: createSender(settings),
     policy: new AddressPolicy(settings.webhookAllowCidrs),
     tests: 0,
   }
-  desks.set(context, desk)
-  return desk
+  contexts.set(context, made)
+  return made
 }
