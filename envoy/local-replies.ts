@@ -1,3 +1,4 @@
+import { writeJsonRpcError } from '../core/write-json-rpc-error.ts'
 import { REASONS } from '../core/reasons.ts'
 import type { Reason } from '../core/reasons.ts'
 
@@ -27,7 +28,10 @@ export function localReplies(limits: { readonly body_bytes: number }, requestId:
         filter: cel("response.code_details.startsWith('agw_')"),
         headers_to_add: [header('x-agw-request-id', requestId)],
       },
-      ...mappings(limits).map((mapping) => mapper(mapping, requestId)),
+      ...mappings(limits).flatMap((mapping) => [
+        mapper(mapping, requestId, JSON_RPC_ID),
+        mapper(mapping, requestId, null),
+      ]),
     ],
   }
 }
@@ -73,18 +77,32 @@ const mappings = (limits: { readonly body_bytes: number }): readonly Mapping[] =
 const detailsBeginWith = (...texts: readonly string[]): string =>
   texts.map((text) => `response.code_details.startsWith('${text}')`).join(' || ')
 
-function mapper({ reason, when, details = {} }: Mapping, requestId: string): object {
+/** The processor notes it for calls of MCP: JSON text in ASCII. */
+const JSON_RPC_ID = '%DYNAMIC_METADATA(agw:j)%'
+const IS_MCP = {
+  metadata_filter: {
+    matcher: { filter: 'agw', path: [{ key: 'j' }], value: { present_match: true } },
+    match_if_key_not_found: false,
+  },
+}
+
+/** @param json_rpc_id null for calls that are not MCP */
+function mapper(
+  { reason, when, details = {} }: Mapping,
+  requestId: string,
+  json_rpc_id: string | null,
+): object {
   const { status, message } = REASONS[reason]
+  const error = { error: reason, message, details, request_id: '' }
+  const text =
+    json_rpc_id === null ? JSON.stringify(error) : writeJsonRpcError(error, json_rpc_id, status)
   return {
-    filter: cel(when),
+    filter: json_rpc_id === null ? cel(when) : { and_filter: { filters: [IS_MCP, cel(when)] } },
     status_code: status,
     body_format_override: {
+      // The id of the call is not escaped: it is a command of Envoy, whose text has quotes in it.
       text_format_source: {
-        // The name of the call comes last and unescaped: it is a command of Envoy, whose text has quotes in it.
-        inline_string: JSON.stringify({ error: reason, message, details, request_id: '' }).replace(
-          /""}$/,
-          `"${requestId}"}`,
-        ),
+        inline_string: text.replaceAll('"request_id":""', `"request_id":"${requestId}"`),
       },
       content_type: 'application/json',
     },

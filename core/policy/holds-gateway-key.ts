@@ -5,20 +5,34 @@ const KEY_BYTES = 'agw_live_'.length + 38
 /** Encodings within encodings that are undone: a URL within a parameter of a URL has two. */
 const ROUNDS_MAX = 3
 const PREFIX = /agw_(?:live|admin)_/g
-/** The bytes `agw_` in Base64 and Base64url, from the first, second and third byte of a group on. */
-const IN_BASE64 = /YWd3X2|Fnd19|hZ3df/
+/** Base64 within Base64: a token that carries an `Authorization`, a secret that was encoded twice. */
+const BASE64_DEPTH_MAX = 2
 const BASE64_RUN = /[A-Za-z0-9+/_-]{63,}/g
+
+/** What texts look like in Base64, from the first, second and third byte of a group on; the ends depend on their neighbours. */
+const inBase64 = (texts: readonly string[]): readonly string[] =>
+  texts.flatMap((text) =>
+    [0, 1, 2].map((shift) => {
+      const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
+      const first = Math.ceil((shift * 8) / 6)
+      return bytes.toString('base64').slice(first, Math.floor((bytes.length * 8) / 6))
+    }),
+  )
+
+/** The beginnings of keys in Base64, once and twice: most values have none and are not decoded. */
+const ONCE = inBase64(['agw_live_', 'agw_admin_'])
+const IN_BASE64 = new RegExp([...ONCE, ...inBase64(ONCE)].join('|'))
 
 /**
  * Whether a text holds a gateway key anywhere: as it is, percent-encoded, escaped as in JSON, or in Base64, as `Basic`
- * has it. Such a header, cookie or parameter never goes upstream, where the key would open the gateway.
+ * has it, once or twice. Such a header, cookie or parameter never goes upstream, where the key would open the gateway.
  * @param text one character per byte (latin1)
  */
 export function holdsGatewayKey(text: string): boolean {
   if (text.length < KEY_BYTES) return false
   let plain = text
   for (let round = 0; ; round++) {
-    if (holdsPlainKey(plain) || (IN_BASE64.test(plain) && holdsKeyInBase64(plain))) return true
+    if (holdsPlainKey(plain) || holdsKeyInBase64(plain, BASE64_DEPTH_MAX)) return true
     if (round === ROUNDS_MAX) return false
     const decoded = decode(plain)
     if (decoded === plain) return false
@@ -34,14 +48,18 @@ function holdsPlainKey(text: string): boolean {
 }
 
 /** What stands before the encoded text may be of the same letters, so each place in a group is tried. */
-const holdsKeyInBase64 = (text: string): boolean =>
+const holdsKeyInBase64 = (text: string, depth: number): boolean =>
+  depth > 0 &&
+  IN_BASE64.test(text) &&
   (text.match(BASE64_RUN) ?? []).some((run) =>
-    [0, 1, 2, 3].some((start) =>
-      holdsPlainKey(Buffer.from(run.slice(start), 'base64').toString('latin1')),
-    ),
+    [0, 1, 2, 3].some((start) => {
+      const decoded = Buffer.from(run.slice(start), 'base64').toString('latin1')
+      return holdsPlainKey(decoded) || holdsKeyInBase64(decoded, depth - 1)
+    }),
   )
 
-const ESCAPED = /%([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi
+/** Perl's CGI and classic ASP read `%u0061` like `%61`. */
+const ESCAPED = /%(?:u00)?([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi
 
 const decode = (text: string): string =>
   text.includes('%') || text.includes('\\u')

@@ -9,6 +9,7 @@ import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
 import {
   BODY_MODE,
   type ModeOverride,
+  NO_NOTES,
   writeFacts,
   writePass,
   writeRefusal,
@@ -44,6 +45,7 @@ const HOLD_BODY: ModeOverride = {
   request_body: BODY_MODE.buffered,
   response_body: BODY_MODE.none,
 }
+const UNKNOWN_ID = { ...NO_NOTES, json_rpc_id: 'null' }
 const EMPTY = Buffer.alloc(0)
 const INTERNAL = 13
 
@@ -200,7 +202,10 @@ export class CallStream implements HeldCall, CallIo {
     // Also without a body: the mode keeps the stream open where Envoy's configuration would not.
     const mode = this.#phase === 'request_headers' ? STREAM_BODY : null
     const sees_response = inspector.sees_every_response
-    this.#stream.write(writePass(this.#phase, changes, mode, { facts, rate, sees_response }))
+    const json_rpc_id = record.mcp === null ? null : asciiJson(record.json_rpc_id ?? 'null')
+    this.#stream.write(
+      writePass(this.#phase, changes, mode, { facts, rate, sees_response, json_rpc_id }),
+    )
   }
 
   /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */
@@ -225,7 +230,9 @@ export class CallStream implements HeldCall, CallIo {
     this.#body = new Promise<Buffer>((resolve) => {
       this.#resolveBody = resolve
     })
-    this.#write(writePass('request_headers', null, HOLD_BODY))
+    // Envoy refuses a body that is too large or too slow by itself.
+    const notes = this.#record?.mcp ? UNKNOWN_ID : NO_NOTES
+    this.#write(writePass('request_headers', null, HOLD_BODY, notes))
     return this.#body
   }
 
@@ -347,6 +354,13 @@ export class CallStream implements HeldCall, CallIo {
     this.#isHeld = false
   }
 }
+
+/** The same JSON text without characters beyond ASCII, which stand in strings alone. */
+const asciiJson = (text: string): string =>
+  text.replace(
+    /[\u0080-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 const describe = (error: unknown): string =>
   error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -8,3 +8,8 @@ export const RATE_LIMIT = 'q'
 export const RATE_POLICY = 'p'
 /** Set if the processor must see the response regardless of its headers; see `looked_at` in envoy/bootstrap.yaml. */
 export const LOOK = 'l'
+/**
+ * On calls of MCP: the id of the JSON-RPC request as JSON text, for the errors that Envoy itself answers with
+ * (`envoy/local-replies.ts`).
+ */
+export const JSON_RPC_ID = 'j'

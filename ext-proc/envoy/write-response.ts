@@ -2,6 +2,7 @@ import type { Header } from '../../core/policy/header.ts'
 import {
   CALL_FACTS,
   CALL_LOGGED,
+  JSON_RPC_ID,
   LOOK,
   METADATA_NAMESPACE,
   RATE_LIMIT,
@@ -62,9 +63,16 @@ export interface PassNotes {
   readonly rate: { readonly limit: string; readonly policy: string } | null
   /** Whether Envoy sends the response to the processor regardless of its headers. */
   readonly sees_response: boolean
+  /** The id of the JSON-RPC request, as JSON text in ASCII; null for a call that is not MCP. */
+  readonly json_rpc_id: string | null
 }
 
-const NOTHING: PassNotes = { facts: null, rate: null, sees_response: false }
+export const NO_NOTES: PassNotes = {
+  facts: null,
+  rate: null,
+  sees_response: false,
+  json_rpc_id: null,
+}
 
 /** Larger than nearly all messages; it grows if necessary. */
 const INITIAL_BYTES = 16_384
@@ -75,10 +83,10 @@ export function writePass(
   phase: Phase,
   changes: PassChanges | null,
   mode: ModeOverride | null,
-  { facts, rate, sees_response }: PassNotes = NOTHING,
+  notes: PassNotes = NO_NOTES,
 ): Buffer {
   if (mode !== null) writeMode(mode)
-  writeNotes(facts, rate, sees_response)
+  writeNotes(notes)
   const outer = writer.length
   if (changes !== null) {
     // Clearing the route cache applies only to requests; in the response phase Envoy no longer selects a route.
@@ -135,12 +143,8 @@ export function writeFacts(facts: string): Buffer {
   return writer.take()
 }
 
-function writeNotes(
-  facts: PassNotes['facts'],
-  rate: PassNotes['rate'],
-  sees_response: boolean,
-): void {
-  if (facts === null && rate === null && !sees_response) return
+function writeNotes({ facts, rate, sees_response, json_rpc_id }: PassNotes): void {
+  if (facts === null && rate === null && !sees_response && json_rpc_id === null) return
   const outer = writer.length
   if (facts !== null) writeMember(facts === '' ? CALL_LOGGED : CALL_FACTS, facts || '1')
   if (rate !== null) {
@@ -148,6 +152,7 @@ function writeNotes(
     writeMember(RATE_POLICY, rate.policy)
   }
   if (sees_response) writeMember(LOOK, '1')
+  if (json_rpc_id !== null) writeMember(JSON_RPC_ID, json_rpc_id)
   closeMetadata(outer)
 }
 

@@ -1,8 +1,8 @@
+import { writeJsonRpcError } from '../../core/write-json-rpc-error.ts'
 import { type ErrorBody, REASONS } from '../../core/reasons.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { LocalReply } from '../envoy/write-response.ts'
 import type { Denial } from './denial.ts'
-import { writeJsonRpcError } from './write-json-rpc-error.ts'
 
 /** What the error response needs to know about the call. */
 interface RefusedCall {

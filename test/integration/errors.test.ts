@@ -510,3 +510,71 @@ test('an integration that points at the gateway itself ends after one round', as
   assert.equal(answer.json().error, 'loop_detected')
   assert.equal(sent().length, 0)
 })
+
+const MCP = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+
+test('an error that Envoy answers an MCP call with is a JSON-RPC error with the id of the call', async () => {
+  const closed = `http://127.0.0.1:${closedPort}/mcp`
+  const scope = { mcp_tools: { allow: ['*'], deny: ['no_such_tool'] } }
+  const lost = await operator.makeAccess(closed, { scope })
+  const at = (access: typeof lost, path: string, body: string, headers: object = MCP) =>
+    ask({
+      path: `/${access.base_url}${path}`,
+      method: 'POST',
+      headers: { ...access.headers, ...headers },
+      body,
+    })
+  const message = (id: string): string => `{"jsonrpc":"2.0","id":${id},"method":"ping"}`
+  for (const [body, id] of [
+    [message('7'), 7],
+    [message('"a-1"'), 'a-1'],
+    [message('"\\"%REQ(x)%\\\\ü€😀"'), '"%REQ(x)%\\ü€😀'],
+    [message('1e0'), 1],
+    [message('null'), null],
+    ['{"jsonrpc":"2.0","method":"notifications/x"}', null],
+    [`[${message('1')},${message('2')}]`, null],
+    ['{}', null],
+  ] as const)
+    for (const [access, path, status, reason] of [
+      [lost, '', 502, 'upstream_unreachable'],
+      [held, '/drop', 502, 'upstream_reset'],
+    ] as const) {
+      const answer = await at(access, path, body)
+      assert.deepEqual(
+        [answer.status, answer.header('x-agw-reason'), answer.header('content-type')],
+        [status, reason, 'application/json'],
+        body,
+      )
+      const { error, ...rest } = answer.json()
+      const { message: text, details, request_id } = rest
+      assert.deepEqual(rest, { jsonrpc: '2.0', id, message: text, details, request_id }, body)
+      assert.deepEqual(error, {
+        code: status,
+        message: text,
+        data: { error: reason, message: text, details, request_id },
+      })
+      assert.deepEqual(details, { base_url: access.base_url })
+      assert.equal(request_id, answer.header('x-agw-request-id'))
+    }
+  // A call that is not MCP, and an MCP call whose body nobody reads.
+  const plain = (await at(lost, '', message('7'), json)).json()
+  assert.deepEqual([plain.error, plain.jsonrpc], ['upstream_unreachable', undefined])
+  const streamed = (await at(open, '/drop', message('7'))).json()
+  assert.deepEqual([streamed.error.data.error, streamed.id], ['upstream_reset', null])
+})
+
+test('so is the refusal of an MCP call whose body is too large', async () => {
+  const body = Buffer.alloc(LIMIT_BYTES + 1, 'a')
+  const answer = await ask({
+    path: `/${held.base_url}/x`,
+    method: 'POST',
+    headers: { ...held.headers, ...MCP },
+    body,
+    is_chunked: true,
+  })
+  assert.equal(answer.status, 413)
+  assert.deepEqual(
+    [answer.json().jsonrpc, answer.json().id, answer.json().error.data.error],
+    ['2.0', null, 'request_too_large'],
+  )
+})

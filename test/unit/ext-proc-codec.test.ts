@@ -6,6 +6,7 @@ import { fromRoot } from '../../core/root.ts'
 import { readRequest } from '../../ext-proc/envoy/read-request.ts'
 import {
   BODY_MODE,
+  NO_NOTES,
   writePass,
   writeRefusal,
   writeTrailers,
@@ -125,10 +126,11 @@ test('what is noted of a call is one Struct, whatever of it there is', () => {
       { facts: '{}', rate: null, sees_response: true },
       { f: '{}', l: '1' },
     ],
+    [{ facts: null, rate: null, json_rpc_id: '"a"' }, { j: '"a"' }],
   ] as const
   for (const [notes, expected] of rows) {
     const passed = process_.responseDeserialize(
-      writePass('request_headers', null, null, { sees_response: false, ...notes }),
+      writePass('request_headers', null, null, { ...NO_NOTES, ...notes }),
     ) as { dynamic_metadata: { fields: Record<string, { structValue: any }> } | null }
     const noted = passed.dynamic_metadata?.fields['agw']?.structValue.fields ?? null
     const texts =

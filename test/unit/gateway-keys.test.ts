@@ -42,6 +42,18 @@ const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   'one byte percent-encoded': (key) => key.replace('_', '%5F'),
   'percent-encoded twice': (key) => everyByte(key, (hex) => `%25${hex}`),
   'in Base64, percent-encoded': (key) => encodeURIComponent(base64(`user:${key}:more`)),
+  'in Base64 twice': (key) => base64(base64(key)),
+  'in Base64 twice, behind a letter': (key) => base64(`x${base64(`y${key}`)}`),
+  'in Base64 twice, behind two': (key) => base64(`xy${base64(`yz${key}`)}`),
+  'in Base64 twice, url-safe': (key) =>
+    Buffer.from(`ÿ${Buffer.from(`þ${key}`).toString('base64url')}`).toString('base64url'),
+  'after Basic in a JSON token': (key) =>
+    `e30.${Buffer.from(`{"authorization":"Basic ${base64(`x:${key}`)}"}`).toString('base64url')}.sig`,
+  'in Base64 twice, percent-encoded': (key) => encodeURIComponent(base64(base64(`:${key}`))),
+  'percent-encoded with u': (key) => everyByte(key, (hex) => `%u00${hex}`),
+  'percent-encoded with u in upper case': (key) =>
+    everyByte(key, (hex) => `%U00${hex.toUpperCase()}`),
+  'one byte percent-encoded with u': (key) => key.replace('_', '%u005F'),
   'with more letters behind it': (key) => `${key}abc`,
   'with letters before it': (key) => `abc${key}`,
   'behind a mistyped one': (key) => `${MISTYPED}${key}`,

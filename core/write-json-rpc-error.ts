@@ -1,4 +1,4 @@
-import type { ErrorBody } from '../../core/reasons.ts'
+import type { ErrorBody } from './reasons.ts'
 
 /**
  * The error body of an MCP call, in a form that MCP clients show to their model: a JSON-RPC error whose `data` is the complete
