@@ -14,12 +14,14 @@ import { analyseTraffic } from './anomaly/analyse-traffic.ts'
 import { startArchiver } from './audit/archiver.ts'
 import { bootstrapStore, readDeploymentId } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
+import { refuseOtherStore, rememberStore } from './bootstrap/remember-store.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
 import { createMailer } from './email/mailer.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdgeNames } from './edges/watch-edge-names.ts'
 import { type KeyKeeper, keepKeys } from './encryption/keep-keys.ts'
+import { refuseMissingKeys } from './encryption/refuse-missing-keys.ts'
 import type { AdminContext } from './context/admin-context.ts'
 import { LastUses } from './context/last-uses.ts'
 import { openContext } from './context/open-context.ts'
@@ -62,6 +64,10 @@ export async function startAdmin(
   try {
     await storeIsReady(redis)
     await refuseForgetfulStore(redis, log)
+    const { deploymentIdFile: file, organizationId: organization_id } = settings
+    await refuseOtherStore({ redis, file })
+    const ring = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
+    await refuseMissingKeys(redis, ring, settings.lostEncryptionKeys)
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
     const { adminToken } = settings
@@ -72,10 +78,11 @@ export async function startAdmin(
       if (adminToken === null && made.includes('admin_token')) onTokenMade(admin_token)
     }
     onMade(await bootstrapStore(redis, first, new Date()))
-    const { ring, keeper } = await openKeys(settings, redis, name, log)
+    stops.push(await rememberStore({ redis, file, organization_id, log }))
+    const keeper = await openKeys(settings, redis, ring, name, log)
     stops.push(() => keeper.stop())
     stops.push(watchStore(redis, first, log, onMade))
-    const { killLease_ms: lease_ms, organizationId: organization_id } = settings
+    const { killLease_ms: lease_ms } = settings
     if (gate === null)
       stops.push(startBeacon(redis, name, lease_ms), startKillSweeper({ redis, lease_ms, log }))
     stops.push(watchEdgeNames({ redis, organization_id, lease_ms, now: () => new Date() }))
@@ -98,15 +105,15 @@ export async function startAdmin(
   }
 }
 
-/** The keys of the settings, and what keeps everything encrypted with them. */
-async function openKeys(
+/** Keeps everything encrypted with the keys of the settings. */
+const openKeys = (
   settings: NeededSettings,
   redis: RedisClient,
+  ring: LiveKeyRing,
   name: string,
   log: Logger,
-): Promise<{ readonly ring: LiveKeyRing; readonly keeper: KeyKeeper }> {
-  const ring = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
-  const keeper = await keepKeys({
+): Promise<KeyKeeper> =>
+  keepKeys({
     redis,
     ring,
     key_file: settings.encryptionKeyFile,
@@ -117,8 +124,6 @@ async function openKeys(
     now: () => new Date(),
     log,
   })
-  return { ring, keeper }
-}
 
 async function refuseForgetfulStore(redis: RedisClient, log: Logger): Promise<void> {
   const { problems, warnings } = await checkDurability(redis)

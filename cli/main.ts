@@ -50,9 +50,10 @@ function addStart(program: Command): void {
   program
     .command('start')
     .description('run the whole gateway in the foreground')
-    .action(async () => {
+    .option('--new-store', 'start over with an empty store after the one before was lost')
+    .action(async (options: { newStore?: boolean }) => {
       const { runStart } = await import('./start.ts')
-      process.exit(await runStart(process.env))
+      process.exit(await runStart(process.env, options.newStore === true))
     })
 }
 

@@ -20,6 +20,7 @@ import {
   valkeySpec,
 } from './launcher/child-specs.ts'
 import { drainEnvoy } from './launcher/drain-envoy.ts'
+import { checkStoreIdentity } from './launcher/check-store-identity.ts'
 import { choosePorts, type Ports } from './launcher/choose-ports.ts'
 import { type DataDir, openDataDir, ownSecrets, writeOwnFile } from './launcher/data-dir.ts'
 import { endLeftovers, noteChildren } from './launcher/end-leftovers.ts'
@@ -45,7 +46,7 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const report = (line: string): void => void process.stderr.write(`${line}\n`)
 
 /** `agw start`: runs the whole gateway until it is stopped. Returns the exit code. */
-export async function runStart(env: Environment): Promise<number> {
+export async function runStart(env: Environment, isNewStore = false): Promise<number> {
   process.umask(0o077)
   const read = readSettings(env)
   if (!read.ok) {
@@ -56,14 +57,19 @@ export async function runStart(env: Environment): Promise<number> {
   }
   for (const notice of unknownSettings(env)) say(`Note: ${notice}`)
   try {
-    return await startIn(openDataDir(read.settings.dataDir), read.settings, env)
+    return await startIn(openDataDir(read.settings.dataDir), read.settings, env, isNewStore)
   } catch (error) {
     report(`The gateway cannot start: ${(error as Error).message}`)
     return FAILED
   }
 }
 
-async function startIn(dataDir: DataDir, settings: Settings, env: Environment): Promise<number> {
+async function startIn(
+  dataDir: DataDir,
+  settings: Settings,
+  env: Environment,
+  isNewStore: boolean,
+): Promise<number> {
   const unlock = await lockDataDir(dataDir)
   if (unlock === null) {
     throw new Error(
@@ -76,7 +82,7 @@ async function startIn(dataDir: DataDir, settings: Settings, env: Environment): 
     const ports = await choosePorts(settings)
     if (!('proxyPort' in ports))
       throw new Error(`\n${ports.map((problem) => `- ${problem}`).join('\n')}`)
-    return await runChildren(await prepareBoot(dataDir, settings, ports, env))
+    return await runChildren(await prepareBoot(dataDir, settings, ports, env), isNewStore)
   } finally {
     unlock()
   }
@@ -123,7 +129,7 @@ async function prepareBoot(
   return boot
 }
 
-async function runChildren(boot: Boot): Promise<number> {
+async function runChildren(boot: Boot, isNewStore: boolean): Promise<number> {
   let endWith: (code: number) => void = () => undefined
   const ended = new Promise<number>((resolve) => {
     endWith = resolve
@@ -142,7 +148,7 @@ async function runChildren(boot: Boot): Promise<number> {
   const killAll = (): void => supervisor.killAll()
   process.once('exit', killAll)
   const systemd = systemdService(boot.env)
-  const starting = startChildren(boot, supervisor)
+  const starting = startChildren(boot, supervisor, isNewStore)
     .then(() => systemd.notify('READY=1'))
     .catch((error: Error) => {
       report(`The gateway cannot start: ${error.message}`)
@@ -164,11 +170,16 @@ async function runChildren(boot: Boot): Promise<number> {
   return code
 }
 
-async function startChildren(boot: Boot, supervisor: Supervisor): Promise<void> {
+async function startChildren(
+  boot: Boot,
+  supervisor: Supervisor,
+  isNewStore: boolean,
+): Promise<void> {
   if (boot.binaries.valkey !== null) {
     say('Starting the store …')
     await supervisor.start(valkeySpec(boot, boot.binaries.valkey))
   }
+  await checkStoreIdentity(boot, isNewStore)
   say('Starting the admin service, ext-proc, the access log receiver, the echo API and Envoy …')
   const services = [
     adminSpec(boot),
@@ -207,7 +218,21 @@ async function becomesReady(apiUrl: string): Promise<void> {
     const answer = await fetch(`${apiUrl}/readyz`).catch(() => null)
     if (answer?.status === 200) return
     missing = (await answer?.text().catch(() => null)) ?? missing
+    const problem = onlyStoreProblem(missing)
+    if (problem !== null) return report(`Warning: ${problem}.`)
     await wait(READY_POLL_MS)
   }
   throw new Error(`${apiUrl}/readyz did not become ready in ${READY_LIMIT_MS / 1000} s: ${missing}`)
+}
+
+/** The gateway runs, and its operator has to acknowledge what the store has lost. */
+function onlyStoreProblem(readiness: string): string | null {
+  try {
+    const { parts = {} } = JSON.parse(readiness) as { readonly parts?: Record<string, string> }
+    const problems = Object.entries(parts).filter(([, says]) => says !== 'ok')
+    const [part, problem] = problems[0] ?? []
+    return problems.length === 1 && part === 'store' ? (problem ?? null) : null
+  } catch {
+    return null
+  }
 }

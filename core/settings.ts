@@ -241,6 +241,12 @@ export const SETTINGS = {
     'Directory of the activity archive: hourly NDJSON files, each line chained to the previous one by a keyed hash.',
     { shown_default: 'archive in the data directory of `agw start`; off elsewhere' },
   ),
+  deploymentIdFile: optional(
+    'AGW_DEPLOYMENT_ID_FILE',
+    kinds.path,
+    'File in which the admin service remembers its store, so that a start notices an empty, different or older one.',
+    { shown_default: 'deployment-id in the data directory of `agw start`; off elsewhere' },
+  ),
   archiveRetention_ms: optional(
     'AGW_ARCHIVE_RETENTION',
     kinds.days,

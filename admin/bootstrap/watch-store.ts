@@ -2,8 +2,11 @@ import type { Logger } from 'pino'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { bootstrapStore, type FirstThings } from './bootstrap-store.ts'
+import { raiseStoreLost } from './store-lost.ts'
 
 const LOOK_INTERVAL_MS = 1000
+const EMPTIED =
+  'The store was emptied: agents, keys, credentials and kills are gone. Edges keep refusing the agents that they know as killed. Restore a backup before you restart them.'
 
 /** Sets up a wiped store again without a restart. Returns the function that stops the checks. */
 export function watchStore(
@@ -15,6 +18,9 @@ export function watchStore(
   let looking = false
   const look = async (): Promise<void> => {
     if ((await redis.exists(REDIS_KEYS.installation)) === 1) return
+    log.error(EMPTIED)
+    // First, so that it is there whatever happens next.
+    await raiseStoreLost(redis, wanted.settings.organizationId, EMPTIED, {})
     const made = await bootstrapStore(redis, wanted, new Date())
     if (made.length > 0) log.warn({ made }, 'the store was empty and has been set up again')
     onMade(made)

@@ -19,6 +19,7 @@ import { activateKey } from './activate-key.ts'
 import { countSealed, type SealedCounts } from './count-sealed.ts'
 import { forgetHolder, keyHolders, noteHolder } from './key-holders.ts'
 import { edgeWithoutKey, lostKey, missingKey } from './key-sentences.ts'
+import { refuseMissingKeys } from './refuse-missing-keys.ts'
 import { type Resealed, resealAll } from './reseal-all.ts'
 
 const STEP_INTERVAL_MS = 2_000
@@ -87,13 +88,7 @@ class Keeper {
 
   async start(): Promise<void> {
     const { redis, ring, lost } = this.#parts
-    const before = await readStoredKeys(redis)
-    const mismatch = lost.includes(activeKeyId(before) ?? '') ? null : keyMismatch(ring, before)
-    if (mismatch !== null) throw new Error(mismatch)
-    // Before anything is written: a process with a wrong key must not make it the key of this deployment.
-    const counts = await countSealed(redis, 'lasting')
-    for (const [key_id, row] of counts)
-      if (!ring.keys.has(key_id) && !lost.includes(key_id)) throw new Error(missingKey(key_id, row))
+    await refuseMissingKeys(redis, ring, lost)
     await this.#step()
     this.#stops.push(followKeyFile(this.#parts.key_file, (ring_) => this.#take(ring_)))
     this.#running = this.#loop()

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { liveEdges } from '../../core/control/live-edges.ts'
+import { storeProblem } from '../bootstrap/store-lost.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { Strict } from '../http/common-schemas.ts'
 import { probeProxy } from './probe-proxy.ts'
@@ -10,6 +11,7 @@ export const Readiness = Strict({
   /** By part: `ok`, or the problem. */
   parts: Strict({
     redis: Type.String(),
+    store: Type.String(),
     edges: Type.String(),
     proxy: Type.String(),
     encryption_key: Type.String(),
@@ -23,13 +25,15 @@ export async function checkReadiness({
   settings,
   keyProblem,
 }: AdminContext): Promise<Readiness> {
-  const [live, proxy] = await Promise.all([
+  const [live, store, proxy] = await Promise.all([
     liveEdges(redis, settings.killLease_ms).catch(() => null),
+    storeProblem(redis, settings.organizationId).catch(() => null),
     probeProxy(settings),
   ])
   const live_edges = live?.size ?? 0
   const parts = {
     redis: live === null ? 'the store is unavailable' : 'ok',
+    store: store ?? 'ok',
     edges: live_edges > 0 ? 'ok' : 'no edge has sent a heartbeat within its lease',
     proxy: proxy ?? 'ok',
     encryption_key: keyProblem() ?? 'ok',

@@ -80,6 +80,7 @@ async function checkReadiness(url: string): Promise<CheckResult[]> {
 const READY_ADVICE: Readonly<Record<string, string>> = {
   redis: 'Start the store. Until then every call is refused.',
   edges: 'Start an ext-proc process, or check in its log why it receives no beacon.',
+  store: 'Restore a backup: docs/guides/backup.md.',
   encryption_key: 'See the log of the admin service.',
   proxy: 'Check that Envoy is running and can connect to its ext-proc.',
 }

@@ -59,6 +59,9 @@ function ownEnv({ env, redisUrl, secrets, settings }: Boot, more: Environment): 
 
 export const valkeyConfigFile = (dataDir: DataDir): string => join(dataDir.path, 'valkey.conf')
 export const envoyConfigFile = (dataDir: DataDir): string => join(dataDir.path, 'envoy.yaml')
+/** What this machine remembers of its store. */
+export const deploymentFile = ({ dataDir, settings }: Pick<Boot, 'dataDir' | 'settings'>): string =>
+  settings.deploymentIdFile ?? join(dataDir.path, 'deployment-id')
 export const envoyAdminSocket = (dataDir: DataDir): string =>
   join(dataDir.sockets, 'envoy-admin.sock')
 export const adminServiceSocket = (dataDir: DataDir): string => join(dataDir.sockets, 'admin.sock')
@@ -150,6 +153,7 @@ export function adminSpec(boot: Boot): ChildSpec {
     env: ownEnv(boot, {
       AGW_ADMIN_TOKEN: boot.secrets.adminToken,
       AGW_ADMIN_SOCKET: socket,
+      AGW_DEPLOYMENT_ID_FILE: deploymentFile(boot),
       AGW_ARCHIVE_DIR: boot.settings.archiveDir ?? join(boot.dataDir.path, 'archive'),
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),

@@ -9,6 +9,7 @@ export const ALERT_KINDS = [
   'edge_name_clash',
   'encryption_key',
   'streams_not_kept',
+  'store_lost',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

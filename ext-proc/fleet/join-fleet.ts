@@ -5,6 +5,7 @@ import { followKeyFile } from '../../core/follow-key-file.ts'
 import { LiveKeyRing } from '../../core/live-key-ring.ts'
 import { type KeyRing, parseKeyRing } from '../../core/seal.ts'
 import { keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { version } from '../../core/version.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
@@ -74,6 +75,18 @@ export async function joinFleet({
   })
   const parts = { policy, killBoard, held, commands }
   const confirmSoon = makeConfirmer(parts)
+  let deployment_id: string | null = null
+  /** An emptied or different store does not know the kills that this edge knows; calls are refused until it is right. */
+  const refuseOtherStore = async (): Promise<void> => {
+    const found = await commands.get(REDIS_KEYS.installation)
+    deployment_id ??= found
+    if (found === deployment_id) return
+    throw new Error(
+      found === null
+        ? 'the store was emptied; this edge refuses all calls until an admin process has set it up again'
+        : `the store belongs to deployment ${found}, this edge to ${deployment_id}; restart it if that is intended`,
+    )
+  }
   const link = new EdgeLink({
     commands,
     subscription,
@@ -106,6 +119,7 @@ export async function joinFleet({
       const mismatch = keyMismatch(keyRing, await readStoredKeys(commands))
       // Without the lease this edge refuses calls; the reason is logged with each attempt.
       if (mismatch !== null) throw new Error(mismatch)
+      await refuseOtherStore()
       await resync(parts, acknowledge)
     },
     reconnected: makeVerifier(parts, log),

@@ -267,6 +267,9 @@ test('a store that is wiped: old keys stop working, and once the objects are bac
   assert.equal((await ask(again, '/allowed/x')).status, 200)
   assertRefusal(await ask(again, '/forbidden/x'), 403, 'permission_denied')
   assert.equal(sent().length, 1)
+  const { data } = await operator.send('GET', '/admin/alerts?status=open')
+  const alert = data.find(({ kind }: { kind: string }) => kind === 'store_lost')
+  await operator.send('POST', `/admin/alerts/${alert.alert_id}/acknowledge`)
   await stack.ready()
   assert.deepEqual(
     await Promise.all((['ext-proc', 'admin', 'envoy', 'valkey'] as const).map(pidOf)),

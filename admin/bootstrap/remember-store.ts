@@ -1,0 +1,76 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import {
+  otherStore,
+  readSeenStore,
+  readStoreIdentity,
+  type SeenStore,
+  writeSeenStore,
+} from '../../core/store/deployment-file.ts'
+import { raiseStoreLost } from './store-lost.ts'
+
+const WRITE_INTERVAL_MS = 5_000
+
+interface Parts {
+  readonly redis: RedisClient
+  /** Null: nothing is remembered. */
+  readonly file: string | null
+  readonly organization_id: string
+  readonly log: Logger
+}
+
+/**
+ * Before anything is written to the store.
+ * @throws a sentence for the operator when the store is empty or another one although this machine remembers one
+ */
+export async function refuseOtherStore({ redis, file }: Pick<Parts, 'redis' | 'file'>) {
+  if (file === null) return
+  const other = otherStore(file, readSeenStore(file), await readStoreIdentity(redis))
+  if (other !== null) throw new Error(other)
+}
+
+/**
+ * Reports a store that is older than the one that this machine has seen, and remembers from now on how far the store is.
+ * @returns the function that stops it
+ */
+export async function rememberStore(parts: Parts): Promise<() => void> {
+  const { redis, file } = parts
+  if (file === null) return () => undefined
+  const found = await readStoreIdentity(redis)
+  const seen = readSeenStore(file)
+  if (found !== null && seen !== null && found.epoch < seen.epoch)
+    await reportOlder(parts, seen, found)
+  if (found !== null) writeSeenStore(file, found)
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const keep = async (): Promise<void> => {
+    let last = found?.epoch ?? 0
+    for (;;) {
+      await wait(WRITE_INTERVAL_MS, undefined, { signal, ref: false })
+      const now = await readStoreIdentity(redis).catch(() => null)
+      if (now === null || now.epoch <= last) continue
+      last = now.epoch
+      // A full disk must not end the service; the file is then only older.
+      try {
+        writeSeenStore(file, now)
+      } catch (error) {
+        parts.log.warn({ err: error }, `${file} could not be written`)
+      }
+    }
+  }
+  keep().catch(() => undefined)
+  return () => stopped.abort()
+}
+
+async function reportOlder(
+  { redis, organization_id, log }: Parts,
+  seen: SeenStore,
+  found: SeenStore,
+): Promise<void> {
+  const title =
+    'The store is older than before. Kills and changes made since are lost, unless edges that kept running restore them. Compare with the archive of the activity log and repeat what is missing.'
+  const occurrence = { epoch: found.epoch, epoch_before: seen.epoch }
+  log.error(occurrence, title)
+  await raiseStoreLost(redis, organization_id, title, occurrence)
+}

@@ -1,0 +1,36 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as wait } from 'node:timers/promises'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { otherStore, readSeenStore, readStoreIdentity } from '../../core/store/deployment-file.ts'
+import { type Boot, deploymentFile } from './child-specs.ts'
+
+/** A store of the operator's own may come later; the admin service checks it too. */
+const ANSWER_LIMIT_MS = 3_000
+
+/**
+ * Compares the store with what this machine remembers, before any service starts, so that one message says what is wrong.
+ * @param isNewStore whether the operator wants to start over with an empty store
+ * @throws a sentence for the operator
+ */
+export async function checkStoreIdentity(boot: Boot, isNewStore: boolean): Promise<void> {
+  const file = deploymentFile(boot)
+  const redis = connectRedis(boot.redisUrl, { name: 'agw-start', role: 'queue' })
+  try {
+    const found = await Promise.race([readStoreIdentity(redis), noAnswer()])
+    if (found === 'no_answer') return
+    if (isNewStore && found !== null)
+      throw new Error(
+        `the store is not empty: it belongs to deployment ${found.deployment_id}. --new-store is only for an empty store.`,
+      )
+    if (isNewStore) rmSync(file, { force: true })
+    const other = otherStore(file, readSeenStore(file), found)
+    if (other !== null) throw new Error(other)
+  } finally {
+    redis.disconnect()
+  }
+}
+
+async function noAnswer(): Promise<'no_answer'> {
+  await wait(ANSWER_LIMIT_MS, undefined, { ref: false })
+  return 'no_answer'
+}

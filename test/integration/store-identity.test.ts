@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { fromRoot } from '../../core/root.ts'
+import { readSeenStore, writeSeenStore } from '../../core/store/deployment-file.ts'
+import { type AdminInProcess, adminInProcess, type Json } from '../kit/admin-in-process.ts'
+import { freePort } from '../kit/free-port.ts'
+import { startStack } from '../kit/start-stack.ts'
+import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
+
+const KEY = randomBytes(32).toString('base64')
+const TOKEN = randomBytes(32).toString('hex')
+const ORG = 'org_default'
+
+describe('an admin service that remembers its store', () => {
+  let valkey: KitValkey
+  let redis: RedisClient
+  const file = join(tempFolder('seen'), 'deployment-id')
+  const start = (): Promise<AdminInProcess> =>
+    adminInProcess(valkey.url, {
+      AGW_ADMIN_TOKEN: TOKEN,
+      AGW_ENCRYPTION_KEY: KEY,
+      AGW_DEPLOYMENT_ID_FILE: file,
+    })
+  const alertOf = async (admin: AdminInProcess): Promise<Json> => {
+    const { body } = await admin.call('GET', '/admin/alerts?status=open')
+    return body?.data?.find(({ kind }: Json) => kind === 'store_lost')
+  }
+  const storePart = async (admin: AdminInProcess): Promise<string> =>
+    (await admin.call('GET', '/readyz', { token: null })).body.parts.store
+
+  before(async () => {
+    valkey = await startValkey()
+    redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
+  })
+  after(async () => {
+    redis.disconnect()
+    await valkey.stop()
+  })
+
+  test('reports a store that is emptied while it runs, until an operator acknowledges it', async () => {
+    const admin = await start()
+    assert.equal(await storePart(admin), 'ok')
+    await redis.flushall()
+    const alert = await until('the alert', () => alertOf(admin).catch(() => null))
+    assert.equal(alert.severity, 'critical')
+    assert.match(alert.title, /^The store was emptied/)
+    assert.match(admin.log(), /The store was emptied/)
+    await until('the service is set up again', async () => {
+      return (await redis.exists(REDIS_KEYS.adminTokens(ORG))) === 1
+    })
+    assert.match(await storePart(admin), /the store has lost data/)
+    const path = `/admin/alerts/${alert.alert_id}/acknowledge`
+    assert.equal((await admin.call('POST', path)).status, 200)
+    await until('it is ready again', async () => (await storePart(admin)) === 'ok')
+    await admin.stop()
+  })
+
+  test('does not start on an emptied store, and leaves it empty', async () => {
+    await redis.flushall()
+    await assert.rejects(
+      start(),
+      /^Error: The store is empty, but this machine has used .* --new-store/,
+    )
+    assert.equal(await redis.dbsize(), 0)
+  })
+
+  test('does not start on the store of another deployment, and changes nothing there', async () => {
+    const seen = readSeenStore(file)
+    await redis.set(REDIS_KEYS.installation, 'ins_other')
+    await assert.rejects(start(), /belongs to deployment ins_other, but this machine has used/)
+    assert.deepEqual(await redis.keys('*'), [REDIS_KEYS.installation])
+    assert.deepEqual(readSeenStore(file), seen)
+    await redis.flushall()
+  })
+
+  test('starts over when its operator deletes the file, and remembers the new store', async () => {
+    const before_ = readSeenStore(file)
+    rmSync(file)
+    const admin = await start()
+    assert.notEqual(readSeenStore(file)?.deployment_id, before_?.deployment_id)
+    assert.equal(await alertOf(admin), undefined)
+    await admin.stop()
+  })
+
+  test('reports a store that is older than the one it has seen', async () => {
+    const seen = readSeenStore(file)
+    assert.ok(seen !== null)
+    writeSeenStore(file, { ...seen, epoch: seen.epoch + 5_000_000 })
+    const admin = await start()
+    const alert = await alertOf(admin)
+    assert.match(alert.title, /^The store is older than before/)
+    assert.deepEqual(
+      [alert.severity, alert.last.epoch_before],
+      ['critical', seen.epoch + 5_000_000],
+    )
+    assert.match(await storePart(admin), /the store has lost data/)
+    await admin.stop()
+  })
+
+  test('does not start with a file that is damaged', async () => {
+    writeFileSync(file, '{}')
+    await assert.rejects(start(), /is damaged/)
+  })
+})
+
+describe('agw start', () => {
+  test('refuses a store that has lost everything with one message, and starts with --new-store', async () => {
+    const dataDir = tempFolder('lost')
+    const stack = await startStack({ AGW_DATA_DIR: dataDir })
+    const file = join(dataDir, 'deployment-id')
+    const seen = readFileSync(file, 'utf8')
+    assert.equal(await stack.stop(), 0)
+    rmSync(join(dataDir, 'valkey'), { recursive: true })
+    const run = async (...args: string[]) => {
+      const ports = await Promise.all([freePort(), freePort(), freePort()])
+      const child = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), 'start', ...args], {
+        env: {
+          PATH: process.env['PATH'],
+          HOME: process.env['HOME'],
+          ENVOY_BIN: process.env['ENVOY_BIN'],
+          VALKEY_BIN: process.env['VALKEY_BIN'],
+          AGW_CACHE_DIR: process.env['AGW_CACHE_DIR'],
+          AGW_DATA_DIR: dataDir,
+          AGW_EXT_PROC_WORKERS: '1',
+          AGW_PROXY_PORT: String(ports[0]),
+          AGW_API_PORT: String(ports[1]),
+          AGW_ECHO_PORT: String(ports[2]),
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      let out = ''
+      let errors = ''
+      child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
+      child.stderr.setEncoding('utf8').on('data', (part: string) => (errors += part))
+      const ended = once(child, 'exit').then(([code]) => code as number)
+      const isReady = until('it is ready', () => out.includes('The gateway is ready')).catch(
+        () => false,
+      )
+      const result = await Promise.race([ended, isReady.then(() => 'ready' as const)])
+      child.kill('SIGTERM')
+      await ended
+      return { result, errors }
+    }
+    const refused = await run()
+    assert.equal(refused.result, 1)
+    assert.match(
+      refused.errors,
+      /The gateway cannot start: The store is empty, but this machine has used/,
+    )
+    // One message: no service has started and failed.
+    const lines = refused.errors
+      .trim()
+      .split('\n')
+      .filter((line) => !line.startsWith('valkey |'))
+    assert.equal(lines.length, 1, refused.errors)
+    assert.equal(readFileSync(file, 'utf8'), seen)
+    const started = await run('--new-store')
+    assert.equal(started.result, 'ready', started.errors)
+    assert.notEqual(
+      JSON.parse(readFileSync(file, 'utf8')).deployment_id,
+      JSON.parse(seen).deployment_id,
+    )
+    const again = await run('--new-store')
+    assert.equal(again.result, 1)
+    assert.match(again.errors, /the store is not empty/)
+    // A store without its key: nothing is generated.
+    rmSync(join(dataDir, 'encryption-key'))
+    const keyless = await run()
+    assert.equal(keyless.result, 1)
+    assert.match(
+      keyless.errors,
+      /encryption-key is missing, but .* contains a store that is encrypted with it/,
+    )
+    assert.equal(existsSync(join(dataDir, 'encryption-key')), false)
+  })
+})
