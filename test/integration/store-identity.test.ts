@@ -58,7 +58,9 @@ describe('an admin service that remembers its store', () => {
     await until('the service is set up again', async () => {
       return (await redis.exists(REDIS_KEYS.adminTokens(ORG))) === 1
     })
-    assert.match(await storePart(admin), /the store has lost data/)
+    await until('it is not ready', async () =>
+      (await storePart(admin)).includes('the store has lost data'),
+    )
     const path = `/admin/alerts/${alert.alert_id}/acknowledge`
     assert.equal((await admin.call('POST', path)).status, 200)
     await until('it is ready again', async () => (await storePart(admin)) === 'ok')
