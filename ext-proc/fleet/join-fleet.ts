@@ -1,12 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import { startBeacon } from '../../core/control/beacon.ts'
 import { STORE_FORMAT } from '../../core/control/control-message.ts'
 import { followKeyFile } from '../../core/follow-key-file.ts'
 import { LiveKeyRing } from '../../core/live-key-ring.ts'
-import { type KeyRing, parseKeyRing } from '../../core/seal.ts'
-import { keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { parseKeyRing } from '../../core/seal.ts'
 import { version } from '../../core/version.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
@@ -23,6 +19,7 @@ import { makeVerifier } from '../kill/make-verifier.ts'
 import { PolicyStore } from '../policy/policy-store.ts'
 import { resync } from '../kill/resync.ts'
 import { StallWatch } from './stall-watch.ts'
+import { StoreCheck } from './store-check.ts'
 
 interface FleetParts {
   readonly settings: EdgeSettings
@@ -64,7 +61,8 @@ export async function joinFleet({
   })
   const killBoard = new KillBoard(restoreLost)
   const keyRing = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
-  await refuseOtherKey(keyRing, commands)
+  const storeCheck = new StoreCheck(commands, keyRing)
+  await storeCheck.atStart()
   let key_ids: readonly string[] = [...keyRing.keys.keys()]
   const policy = new PolicyStore({ redis: commands, keyRing, killBoard })
   const lease = new LivenessLease(lease_ms, nowMs)
@@ -75,18 +73,6 @@ export async function joinFleet({
   })
   const parts = { policy, killBoard, held, commands }
   const confirmSoon = makeConfirmer(parts)
-  let deployment_id: string | null = null
-  /** An emptied or different store does not know the kills that this edge knows; calls are refused until it is right. */
-  const refuseOtherStore = async (): Promise<void> => {
-    const found = await commands.get(REDIS_KEYS.installation)
-    deployment_id ??= found
-    if (found === deployment_id) return
-    throw new Error(
-      found === null
-        ? 'the store was emptied; this edge refuses all calls until an admin process has set it up again'
-        : `the store belongs to deployment ${found}, this edge to ${deployment_id}; restart it if that is intended`,
-    )
-  }
   const link = new EdgeLink({
     commands,
     subscription,
@@ -116,10 +102,8 @@ export async function joinFleet({
     },
     cutDeleted: (organization_id) => cutDeleted(parts, organization_id),
     resync: async (acknowledge) => {
-      const mismatch = keyMismatch(keyRing, await readStoredKeys(commands))
       // Without the lease this edge refuses calls; the reason is logged with each attempt.
-      if (mismatch !== null) throw new Error(mismatch)
-      await refuseOtherStore()
+      await storeCheck.refuseOther()
       await resync(parts, acknowledge)
     },
     reconnected: makeVerifier(parts, log),
@@ -133,19 +117,4 @@ export async function joinFleet({
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
   return { held, killBoard, policy, lease, stall, link, stopBeacon }
-}
-
-/** How long a start waits for the store to tell its key; while the store is unavailable, a resync makes the check. */
-const KEY_CHECK_LIMIT_MS = 2_000
-const KEY_CHECK_POLL_MS = 50
-
-async function refuseOtherKey(ring: KeyRing, redis: RedisClient): Promise<void> {
-  const deadline_ms = nowMs() + KEY_CHECK_LIMIT_MS
-  let stored = await readStoredKeys(redis).catch(() => null)
-  while (stored === null && nowMs() < deadline_ms) {
-    await wait(KEY_CHECK_POLL_MS)
-    stored = await readStoredKeys(redis).catch(() => null)
-  }
-  const mismatch = stored === null ? null : keyMismatch(ring, stored)
-  if (mismatch !== null) throw new Error(mismatch)
 }
