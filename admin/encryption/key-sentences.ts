@@ -11,4 +11,4 @@ export const edgeWithoutKey = (process: string, key_id: string): string =>
   `${process} does not have encryption key ${key_id}, so it refuses calls whose credential is encrypted with it. Set AGW_ENCRYPTION_KEY there to the value that the admin service has, and restart it.`
 
 export const lostKey = (key_id: string, counts: Readonly<Record<SealedKind, number>>): string =>
-  `${describeCounts(counts)} were encrypted with key ${key_id}, which is lost. Set them again: PUT the integration with auth, PATCH the webhook with secret. Then remove ${key_id} from AGW_LOST_ENCRYPTION_KEYS.`
+  `${describeCounts(counts)} were encrypted with key ${key_id}, which is lost. Set them again: PUT the integration with auth, PATCH the webhook with url and secret. Then remove ${key_id} from AGW_LOST_ENCRYPTION_KEYS.`

@@ -1,12 +1,13 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { isSealed } from '../../core/seal.ts'
 import { scanHash } from '../../core/redis/scan-store.ts'
 import { resealSecrets } from '../webhooks/webhook-secret.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { SealedRecord, SealedStore } from './sealed-store.ts'
 
 export const sealedWebhookSecrets: SealedStore = {
-  names: ['webhook secret', 'webhook secrets'],
+  names: ['webhook URL or secret', 'webhook URLs and secrets'],
   is_short_lived: false,
   records: recordsOf,
 }
@@ -16,12 +17,14 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
     const key = REDIS_KEYS.webhooks(organization_id)
     for await (const [id, text] of scanHash(redis, key)) {
       const webhook = JSON.parse(text) as Webhook
-      const { secret, previous_secret } = webhook
+      const { url, secret, previous_secret } = webhook
       yield {
         organization_id,
         id,
-        sealed: [secret, previous_secret?.sealed].filter((one) => one != null),
-        has_clear: false,
+        sealed: [url, secret, previous_secret?.sealed]
+          .filter((one) => one != null)
+          .filter(isSealed),
+        has_clear: !isSealed(url),
         reseal: (ring) => {
           const resealed = resealSecrets(ring, webhook)
           return resealed === null

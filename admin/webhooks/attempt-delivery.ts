@@ -2,7 +2,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { type Sender, sendDelivery } from './send-delivery.ts'
 import { signDelivery } from './sign-delivery.ts'
-import { openSecrets } from './webhook-secret.ts'
+import { openSecrets, openUrl } from './webhook-secret.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Signs and sends one envelope with the URL and the secrets that the webhook has now. Never sends unsigned what should be signed. */
@@ -13,7 +13,8 @@ export async function attemptDelivery(
 ): Promise<AttemptOutcome> {
   const now = parts.now()
   const secrets = openSecrets(parts.ring, webhook, now)
-  if (secrets === null)
+  const url = openUrl(parts.ring, webhook)
+  if (secrets === null || url === null)
     return {
       is_success: false,
       status: null,
@@ -23,5 +24,5 @@ export async function attemptDelivery(
     }
   const timestamp_s = Math.floor(now.getTime() / 1000)
   const headers = signDelivery({ ...message, timestamp_s }, secrets)
-  return await sendDelivery(parts.sender, { url: webhook.url, headers, body: message.body })
+  return await sendDelivery(parts.sender, { url, headers, body: message.body })
 }

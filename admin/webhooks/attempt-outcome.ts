@@ -11,7 +11,7 @@ export const ATTEMPT_ERRORS = {
   tls_failed: 'The certificate is not valid for the host, or the TLS handshake failed.',
   invalid_response: 'The response is not HTTP, or its headers are too large.',
   secret_unavailable:
-    'The stored secret cannot be decrypted with the current encryption key. Nothing was sent.',
+    'The stored secret or URL cannot be decrypted with the current encryption key. Nothing was sent.',
 } as const
 export type AttemptError = keyof typeof ATTEMPT_ERRORS
 

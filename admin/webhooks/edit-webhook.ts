@@ -8,7 +8,7 @@ import type { Edited } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
 import { webhookContextOf } from './webhook-context.ts'
 import type { EditableWebhook } from './webhook-schemas.ts'
-import { sealSecret } from './webhook-secret.ts'
+import { openUrl, sealSecret, sealUrl } from './webhook-secret.ts'
 import { SECRET_OVERLAP_MS, type Webhook } from './webhook.ts'
 
 /** A new secret is a rotation; `secret: null` ends signing at once. */
@@ -23,7 +23,9 @@ export function editWebhook({
 }): Edited<Webhook> | Refusal {
   const problem = checkWebhookUrl(rest.url, webhookContextOf(context).policy)
   if (problem !== null) return invalid([{ path: '/url', message: problem }])
-  return changedWebhook(record, { ...withSecret(context, record, secret), ...rest })
+  const { ring } = context
+  const url = openUrl(ring, record) === rest.url ? record.url : sealUrl(ring, record, rest.url)
+  return changedWebhook(record, { ...withSecret(context, record, secret), ...rest, url })
 }
 
 /** The change, with log texts for members that the log does not show. */

@@ -2,7 +2,9 @@ import type { Logger } from 'pino'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import type { KeyRing } from '../../core/seal.ts'
 import type { Mailer } from '../email/mailer.ts'
+import { openUrl } from './webhook-secret.ts'
 import type { Webhook } from './webhook.ts'
 
 /** The next try of an e-mail that could not be sent. */
@@ -12,6 +14,7 @@ const GIVE_UP_MS = 24 * 3600 * 1000
 
 export interface NoticeParts {
   readonly redis: RedisClient
+  readonly ring: KeyRing
   /** Null where e-mail is off: the log has the warning then. */
   readonly mailer: Mailer | null
   readonly now: () => Date
@@ -57,13 +60,19 @@ async function openAlert({ redis, now }: NoticeParts, notice: string): Promise<v
   await raiseAlert(redis, organization_id, cause, now())
 }
 
-async function tell({ redis, mailer, now, log }: NoticeParts, notice: string): Promise<boolean> {
+async function tell(
+  { redis, ring, mailer, now, log }: NoticeParts,
+  notice: string,
+): Promise<boolean> {
   const [organization_id = '', webhook_id = '', since = ''] = notice.split(' ')
   const text = await redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id)
   if (text === null) return true
-  const { name, url } = JSON.parse(text) as Webhook
+  const webhook = JSON.parse(text) as Webhook
+  const { name } = webhook
+  const url = openUrl(ring, webhook)
+  const host = url === null ? 'unknown' : new URL(url).host
   const failing_since = new Date(Number(since)).toISOString()
-  const facts = { organization_id, webhook_id, name, host: new URL(url).host, failing_since }
+  const facts = { organization_id, webhook_id, name, host, failing_since }
   if (mailer === null) {
     log.warn(
       facts,

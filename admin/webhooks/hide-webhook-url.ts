@@ -1,4 +1,6 @@
 const HIDDEN = '***'
+/** Of a URL of which not even the origin can be shown. */
+export const HIDDEN_URL = `https://${HIDDEN}`
 /** Parts of a URL that are shorter are words such as `services` or `hooks`, and stand in any text. */
 const PART_LENGTH_MIN = 9
 

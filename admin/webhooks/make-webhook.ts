@@ -7,7 +7,7 @@ import type { Made } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
 import { webhookContextOf } from './webhook-context.ts'
 import type { NewWebhook } from './webhook-schemas.ts'
-import { sealSecret } from './webhook-secret.ts'
+import { sealSecret, sealUrl } from './webhook-secret.ts'
 import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
 
 export async function makeWebhook(
@@ -26,7 +26,7 @@ export async function makeWebhook(
   const webhook: Webhook = {
     ...owner,
     name: body.name,
-    url: body.url,
+    url: sealUrl(ring, owner, body.url),
     events: body.events,
     secret: body.secret == null ? null : sealSecret(ring, owner, body.secret),
     previous_secret: null,

@@ -43,10 +43,10 @@ export const createSender = (
 
 /** Starts webhook delivery: relay, worker, notices, cleanup. Returns the function that stops them in order. */
 export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
-  const { settings, redis, log, now, mailer, onAttempt } = parts
+  const { settings, redis, ring, log, now, mailer, onAttempt } = parts
   const queue = new DeliveryQueue(redis, settings.webhookDelays_ms, parts.bounds)
   const notify = (): void => {
-    sendFailureNotices({ redis, mailer, now, log }).catch(ignoreUntilNext)
+    sendFailureNotices({ redis, ring, mailer, now, log }).catch(ignoreUntilNext)
   }
   const ignoreUntilNext = (error: unknown): void =>
     log.warn({ err: error }, 'cleaning up webhooks failed; it will be retried')
@@ -55,7 +55,7 @@ export function startWebhooks(parts: WebhookParts): { stop(): Promise<void> } {
     redis,
     now,
     log,
-    ring: parts.ring,
+    ring,
     sender: createSender(settings),
     onFailing: notify,
     ...(onAttempt ? { onAttempt } : {}),

@@ -10,8 +10,7 @@ export const webhookKind: ResourceKind<Webhook> = {
   name: WEBHOOK_RESOURCE.name,
   id: WEBHOOK_RESOURCE.id,
   store: storeIn<Webhook>(REDIS_KEYS.webhooks, REDIS_KEYS.webhookIndex),
-  show: ({ context, actor }, webhooks) =>
-    webhookViews(context.redis, webhooks, context.now(), actor.role),
+  show: ({ context, actor }, webhooks) => webhookViews(context, webhooks, actor.role),
   audited: withoutUrl,
   targets: () => [],
 }

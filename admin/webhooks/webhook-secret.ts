@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/seal.ts'
+import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/seal.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Webhook } from './webhook.ts'
 
@@ -9,7 +9,17 @@ type Owner = Pick<Webhook, 'organization_id' | 'webhook_id'>
 export const mintSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`
 
 export const sealSecret = (ring: KeyRing, owner: Owner, text: string): string =>
-  seal(ring, text, bindingOf(owner))
+  seal(ring, text, bindingOf(owner, 'secret'))
+
+/** A URL can be the secret of its receiver, as those of Slack and Teams are. */
+export const sealUrl = (ring: KeyRing, owner: Owner, url: string): string =>
+  seal(ring, url, bindingOf(owner, 'url'))
+
+/** Also of a URL that an older version stored unencrypted; null if it cannot be decrypted. */
+export function openUrl(ring: KeyRing, webhook: Webhook): string | null {
+  if (!isSealed(webhook.url)) return webhook.url
+  return unseal(ring, webhook.url, bindingOf(webhook, 'url'))?.reveal() ?? null
+}
 
 /** The secrets that sign now, the current one first; null if one cannot be decrypted. */
 export function openSecrets(ring: KeyRing, webhook: Webhook, now: Date): readonly Secret[] | null {
@@ -17,31 +27,37 @@ export function openSecrets(ring: KeyRing, webhook: Webhook, now: Date): readonl
   const { previous_secret } = webhook
   if (previous_secret !== null && Date.parse(previous_secret.until) > now.getTime())
     sealed.push(previous_secret.sealed)
-  const opened = sealed.map((text) => unseal(ring, text, bindingOf(webhook)))
+  const opened = sealed.map((text) => unseal(ring, text, bindingOf(webhook, 'secret')))
   return opened.every((secret) => secret !== null) ? opened : null
 }
 
 /**
- * The same webhook with its secrets under the primary key; null when one does not open. The former secret too, also after
- * its time, so that nothing needs the old key.
+ * The same webhook with its URL and secrets under the primary key; null when one does not open. The former secret too,
+ * also after its time, so that nothing needs the old key.
  */
 export function resealSecrets(ring: KeyRing, webhook: Webhook): Webhook | null {
-  const again = (sealed: string): string | null => reseal(ring, sealed, bindingOf(webhook))
+  const again = (sealed: string): string | null =>
+    reseal(ring, sealed, bindingOf(webhook, 'secret'))
   const { previous_secret } = webhook
+  const opened = openUrl(ring, webhook)
   const secret = webhook.secret === null ? null : again(webhook.secret)
   const previous = previous_secret === null ? null : again(previous_secret.sealed)
-  if (webhook.secret !== null && secret === null) return null
-  if (previous_secret === null) return { ...webhook, secret }
+  if (opened === null || (webhook.secret !== null && secret === null)) return null
+  const url = sealUrl(ring, webhook, opened)
+  if (previous_secret === null) return { ...webhook, url, secret }
   return previous === null
     ? null
-    : { ...webhook, secret, previous_secret: { ...previous_secret, sealed: previous } }
+    : { ...webhook, url, secret, previous_secret: { ...previous_secret, sealed: previous } }
 }
 
 /** No origin: the secret is never sent, and a change of the URL keeps it. */
-const bindingOf = ({ organization_id, webhook_id }: Owner): SealBinding => ({
+const bindingOf = (
+  { organization_id, webhook_id }: Owner,
+  member: 'secret' | 'url',
+): SealBinding => ({
   stored_as: 'webhook_secret',
   organization_id,
   owner_id: webhook_id,
-  kind: 'webhook.secret',
+  kind: `webhook.${member}`,
   origin: '',
 })

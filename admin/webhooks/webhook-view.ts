@@ -1,7 +1,9 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { AdminContext } from '../context/admin-context.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { AdminRole } from '../../core/model.ts'
-import { hideWebhookUrl } from './hide-webhook-url.ts'
+import { HIDDEN_URL, hideWebhookUrl } from './hide-webhook-url.ts'
+import { openUrl } from './webhook-secret.ts'
 import type { Webhook, WebhookState } from './webhook.ts'
 
 const NEW: WebhookState & { readonly pending: number } = {
@@ -14,13 +16,14 @@ const NEW: WebhookState & { readonly pending: number } = {
 
 /** Webhooks as the API shows them, without secrets; below the role `admin` the URL is a secret too. */
 export async function webhookViews(
-  redis: RedisClient,
+  { redis, ring, now }: Pick<AdminContext, 'redis' | 'ring' | 'now'>,
   webhooks: readonly Webhook[],
-  now: Date,
   role: AdminRole,
 ): Promise<Record<string, unknown>[]> {
   const states = await Promise.all(webhooks.map(({ webhook_id }) => readState(redis, webhook_id)))
-  const views = webhooks.map((webhook, i) => webhookView(webhook, now, states[i] ?? NEW))
+  const views = webhooks.map((webhook, i) =>
+    webhookView({ ...webhook, url: openUrl(ring, webhook) ?? HIDDEN_URL }, now(), states[i] ?? NEW),
+  )
   return role === 'admin' ? views : views.map(withoutUrl)
 }
 
@@ -30,7 +33,8 @@ export const withoutUrl = (view: Record<string, unknown>): Record<string, unknow
   url: hideWebhookUrl(String(view['url'])),
 })
 
-export function webhookView(webhook: Webhook, now: Date, state = NEW): Record<string, unknown> {
+/** `url` in the clear. */
+function webhookView(webhook: Webhook, now: Date, state: typeof NEW): Record<string, unknown> {
   const { webhook_id, name, url, events, secret, previous_secret, created_at } = webhook
   const { success_count, failure_count, last_triggered_ms, failing_since_ms, pending } = state
   const until = previous_secret?.until ?? null

@@ -5,6 +5,7 @@ export interface Webhook {
   readonly webhook_id: string
   readonly organization_id: string
   readonly name: string
+  /** Encrypted; as it is where an older version stored it (`openUrl` reads both). */
   readonly url: string
   readonly events: readonly DeliveredEvent[]
   /** Sealed; null if deliveries are not signed. */

@@ -5,7 +5,7 @@ import { table } from './table.ts'
 export const redisKeysPage = (): string => `# Redis keys
 
 All keys share one hash tag, so that a script can use several of them on a Redis Cluster. Secrets are stored as hashes (keys,
-tokens) or sealed (credentials, webhook secrets).
+tokens) or sealed (credentials, webhook URLs and secrets).
 
 ${table(
   ['key', 'type', 'content'],

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { resealAll } from '../../admin/encryption/reseal-all.ts'
+import type { Webhook } from '../../admin/webhooks/webhook.ts'
 import { ROUTES } from '../../admin/server/routes.ts'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { mintKey } from '../../core/api-key.ts'
@@ -305,6 +306,39 @@ describe('threat 4: seals', () => {
   })
 })
 
+test('the URL of a webhook that an older version stored in the clear works, and is encrypted at startup', async () => {
+  const url = 'https://hooks.example.com/services/T0/B0/clear-secret'
+  const body = { name: 'old', url, events: ['agent_killed'] }
+  const { webhook_id } = await make('/webhooks', body)
+  const hash = REDIS_KEYS.webhooks(ORG)
+  const record = async (): Promise<Webhook> =>
+    JSON.parse((await redis.hget(hash, webhook_id)) ?? '') as Webhook
+  assert.ok(isSealed((await record()).url))
+  await redis.hset(hash, webhook_id, JSON.stringify({ ...(await record()), url }))
+  const path = `/webhooks/${webhook_id}`
+  assert.equal((await admin.call('GET', path)).body.url, url)
+  // A change that leaves it as it is keeps it too.
+  const renamed = await admin.call('PATCH', path, { body: { name: 'renamed' } })
+  assert.deepEqual([renamed.status, renamed.body.url], [200, url])
+  await redis.hset(hash, webhook_id, JSON.stringify({ ...(await record()), url }))
+  const started = await adminInProcess(valkey.url, {
+    AGW_ADMIN_TOKEN: admin.token,
+    AGW_ENCRYPTION_KEY: admin.encryption_key,
+  })
+  await started.stop()
+  const { url: sealed } = await record()
+  assert.ok(isSealed(sealed))
+  assert.equal((await admin.call('GET', path)).body.url, url)
+  // Bound to its webhook: moved to another one, it does not open, and nothing is sent.
+  const other = (await make('/webhooks', { ...body, url: `${url}2` })).webhook_id
+  const moved = JSON.parse((await redis.hget(hash, other)) ?? '') as Webhook
+  await redis.hset(hash, other, JSON.stringify({ ...moved, url: sealed }))
+  assert.equal((await admin.call('GET', `/webhooks/${other}`)).body.url, 'https://***')
+  const tested = await admin.call('POST', `/webhooks/${other}/test`, { body: {} })
+  assert.equal(tested.body.attempts[0].error, 'secret_unavailable')
+  for (const id of [webhook_id, other]) await admin.call('DELETE', `/webhooks/${id}`)
+})
+
 describe('a user name that version 0.1 stored in the clear', () => {
   const USERNAME = 'sk_live_0123456789-clear'
 
@@ -410,7 +444,7 @@ describe('explain', () => {
       assert.equal(answer.status, 200, answer.text)
       return answer.body
     }
-    const allowed = await ask('get', `${base_url}/models/a`)
+    const allowed = await ask('GET', `${base_url}/models/a`)
     assert.equal(allowed.answer, 'allowed')
     assert.deepEqual(
       [allowed.integration.integration_id, allowed.scope.scope_id, allowed.rule],

@@ -6,7 +6,7 @@ import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { countSealed } from '../../admin/encryption/count-sealed.ts'
-import { openSecrets } from '../../admin/webhooks/webhook-secret.ts'
+import { openSecrets, openUrl } from '../../admin/webhooks/webhook-secret.ts'
 import type { Webhook } from '../../admin/webhooks/webhook.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
 import type { Integration } from '../../core/model.ts'
@@ -90,7 +90,7 @@ async function storeEverything(admin: AdminInProcess, name: string) {
   }
   const { webhook_id } = await make('/webhooks', {
     name: 'signed',
-    url: 'https://hooks.example.com/x',
+    url: 'https://hooks.example.com/secret',
     events: ['agent_killed'],
     secret: 'first-secret',
   })
@@ -119,10 +119,12 @@ async function opened(
     (await redis.hget(REDIS_KEYS.webhooks(ORG), webhook_id)) ?? '',
   ) as Webhook
   for (const secret of openSecrets(ring, webhook, new Date()) ?? []) texts.push(secret.reveal())
+  texts.push(openUrl(ring, webhook) ?? '')
   return texts.filter((text) => text.includes('secret')).sort()
 }
 const ALL = [
   ...[...JSON.stringify(AUTHS).matchAll(/"(secret-[a-z]+)"/g)].map(([, text = '']) => text),
+  'https://hooks.example.com/secret',
   'first-secret',
   'second-secret',
 ].sort()
