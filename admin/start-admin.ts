@@ -7,6 +7,7 @@ import { connectRedis } from '../core/redis/connect-redis.ts'
 import { CHANNELS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { LiveKeyRing } from '../core/live-key-ring.ts'
+import { storeAccess } from '../core/redis/store-access.ts'
 import { parseKeyRing } from '../core/seal.ts'
 import { warmUp } from './activity/warm-up.ts'
 import { startActivityWorker } from './activity/activity-worker.ts'
@@ -46,8 +47,9 @@ export async function startAdmin(
 ): Promise<RunningAdmin> {
   // Containers share host names and process numbers; locks and queues go by this name.
   const name = `admin-${randomBytes(6).toString('hex')}`
-  const redis = connectRedis(settings.redisUrl, { name, role: 'commands' })
-  const subscription = connectRedis(settings.redisUrl, {
+  const store = storeAccess(settings, settings.redisUrl)
+  const redis = connectRedis(store, { name, role: 'commands' })
+  const subscription = connectRedis(store, {
     name: `${name}-sub`,
     role: 'subscription',
   })
@@ -135,7 +137,8 @@ async function refuseForgetfulStore(redis: RedisClient, log: Logger): Promise<vo
 function startDeliveries(context: AdminContext, name: string): () => Promise<void> {
   const { settings, redis, ring, log, now, metrics } = context
   const mailer = createMailer(settings)
-  const blocking = connectRedis(settings.redisUrl ?? '', { name: `${name}-outbox`, role: 'queue' })
+  const store = storeAccess(settings, settings.redisUrl ?? '')
+  const blocking = connectRedis(store, { name: `${name}-outbox`, role: 'queue' })
   const webhooks = startWebhooks({
     settings,
     redis,

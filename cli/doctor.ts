@@ -19,7 +19,7 @@ import { checkStore } from './doctor/check-store.ts'
 import { failed, type CheckResult, ok, warning } from './doctor/check-result.ts'
 import { dataDirAt } from './launcher/data-dir.ts'
 import { urlOf } from './launcher/url-of.ts'
-import { findStoreUrl } from './store-url.ts'
+import { findStore } from './find-store.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
 /**
@@ -75,15 +75,15 @@ async function checkHere(token: string | null, env: Environment): Promise<CheckR
 /** A gateway that is not running is not a failure. */
 async function checkRunning(settings: Settings, token: string | null): Promise<CheckResult[]> {
   const dataDir = dataDirAt(settings.dataDir)
-  const storeUrl = await findStoreUrl(settings)
-  const store = storeUrl === null ? [] : await checkStore(storeUrl)
+  const access = await findStore(settings)
+  const store = access === null ? [] : await checkStore(access)
   // The check of the clock needs an answer.
   const isReachable = store.some(({ check }) => check === 'clock')
   const url = urlOf('http', settings.apiHost, settings.apiPort)
   const isRunning = (await ask(url, '/healthz', null)).status === 200
   return [
     ...store,
-    ...(storeUrl === null || !isReachable ? [] : await checkKeys(storeUrl, settings)),
+    ...(access === null || !isReachable ? [] : await checkKeys(access, settings)),
     ...(isRunning
       ? await checkGateway(url, token ?? settings.adminToken ?? keptToken(dataDir.path))
       : [

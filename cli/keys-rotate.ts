@@ -11,7 +11,7 @@ import { type KeyRing, parseKeyRing, SEALED_KINDS } from '../core/seal.ts'
 import { type Environment, readSettings } from '../core/settings.ts'
 import { activeKeyId, readStoredKeys } from '../core/store/stored-keys.ts'
 import { findOwnKey, type OwnKey } from './own-key.ts'
-import { findStoreUrl } from './store-url.ts'
+import { findStore } from './find-store.ts'
 import { terminalLines } from './terminal-text.ts'
 
 const POLL_MS = 250
@@ -50,10 +50,10 @@ export async function runKeysRotate(
     throw new Error(
       'No encryption key found. Set AGW_ENCRYPTION_KEY_FILE, or AGW_DATA_DIR to the directory of the gateway.',
     )
-  const url = await findStoreUrl(read.settings)
-  if (url === null)
+  const store = await findStore(read.settings)
+  if (store === null)
     throw new Error('The gateway is not running on this machine. Start it, then run this again.')
-  const redis = connectRedis(url, { name: 'agw-keys-rotate', role: 'queue' })
+  const redis = connectRedis(store, { name: 'agw-keys-rotate', role: 'queue' })
   try {
     await Promise.race([redis.ping(), failAfter(CONNECT_LIMIT_MS)])
     const say = (line: string): void => void stdout.write(`${terminalLines(line)}\n`)

@@ -69,6 +69,16 @@ export const email = matching(
   'is not an e-mail address',
 )
 
+const visible = matching(
+  'text',
+  /^\P{Cc}{1,512}$/u,
+  'is not a text of at most 512 characters without control characters',
+)
+
+export const text: SettingKind<string> = visible
+
+export const secretText: SettingKind<string> = secret(visible)
+
 export const path: SettingKind<string> = {
   name: 'path',
   parse: (text) => (text.includes('\0') ? bad('is not a path') : good(text)),

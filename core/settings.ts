@@ -82,6 +82,44 @@ export const SETTINGS = {
   redisUrl: optional('REDIS_URL', kinds.redisUrl, 'Address of Redis or Valkey.', {
     shown_default: 'an embedded Valkey under the data directory',
   }),
+  redisTlsCaFile: optional(
+    'REDIS_TLS_CA_FILE',
+    kinds.readableFile,
+    'CA of the store and its Sentinels (PEM), instead of the public CAs. This file and the next two are read again for each new connection.',
+    { shown_default: 'the public CAs of Node.js' },
+  ),
+  redisTlsCertFile: optional(
+    'REDIS_TLS_CERT_FILE',
+    kinds.readableFile,
+    'Client certificate for the store and its Sentinels (PEM).',
+  ),
+  redisTlsKeyFile: optional(
+    'REDIS_TLS_KEY_FILE',
+    kinds.readableFile,
+    'Private key of REDIS_TLS_CERT_FILE (PEM).',
+  ),
+  redisTlsServerName: optional(
+    'REDIS_TLS_SERVER_NAME',
+    kinds.host,
+    'Name that the certificate of the store must contain, where a cluster or Sentinels announce IP addresses.',
+    { shown_default: 'the host of each connection' },
+  ),
+  redisSentinelUsername: optional(
+    'REDIS_SENTINEL_USERNAME',
+    kinds.text,
+    'User name for the Sentinels. The one in REDIS_URL is for the store.',
+  ),
+  redisSentinelPassword: optional(
+    'REDIS_SENTINEL_PASSWORD',
+    kinds.secretText,
+    'Password for the Sentinels. The one in REDIS_URL is for the store.',
+  ),
+  redisSentinelTls: optional(
+    'REDIS_SENTINEL_TLS',
+    kinds.onOff,
+    'Whether the Sentinels are reached by TLS, if it differs from the store.',
+    { shown_default: 'on with rediss+sentinel://' },
+  ),
   dataDir: withDefault(
     'AGW_DATA_DIR',
     kinds.path,
@@ -463,6 +501,7 @@ function conflicts(
         : `The AGW_EXT_PROC_TLS_ files must be set together: ${names} missing.`,
     )
   }
+  problems.push(...storeConflicts(values, isSet))
   const { proxyPort, apiPort } = values
   const samePort = typeof proxyPort === 'number' && proxyPort === apiPort && proxyPort !== 0
   if (samePort && values.proxyHost === values.apiHost)
@@ -471,6 +510,34 @@ function conflicts(
     problems.push('AGW_SMTP_URL requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
     problems.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
+  return problems
+}
+
+/** Settings of the connection to the store that its address does not use. */
+function storeConflicts(
+  { redisUrl }: Partial<Record<keyof Settings, unknown>>,
+  isSet: (field: keyof Catalogue) => boolean,
+): string[] {
+  const problems: string[] = []
+  if (isSet('redisTlsCertFile') !== isSet('redisTlsKeyFile'))
+    problems.push('REDIS_TLS_CERT_FILE and REDIS_TLS_KEY_FILE must be set together.')
+  const url = typeof redisUrl === 'string' ? redisUrl : ''
+  if (url === '' && isSet('redisUrl')) return problems
+  const unusedIf = (
+    isUnused: boolean,
+    fields: readonly (keyof Catalogue)[],
+    needs: string,
+  ): void => {
+    const names = fields.filter(isSet).map((field) => SETTINGS[field].name)
+    if (isUnused && names.length > 0)
+      problems.push(`${names.join(', ')} would not be used: REDIS_URL must begin with ${needs}.`)
+  }
+  const tls = ['redisTlsCaFile', 'redisTlsCertFile', 'redisTlsServerName'] as const
+  const hasTls =
+    url.startsWith('rediss') || (url.includes('+sentinel') && isSet('redisSentinelTls'))
+  unusedIf(!hasTls, tls, 'rediss')
+  const sentinel = ['redisSentinelUsername', 'redisSentinelPassword', 'redisSentinelTls'] as const
+  unusedIf(!url.includes('+sentinel://'), sentinel, 'redis+sentinel:// or rediss+sentinel://')
   return problems
 }
 

@@ -4,6 +4,7 @@ import { raiseAlert } from '../core/alerts/raise-alert.ts'
 import type { EdgeNumber } from '../core/metrics/metric-catalogue.ts'
 import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
+import { storeAccess } from '../core/redis/store-access.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { warmScanner } from '../core/scanner/warm-scanner.ts'
 import type { Environment } from '../core/settings.ts'
@@ -59,7 +60,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const { edgeId: edge_id, region } = settings
   const log = pino({ base: { service: 'ext-proc', edge_id }, redact: HIDDEN_MEMBERS })
   warmScanner()
-  const connections = connectEdge(settings.redisUrl, edge_id)
+  const connections = connectEdge(storeAccess(settings, settings.redisUrl), edge_id)
   const { commands } = connections
   const recorder = new ActivityRecorder({ redis: commands, nowMs: Date.now, log })
   const uses = new AgentUses(commands, Date.now)

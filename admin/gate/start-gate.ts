@@ -7,6 +7,7 @@ import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { startBeacon } from '../../core/control/beacon.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { CHANNELS } from '../../core/redis/redis-keys.ts'
+import { storeAccess } from '../../core/redis/store-access.ts'
 import { LiveKeyRing } from '../../core/live-key-ring.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { LastUses } from '../context/last-uses.ts'
@@ -43,8 +44,9 @@ export async function startGate(
     const thread = await runApiThread({ sockets, onTokenMade, log })
     const name = `admin-kills-${randomBytes(6).toString('hex')}`
     const { redisUrl, encryptionKey, killLease_ms: lease_ms } = settings
-    const redis = connectRedis(redisUrl, { name, role: 'commands' })
-    const subscription = connectRedis(redisUrl, { name: `${name}-sub`, role: 'subscription' })
+    const store = storeAccess(settings, redisUrl)
+    const redis = connectRedis(store, { name, role: 'commands' })
+    const subscription = connectRedis(store, { name: `${name}-sub`, role: 'subscription' })
     const tokenUses = new LastUses(redis, () => new Date())
     stops.push(
       () => redis.disconnect(),

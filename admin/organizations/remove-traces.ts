@@ -1,4 +1,3 @@
-import { Cluster } from 'ioredis'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -17,12 +16,10 @@ export async function removeTraces(redis: RedisClient, org: string, traces: Trac
     await redis.hdel(REDIS_KEYS.adminTokenHashes, ...some)
   // The kind of a key comes before the organization, so an agent that is called like one has no key that fits.
   const own = new RegExp(`^\\{agw\\}:[a-z-]+:${org}(:|$)`)
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
-  for (const node of nodes)
-    for await (const found of node.scanStream({ match: `*:${org}*`, count: 1000 })) {
-      const keys = (found as string[]).filter((key) => own.test(key))
-      for (const some of chunks(keys)) await node.unlink(...some)
-    }
+  for await (const found of redis.scanStream({ match: `*:${org}*`, count: 1000 })) {
+    const keys = (found as string[]).filter((key) => own.test(key))
+    for (const some of chunks(keys)) await redis.unlink(...some)
+  }
 }
 
 function* chunks(items: readonly string[]): Generator<readonly string[]> {

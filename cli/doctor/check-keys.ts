@@ -4,6 +4,7 @@ import { keyHolders } from '../../admin/encryption/key-holders.ts'
 import { missingKey } from '../../admin/encryption/key-sentences.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { StoreAccess } from '../../core/redis/store-access.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
 import { activeKeyId, keyMismatch, readStoredKeys } from '../../core/store/stored-keys.ts'
@@ -13,8 +14,8 @@ import { failed, type CheckResult, ok, warning } from './check-result.ts'
 const ANSWER_LIMIT_MS = 10_000
 
 /** What each encryption key still encrypts in the store, and whether this machine has the keys that are needed. */
-export async function checkKeys(url: string, settings: Settings): Promise<CheckResult[]> {
-  const redis = connectRedis(url, { name: 'agw-doctor-keys', role: 'queue' })
+export async function checkKeys(store: StoreAccess, settings: Settings): Promise<CheckResult[]> {
+  const redis = connectRedis(store, { name: 'agw-doctor-keys', role: 'queue' })
   try {
     return await Promise.race([findingsOf(redis, settings), after(ANSWER_LIMIT_MS)])
   } catch {

@@ -1,5 +1,6 @@
 import { checkDurability } from '../../admin/bootstrap/check-durability.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
+import type { StoreAccess } from '../../core/redis/store-access.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 const ANSWER_LIMIT_MS = 3_000
@@ -9,8 +10,8 @@ const SKEW_NOTICE_MS = 1_000
 const SKEW_LIMIT_MS = 60_000
 
 /** Whether the store answers, persists its data and has the same time. */
-export async function checkStore(url: string): Promise<CheckResult[]> {
-  const redis = connectRedis(url, { name: 'agw-doctor', role: 'queue' })
+export async function checkStore(store: StoreAccess): Promise<CheckResult[]> {
+  const redis = connectRedis(store, { name: 'agw-doctor', role: 'queue' })
   let why = `no answer within ${ANSWER_LIMIT_MS / 1000} s`
   redis.on('error', (error: Error) => {
     why = error.message

@@ -1,15 +1,22 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import type { ConnectionOptions } from 'node:tls'
+import { clusterConnector } from './cluster-connector.ts'
+import { ClusterMap } from './cluster-map.ts'
 import type { RedisClient } from './run-script.ts'
+import type { StoreAccess } from './store-access.ts'
+import { parseStoreAddress, type StoreAddress } from './store-address.ts'
+import { StoreClient, type StoreClientOptions as Options, type WaitLimits } from './store-client.ts'
+import { tlsOptions } from './tls-options.ts'
 
 /** A command that is not answered by then has failed; the hot path refuses the call that waited for it. */
 export const COMMAND_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 2000
 /** A connection without an answer for this long, while one is due, is reopened: its peer may be unavailable. */
 const SILENCE_LIMIT_MS = 1500
+/** For connections whose commands block: longer than any of them does. */
+const BLOCKING_SILENCE_LIMIT_MS = 30_000
 const RECONNECT_MAX_MS = 500
-
-/** Replies keep one shape whatever protocol the server speaks. */
-type Options = Omit<RedisOptions, 'replyMapping'>
+/** A subscription only listens, so a peer that is unavailable is noticed by a ping without an answer. */
+const PING_INTERVAL_MS = 500
 
 export interface RedisRole {
   /** Shown in CLIENT LIST. */
@@ -18,14 +25,22 @@ export interface RedisRole {
   readonly role: 'commands' | 'urgent' | 'subscription' | 'queue'
 }
 
+/** Of the address alone: the system's certificates, and Sentinels without a password. */
+const plainAccess = (url: string): StoreAccess => ({
+  url,
+  tls: { ca_file: null, cert_file: null, key_file: null, server_name: null },
+  sentinel: { username: null, password: null, uses_tls: null },
+})
+
 /**
- * Connects to what REDIS_URL names: `redis://`, `rediss://`, `unix:///path`, `redis+sentinel://host:port,…/name`
- * (`rediss+sentinel://` with TLS) and `redis+cluster://host:port,…` (`rediss+cluster://`).
- * @throws when the form is not one of these
+ * Connects to what REDIS_URL names. A single server, the primary that Sentinels name and the primary of the product's slot
+ * in a cluster are used alike.
+ * @throws when the form of the address is not known, or the certificate files cannot be used
  */
-export function connectRedis(url: string, { name, role }: RedisRole): RedisClient {
+export function connectRedis(store: string | StoreAccess, { name, role }: RedisRole): RedisClient {
+  const access = typeof store === 'string' ? plainAccess(store) : store
   const failsAtOnce = role === 'commands' || role === 'urgent'
-  const common: Options = {
+  const options: Options = {
     connectionName: name.replaceAll(/[^\w.-]/g, '_'),
     connectTimeout: CONNECT_TIMEOUT_MS,
     enableAutoPipelining: role === 'commands',
@@ -33,42 +48,82 @@ export function connectRedis(url: string, { name, role }: RedisRole): RedisClien
     enableReadyCheck: true,
     maxRetriesPerRequest: failsAtOnce ? 0 : null,
     autoResubscribe: true,
+    autoResendUnfulfilledCommands: !failsAtOnce,
     retryStrategy: (attempt: number) => Math.min(attempt * 50, RECONNECT_MAX_MS),
-    ...(failsAtOnce ? { commandTimeout: COMMAND_TIMEOUT_MS } : {}),
-    ...(role === 'queue' ? {} : { socketTimeout: SILENCE_LIMIT_MS }),
   }
-  const client = open(url, common)
+  const limits: WaitLimits = {
+    command_ms: failsAtOnce ? COMMAND_TIMEOUT_MS : null,
+    silence_ms: role === 'queue' ? BLOCKING_SILENCE_LIMIT_MS : SILENCE_LIMIT_MS,
+  }
+  let client: StoreClient | null = null
+  const onUnusable = (error: Error): void => void client?.emit('error', error)
+  const reached = howToReach(parseStoreAddress(access.url), access, onUnusable)
+  client = new StoreClient({ ...options, ...reached }, limits)
   // Without a listener an 'error' event would end the process; who uses the connection sees its commands fail.
   client.on('error', () => undefined)
+  if (role === 'subscription') keepPinging(client)
   return client
 }
 
-function open(url: string, options: Options): RedisClient {
-  if (url.startsWith('unix://')) return new Redis({ ...options, path: url.slice('unix://'.length) })
-  if (/^rediss?:\/\//.test(url)) return new Redis(url, options)
-  const several =
-    /^(rediss?)\+(sentinel|cluster):\/\/(?:([^:@/]*):([^@/]*)@)?([^/]+)(?:\/([^/]+))?$/.exec(url)
-  if (several === null)
-    throw new Error(`REDIS_URL has a form that is not known: ${url.split(':')[0]}:…`)
-  const [, scheme, form, username = '', password = '', places = '', sentinelName = 'mymaster'] =
-    several
-  const nodes = places.split(',').map((place) => {
-    const cut = place.lastIndexOf(':')
-    return cut < 0
-      ? { host: place, port: form === 'sentinel' ? 26379 : 6379 }
-      : { host: place.slice(0, cut), port: Number(place.slice(cut + 1)) }
-  })
-  const secured: Options = {
-    ...options,
-    ...(username ? { username: decodeURIComponent(username) } : {}),
-    ...(password ? { password: decodeURIComponent(password) } : {}),
-    ...(scheme === 'rediss' ? { tls: {} } : {}),
+function howToReach(
+  address: StoreAddress,
+  access: StoreAccess,
+  onUnusable: (error: Error) => void,
+): Options {
+  const { tls: files, sentinel } = access
+  if (address.kind === 'socket') return { path: address.path }
+  const tls = address.is_tls ? tlsOptions(files, onUnusable) : null
+  const login: Options = {
+    ...(address.username === null ? {} : { username: address.username }),
+    ...(address.password === null ? {} : { password: address.password }),
+    ...(tls === null ? {} : { tls }),
   }
-  if (form === 'sentinel') return new Redis({ ...secured, sentinels: nodes, name: sentinelName })
-  return new Cluster(nodes, {
-    redisOptions: secured,
-    enableAutoPipelining: options.enableAutoPipelining ?? false,
-    enableOfflineQueue: options.enableOfflineQueue ?? true,
-    clusterRetryStrategy: (attempt) => Math.min(attempt * 50, RECONNECT_MAX_MS),
-  })
+  if (address.kind === 'single') {
+    const { place, db, family } = address
+    return { ...login, ...place, db, ...(family === 0 ? {} : { family }) }
+  }
+  if (address.kind === 'cluster') {
+    return { ...login, Connector: clusterConnector(mapOf(address, access, tls), tls) }
+  }
+  const sentinelTls = (sentinel.uses_tls ?? address.is_tls) ? tlsOptions(files, onUnusable) : null
+  return {
+    ...login,
+    sentinels: [...address.places],
+    name: address.primary_name,
+    enableTLSForSentinelMode: address.is_tls,
+    ...sentinelLogin(sentinel, sentinelTls),
+    sentinelRetryStrategy: (attempt: number) => Math.min(attempt * 50, RECONNECT_MAX_MS),
+    sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
+    // Otherwise a connection stays with the old primary until that is made a replica.
+    failoverDetector: true,
+  }
+}
+
+/** Connections of one process to one cluster ask together where the primary is. */
+const maps = new WeakMap<StoreAccess, ClusterMap>()
+
+function mapOf(
+  { username, password, places }: Extract<StoreAddress, { readonly kind: 'cluster' }>,
+  access: StoreAccess,
+  tls: ConnectionOptions | null,
+): ClusterMap {
+  const map = maps.get(access) ?? new ClusterMap({ places, username, password, tls })
+  maps.set(access, map)
+  return map
+}
+
+const sentinelLogin = (
+  { username, password }: StoreAccess['sentinel'],
+  tls: ConnectionOptions | null,
+): Options => ({
+  ...(username === null ? {} : { sentinelUsername: username }),
+  ...(password === null ? {} : { sentinelPassword: password }),
+  ...(tls === null ? {} : { sentinelTLS: tls }),
+})
+
+function keepPinging(client: RedisClient): void {
+  const timer = setInterval(() => {
+    if (client.status === 'ready') client.ping().catch(() => undefined)
+  }, PING_INTERVAL_MS)
+  client.once('end', () => clearInterval(timer))
 }

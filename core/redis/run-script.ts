@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { Cluster, Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
 import { fromRoot } from '../root.ts'
 import { type KeysOf, SCRIPTS, type ScriptName } from './scripts.ts'
 
-export type RedisClient = Redis | Cluster
+export type RedisClient = Redis
 
 interface Script {
   readonly text: string

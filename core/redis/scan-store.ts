@@ -1,4 +1,3 @@
-import { Cluster } from 'ioredis'
 import type { RedisClient } from './run-script.ts'
 
 /** Fields or names that the store is asked for at a time: it works on nothing else meanwhile. */
@@ -21,14 +20,10 @@ export async function* scanHash(
 
 /** The names of all keys that begin with a text, which must hold no wildcard. A name may come more than once. */
 export async function* scanNames(redis: RedisClient, prefix: string): AsyncGenerator<string> {
-  // All names share one hash tag, so one node has them all; the others are asked in vain, at no cost.
-  const nodes = redis instanceof Cluster ? redis.nodes('master') : [redis]
-  for (const node of nodes) {
-    let cursor = '0'
-    do {
-      const [next, names] = await node.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', NAMES_PAGE)
-      cursor = next
-      yield* names
-    } while (cursor !== '0')
-  }
+  let cursor = '0'
+  do {
+    const [next, names] = await redis.scan(cursor, 'MATCH', `${prefix}*`, 'COUNT', NAMES_PAGE)
+    cursor = next
+    yield* names
+  } while (cursor !== '0')
 }

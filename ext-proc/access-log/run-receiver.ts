@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { HIDDEN_MEMBERS } from '../../core/hidden-members.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { storeAccess } from '../../core/redis/store-access.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
 import { ActivityRecorder } from '../record/activity-recorder.ts'
 import { startServer } from '../envoy/start-server.ts'
@@ -35,7 +36,10 @@ export async function runReceiver(env: Environment): Promise<void> {
   if (redisUrl === null || address === null)
     throw new Error('REDIS_URL and AGW_ACCESS_LOG_ADDRESS are required; "agw start" sets them')
   const log = pino({ base: { service: 'access-log', edge_id }, redact: HIDDEN_MEMBERS })
-  const redis = connectRedis(redisUrl, { name: `access-log-${edge_id}`, role: 'commands' })
+  const redis = connectRedis(storeAccess(settings, redisUrl), {
+    name: `access-log-${edge_id}`,
+    role: 'commands',
+  })
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
   let isStopping = false

@@ -1,5 +1,6 @@
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { StoreAccess } from '../../core/redis/store-access.ts'
 
 /** The store connections of one edge. Work that must never be delayed by other work has a separate connection. */
 export interface EdgeConnections {
@@ -13,12 +14,12 @@ export interface EdgeConnections {
   disconnect(): void
 }
 
-export function connectEdge(redisUrl: string, edge_id: string): EdgeConnections {
+export function connectEdge(store: StoreAccess, edge_id: string): EdgeConnections {
   const name = `ext-proc-${edge_id}`
-  const commands = connectRedis(redisUrl, { name, role: 'commands' })
-  const subscription = connectRedis(redisUrl, { name: `${name}-hears`, role: 'subscription' })
-  const urgent = connectRedis(redisUrl, { name: `${name}-urgent`, role: 'urgent' })
-  const kills = connectRedis(redisUrl, { name: `${name}-kills`, role: 'commands' })
+  const commands = connectRedis(store, { name, role: 'commands' })
+  const subscription = connectRedis(store, { name: `${name}-hears`, role: 'subscription' })
+  const urgent = connectRedis(store, { name: `${name}-urgent`, role: 'urgent' })
+  const kills = connectRedis(store, { name: `${name}-kills`, role: 'commands' })
   return {
     commands,
     subscription,

@@ -305,7 +305,4 @@ export class EdgeLink {
 }
 
 /** Destroy the socket: an unreachable peer never answers a graceful close, and the client would wait for it. */
-function reconnect(client: RedisClient): void {
-  if ('stream' in client) client.stream.destroy()
-  else client.disconnect(true)
-}
+const reconnect = (client: RedisClient): void => void client.stream.destroy()

@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { isIP } from 'node:net'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { issueCertificate } from './issue-certificate.ts'
 import { tempFolder } from './temp-folder.ts'
 
 const run = promisify(execFile)
-const openssl = (args: readonly string[]) => run('openssl', args)
 
 export interface Certificates {
   readonly ca_file: string
+  readonly ca_key_file: string
   readonly ca: string
   readonly key: string
   readonly cert: string
@@ -20,23 +20,18 @@ export interface Certificates {
 /** A CA of its own, and a server certificate of it for the names; two days are longer than any test run. */
 export async function makeCertificates(names: readonly string[]): Promise<Certificates> {
   const folder = tempFolder('ca')
-  const at = (name: string): string => join(folder, name)
+  const ca = { ca_file: join(folder, 'ca.pem'), ca_key_file: join(folder, 'ca.key') }
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
   const asCa = ['-x509', '-days', '2', '-subj', '/CN=Stand-in CA']
-  await openssl(['req', ...newKey, ...asCa, '-keyout', at('ca.key'), '-out', at('ca.pem')])
-  const request = ['-subj', '/CN=Stand-in', '-keyout', at('key.pem'), '-out', at('request.pem')]
-  await openssl(['req', '-new', ...newKey, ...request])
-  const alternatives = names.map((name) => `${isIP(name) === 0 ? 'DNS' : 'IP'}:${name}`)
-  writeFileSync(at('san.txt'), `subjectAltName=${alternatives.join(',')}\n`)
-  const by = ['-CA', at('ca.pem'), '-CAkey', at('ca.key'), '-CAcreateserial', '-days', '2']
-  const files = ['-in', at('request.pem'), '-out', at('cert.pem'), '-extfile', at('san.txt')]
-  await openssl(['x509', '-req', ...by, ...files])
+  const files = ['-keyout', ca.ca_key_file, '-out', ca.ca_file]
+  await run('openssl', ['req', ...newKey, ...asCa, ...files])
+  const { cert_file, key_file } = await issueCertificate(ca, names)
   return {
-    ca_file: at('ca.pem'),
-    ca: readFileSync(at('ca.pem'), 'utf8'),
-    key: readFileSync(at('key.pem'), 'utf8'),
-    cert: readFileSync(at('cert.pem'), 'utf8'),
-    key_file: at('key.pem'),
-    cert_file: at('cert.pem'),
+    ...ca,
+    ca: readFileSync(ca.ca_file, 'utf8'),
+    key: readFileSync(key_file, 'utf8'),
+    cert: readFileSync(cert_file, 'utf8'),
+    key_file,
+    cert_file,
   }
 }

@@ -8,7 +8,8 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { fromRoot } from '../../core/root.ts'
-import type { Environment } from '../../core/settings.ts'
+import { type StoreAccess, storeAccess } from '../../core/redis/store-access.ts'
+import { type Environment, readSettings } from '../../core/settings.ts'
 import { type Operator, operatorAt } from './operator.ts'
 import { type AdminIdentity, type KitAdmin, newAdminIdentity, startAdmin } from './start-admin.ts'
 import { type KitEnvoy, startEnvoy } from './start-envoy.ts'
@@ -72,6 +73,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     ENVOY_BIN: process.env['ENVOY_BIN'],
     AGW_CACHE_DIR: process.env['AGW_CACHE_DIR'],
+    REDIS_URL: valkey.url,
     ...env,
   }
   const verdict_secret = randomBytes(32).toString('hex')
@@ -102,7 +104,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
       }),
     ),
   )
-  const redis = connectRedis(valkey.url, { name: 'fleet', role: 'commands' })
+  const redis = connectRedis(accessOf(valkey.url, env), { name: 'fleet', role: 'commands' })
   await until('every edge beats', async () => {
     const beating = await redis.zcard(REDIS_KEYS.edgeBeats).catch(() => 0)
     return beating >= edges.length
@@ -150,6 +152,13 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
       await Promise.all([upstream.stop(), valkey.stop()])
     },
   }
+}
+
+/** With the certificates that the processes use. */
+function accessOf(url: string, env: Environment): StoreAccess {
+  const read = readSettings({ ...env, REDIS_URL: url })
+  if (!read.ok) throw new Error(read.problems.join('\n'))
+  return storeAccess(read.settings, url)
 }
 
 async function startEdge(start: {

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { fromRoot } from '../../core/root.ts'
 import {
+  type Environment,
   readSettings,
   type Settings,
   SETTINGS,
@@ -14,12 +15,12 @@ import {
 } from '../../core/settings.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
-const problemsOf = (env: Record<string, string>): readonly string[] => {
+const problemsOf = (env: Environment): readonly string[] => {
   const read = readSettings(env)
   return read.ok ? [] : read.problems
 }
 
-const settingsOf = (env: Record<string, string>): Settings => {
+const settingsOf = (env: Environment): Settings => {
   const read = readSettings(env)
   if (!read.ok) throw new Error(read.problems.join('\n'))
   return read.settings
@@ -166,8 +167,13 @@ const SECRETS: Readonly<Record<string, readonly [keyof Settings, string]>> = {
   AGW_VERDICT_SECRET: ['verdictSecret', 'v'.repeat(64)],
   AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],
   REDIS_URL: ['redisUrl', 'rediss://user:pass@store.example:6380'],
+  REDIS_SENTINEL_PASSWORD: ['redisSentinelPassword', 'sentinel password'],
 }
-const WITH_SMTP = { AGW_ALERT_EMAIL_FROM: 'a@b.example', AGW_ALERT_EMAIL_TO: 'c@d.example' }
+/** What a secret setting needs in addition. */
+const WITH: Readonly<Record<string, Environment>> = {
+  AGW_SMTP_URL: { AGW_ALERT_EMAIL_FROM: 'a@b.example', AGW_ALERT_EMAIL_TO: 'c@d.example' },
+  REDIS_SENTINEL_PASSWORD: { REDIS_URL: 'redis+sentinel://one:26379/main' },
+}
 
 test('every secret setting can come from a file, and no other setting can', () => {
   const folder = tempFolder('settings')
@@ -179,7 +185,7 @@ test('every secret setting can come from a file, and no other setting can', () =
     const path = join(folder, name)
     for (const content of [value, `${value}\n`, `${value}\r\n`, `\ufeff${value}\n\n`]) {
       writeFileSync(path, content)
-      assert.equal(settingsOf({ ...WITH_SMTP, [`${name}_FILE`]: path })[field], value, name)
+      assert.equal(settingsOf({ ...WITH[name], [`${name}_FILE`]: path })[field], value, name)
     }
     assert.deepEqual(unknownSettings({ [`${name}_FILE`]: path }), [])
   }
@@ -218,7 +224,7 @@ test('a file of a secret that cannot be used aborts startup and is named, withou
     [{ AGW_VERDICT_SECRET_FILE: put('verdict', 'a b') }, /AGW_VERDICT_SECRET_FILE/],
   ]
   for (const [env, problem] of rows) {
-    const text = problemsOf({ ...WITH_SMTP, ...env }).join('\n')
+    const text = problemsOf({ ...WITH['AGW_SMTP_URL'], ...env }).join('\n')
     assert.match(text, problem)
     assert.doesNotMatch(text, /g{40}|short-token|a{40}|short-key|hidden/)
   }

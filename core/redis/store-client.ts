@@ -1,0 +1,131 @@
+import { type Command, Redis, type RedisOptions } from 'ioredis'
+
+/** Replies keep one shape whatever protocol the server speaks. */
+export type StoreClientOptions = Omit<RedisOptions, 'replyMapping'>
+
+/** What `StoreClient` uses of the library beyond its types, which it exposes no settings for. */
+interface Internals {
+  readonly stream: NodeJS.EventEmitter & { destroy(error: Error): void }
+  readonly commandQueue: { readonly length: number }
+  socketTimeoutTimer: NodeJS.Timeout | undefined
+  setSocketTimeout(): void
+}
+
+interface TimedCommand {
+  readonly isSettled: boolean
+  _commandTimeoutTimer?: NodeJS.Timeout
+  reject(error: Error): void
+}
+
+/**
+ * Runs `giveUp` after a time, unless the answer has arrived by then. Timers of an event loop that stood still fire before
+ * it reads its sockets, so an answer that is there already would be called late. Two further turns read it first.
+ */
+const afterLastLook = (limit_ms: number, giveUp: () => void): NodeJS.Timeout =>
+  setTimeout(() => setImmediate(() => setImmediate(giveUp)), limit_ms)
+
+export interface WaitLimits {
+  /** A command without an answer for this long fails; null: never. */
+  readonly command_ms: number | null
+  /** A connection without any answer for this long, while one is due, is closed and opened again; null: never. */
+  readonly silence_ms: number | null
+}
+
+/**
+ * The node is not, or no longer, the one that takes writes, and has done nothing. A new connection leads to the one that
+ * does, and the command is sent there.
+ */
+const OTHER_NODE = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN|UNBLOCKED)\b/
+/** While there is no such node, every new connection finds the same ones. */
+const MOVES_PER_INTERVAL = 3
+const MOVE_INTERVAL_MS = 1_000
+const RESEND = 2
+
+/** A connection of ioredis whose limits of waiting count from what was read, not from what was due to be read. */
+export class StoreClient extends Redis {
+  readonly #command_ms: number | null
+  #moves = 0
+  #movesSince_ms = 0
+
+  constructor(options: StoreClientOptions, { command_ms, silence_ms }: WaitLimits) {
+    // The first connection must find the limits set.
+    super({
+      ...options,
+      ...(silence_ms === null ? {} : { socketTimeout: silence_ms }),
+      lazyConnect: true,
+      reconnectOnError: (error) => (this.#isToMove(error) ? RESEND : false),
+    })
+    this.#command_ms = command_ms
+    if (silence_ms !== null) closeWhenSilent(this as unknown as Internals, silence_ms)
+    this.connect().catch(() => undefined)
+  }
+
+  /** Commands wait for the new connection while it is being made, and no longer. */
+  #isToMove({ message }: Error): boolean {
+    if (!OTHER_NODE.test(message)) return false
+    const now_ms = performance.now()
+    if (now_ms - this.#movesSince_ms > MOVE_INTERVAL_MS) {
+      this.#moves = 0
+      this.#movesSince_ms = now_ms
+    }
+    const { options } = this
+    if (this.status !== 'ready') return options.enableOfflineQueue === true
+    // Several commands were under way on the connection that is being closed.
+    if (this.stream.writableEnded) return true
+    if (++this.#moves > MOVES_PER_INTERVAL) return false
+    if (options.enableOfflineQueue !== true) this.#waitForMove()
+    return true
+  }
+
+  #waitForMove(): void {
+    const { options } = this
+    options.enableOfflineQueue = true
+    options.maxRetriesPerRequest = null
+    const failAtOnceAgain = (): void => {
+      options.enableOfflineQueue = false
+      options.maxRetriesPerRequest = 0
+      this.off('close', failAtOnceAgain)
+      this.off('ready', failAtOnceAgain)
+    }
+    // The first end is that of the old connection.
+    this.once('close', () => {
+      this.once('close', failAtOnceAgain)
+      this.once('ready', failAtOnceAgain)
+    })
+  }
+
+  override sendCommand(
+    command: Command,
+    stream?: Parameters<Redis['sendCommand']>[1],
+  ): ReturnType<Redis['sendCommand']> {
+    const sent = super.sendCommand(command, stream)
+    if (this.#command_ms !== null) limitWait(command as unknown as TimedCommand, this.#command_ms)
+    return sent
+  }
+}
+
+/** The library clears this timer when the command is settled. */
+function limitWait(command: TimedCommand, limit_ms: number): void {
+  if (command.isSettled || command._commandTimeoutTimer !== undefined) return
+  command._commandTimeoutTimer = afterLastLook(limit_ms, () => {
+    if (!command.isSettled) command.reject(new Error('Command timed out'))
+  })
+}
+
+function closeWhenSilent(client: Internals, limit_ms: number): void {
+  client.setSocketTimeout = () => {
+    const { stream } = client
+    let isAnswered = false
+    const timer = afterLastLook(limit_ms, () => {
+      if (client.socketTimeoutTimer === timer) client.socketTimeoutTimer = undefined
+      if (!isAnswered) stream.destroy(new Error(`Socket timeout: no answer within ${limit_ms} ms`))
+    })
+    client.socketTimeoutTimer = timer
+    stream.once('data', () => {
+      isAnswered = true
+      clearTimeout(timer)
+      client.socketTimeoutTimer = undefined
+      if (client.commandQueue.length > 0) client.setSocketTimeout()
+    })
+  }
+}
