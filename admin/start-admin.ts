@@ -165,9 +165,14 @@ function startActivity(context: AdminContext, name: string): () => Promise<void>
     retention_ms: settings.activityRetention_ms,
   }
   const stop = startActivityWorker({ ...context, name, mailer, retention })
-  const { archiveDir: folder, archiveRetention_ms: retention_ms } = settings
+  const { archiveDir: folder } = settings
+  const bounds = {
+    retention_ms: settings.archiveRetention_ms,
+    max_bytes: settings.archiveMaxBytes,
+    min_free_bytes: settings.archiveMinFreeBytes,
+  }
   const stopArchiver =
-    folder === null ? null : startArchiver({ ...context, name, folder, retention_ms })
+    folder === null ? null : startArchiver({ ...context, ...bounds, name, folder })
   return async () => {
     await Promise.all([stop(), stopArchiver?.()])
     mailer?.close()

@@ -271,7 +271,7 @@ export const SETTINGS = {
     'AGW_ACTIVITY_RETENTION',
     kinds.days,
     '30d',
-    'How long entries stay searchable. The archive has its own retention.',
+    'How long entries stay searchable at most; they are deleted earlier when AGW_ACTIVITY_MAX_BYTES is reached. The archive has its own retention.',
   ),
   archiveDir: optional(
     'AGW_ARCHIVE_DIR',
@@ -284,6 +284,18 @@ export const SETTINGS = {
     kinds.path,
     'File in which the admin service remembers its store, so that a start notices an empty, different or older one.',
     { shown_default: 'deployment-id in the data directory of `agw start`; off elsewhere' },
+  ),
+  archiveMaxBytes: withDefault(
+    'AGW_ARCHIVE_MAX_BYTES',
+    kinds.integer(1_048_576, Number.MAX_SAFE_INTEGER),
+    '53687091200',
+    'Maximum size of the archive. Beyond it the oldest hourly files are deleted, and an alert says so.',
+  ),
+  archiveMinFreeBytes: withDefault(
+    'AGW_ARCHIVE_MIN_FREE_BYTES',
+    kinds.integer(0, Number.MAX_SAFE_INTEGER),
+    '2147483648',
+    'Free space that the archive leaves on its disk, which may be that of the store. Below it archiving stops with an alert, and continues when there is space again.',
   ),
   archiveRetention_ms: optional(
     'AGW_ARCHIVE_RETENTION',

@@ -9,6 +9,7 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
   existsSync,
 } from 'node:fs'
@@ -47,6 +48,7 @@ export class ArchiveChain {
   readonly #sealed_n: number
   #file = ''
   #size_bytes = 0
+  readonly #closedBytes = new Map<string, number>()
 
   /** @throws when the folder cannot be used, or its last line is none of ours */
   constructor(folder: string, keys: readonly ArchiveKey[]) {
@@ -110,17 +112,51 @@ export class ArchiveChain {
 
   /** Removes hour files that ended before a time; the newest stays, since it holds the end of the chain. */
   removeBefore(ms: number): void {
-    const files = this.#files()
     const limit = new Date(ms - HOUR_MS).toISOString().slice(0, 13)
-    const old = files.slice(0, -1).filter((file) => file.slice(0, 13) <= limit)
-    const next = files[old.length]
-    if (old.length === 0 || next === undefined) return
+    this.#remove(this.#closedFiles().filter((file) => file.slice(0, 13) <= limit))
+  }
+
+  /** The hours whose files can be removed, from old to new, with the bytes of each. */
+  closedHours(): readonly { readonly hour: string; readonly bytes: number }[] {
+    return this.#closedFiles().map((file) => ({
+      hour: file.slice(0, 13),
+      bytes: this.#bytesOfClosed(file),
+    }))
+  }
+
+  /** Of the file that is written. */
+  get openBytes(): number {
+    return this.#size_bytes
+  }
+
+  /** Removes the files of these hours and all before; the newest stays. */
+  removeUpTo(hour: string): void {
+    this.#remove(this.#closedFiles().filter((file) => file.slice(0, 13) <= hour))
+  }
+
+  #closedFiles(): string[] {
+    return this.#files().slice(0, -1)
+  }
+
+  /** A closed file does not change any more. */
+  #bytesOfClosed(file: string): number {
+    const known = this.#closedBytes.get(file)
+    if (known !== undefined) return known
+    const { size } = statSync(join(this.#folder, file))
+    this.#closedBytes.set(file, size)
+    return size
+  }
+
+  #remove(old: readonly string[]): void {
     const lastOld = this.#lastLineOf(old.at(-1) ?? '')
     if (lastOld === null) return
     // The head first: a file that is still there says the same as before.
     this.#head = { ...this.#head, first_n: lastOld.n + 1, before: lastOld.mac }
     this.#writeHead()
-    for (const file of old) rmSync(join(this.#folder, file))
+    for (const file of old) {
+      rmSync(join(this.#folder, file))
+      this.#closedBytes.delete(file)
+    }
   }
 
   async #appendTo(file: string, lines: readonly NewLine[]): Promise<void> {

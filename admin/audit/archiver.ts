@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -7,6 +8,7 @@ import { archiveKeys, type ArchiveRoots } from '../../core/activity/archive-line
 import { entriesAfter } from '../../core/activity/entries-after.ts'
 import type { PlacedText } from '../../core/activity/log-row.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
+import type { AlertCause } from '../../core/alerts/alert.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -27,11 +29,18 @@ const ERROR_PAUSE_MS = 5_000
 /** One process at a time writes to an archive; when it ends without a word, another goes on after this. */
 const LEASE_MS = 10_000
 const RETENTION_INTERVAL_MS = 60_000
+const SPACE_INTERVAL_MS = 2_000
+const RESUME_FACTOR = 1.1
 
 export interface ArchiverParts {
   readonly folder: string
   /** Null: for ever. */
   readonly retention_ms: number | null
+  readonly max_bytes: number
+  /** Free space that is left on the disk of the folder. */
+  readonly min_free_bytes: number
+  /** For tests: free bytes on the disk of a folder. */
+  readonly freeBytes?: (folder: string) => Promise<number>
   readonly redis: RedisClient
   readonly ring: KeyRing
   readonly name: string
@@ -60,6 +69,9 @@ class Archiver {
   /** Organizations whose last attempt has failed. */
   readonly #broken = new Set<string>()
   #retention_due_ms = 0
+  #space_due_ms = 0
+  #isStopped = false
+  #isStopTold = false
   /** Of the encryption key that was active when they were read. */
   #roots: ArchiveRoots | null = null
 
@@ -79,8 +91,8 @@ class Archiver {
       let pause_ms = IDLE_MS
       try {
         if (await this.#mayWrite()) {
-          if (await this.#archiveAll()) pause_ms = 0
-          this.#removeOld()
+          if ((await this.#hasRoom()) && (await this.#archiveAll())) pause_ms = 0
+          await this.#removeOld()
         } else this.#chains = new Map()
         if (this.#broken.size > 0) pause_ms = ERROR_PAUSE_MS
         isWell = true
@@ -193,11 +205,77 @@ class Archiver {
     return chain
   }
 
-  #removeOld(): void {
+  /** A full disk would stop the store, which is often on the same one, and with it every call and kill. */
+  async #hasRoom(): Promise<boolean> {
+    const { min_free_bytes, freeBytes = freeBytesOf, nowMs, log } = this.#parts
+    if (nowMs() < this.#space_due_ms) return !this.#isStopped
+    this.#space_due_ms = nowMs() + SPACE_INTERVAL_MS
+    const free_bytes = await freeBytes(this.#folder)
+    const wasStopped = this.#isStopped
+    // Somewhat more to go on, so that it does not stop and go.
+    this.#isStopped = free_bytes < min_free_bytes * (wasStopped ? RESUME_FACTOR : 1)
+    if (this.#isStopped) await this.#tellStop(free_bytes)
+    else if (wasStopped)
+      log.warn({ free_bytes }, 'archiving the activity log continues: there is disk space again')
+    this.#isStopTold = this.#isStopped
+    return !this.#isStopped
+  }
+
+  /** Once; again only if the store did not take the alert. */
+  async #tellStop(free_bytes: number): Promise<void> {
+    if (this.#isStopTold) return
+    const { min_free_bytes, log } = this.#parts
+    const title = `Archiving has stopped: its disk has less than ${min_free_bytes} bytes of free space.`
+    log.error({ free_bytes, folder: this.#folder }, title)
+    await this.#alertAll({
+      kind: 'archive_stopped',
+      severity: 'critical',
+      about: 'archive_stopped',
+      title,
+      occurrence: { free_bytes, min_free_bytes },
+    })
+  }
+
+  async #removeOld(): Promise<void> {
     const { retention_ms, nowMs, now } = this.#parts
-    if (retention_ms === null || nowMs() < this.#retention_due_ms) return
+    if (nowMs() < this.#retention_due_ms) return
     this.#retention_due_ms = nowMs() + RETENTION_INTERVAL_MS
-    for (const chain of this.#chains.values()) chain.removeBefore(now().getTime() - retention_ms)
+    if (retention_ms !== null)
+      for (const chain of this.#chains.values()) chain.removeBefore(now().getTime() - retention_ms)
+    await this.#keepWithin(this.#parts.max_bytes)
+  }
+
+  /** The oldest hours of all organizations together go first. */
+  async #keepWithin(max_bytes: number): Promise<void> {
+    const chains = [...this.#chains.values()]
+    const closed = chains.flatMap((chain) => chain.closedHours().map((one) => ({ chain, ...one })))
+    let bytes = [
+      ...closed.map((one) => one.bytes),
+      ...chains.map((chain) => chain.openBytes),
+    ].reduce((sum, some) => sum + some, 0)
+    let removed: string | null = null
+    for (const one of closed.toSorted((a, b) => (a.hour < b.hour ? -1 : 1))) {
+      if (bytes <= max_bytes) break
+      one.chain.removeUpTo(one.hour)
+      bytes -= one.bytes
+      removed = one.hour
+    }
+    if (removed === null) return
+    const title = `The archive has reached its maximum size; entries up to ${removed}:59 UTC were deleted from it.`
+    this.#parts.log.warn({ bytes, max_bytes }, title)
+    await this.#alertAll({
+      kind: 'archive_trimmed',
+      severity: 'medium',
+      about: 'archive_trimmed',
+      title,
+      occurrence: { bytes, max_bytes, deleted_up_to: removed },
+    })
+  }
+
+  async #alertAll(cause: AlertCause): Promise<void> {
+    const { redis, now } = this.#parts
+    for (const organization_id of await redis.hkeys(REDIS_KEYS.organizations))
+      await raiseAlert(redis, organization_id, cause, now())
   }
 }
 
@@ -211,6 +289,11 @@ function linesOf(entries: readonly PlacedText[], last_n: number, missing: number
   }
   for (const { place, text } of entries) lines.push({ n: ++n, place, entry_text: text })
   return lines
+}
+
+async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder)
+  return bavail * bsize
 }
 
 const ID_FILE = 'archive-id'

@@ -5,6 +5,8 @@ export const ALERT_KINDS = [
   'agent_killed',
   'webhook_failing',
   'activity_lost',
+  'archive_stopped',
+  'archive_trimmed',
   'state_lost',
   'edge_name_clash',
   'encryption_key',

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, beforeEach, test } from 'node:test'
+import { startArchiver } from '../../admin/audit/archiver.ts'
+import { RequestLoad } from '../../admin/context/request-load.ts'
+import { archiveRoots } from '../../core/activity/archive-line.ts'
+import { verifyArchive } from '../../core/activity/verify-archive.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { parseKeyRing } from '../../core/seal.ts'
+import { activityEntry } from '../kit/activity-entry.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { unitStore } from '../kit/unit-store.ts'
+import { until } from '../kit/until.ts'
+
+const ORG = 'org_default'
+const OTHER = 'org_other'
+const HOUR_MS = 3_600_000
+const BEGIN_MS = Date.parse('2026-03-01T00:00:00Z')
+const ring = parseKeyRing(randomBytes(32).toString('base64'))
+let redis: RedisClient
+let stop: (() => Promise<void>) | null = null
+
+before(async () => {
+  redis = (await unitStore()).redis
+})
+beforeEach(async () => {
+  await redis.flushall()
+  await redis.set(REDIS_KEYS.installation, 'unit')
+  for (const org of [ORG, OTHER]) await redis.hset(REDIS_KEYS.organizations, org, '{}')
+})
+after(() => stop?.())
+
+/** Entries that the store took in an hour; about 600 bytes each. */
+async function write(organization_id: string, hour: number, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const place = `${BEGIN_MS + hour * HOUR_MS}-${i + 1}`
+    const entry = activityEntry('permission_denied', { organization_id })
+    await redis.xadd(REDIS_KEYS.activity(organization_id), place, 'e', JSON.stringify(entry))
+  }
+}
+
+interface Started {
+  readonly folder: string
+  readonly disk: { free: number }
+  readonly clock: { ms: number }
+}
+
+function start(bounds: { readonly max_bytes?: number; readonly free?: number } = {}): Started {
+  const folder = tempFolder('archive-bounds')
+  const disk = { free: bounds.free ?? 1_000_000 }
+  const clock = { ms: 1 }
+  const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  stop = startArchiver({
+    folder,
+    retention_ms: null,
+    max_bytes: bounds.max_bytes ?? 1_000_000_000,
+    min_free_bytes: 1_000,
+    freeBytes: () => Promise.resolve(disk.free),
+    redis,
+    ring,
+    name: 'unit',
+    load: new RequestLoad(),
+    log: quiet as never,
+    // Each look at the clock is ten seconds later, so that nothing waits for its interval.
+    nowMs: () => (clock.ms += 10_000),
+    now: () => new Date(),
+  })
+  return { folder: join(folder, 'unit'), disk, clock }
+}
+
+async function end(): Promise<void> {
+  await stop?.()
+  stop = null
+}
+
+const filesOf = (folder: string, org: string): string[] =>
+  existsSync(join(folder, org))
+    ? readdirSync(join(folder, org))
+        .filter((file) => file.endsWith('.ndjson'))
+        .sort()
+    : []
+
+const linesOf = (folder: string, org: string): number =>
+  filesOf(folder, org)
+    .map((file) => readFileSync(join(folder, org, file), 'utf8').split('\n').length - 1)
+    .reduce((sum, count) => sum + count, 0)
+
+async function alertsOf(org: string, kind: string): Promise<Record<string, string>[]> {
+  const ids = await redis.zrange(REDIS_KEYS.alertIndex(org), '0', '-1')
+  const all = await Promise.all(ids.map((id) => redis.hgetall(REDIS_KEYS.alert(org, id))))
+  return all.filter((alert) => alert['kind'] === kind)
+}
+
+test('beyond its maximum size the archive loses its oldest hours, of all organizations, and says so', async () => {
+  for (let hour = 0; hour < 6; hour++) {
+    await write(ORG, hour, 20)
+    await write(OTHER, hour, 10)
+  }
+  const { folder } = start({ max_bytes: 60_000 })
+  await until(
+    'the oldest hours are gone',
+    async () =>
+      (await alertsOf(ORG, 'archive_trimmed')).length > 0 &&
+      linesOf(folder, ORG) < 120 &&
+      (await alertsOf(OTHER, 'archive_trimmed')).length > 0,
+  )
+  await end()
+  const bytes = [ORG, OTHER].flatMap((org) =>
+    filesOf(folder, org).map((file) => statSync(join(folder, org, file)).size),
+  )
+  assert.ok(bytes.reduce((sum, size) => sum + size, 0) <= 60_000)
+  for (const org of [ORG, OTHER]) {
+    // What is left is the newest, without a hole, and the archive says where it begins.
+    assert.equal(filesOf(folder, org).at(-1), '2026-03-01T05.ndjson')
+    assert.notEqual(filesOf(folder, org)[0], '2026-03-01T00.ndjson')
+  }
+  const report = await verifyArchive(folder, archiveRoots(ring))
+  assert.deepEqual(report.problems, [])
+})
+
+test('the newest hour stays, however small the maximum is', async () => {
+  await write(ORG, 0, 30)
+  const { folder } = start({ max_bytes: 1 })
+  await until('all is archived', () => linesOf(folder, ORG) === 30)
+  await end()
+  assert.equal(linesOf(folder, ORG), 30)
+})
+
+test('without free space nothing is archived, operators are told once, and it goes on where it was', async () => {
+  await write(ORG, 0, 25)
+  const { folder, disk } = start({ free: 999 })
+  await until(
+    'operators are told',
+    async () => (await alertsOf(OTHER, 'archive_stopped')).length > 0,
+  )
+  const [alert] = await alertsOf(ORG, 'archive_stopped')
+  assert.equal(alert?.['severity'], 'critical')
+  // Just enough to begin is not enough to go on.
+  disk.free = 1_050
+  await write(ORG, 1, 5)
+  const seen = Number(await redis.hget(REDIS_KEYS.archiveHeads('none'), ORG))
+  assert.equal(seen, 0)
+  assert.equal(linesOf(folder, ORG), 0)
+  disk.free = 1_100
+  await until('it goes on', () => linesOf(folder, ORG) === 30)
+  await end()
+  assert.equal((await alertsOf(ORG, 'archive_stopped'))[0]?.['count'], '1')
+  assert.deepEqual((await verifyArchive(folder, archiveRoots(ring))).problems, [])
+})
+
+test('what the store drops while the archive is stopped is a gap in it', async () => {
+  await write(ORG, 0, 10)
+  const { folder, disk } = start()
+  await until('the first are archived', () => linesOf(folder, ORG) === 10)
+  disk.free = 0
+  await until('it has stopped', async () => (await alertsOf(ORG, 'archive_stopped')).length > 0)
+  await write(ORG, 1, 20)
+  await redis.xtrim(REDIS_KEYS.activity(ORG), 'MAXLEN', '=', 5)
+  disk.free = 5_000
+  await until('it goes on', () => linesOf(folder, ORG) === 16)
+  await end()
+  const text = readFileSync(join(folder, ORG, '2026-03-01T01.ndjson'), 'utf8')
+  assert.match(text, /"entry":\{"gap":\{"missing":15\}\}/)
+  const report = await verifyArchive(folder, archiveRoots(ring))
+  assert.deepEqual(report.problems, [])
+  assert.equal(report.missed, 15)
+})
