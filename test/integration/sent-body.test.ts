@@ -4,6 +4,7 @@ import { Server } from 'mcp-sdk-1-17/server/index.js'
 import { StreamableHTTPServerTransport } from 'mcp-sdk-1-17/server/streamableHttp.js'
 import { CallToolRequestSchema, ListToolsRequestSchema } from 'mcp-sdk-1-17/types.js'
 import { call } from '../kit/call.ts'
+import { sendRandomBodies } from '../kit/sent/send-random-bodies.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { startUpstream } from '../kit/start-upstream.ts'
 
@@ -123,4 +124,19 @@ test('a second name behind the one that is cut is ambiguous', async () => {
       assert.deepEqual([answer.status, answer.header('x-agw-reason')], [400, 'ambiguous_request'])
     }
   assert.equal(upstream.bodies.length, arrived, 'nothing reached the upstream')
+})
+
+test('what arrives has no reading that is forbidden, whatever is cut out of a body or added to the request', async () => {
+  const { counts, faults } = await sendRandomBodies(stack, { calls: 200, seed: 3 })
+  assert.deepEqual(faults, [])
+  for (const outcome of [
+    'forwarded',
+    'forwarded, cut',
+    'mcp_tool_blocked',
+    'permission_denied',
+    'security_block',
+    'ambiguous_request',
+    'unsupported_content_encoding',
+  ])
+    assert.ok((counts.get(outcome) ?? 0) > 0, outcome)
 })
