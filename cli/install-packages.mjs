@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
 /** How often an unfinished installation says how far it is. */
-const PROGRESS_MS = 5_000
+const PROGRESS_MS = 10_000
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
@@ -132,10 +132,13 @@ function run(command, args, options, { progress, progress_ms }) {
       child.kill(signal)
       process.exit(1)
     }
+    const kill = () => child.kill()
     for (const signal of SIGNALS) process.on(signal, stop)
+    process.once('exit', kill)
     const end = (code) => {
       clearInterval(timer)
       for (const signal of SIGNALS) process.removeListener(signal, stop)
+      process.removeListener('exit', kill)
       resolve({ code, output })
     }
     child.once('error', (error) => {

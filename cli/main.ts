@@ -22,6 +22,7 @@ export function makeProgram(): Command {
     .exitOverride()
     .showHelpAfterError('(run agw --help for the list of commands)')
   addStart(program)
+  addRestart(program)
   addScan(program)
   addEnvoyConfig(program)
   addSettings(program)
@@ -54,6 +55,18 @@ function addStart(program: Command): void {
     .action(async (options: { newStore?: boolean }) => {
       const { runStart } = await import('./start.ts')
       process.exit(await runStart(process.env, options.newStore === true))
+    })
+}
+
+function addRestart(program: Command): void {
+  program
+    .command('restart')
+    .description(
+      'restart the processes of a running agw start one after the other, without failed calls',
+    )
+    .action(async () => {
+      const { runRestart } = await import('./restart.ts')
+      await runRestart(process.env, process.stdout)
     })
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Environment, readSettings, unknownSettings, type Settings } from '../core/settings.ts'
 import { renderBootstrap } from '../envoy/render-bootstrap.ts'
@@ -26,8 +27,12 @@ import { type DataDir, openDataDir, ownSecrets, writeOwnFile } from './launcher/
 import { endLeftovers, noteChildren } from './launcher/end-leftovers.ts'
 import { endsWithParent } from './launcher/ends-with-parent.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
+import { hasTerminal } from './launcher/has-terminal.ts'
+import { holdSocket } from './launcher/hold-socket.ts'
 import { lockDataDir } from './launcher/lock-data-dir.ts'
 import { memoryLimits } from './launcher/memory-limits.ts'
+import { rollingRestart } from './launcher/rolling-restart.ts'
+import { type Command, serveCommand } from './launcher/serve-command.ts'
 import { Supervisor } from './launcher/supervisor.ts'
 import { systemdService } from './launcher/systemd-service.ts'
 import { urlOf } from './launcher/url-of.ts'
@@ -70,7 +75,8 @@ async function startIn(
   env: Environment,
   isNewStore: boolean,
 ): Promise<number> {
-  const unlock = await lockDataDir(dataDir)
+  const commands: Record<string, Command> = {}
+  const unlock = await lockDataDir(dataDir, (socket) => serveCommand(socket, commands))
   if (unlock === null) {
     throw new Error(
       `another gateway is using the data directory ${dataDir.path}. Stop it, or set AGW_DATA_DIR to another directory.`,
@@ -82,7 +88,8 @@ async function startIn(
     const ports = await choosePorts(settings)
     if (!('proxyPort' in ports))
       throw new Error(`\n${ports.map((problem) => `- ${problem}`).join('\n')}`)
-    return await runChildren(await prepareBoot(dataDir, settings, ports, env), isNewStore)
+    const boot = await prepareBoot(dataDir, settings, ports, env)
+    return await runChildren(boot, { isNewStore, commands })
   } finally {
     unlock()
   }
@@ -111,6 +118,12 @@ async function prepareBoot(
       settings.accessLogAddress ?? `unix:${join(dataDir.sockets, 'access-log.sock')}`,
     binaries: { envoy, valkey },
     wrap: await endsWithParent(),
+    admin_fds: {
+      api: isIP(settings.apiHost)
+        ? holdSocket({ host: settings.apiHost, port: ports.apiPort })
+        : null,
+      socket: holdSocket({ path: adminServiceSocket(dataDir) }),
+    },
   }
   const limits = memoryLimits()
   mkdirSync(join(dataDir.path, 'valkey'), { recursive: true, mode: 0o700 })
@@ -129,7 +142,10 @@ async function prepareBoot(
   return boot
 }
 
-async function runChildren(boot: Boot, isNewStore: boolean): Promise<number> {
+async function runChildren(
+  boot: Boot,
+  { isNewStore, commands }: { isNewStore: boolean; commands: Record<string, Command> },
+): Promise<number> {
   let endWith: (code: number) => void = () => undefined
   const ended = new Promise<number>((resolve) => {
     endWith = resolve
@@ -143,24 +159,33 @@ async function runChildren(boot: Boot, isNewStore: boolean): Promise<number> {
     spawned: () => noteChildren(boot.dataDir, supervisor.pids()),
     silence_limit_ms: boot.settings.watchdogTimeout_ms,
   })
-  const onSignal = (): void => endWith(0)
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal)
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => endWith(0))
   const killAll = (): void => supervisor.killAll()
   process.once('exit', killAll)
   const systemd = systemdService(boot.env)
   const starting = startChildren(boot, supervisor, isNewStore)
-    .then(() => systemd.notify('READY=1'))
+    .then(() => {
+      commands['restart'] = restartOf(boot, supervisor)
+      return systemd.notify('READY=1')
+    })
     .catch((error: Error) => {
       report(`The gateway cannot start: ${error.message}`)
       endWith(FAILED)
     })
+  const hadTerminal = hasTerminal()
+  process.on('SIGHUP', () => {
+    // Whoever closes a terminal expects that what runs in it ends. Elsewhere the signal asks a service to reload.
+    if (hadTerminal && !hasTerminal()) endWith(0)
+    else void commands['restart']?.(say).catch((error: Error) => report(error.message))
+  })
   const code = await ended
   await systemd.notify('STOPPING=1')
   supervisor.beginStop()
   say('Stopping …')
   await drainEnvoy(envoyAdminSocket(boot.dataDir))
   // Envoy buffers the access log of the last calls until the batch is full or old. Stopping it earlier would lose them.
-  await supervisor.stop((name) => name.startsWith('ext-proc'), STOP_LIMITS_MS.services)
+  // SIGINT asks them for a quick stop: nothing takes new calls, so waiting for long ones has no use.
+  await supervisor.stop((name) => name.startsWith('ext-proc'), STOP_LIMITS_MS.services, 'SIGINT')
   await wait(LAST_BATCH_MS)
   await supervisor.stop((name) => name === 'envoy', STOP_LIMITS_MS.envoy)
   await supervisor.stop((name) => name !== 'valkey', STOP_LIMITS_MS.services)
@@ -168,6 +193,27 @@ async function runChildren(boot: Boot, isNewStore: boolean): Promise<number> {
   await Promise.race([starting, wait(0)])
   process.removeListener('exit', killAll)
   return code
+}
+
+/** One at a time, since two would take two processors out of service at once. */
+function restartOf(boot: Boot, supervisor: Supervisor): Command {
+  let isRunning = false
+  const envoySocket = envoyAdminSocket(boot.dataDir)
+  const { drainTimeout_ms: drain_ms } = boot.settings
+  const names = [...extProcSpecs(boot), accessLogSpec(boot), adminSpec(boot)].map(
+    ({ name }) => name,
+  )
+  return async (sayTo) => {
+    if (isRunning) throw new Error('A restart is already running.')
+    isRunning = true
+    try {
+      if (boot.ext_proc_addresses.length === 1)
+        sayTo('There is one ext-proc process: calls are refused with 503 until it is back.')
+      await rollingRestart({ supervisor, names, envoySocket, drain_ms, say: sayTo })
+    } finally {
+      isRunning = false
+    }
+  }
 }
 
 async function startChildren(

@@ -184,6 +184,12 @@ export const SETTINGS = {
     '10s',
     'agw start kills and restarts a process that has not answered for this long; the embedded store gets three times as long.',
   ),
+  drainTimeout_ms: withDefault(
+    'AGW_DRAIN_TIMEOUT',
+    kinds.durationBetween('1s', '1h'),
+    '30s',
+    'How long an ext-proc process that is restarted, or receives SIGTERM, waits for its calls before it cuts them. A stop of agw start waits at most 5 seconds.',
+  ),
   maxBodyBytes: withDefault(
     'AGW_MAX_BODY_BYTES',
     kinds.integer(65_536, 268_435_456),
@@ -364,6 +370,18 @@ export const SETTINGS = {
     kinds.port,
     'Port (on 127.0.0.1) of the echo API that agw start runs for testing.',
     { shown_default: '8082, or a free port if that is in use' },
+  ),
+  apiFd: optional(
+    'AGW_API_FD',
+    kinds.integer(3, 1_023),
+    'Listening socket of the admin service, inherited from agw start, so that it outlives a process of the admin service.',
+    internal,
+  ),
+  adminSocketFd: optional(
+    'AGW_ADMIN_SOCKET_FD',
+    kinds.integer(3, 1_023),
+    'The same for AGW_ADMIN_SOCKET.',
+    internal,
   ),
   verdictSecret: optional(
     'AGW_VERDICT_SECRET',

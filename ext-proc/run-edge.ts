@@ -18,17 +18,19 @@ import { openTokenCache } from './credential/open-token-cache.ts'
 import type { TokenCache } from './credential/token-cache.ts'
 import { connectEdge, type EdgeConnections } from './fleet/connect-edge.ts'
 import type { HeldCalls } from './kill/held-calls.ts'
+import type { LivenessLease } from './fleet/liveness-lease.ts'
 import { joinFleet, type Membership } from './fleet/join-fleet.ts'
 import { makeAutoKiller } from './kill/make-auto-killer.ts'
 import { makeStreamWatches } from './kill/make-stream-watches.ts'
 import { startServer } from './envoy/start-server.ts'
 import { EdgeMetrics } from './record/edge-metrics.ts'
-import { onStop } from './process/on-stop.ts'
+import { onStop, type StopKind } from './process/on-stop.ts'
 import { takeRate } from './rate/take-rate.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-settings.ts'
 
-/** How long a graceful stop waits for calls in flight before it cuts them (threat model, rule 17). */
-const DRAIN_LIMIT_MS = 5_000
+/** How long a stop of the whole gateway waits for calls in flight before it cuts them (threat model, rule 17). */
+const QUICK_DRAIN_LIMIT_MS = 5_000
+const LEASE_POLL_MS = 25
 
 /** Longer than two intervals of the health check in envoy/bootstrap.yaml: by then Envoy sends new calls to others. */
 const FOUND_OUT_MS = 1_000
@@ -101,17 +103,20 @@ export async function runEdge(env: Environment): Promise<void> {
     }),
   )
   log.info({ address, region }, 'serving')
-  process.send?.({ kind: 'ready' })
+  void firstLease(lease).then(() => process.send?.({ kind: 'ready' }))
 
   /** Takes no new calls, stays an edge until the last held call has ended, and cuts what is left at the limit. */
-  const stop = async (): Promise<void> => {
+  const stop = async (kind: StopKind): Promise<void> => {
+    const { drainTimeout_ms } = settings
+    const limit_ms =
+      kind === 'drain' ? drainTimeout_ms : Math.min(QUICK_DRAIN_LIMIT_MS, drainTimeout_ms)
     fleet.link.drain()
     isDraining = true
     await wait(FOUND_OUT_MS)
     const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-    const told = endAccessLog(accessLog, held)
-    const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), DRAIN_LIMIT_MS)
-    const force = setTimeout(() => server.forceShutdown(), DRAIN_LIMIT_MS + 1_000)
+    const told = endAccessLog(accessLog, held, limit_ms)
+    const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), limit_ms)
+    const force = setTimeout(() => server.forceShutdown(), limit_ms + 1_000)
     await drained
     await told
     clearTimeout(limit)
@@ -209,9 +214,18 @@ function reportStreams({ settings, connections, log }: Edge): void {
   ).catch((error: unknown) => log.warn({ error: String(error) }, 'an alert could not be raised'))
 }
 
+/** Without a lease this process refuses every call, so it is not ready. */
+async function firstLease(lease: LivenessLease): Promise<void> {
+  while (!lease.isHeld) await wait(LEASE_POLL_MS)
+}
+
 /** Envoy reports the last calls shortly after they end, but its stream stays open and would delay the shutdown forever. */
-async function endAccessLog(accessLog: AccessLog, held: HeldCalls): Promise<void> {
-  const deadline_ms = nowMs() + DRAIN_LIMIT_MS
+async function endAccessLog(
+  accessLog: AccessLog,
+  held: HeldCalls,
+  limit_ms: number,
+): Promise<void> {
+  const deadline_ms = nowMs() + limit_ms
   while (held.size > 0 && nowMs() < deadline_ms) await wait(LAST_WORDS_MS / 10)
   await wait(LAST_WORDS_MS)
   await accessLog.stop()

@@ -9,6 +9,8 @@ const STEP_MS = 4
 
 /** The requests in progress. Background work that would delay them yields between two of its steps. */
 export class RequestLoad {
+  /** This process is about to stop: each response closes its connection, so that the next request goes to another process. */
+  isEnding = false
   #open = 0
   /** Of those that give way, one at a time waits for this. */
   #go: (() => void) | null = null

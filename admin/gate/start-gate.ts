@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { startBeacon } from '../../core/control/beacon.ts'
@@ -18,6 +19,9 @@ import type { NeededSettings, RunningAdmin } from '../server/running-admin.ts'
 import { storeIsReady } from '../bootstrap/store-is-ready.ts'
 import { forwardRequests } from './forward-request.ts'
 import { runApiThread } from './run-api-thread.ts'
+
+/** Connections that are used at least this often end with a response, and not under a request. */
+const LAST_REQUESTS_MS = 250
 
 const nowMs = (): number => performance.now()
 
@@ -63,12 +67,22 @@ export async function startGate(
     const given = { settings, redis, ring, keyProblem: () => null }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
     stops.push(() => context.scans.close())
-    const closes: (() => void | Promise<unknown>)[] = [() => thread.stop()]
+    const closes: (() => void | Promise<unknown>)[] = [
+      async () => {
+        // A request that was accepted just before the listeners closed is still forwarded.
+        await wait(LAST_REQUESTS_MS)
+        await thread.stop()
+      },
+    ]
     // Together: closing a listener waits for its streams, which end with the thread.
     stops.push(() => Promise.all(closes.map(async (close) => await close())))
     const port = await listenOn(context, closes, {
       api: forwardRequests(sockets.api),
       envoy: forwardRequests(sockets.envoy),
+    })
+    stops.push(async () => {
+      context.load.isEnding = true
+      await wait(LAST_REQUESTS_MS)
     })
     return { port, stop }
   } catch (error) {

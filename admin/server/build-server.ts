@@ -22,6 +22,7 @@ import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { answerClientError } from '../http/answer-client-error.ts'
 import { answerOtherMethods } from './answer-other-methods.ts'
 import { allowedHosts } from '../http/allowed-hosts.ts'
+import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { errorReply } from '../http/error-reply.ts'
 import type { Refusal } from '../http/outcome.ts'
@@ -59,10 +60,12 @@ export async function buildServer(
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
     forceCloseConnections: 'idle',
+    // A request that arrives during a stop is answered; refusing it would make a restart visible.
+    return503OnClosing: false,
     genReqId: () => mintId('req'),
     routerOptions: { maxParamLength: PARAMETER_LENGTH_LIMIT },
     clientErrorHandler: answerClientError,
-    serverFactory: (serve) => serverOf(serve, forward),
+    serverFactory: (serve) => serverOf(serve, forward, context.load),
     frameworkErrors: (error, request, reply) => {
       void refuse(reply, refusalOfError(error, BODY_LIMIT_BYTES) ?? INTERNAL, request.id)
     },
@@ -134,13 +137,16 @@ function answerProblems(app: FastifyInstance): void {
   })
 }
 
-function serverOf(serve: ServeElsewhere, forward: ServeElsewhere | null): Server {
-  const server = createServer((request, response) =>
-    (forward === null || isKillRequest(request.method, request.url) ? serve : forward)(
-      request,
-      response,
-    ),
-  )
+function serverOf(
+  serve: ServeElsewhere,
+  forward: ServeElsewhere | null,
+  load: Pick<RequestLoad, 'isEnding'>,
+): Server {
+  const server = createServer((request, response) => {
+    if (load.isEnding) response.shouldKeepAlive = false
+    const isOurs = forward === null || isKillRequest(request.method, request.url)
+    ;(isOurs ? serve : forward)(request, response)
+  })
   // Those that Fastify gives to a server of its own.
   server.requestTimeout = REQUEST_TIMEOUT_MS
   server.keepAliveTimeout = KEEP_ALIVE_MS

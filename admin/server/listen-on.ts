@@ -25,7 +25,7 @@ export async function listenOn(
   if (settings.adminSocket !== null && settings.proxyAdmin) {
     const proxied = await buildServer(context, 'envoy', forward?.envoy ?? null)
     closes.push(() => proxied.close())
-    await listenOnSocket(proxied, settings.adminSocket)
+    await listenOnSocket(proxied, settings.adminSocket, settings.adminSocketFd)
   }
   return (api.server.address() as AddressInfo).port
 }
@@ -45,9 +45,9 @@ export async function listenForGate(
 }
 
 async function listenOnPort(app: FastifyInstance, settings: Settings): Promise<void> {
-  const { apiHost: host, apiPort: port } = settings
+  const { apiHost: host, apiPort: port, apiFd: fd } = settings
   try {
-    await app.listen({ host, port })
+    await app.listen(fd === null ? { host, port } : ({ host, fd } as object))
   } catch (error) {
     const { cause, advice } = listenFailure(error, { host: 'AGW_API_HOST', port: 'AGW_API_PORT' })
     throw new Error(`${host}:${port} cannot be used: ${cause}. ${advice}`)
@@ -55,7 +55,16 @@ async function listenOnPort(app: FastifyInstance, settings: Settings): Promise<v
 }
 
 /** What an earlier process left behind would refuse the address; Envoy runs as the same user. */
-async function listenOnSocket(app: FastifyInstance, path: string): Promise<void> {
+async function listenOnSocket(
+  app: FastifyInstance,
+  path: string,
+  fd: number | null = null,
+): Promise<void> {
+  if (fd !== null) {
+    // Node does not know the path of an inherited socket, and Fastify logs the address.
+    app.server.address = () => path
+    return void (await app.listen({ path, fd } as object))
+  }
   if (existsSync(path) && lstatSync(path).isSocket()) rmSync(path)
   await app.listen({ path })
   chmodSync(path, 0o600)

@@ -6,7 +6,7 @@ import { fromRoot } from '../../core/root.ts'
 import { type Environment, type Settings, withoutSecrets } from '../../core/settings.ts'
 import type { DataDir, OwnSecrets } from './data-dir.ts'
 import type { Wrap } from './ends-with-parent.ts'
-import type { ChildSpec, ProbeResult } from './supervisor.ts'
+import { type ChildSpec, FIRST_FD, type ProbeResult } from './supervisor.ts'
 import { valkeySocket } from './valkey-config.ts'
 
 /** Everything that is decided before the first child is started. */
@@ -24,6 +24,8 @@ export interface Boot {
   readonly access_log_address: string
   readonly binaries: { readonly envoy: string; readonly valkey: string | null }
   readonly wrap: Wrap
+  /** Listening sockets of the admin service that this process holds; null where it has to bind by itself. */
+  readonly admin_fds: { readonly api: number | null; readonly socket: number | null }
 }
 
 /** An edge id has at most 64 characters; the number of the process needs a few of them. */
@@ -146,6 +148,10 @@ const socketFile = (address: string): readonly string[] =>
 
 export function adminSpec(boot: Boot): ChildSpec {
   const socket = adminServiceSocket(boot.dataDir)
+  const { api, socket: socketFd } = boot.admin_fds
+  const fds = [api, socketFd].filter((fd) => fd !== null)
+  const inChild = (fd: number | null): string | undefined =>
+    fd === null ? undefined : String(FIRST_FD + fds.indexOf(fd))
   return {
     name: 'admin',
     command: process.execPath,
@@ -154,11 +160,15 @@ export function adminSpec(boot: Boot): ChildSpec {
       AGW_ADMIN_TOKEN: boot.secrets.adminToken,
       AGW_ADMIN_SOCKET: socket,
       AGW_DEPLOYMENT_ID_FILE: deploymentFile(boot),
+      AGW_API_FD: inChild(api),
+      AGW_ADMIN_SOCKET_FD: inChild(socketFd),
       AGW_ARCHIVE_DIR: boot.settings.archiveDir ?? join(boot.dataDir.path, 'archive'),
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),
     probe: 'ipc',
-    sockets: [socket],
+    sockets: socketFd === null ? [socket] : [],
+    fds,
+    replaceable: fds.length === 2,
   }
 }
 

@@ -17,7 +17,14 @@ export interface ChildSpec {
   readonly patience?: number
   /** Socket files that an earlier process left behind. */
   readonly sockets: readonly string[]
+  /** File descriptors of this process that the child inherits, from FIRST_FD on. */
+  readonly fds?: readonly number[]
+  /** Two processes of it may run at once, so that a restart starts the new one before it stops the old one. */
+  readonly replaceable?: boolean
 }
+
+/** After standard input, output and error. */
+export const FIRST_FD = 3
 
 export interface SupervisorParts {
   readonly write: (line: string) => void
@@ -61,6 +68,8 @@ interface Child {
   isReady: () => void
   /** Whether a message has arrived since the last ping. */
   hasAnswered: boolean
+  /** Its end is wanted: it is not restarted. */
+  isLeaving: boolean
 }
 
 /**
@@ -79,6 +88,10 @@ export class Supervisor {
 
   /** Starts a child and resolves when it is ready for the first time, across restarts. */
   start(spec: ChildSpec): Promise<void> {
+    return this.#start(spec.name, spec)
+  }
+
+  #start(key: string, spec: ChildSpec): Promise<void> {
     return new Promise((resolve) => {
       const child: Child = {
         spec,
@@ -90,14 +103,67 @@ export class Supervisor {
         restart: null,
         exited: Promise.resolve(),
         hasAnswered: false,
+        isLeaving: false,
         isReady: () => {
           child.hasWorked = true
           resolve()
         },
       }
-      this.#children.set(spec.name, child)
+      this.#children.set(key, child)
       this.#spawn(child)
     })
+  }
+
+  /**
+   * Restarts a child and resolves when its new process is ready.
+   * @param limits.stop_ms after which the old process is killed
+   * @throws a sentence if the child is not running, or the new process does not become ready in time
+   */
+  async restart(name: string, limits: { stop_ms: number; ready_ms: number }): Promise<void> {
+    const child = this.#children.get(name)
+    if (this.#stopping || !child?.process || !child.hasWorked)
+      throw new Error(`${name} is not running.`)
+    if (child.spec.replaceable) return await this.#replace(name, child, limits)
+    child.isLeaving = true
+    await this.#end([child], limits.stop_ms, 'SIGTERM')
+    child.isLeaving = false
+    if (this.#stopping) throw new Error('The gateway is stopping.')
+    const ready = new Promise<void>((resolve) => {
+      child.isReady = resolve
+    })
+    this.#spawn(child)
+    await inTime(ready, name, limits.ready_ms)
+  }
+
+  /** The old process serves until the new one is ready, and keeps serving if it does not become so. */
+  async #replace(
+    name: string,
+    old: Child,
+    limits: { stop_ms: number; ready_ms: number },
+  ): Promise<void> {
+    const key = `${name} (new)`
+    const ready = this.#start(key, old.spec)
+    const fresh = this.#children.get(key)
+    if (fresh === undefined) return
+    // Its death during the restart is a failure of the restart, not of the gateway.
+    fresh.isLeaving = true
+    const died = fresh.exited.then(() => {
+      throw new Error(`${name} did not start.${lastWordsOf(fresh)}`)
+    })
+    try {
+      await inTime(Promise.race([ready, died]), name, limits.ready_ms)
+    } catch (error) {
+      await this.#end([fresh], 0, 'SIGKILL')
+      this.#children.delete(key)
+      throw error
+    }
+    fresh.isLeaving = false
+    old.isLeaving = true
+    this.#children.delete(key)
+    this.#children.set(name, fresh)
+    this.#children.set(key, old)
+    await this.#end([old], limits.stop_ms, 'SIGTERM')
+    this.#children.delete(key)
   }
 
   /** Pids of running children, by name. */
@@ -116,18 +182,27 @@ export class Supervisor {
   }
 
   /** Ends the children whose names match; one that does not end in time is killed. */
-  async stop(matches: (name: string) => boolean, limit_ms: number): Promise<void> {
+  async stop(
+    matches: (name: string) => boolean,
+    limit_ms: number,
+    signal: NodeJS.Signals = 'SIGTERM',
+  ): Promise<void> {
     const ending = [...this.#children].filter(([name]) => matches(name)).map(([, child]) => child)
-    for (const child of ending) child.process?.kill('SIGTERM')
+    await this.#end(ending, limit_ms, signal)
+  }
+
+  async #end(ending: readonly Child[], limit_ms: number, signal: NodeJS.Signals): Promise<void> {
+    for (const child of ending) child.process?.kill(signal)
     const ended = Promise.all(ending.map((child) => child.exited))
-    const inTime = await Promise.race([
+    const isInTime = await Promise.race([
       ended.then(() => true),
       wait(limit_ms, false, { ref: false }),
     ])
-    if (inTime) return
+    if (isInTime) return
     for (const child of ending) {
       if (child.process === null) continue
-      this.#parts.write(`${child.spec.name} did not stop in time and was killed`)
+      if (signal !== 'SIGKILL')
+        this.#parts.write(`${child.spec.name} did not stop in time and was killed`)
       child.process.kill('SIGKILL')
     }
     await ended
@@ -144,7 +219,13 @@ export class Supervisor {
     const started = spawn(spec.command, spec.args, {
       env: spec.env,
       detached: true,
-      stdio: spec.probe === 'ipc' ? ['ignore', 'pipe', 'pipe', 'ipc'] : ['ignore', 'pipe', 'pipe'],
+      stdio: [
+        'ignore',
+        'pipe',
+        'pipe',
+        ...(spec.fds ?? []),
+        ...(spec.probe === 'ipc' ? (['ipc'] as const) : []),
+      ],
     })
     child.process = started
     child.hasAnswered = false
@@ -203,14 +284,13 @@ export class Supervisor {
   }
 
   #died(child: Child, how: string): void {
-    if (this.#stopping) return
+    if (this.#stopping || child.isLeaving) return
     const now = Date.now()
     child.deaths_ms = [...child.deaths_ms.filter((at) => now - at < DEATHS_WINDOW_MS), now]
     if (!child.hasWorked) child.failedStarts++
     if (child.failedStarts >= FAILED_STARTS_LIMIT) {
-      const words = child.lastWords.map((line) => `\n  ${line}`).join('')
       const times = `${child.failedStarts} times before it became ready`
-      this.#parts.giveUp(`${child.spec.name} ${how}, ${times}.${words}`)
+      this.#parts.giveUp(`${child.spec.name} ${how}, ${times}.${lastWordsOf(child)}`)
       return
     }
     const deaths = child.deaths_ms.length
@@ -218,6 +298,17 @@ export class Supervisor {
     this.#parts.write(`${child.spec.name} ${how} and will be restarted in ${pause_ms} ms`)
     child.restart = setTimeout(() => this.#spawn(child), pause_ms)
   }
+}
+
+const lastWordsOf = ({ lastWords }: Child): string =>
+  lastWords.map((line) => `\n  ${line}`).join('')
+
+async function inTime(ready: Promise<void>, name: string, limit_ms: number): Promise<void> {
+  const isInTime = await Promise.race([
+    ready.then(() => true),
+    wait(limit_ms, false, { ref: false }),
+  ])
+  if (!isInTime) throw new Error(`${name} did not become ready within ${limit_ms / 1000} s.`)
 }
 
 /** Whether a message has arrived since the last ping, and the next ping. */

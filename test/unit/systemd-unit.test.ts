@@ -19,7 +19,7 @@ test('systemd accepts the unit', (t) => {
   const verify = (content: string): { status: number | null; said: string } => {
     const file = join(folder, NAME)
     // Node is elsewhere on some machines, which is no error of the unit.
-    writeFileSync(file, content.replace('/usr/bin/node', process.execPath))
+    writeFileSync(file, content.replaceAll('/usr/bin/node', process.execPath))
     const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', file], {
       encoding: 'utf8',
     })
