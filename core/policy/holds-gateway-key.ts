@@ -9,19 +9,19 @@ const PREFIX = /agw_(?:live|admin)_/g
 const BASE64_DEPTH_MAX = 2
 const BASE64_RUN = /[A-Za-z0-9+/_-]{63,}/g
 
-/** What texts look like in Base64, from the first, second and third byte of a group on; the ends depend on their neighbours. */
-const inBase64 = (texts: readonly string[]): readonly string[] =>
-  texts.flatMap((text) =>
-    [0, 1, 2].map((shift) => {
-      const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
-      const first = Math.ceil((shift * 8) / 6)
-      return bytes.toString('base64').slice(first, Math.floor((bytes.length * 8) / 6))
-    }),
-  )
-
-/** The beginnings of keys in Base64, once and twice: most values have none and are not decoded. */
-const ONCE = inBase64(['agw_live_', 'agw_admin_'])
-const IN_BASE64 = new RegExp([...ONCE, ...inBase64(ONCE)].join('|'))
+/** The bytes `agw_` in Base64 and Base64url, from the first, second and third byte of a group on. */
+const ONCE = ['YWd3X2', 'Fnd19', 'hZ3df']
+/** The same for these texts; the characters at the ends depend on their neighbors. */
+const TWICE = ONCE.flatMap((text) =>
+  [0, 1, 2].map((shift) => {
+    const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
+    const first = Math.ceil((shift * 8) / 6)
+    return bytes.toString('base64').slice(first, Math.floor((bytes.length * 8) / 6))
+  }),
+)
+const IN_BASE64 = new RegExp(ONCE.join('|'))
+/** A key in Base64 twice is at least as long. */
+const TWICE_BYTES = 84
 
 /**
  * Whether a text holds a gateway key anywhere: as it is, percent-encoded, escaped as in JSON, or in Base64, as `Basic`
@@ -50,7 +50,8 @@ function holdsPlainKey(text: string): boolean {
 /** What stands before the encoded text may be of the same letters, so each place in a group is tried. */
 const holdsKeyInBase64 = (text: string, depth: number): boolean =>
   depth > 0 &&
-  IN_BASE64.test(text) &&
+  (IN_BASE64.test(text) ||
+    (text.length >= TWICE_BYTES && TWICE.some((part) => text.includes(part)))) &&
   (text.match(BASE64_RUN) ?? []).some((run) =>
     [0, 1, 2, 3].some((start) => {
       const decoded = Buffer.from(run.slice(start), 'base64').toString('latin1')

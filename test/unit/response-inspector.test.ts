@@ -432,9 +432,10 @@ for (const [name, looks, text, out, cut] of COMPRESSED)
         const bytes = compress(Buffer.from(text))
         let sent = ''
         let reason = ''
-        for (let at = 0; at < bytes.length && reason === ''; at += size) {
+        // The end comes as an empty piece.
+        for (let at = 0; at < bytes.length + size && reason === ''; at += size) {
           const piece = bytes.subarray(at, at + size)
-          const one = await inspector.body(piece, at + size >= bytes.length)
+          const one = await inspector.body(piece, at >= bytes.length)
           if (one.kind === 'deny') reason = one.denial.reason
           sent += String(one.kind === 'deny' ? (one.before ?? '') : (one.body ?? piece))
         }
