@@ -2,19 +2,34 @@ import { parsePathPattern, type PatternProblem } from '../../core/policy/path-pa
 import type { Scope } from '../../core/model.ts'
 import type { Issue } from '../http/outcome.ts'
 import { checkPatterns } from './check-patterns.ts'
-import { SCOPE_LIMIT_BYTES } from './scope-schemas.ts'
+import { PATH_DEEP_LIMIT, SCOPE_LIMIT_BYTES, SCOPE_PATHS_LIMIT } from './scope-schemas.ts'
 
 type Settings = Pick<Scope, 'rules' | 'max_body_bytes' | 'injection_detection'>
 
-/** Checks a scope beyond its schema. */
-export function checkScopeSettings(scope: Settings, body_limit_bytes: number): Issue[] {
+/**
+ * Checks a scope beyond its schema.
+ * @param hasOldRules its rules are stored already, so that limits for rules do not apply
+ */
+export function checkScopeSettings(
+  scope: Settings,
+  body_limit_bytes: number,
+  hasOldRules = false,
+): Issue[] {
   const issues = scope.rules.flatMap(({ paths }, rule) =>
     paths.flatMap((path, i): Issue[] => {
       const parsed = parsePathPattern(path)
-      if (typeof parsed !== 'string') return []
+      if (typeof parsed !== 'string')
+        return hasOldRules || parsed.blocks.length - 1 <= PATH_DEEP_LIMIT
+          ? []
+          : [{ path: `/rules/${rule}/paths/${i}`, message: TOO_DEEP }]
       return [{ path: `/rules/${rule}/paths/${i}`, message: PATH_PROBLEMS[parsed] }]
     }),
   )
+  if (!hasOldRules && pathsOf(scope) > SCOPE_PATHS_LIMIT)
+    issues.push({
+      path: '/rules',
+      message: `has ${pathsOf(scope)} paths in all rules; at most ${SCOPE_PATHS_LIMIT} are allowed`,
+    })
   if (scope.max_body_bytes !== null && scope.max_body_bytes > body_limit_bytes)
     issues.push({
       path: '/max_body_bytes',
@@ -25,6 +40,12 @@ export function checkScopeSettings(scope: Settings, body_limit_bytes: number): I
     issues.push({ path: '', message: `must be at most ${SCOPE_LIMIT_BYTES} bytes as JSON` })
   return issues
 }
+
+/** The paths of all rules. */
+export const pathsOf = ({ rules }: Pick<Scope, 'rules'>): number =>
+  rules.reduce((sum, { paths }) => sum + paths.length, 0)
+
+const TOO_DEEP = `has more than ${PATH_DEEP_LIMIT} "**"`
 
 const PATH_PROBLEMS: Readonly<Record<PatternProblem, string>> = {
   bad_path: 'has "." or ".." segments, a backslash, a control character or an invalid encoding',

@@ -8,6 +8,7 @@ import type { Made } from '../resources/resource.ts'
 import { checkInput } from '../http/check-input.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Issue, type Refusal, conflict, invalid } from '../http/outcome.ts'
+import { checkAgentTotal } from './check-agent-total.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import {
@@ -41,6 +42,8 @@ export async function makeScope(
   if (issues.length > 0) return invalid(issues)
   if (count >= AGENT_SCOPES_LIMIT)
     return conflict('too_many_scopes', `An agent has at most ${AGENT_SCOPES_LIMIT} scopes.`)
+  const excess = await checkAgentTotal(redis, { organization_id: org, agent_id }, edited, null)
+  if (excess !== null) return excess
   const scope: Scope = {
     scope_id: mintId('scp'),
     organization_id: org,

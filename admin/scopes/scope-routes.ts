@@ -4,6 +4,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Route } from '../http/define-route.ts'
 import { invalid } from '../http/outcome.ts'
 import { defineResource } from '../resources/define-resource.ts'
+import { checkAgentTotal } from './check-agent-total.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import { makeScope } from './make-scope.ts'
@@ -68,10 +69,15 @@ export const scopeRoutes: readonly Route[] = defineResource({
     whole: SCOPE_WHOLE,
     nullable: SCOPE_NULLABLE,
     defaults: SCOPE_DEFAULTS,
-    apply: ({ call, record, value }) => {
+    apply: async ({ call, record, value }) => {
+      const { settings, redis } = call.context
       const edited = canonicalScope(value)
-      const issues = checkScopeSettings(edited, call.context.settings.maxBodyBytes)
+      // Rules from before a limit are kept while something else is changed.
+      const hasOldRules = JSON.stringify(edited.rules) === JSON.stringify(record.rules)
+      const issues = checkScopeSettings(edited, settings.maxBodyBytes, hasOldRules)
       if (issues.length > 0) return invalid(issues)
+      const excess = await checkAgentTotal(redis, record, { ...record, ...edited }, record)
+      if (excess !== null) return excess
       return { kind: 'edited', record: { ...record, ...edited } }
     },
   },

@@ -18,6 +18,11 @@ export const SCOPE_RESOURCE = { name: 'scope', path: '/admin/scopes', id: 'scope
 export const AGENT_SCOPES_LIMIT = 200
 export const RULES_LIMIT = 100
 export const RULE_PATHS_LIMIT = 100
+/** Lists within lists: the paths of all rules of a scope, and of all scopes of an agent. */
+export const SCOPE_PATHS_LIMIT = 1_000
+export const AGENT_PATHS_LIMIT = 5_000
+/** A path with more of them can be written as several. */
+export const PATH_DEEP_LIMIT = 4
 export const RULE_METHODS_LIMIT = 20
 export const PATH_LENGTH_LIMIT = 2048
 export const TOOLS_LIMIT = 500
@@ -26,6 +31,7 @@ export const PATTERNS_LIMIT = 100
 export const PATTERN_LENGTH_LIMIT = 1000
 /** All scopes of an agent at once are what an edge reads when it has forgotten the agent. */
 export const SCOPE_LIMIT_BYTES = 262_144
+export const AGENT_SCOPES_LIMIT_BYTES = 1_048_576
 
 const DEFAULTS = SCOPE_DEFAULTS
 

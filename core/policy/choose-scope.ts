@@ -1,13 +1,8 @@
-import type { Scope } from '../model.ts'
-import type {
-  AgentScopes,
-  CompiledRule,
-  CompiledScope,
-  IntegrationScopes,
-} from './compile-scopes.ts'
+import type { Scope, ScopeRule } from '../model.ts'
+import type { AgentScopes, CompiledScope, IntegrationScopes } from './compile-scopes.ts'
 import { foldAndSplitSegments, foldSegments, type SegmentRange } from './fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
-import { matchesPath, type PathPattern } from './path-pattern.ts'
+import type { MatchBudget, PathTrie } from './path-trie.ts'
 
 /** A method and the decoded segments of a target, those of the base URL left aside by `from`. */
 export interface ScopedCall extends SegmentRange {
@@ -39,6 +34,11 @@ export type ScopeChoice =
 const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'TRACK', 'CONNECT']
 /** Merged settings kept per agent and integration; few of the possible sets ever occur. */
 const MERGED_LIMIT = 64
+/**
+ * Steps of matching for one call, some milliseconds. Rules that need more, such as thousands with several `**` against a path
+ * of hundreds of segments, are of one agent, and its call is refused: other calls wait meanwhile.
+ */
+const MATCH_STEPS_MAX = 200_000
 const NO_CALLS: readonly ScopedCall[] = []
 
 /**
@@ -54,15 +54,27 @@ export function chooseScope(
 ): ScopeChoice {
   const there = agent.by_integration.get(integration_id)
   if (there === undefined) return denied(agent, 'no_scope', call)
+  const budget: MatchBudget = { left: MATCH_STEPS_MAX }
+  const choice = choose(agent, there, call, overridden, budget)
+  return budget.left < 0 ? denied(agent, 'path_not_allowed', call) : choice
+}
+
+function choose(
+  agent: AgentScopes,
+  there: IntegrationScopes,
+  call: ScopedCall,
+  overridden: readonly ScopedCall[],
+  budget: MatchBudget,
+): ScopeChoice {
   let isPathKnown = false
   for (const compiled of there.scopes) {
-    const rule = findRule(compiled, call)
+    const rule = findRule(compiled, call, budget)
     if (rule >= 0) {
       for (const other of overridden) {
-        const otherRule = findRule(compiled, other)
+        const otherRule = findRule(compiled, other, budget)
         if (otherRule < 0) return denied(agent, denialOf(otherRule === PATH_ONLY), other)
       }
-      const settings = strictest(there, compiled, call, overridden)
+      const settings = strictest(there, compiled, call, overridden, budget)
       return { kind: 'allowed', scope: compiled.scope, rule, settings }
     }
     if (rule === PATH_ONLY) isPathKnown = true
@@ -82,31 +94,29 @@ const NO_RULE = -1
 const PATH_ONLY = -2
 
 /** The position of the first rule that allows the call as written, else `NO_RULE` or `PATH_ONLY`, as for a reading of it. */
-function findRule(compiled: CompiledScope, call: ScopedCall): number {
-  const rule = findRuleFor(compiled, call.method, call)
+function findRule(compiled: CompiledScope, call: ScopedCall, budget: MatchBudget): number {
+  const rule = findRuleFor(compiled, call.method, call, budget)
   if (rule < 0) return rule
   for (const reading of call.readings) {
-    const found = findRuleFor(compiled, call.method, reading)
+    const found = findRuleFor(compiled, call.method, reading, budget)
     if (found < 0) return found
   }
   return rule
 }
 
-function findRuleFor(compiled: CompiledScope, method: string, path: SegmentRange): number {
-  let missed = NO_RULE
-  for (let i = 0; i < compiled.rules.length; i++) {
-    const rule = compiled.rules[i]
-    if (rule === undefined) break
-    const allows = allowsMethod(rule, method)
-    if (!allows && missed === PATH_ONLY) continue
-    if (!matchesAny(rule.paths, path)) continue
-    if (allows) return i
-    missed = PATH_ONLY
-  }
-  return missed
+function findRuleFor(
+  { scope, paths }: CompiledScope,
+  method: string,
+  path: SegmentRange,
+  budget: MatchBudget,
+): number {
+  const matching = paths.written.match(path.segments, path.from, budget)
+  for (const i of matching) if (allowsMethod(scope.rules[i], method)) return i
+  return matching.length > 0 ? PATH_ONLY : NO_RULE
 }
 
-function allowsMethod(rule: CompiledRule, method: string): boolean {
+function allowsMethod(rule: ScopeRule | undefined, method: string): boolean {
+  if (rule === undefined) return false
   if (rule.methods.includes(method)) return !FORBIDDEN_METHODS.includes(method)
   return rule.methods.includes('*') && !FORBIDDEN_METHODS.includes(method.toUpperCase())
 }
@@ -117,6 +127,7 @@ function strictest(
   governing: CompiledScope,
   call: ScopedCall,
   overridden: readonly ScopedCall[],
+  budget: MatchBudget,
 ): EffectiveSettings {
   if (there.scopes.length === 1) return governing.settings
   const reading = readLeniently(call)
@@ -124,8 +135,8 @@ function strictest(
   const taking = there.scopes.filter(
     (compiled) =>
       compiled === governing ||
-      mightMatch(compiled, reading) ||
-      others.some((other) => mightMatch(compiled, other)),
+      mightMatch(compiled, reading, budget) ||
+      others.some((other) => mightMatch(compiled, other, budget)),
   )
   if (taking.length === 1) return governing.settings
   const key = taking.map((compiled) => compiled.scope.scope_id).join()
@@ -151,15 +162,20 @@ const readLeniently = (call: ScopedCall): LenientReading => ({
   split: [foldAndSplitSegments(call), ...call.readings.map(foldSegments)],
 })
 
-function mightMatch(compiled: CompiledScope, reading: LenientReading): boolean {
-  return compiled.rules.some(
-    (rule) =>
-      (rule.methods.includes('*') || rule.methods.includes(reading.upper_method)) &&
-      (matchesAny(rule.paths, reading.call) ||
-        matchesAny(rule.folded_paths, reading.folded) ||
-        reading.split.some((range) => matchesAny(rule.split_paths, range))),
+function mightMatch(
+  { scope, paths }: CompiledScope,
+  reading: LenientReading,
+  budget: MatchBudget,
+): boolean {
+  const { call, upper_method, folded, split } = reading
+  const takes = (trie: PathTrie, { segments, from }: SegmentRange): boolean =>
+    trie.match(segments, from, budget).some((i) => {
+      const methods = scope.rules[i]?.methods ?? []
+      return methods.includes('*') || methods.includes(upper_method)
+    })
+  return (
+    takes(paths.written, call) ||
+    takes(paths.folded, folded) ||
+    split.some((range) => takes(paths.split, range))
   )
 }
-
-const matchesAny = (paths: readonly PathPattern[], { segments, from }: SegmentRange): boolean =>
-  paths.some((path) => matchesPath(path, segments, from))

@@ -1,21 +1,21 @@
-import type { Scope, ScopeRule } from '../model.ts'
+import type { Scope } from '../model.ts'
 import { foldAndSplitSegment, foldSegment } from './fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
-import { mapLiterals, type PathPattern, parsePathPattern } from './path-pattern.ts'
+import { mapLiterals, parsePathPattern } from './path-pattern.ts'
+import { PathTrie } from './path-trie.ts'
 
-export interface CompiledRule {
-  /** Upper case; `*` stands for all. */
-  readonly methods: readonly string[]
-  readonly paths: readonly PathPattern[]
+/** The paths of all rules of a scope. */
+export interface ScopePaths {
+  readonly written: PathTrie
   /** The paths as a lenient upstream might read them (threat model, rule 9). */
-  readonly folded_paths: readonly PathPattern[]
+  readonly folded: PathTrie
   /** The same where an encoded slash separates. */
-  readonly split_paths: readonly PathPattern[]
+  readonly split: PathTrie
 }
 
 export interface CompiledScope {
   readonly scope: Scope
-  readonly rules: readonly CompiledRule[]
+  readonly paths: ScopePaths
   readonly settings: EffectiveSettings
 }
 
@@ -35,32 +35,69 @@ export interface AgentScopes {
 
 /** A path that does not parse, which admin refuses to store, matches nothing. */
 export function compileScopes(scopes: Iterable<Scope>): AgentScopes {
-  const sorted = [...scopes].sort(compareScopes)
+  const steps = compiling(scopes)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** The same, with a pause after each rule: `pause` lets the event loop do other work. */
+export async function compileScopesInSteps(
+  scopes: Iterable<Scope>,
+  pause: () => Promise<void>,
+): Promise<AgentScopes> {
+  const steps = compiling(scopes)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    await pause()
+  }
+}
+
+function* compiling(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> {
+  const compiled: CompiledScope[] = []
+  for (const scope of scopes) {
+    const paths: ScopePaths = {
+      written: new PathTrie(),
+      folded: new PathTrie(),
+      split: new PathTrie(),
+    }
+    for (const [rule, { paths: texts }] of scope.rules.entries()) {
+      if (rule > 0) yield
+      addPaths(paths, rule, texts)
+    }
+    compiled.push({ scope, paths, settings: mergeSettings([scope]) })
+    yield
+  }
+  return gather(compiled)
+}
+
+function gather(compiled: readonly CompiledScope[]): AgentScopes {
+  const sorted = [...compiled].sort((a, b) => compareScopes(a.scope, b.scope))
   const by_integration = new Map<
     string,
     { scopes: CompiledScope[]; merged: Map<string, EffectiveSettings> }
   >()
-  for (const scope of sorted) {
-    const compiled = {
-      scope,
-      rules: scope.rules.map(compileRule),
-      settings: mergeSettings([scope]),
-    }
-    const known = by_integration.get(scope.integration_id)
+  for (const one of sorted) {
+    const known = by_integration.get(one.scope.integration_id)
     if (known === undefined)
-      by_integration.set(scope.integration_id, { scopes: [compiled], merged: new Map() })
-    else known.scopes.push(compiled)
+      by_integration.set(one.scope.integration_id, { scopes: [one], merged: new Map() })
+    else known.scopes.push(one)
   }
-  return { names: sorted.map((scope) => scope.name), by_integration }
+  return { names: sorted.map(({ scope }) => scope.name), by_integration }
 }
 
-function compileRule(rule: ScopeRule): CompiledRule {
-  const paths = rule.paths.map(parsePathPattern).filter((path) => typeof path !== 'string')
-  return {
-    methods: rule.methods,
-    paths,
-    folded_paths: paths.map((path) => mapLiterals(path, (literal) => [foldSegment(literal)])),
-    split_paths: paths.map((path) => mapLiterals(path, foldAndSplitSegment)),
+function addPaths(paths: ScopePaths, rule: number, texts: readonly string[]): void {
+  for (const text of texts) {
+    const pattern = parsePathPattern(text)
+    if (typeof pattern === 'string') continue
+    paths.written.add(pattern, rule)
+    paths.folded.add(
+      mapLiterals(pattern, (literal) => [foldSegment(literal)]),
+      rule,
+    )
+    paths.split.add(mapLiterals(pattern, foldAndSplitSegment), rule)
   }
 }
 

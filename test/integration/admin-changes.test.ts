@@ -61,6 +61,42 @@ const activity = async (): Promise<Json[]> =>
     JSON.parse(fields[fields.indexOf(ACTIVITY_FIELD) + 1] ?? ''),
   )
 
+test('the scopes of an agent have limits for the paths and the bytes of all of them', async () => {
+  const { agent_id } = await make('/admin/agents', { agent_name: 'many rules' })
+  const { integration_id } = await make('/admin/integrations', integrationBody())
+  const rulesOf = (paths: number, length: number) =>
+    Array.from({ length: Math.ceil(paths / 100) }, (_, rule) => ({
+      methods: ['GET'],
+      paths: Array.from({ length: Math.min(100, paths - rule * 100) }, (_none, i) =>
+        `/${rule}-${i}-${'x'.repeat(length)}`.slice(0, length),
+      ),
+    }))
+  const body = (paths: number, length: number) => ({
+    name: `s${++count}`,
+    agent_id,
+    integration_id,
+    rules: rulesOf(paths, length),
+  })
+  const scopes: Json[] = []
+  for (let i = 0; i < 5; i++) scopes.push(await make('/admin/scopes', body(1_000, 20)))
+  const more = await admin.call('POST', '/admin/scopes', { body: body(1, 20) })
+  assert.equal(more.status, 409)
+  assert.equal(more.body.details.reason, 'too_many_paths')
+  const path = `/admin/scopes/${scopes[0].scope_id}`
+  const renamed = await admin.call('PATCH', path, { body: { name: 'still possible' } })
+  assert.equal(renamed.status, 200)
+  const fewer = await admin.call('PATCH', path, { body: { rules: rulesOf(10, 20) } })
+  assert.equal(fewer.status, 200)
+  const again = await admin.call('PATCH', path, { body: { rules: rulesOf(1_000, 20) } })
+  assert.equal(again.status, 200)
+  const { agent_id: other } = await make('/admin/agents', { agent_name: 'long rules' })
+  const large = (): object => ({ ...body(120, 2_000), agent_id: other })
+  for (let i = 0; i < 4; i++) await make('/admin/scopes', large())
+  const fifth = await admin.call('POST', '/admin/scopes', { body: large() })
+  assert.equal(fifth.status, 409)
+  assert.equal(fifth.body.details.reason, 'scopes_too_large')
+})
+
 describe('invariant 5: a change is in force on the live edges before its answer', () => {
   test('the answer waits for the acknowledgement of every edge', async () => {
     const prompt = await startTestEdge(valkey.url, 'edge-prompt')

@@ -7,7 +7,8 @@ import { chooseScope, type ScopeChoice } from '../../core/policy/choose-scope.ts
 import { checkMcpTool, isToolAllowed } from '../../core/mcp/check-mcp-tool.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { mergeSettings } from '../../core/policy/merge-settings.ts'
-import { matchesPath, parsePathPattern } from '../../core/policy/path-pattern.ts'
+import { parsePathPattern } from '../../core/policy/path-pattern.ts'
+import { PathTrie } from '../../core/policy/path-trie.ts'
 import { splitRanges } from '../../core/policy/split-ranges.ts'
 import { compileToolGlob, matchesToolGlob } from '../../core/mcp/tool-glob.ts'
 import { repetitions } from '../kit/repetitions.ts'
@@ -16,7 +17,10 @@ import { aScope, targetOf } from './policy-kit.ts'
 function matches(pattern: string, path: string): boolean {
   const parsed = parsePathPattern(pattern)
   assert.notEqual(typeof parsed, 'string', `${pattern} must parse`)
-  return typeof parsed !== 'string' && matchesPath(parsed, targetOf(`https://x${path}`).segments, 0)
+  if (typeof parsed === 'string') return false
+  const trie = new PathTrie()
+  trie.add(parsed, 0)
+  return trie.match(targetOf(`https://x${path}`).segments, 0, { left: 10_000 }).length > 0
 }
 
 test('a rule path matches decoded segments, `*` one and `**` any number', () => {
@@ -97,20 +101,6 @@ test('a rule path matches exactly what the expression with the same meaning matc
     }),
     { numRuns: repetitions(1_500) },
   )
-})
-
-test('many `**` cost no more than path times pattern', () => {
-  const pattern = parsePathPattern(`/${'**/a/'.repeat(60)}b`)
-  assert.notEqual(typeof pattern, 'string')
-  let reads = 0
-  const segments = new Proxy(Array<string>(400).fill('a'), {
-    get(list, key) {
-      reads++
-      return Reflect.get(list, key)
-    },
-  })
-  assert.equal(typeof pattern !== 'string' && matchesPath(pattern, segments, 0), false)
-  assert.ok(reads < 400 * 60, `${reads} reads`)
 })
 
 const GET_MODELS = { methods: ['GET'], paths: ['/models/**'] }

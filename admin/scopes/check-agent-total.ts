@@ -1,0 +1,45 @@
+import type { Scope } from '../../core/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { conflict, type Refusal } from '../http/outcome.ts'
+import { pathsOf } from './check-scope-settings.ts'
+import { AGENT_PATHS_LIMIT, AGENT_SCOPES_LIMIT_BYTES } from './scope-schemas.ts'
+
+/**
+ * Whether an agent may have a scope in addition to its others. Every edge that the agent calls holds all of its scopes, so
+ * together they have limits too. A change that makes a stored scope no larger is always allowed.
+ * @param before the stored scope that is changed; null for a new one
+ */
+export async function checkAgentTotal(
+  redis: RedisClient,
+  { organization_id, agent_id }: Pick<Scope, 'organization_id' | 'agent_id'>,
+  next: Pick<Scope, 'rules'>,
+  before: Scope | null,
+): Promise<Refusal | null> {
+  const own_bytes = sizeOf(next)
+  const own_paths = pathsOf(next)
+  if (before !== null && own_bytes <= sizeOf(before) && own_paths <= pathsOf(before)) return null
+  const stored = await redis.hgetall(REDIS_KEYS.agentScopes(organization_id, agent_id))
+  let bytes = own_bytes
+  let paths = own_paths
+  for (const [scope_id, text] of Object.entries(stored)) {
+    if (scope_id === before?.scope_id) continue
+    bytes += Buffer.byteLength(text)
+    // The others alone are too large; what they contain makes no difference.
+    if (bytes > AGENT_SCOPES_LIMIT_BYTES) break
+    paths += pathsOf(JSON.parse(text) as Scope)
+  }
+  if (bytes > AGENT_SCOPES_LIMIT_BYTES)
+    return conflict(
+      'scopes_too_large',
+      `The scopes of an agent have at most ${AGENT_SCOPES_LIMIT_BYTES} bytes of JSON in all. Remove rules or patterns, or use several agents.`,
+    )
+  if (paths > AGENT_PATHS_LIMIT)
+    return conflict(
+      'too_many_paths',
+      `The rules of all scopes of an agent have at most ${AGENT_PATHS_LIMIT} paths. Combine paths with * or **, or use several agents.`,
+    )
+  return null
+}
+
+const sizeOf = (scope: object): number => Buffer.byteLength(JSON.stringify(scope))
