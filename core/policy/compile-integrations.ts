@@ -1,3 +1,4 @@
+import { holdsBody } from '../credential/holds-body.ts'
 import type { Integration } from '../model.ts'
 import { foldAndSplitSegment, foldSegment, isFolded } from './fold-segments.ts'
 import { type OwnedName, ownedName } from './owned-name.ts'
@@ -7,6 +8,8 @@ export interface CompiledIntegration {
   readonly integration: Integration
   readonly base: BaseUrl
   readonly owned: OwnedName
+  /** Whether the credential needs the body of each call. */
+  readonly holds_body: boolean
 }
 
 export type IntegrationTable = ReadonlyMap<string, OriginIntegrations>
@@ -46,7 +49,7 @@ export function compileIntegrations(integrations: Iterable<Integration>): Integr
     const { base } = parsed
     const other = covering.get(base.base_url)
     if (other === undefined || isOlder(integration, other.integration))
-      covering.set(base.base_url, { integration, base, owned: ownedName(integration.auth) })
+      covering.set(base.base_url, compileIntegration(integration, base))
   }
   const origins = new Map<string, CompiledIntegration[]>()
   for (const compiled of covering.values()) {
@@ -56,6 +59,13 @@ export function compileIntegrations(integrations: Iterable<Integration>): Integr
   }
   return new Map([...origins].map(([origin, there]) => [origin, compileOrigin(there)]))
 }
+
+const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIntegration => ({
+  integration,
+  base,
+  owned: ownedName(integration.auth),
+  holds_body: holdsBody(integration.auth, base.scheme),
+})
 
 function compileOrigin(integrations: readonly CompiledIntegration[]): OriginIntegrations {
   const written = emptyNode()

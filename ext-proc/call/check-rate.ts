@@ -1,6 +1,6 @@
 import type { Admitted } from '../../core/decision/admission.ts'
 import type { AutoKiller } from '../kill/make-auto-killer.ts'
-import { type Quota, refusalHeaders } from '../rate/rate-headers.ts'
+import { rateValues, type RateValues, refusalHeaders } from '../rate/rate-headers.ts'
 import type { RateCounter, RateTaken } from '../rate/take-rate.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
@@ -12,7 +12,7 @@ export interface RateServices {
 }
 
 /**
- * The rate limit: null if there is none, otherwise a promise of the refusal or of the remaining quota. The request to the store
+ * The rate limit: null if there is none, otherwise a promise of the refusal or of what the response says of the quota that is left. The request to the store
  * is sent immediately, so that it overlaps with receiving the body.
  * @param endpoint for the event
  */
@@ -21,7 +21,7 @@ export function checkRate(
   admitted: Admitted,
   endpoint: string | null,
   io: CallIo,
-): Promise<Step<Quota>> | null {
+): Promise<Step<RateValues>> | null {
   const { agent, settings } = admitted
   const { rate, rate_scope_id: scope_id } = settings
   const limit = rate.requests_per_minute
@@ -38,11 +38,11 @@ async function judge(
   taking: Promise<RateTaken>,
   endpoint: string | null,
   io: CallIo,
-): Promise<Step<Quota>> {
+): Promise<Step<RateValues>> {
   const taken = await taking.catch(() => null)
   if (taken === null) return deny('rate', 'gateway_unavailable')
   return taken.kind === 'allowed'
-    ? pass({ limit, left: taken.left, reset_s: taken.reset_s })
+    ? pass(rateValues({ limit, left: taken.left, reset_s: taken.reset_s }))
     : refuse(services, admitted, limit, taken, endpoint, io)
 }
 

@@ -8,8 +8,10 @@ import type { CallIo } from './call-io.ts'
 import { checkBodyOverrides } from './check-body-overrides.ts'
 import { checkRate, type RateServices } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
+import { fillCredential } from './fill-credential.ts'
 import { type ForwardServices, forwardCall } from './forward-call.ts'
-import { askForBody, heldBodyLimit, type BodyServices, readCallBody } from './read-call-body.ts'
+import { planBody } from './plan-body.ts'
+import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
 import { askForToken, readyCredential } from './ready-credential.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
@@ -50,14 +52,13 @@ export async function decideCall(
   if (admitted.kind === 'deny') return admitted
   const call = admitted.value
 
-  const limit_bytes = heldBodyLimit(call, io.has_body, record.mcp, services.settings.max_body_bytes)
+  const limit_bytes = planBody(call, io, record.mcp, services.settings.max_body_bytes)
   const taking = checkRate(services, call, record.facts.endpoint, io)
-  if (taking !== null && limit_bytes !== null) askForBody(call, limit_bytes, io)
-  const quota = taking === null ? UNLIMITED : await taking
-  if (quota.kind === 'deny') return quota
+  const rate = taking === null ? UNLIMITED : await taking
+  if (rate.kind === 'deny') return rate
   if (taking !== null) record.note('rate', 'pass')
 
-  askForToken(services.tokens, call)
+  if (io.has_body) askForToken(services.tokens, call)
   const body =
     limit_bytes === null ? UNREAD : await readCallBody(services, call, limit_bytes, io, record)
   if (body.kind === 'deny') return body
@@ -80,7 +81,9 @@ export async function decideCall(
   }
 
   const readying = readyCredential(services.tokens, call, headers, sent?.bytes ?? null)
-  const credential = readying instanceof Promise ? await readying : readying
+  const ready = readying instanceof Promise ? await readying : readying
+  if (ready.kind === 'deny') return ready
+  const credential = fillCredential(call, ready.value, services.nowMs())
   if (credential.kind === 'deny') return credential
   const settled = services.settled()
   if (settled !== null) await settled
@@ -88,7 +91,7 @@ export async function decideCall(
   return forwardCall(
     services,
     call,
-    { body: sent, credential: credential.value, installation, quota: quota.value, lists_tools },
+    { body: sent, credential: credential.value, installation, rate: rate.value, lists_tools },
     record,
   )
 }

@@ -1,31 +1,23 @@
 import type { ScanPool } from '../../core/inspection/scan-pool.ts'
-import { credentialTypeOf } from '../../core/credential/catalogue.ts'
-import {
-  applyCredential,
-  type CredentialEffect,
-  echoedSecret,
-  withHeaders,
-} from '../../core/policy/apply-credential.ts'
-import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
+import { authorityOf } from '../../core/policy/authority-of.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { KillBoard } from '../kill/kill-board.ts'
 import type { CallRecord } from '../record/call-record.ts'
-import { type Quota, rateValues } from '../rate/rate-headers.ts'
+import type { RateValues } from '../rate/rate-headers.ts'
 import type { GatewayAddress } from '../response/gateway-address.ts'
 import { inspectResponse } from '../response/inspect-response.ts'
 import { deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
+import type { FilledCredential } from './fill-credential.ts'
 import type { SentBody } from './hold-body.ts'
-import { denyCredential, type ReadyCredential } from './ready-credential.ts'
 
 export interface ForwardServices {
   readonly killBoard: Pick<KillBoard, 'killedAt'>
   /** Whether the liveness lease is held. */
   readonly mayServe: () => boolean
   readonly pool: ScanPool
-  readonly nowMs: () => number
   readonly settings: {
     readonly max_body_bytes: number
     readonly verdict_secret: string
@@ -38,34 +30,28 @@ export interface ForwardServices {
 export interface PassedSteps {
   /** Null if no step read it. */
   readonly body: SentBody | null
-  readonly credential: ReadyCredential
+  readonly credential: FilledCredential
   readonly installation: string
-  /** The remaining quota of the rate limit; null if there is no limit. */
-  readonly quota: Quota | null
+  /** For the response headers; null if there is no limit. */
+  readonly rate: RateValues | null
   readonly lists_tools: boolean
 }
 
-/** The last steps: the credential, and the header mutations that make Envoy forward the call. */
+/** The last look at kill and lease, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
-  { body, credential, installation, quota, lists_tools }: PassedSteps,
+  { body, credential, installation, rate, lists_tools }: PassedSteps,
   record: Pick<CallRecord, 'note' | 'foundInResponse'>,
 ): Verdict {
-  const { killBoard, mayServe, pool, nowMs, settings } = services
+  const { killBoard, mayServe, pool, settings } = services
   const { head, agent, integration, target, outgoing } = call
   const { cookie, remove } = outgoing
-  const effect =
-    credential.kind === 'plain'
-      ? applyCredential(credential.auth, outgoing.raw_query)
-      : signCall(call, credential, nowMs())
-  if (effect.kind !== 'applied') return denyCredential(call, { cause: 'not_a_header' })
   // The last check before the verdict. Nothing is awaited between here and the response.
   const killed_at = killBoard.killedAt(agent.organization_id, agent.agent_id)
   if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at }, { status: 503 })
   if (!mayServe()) return deny('lease', 'gateway_unavailable')
   record.note('credential', 'pass')
-  const plain = credential.kind === 'plain' ? credential : null
   const asks_events = head.method === 'GET' && acceptsEvents(outgoing.headers)
   const inspector = inspectResponse({
     place: {
@@ -78,8 +64,8 @@ export function forwardCall(
     settings: call.settings,
     pool,
     limit_bytes: settings.max_body_bytes,
-    query_secret: plain === null ? null : echoedSecret(plain.auth),
-    onUnauthorized: plain?.onUnauthorized ?? null,
+    query_secret: credential.query_secret,
+    onUnauthorized: credential.onUnauthorized,
     lists_tools,
     is_get: head.method === 'GET',
     asks_events,
@@ -87,17 +73,17 @@ export function forwardCall(
   })
   const { raw_path, scheme } = target
   const is_echo = integration.base.origin === settings.echo_origin
-  const path = effect.raw_query === null ? raw_path : `${raw_path}?${effect.raw_query}`
+  const path = credential.raw_query === null ? raw_path : `${raw_path}?${credential.raw_query}`
   const set: Header[] = [
     { name: ':path', value: path },
-    { name: 'x-agw-host', value: authorityOf(integration) },
+    { name: 'x-agw-host', value: authorityOf(integration.base) },
     { name: 'x-agw-up', value: is_echo ? 'echo' : scheme },
     { name: 'x-agw-pass', value: settings.verdict_secret },
     { name: 'x-agw-base-url', value: integration.base.base_url },
   ]
   // Before the credential is added, because it may itself be a cookie.
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
-  set.push(...effect.headers)
+  set.push(...credential.headers)
   if (inspector.may_read_body)
     set.push(...readableEncodings(outgoing.headers, lists_tools || asks_events))
   if (installation !== '')
@@ -107,33 +93,9 @@ export function forwardCall(
   return {
     kind: 'forward',
     inspector,
-    rate: quota === null ? null : rateValues(quota),
+    rate,
     changes: { set, remove: remove.filter(isOursToRemove), body: body?.is_cut ? body.bytes : null },
   }
-}
-
-/** Signs the request as the API will see it. */
-function signCall(
-  { head, integration, target, outgoing }: AdmittedCall,
-  { auth, payload }: Extract<ReadyCredential, { readonly kind: 'signature' }>,
-  now_ms: number,
-): CredentialEffect {
-  const { application } = credentialTypeOf(auth.type)
-  if (application.kind !== 'signature') throw new Error(`${auth.type} does not sign`)
-  const { raw_query } = outgoing
-  const kept = outgoing.headers.filter(({ name }) => application.signs(name))
-  const signed = application.sign(
-    auth,
-    {
-      method: head.method,
-      raw_path: target.raw_path,
-      raw_query,
-      headers: [{ name: 'host', value: authorityOf(integration) }, ...kept],
-      payload,
-    },
-    now_ms,
-  )
-  return withHeaders(signed, raw_query)
 }
 
 /**
@@ -141,10 +103,6 @@ function signCall(
  */
 const isOursToRemove = (name: string): boolean =>
   !name.startsWith('x-envoy-') && name !== 'x-forwarded-proto'
-
-/** Host and port come from the integration, never from the caller's URL (threat model, rule 4). */
-const authorityOf = ({ base }: CompiledIntegration): string =>
-  base.origin.slice(base.origin.indexOf('//') + 2)
 
 const acceptsEvents = (headers: readonly Header[]): boolean =>
   headers.some(

@@ -1,8 +1,6 @@
-import { holdsBody } from '../../core/credential/holds-body.ts'
 import type { BodyFacts, BodyQuestions } from '../../core/inspection/read-body.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
-import { mayBodyOverride } from '../../core/policy/may-body-override.ts'
-import { settingsToScan } from '../policy/settings-to-scan.ts'
+import { settingsToScan } from '../../core/inspection/settings-to-scan.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
@@ -13,31 +11,6 @@ import type { IdentityServices } from './read-identity.ts'
 
 export interface BodyServices extends IdentityServices {
   readonly policy: Pick<PolicyStore, 'agent'>
-}
-
-/** The largest body that is buffered; null if no step needs the body and it is streamed. */
-export function heldBodyLimit(
-  call: AdmittedCall,
-  has_body: boolean,
-  mcp: McpHeaders | null,
-  max_body_bytes: number,
-): number | null {
-  const { integration, base } = call.integration
-  const { injection, tools, max_body_bytes: scope_bytes } = call.settings
-  const there = call.agent_scopes.by_integration.get(integration.integration_id)
-  const isNeeded =
-    call.body !== null ||
-    injection.enabled ||
-    !tools.is_unrestricted ||
-    mcp?.mirrors === true ||
-    (has_body && there !== undefined && mayBodyOverride(there, call, call.head.content_type)) ||
-    holdsBody(integration.auth, base.scheme)
-  return isNeeded ? Math.min(max_body_bytes, scope_bytes ?? Number.POSITIVE_INFINITY) : null
-}
-
-/** Requests a body from Envoy early, so that it arrives while other steps wait. */
-export function askForBody({ body, head }: AdmittedCall, limit_bytes: number, io: CallIo): void {
-  if (body === null && (head.content_length ?? 0) <= limit_bytes) void io.body()
 }
 
 /** Everything that later steps need from a body, read in one pass. */

@@ -1,7 +1,7 @@
 import type { Header } from '../../core/policy/header.ts'
 
-/** What a caller may still do, as the response headers say it. */
-export interface Quota {
+/** What a caller may still do. */
+interface Quota {
   /** Calls a minute. */
   readonly limit: number
   readonly left: number
@@ -10,11 +10,12 @@ export interface Quota {
 }
 
 /** The values of `RateLimit` and `RateLimit-Policy` as in draft-ietf-httpapi-ratelimit-headers-10. */
-export const rateValues = ({
-  limit,
-  left,
-  reset_s,
-}: Quota): { readonly limit: string; readonly policy: string } => ({
+export interface RateValues {
+  readonly limit: string
+  readonly policy: string
+}
+
+export const rateValues = ({ limit, left, reset_s }: Quota): RateValues => ({
   limit: `"scope";r=${left};t=${reset_s}`,
   policy: `"scope";q=${limit};w=60`,
 })

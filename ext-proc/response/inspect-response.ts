@@ -11,7 +11,7 @@ import {
 import { openStreamScanner } from '../../core/scanner/scan-stream.ts'
 import type { StreamScanner } from '../../core/scanner/stream/passing-scan.ts'
 import type { Secret } from '../../core/secret.ts'
-import { settingsToScan } from '../policy/settings-to-scan.ts'
+import { settingsToScan } from '../../core/inspection/settings-to-scan.ts'
 import { findingData } from '../record/finding-data.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'

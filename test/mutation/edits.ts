@@ -65,7 +65,7 @@ export const EDITS: readonly Edit[] = [
     name: 'without an answer of the store there is no rate limit',
     file: 'ext-proc/call/check-rate.ts',
     find: "return deny('rate', 'gateway_unavailable')",
-    replace: 'return pass({ limit, left: limit, reset_s: 60 })',
+    replace: 'return pass(rateValues({ limit, left: limit, reset_s: 60 }))',
   },
   {
     area: 'decision',
@@ -106,7 +106,7 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'the upstream host is the one that the caller names',
     file: 'ext-proc/call/forward-call.ts',
-    find: "{ name: 'x-agw-host', value: authorityOf(integration) }",
+    find: "{ name: 'x-agw-host', value: authorityOf(integration.base) }",
     replace: "{ name: 'x-agw-host', value: head.authority }",
   },
   {

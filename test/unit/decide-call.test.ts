@@ -17,7 +17,7 @@ import {
 const HOLD = `hold ${ORG} agt_a`
 const RATE = 'rate agt_a scp_write 600'
 const ADMITTED = ['key', 'agent agt_a', HOLD]
-const READ = [...ADMITTED, RATE, 'body', 'token', 'read']
+const READ = [...ADMITTED, 'body', RATE, 'token', 'read']
 const TOOL_CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop"}}'
 
 test('a call that every step allows is forwarded, and every step is in its record', async () => {
@@ -96,17 +96,17 @@ const ORDER: readonly (readonly [change: CallChange, answer: string, events: rea
       ADMITTED,
     ],
     [{ method: 'DELETE' }, 'scope: permission_denied method_not_allowed', ADMITTED],
-    [{ rate: new Error('on purpose') }, 'rate: gateway_unavailable', [...ADMITTED, RATE, 'body']],
+    [{ rate: new Error('on purpose') }, 'rate: gateway_unavailable', [...ADMITTED, 'body', RATE]],
     [
       { rate: { kind: 'refused', retry_after_s: 9, violation_minutes: 0, current_rpm: 601 } },
       'rate: rate_limit_exceeded',
-      [...ADMITTED, RATE, 'body'],
+      [...ADMITTED, 'body', RATE],
     ],
     [{ max_body_bytes: 1 }, 'body: request_too_large', [...ADMITTED, RATE, 'token']],
     [
       { max_body_bytes: 1, headers: { 'content-length': '' } },
       'body: request_too_large',
-      [...ADMITTED, RATE, 'body', 'token'],
+      [...ADMITTED, 'body', RATE, 'token'],
     ],
     [{ scope: { max_body_bytes: 1 } }, 'body: request_too_large', [...ADMITTED, RATE, 'token']],
     [{ is_busy: true }, 'body: gateway_unavailable', READ],

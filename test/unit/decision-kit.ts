@@ -111,6 +111,23 @@ const keyRing = parseKeyRing(randomBytes(32).toString('base64'))
 /** Decides a call by the real steps, with everything around them faked. */
 export async function decide(change: CallChange = {}): Promise<Decided> {
   const events: string[] = []
+  const { services, headers, note } = openGateway(change, events)
+  const record = beginRecord(headers, 'edge-1', () => 0)
+  const verdict = await decideCall(services, headers, ioOf(change, note), record)
+  if (verdict.kind === 'deny') record.note(verdict.step, 'deny')
+  const steps = record.steps.map(({ step, outcome }) => `${step} ${outcome}`)
+  return { verdict, events, record, steps }
+}
+
+export interface TestGateway {
+  readonly services: DecisionServices
+  /** Of the call. */
+  readonly headers: readonly Header[]
+  readonly note: (event: string) => void
+}
+
+/** @param events gets what is asked of store, stream and others, in order */
+export function openGateway(change: CallChange, events: string[]): TestGateway {
   const killBoard = new KillBoard(() => undefined)
   const note = (event: string): void => {
     events.push(event)
@@ -124,13 +141,8 @@ export async function decide(change: CallChange = {}): Promise<Decided> {
     note(args[1] === 1 ? 'key' : `agent ${args[4]}`)
     return read(...args)
   }
-  const headers = headersOf(change, key)
-  const record = beginRecord(headers, 'edge-1', () => 0)
   const services = servicesOf(change, { policy, killBoard, note })
-  const verdict = await decideCall(services, headers, ioOf(change, note), record)
-  if (verdict.kind === 'deny') record.note(verdict.step, 'deny')
-  const steps = record.steps.map(({ step, outcome }) => `${step} ${outcome}`)
-  return { verdict, events, record, steps }
+  return { services, headers: headersOf(change, key), note }
 }
 
 function storeOf(change: CallChange): { readonly redis: FakePolicyRedis; readonly key: string } {

@@ -1,6 +1,6 @@
-import type { EffectiveSettings } from '../../core/policy/merge-settings.ts'
-import { patternSettings } from '../../core/scanner/compile-settings.ts'
-import { DeferredSettings } from '../../core/inspection/deferred-settings.ts'
+import type { EffectiveSettings } from '../policy/merge-settings.ts'
+import { patternSettings } from '../scanner/compile-settings.ts'
+import { DeferredSettings } from './deferred-settings.ts'
 
 /** Settings are merged once per set of scopes, so what the workers reported about their patterns is cached with them. */
 const known = new WeakMap<EffectiveSettings, DeferredSettings>()
