@@ -66,9 +66,9 @@ export function registerRoutes(
       url: route.path,
       schema: documented(route),
       onRequest: async (request, reply) => {
-        const admitted = await admit(context, route, request, listener)
-        if ('kind' in admitted) return send(reply, admitted, request.id)
-        actors.set(request, admitted)
+        const actor = await authenticate(context, route, request, listener)
+        if ('kind' in actor) return send(reply, actor, request.id)
+        actors.set(request, actor)
       },
       handler: async (request, reply) => {
         const actor = actors.get(request)
@@ -94,7 +94,8 @@ const prepareAhead = (load: RequestLoad, schemas: readonly TSchema[]): Promise<v
 
 const actors = new WeakMap<FastifyRequest, Actor>()
 
-async function admit(
+/** Who makes the request: by session, organization key or admin token, with a role that the route takes. */
+async function authenticate(
   context: AdminContext,
   route: Route,
   request: FastifyRequest,

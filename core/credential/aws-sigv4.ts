@@ -5,6 +5,12 @@ import { optionalSecret, secret, shown } from './member.ts'
 
 /** The body is in chunks of AWS's own, none of them signed; the signature covers this word in place of a hash. */
 const UNSIGNED_CHUNKS = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
+/** The caller has signed each chunk of the body with a key that the API does not know. */
+const SIGNED_CHUNKS = {
+  kind: 'refused',
+  content_encoding: 'aws-chunked',
+  reason: 'signed_chunks',
+} as const
 
 /** S3 takes bodies that are not signed, which TLS must protect then; so they stream through at any size. */
 const mustHash = (service: string, scheme: Scheme): boolean =>
@@ -41,15 +47,17 @@ export const awsSigv4 = defineCredential({
   }),
   application: {
     kind: 'signature',
-    holdsBody: ({ service }, scheme) => mustHash(service, scheme),
-    payload: ({ service }, { scheme, headers, is_held }) => {
+    needsBody: ({ service }, scheme) => mustHash(service, scheme),
+    payload: ({ service }, { scheme, headers, is_buffered }) => {
       const hashes = mustHash(service, scheme)
       const claimed = headers.find(({ name }) => name === 'x-amz-content-sha256')?.value.trim()
       if (claimed?.startsWith('STREAMING-'))
         return claimed === UNSIGNED_CHUNKS && !hashes
           ? { kind: 'literal', text: claimed }
-          : { kind: 'signed_chunks' }
-      return hashes || is_held ? { kind: 'hash' } : { kind: 'literal', text: 'UNSIGNED-PAYLOAD' }
+          : SIGNED_CHUNKS
+      return hashes || is_buffered
+        ? { kind: 'hash' }
+        : { kind: 'literal', text: 'UNSIGNED-PAYLOAD' }
     },
     // What AWS demands to be signed of the caller's headers.
     signs: (name) => name.startsWith('x-amz-') || name === 'content-type',

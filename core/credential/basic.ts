@@ -13,7 +13,7 @@ export const basic = defineCredential({
   },
   owned: () => AUTHORIZATION,
   application: {
-    kind: 'plain',
+    kind: 'static',
     apply: ({ username, password }) => {
       const pair = Buffer.from(`${username.reveal()}:${password.reveal()}`, 'utf8')
       const value = `Basic ${pair.toString('base64')}`

@@ -9,7 +9,7 @@ export const bearer = defineCredential({
   members: { token: secret('header_value') },
   owned: () => AUTHORIZATION,
   application: {
-    kind: 'plain',
+    kind: 'static',
     apply: ({ token }) => ({
       headers: [{ name: 'authorization', value: `Bearer ${token.reveal()}` }],
       query: [],

@@ -34,11 +34,11 @@ export type Scheme = 'http' | 'https'
 
 /** What a signature says of the body. */
 export type Payload =
-  /** Its hash (SHA-256, lower-case hex), so the body has to be held. */
+  /** Its hash (SHA-256, lower-case hex), so the body has to be buffered. */
   | { readonly kind: 'hash' }
   | { readonly kind: 'literal'; readonly text: string }
-  /** The caller has signed each chunk of the body with a key that the API does not know. */
-  | { readonly kind: 'signed_chunks' }
+  /** The body cannot be signed: its encoding, and why. */
+  | { readonly kind: 'refused'; readonly content_encoding: string; readonly reason: string }
 
 /** A request as it is sent to the API; all texts have one character per byte (latin1). */
 export interface SignableRequest {
@@ -53,8 +53,8 @@ export interface SignableRequest {
 }
 
 /** Put in as it is stored. Pure. */
-export interface PlainApplication<M extends Members> {
-  readonly kind: 'plain'
+export interface StaticApplication<M extends Members> {
+  readonly kind: 'static'
   apply(auth: OpenedMembers<M>): Filling
   /** A member that the API may repeat in its response headers, where it is redacted. */
   readonly echoed?: string & keyof M
@@ -69,14 +69,14 @@ export interface TokenApplication<M extends Members> {
 /** Signs each request as the API will see it. Pure; ext-proc hashes the body and knows the time. */
 export interface SignatureApplication<M extends Members> {
   readonly kind: 'signature'
-  /** Whether a body must be held for the signature alone. */
-  holdsBody(auth: PublicMembers<M>, scheme: Scheme): boolean
+  /** Whether a body must be buffered for the signature alone. */
+  needsBody(auth: PublicMembers<M>, scheme: Scheme): boolean
   payload(
     auth: PublicMembers<M>,
     request: {
       readonly scheme: Scheme
       readonly headers: readonly FilledPair[]
-      readonly is_held: boolean
+      readonly is_buffered: boolean
     },
   ): Payload
   /** Which of the caller's headers are signed; all others may change on their way. Names in lower case. */
@@ -86,7 +86,7 @@ export interface SignatureApplication<M extends Members> {
 }
 
 export type Application<M extends Members> =
-  | PlainApplication<M>
+  | StaticApplication<M>
   | TokenApplication<M>
   | SignatureApplication<M>
 

@@ -8,7 +8,7 @@ export const header = defineCredential({
   members: { name: shown('header_name'), value: secret('header_value') },
   owned: ({ name }) => ({ kind: 'header', name }),
   application: {
-    kind: 'plain',
+    kind: 'static',
     apply: ({ name, value }) => ({ headers: [{ name, value: value.reveal() }], query: [] }),
   },
 })

@@ -7,5 +7,5 @@ export const none = defineCredential({
   sends: 'no credential',
   members: {},
   owned: () => AUTHORIZATION,
-  application: { kind: 'plain', apply: () => ({ headers: [], query: [] }) },
+  application: { kind: 'static', apply: () => ({ headers: [], query: [] }) },
 })

@@ -8,7 +8,7 @@ export const query = defineCredential({
   members: { name: shown('parameter_name'), value: secret('text') },
   owned: ({ name }) => ({ kind: 'query', name }),
   application: {
-    kind: 'plain',
+    kind: 'static',
     apply: ({ name, value }) => ({ headers: [], query: [{ name, value: value.reveal() }] }),
     echoed: 'value',
   },

@@ -6,7 +6,7 @@ import { isHeaderValue } from './is-header-value.ts'
 import { replaceQueryParameter } from './query-parameter.ts'
 
 /** A credential that is put in as it is stored. */
-export type PlainCredential = OpenedFor<'plain'>
+export type StaticCredential = OpenedFor<'static'>
 
 /** What the upstream gets besides the caller's own: from here on the credential is in the clear. */
 export type CredentialEffect =
@@ -20,8 +20,11 @@ export type CredentialEffect =
   | { readonly kind: 'unusable' }
 
 /** @param raw_query the caller's query, which a query credential is put into. */
-export function applyCredential(auth: PlainCredential, raw_query: string | null): CredentialEffect {
-  const { headers, query } = plainApplication(auth).apply(auth)
+export function applyCredential(
+  auth: StaticCredential,
+  raw_query: string | null,
+): CredentialEffect {
+  const { headers, query } = staticApplication(auth).apply(auth)
   let filled = raw_query
   for (const { name, value } of query) filled = replaceQueryParameter(filled, name, value)
   return withHeaders(headers, filled)
@@ -41,16 +44,16 @@ export function withHeaders(
 }
 
 /** The member that the API may repeat in its response headers. */
-export function echoedSecret(auth: PlainCredential): Secret | null {
-  const { echoed } = plainApplication(auth)
+export function echoedSecret(auth: StaticCredential): Secret | null {
+  const { echoed } = staticApplication(auth)
   const members = auth as Readonly<Record<string, string | Secret>>
   const value = echoed === undefined ? undefined : members[echoed]
   return typeof value === 'object' ? value : null
 }
 
-function plainApplication({ type }: PlainCredential) {
+function staticApplication({ type }: StaticCredential) {
   const { application } = credentialTypeOf(type)
-  if (application.kind !== 'plain') throw new Error(`${type} is not applied as it is stored`)
+  if (application.kind !== 'static') throw new Error(`${type} is not applied as it is stored`)
   return application
 }
 

@@ -1,4 +1,4 @@
-import { holdsBody } from '../credential/holds-body.ts'
+import { needsBody } from '../credential/needs-body.ts'
 import type { Integration } from '../model.ts'
 import { foldAndSplitSegment, foldSegment, isFolded } from './fold-segments.ts'
 import { type OwnedName, ownedName } from './owned-name.ts'
@@ -9,7 +9,7 @@ export interface CompiledIntegration {
   readonly base: BaseUrl
   readonly owned: OwnedName
   /** Whether the credential needs the body of each call. */
-  readonly holds_body: boolean
+  readonly needs_body: boolean
 }
 
 export type IntegrationTable = ReadonlyMap<string, OriginIntegrations>
@@ -64,7 +64,7 @@ const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIn
   integration,
   base,
   owned: ownedName(integration.auth),
-  holds_body: holdsBody(integration.auth, base.scheme),
+  needs_body: needsBody(integration.auth, base.scheme),
 })
 
 function compileOrigin(integrations: readonly CompiledIntegration[]): OriginIntegrations {

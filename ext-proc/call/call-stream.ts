@@ -41,7 +41,7 @@ export interface CallStreamParts {
 type Phase = 'request_headers' | 'request_body'
 
 const STREAM_BODY: ModeOverride = { request_body: BODY_MODE.none, response_body: BODY_MODE.none }
-const HOLD_BODY: ModeOverride = {
+const BUFFER_BODY: ModeOverride = {
   request_body: BODY_MODE.buffered,
   response_body: BODY_MODE.none,
 }
@@ -232,7 +232,7 @@ export class CallStream implements HeldCall, CallIo {
     })
     // Envoy refuses a body that is too large or too slow by itself.
     const notes = this.#record?.mcp ? UNKNOWN_ID : NO_NOTES
-    this.#write(writePass('request_headers', null, HOLD_BODY, notes))
+    this.#write(writePass('request_headers', null, BUFFER_BODY, notes))
     return this.#body
   }
 

@@ -29,16 +29,16 @@ export function fillCredential(
   credential: ReadyCredential,
   now_ms: number,
 ): Step<FilledCredential> {
-  const isPlain = credential.kind === 'plain'
-  const effect = isPlain
+  const isStatic = credential.kind === 'static'
+  const effect = isStatic
     ? applyCredential(credential.auth, call.outgoing.raw_query)
     : signCall(call, credential, now_ms)
   if (effect.kind !== 'applied') return denyCredential(call, { cause: 'not_a_header' })
   return pass({
     headers: effect.headers,
     raw_query: effect.raw_query,
-    query_secret: isPlain ? echoedSecret(credential.auth) : null,
-    onUnauthorized: isPlain ? credential.onUnauthorized : null,
+    query_secret: isStatic ? echoedSecret(credential.auth) : null,
+    onUnauthorized: isStatic ? credential.onUnauthorized : null,
   })
 }
 

@@ -11,7 +11,7 @@ import { deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { FilledCredential } from './fill-credential.ts'
-import type { SentBody } from './hold-body.ts'
+import type { SentBody } from './buffer-body.ts'
 
 export interface ForwardServices {
   readonly killBoard: Pick<KillBoard, 'killedAt'>

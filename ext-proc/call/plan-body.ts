@@ -21,10 +21,10 @@ export function planBody(
 }
 
 function isNeeded(call: AdmittedCall, has_body: boolean, mcp: McpHeaders | null): boolean {
-  const { integration, holds_body } = call.integration
+  const { integration, needs_body } = call.integration
   const { injection, tools } = call.settings
   if (call.body !== null || injection.enabled || !tools.is_unrestricted) return true
-  if (mcp?.mirrors === true || holds_body) return true
+  if (mcp?.mirrors === true || needs_body) return true
   const there = call.agent_scopes.by_integration.get(integration.integration_id)
   return has_body && there !== undefined && mayBodyOverride(there, call, call.head.content_type)
 }

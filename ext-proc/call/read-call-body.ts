@@ -6,7 +6,7 @@ import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
-import { holdBody, type SentBody } from './hold-body.ts'
+import { bufferBody, type SentBody } from './buffer-body.ts'
 import type { IdentityServices } from './read-identity.ts'
 
 export interface BodyServices extends IdentityServices {
@@ -32,7 +32,7 @@ export async function readCallBody(
   const { content_length } = call.head
   const held =
     call.body === null
-      ? await holdBody(io, record.facts, content_length, limit_bytes)
+      ? await bufferBody(io, record.facts, content_length, limit_bytes)
       : withinLimit(call.body.bytes, record.facts.bytes_in ?? 0, limit_bytes)
   if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes })
   const questions = questionsOf(call, record.mcp, settings.max_body_bytes)

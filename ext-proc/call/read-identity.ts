@@ -3,7 +3,7 @@ import type { SaidIdentity } from '../../core/policy/read-body-identity.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
-import { holdBody, type SentBody } from './hold-body.ts'
+import { bufferBody, type SentBody } from './buffer-body.ts'
 import type { RequestHead } from './read-head.ts'
 
 export interface IdentityServices {
@@ -23,7 +23,7 @@ export async function readIdentity(
 ): Promise<Step<{ readonly said: SaidIdentity; readonly body: SentBody | null }>> {
   const { content_type, content_encoding, content_length } = head
   const { max_body_bytes: limit_bytes } = settings
-  const held = await holdBody(io, record.facts, content_length, limit_bytes)
+  const held = await bufferBody(io, record.facts, content_length, limit_bytes)
   if (held === 'too_large') return deny('agent', 'request_too_large', { limit_bytes })
   if (content_encoding !== null && held.length > 0)
     return deny('agent', 'unsupported_content_encoding', { content_encoding })

@@ -5,7 +5,7 @@ import {
 } from '../../core/credential/catalogue.ts'
 import type { TokenClient } from '../../core/credential/credential-type.ts'
 import type { Header } from '../../core/policy/header.ts'
-import type { PlainCredential } from '../../core/policy/apply-credential.ts'
+import type { StaticCredential } from '../../core/policy/apply-credential.ts'
 import type { TokenFailure } from '../credential/credential-cause.ts'
 import type { TokenCache, TokenOrder, TokenResult } from '../credential/token-cache.ts'
 import { payloadOf } from '../credential/payload-of.ts'
@@ -17,8 +17,8 @@ type Tokens = Pick<TokenCache, 'get' | 'rejected'>
 /** The credential, with everything that had to be awaited. */
 export type ReadyCredential =
   | {
-      readonly kind: 'plain'
-      readonly auth: PlainCredential
+      readonly kind: 'static'
+      readonly auth: StaticCredential
       /** Called when the API responds with 401; null if the next call would use the same credential anyway. */
       readonly onUnauthorized: (() => void) | null
     }
@@ -62,7 +62,7 @@ export function readyCredential(
       : withToken(tokens, call, order, found)
   }
   if (isSigned(auth)) return readySignature(call, headers, auth, body)
-  return pass({ kind: 'plain', auth: auth as PlainCredential, onUnauthorized: null })
+  return pass({ kind: 'static', auth: auth as StaticCredential, onUnauthorized: null })
 }
 
 /** Who asks for an access token, where the credential is applied in that way. */
@@ -92,7 +92,7 @@ function withToken(
   if (result.kind === 'failed') return denyCredential(call, result.failure)
   const { token } = result
   return pass({
-    kind: 'plain',
+    kind: 'static',
     auth: { type: 'bearer', token },
     onUnauthorized: () => tokens.rejected(order, token),
   })
@@ -105,12 +105,9 @@ async function readySignature(
   body: Buffer | null,
 ): Promise<Step<ReadyCredential>> {
   const payload = await payloadOf(auth, integration.base.scheme, headers, body)
-  return payload.kind === 'payload'
-    ? pass({ kind: 'signature', auth, payload: payload.text })
-    : deny('credential', 'unsupported_content_encoding', {
-        content_encoding: 'aws-chunked',
-        reason: payload.kind,
-      })
+  if (payload.kind === 'payload') return pass({ kind: 'signature', auth, payload: payload.text })
+  const { content_encoding, reason } = payload
+  return deny('credential', 'unsupported_content_encoding', { content_encoding, reason })
 }
 
 function orderOf({ integration: { integration } }: AdmittedCall, client: TokenClient): TokenOrder {

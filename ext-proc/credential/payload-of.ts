@@ -1,12 +1,11 @@
 import { credentialTypeOf, type OpenedFor } from '../../core/credential/catalogue.ts'
-import type { Scheme } from '../../core/credential/credential-type.ts'
+import type { Payload, Scheme } from '../../core/credential/credential-type.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { hashBody } from './hash-body.ts'
 
 export type SignedPayload =
   | { readonly kind: 'payload'; readonly text: string }
-  /** The caller has signed each chunk of the body with a key that the API does not know. */
-  | { readonly kind: 'signed_chunks' }
+  | Extract<Payload, { readonly kind: 'refused' }>
 
 /** What the signature covers of the body: its hash, or a placeholder for it. */
 export async function payloadOf(
@@ -17,9 +16,9 @@ export async function payloadOf(
 ): Promise<SignedPayload> {
   const { application } = credentialTypeOf(auth.type)
   if (application.kind !== 'signature') throw new Error(`${auth.type} does not sign`)
-  const payload = application.payload(auth, { scheme, headers, is_held: body !== null })
+  const payload = application.payload(auth, { scheme, headers, is_buffered: body !== null })
   if (payload.kind === 'literal') return { kind: 'payload', text: payload.text }
-  if (payload.kind === 'signed_chunks') return payload
-  if (body === null) throw new Error('a body that must be signed was not held')
+  if (payload.kind === 'refused') return payload
+  if (body === null) throw new Error('a body that must be signed was not buffered')
   return { kind: 'payload', text: await hashBody(body) }
 }

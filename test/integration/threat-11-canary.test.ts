@@ -97,7 +97,7 @@ test('threat 11: a credential of whatever kind is in no log, event, metric, dump
     const showsSecret = (text: string): boolean => forms.some((form) => text.includes(form))
     // What each type has to add to the request; the search below proves nothing of a credential that is never sent.
     const isSent: Readonly<Record<typeof application.kind, () => boolean>> = {
-      plain: () => added.some(showsSecret),
+      static: () => added.some(showsSecret),
       token: () =>
         tokens.given(type).some((token) => added.some((text) => text.includes(token))) &&
         tokens.asked(type).length > 0,

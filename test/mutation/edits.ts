@@ -113,8 +113,8 @@ export const EDITS: readonly Edit[] = [
     area: 'stream',
     name: 'a call that was cut while it was decided passes',
     file: 'ext-proc/call/call-stream.ts',
-    find: "if (this.#state !== 'open') return\n    this.#state = 'passed'",
-    replace: "this.#state = 'passed'",
+    find: "if (this.#state !== 'open') return\n    this.#watch = watch",
+    replace: 'this.#watch = watch',
   },
   {
     area: 'stream',

@@ -16,7 +16,7 @@ const STAGES = {
   ],
   plan: ['plan-body'],
   rate: ['check-rate'],
-  body: ['read-call-body', 'hold-body', 'check-body-overrides'],
+  body: ['read-call-body', 'buffer-body', 'check-body-overrides'],
   tools: ['check-tools'],
   scan: ['scan-call'],
   credential: ['ready-credential', 'fill-credential'],

@@ -165,7 +165,11 @@ test('a body is signed by its hash where it is held, and unsigned to S3 over TLS
   const chunks = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
   const payload = (service: string, ...rest: [Scheme, Header[], Buffer | null]) =>
     payloadOf({ ...EXAMPLE, service }, ...rest)
-  const refused = { kind: 'signed_chunks' }
+  const refused = {
+    kind: 'refused',
+    content_encoding: 'aws-chunked',
+    reason: 'signed_chunks',
+  }
   assert.deepEqual(await payload('s3', 'https', [], body), text(hash))
   assert.deepEqual(await payload('s3', 'https', said(EMPTY), null), text('UNSIGNED-PAYLOAD'))
   assert.deepEqual(await payload('s3', 'http', said('UNSIGNED-PAYLOAD'), body), text(hash))

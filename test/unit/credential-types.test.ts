@@ -78,14 +78,14 @@ test('a member that is neither secret nor shown does not compile, nor does a sec
       // @ts-expect-error: whether it is secret is not said
       key: { text: 'text', presence: 'required', may_be_empty: false, was_public: false },
     },
-    application: { kind: 'plain', apply: () => ({ headers: [], query: [] }) },
+    application: { kind: 'static', apply: () => ({ headers: [], query: [] }) },
   })
   defineCredential({
     ...declared,
     type: 'careless',
     members: { name: shown('header_name'), key: secret('text'), more: optionalSecret('text') },
     application: {
-      kind: 'plain',
+      kind: 'static',
       // @ts-expect-error: a secret is a `Secret`, which is revealed on purpose
       apply: ({ name, key }) => ({ headers: [{ name, value: key }], query: [] }),
     },
@@ -209,7 +209,7 @@ test('a stored credential of an unknown type opens to nothing and shows nothing'
 const PAGE = fromRoot('docs', 'guides', 'credentials.md')
 const PLACE = /(<!-- types: [^\n]*-->\n)[^]*?(<!-- \/types -->)/
 const ELSEWHERE = {
-  plain: 'nothing',
+  static: 'nothing',
   token: 'client id and secret to the token endpoint, by the gateway itself',
   signature: 'nothing; the signing key leaves in no form',
 } as const

@@ -9,7 +9,7 @@ export interface SentBody {
 }
 
 /** The whole body, unless its declared or actual size exceeds the limit. */
-export async function holdBody(
+export async function bufferBody(
   io: CallIo,
   facts: Pick<CallFacts, 'bytes_in'>,
   content_length: number | null,
