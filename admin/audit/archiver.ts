@@ -16,6 +16,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
 import type { RequestLoad } from '../context/request-load.ts'
+import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ArchiveChain, type NewLine } from './archive-chain.ts'
 import { readUnarchived } from './read-unarchived.ts'
 
@@ -45,6 +46,7 @@ export interface ArchiverParts {
   readonly ring: KeyRing
   readonly name: string
   readonly load: RequestLoad
+  readonly metrics: Pick<AdminMetrics, 'archive' | 'noArchive'>
   readonly log: Logger
   readonly nowMs: () => number
   readonly now: () => Date
@@ -84,7 +86,7 @@ class Archiver {
   }
 
   async run(): Promise<void> {
-    const { redis, log, name, load } = this.#parts
+    const { redis, log, name, load, metrics } = this.#parts
     const { signal } = this.#stopped
     let isWell = true
     while (!signal.aborted) {
@@ -93,7 +95,10 @@ class Archiver {
         if (await this.#mayWrite()) {
           if ((await this.#hasRoom()) && (await this.#archiveAll())) pause_ms = 0
           await this.#removeOld()
-        } else this.#chains = new Map()
+        } else {
+          this.#chains = new Map()
+          metrics.noArchive()
+        }
         if (this.#broken.size > 0) pause_ms = ERROR_PAUSE_MS
         isWell = true
       } catch (error) {
@@ -207,10 +212,11 @@ class Archiver {
 
   /** A full disk would stop the store, which is often on the same one, and with it every call and kill. */
   async #hasRoom(): Promise<boolean> {
-    const { min_free_bytes, freeBytes = freeBytesOf, nowMs, log } = this.#parts
+    const { min_free_bytes, freeBytes = freeBytesOf, nowMs, log, metrics } = this.#parts
     if (nowMs() < this.#space_due_ms) return !this.#isStopped
     this.#space_due_ms = nowMs() + SPACE_INTERVAL_MS
     const free_bytes = await freeBytes(this.#folder)
+    metrics.archive({ agw_archive_free_bytes: free_bytes })
     const wasStopped = this.#isStopped
     // Somewhat more to go on, so that it does not stop and go.
     this.#isStopped = free_bytes < min_free_bytes * (wasStopped ? RESUME_FACTOR : 1)
@@ -260,6 +266,7 @@ class Archiver {
       bytes -= one.bytes
       removed = one.hour
     }
+    this.#parts.metrics.archive({ agw_archive_bytes: bytes })
     if (removed === null) return
     const title = `The archive has reached its maximum size; entries up to ${removed}:59 UTC were deleted from it.`
     this.#parts.log.warn({ bytes, max_bytes }, title)

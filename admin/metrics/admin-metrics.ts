@@ -17,7 +17,9 @@ import { renderEdges } from './render-edges.ts'
 
 /** Metrics of this process, available without the store. */
 type OwnGauge = 'agw_store_up' | 'agw_streams_open'
-type StoredGauge = Exclude<AdminGauge, OwnGauge>
+/** Metrics of the process that writes the archive. */
+export type ArchiveGauge = 'agw_archive_bytes' | 'agw_archive_free_bytes'
+type StoredGauge = Exclude<AdminGauge, OwnGauge | ArchiveGauge>
 
 interface MetricsParts {
   readonly redis: RedisClient
@@ -33,6 +35,7 @@ export class AdminMetrics {
   readonly #counters: Readonly<Record<AdminCounter, Counter>>
   readonly #histograms: Readonly<Record<AdminHistogram, Histogram>>
   readonly #gauges = new Map<MetricName, Gauge>()
+  #archive: Partial<Record<ArchiveGauge, number>> = {}
 
   constructor(parts: MetricsParts) {
     this.#parts = parts
@@ -68,6 +71,15 @@ export class AdminMetrics {
     this.#counters.agw_webhook_attempts_total.inc({ outcome })
   }
 
+  archive(values: Partial<Record<ArchiveGauge, number>>): void {
+    this.#archive = { ...this.#archive, ...values }
+  }
+
+  /** Another process writes the archive. */
+  noArchive(): void {
+    this.#archive = {}
+  }
+
   /** Without the store, only the metrics of this process: alerts about an outage need them most. */
   async render(): Promise<string> {
     const stored = await Promise.all([this.#read(), this.#edges()]).catch((error: unknown) => {
@@ -77,6 +89,7 @@ export class AdminMetrics {
     const [values, edges] = stored ?? [{}, new Map<string, EdgeSnapshot>()]
     const known: Partial<Record<MetricName, number>> & Record<OwnGauge, number> = {
       ...values,
+      ...this.#archive,
       agw_store_up: stored === null ? 0 : 1,
       agw_streams_open: this.#parts.streams(),
     }
@@ -93,7 +106,9 @@ export class AdminMetrics {
     const { redis, lease_ms, now } = this.#parts
     const now_ms = now().getTime()
     const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
-    const [live, outbox, oldest, due, open, lags] = await Promise.all([
+    const [memory, live, outbox, oldest, due, open, lags] = await Promise.all([
+      // A managed service may hide it.
+      redis.info('memory').catch(() => ''),
       liveEdges(redis, lease_ms),
       redis.xlen(REDIS_KEYS.outbox),
       redis.xrange(REDIS_KEYS.outbox, '-', '+', 'COUNT', 1),
@@ -103,6 +118,8 @@ export class AdminMetrics {
     ])
     const ageOf = (ms: number | null): number => (ms === null ? 0 : Math.max(0, now_ms - ms) / 1000)
     return {
+      agw_store_used_bytes: numberIn(memory, 'used_memory'),
+      agw_store_max_bytes: numberIn(memory, 'maxmemory'),
       agw_edges: live.size,
       agw_outbox_events: outbox,
       agw_outbox_age_seconds: ageOf(oldest[0] === undefined ? null : msOfPlace(oldest[0][0])),
@@ -135,6 +152,9 @@ export class AdminMetrics {
     return byLabel(processes)
   }
 }
+
+const numberIn = (info: string, name: string): number =>
+  Number(new RegExp(`^${name}:(\\d+)`, 'm').exec(info)?.[1] ?? 0)
 
 /** The label of a process is the name of the edge; where several have one name, the newest has it and the others their id. */
 function byLabel(processes: ReadonlyMap<string, EdgeSnapshot>): Map<string, EdgeSnapshot> {

@@ -98,6 +98,30 @@ export const METRICS = {
     labels: [],
     source: 'admin',
   },
+  agw_store_used_bytes: {
+    type: 'gauge',
+    help: 'Memory that the store uses; of a cluster, one of its nodes.',
+    labels: [],
+    source: 'admin',
+  },
+  agw_store_max_bytes: {
+    type: 'gauge',
+    help: 'maxmemory of the store; 0 if it has no limit. At the limit the store refuses every write except kills.',
+    labels: [],
+    source: 'admin',
+  },
+  agw_archive_bytes: {
+    type: 'gauge',
+    help: 'Size of the activity archive, once a minute; only of the process that writes it.',
+    labels: [],
+    source: 'admin',
+  },
+  agw_archive_free_bytes: {
+    type: 'gauge',
+    help: 'Free space on the disk of the archive; only of the process that writes it. Below AGW_ARCHIVE_MIN_FREE_BYTES archiving stops.',
+    labels: [],
+    source: 'admin',
+  },
   agw_outbox_events: {
     type: 'gauge',
     help: 'Events in the outbox, waiting to be queued for webhooks.',

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { startArchiver } from '../../admin/audit/archiver.ts'
+import { AdminMetrics } from '../../admin/metrics/admin-metrics.ts'
 import { RequestLoad } from '../../admin/context/request-load.ts'
 import { archiveRoots } from '../../core/activity/archive-line.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
@@ -20,6 +21,7 @@ const OTHER = 'org_other'
 const HOUR_MS = 3_600_000
 const BEGIN_MS = Date.parse('2026-03-01T00:00:00Z')
 const ring = parseKeyRing(randomBytes(32).toString('base64'))
+const measured: Record<string, number> = {}
 let redis: RedisClient
 let stop: (() => Promise<void>) | null = null
 
@@ -63,6 +65,10 @@ function start(bounds: { readonly max_bytes?: number; readonly free?: number } =
     ring,
     name: 'unit',
     load: new RequestLoad(),
+    metrics: {
+      archive: (values) => Object.assign(measured, values),
+      noArchive: () => undefined,
+    },
     log: quiet as never,
     // Each look at the clock is ten seconds later, so that nothing waits for its interval.
     nowMs: () => (clock.ms += 10_000),
@@ -112,6 +118,8 @@ test('beyond its maximum size the archive loses its oldest hours, of all organiz
     filesOf(folder, org).map((file) => statSync(join(folder, org, file)).size),
   )
   assert.ok(bytes.reduce((sum, size) => sum + size, 0) <= 60_000)
+  assert.ok((measured['agw_archive_bytes'] ?? Infinity) <= 60_000)
+  assert.equal(measured['agw_archive_free_bytes'], 1_000_000)
   for (const org of [ORG, OTHER]) {
     // What is left is the newest, without a hole, and the archive says where it begins.
     assert.equal(filesOf(folder, org).at(-1), '2026-03-01T05.ndjson')
@@ -167,4 +175,31 @@ test('what the store drops while the archive is stopped is a gap in it', async (
   const report = await verifyArchive(folder, archiveRoots(ring))
   assert.deepEqual(report.problems, [])
   assert.equal(report.missed, 15)
+})
+
+test('metrics show how full the store is, and the archive only where this process writes it', async () => {
+  const metrics = new AdminMetrics({
+    redis,
+    lease_ms: 3_000,
+    now: () => new Date(),
+    streams: () => 0,
+  })
+  const valueOf = async (name: string): Promise<number | null> => {
+    const line = new RegExp(`^${name} (\\S+)$`, 'm').exec(await metrics.render())
+    return line === null ? null : Number(line[1])
+  }
+  await redis.config('SET', 'maxmemory', '123456789')
+  try {
+    assert.equal(await valueOf('agw_store_max_bytes'), 123_456_789)
+    assert.ok(((await valueOf('agw_store_used_bytes')) ?? 0) > 100_000)
+  } finally {
+    await redis.config('SET', 'maxmemory', '0')
+  }
+  assert.equal(await valueOf('agw_archive_bytes'), null)
+  metrics.archive({ agw_archive_bytes: 5 })
+  metrics.archive({ agw_archive_free_bytes: 7 })
+  assert.equal(await valueOf('agw_archive_bytes'), 5)
+  assert.equal(await valueOf('agw_archive_free_bytes'), 7)
+  metrics.noArchive()
+  assert.equal(await valueOf('agw_archive_free_bytes'), null)
 })
