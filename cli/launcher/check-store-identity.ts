@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { storeAccess } from '../../core/redis/store-access.ts'
 import { otherStore, readSeenStore, readStoreIdentity } from '../../core/store/deployment-file.ts'
 import { type Boot, deploymentFile } from './child-specs.ts'
 
@@ -14,7 +15,10 @@ const ANSWER_LIMIT_MS = 3_000
  */
 export async function checkStoreIdentity(boot: Boot, isNewStore: boolean): Promise<void> {
   const file = deploymentFile(boot)
-  const redis = connectRedis(boot.redisUrl, { name: 'agw-start', role: 'queue' })
+  const redis = connectRedis(storeAccess(boot.settings, boot.redisUrl), {
+    name: 'agw-start',
+    role: 'queue',
+  })
   try {
     const found = await Promise.race([readStoreIdentity(redis), noAnswer()])
     if (found === 'no_answer') return

@@ -46,7 +46,7 @@ export const METRICS = {
   },
   agw_activity_lost_total: {
     type: 'counter',
-    help: 'Entries of allowed calls that were dropped because they could not be written to the store.',
+    help: 'Entries of calls, and counted refusals, that were dropped because they could not be written to the store.',
     labels: ['edge'],
     source: 'edge',
   },

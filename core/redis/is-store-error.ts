@@ -1,6 +1,6 @@
 /** What the store and the connection to it say when it cannot do its work now; anything else is a bug of ours. */
 const STORE_PROBLEMS =
-  /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|Socket timeout|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
+  /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MOVED|ASK|UNBLOCKED|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|Socket timeout|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
 
 /** Whether the store, and not a bug, is why something could not be done. */
 export function isStoreError(error: unknown): boolean {

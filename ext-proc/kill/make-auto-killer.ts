@@ -5,9 +5,15 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { waitForReplicas } from '../../core/redis/wait-for-replicas.ts'
 import type { KillBoard } from './kill-board.ts'
 
-/** A kill that could not be written is retried for as long as an outage that edges can survive. */
-const TRIES_LIMIT = 10
+/**
+ * A kill that could not be written is retried until the store takes it, however long it is unavailable. After so many attempts,
+ * some ten hours, an operator has long been alerted.
+ */
+const TRIES_LIMIT = 7_200
 const RETRY_AFTER_MS = 500
+const RETRY_AFTER_MAX_MS = 5_000
+/** Agents whose kill is retried at the same time. */
+const RETRIED_MAX = 1_000
 const REPLICA_WAIT_MS = 500
 
 export interface AutoKillOrder {
@@ -38,16 +44,24 @@ export function makeAutoKiller(parts: AutoKillerParts): AutoKiller {
     const key = `${organization_id} ${agent_id}`
     const known = underWay.get(key)
     if (known !== undefined) return known
-    const first = kill(parts, agent, order)
+    const attempt = kill(parts, agent, order)
+    const first = attempt.then((outcome) => outcome === 'killed')
     underWay.set(key, first)
-    void first
-      .then((isKilled) => (isKilled ? undefined : insist(parts, agent, order)))
+    void attempt
+      .then((outcome) =>
+        outcome === 'failed' && underWay.size <= RETRIED_MAX
+          ? insist(parts, agent, order)
+          : undefined,
+      )
       .finally(() => underWay.delete(key))
     return first
   }
 }
 
-async function kill(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder): Promise<boolean> {
+/** `needless`: the agent is killed or was deleted. */
+type Outcome = 'killed' | 'needless' | 'failed'
+
+async function kill(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder): Promise<Outcome> {
   const { redis, edge_id, log, killBoard } = parts
   const { organization_id, agent_id } = agent
   try {
@@ -59,25 +73,28 @@ async function kill(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder):
       actor: { email: 'system', token_id: null, source_ip: null, request_id: null, edge_id },
       own_finish_ms: 0,
     })
-    if (killed === null) return false
+    if (killed === null) return 'needless'
     const { revision, killed_at } = killed.record
     // In force on this edge immediately. The message that ends the calls in flight follows.
     killBoard.hear(organization_id, agent_id, { revision, killed_at })
     log.warn({ organization_id, agent_id, ...order }, 'an agent was killed automatically')
     void waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => undefined)
-    return true
+    return 'killed'
   } catch (error) {
     log.warn(
       { organization_id, agent_id, ...order, error: String(error) },
       'an automatic kill could not be written',
     )
-    return false
+    return 'failed'
   }
 }
 
 async function insist(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder): Promise<void> {
   for (let tries = 1; tries < TRIES_LIMIT; tries++) {
-    await new Promise((resolve) => setTimeout(resolve, RETRY_AFTER_MS))
-    if (await kill(parts, agent, order)) return
+    const pause_ms = Math.min(tries * RETRY_AFTER_MS, RETRY_AFTER_MAX_MS)
+    await new Promise((resolve) => setTimeout(resolve, pause_ms))
+    // Somebody else may have killed it.
+    if (parts.killBoard.killedAt(agent.organization_id, agent.agent_id) !== null) return
+    if ((await kill(parts, agent, order)) !== 'failed') return
   }
 }

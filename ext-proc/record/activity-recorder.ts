@@ -9,6 +9,7 @@ import type { EdgeNumber } from '../../core/metrics/metric-catalogue.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { WaitingRefusals, wasNotRun } from './waiting-refusals.ts'
 
 /** Allowed calls are written in blocks: a crash costs at most this much of them, unless `strict`. */
 const FLUSH_INTERVAL_MS = 100
@@ -48,6 +49,7 @@ interface RecorderParts {
 export class ActivityRecorder {
   readonly #parts: RecorderParts
   readonly #timers: readonly NodeJS.Timeout[]
+  readonly #refusals: WaitingRefusals
   #queue: Waiting[] = []
   #lost = 0
   #counted = 0
@@ -60,12 +62,23 @@ export class ActivityRecorder {
 
   constructor(parts: RecorderParts) {
     this.#parts = parts
-    this.#timers = [setInterval(() => void this.flush(), FLUSH_INTERVAL_MS)]
+    this.#refusals = new WaitingRefusals({
+      redis: parts.redis,
+      nowMs: () => performance.now(),
+      onLost: (count) => {
+        this.#lost += count
+      },
+    })
+    const writeWaiting = (): void => {
+      void this.flush()
+      void this.#refusals.write()
+    }
+    this.#timers = [setInterval(writeWaiting, FLUSH_INTERVAL_MS)]
   }
 
   get metrics() {
     return {
-      agw_activity_waiting_entries: this.#queue.length,
+      agw_activity_waiting_entries: this.#queue.length + this.#refusals.size,
       agw_activity_lost_total: this.#lost,
       agw_refusals_counted_total: this.#counted,
     } satisfies Partial<Record<EdgeNumber, number>>
@@ -96,7 +109,10 @@ export class ActivityRecorder {
     await recordEntries(this.#parts.redis, entry.organization_id, [entry])
   }
 
-  /** Resolves when the refusal is in the log, or in a count of a flood, or Redis has failed to take it. */
+  /**
+   * Resolves when the refusal is in the log, or in a count of a flood. If the store does not take it, it waits in memory and
+   * is written when the store answers again; the refusal of the call does not wait for that.
+   */
   async refused(entry: ActivityEntry): Promise<void> {
     const { redis, log } = this.#parts
     const { organization_id, agent_id, reason } = entry
@@ -104,14 +120,18 @@ export class ActivityRecorder {
     try {
       if (isCounted && this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
         await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
-      } else {
-        await recordEntries(redis, organization_id, [entry])
+        return
       }
+      await recordEntries(redis, organization_id, [entry])
     } catch (error) {
       log.warn(
         { error: messageOf(error), entry },
-        'a refusal could not be written to the activity log',
+        'a refusal could not be written to the activity log; it is written when the store answers',
       )
+      const line = lineOfEntry(entry)
+      const may_be_there = !wasNotRun(error)
+      if (!this.#refusals.add({ organization_id, id: entry.id, line, may_be_there }))
+        await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
     }
   }
 
@@ -123,9 +143,11 @@ export class ActivityRecorder {
     this.#counted++
     const { redis } = this.#parts
     const key = REDIS_KEYS.unknownCalls(this.#minute)
-    await Promise.all([redis.hincrby(key, reason, 1), redis.expire(key, COUNTS_TTL_S)]).catch(
-      () => undefined,
-    )
+    const write = (store: RedisClient, count: number): Promise<unknown> =>
+      Promise.all([store.hincrby(key, reason, count), store.expire(key, COUNTS_TTL_S)])
+    await write(redis, 1).catch((error: unknown) => {
+      if (wasNotRun(error)) this.#refusals.count({ name: `${key} ${reason}`, write })
+    })
   }
 
   /** Writes what waits; resolves when it is written. */
@@ -141,6 +163,7 @@ export class ActivityRecorder {
     for (const timer of this.#timers) clearInterval(timer)
     await this.#flushing
     await this.flush()
+    await this.#refusals.writeNow()
   }
 
   async #writeQueue(): Promise<void> {
@@ -210,8 +233,14 @@ export class ActivityRecorder {
       REDIS_KEYS.refusalFloods,
     ] as const
     const name = `${organization_id} ${minute}`
-    const args = [field, COUNTS_TTL_S, name, floodDueMs(minute), FLOODS_MAX]
-    await runScript(this.#parts.redis, 'count-refusal', keys, args)
+    const write = (store: RedisClient, count: number): Promise<unknown> => {
+      const args = [field, COUNTS_TTL_S, name, floodDueMs(minute), FLOODS_MAX, count]
+      return runScript(store, 'count-refusal', keys, args)
+    }
+    await write(this.#parts.redis, 1).catch((error: unknown) => {
+      if (wasNotRun(error)) this.#refusals.count({ name: `${name} ${field}`, write })
+      else this.#lost++
+    })
   }
 }
 

@@ -8,6 +8,9 @@ import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
 import { floodEntry } from '../../core/activity/flood-entry.ts'
 import { observedCall } from '../../core/anomaly/observed-call.ts'
 import { tellFloods } from '../../admin/activity/tell-floods.ts'
+import type { Agent } from '../../core/model.ts'
+import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
+import { makeAutoKiller } from '../../ext-proc/kill/make-auto-killer.ts'
 import { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
@@ -167,4 +170,99 @@ test('no log comes back for a flood of an organization that is gone', async () =
   assert.equal(await tellFloods(redis, new Date()), 0)
   assert.equal(await redis.exists(REDIS_KEYS.activity('org_gone')), 0)
   assert.equal(await redis.zscore(REDIS_KEYS.refusalFloods, name), null)
+})
+
+const idsOf = async (agent_id: string): Promise<readonly string[]> =>
+  (await logged(agent_id)).map(({ id }) => id)
+
+test('refusals while the store is unavailable are written, in order and once, when it answers', async () => {
+  await connected()
+  const refused = (agent_id: string): ActivityEntry =>
+    activityEntry('request_rejected', { agent_id, reason: 'permission_denied' })
+  const before = refused('agt_waits')
+  await recorder.refused(before)
+  await valkey.kill()
+  const entries = Array.from({ length: 42 }, () => refused('agt_waits'))
+  for (const entry of entries) await recorder.refused(entry)
+  assert.equal(recorder.metrics.agw_activity_waiting_entries, 42)
+  await valkey.start()
+  await connected()
+  await until('nothing waits', () => recorder.metrics.agw_activity_waiting_entries === 0)
+  assert.deepEqual(
+    await idsOf('agt_waits'),
+    [before, ...entries].map(({ id }) => id),
+  )
+  assert.equal(recorder.metrics.agw_activity_lost_total, 0)
+})
+
+test('a refusal that a store which hung had taken is not written again', async () => {
+  await connected()
+  const entries = Array.from({ length: 5 }, () =>
+    activityEntry('request_rejected', { agent_id: 'agt_hung', reason: 'permission_denied' }),
+  )
+  process.kill(valkey.pid(), 'SIGSTOP')
+  try {
+    await Promise.all(entries.map((entry) => recorder.refused(entry)))
+    assert.equal(recorder.metrics.agw_activity_waiting_entries, 5)
+  } finally {
+    process.kill(valkey.pid(), 'SIGCONT')
+  }
+  await until('nothing waits', () => recorder.metrics.agw_activity_waiting_entries === 0)
+  const ids = await idsOf('agt_hung')
+  assert.deepEqual([...ids].sort(), entries.map(({ id }) => id).sort())
+  assert.equal(recorder.metrics.agw_activity_lost_total, 0)
+})
+
+test('the counts of a flood wait for the store too, and so does what is beyond the bound', async () => {
+  await connected()
+  await redis.hset(REDIS_KEYS.organizations, ORG, '{}')
+  const minute = 29_100_000
+  now_ms = minute * 60_000
+  await valkey.kill()
+  for (let i = 0; i < 130; i++)
+    await recorder.refused(
+      activityEntry('request_rejected', { agent_id: 'agt_counted', reason: 'permission_denied' }),
+    )
+  await recorder.refusedUnknown('invalid_api_key', {})
+  assert.equal(recorder.metrics.agw_activity_waiting_entries, 131)
+  await valkey.start()
+  await connected()
+  await until('nothing waits', () => recorder.metrics.agw_activity_waiting_entries === 0)
+  assert.equal((await idsOf('agt_counted')).length, 120)
+  const field = 'agt_counted permission_denied'
+  assert.equal(await redis.hget(REDIS_KEYS.refusalCounts(ORG, minute), field), '10')
+  assert.equal(await redis.hget(REDIS_KEYS.unknownCalls(minute), 'invalid_api_key'), '1')
+})
+
+test('an automatic kill that the store could not take is written when it answers', async () => {
+  await connected()
+  const agent: Agent = {
+    organization_id: ORG,
+    agent_id: 'agt_auto',
+    agent_name: 'auto',
+    status: 'active',
+    created_at: new Date().toISOString(),
+    killed_at: null,
+    kill_reason: null,
+    revision: 1,
+    metadata: {},
+  }
+  await redis.hset(REDIS_KEYS.agents(ORG), agent.agent_id, JSON.stringify(agent))
+  const autoKill = makeAutoKiller({
+    redis,
+    killBoard: new KillBoard(() => undefined),
+    lease_ms: 3_000,
+    edge_id: 'edge-1',
+    nowMs: () => performance.now(),
+    now: () => new Date(),
+    log: { warn: () => undefined },
+  })
+  await valkey.kill()
+  const order = { kill_method: 'auto_injection', reason: 'test' } as const
+  assert.equal(await autoKill(agent, order), false)
+  await valkey.start()
+  await until('the agent is killed', async () => {
+    const text = await redis.hget(REDIS_KEYS.agents(ORG), agent.agent_id).catch(() => null)
+    return text !== null && (JSON.parse(text) as Agent).status === 'killed'
+  })
 })

@@ -1,0 +1,144 @@
+import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
+import { recordLines } from '../../core/change/record-entries.ts'
+import { isStoreError } from '../../core/redis/is-store-error.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+/** Refusals that wait with all their facts: some 2 kB each. Further ones are counted. */
+export const WAITING_REFUSALS_MAX = 10_000
+/** Agents times reasons times minutes that are counted apart. */
+const COUNTS_MAX = 10_000
+const BATCH_MAX = 100
+/** Entries of a log that are searched for refusals of which it is not known whether they were written. */
+const SEARCHED_ENTRIES = 2_000
+const TRY_AGAIN_MS = 500
+
+export interface WaitingRefusal {
+  readonly organization_id: string
+  readonly id: string
+  /** As core/lua/record.lua takes it. */
+  readonly line: string
+  /** The store may have written it, although its answer did not arrive. */
+  readonly may_be_there: boolean
+}
+
+/** A number of refusals, and how it is written. */
+export interface WaitingCount {
+  readonly name: string
+  readonly write: (redis: RedisClient, count: number) => Promise<unknown>
+}
+
+interface Parts {
+  readonly redis: RedisClient
+  readonly nowMs: () => number
+  readonly onLost: (count: number) => void
+}
+
+/** Refusals that could not be written while the store was unavailable. They are written when it answers again. */
+export class WaitingRefusals {
+  readonly #parts: Parts
+  readonly #counts = new Map<string, { readonly counted: WaitingCount; count: number }>()
+  #entries: WaitingRefusal[] = []
+  #writing: Promise<void> | null = null
+  #failed_ms = Number.NEGATIVE_INFINITY
+
+  constructor(parts: Parts) {
+    this.#parts = parts
+  }
+
+  get size(): number {
+    let size = this.#entries.length
+    for (const { count } of this.#counts.values()) size += count
+    return size
+  }
+
+  /** Returns false at the bound: the refusal can still be counted. */
+  add(refusal: WaitingRefusal): boolean {
+    if (this.#entries.length >= WAITING_REFUSALS_MAX) return false
+    this.#entries.push(refusal)
+    this.#failed_ms = this.#parts.nowMs()
+    return true
+  }
+
+  count(counted: WaitingCount): void {
+    const known = this.#counts.get(counted.name)
+    if (known !== undefined) known.count++
+    else if (this.#counts.size >= COUNTS_MAX) this.#parts.onLost(1)
+    else this.#counts.set(counted.name, { counted, count: 1 })
+  }
+
+  /** Writes what waits, in order; what the store does not take waits on. */
+  async write(): Promise<void> {
+    if (this.#writing !== null) return this.#writing
+    if (this.#entries.length === 0 && this.#counts.size === 0) return
+    if (Math.abs(this.#parts.nowMs() - this.#failed_ms) < TRY_AGAIN_MS) return
+    await this.writeNow()
+  }
+
+  async writeNow(): Promise<void> {
+    this.#writing ??= this.#writeAll().finally(() => {
+      this.#writing = null
+    })
+    await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#entries.length > 0) {
+      const { organization_id } = this.#entries[0] as WaitingRefusal
+      const end = this.#entries.findIndex((one) => one.organization_id !== organization_id)
+      const batch = this.#entries.slice(0, Math.min(end < 0 ? BATCH_MAX : end, BATCH_MAX))
+      if (!(await this.#writeEntries(organization_id, batch))) return
+      this.#entries.splice(0, batch.length)
+    }
+    for (const [name, { counted, count }] of this.#counts) {
+      this.#counts.delete(name)
+      try {
+        await counted.write(this.#parts.redis, count)
+      } catch (error) {
+        this.#failed_ms = this.#parts.nowMs()
+        // One that may have arrived would be counted twice.
+        if (wasNotRun(error)) this.#counts.set(name, { counted, count })
+        else this.#parts.onLost(count)
+        return
+      }
+    }
+  }
+
+  /** Returns false if the batch must wait. */
+  async #writeEntries(organization_id: string, batch: readonly WaitingRefusal[]): Promise<boolean> {
+    const { redis, nowMs, onLost } = this.#parts
+    try {
+      const there = batch.some((one) => one.may_be_there)
+        ? await latestEntries(redis, organization_id)
+        : ''
+      const missing = batch.filter(({ may_be_there, id }) => !may_be_there || !there.includes(id))
+      const lines = missing.map(({ line }) => line)
+      await recordLines(redis, organization_id, lines)
+      return true
+    } catch (error) {
+      this.#failed_ms = nowMs()
+      if (!isStoreError(error)) {
+        // Waiting would not help, and would hold up the others.
+        onLost(batch.length)
+        return true
+      }
+      if (!wasNotRun(error))
+        this.#entries = this.#entries.map((one, at) =>
+          at < batch.length ? { ...one, may_be_there: true } : one,
+        )
+      return false
+    }
+  }
+}
+
+/** Whether the store has surely not done what failed: it said so, or was not asked. */
+export function wasNotRun(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return error.name === 'ReplyError' || error.message.includes("Stream isn't writeable")
+}
+
+async function latestEntries(redis: RedisClient, organization_id: string): Promise<string> {
+  const key = REDIS_KEYS.activity(organization_id)
+  const rows = await redis.xrevrange(key, '+', '-', 'COUNT', SEARCHED_ENTRIES)
+  return rows.map(([, [field, text]]) => (field === ACTIVITY_FIELD ? text : '')).join('\n')
+}
