@@ -62,21 +62,26 @@ const rulesOf = (scope: number): readonly object[] =>
   }))
 let saved = 0
 let refused = ''
-for (let i = 0; i < Number(values.scopes); i++) {
-  const body = {
-    name: `big ${i}`,
-    agent_id: access.agent.agent_id,
-    integration_id: access.integration.integration_id,
-    rules: rulesOf(i).slice(0, 80),
+// As large as a scope of 0.1 may be, and where those are refused, as large as one may be now.
+for (const rules of [80, 10])
+  for (let i = 0; i < Number(values.scopes) && (rules === 80 || saved < 5); i++) {
+    const body = {
+      name: `big ${rules} ${i}`,
+      agent_id: access.agent.agent_id,
+      integration_id: access.integration.integration_id,
+      rules: rulesOf(i).slice(0, rules),
+    }
+    const isSaved = await attacker.send('POST', '/admin/scopes', body).then(
+      () => true,
+      (error: Error) => {
+        refused ||= error.message.slice(0, 200)
+        return false
+      },
+    )
+    if (!isSaved) break
+    saved++
   }
-  await attacker.send('POST', '/admin/scopes', body).then(
-    () => saved++,
-    (error: Error) => {
-      refused ||= error.message.slice(0, 300)
-    },
-  )
-}
-process.stdout.write(`${saved} of ${values.scopes} big scopes were accepted. ${refused}\n`)
+process.stdout.write(`${saved} big scopes were accepted. ${refused}\n`)
 
 const json = { 'content-type': 'application/json' }
 const deep = `${access.base_url}/${'a/b/'.repeat(50)}z`

@@ -160,6 +160,16 @@ export const REASONS = {
     cause: 'The agent has made as many calls in the last minute as its scope allows.',
     cure: 'Wait for `Retry-After`, or raise `requests_per_minute` of the scope.',
   },
+  inspection_busy: {
+    status: 429,
+    message:
+      'Too many request bodies of this agent or its organization are waiting for inspection. Try again when earlier calls have been answered.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'Bodies over 8 KiB are inspected in threads that all agents share. A quarter of those that wait may belong to one agent, half to one organization.',
+    cure: 'Send fewer large bodies at a time, or run more ext-proc processes.',
+  },
   mcp_tool_blocked: {
     status: 200,
     message: 'This agent is not allowed to call this tool. Use another tool, or ask an operator.',

@@ -11,6 +11,7 @@ import {
 } from '../scanner/scan-request.ts'
 import { type ResponseInput, scanResponseBody } from '../scanner/scan-response.ts'
 import { scanTexts } from '../scanner/scan-texts.ts'
+import type { JobOwner } from './job-owner.ts'
 import type { ScanAnswer, ScanJob } from './answer-job.ts'
 import { SearchBudget } from '../scanner/text/search-budget.ts'
 import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
@@ -26,7 +27,11 @@ const OVERHANG_BYTES = 4_096
 /** Memory of bodies that wait for a thread. */
 const QUEUE_BYTES = 64 * 1024 * 1024
 
-export type Busy = { readonly kind: 'busy' }
+export type Busy = {
+  readonly kind: 'busy'
+  /** Whose jobs fill the queue: the owner's own, or those of all. */
+  readonly by: 'owner' | 'all'
+}
 export type PooledResult = ScanResult | Busy
 export type PooledFacts =
   | Busy
@@ -42,12 +47,13 @@ export type PooledFacts =
 export type ScanPool = {
   /**
    * Reads and scans on the event loop or in a worker; a body that goes there is empty here afterwards. `busy`: the
-   * queue is full, the caller answers 503.
+   * queue is full, the caller answers 503, or 429 if it is full of jobs of the same owner.
    */
   readBody(
     body: Buffer | null,
     questions: BodyQuestions,
     settings: DeferredSettings | null,
+    owner?: JobOwner,
   ): PooledFacts | Promise<PooledFacts>
   scanRequest(
     input: ScanInput,
@@ -69,7 +75,8 @@ export type ScanPool = {
   close(): Promise<void>
 }
 
-const BUSY: Busy = { kind: 'busy' }
+const BUSY: Busy = { kind: 'busy', by: 'all' }
+const OWNER_BUSY: Busy = { kind: 'busy', by: 'owner' }
 
 const sizeOf = ({ path, query, headers }: Pick<ScanInput, 'path' | 'query' | 'headers'>): number =>
   headers.reduce((sum, [, value]) => sum + value.length, path.length + query.length)
@@ -113,6 +120,7 @@ class Pool implements ScanPool {
     body: Buffer | null,
     questions: BodyQuestions,
     settings: DeferredSettings | null,
+    owner: JobOwner | null = null,
   ): PooledFacts | Promise<PooledFacts> {
     const size = (body?.length ?? 0) + (questions.scan === null ? 0 : sizeOf(questions.scan))
     if (isInline(size, questions.content_encoding) && settings?.isForThreads !== true) {
@@ -120,9 +128,10 @@ class Pool implements ScanPool {
       const reading = readBody(body, questions, settings?.compiled ?? null, budget)
       if (!budget.isUndecided) return { kind: 'read', ...reading }
     }
-    if (!this.#slots.takes(size)) return BUSY
+    const room = this.#slots.room(size, owner)
+    if (room !== 'yes') return room === 'owner_full' ? OWNER_BUSY : BUSY
     const packed = body === null || body.length === 0 ? null : pack(body)
-    return this.#facts(packed, questions, settings, size)
+    return this.#facts(packed, questions, settings, size, owner)
   }
 
   async #facts(
@@ -130,9 +139,10 @@ class Pool implements ScanPool {
     questions: BodyQuestions,
     settings: DeferredSettings | null,
     size: number,
+    owner: JobOwner | null = null,
   ): Promise<PooledFacts> {
     const job = { kind: 'call', body: packed?.bytes ?? null, questions } as const
-    const reply = await this.#ask(job, settings, size, packed?.transfer)
+    const reply = await this.#ask(job, settings, size, packed?.transfer, owner)
     if (reply === null || reply.answer.kind !== 'call') return BUSY
     const { bytes, answer } = reply
     const sent =
@@ -152,7 +162,7 @@ class Pool implements ScanPool {
       const result = scanWithin(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
-    if (!this.#slots.takes(size)) return BUSY
+    if (this.#slots.room(size, null) !== 'yes') return BUSY
     const body = input.body === null ? null : new Uint8Array(input.body)
     const packed = body === null ? null : { bytes: body, transfer: [body.buffer] }
     const questions: BodyQuestions = {
@@ -181,7 +191,7 @@ class Pool implements ScanPool {
       const result = scanResponseBody(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
-    if (!this.#slots.takes(size)) return BUSY
+    if (this.#slots.room(size, null) !== 'yes') return BUSY
     const body = new Uint8Array(input.body)
     const job = { kind: 'response', body, content_type, content_encoding, limit_bytes } as const
     return this.#ask(job, settings, size, [body.buffer]).then((reply) =>
@@ -196,7 +206,7 @@ class Pool implements ScanPool {
       const findings = scanTexts(texts, settings.compiled, budget)
       if (!budget.isUndecided) return findings
     }
-    if (!this.#slots.takes(size)) return null
+    if (this.#slots.room(size, null) !== 'yes') return null
     // A part of a larger buffer would take the whole of it along.
     const copies = texts.map((text) => ({ ...text, bytes: Buffer.from(text.bytes) }))
     return this.#ask({ kind: 'texts', texts: copies }, settings, size).then((reply) =>
@@ -217,10 +227,11 @@ class Pool implements ScanPool {
     settings: DeferredSettings | null,
     size: number,
     transfer: readonly ArrayBuffer[] = [],
+    owner: JobOwner | null = null,
   ): Promise<{ readonly answer: ScanAnswer; readonly bytes: Uint8Array | null } | null> {
     const wants_filter = settings?.wantsFilter === true
     const whole: ScanJob = { ...job, settings: settings?.source ?? null, wants_filter }
-    const reply = await this.#slots.run(whole, size, transfer)
+    const reply = await this.#slots.run(whole, size, transfer, owner)
     if (reply?.filter !== undefined) settings?.learn(reply.filter)
     return reply === null || reply.answer === null
       ? null

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { ScanJob, ScanReply } from './answer-job.ts'
+import type { JobOwner } from './job-owner.ts'
 
 /** No body that Envoy lets in takes a tenth of this; a worker that does is replaced. */
 const JOB_TIMEOUT_MS = 15_000
@@ -8,8 +9,18 @@ const LARGE_BYTES = 262_144
 /** A thread that needs more memory for one body is replaced; the bytes of bodies do not count. */
 const HEAP_MB = 512
 
+/** Of the jobs that wait, and of their bytes, one agent may have a quarter, and one organization half. */
+const AGENT_SHARE = 1 / 4
+const ORGANIZATION_SHARE = 1 / 2
+/** Turns are remembered for as many owners as may wait at a time. */
+const TURNS_MAX = 1_000
+
+/** Whether a job would be taken: `owner_full` if its owner has too much waiting, `full` if all together have. */
+export type Room = 'yes' | 'owner_full' | 'full'
+
 type Waiting = {
   readonly job: ScanJob
+  readonly owner: JobOwner | null
   readonly transfer: readonly ArrayBuffer[]
   readonly bytes: number
   readonly resolve: (reply: ScanReply | null) => void
@@ -35,6 +46,8 @@ export class WorkerSlots {
   readonly #limits: SlotLimits
   #queuedBytes = 0
   #isClosed = false
+  #turn = 0
+  readonly #turns = new Map<string, number>()
 
   constructor(limits: SlotLimits) {
     this.#limits = limits
@@ -46,21 +59,50 @@ export class WorkerSlots {
   }
 
   /** Whether a job of so many bytes would be taken; its bytes must not be handed over before. */
-  takes(bytes: number): boolean {
-    if (this.#isClosed) return false
-    if (this.#freeSlot(bytes) !== undefined) return true
+  room(bytes: number, owner: JobOwner | null): Room {
+    if (this.#isClosed) return 'full'
+    if (this.#freeSlot(bytes) !== undefined) return 'yes'
+    this.#dropGone()
+    if (owner !== null && !this.#hasShare(bytes, owner)) return 'owner_full'
     const { queue_limit, queue_bytes } = this.#limits
-    return this.#queue.length < queue_limit && this.#queuedBytes + bytes <= queue_bytes
+    const fits = this.#queue.length < queue_limit && this.#queuedBytes + bytes <= queue_bytes
+    return fits ? 'yes' : 'full'
   }
 
-  /** Null: the pool was closed meanwhile. A promise that rejects is an error in the worker. */
+  /** One job may always wait, whatever its size. */
+  #hasShare(bytes: number, owner: JobOwner): boolean {
+    const { queue_limit, queue_bytes } = this.#limits
+    const isWithin = (jobs: readonly Waiting[], share: number): boolean =>
+      jobs.length === 0 ||
+      (jobs.length < Math.max(1, queue_limit * share) &&
+        jobs.reduce((sum, job) => sum + job.bytes, bytes) <= queue_bytes * share)
+    const ofOrganization = this.#queue.filter(
+      (one) => organizationOf(one) === owner.organization_id,
+    )
+    const ofAgent = ofOrganization.filter((one) => one.owner?.agent_id === owner.agent_id)
+    return isWithin(ofAgent, AGENT_SHARE) && isWithin(ofOrganization, ORGANIZATION_SHARE)
+  }
+
+  /** Nobody waits for their results. */
+  #dropGone(): void {
+    for (let i = this.#queue.length - 1; i >= 0; i--) {
+      const waiting = this.#queue[i]
+      if (waiting?.owner?.isGone() !== true) continue
+      this.#queue.splice(i, 1)
+      this.#queuedBytes -= waiting.bytes
+      waiting.resolve(null)
+    }
+  }
+
+  /** Null: the pool was closed meanwhile, or the owner has left. A promise that rejects is an error in the worker. */
   run(
     job: ScanJob,
     bytes: number,
     transfer: readonly ArrayBuffer[] = [],
+    owner: JobOwner | null = null,
   ): Promise<ScanReply | null> {
     return new Promise((resolve, reject) => {
-      const waiting = { job, transfer, bytes, resolve, reject }
+      const waiting = { job, transfer, bytes, owner, resolve, reject }
       const slot = this.#freeSlot(bytes)
       if (slot !== undefined) {
         this.#start(slot, waiting)
@@ -96,18 +138,42 @@ export class WorkerSlots {
     return free.find((slot) => slot.worker !== null) ?? free[0]
   }
 
+  /** The organizations take turns, and within one its agents. */
   #startNext(): void {
-    for (const [index, waiting] of this.#queue.entries()) {
-      const slot = this.#freeSlot(waiting.bytes)
-      if (slot === undefined) continue
-      this.#queue.splice(index, 1)
-      this.#queuedBytes -= waiting.bytes
-      this.#start(slot, waiting)
-      return
-    }
+    this.#dropGone()
+    const next = this.#queue
+      .filter(({ bytes }) => this.#freeSlot(bytes) !== undefined)
+      .reduce<Waiting | null>(
+        (first, one) => (first === null || this.#isBefore(one, first) ? one : first),
+        null,
+      )
+    const slot = next === null ? undefined : this.#freeSlot(next.bytes)
+    if (next === null || slot === undefined) return
+    this.#queue.splice(this.#queue.indexOf(next), 1)
+    this.#queuedBytes -= next.bytes
+    this.#start(slot, next)
+  }
+
+  #isBefore(one: Waiting, other: Waiting): boolean {
+    const byOrganization = this.#turnOf(organizationOf(one)) - this.#turnOf(organizationOf(other))
+    if (byOrganization !== 0) return byOrganization < 0
+    return this.#turnOf(agentOf(one)) < this.#turnOf(agentOf(other))
+  }
+
+  /** When an owner last had a thread; those that never had one come first. */
+  #turnOf(owner: string): number {
+    return this.#turns.get(owner) ?? 0
+  }
+
+  #takeTurn(waiting: Waiting): void {
+    if (this.#turns.size > TURNS_MAX) this.#turns.clear()
+    this.#turn++
+    this.#turns.set(organizationOf(waiting), this.#turn)
+    this.#turns.set(agentOf(waiting), this.#turn)
   }
 
   #start(slot: Slot, waiting: Waiting): void {
+    this.#takeTurn(waiting)
     const worker = (slot.worker ??= this.#hire(slot))
     const timeout_ms = this.#limits.timeout_ms ?? JOB_TIMEOUT_MS
     slot.waiting = waiting
@@ -145,6 +211,10 @@ export class WorkerSlots {
     if (!this.#isClosed) this.#startNext()
   }
 }
+
+const organizationOf = ({ owner }: Waiting): string => owner?.organization_id ?? ''
+const agentOf = (waiting: Waiting): string =>
+  `${organizationOf(waiting)} ${waiting.owner?.agent_id ?? ''}`
 
 const finish = (slot: Slot): Waiting | null => {
   const { waiting } = slot

@@ -2,6 +2,8 @@
 export interface CallIo {
   /** Whether a body follows the headers. */
   readonly has_body: boolean
+  /** The call has ended, or has been cut. */
+  readonly is_gone: boolean
   /** The whole body, buffered by Envoy until the response of the processor; empty if there is none. */
   body(): Promise<Buffer>
   /** From now on, a kill of this agent cuts the call. */

@@ -223,6 +223,10 @@ export class CallStream implements HeldCall, CallIo {
     this.#stream.write(writeRefusal(refusal))
   }
 
+  get is_gone(): boolean {
+    return this.#state !== 'open'
+  }
+
   body(): Promise<Buffer> {
     if (this.#body !== null) return this.#body
     if (!this.has_body) return Promise.resolve(EMPTY)

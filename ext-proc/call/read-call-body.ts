@@ -7,6 +7,7 @@ import { deny, pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
 import { bufferBody, type SentBody } from './buffer-body.ts'
+import { busy } from './busy.ts'
 import type { IdentityServices } from './read-identity.ts'
 
 export interface BodyServices extends IdentityServices {
@@ -37,9 +38,11 @@ export async function readCallBody(
   if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes })
   const questions = questionsOf(call, record.mcp, settings.max_body_bytes)
   const patterns = call.settings.injection.enabled ? settingsToScan(call.settings) : null
-  const reading = pool.readBody(held, questions, patterns)
+  const { organization_id, agent_id } = call.agent
+  const owner = { organization_id, agent_id, isGone: () => io.is_gone }
+  const reading = pool.readBody(held, questions, patterns, owner)
   const read = reading instanceof Promise ? await reading : reading
-  if (read.kind === 'busy') return deny('body', 'gateway_unavailable')
+  if (read.kind === 'busy') return busy('body', read)
   const { facts, sent } = read
   record.json_rpc_id = idOf(facts)
   record.setAside(facts.scan_ms)

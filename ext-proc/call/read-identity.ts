@@ -4,6 +4,7 @@ import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
 import { bufferBody, type SentBody } from './buffer-body.ts'
+import { busy } from './busy.ts'
 import type { RequestHead } from './read-head.ts'
 
 export interface IdentityServices {
@@ -36,9 +37,11 @@ export async function readIdentity(
     json_rpc: null,
     scan: null,
   }
-  const reading = pool.readBody(held, questions, null)
+  const organization_id = record.facts.organization_id ?? ''
+  const owner = { organization_id, agent_id: '', isGone: () => io.is_gone }
+  const reading = pool.readBody(held, questions, null, owner)
   const read = reading instanceof Promise ? await reading : reading
-  if (read.kind === 'busy') return deny('agent', 'gateway_unavailable')
+  if (read.kind === 'busy') return busy('agent', read)
   const { facts, sent, is_cut } = read
   const body = sent === null ? null : { bytes: sent, is_cut }
   return pass({ said: facts.identity ?? { kind: 'none' }, body })

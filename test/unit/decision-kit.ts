@@ -200,6 +200,7 @@ function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallI
   const held = Promise.resolve(Buffer.from(body))
   let isAsked = false
   return {
+    is_gone: false,
     has_body: body !== '',
     body: () => {
       if (!isAsked) note('body')
@@ -263,7 +264,7 @@ function poolOf(change: CallChange, note: (event: string) => void): ScanPool {
   const pool: Pick<ScanPool, 'readBody'> = {
     readBody: (body, questions) => {
       note('read')
-      if (change.is_busy === true) return { kind: 'busy' }
+      if (change.is_busy === true) return { kind: 'busy', by: 'all' }
       const reading = readBody(body, { ...questions, scan: null }, null, new SearchBudget())
       const scan = change.scan ?? found({ ...CLEAN })
       const facts = { ...reading.facts, scan: questions.scan === null ? null : scan }

@@ -251,7 +251,7 @@ const RESULTS: readonly (readonly [
     'refused: unreadable_response',
     [],
   ],
-  ['no thread for it', { kind: 'busy' }, 'refused: unreadable_response', []],
+  ['no thread for it', { kind: 'busy', by: 'all' }, 'refused: unreadable_response', []],
 ]
 
 for (const [name, result, outcome, finding] of RESULTS)

@@ -1,0 +1,8 @@
+/** For whom a body is read in a thread, so that the threads are shared fairly. */
+export interface JobOwner {
+  readonly organization_id: string
+  /** Empty while it is not known. */
+  readonly agent_id: string
+  /** The caller has left, so nobody waits for the result. */
+  isGone(): boolean
+}
