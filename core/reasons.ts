@@ -228,8 +228,9 @@ export const REASONS = {
       'The API closed the connection or sent an invalid HTTP response. It may have processed the request; check before you retry.',
     event: 'request_rejected',
     anomaly: 'failed',
-    cause: 'The API closed the connection before its response was complete, or sent invalid HTTP.',
-    cure: 'Check whether the API has processed the request before retrying it. The activity entry has the details from Envoy.',
+    cause:
+      'The API closed the connection before its response was complete, or sent invalid HTTP. If the method is idempotent, the gateway has already repeated the call once.',
+    cure: 'Check whether the API has processed the request before retrying it. The activity entry has the details from Envoy. If this happens to POST requests after a pause, set `AGW_UPSTREAM_POOL_IDLE_TIMEOUT` to less than the time for which the API keeps unused connections.',
   },
   redirect_refused: {
     status: 502,

@@ -224,6 +224,12 @@ export const SETTINGS = {
     '15m',
     'Maximum time without any data from an upstream before the call fails.',
   ),
+  upstreamPoolIdleTimeout_ms: withDefault(
+    'AGW_UPSTREAM_POOL_IDLE_TIMEOUT',
+    kinds.durationBetween('100ms', '1h'),
+    '4s',
+    'How long an unused connection to an API is kept for the next call. Choose less than the APIs keep it (Node.js: 5s), or a POST may meet a connection that is being closed.',
+  ),
   egressAllowCidrs: withDefault(
     'AGW_EGRESS_ALLOW_CIDRS',
     kinds.listOf(kinds.cidr, CIDRS_LIMIT),

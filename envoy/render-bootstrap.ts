@@ -216,6 +216,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     ),
     trusted_hops: settings.trustedHops,
     upstream_idle_timeout: seconds(settings.upstreamIdleTimeout_ms),
+    upstream_pool_idle_timeout: seconds(settings.upstreamPoolIdleTimeout_ms),
     held_body_timeout: seconds(settings.heldBodyTimeout_ms),
     message_timeout: seconds(facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS),
     local_replies: localReplies({ body_bytes: settings.maxBodyBytes }, REQUEST_ID),

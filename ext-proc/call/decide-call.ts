@@ -91,7 +91,14 @@ export async function decideCall(
   return forwardCall(
     services,
     call,
-    { body: sent, credential: credential.value, installation, rate: rate.value, lists_tools },
+    {
+      body: sent,
+      credential: credential.value,
+      installation,
+      rate: rate.value,
+      lists_tools,
+      has_body: io.has_body,
+    },
     record,
   )
 }

@@ -12,6 +12,7 @@ import type { Verdict } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
 import type { FilledCredential } from './fill-credential.ts'
 import type { SentBody } from './buffer-body.ts'
+import { retryOf } from './retry-of.ts'
 
 export interface ForwardServices {
   readonly killBoard: Pick<KillBoard, 'killedAt'>
@@ -35,13 +36,14 @@ export interface PassedSteps {
   /** For the response headers; null if there is no limit. */
   readonly rate: RateValues | null
   readonly lists_tools: boolean
+  readonly has_body: boolean
 }
 
 /** The last look at kill and lease, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
-  { body, credential, installation, rate, lists_tools }: PassedSteps,
+  { body, credential, installation, rate, lists_tools, has_body }: PassedSteps,
   record: Pick<CallRecord, 'note' | 'foundInResponse'>,
 ): Verdict {
   const { killBoard, mayServe, pool, settings } = services
@@ -81,6 +83,9 @@ export function forwardCall(
     { name: 'x-agw-pass', value: settings.verdict_secret },
     { name: 'x-agw-base-url', value: integration.base.base_url },
   ]
+  const { method, content_length } = head
+  const retry = retryOf({ method, has_body, content_length, overrides: call.overrides })
+  if (retry !== null) set.push({ name: 'x-agw-retry', value: retry })
   // Before the credential is added, because it may itself be a cookie.
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
   set.push(...credential.headers)
