@@ -33,7 +33,7 @@ const BYTES_MAX = 256 * 1024
 /** About the size of an entry in a block. */
 const ENTRY_BYTES = 128
 /** A search with few results returns after this time with what it has and a cursor. */
-export const SEARCH_BUDGET_MS = 45
+const SEARCH_BUDGET_MS = 45
 
 export interface SearchParts {
   readonly redis: RedisClient

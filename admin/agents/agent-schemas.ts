@@ -10,7 +10,7 @@ export const AGENTS_LIMIT = 100_000
 export const METADATA_LIMIT_BYTES = 16_384
 
 /** Safe in Redis, headers and paths, with one spelling per id. */
-export const AGENT_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
+const AGENT_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
 const AGENT_ID_MESSAGE =
   'must be at most 128 letters, digits, ".", "_", ":" and "-", beginning with a letter or digit'
 

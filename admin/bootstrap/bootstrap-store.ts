@@ -7,7 +7,7 @@ import type { Settings } from '../../core/settings.ts'
 import { newToken } from '../tokens/new-token.ts'
 
 /** The reserved name of the token that comes from the setting. */
-export const SETTING_TOKEN_NAME = 'AGW_ADMIN_TOKEN'
+const SETTING_TOKEN_NAME = 'AGW_ADMIN_TOKEN'
 const TRIES_LIMIT = 5
 
 export interface FirstThings {

@@ -2,7 +2,7 @@ import type { SealedKind } from '../../core/seal.ts'
 import { describeCounts } from './count-sealed.ts'
 
 /** What an operator reads about encryption keys: one sentence on what is wrong, then what to do. */
-export const LOST_KEY_GUIDE = 'docs/guides/credentials.md#a-lost-encryption-key'
+const LOST_KEY_GUIDE = 'docs/guides/credentials.md#a-lost-encryption-key'
 
 export const missingKey = (key_id: string, counts: Readonly<Record<SealedKind, number>>): string =>
   `AGW_ENCRYPTION_KEY lacks key ${key_id}, which still encrypts ${describeCounts(counts)}. Add it behind the first key, after a comma, until agw doctor counts nothing under it. If it is lost: ${LOST_KEY_GUIDE}.`

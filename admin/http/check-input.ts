@@ -5,7 +5,7 @@ import { describeProblem, mustBeOneOf, type SchemaError } from './describe-probl
 import type { Issue } from './outcome.ts'
 
 /** Errors that one response lists; with more, the caller corrects these first. */
-export const ISSUES_LIMIT = 100
+const ISSUES_LIMIT = 100
 System.Settings.Set({ maxErrors: ISSUES_LIMIT })
 
 type Checked<T> =

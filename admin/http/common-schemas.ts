@@ -9,7 +9,7 @@ export const UNCLEAN = '\\u0000-\\u001f\\u007f-\\u009f\\ud800-\\udfff'
 export const NO_CONTROLS = 'must have no control characters'
 
 /** Text for people: no control characters, no half surrogate pairs, at least one visible character. */
-export const NAME_LENGTH_LIMIT = 200
+const NAME_LENGTH_LIMIT = 200
 export const Name = Type.String({
   minLength: 1,
   maxLength: NAME_LENGTH_LIMIT,
@@ -42,7 +42,7 @@ export const FutureTime = TimeText('A time in the future')
 
 /** Items of a page. */
 export const LIST_DEFAULT = 50
-export const LIST_LIMIT = 200
+const LIST_LIMIT = 200
 
 export type PageQuery = Static<TObject<typeof PageQuery>>
 export const PageQuery = {

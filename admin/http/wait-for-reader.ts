@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { Writable } from 'node:stream'
 
 /** A client that reads nothing for this long has disconnected, or is trying to exhaust memory. */
-export const READER_STALL_MS = 60_000
+const READER_STALL_MS = 60_000
 
 /**
  * Resolves when the client has read what was written.

@@ -5,7 +5,7 @@ import { FutureTime, Name, Nullable, Strict, Timestamp } from '../http/common-sc
 export const AGENT_KEYS_LIMIT = 50
 export const ORGANIZATION_KEYS_LIMIT = 1000
 /** An edge looks through them on each call with such a key. */
-export const KEY_AGENTS_LIMIT = 1000
+const KEY_AGENTS_LIMIT = 1000
 
 const expires_at = Type.Optional(Nullable(FutureTime))
 

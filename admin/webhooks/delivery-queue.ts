@@ -7,20 +7,20 @@ import type { Attempt } from './attempt-outcome.ts'
 import { QUEUE_KEYS } from './queue-keys.ts'
 
 /** Deliveries of one organization that wait for an attempt; an event that finds so many is dropped and counted. */
-export const PENDING_MAX = 50_000
+const PENDING_MAX = 50_000
 /** Envelopes that an organization keeps for attempts and replays; the oldest ones that no attempt needs are dropped. */
-export const EVENT_BYTES_MAX = 64 * 1024 * 1024
+const EVENT_BYTES_MAX = 64 * 1024 * 1024
 /** Ended deliveries of an organization that are kept. */
 const SETTLED_MAX = 10_000
 /** Attempts of one delivery that are kept; retries by hand can make more than the schedule has. */
 export const ATTEMPTS_KEPT = 25
 /** An attempt takes at most 10 s; the rest allows for a slow store. */
-export const DELIVERY_LEASE_MS = 15_000
+const DELIVERY_LEASE_MS = 15_000
 const RETENTION_MS = 30 * 24 * 3600 * 1000
 const TRIM_BATCH = 500
 const REPLAY_BATCH = 200
 /** Events of one replay; a longer range is replayed in several calls. */
-export const REPLAY_MAX = 10_000
+const REPLAY_MAX = 10_000
 
 export interface ClaimedDelivery {
   readonly delivery_id: string

@@ -28,7 +28,7 @@ Ctrl-C stops everything.
 }
 
 /** An agent that may GET below one base URL: one call allowed, one refused, and one refused after a kill. */
-export function curls({ proxyUrl, apiUrl, echoOrigin, tokenInShell }: Welcome): string {
+function curls({ proxyUrl, apiUrl, echoOrigin, tokenInShell }: Welcome): string {
   const insecure = proxyUrl.startsWith('https:') ? ' -k' : ''
   return `  TOKEN=${tokenInShell}; API=${apiUrl}/admin; BASE=${echoOrigin}/$(date +%s)/v1
   post() { curl -sw '\\n' "$API/$1" -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d "$2"; }

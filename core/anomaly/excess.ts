@@ -18,7 +18,7 @@ const SKEW = (DEVIATIONS ** 2 - 1) / 6
 const SKEW_FADES = 0.02
 
 /** What a count reaches by chance once in a thousand times, which is about once an hour of scores. */
-export const chanceLimit = (expected: number): number =>
+const chanceLimit = (expected: number): number =>
   expected + DEVIATIONS * Math.sqrt(expected) + (SKEW * expected) / (expected + SKEW_FADES)
 
 /** How far a count lies above what chance reaches; zero where it does not. Ten times a large limit is 4.6. */

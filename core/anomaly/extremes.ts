@@ -7,7 +7,7 @@ const MEMORY_HOURS = 28 * 24
 /** Weight of the assumed width of the tail, in peaks. */
 const PRIOR_PEAKS = 4
 /** Peaks are kept in steps of this size, so that a stored state is exact and short. */
-export const PEAK_STEP = 0.05
+const PEAK_STEP = 0.05
 
 interface Tail {
   /** Where the tail begins, how many peaks an hour lie beyond, and the mean excess over its beginning. */

@@ -13,7 +13,7 @@ import { readCallCounts } from './read-call-counts.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 
 /** How long a kill waits for acknowledgements before it responds without the missing ones. */
-export const EDGE_WAIT_MS = 1000
+const EDGE_WAIT_MS = 1000
 /** The response does not wait longer than this for a replica. */
 const REPLICA_WAIT_MS = 500
 /** The work after the wait takes a few round trips. After this time a sweeper considers the process dead. */

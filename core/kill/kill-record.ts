@@ -1,5 +1,5 @@
 /** How an agent was killed. */
-export const KILL_METHODS = [
+const KILL_METHODS = [
   'api',
   'dashboard',
   'cli',

@@ -26,7 +26,7 @@ export type SplitReading = readonly (readonly string[])[]
 /** Rounds of percent-decoding after which a segment must be stable. */
 const DECODE_ROUNDS_LIMIT = 4
 /** More than any API has; bounds what a rule or a trie walks. */
-export const PATH_SEGMENTS_LIMIT = 512
+const PATH_SEGMENTS_LIMIT = 512
 const NO_READINGS: readonly SplitReading[] = []
 
 /**

@@ -8,7 +8,7 @@ import { StoreClient, type StoreClientOptions as Options, type WaitLimits } from
 import { tlsOptions } from './tls-options.ts'
 
 /** A command that is not answered by then has failed; the hot path refuses the call that waited for it. */
-export const COMMAND_TIMEOUT_MS = 1000
+const COMMAND_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 2000
 /** A connection without an answer for this long, while one is due, is reopened: its peer may be unavailable. */
 const SILENCE_LIMIT_MS = 1500

@@ -30,7 +30,7 @@ export async function readStoredKeys(redis: RedisClient): Promise<StoredKeys> {
 export const activeKeyId = (stored: StoredKeys): string | null =>
   [...stored].find(([, { state }]) => state === 'active')?.[0] ?? null
 
-export const rootBinding = (key_id: string): SealBinding => ({
+const rootBinding = (key_id: string): SealBinding => ({
   stored_as: 'archive_key',
   organization_id: '',
   owner_id: key_id,

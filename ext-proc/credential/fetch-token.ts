@@ -13,7 +13,7 @@ export interface FetchOutcome {
 }
 
 /** For everything from name resolution to the last byte; a call may be waiting. */
-export const FETCH_LIMIT_MS = 5_000
+const FETCH_LIMIT_MS = 5_000
 
 /**
  * Fetches an access token by the client credentials grant (RFC 6749 §4.4). Every endpoint must accept the client's credentials

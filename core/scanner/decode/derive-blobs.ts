@@ -64,7 +64,7 @@ const isPrintable = (byte: number): boolean =>
   (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 /** The text in decoded bytes: all of it, read as UTF-16 where every second byte is zero, or its readable runs. */
-export const textIn = (bytes: Buffer): Buffer | null => {
+const textIn = (bytes: Buffer): Buffer | null => {
   if (bytes.length < SHORTEST_RUN_BYTES - 2) return null
   let zeros = 0
   let readable = 0

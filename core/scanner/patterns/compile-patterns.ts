@@ -44,7 +44,7 @@ const entrySource = (entry: string): string => {
 const gapSource = (words: number, between: string): string =>
   `(?:${between}[a-z0-9]+){0,${words}}?${between}`
 
-export const expandExpression = (expression: string, classes: WordClasses): string =>
+const expandExpression = (expression: string, classes: WordClasses): string =>
   foldBeyondAscii(expression).replace(/\{([a-z][a-z_0-9]*)\}/g, (_, name: string) => {
     const gap = /^([gs])(\d+)$/.exec(name)
     if (gap !== null)

@@ -3,7 +3,7 @@ import type { Source } from '../format/source.ts'
 import { eventTexts } from './event-texts.ts'
 
 /** How much of the text before is looked at together with new text; no expression spans more. */
-export const WINDOW_CHARACTERS = 1_024
+const WINDOW_CHARACTERS = 1_024
 /** Places whose texts are joined over events; APIs stream into one or two. */
 const LARGEST_WINDOW_COUNT = 64
 /** Strings that come back unchanged in every event (ids, model names) are no text that grows. */
