@@ -26,6 +26,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { unitStore } from '../kit/unit-store.ts'
+import { repetitions } from '../kit/repetitions.ts'
 
 // A log of blocks answers as a log of single entries does, from the first entry to the last.
 
@@ -286,7 +287,7 @@ test('random batches, filters and limits: the same entries in the same order', a
           )
       },
     ),
-    { numRuns: 40 },
+    { numRuns: repetitions(40) },
   )
 })
 
