@@ -9,7 +9,7 @@ import { problemLine, loadPlan, type PlanFileOptions } from './config/load-plan.
 import type { ConfigChange } from './config/plan-changes.ts'
 import type { Config } from './config/read-config.ts'
 import { summaryOf } from './config/summary-of.ts'
-import { terminalJson, terminalLines } from './terminal-text.ts'
+import { terminalJson, terminalLines, terminalText } from './terminal-text.ts'
 
 export interface ApplyOptions extends PlanFileOptions {
   /** Where the keys of new agents go; `-` is standard output. */
@@ -32,7 +32,7 @@ export async function runApply(
   const recovered = (await book?.recover()) ?? null
   if (recovered !== null)
     stderr.write(
-      `An interrupted run had started to create ${recovered.agent_name}; its key is in ${keysOut}.\n`,
+      `An interrupted run had started to create ${terminalText(recovered.agent_name)}; its key is in ${keysOut}.\n`,
     )
   const loaded = await loadPlan(options, env, stderr)
   if (loaded === null) return 1

@@ -1,5 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { BLOCK_FORM } from '../../core/activity/pack-block.ts'
+import { unpackBlock } from '../../core/activity/unpack-block.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Stack } from './start-stack.ts'
@@ -76,10 +78,16 @@ async function readKey(redis: RedisClient, name: string): Promise<unknown> {
     case 'zset':
       return redis.zrange(name, '0', '-1')
     case 'stream':
-      return redis.xrange(name, '-', '+')
+      return (await redis.xrangeBuffer(name, '-', '+')).map(([, fields]) => fields.map(readField))
     default:
       return null
   }
+}
+
+/** Allowed calls are stored in compressed blocks, in which no text would be found. */
+function readField(field: Buffer): string | readonly string[] {
+  if (field[0] !== BLOCK_FORM) return field.toString()
+  return unpackBlock(field)
 }
 
 function readFiles(folder: string): Array<readonly [string, string]> {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { warningsOfIntegration } from '../../admin/integrations/warnings-of-integration.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { egressWarnings, type EgressRules } from '../../core/egress/egress-warnings.ts'
 import { HostNotFound } from '../../core/egress/resolve-host.ts'
@@ -214,4 +215,27 @@ test('a name whose servers are silent is no error, and is not waited for', async
   const silent = rules([], { resolve: () => new Promise(() => undefined) })
   const named = [{ member: 'base_url', url: 'https://api.example.com/v1', is_call: true }]
   assert.deepEqual(await egressWarnings(silent, named, 1), [])
+})
+
+test('a base URL that seems to contain a key is warned of, since every role reads it', async () => {
+  const random = 'aZ3bY7cX1dW9eV5fU2gT8hS4iR6jQ0kPlOmN'
+  const rows: readonly (readonly [path: string, isWarned: boolean])[] = [
+    [`/bot1234567890:AA${random.slice(0, 33)}`, true],
+    [`/bot1234567890%3AAA${random.slice(0, 33)}`, true],
+    [`/v1/sk_live_${random.slice(0, 24)}`, true],
+    [`/ghp_${random}`, true],
+    [`/services/T12345678/B12345678/${random.slice(0, 24)}`, true],
+    ['', false],
+    ['/v1', false],
+    ['/accounts/550e8400-e29b-41d4-a716-446655440000/v1', false],
+    ['/openai/deployments/gpt-4o-mini-2024-07-18', false],
+    ['/v2/projects/my-project-number-17/locations/europe-west1', false],
+  ]
+  for (const [path, isWarned] of rows) {
+    const base_url = `https://api.example.com${path}`
+    const warnings = await warningsOfIntegration(rules(), { base_url, auth: { type: 'none' } })
+    assert.equal(warnings.length, isWarned ? 1 : 0, path)
+    assert.ok(warnings.every((one) => one.startsWith('base_url: the path seems to contain a key')))
+    assert.ok(!warnings.join().includes(random.slice(0, 8)))
+  }
 })

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 import type { Problem } from '../api.ts'
 import type { Loading } from '../use-load.ts'
 
@@ -7,18 +8,23 @@ interface Issue {
   readonly message: string
 }
 
-/** The error message of the service, with all input errors. */
+/** `/auth/token` as people read it. */
+const memberOf = (path: string): string => path.slice(1).replaceAll('/', '.')
+
+/** The error message of the service, or all input errors. It is scrolled to: a form can be longer than its window. */
 export function ProblemNotice({ problem }: { problem: Problem | null }) {
+  const element = useRef<HTMLDivElement>(null)
+  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [problem])
   if (problem === null) return null
   const issues = (problem.details['issues'] ?? []) as readonly Issue[]
   return (
-    <div class="notice bad" role="alert">
-      <p>{problem.message}</p>
+    <div class="notice bad" role="alert" ref={element}>
+      <p>{issues.length > 0 ? 'Correct these errors:' : problem.message}</p>
       {issues.length > 0 && (
         <ul>
           {issues.map(({ path, message }) => (
             <li key={path + message}>
-              {path !== '' && <code>{path}</code>} {message}
+              {path !== '' && <code>{memberOf(path)}</code>} {message}
             </li>
           ))}
         </ul>
