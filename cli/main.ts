@@ -35,6 +35,7 @@ export function makeProgram(): Command {
   addDoctor(program)
   addAudit(program)
   addKeys(program)
+  addBackup(program)
   addAnomaly(program)
   return program
 }
@@ -230,6 +231,29 @@ function addKeys(program: Command): void {
       const { runKeysRotate } = await import('./keys-rotate.ts')
       const timeout_s = options.timeout
       process.exitCode = await runKeysRotate({ timeout_s }, process.env, process.stdout)
+    })
+}
+
+function addBackup(program: Command): void {
+  program
+    .command('backup')
+    .description('write a backup of this deployment while it runs')
+    .argument('<file>', 'file to write, with mode 0600')
+    .option('--keys', 'include the encryption keys, encrypted with AGW_BACKUP_PASSPHRASE')
+    .action(async (file: string, options: { keys?: boolean }) => {
+      const { runBackup } = await import('./backup.ts')
+      const keys = options.keys === true
+      process.exitCode = await runBackup(file, { keys }, process.env, process.stdout)
+    })
+  program
+    .command('restore')
+    .description('put a backup into the store')
+    .argument('<file>', 'file that agw backup has written')
+    .option('--replace', 'replace what the store has; newer kills stay')
+    .action(async (file: string, options: { replace?: boolean }) => {
+      const { runRestore } = await import('./restore.ts')
+      const replace = options.replace === true
+      process.exitCode = await runRestore(file, { replace }, process.env, process.stdout)
     })
 }
 

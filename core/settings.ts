@@ -508,7 +508,12 @@ export function unknownSettings(env: Environment): readonly string[] {
 }
 
 /** What the command line reads for itself. */
-const CLIENT_VARIABLES = ['AGW_URL', 'AGW_TOKEN']
+const CLIENT_VARIABLES = [
+  'AGW_URL',
+  'AGW_TOKEN',
+  'AGW_BACKUP_PASSPHRASE',
+  'AGW_BACKUP_PASSPHRASE_FILE',
+]
 
 const defaultText = (row: Row<unknown>): string | null =>
   typeof row.fallback === 'function' ? row.fallback() : row.fallback

@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import {
   otherStore,
@@ -25,6 +26,11 @@ interface Parts {
  * @throws a sentence for the operator when the store is empty or another one although this machine remembers one
  */
 export async function refuseOtherStore({ redis, file }: Pick<Parts, 'redis' | 'file'>) {
+  const since = await redis.get(REDIS_KEYS.restoring)
+  if (since !== null)
+    throw new Error(
+      `A restore that began at ${since} is not complete. Wait for it; if it was interrupted, run agw restore again.`,
+    )
   if (file === null) return
   const other = otherStore(file, readSeenStore(file), await readStoreIdentity(redis))
   if (other !== null) throw new Error(other)

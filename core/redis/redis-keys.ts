@@ -21,6 +21,13 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'A random name of this deployment, set once; it is sent upstream in `Via`.',
   },
+  restoring: {
+    kind: 'restoring',
+    of: [],
+    type: 'string',
+    holds:
+      'The time of a restore that is not complete. Until then nobody sets up the store or starts on it.',
+  },
   encryptionKeys: {
     kind: 'encryption-keys',
     of: [],
@@ -192,6 +199,12 @@ export const REDIS_KEY_ROWS = {
     type: 'stream',
     holds:
       'Activity entries: field `e` one entry as JSON, or fields `b` `h` `i` `r` a block of entries, its head, indexes and request ids',
+  },
+  activityRestoring: {
+    kind: 'activity-restoring',
+    of: ['organization_id'],
+    type: 'stream',
+    holds: 'The log from a backup while it is restored; then renamed to `activity`.',
   },
   activityDigest: {
     kind: 'activity-digest',
@@ -489,7 +502,8 @@ export const REDIS_KEY_ROWS = {
   },
 } as const satisfies Record<string, KeyRow>
 
-const TAG = '{agw}:'
+/** All keys begin with it. */
+export const KEY_TAG = '{agw}:'
 
 /** Parts that are numbers; all others are ids or names. */
 type ValueOf<Part> = Part extends 'minute' | 'epoch' ? number : string
@@ -507,13 +521,13 @@ export const REDIS_KEYS = Object.fromEntries(
   Object.entries(REDIS_KEY_ROWS).map(([name, { kind, of }]) => [
     name,
     of.length === 0
-      ? TAG + kind
-      : (...values: readonly (string | number)[]) => `${TAG}${kind}:${values.join(':')}`,
+      ? KEY_TAG + kind
+      : (...values: readonly (string | number)[]) => `${KEY_TAG}${kind}:${values.join(':')}`,
   ]),
 ) as RedisKeys
 
 export const CHANNELS = {
   /** Control messages and beacons, in one channel, so that a beacon never overtakes a message. */
-  control: `${TAG}control`,
-  acknowledgements: `${TAG}acknowledged`,
+  control: `${KEY_TAG}control`,
+  acknowledgements: `${KEY_TAG}acknowledged`,
 } as const

@@ -73,6 +73,7 @@ export async function joinFleet({
   })
   const parts = { policy, killBoard, held, commands }
   const confirmSoon = makeConfirmer(parts)
+  const verifyKills = makeVerifier(parts, log)
   const link = new EdgeLink({
     commands,
     subscription,
@@ -105,8 +106,10 @@ export async function joinFleet({
       // Without the lease this edge refuses calls; the reason is logged with each attempt.
       await storeCheck.refuseOther()
       await resync(parts, acknowledge)
+      // The store may be an older one: what it has lost of the kills is written back.
+      verifyKills()
     },
-    reconnected: makeVerifier(parts, log),
+    reconnected: verifyKills,
   })
   followKeyFile(settings.encryptionKeyFile, async (ring) => {
     // A key that was taken out may still be needed by something that is cached or read now; it is kept until the next start.

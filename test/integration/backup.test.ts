@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
+import { after, before, describe, test } from 'node:test'
+import { runBackup } from '../../cli/backup.ts'
+import { runRestore } from '../../cli/restore.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import type { Environment } from '../../core/settings.ts'
+import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
+
+const ORG = 'org_default'
+/** An edge reads a kill from the store 100 ms after its message. */
+const CONFIRMED_MS = 1_000
+const PASSPHRASE = 'a passphrase of some length'
+const folder = tempFolder('backup')
+let stack: SharedStack
+let redis: RedisClient
+let here: Environment
+
+before(async () => {
+  stack = await startAll({})
+  redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  here = {
+    AGW_DATA_DIR: stack.dataDir,
+    AGW_PROXY_PORT: new URL(stack.proxyUrl).port,
+    AGW_API_PORT: new URL(stack.apiUrl).port,
+    AGW_BACKUP_PASSPHRASE: PASSPHRASE,
+  }
+})
+after(async () => {
+  redis.disconnect()
+  await stopAll(stack)
+})
+
+async function run(command: (out: Writable) => Promise<number>) {
+  let text = ''
+  const out = new Writable({
+    write: (chunk: Buffer, _, done) => {
+      text += chunk.toString()
+      done()
+    },
+  })
+  return { code: await command(out), text }
+}
+const backup = (name: string, keys = true, env = here) =>
+  run((out) => runBackup(join(folder, name), { keys }, env, out))
+const restore = (name: string, replace = true, env = here) =>
+  run((out) => runRestore(join(folder, name), { replace }, env, out))
+
+/** Everything in the store but what belongs to the running processes. */
+const configuration = async (): Promise<string> => {
+  const { operator } = stack
+  const agents = await operator.send('GET', '/admin/agents?limit=200')
+  const integrations = await operator.send('GET', '/admin/integrations?limit=200')
+  const scopes = await operator.send('GET', '/admin/scopes?limit=200')
+  return JSON.stringify([agents, integrations, scopes], (name, value) =>
+    name === 'last_seen_at' ? undefined : value,
+  )
+}
+
+type Access = Awaited<ReturnType<SharedStack['operator']['makeAccess']>>
+const call = async ({ headers, base_url }: Access) => {
+  const answer = await fetch(`${stack.proxyUrl}/${base_url}/x`, { headers })
+  await answer.arrayBuffer()
+  return { status: answer.status, reason: answer.headers.get('x-agw-reason') }
+}
+
+describe('a backup', () => {
+  let killedBefore: Access
+  let killedAfter: Access
+  let alive: Access
+  let text: Buffer
+  let entries = 0
+
+  test('is written during traffic and changes, consistent, and readable by its owner alone', async () => {
+    const { operator } = stack
+    const make = () => operator.makeAccess(stack.ownBaseUrl())
+    killedBefore = await make()
+    killedAfter = await make()
+    alive = await make()
+    const kill = `/admin/agents/${killedBefore.agent.agent_id}/kill`
+    await operator.send('POST', kill, { reason: 'before the backup' })
+    let isOver = false
+    const statuses = new Set<number>()
+    const traffic = (async () => {
+      while (!isOver) statuses.add((await call(alive)).status)
+    })()
+    let changes = 0
+    const changing = (async () => {
+      while (!isOver) {
+        await operator.makeAgent()
+        changes++
+        await new Promise((resolve) => setTimeout(resolve, 150))
+      }
+    })()
+    await until('there is traffic', () => statuses.size > 0 && changes > 0)
+    const { code, text: said } = await backup('one')
+    isOver = true
+    await Promise.all([traffic, changing])
+    assert.equal(code, 0, said)
+    assert.deepEqual([...statuses], [200])
+    const file = join(folder, 'one')
+    assert.equal(statSync(file).mode & 0o777, 0o600)
+    text = readFileSync(file)
+    entries = text.toString().split('"log"').length
+    assert.ok(entries > 1)
+    const key = readFileSync(join(stack.dataDir, 'encryption-key'), 'utf8').trim()
+    assert.ok(!text.includes(key))
+    assert.ok(!text.includes(stack.adminToken))
+  })
+
+  test('does not replace a file, and needs a passphrase for keys', async () => {
+    await assert.rejects(backup('one'), /exists already/)
+    await assert.rejects(
+      backup('two', true, { ...here, AGW_BACKUP_PASSPHRASE: '' }),
+      /--keys needs/,
+    )
+    await assert.rejects(
+      backup('two', true, { ...here, AGW_BACKUP_PASSPHRASE: 'short' }),
+      /at least 12/,
+    )
+  })
+
+  for (const [what, alter, error] of [
+    [
+      'truncated',
+      (file: string) => truncateSync(file, Math.floor(text.length / 2)),
+      /truncated|JSON|altered/,
+    ],
+    [
+      'without its last line',
+      (file: string) => writeFileSync(file, text.subarray(0, text.lastIndexOf('{"end"'))),
+      /truncated/,
+    ],
+    ['with one byte changed', (file: string) => writeFileSync(file, flipped(text)), /altered/],
+    ['with a line removed', (file: string) => writeFileSync(file, withoutLine(text)), /altered/],
+    [
+      'that goes on after its end',
+      (file: string) => appendFileSync(file, '{"key":"x"}\n'),
+      /goes on after its end/,
+    ],
+    ['that is something else', (file: string) => writeFileSync(file, 'hello\n'), /not a backup/],
+    ['that is empty', (file: string) => writeFileSync(file, ''), /empty/],
+  ] as const)
+    test(`a file ${what} is refused before anything is changed`, async () => {
+      const file = join(folder, 'altered')
+      writeFileSync(file, text)
+      alter(file)
+      const epoch = await redis.get(REDIS_KEYS.epoch)
+      await assert.rejects(restore('altered'), error)
+      assert.equal(await redis.get(REDIS_KEYS.epoch), epoch)
+      assert.equal(await redis.exists(REDIS_KEYS.restoring), 0)
+      assert.equal((await call(alive)).status, 200)
+    })
+
+  test('is refused for a store that is not empty, and with a wrong passphrase on a machine without the key', async () => {
+    await assert.rejects(restore('one', false), /The store is not empty.*--replace/)
+    const other = { ...here, AGW_DATA_DIR: tempFolder('other'), REDIS_URL: stack.redisUrl }
+    const wrong = { ...other, AGW_BACKUP_PASSPHRASE: 'another passphrase' }
+    await assert.rejects(restore('one', true, wrong), /passphrase does not open/)
+    const none = { ...other, AGW_BACKUP_PASSPHRASE: '' }
+    await assert.rejects(
+      restore('one', true, none),
+      /It is in the backup: set AGW_BACKUP_PASSPHRASE/,
+    )
+    assert.equal((await call(alive)).status, 200)
+  })
+
+  test('brings back the state of its moment, and keeps the kills made since', async () => {
+    const { operator } = stack
+    await backup('again')
+    const before_ = await configuration()
+    const made = await operator.makeAgent()
+    const kill = `/admin/agents/${killedAfter.agent.agent_id}/kill`
+    await operator.send('POST', kill, { reason: 'after the backup' })
+    const { code, text: said } = await restore('again')
+    assert.equal(code, 0, said)
+    assert.match(said, /except 1 kills/)
+    assert.doesNotMatch(said, /Restart/)
+    const alive_ = await until('calls go through again', async () => {
+      const answer = await call(alive)
+      return answer.status !== 503 && answer
+    })
+    assert.equal(alive_.status, 200)
+    for (const access of [killedBefore, killedAfter])
+      assert.deepEqual(await call(access), { status: 403, reason: 'agent_killed' })
+    await operator.send('GET', `/admin/agents/${made.agent_id}`, undefined, 404)
+    const { agent_id } = killedAfter.agent
+    const restored = await operator.send('GET', `/admin/agents/${agent_id}`)
+    assert.deepEqual([restored.status, restored.kill_reason], ['killed', 'after the backup'])
+    // All else is as it was.
+    await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'compared' })
+    const state = (text_: string) => text_.replaceAll(/"(updated_at|etag)":"[^"]*",?/g, '')
+    assert.equal(state(await configuration()), state(before_))
+    const { data } = await operator.send('GET', '/admin/activity?limit=200')
+    assert.ok(data.length > 0)
+    await stack.ready()
+  })
+
+  test('into a store that was emptied: kills that only the edges know are kept', async () => {
+    const { operator } = stack
+    const { agent_id } = killedAfter.agent
+    await backup('third')
+    await operator.send('POST', `/admin/agents/${agent_id}/kill`, {
+      reason: 'known to edges alone',
+    })
+    // The edge has seen it in the store, and does not only know of it from a message.
+    await new Promise((resolve) => setTimeout(resolve, CONFIRMED_MS))
+    await redis.flushall()
+    await until('the store is set up again', async () => {
+      return (await redis.exists(REDIS_KEYS.adminTokens(ORG))) === 1
+    })
+    const { code, text: said } = await restore('third')
+    assert.equal(code, 0, said)
+    const answer = await until('calls go through again', async () => {
+      const found = await call(alive)
+      return found.status !== 503 && found
+    })
+    assert.equal(answer.status, 200)
+    assert.deepEqual(await call(killedAfter), { status: 403, reason: 'agent_killed' })
+    await until('an edge has written it back', async () => {
+      const agent = await operator.send('GET', `/admin/agents/${agent_id}`)
+      return agent.status === 'killed'
+    })
+    assert.deepEqual(await call(killedBefore), { status: 403, reason: 'agent_killed' })
+    await stack.ready()
+  })
+})
+
+function flipped(text: Buffer): Buffer {
+  const changed = Buffer.from(text)
+  const at = changed.indexOf('"dump":"') + 20
+  changed[at] = changed[at] === 0x41 ? 0x42 : 0x41
+  return changed
+}
+
+const withoutLine = (text: Buffer): string =>
+  text
+    .toString()
+    .split('\n')
+    .filter((_, i) => i !== 2)
+    .join('\n')
