@@ -14,7 +14,7 @@ import { version } from '../core/version.ts'
 import type { BackupEnd, BackupHeader, BackupLine } from './backup/backup-file.ts'
 import { backupMac, readPassphrase, wrapKeys } from './backup/backup-keys.ts'
 import { findOwnKey, type OwnKey } from './own-key.ts'
-import { findStoreUrl } from './store-url.ts'
+import { findStore } from './find-store.ts'
 import { terminalLines } from './terminal-text.ts'
 
 /** Keys or entries that are read at a time; the store works on nothing else meanwhile. */
@@ -49,9 +49,9 @@ export async function runBackup(
   if (options.keys && passphrase === null)
     throw new Error('--keys needs AGW_BACKUP_PASSPHRASE or AGW_BACKUP_PASSPHRASE_FILE.')
   if (existsSync(file)) throw new Error(`${file} exists already.`)
-  const url = await findStoreUrl(read.settings)
-  if (url === null) throw new Error('The gateway is not running on this machine. Start it first.')
-  const redis = connectRedis(url, { name: 'agw-backup', role: 'queue' })
+  const store = await findStore(read.settings)
+  if (store === null) throw new Error('The gateway is not running on this machine. Start it first.')
+  const redis = connectRedis(store, { name: 'agw-backup', role: 'queue' })
   const part = `${file}.part`
   try {
     const lines = await writeBackup(redis, part, own, options.keys ? passphrase : null)

@@ -18,7 +18,7 @@ import { readPassphrase } from './backup/backup-keys.ts'
 import { dataDirAt, encryptionKeyFile, writeOwnFile } from './launcher/data-dir.ts'
 import { deploymentFile } from './launcher/child-specs.ts'
 import { findOwnKey } from './own-key.ts'
-import { findStoreUrl } from './store-url.ts'
+import { findStore } from './find-store.ts'
 import { terminalLines } from './terminal-text.ts'
 
 const WRITES_AT_ONCE = 50
@@ -60,12 +60,12 @@ export async function runRestore(
     throw new Error(
       `The backup needs encryption key ${header.key_id}. Add it to AGW_ENCRYPTION_KEY first. Nothing was changed.`,
     )
-  const url = await findStoreUrl(settings)
-  if (url === null)
+  const store = await findStore(settings)
+  if (store === null)
     throw new Error(
       'No store is running on this machine. Start the gateway first; if its store is lost, with agw start --new-store.',
     )
-  const redis = connectRedis(url, { name: 'agw-restore', role: 'queue' })
+  const redis = connectRedis(store, { name: 'agw-restore', role: 'queue' })
   const say = (line: string): void => void stdout.write(`${terminalLines(line)}\n`)
   try {
     const found = await readStoreIdentity(redis)

@@ -24,6 +24,11 @@ export class LiveKeyRing implements KeyRing {
     this.#primary_id = key_id
   }
 
+  /** Takes more keys. A key that was taken out of the setting may still be needed, so none is dropped. */
+  add({ primary_id, keys }: KeyRing): void {
+    this.replace({ primary_id, keys: new Map([...this.#keys, ...keys]) })
+  }
+
   /** Takes the keys of another ring. The primary key stays the same as long as it is one of them. */
   replace({ primary_id, keys }: KeyRing): void {
     this.#keys = keys

@@ -103,10 +103,9 @@ export async function joinFleet({
     },
     cutDeleted: (organization_id) => cutDeleted(parts, organization_id),
     resync: async (acknowledge) => {
-      // Without the lease this edge refuses calls; the reason is logged with each attempt.
+      // Otherwise this edge has no lease and refuses calls; the reason is logged with each attempt.
       await storeCheck.refuseOther()
       await resync(parts, acknowledge)
-      // The store may be an older one: what it has lost of the kills is written back.
       verifyKills()
     },
     reconnected: verifyKills,
