@@ -52,13 +52,8 @@ export async function joinFleet({
   const { edgeId: edge_id, processId: process_id, region, killLease_ms: lease_ms } = settings
   const { commands, subscription, urgent } = connections
   const held = new HeldCalls()
-  const restoreLost = makeRestorer({
-    redis: commands,
-    lease_ms,
-    edge_id,
-    now: () => new Date(),
-    log,
-  })
+  const now = (): Date => new Date()
+  const restoreLost = makeRestorer({ redis: commands, lease_ms, edge_id, now, log })
   const killBoard = new KillBoard(restoreLost)
   const keyRing = new LiveKeyRing(parseKeyRing(settings.encryptionKey))
   const storeCheck = new StoreCheck(commands, keyRing)
