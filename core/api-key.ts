@@ -12,7 +12,7 @@ export type KeyKind = keyof typeof PREFIX
 
 const WELL_FORMED = /^agw_(?:live|admin)_[0-9A-Za-z]{38}$/
 
-/** A new key: prefix, 190 random bits, and a checksum that tells a typing error or a foreign token from ours. */
+/** A new key: prefix, 190 random bits, and a checksum that detects typing errors and foreign tokens. */
 export function mintKey(kind: KeyKind): string {
   const random = randomText(RANDOM_SYMBOLS)
   return PREFIX[kind] + random + checksum(PREFIX[kind] + random)

@@ -1,6 +1,6 @@
 import { SECRET_MEMBER_NAMES } from './credential/catalogue.ts'
 
-/** Nothing of ours logs these; the list is for what an error or a library might carry along. */
+/** The product logs none of these; the list covers errors and libraries that might. */
 const HIDDEN: readonly string[] = [
   ...SECRET_MEMBER_NAMES,
   'authorization',
@@ -23,5 +23,5 @@ const below = (names: readonly string[]): string[] =>
     return [member, `*${dotted}`, `*.*${dotted}`, `*.*.*${dotted}`]
   })
 
-/** What the logs of both services hide, as pino takes it. */
+/** Members that the logs of both services redact, in the form of pino. */
 export const HIDDEN_MEMBERS = { paths: below(HIDDEN), censor: '[hidden]' }

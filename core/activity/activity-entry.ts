@@ -7,11 +7,11 @@ export interface StepMark {
   readonly took_us: number
 }
 
-/** What became of a call. */
+/** The outcome of a call. */
 export const DECISIONS = ['allowed', 'blocked', 'terminated'] as const
 export type Decision = (typeof DECISIONS)[number]
 
-/** One line of the activity log: a call, a kill, a reactivation, an anomaly, or an operator's change. */
+/** An entry of the activity log: a call, kill, reactivation, anomaly or change by an operator. */
 export interface ActivityEntry {
   readonly id: string
   readonly timestamp: string
@@ -27,7 +27,7 @@ export interface ActivityEntry {
   readonly method: string | null
   /** The path of the target as the caller wrote it, without its query, before anything was substituted; keys in it are masked. */
   readonly endpoint: string | null
-  /** Status that the caller got; null while it is not known. */
+  /** The HTTP status of the response; null while unknown. */
   readonly status: number | null
   readonly decision: Decision | null
   readonly reason: Reason | null

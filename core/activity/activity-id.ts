@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 
 const PREFIX = 'act_'
-/** Hexadecimal digits of the time; they last until the year 10889. */
+/** Hexadecimal digits of the time; enough until the year 10889. */
 const TIME_DIGITS = 12
 const FORM = /^act_([0-9a-f]{12})[0-9a-z-]{1,40}$/
 
 /**
- * A new id of an activity entry. It begins with the time at which the entry was made, as a UUID of version 7 does, so
+ * A new id for an activity entry. Like a UUID version 7 it begins with the time of its creation, so
  * that an entry is found by its id without an index of ids.
  */
 export const mintActivityId = (now_ms: number): string =>
@@ -15,7 +15,7 @@ export const mintActivityId = (now_ms: number): string =>
   // The version and variant of a UUID and 74 random bits.
   randomUUID().slice(14)
 
-/** When the entry was made, by the clock of its maker; null where the text is no such id. */
+/** When the entry was created, by the clock of its process; null if the text is not such an id. */
 export function timeOfActivityId(id: string): number | null {
   const digits = FORM.exec(id)?.[1]
   return digits === undefined ? null : Number.parseInt(digits, 16)

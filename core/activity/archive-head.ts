@@ -1,9 +1,9 @@
 import { createHmac } from 'node:crypto'
 import type { ArchiveKey } from './archive-line.ts'
 
-/** How far the archive of an organization reaches; without it, lines could be cut off its end unseen. */
+/** The end of an organization's archive; without it, lines could be removed from the end unnoticed. */
 export interface ArchiveHead {
-  /** Of the first line that is kept, and the hash of the line before it. */
+  /** The first line that is kept, and the hash of the line before it. */
   readonly first_n: number
   readonly before: string
   /** Of the last line. */
@@ -16,7 +16,7 @@ export const HEAD_FILE = 'head.json'
 export const writeArchiveHead = (head: ArchiveHead, { key_id, key }: ArchiveKey): string =>
   `${JSON.stringify({ ...head, key: key_id, seal: sealOf(head, key) })}\n`
 
-/** Null where the text is no head, or its seal is not of one of the keys. */
+/** Null if the text is not a head or is not sealed with one of the keys. */
 export function readArchiveHead(text: string, keys: readonly ArchiveKey[]): ArchiveHead | null {
   let value: Partial<ArchiveHead & { key: string; seal: string }> | null
   try {

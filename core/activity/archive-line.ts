@@ -17,7 +17,7 @@ export interface ArchiveLine {
   readonly entry_text: string
 }
 
-/** What the first line of a chain follows. */
+/** The previous hash of the first line of a chain. */
 export const CHAIN_START = 'start'
 
 /** A key of one organization's chain, and the id that it has in the key ring. */
@@ -60,7 +60,7 @@ export const archiveKeys = (
 const MAC_MEMBER = ',"mac":"'
 const FORM = /^\{"n":(\d{1,15}),"place":"(\d{1,20}-\d{1,20})","key":"([\w-]{1,64})","entry":/
 
-/** The line without its line feed, and its hash, which the next line takes. */
+/** The line without its line feed, and its hash, which the next line includes. */
 export function writeArchiveLine(
   { n, place, entry_text }: ArchiveLine,
   { key_id, key }: ArchiveKey,

@@ -6,7 +6,7 @@ interface About {
   readonly event: EventName
   readonly organization_id: string
   readonly agent_id: string | null
-  /** Null where it is lost with the agent. */
+  /** Null if it is unknown because the agent was deleted. */
   readonly agent_name: string | null
   readonly timestamp: string
   readonly actor: Pick<ActivityEntry, 'source_ip' | 'request_id' | 'edge_id'>
@@ -14,7 +14,7 @@ interface About {
   readonly id?: string
 }
 
-/** An activity entry that is about something else than one call: null is what only a call has. */
+/** An activity entry that is not about one call: members of calls are null. */
 export function entryOfNoCall(about: About): ActivityEntry {
   const { event, organization_id, agent_id, agent_name, timestamp, actor, data } = about
   return {

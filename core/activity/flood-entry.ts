@@ -5,13 +5,13 @@ import { entryOfNoCall } from './entry-of-no-call.ts'
 import { eventOfReason } from './event-of-reason.ts'
 
 const MINUTE_MS = 60_000
-/** Clocks of edges differ, and a write may wait for the store. */
+/** The clocks of edges differ, and a write may be delayed. */
 const ARRIVAL_MS = 5_000
 
-/** When the log tells of what was counted in a minute since 1970. */
+/** When the entry for the counts of a minute is written. Minutes since 1970. */
 export const floodDueMs = (minute: number): number => (minute + 1) * MINUTE_MS + ARRIVAL_MS
 
-/** What a flood was counted as: refusals of one minute, one reason and one agent, null where none is known. */
+/** The key of a flood: refusals of one minute, one reason and one agent, null if unknown. */
 export interface Flood {
   readonly organization_id: string
   readonly agent_id: string | null
@@ -40,6 +40,6 @@ export const floodEntry = (
   reason: reason as Reason,
 })
 
-/** Whether an entry stands for many calls and is none itself. */
+/** Whether an entry stands for many calls. */
 export const isFloodEntry = ({ method, data }: Pick<ActivityEntry, 'method' | 'data'>): boolean =>
   method === null && typeof data['suppressed'] === 'number'

@@ -13,7 +13,7 @@ import {
 export interface ArchiveProblem {
   readonly organization_id: string
   readonly file: string
-  /** Counted from 1; null where the error is not in a line. */
+  /** Counted from 1; null if the error is not in a line. */
   readonly line: number | null
   readonly problem: string
 }
@@ -22,18 +22,18 @@ export interface ArchiveReport {
   readonly organizations: number
   readonly files: number
   readonly lines: number
-  /** Entries that the store had dropped before they could be archived; the archive itself says so. */
+  /** Entries that the store dropped before they were archived, as the archive records. */
   readonly missed: number
   readonly problems: readonly ArchiveProblem[]
 }
 
-/** The named errors of one archive; beyond, only that there are more. */
+/** The maximum number of errors that are listed per archive. */
 const PROBLEMS_MAX = 200
 const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
 
 /**
  * Verifies the archive of one deployment and reports lines that were changed, dropped, moved, added or cut off. `heads` are
- * what the store says of each organization's end; without them, the sealed heads in the folder alone are asked.
+ * the ends of the archives according to the store; without them, only the sealed heads in the folder are used.
  */
 export async function verifyArchive(
   folder: string,
@@ -64,7 +64,7 @@ class Chain {
   #head: ArchiveHead | null = null
   #first_n: number | null = null
   #n = 0
-  /** The hash of the line before; null after a line that cannot be read. */
+  /** The hash of the previous line; null after an unreadable line. */
   #previous: string | null = CHAIN_START
   #file = ''
 
@@ -110,7 +110,7 @@ class Chain {
     return head
   }
 
-  /** A head may be older than the last line, where the writer was ended between the two. */
+  /** A head may be older than the last line if the writer ended between the two writes. */
   #checkEnd(head: Pick<ArchiveHead, 'n' | 'mac'>): void {
     if (this.#n < head.n)
       this.#problem(
@@ -156,10 +156,10 @@ class Chain {
     this.#previous = line.mac
   }
 
-  /** Older files may have been removed at their time; the head says where the archive begins. */
+  /** Older files may have been removed by retention; the head says where the archive begins. */
   #start(n: number): void {
     this.#first_n = n
-    // An archive that begins late begins with a line that says how much it has missed.
+    // An archive that begins late begins with a line that records the number of missing entries.
     if (this.#head === null || this.#head.first_n !== n) {
       if (n > 1) [this.#n, this.#previous] = [n - 1, null]
       return
@@ -176,7 +176,7 @@ class Chain {
   }
 }
 
-/** How many entries a line tells of that are not there; 0 for a line that is an entry. */
+/** The number of missing entries that a line records; 0 for an entry. */
 function numberIn(entry_text: string, kind: 'gap' | 'cut'): number {
   if (!entry_text.startsWith(`{"${kind}":`)) return 0
   const told = JSON.parse(entry_text) as { [name: string]: { missing?: number } | undefined }

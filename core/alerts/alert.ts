@@ -28,6 +28,6 @@ export interface AlertCause {
   readonly title: string
   /** What this occurrence was; the last one is shown. Small, and without a secret. */
   readonly occurrence: Readonly<Record<string, unknown>>
-  /** Whether whoever raises it sends the e-mail too; else a new alert is told of with the next mail. */
+  /** Whether the caller sends the e-mail itself; otherwise a new alert is included in the next e-mail. */
   readonly is_mailed?: boolean
 }

@@ -3,22 +3,22 @@ import type { ObservedCall } from './observed-call.ts'
 import { TICK_MS } from './rate-signs.ts'
 import { ScopeModel, type ScopeModelState } from './scope-model.ts'
 
-/** Scopes of an organization that are learned; beyond, the one silent for longest is forgotten. */
+/** Maximum number of scopes per organization; above it, the one inactive for longest is dropped. */
 const SCOPES_MAX = 5000
-/** A scope with at least this score is scored on, also when no call comes. */
+/** A scope with at least this score continues to be scored without calls. */
 const WATCHED_SCORE = 0.2
-/** How long is learned before the first verdict: one day for the rhythm, one for how far from it is usual. */
+/** Learning time before the first score: one day for the daily pattern, one for its variation. */
 export const LEARNING_MS = 48 * 3_600_000
 
 export interface AnomalyModelOptions {
   readonly learning_ms?: number
   readonly scopes_max?: number
-  /** Whether someone wants to know about the scope; decides which one a refusal without scope counts to. */
+  /** Whether the scope is watched; decides to which scope a refusal without one is assigned. */
   readonly isWatched?: (agent_id: string, scope_id: string) => boolean
   readonly onScore?: (score: ScopeScore) => void
 }
 
-/** The scope that a call counts to. */
+/** The scope to which a call is assigned. */
 export interface CountedCall extends ObservedCall {
   readonly scope_id: string
 }
@@ -68,13 +68,13 @@ export class AnomalyModel {
     return this.#tick_ms
   }
 
-  /** Gives a refusal that no scope governs to one of the agent; null where none is known. */
+  /** Assigns a refusal without a scope to one of the agent's scopes; null if none is known. */
   place(call: ObservedCall): CountedCall | null {
     const scope_id = call.scope_id ?? this.#homeOf(call)?.scope_id
     return scope_id === undefined ? null : { ...call, scope_id }
   }
 
-  /** Takes a call. Times before the present are counted where they belong, as far as windows reach back. */
+  /** Adds a call. Past times are counted in their slots, as far as windows reach back. */
   observe(call: CountedCall, at_ms: number): void {
     this.advance(at_ms)
     const key = scopeKey(call.agent_id, call.scope_id)
@@ -101,7 +101,7 @@ export class AnomalyModel {
     }
   }
 
-  /** Forgets what an agent is doing, not what it usually does; in all its scopes but those that are spared. */
+  /** Resets the current state of an agent, not its baseline, in all its scopes except the given ones. */
   calmDown(agent_id: string, isSpared: (scope_id: string) => boolean = () => false): void {
     for (const [scope_id, { model }] of this.#agents.get(agent_id) ?? []) {
       if (isSpared(scope_id)) continue
@@ -111,7 +111,7 @@ export class AnomalyModel {
     }
   }
 
-  /** The scopes that changed and that were dropped since the last time this was asked. */
+  /** Scopes that have changed or were dropped since the last call. */
   takeChanges(): { readonly saved: readonly ScopeKey[]; readonly removed: readonly ScopeKey[] } {
     const changes = { saved: [...this.#changed], removed: [...this.#removed] }
     this.#changed = new Set()
@@ -119,12 +119,12 @@ export class AnomalyModel {
     return changes
   }
 
-  /** Goes on from a stored time; scopes that were stored later wait until it comes to theirs. */
+  /** Continues from a stored time; scopes that were stored later wait until their time is reached. */
   resumeAt(tick_ms: number): void {
     this.#tick_ms = tick_ms
   }
 
-  /** Takes a stored scope back. */
+  /** Restores a stored scope. */
   restore(agent_id: string, scope_id: string, state: ScopeModelState): void {
     const model = new ScopeModel(state.first_ms, this.#learning_ms, state)
     const entry = this.#add(agent_id, scope_id, model)
@@ -159,8 +159,8 @@ export class AnomalyModel {
   }
 
   /**
-   * The scope that a refusal counts to which none governs: a watched one, of the same integration, known for longest.
-   * Nothing in this choice changes with the calls, so it is the same when a log is read again.
+   * The scope for a refusal without one: a watched scope of the same integration, the one known for longest.
+   * The choice does not depend on the order of calls, so it is the same when a log is read again.
    */
   #homeOf({ agent_id, integration_id }: ObservedCall): Entry | null {
     let best: Entry | null = null

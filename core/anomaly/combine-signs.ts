@@ -1,10 +1,10 @@
 import { ANOMALY_TYPES, type AnomalyType } from './anomaly-type.ts'
 
-/** A sign that is seen about once in ten days by chance scores 1 − 2^(−1/DECADES_HALF) = 0.33. */
+/** A sign that occurs by chance about once in ten days scores 1 − 2^(−1/DECADES_HALF) = 0.33. */
 const DECADES_HALF = 1.73
-/** More than any tail that is estimated can say. */
+/** Above the range that the estimated tails can express. */
 const DECADES_MAX = 12
-/** A sign is named when it is seen less often than every third day by chance. */
+/** A sign is reported if it occurs by chance less often than every third day. */
 const NAMED_FROM_DECADES = 0.5
 const SCORE_MAX = 0.999
 

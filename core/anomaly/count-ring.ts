@@ -1,10 +1,10 @@
 export interface CountRingShape {
   readonly slot_ms: number
-  /** What is counted. */
+  /** The number of counters. */
   readonly columns: number
   /** Lengths of the windows whose sums are kept, in slots. */
   readonly windows: readonly number[]
-  /** Whether the slot that runs belongs to the windows; otherwise they hold complete slots alone. */
+  /** Whether windows include the current slot; otherwise they contain complete slots only. */
   readonly with_running: boolean
 }
 
@@ -47,7 +47,7 @@ export class CountRing {
     return { slot: this.#slot, slots }
   }
 
-  /** Counts at a time that is not after the slot that runs; what is older than the ring is left out. */
+  /** Counts at a time up to the current slot; older than the ring is ignored. */
   add(at_ms: number, column: number, count: number): void {
     const slot = Math.floor(at_ms / this.#shape.slot_ms)
     if (slot > this.#slot - this.#length) this.#addTo(Math.min(slot, this.#slot), column, count)

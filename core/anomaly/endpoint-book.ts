@@ -1,11 +1,11 @@
 import { endpointTemplate } from './endpoint-template.ts'
 import { Novelty, type NoveltyState } from './novelty.ts'
 
-/** Endpoints of a scope that are told apart; beyond, the one out of use for longest is forgotten. */
+/** Endpoints of a scope that are tracked; above it, the least recently used one is dropped. */
 const ENDPOINTS_MAX = 200
 /** So many endpoints that differ in one segment only are one endpoint: the segment is a name, not a route. */
 const SIBLINGS_MAX = 12
-/** Raw calls whose template is remembered, so that a repeated endpoint costs one look-up. */
+/** Raw calls whose template is cached, so that a repeated endpoint costs one lookup. */
 const MEMO_MAX = 512
 const LIMITS = { items_max: ENDPOINTS_MAX, assumed_size: 2.5 }
 
@@ -45,7 +45,7 @@ export class EndpointBook {
     return this.#novelty.returnDays(now_ms)
   }
 
-  /** The template itself, or the wider one that stands for its siblings. */
+  /** The template itself, or the more general one that replaces its siblings. */
   #place(template: string, now_ms: number): string {
     if (this.#novelty.has(template)) return template
     const segments = template.split('/')

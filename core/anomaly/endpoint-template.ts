@@ -1,4 +1,4 @@
-/** Segments beyond this one are not told apart. */
+/** Segments beyond this one are ignored. */
 const SEGMENTS_MAX = 12
 const SEGMENT_MAX_CHARS = 32
 /** A segment that holds a digit is an identifier, unless it is this short (`s3`, `v1`) or names a version. */

@@ -14,14 +14,14 @@ const table = Float64Array.from({ length: TABLE_SIZE }, (_, count) => scale(coun
 /** Standard deviations that a Poisson count exceeds once in a thousand times, and the correction for its skew. */
 const DEVIATIONS = 3.1
 const SKEW = (DEVIATIONS ** 2 - 1) / 6
-/** Below this expectation the correction fades, so that nothing expected leaves no room. */
+/** Below this expectation the correction fades to zero. */
 const SKEW_FADES = 0.02
 
-/** What a count reaches by chance once in a thousand times, which is about once an hour of scores. */
+/** The count that is reached by chance once in a thousand times, about once per hour of scores. */
 const chanceLimit = (expected: number): number =>
   expected + DEVIATIONS * Math.sqrt(expected) + (SKEW * expected) / (expected + SKEW_FADES)
 
-/** How far a count lies above what chance reaches; zero where it does not. Ten times a large limit is 4.6. */
+/** How far a count is above the range of chance; zero if it is within. Ten times a large limit is 4.6. */
 export function excess(count: number, expected: number): number {
   if (count <= expected) return 0
   const limit = chanceLimit(expected)

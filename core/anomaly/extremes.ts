@@ -16,9 +16,9 @@ interface Tail {
   readonly width: number
 }
 
-/** What is assumed of a tail. */
+/** The prior of a tail. */
 export interface TailPrior {
-  /** Mean excess over the beginning of the tail, before peaks were seen. */
+  /** Mean excess over the beginning of the tail, before peaks were observed. */
   readonly width: number
   /** The lower, the heavier than exponential: a width that is estimated from n peaks predicts a tail of shape n. */
   readonly shape: number
@@ -28,7 +28,7 @@ export interface TailPrior {
 export type ExtremesState = readonly number[]
 
 /**
- * The highest peaks of a statistic, one an hour at most, and what they say about the rarity of a higher one:
+ * The highest peaks of a statistic, at most one per hour, and the estimated rarity of a higher one:
  * peaks over a threshold with an exponential tail (extreme value theory), with a cautious width assumed first.
  */
 export class Extremes {

@@ -33,7 +33,7 @@ export interface HourProfileState {
   readonly trend: readonly number[]
 }
 
-/** How many calls each hour of the week usually brings. Medians of past hours, so that no single hour moves it. */
+/** The expected number of calls per hour of the week: medians of past hours, so that no single hour changes it. */
 export class HourProfile {
   readonly #hours: Uint8Array
   /** The last hour that was learned. */
@@ -57,7 +57,7 @@ export class HourProfile {
     }
   }
 
-  /** Learns an hour, or with null that it says nothing; hours in between are not known. */
+  /** Learns an hour, or with null that it is unknown; hours in between are unknown. */
   record(hour: number, calls: number | null): void {
     const gap = Number.isNaN(this.#hour) ? 0 : Math.min(hour - this.#hour - 1, HOURS_KEPT)
     for (let back = 1; back <= gap; back++) this.#hours[(hour - back) % HOURS_KEPT] = 0
@@ -75,7 +75,7 @@ export class HourProfile {
     if (this.#trend.length > TREND_HOURS) this.#trend.shift()
   }
 
-  /** Calls that are usual in the hour, or null before anything is known. */
+  /** Expected calls in the hour, or null before anything was learned. */
   usualCalls(hour: number): number | null {
     const doublings = this.#expectedDoublings(hour)
     return doublings === null ? null : Math.max(2 ** doublings - 1, 0)

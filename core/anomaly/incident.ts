@@ -3,7 +3,7 @@ const CALM_SHARE = 0.6
 /** …for this long. What comes before is the same incident, and is reported once. */
 export const COOL_DOWN_MS = 30 * 60_000
 
-/** What was told of the incident that a scope is in. */
+/** What was reported about the current incident of a scope. */
 export interface Incident {
   readonly opened_ms: number
   readonly high_ms: number
@@ -21,7 +21,7 @@ export interface IncidentStep {
   readonly action: 'alert' | 'kill' | null
 }
 
-/** What a score means for a scope: one incident is one alert, and one kill where the score rises that far. */
+/** The consequence of a score for a scope: one alert per incident, and one kill if the score is high enough. */
 export function stepIncident(
   before: Incident | null,
   score: number,

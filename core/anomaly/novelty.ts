@@ -1,7 +1,7 @@
 /** An episode of new things ends when none came for this long; until then it is scored. */
 const EPISODE_GAP_MS = 3_600_000
 const MEMORY_HOURS = 28 * 24
-/** What is assumed before anything was learned: half an episode in three days. */
+/** The prior: half an episode in three days. */
 const PRIOR_EPISODES = 0.5
 const PRIOR_DAYS = 3
 const PRIOR_SIZE_WEIGHT = 2
@@ -19,7 +19,7 @@ export interface NoveltyState {
   readonly episode: readonly [last_ms: number, size: number]
 }
 
-/** Which things of a kind were seen before, and how unusual it is that new ones appear. */
+/** Known items of a kind, and how unusual new ones are. */
 export class Novelty {
   readonly #limits: NoveltyLimits
   readonly #items: Map<string, number>
@@ -51,11 +51,11 @@ export class Novelty {
     return this.#items.has(item)
   }
 
-  /** Notes a thing; one that was not there before is scored only where `counts`. */
+  /** Records an item; a new one is scored only if `counts`. */
   see(item: string, now_ms: number, counts: boolean): void {
     const known_ms = this.#items.get(item)
     if (known_ms !== undefined) {
-      // Once an hour is exact enough to know which thing was out of use for longest.
+      // Once per hour is accurate enough to find the least recently used item.
       if (now_ms - known_ms > EPISODE_GAP_MS) this.#items.set(item, now_ms)
       return
     }

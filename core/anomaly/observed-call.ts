@@ -3,10 +3,10 @@ import { isFloodEntry } from '../activity/flood-entry.ts'
 import { eventRow } from '../events.ts'
 import { isReason, REASONS } from '../reasons.ts'
 
-/** What the anomaly model needs to know of one call. */
+/** The facts of a call that the anomaly model needs. */
 export interface ObservedCall {
   readonly agent_id: string
-  /** null for a refusal that no scope governs. */
+  /** Null for a refusal without a scope. */
   readonly scope_id: string | null
   readonly integration_id: string | null
   readonly method: string
@@ -19,11 +19,11 @@ export interface ObservedCall {
 
 const FIRST_ERROR_STATUS = 400
 
-/** The call that an activity entry tells of, or null where the entry is no call of a known agent. */
+/** The call of an activity entry, or null if the entry is not a call of a known agent. */
 export function observedCall(entry: ActivityEntry): ObservedCall | null {
   if (entry.agent_id === null || isFloodEntry(entry)) return null
   if (eventRow(entry.event)?.reports_call !== true || anomalyOf(entry) === 'ignored') return null
-  // A key that was revoked or has expired may have leaked: what is done with it says nothing about the agent.
+  // A revoked or expired key may have leaked: its use says nothing about the agent.
   if (entry.data['key_state'] !== undefined) return null
   return {
     agent_id: entry.agent_id,

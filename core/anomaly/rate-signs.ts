@@ -49,7 +49,7 @@ export interface RateSignsState {
 /** Shares of calls that usually fail, are denied, or carry an unusual size, by column. */
 export type UsualShares = readonly number[]
 
-/** How unusual the rates of a scope are, each judged over several spans against the peaks of past hours. */
+/** How unusual the rates of a scope are, over several time spans, compared with the peaks of past hours. */
 export class RateSigns {
   readonly #fine: CountRing
   readonly #coarse: CountRing
@@ -92,7 +92,7 @@ export class RateSigns {
     this.#coarse.advance(at_ms)
   }
 
-  /** Empties the windows; what was learned stays. */
+  /** Clears the windows and keeps the baseline. */
   clearWindows(): void {
     this.#fine.clear()
     this.#coarse.clear()

@@ -4,11 +4,11 @@ import type { AnomalyType, ScopeScore } from './anomaly-type.ts'
 import { type Incident, stepIncident } from './incident.ts'
 import { type ObservedCall, observedCall } from './observed-call.ts'
 
-/** Calls that are held to bring them into order; a year of a call a minute, or a day of 1,400 of them. */
+/** Calls that are buffered for sorting: a year of one call per minute, or a day of 365 per minute. */
 export const REPLAY_CALLS_MAX = 2_000_000
 /** Incidents of a scope that are shown; all are counted. */
 export const INCIDENTS_SHOWN_MAX = 100
-/** Thresholds that are compared beside the ones that were asked for. */
+/** Thresholds that are compared with the requested ones. */
 const COMPARED = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
 
 export interface ReplayOptions {
@@ -38,11 +38,11 @@ export interface ReplayedScope {
   readonly highest_score: number
   readonly highest_at: string | null
   readonly highest_types: readonly AnomalyType[]
-  /** What would have been told of: an incident that went on to a kill is two. */
+  /** Alerts that would have been raised: an incident that leads to a kill counts twice. */
   readonly incidents: readonly ReplayedIncident[]
   readonly incident_count: number
   readonly kill_count: number
-  /** How many incidents other thresholds would have made. */
+  /** The number of incidents with other thresholds. */
   readonly incidents_at: readonly { readonly threshold: number; readonly incidents: number }[]
 }
 
@@ -77,7 +77,7 @@ export class Replay {
     return this.#held.length
   }
 
-  /** Takes an entry; false when there is no room for another call. Entries that are no calls are passed over. */
+  /** Adds an entry; false if the buffer is full. Entries that are not calls are ignored. */
   add(entry: ActivityEntry): boolean {
     const at_ms = Date.parse(entry.timestamp)
     if (Number.isNaN(at_ms) || entry.agent_id === null) return true

@@ -19,10 +19,10 @@ import { SizeProfile, type SizeProfileState } from './size-profile.ts'
 const HOUR_MS = 3_600_000
 /** Expectations are rounded to this, so that their sums are the same in whatever order they were made. */
 const EXPECTED_STEP = 2 ** -20
-/** After so long a silence the past says nothing about the present. */
+/** After this time without calls the baseline is obsolete. */
 const SILENCE_MAX_MS = 28 * 24 * HOUR_MS
 
-/** Calls from which a verdict is made at the earliest. */
+/** Minimum number of calls before the first score. */
 export const LEARNING_CALLS = 100
 /** An hour with a score from here on is not learned as usual… */
 const SUSPICIOUS_SCORE = 0.5
@@ -35,10 +35,10 @@ const CALM_TAKES_BACK = 1 / 8
 const CALM_HOURS = 6
 const MEMORY_HOURS = 14 * 24
 const QUIET_MEMORY_HOURS = 28 * 24
-/** What is assumed before quiet hours were seen: calls in 0.3 of 30. */
+/** The prior for quiet hours: calls in 0.3 of 30. */
 const QUIET_PRIOR = { broken: 0.3, hours: 30 }
 const QUIET_HOURS_MIN = 48
-/** Calls that are assumed to have been usual in each respect. */
+/** The weight of the prior, in calls. */
 const SHARE_PRIOR_CALLS = 200
 
 const ADDRESSES = { items_max: 128, assumed_size: 1.5 }
@@ -73,7 +73,7 @@ export interface ScopeModelState {
   readonly sizes_out: SizeProfileState
 }
 
-/** What one scope of one agent usually does, and how unusual it is now. Time comes from outside alone. */
+/** The baseline of one scope, and how unusual its current traffic is. Time is always passed in. */
 export class ScopeModel {
   readonly #learning_ms: number
   readonly #rates: RateSigns
@@ -180,7 +180,7 @@ export class ScopeModel {
   get learning(): boolean {
     return this.#ready_ms === null
   }
-  /** Calls came since the last score. */
+  /** Whether calls came since the last score. */
   get has_news(): boolean {
     return this.#has_news
   }
@@ -204,12 +204,12 @@ export class ScopeModel {
     return { failed: this.#shares[COLUMN.failed] ?? 0, denied: this.#shares[COLUMN.denied] ?? 0 }
   }
 
-  /** Calls a minute that are usual in the hour of `at_ms`. */
+  /** Expected calls per minute in the hour of `at_ms`. */
   usualRpm(at_ms: number): number {
     return (this.#profile.usualCalls(Math.floor(at_ms / HOUR_MS)) ?? 0) / 60
   }
 
-  /** Takes a call; `at_ms` may lie a little before what was seen already, never after the next tick. */
+  /** Adds a call; `at_ms` may be slightly in the past, but never after the next tick. */
   observe(call: ObservedCall, at_ms: number): void {
     this.#calls++
     this.#has_news = true
@@ -280,7 +280,7 @@ export class ScopeModel {
     return this.#usual_calls / 60
   }
 
-  /** Forgets what is going on, not what was learned: an agent that is switched on again starts calm. */
+  /** Resets the current state and keeps the baseline: a reactivated agent starts without a score. */
   calmDown(): void {
     this.#rates.clearWindows()
     this.#score = 0
@@ -338,7 +338,7 @@ export class ScopeModel {
       this.#ready_ms = this.#tick_ms
   }
 
-  /** Whether the hour that ends may be learned as usual. */
+  /** Whether the ending hour may become part of the baseline. */
   #judgeHour(): boolean {
     if (this.#peak >= SUSPICIOUS_SCORE) {
       this.#run++
@@ -385,7 +385,7 @@ function stepOf(tick_ms: number, end_ms: number): number {
   return TICK_MS
 }
 
-/** IPv6 hosts change their lower half at will, so the network stands for them. */
+/** IPv6 hosts change the lower half of their address, so the network prefix is used. */
 function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [head = '', tail] = address.split('::')

@@ -4,7 +4,7 @@ const MEMORY_HOURS = 14 * 24
 /** The usual sizes are those below this share of them all, doubled. */
 const USUAL_SHARE = 0.99
 const MARGIN = 2
-/** Below this no size is unusual. */
+/** Smaller sizes are never unusual. */
 const SMALL_BYTES = 4096
 /** Sizes that must be known before one is called unusual. */
 const SIZES_MIN = 100
@@ -15,7 +15,7 @@ export interface SizeProfileState {
   readonly usual_bytes: number | null
 }
 
-/** The payload sizes that are usual in one direction. */
+/** The usual payload sizes in one direction. */
 export class SizeProfile {
   readonly #bins = new Float64Array(BINS)
   /** Null until enough sizes are known. */

@@ -40,7 +40,7 @@ export type ScanAnswer =
 export type ScanReply = {
   readonly answer: ScanAnswer | null
   readonly error: string | null
-  /** Undefined where nobody asked. */
+  /** Undefined if it was not requested. */
   readonly filter: LiteralFilter | null | undefined
   readonly body: Uint8Array | null
 }
@@ -87,7 +87,7 @@ const ownMemory = (job: ScanJob, body: Uint8Array | null): ArrayBuffer[] => {
   return came || body.buffer.byteLength === body.byteLength ? [body.buffer] : []
 }
 
-/** Does what is asked; the memory of the body is to go with the reply. */
+/** Runs a job; the memory of the body is transferred with the reply. */
 export const answerJob = (
   job: ScanJob,
 ): { readonly reply: ScanReply; readonly transfer: readonly ArrayBuffer[] } => {

@@ -11,26 +11,26 @@ import { type Inflated, inflateBody } from '../scanner/format/inflate-body.ts'
 import { type ScanInput, type ScanResult, scanWithin } from '../scanner/scan-request.ts'
 import type { SearchBudget } from '../scanner/text/search-budget.ts'
 
-/** What a decision wants to know of a request; plain data, which a thread can hand to another. */
+/** The facts of a request that a decision needs: plain data that can be transferred between threads. */
 export type BodyQuestions = {
-  /** Empty where the caller says none. */
+  /** Empty if the caller gives none. */
   readonly content_type: string
   readonly content_encoding: string | null
-  /** What a compressed body may inflate to. */
+  /** The maximum size of a decompressed body. */
   readonly limit_bytes: number
-  /** Who the body says that its sender is; null where nobody asks. */
+  /** The agent named in the body; null if it is not requested. */
   readonly identity: IdentityQuestion | null
   readonly asks_overrides: boolean
   /** Whether JSON-RPC is looked for, and the headers of an MCP call that must agree with it; null where nobody asks. */
   readonly json_rpc: { readonly headers: McpHeaders | null } | null
-  /** What else of the request is scanned; null where nothing is. */
+  /** Other parts of the request to scan; null if none. */
   readonly scan: Pick<ScanInput, 'path' | 'query' | 'headers'> | null
 }
 
 export type IdentityQuestion = {
   /** Whether an `agent_id` that names the agent is cut out of the body. */
   readonly strips: boolean
-  /** The agent, where it is known; null: the body alone names it. */
+  /** The agent if it is known; null if only the body names it. */
   readonly agent_id: string | null
 }
 
@@ -45,7 +45,7 @@ export type BodyFacts = {
   readonly overrides: Overrides
   readonly json_rpc: JsonRpcBody | null
   readonly scan: ScanResult | null
-  /** What the scan alone took. */
+  /** Duration of the scan. */
   readonly scan_ms: number
 }
 

@@ -16,7 +16,7 @@ import type { ScanAnswer, ScanJob } from './answer-job.ts'
 import { SearchBudget } from '../scanner/text/search-budget.ts'
 import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 
-/** Read at once on the event loop: a tenth of a millisecond, which is what a hand-over costs. */
+/** Read on the event loop: it takes a tenth of a millisecond, as much as a transfer to a thread. */
 export const INLINE_BYTES = 8_192
 /** What the loop searches in vain, two milliseconds at most, before it leaves a body to a thread. */
 const INLINE_SEARCH_BYTES = 2_048
@@ -65,7 +65,7 @@ export type ScanPool = {
     settings: DeferredSettings,
     limit_bytes?: number,
   ): PooledResult | Promise<PooledResult>
-  /** Texts of a stream; of each what was found. Null: busy. */
+  /** Scans texts of a stream; returns the findings of each. Null: busy. */
   scanTexts(
     texts: readonly Source[],
     settings: DeferredSettings,

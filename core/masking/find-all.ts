@@ -29,7 +29,7 @@ export function* findAll(expression: RE2, text: string): Generator<Found> {
     const end_byte = found.index + whole.length
     const start = indexOf(found.index)
     yield { groups: groups.map((group) => group?.toString('utf8')), start, end: indexOf(end_byte) }
-    // Whoever takes the matches may use the expression meanwhile.
+    // The caller may use the expression between two matches.
     expression.lastIndex = whole.length === 0 ? end_byte + 1 : end_byte
   }
 }

@@ -10,7 +10,7 @@ const ATTRIBUTE =
   /^(?:path|domain|expires|max-age|samesite|priority|version|httponly|secure|partitioned)$/i
 const SHORT = 8
 
-/** Where the values of cookies stand, after the name of their header. What reads as a sentence is none. */
+/** The positions of cookie values after the name of their header. Sentences are not cookies. */
 export function findCookieValues(text: string): HiddenRange[] {
   const ranges: HiddenRange[] = []
   let end = 0

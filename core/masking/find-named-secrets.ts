@@ -71,7 +71,7 @@ interface Value {
   readonly is_call: boolean
 }
 
-/** Where values stand that are said to be a password, a token or a code. Linear in the length of the text. */
+/** The positions of values that are named as a password, token or code. Linear in the length of the text. */
 export function findNamedSecrets(text: string): HiddenRange[] {
   const ranges: HiddenRange[] = []
   const hide = (start: number, length: number): void => {
@@ -118,7 +118,7 @@ function lengthOf(value: Value, name: SecretName, text: string): number {
   return (endOf(WORDS, text, from) ?? from) - value.start
 }
 
-/** Whether it is a value, rather than the next word of a sentence or what stands for a value in documents and code. */
+/** Whether it is a value, and not the next word of a sentence or a placeholder. */
 function isSecret(value: Value, name: SecretName, link: Link): boolean {
   const { is_quoted, is_call } = value
   const text = value.text.replace(/[.!?…:]+$/, '')

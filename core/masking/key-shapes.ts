@@ -1,11 +1,11 @@
 /** Formats of keys and tokens that are recognized in any context. */
 export interface KeyShape {
   readonly kind: string
-  /** RE2, without groups: what is shown, so that a reader sees what kind of secret it was. */
+  /** RE2, without groups: the prefix that stays visible and shows the kind of secret. */
   readonly shown: string
-  /** RE2, without groups: what follows and is hidden. */
+  /** RE2, without groups: the part that is masked. */
   readonly hidden: string
-  /** Judges what would be hidden, where the expression also finds ordinary text. */
+  /** Checks a match if the expression also matches ordinary text. */
   readonly isSecret?: (hidden: string) => boolean
 }
 
@@ -113,7 +113,7 @@ const ISSUED: readonly KeyShape[] = [
     hidden: '[A-Z0-9]{12,}',
   },
   {
-    // Long enough that nothing else looks so, whatever stands before.
+    // Long enough to be unambiguous without a prefix.
     kind: 'key whose form tells it in any place',
     shown:
       '(?:gh[pousr]_|github_pat_|glpat-|[srp]k_live_|AIza|ATATT3x|ATCTT3x|xox[abceoprs]-|EAAC|IGQ[VW]|AKCp|APA91b|GR1348941|LTAI|AKID)',

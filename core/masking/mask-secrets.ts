@@ -8,7 +8,7 @@ import { readPlainly } from './plain-reading.ts'
 const HIDDEN = '***'
 
 /**
- * Hides what looks like a secret and leaves the rest, for texts that are shown or logged. Callers bound the length of
+ * Masks secrets in texts that are shown or logged. Callers bound the length of
  * the text; the time is linear in it.
  */
 export const maskSecrets = (text: string): string => maskWithin('', text, '')

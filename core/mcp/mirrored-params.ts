@@ -28,7 +28,7 @@ export class MirroredParams {
   readonly #body: Buffer
   readonly #headers: McpHeaders
   readonly #arguments: ArgumentHeaders
-  /** Text by member; null for a value of another type, and for a member that comes twice. */
+  /** Text by member; null for a value of another type and for a duplicate member. */
   readonly #named = new Map<string, string | null>()
   #versions: readonly string[] = []
 

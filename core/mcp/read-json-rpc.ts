@@ -151,7 +151,7 @@ class MessageReader {
     return this.#hasOverlongId || this.#uses.length > USES_LIMIT
   }
 
-  /** A repeated name matters in a tool call alone; other methods may have it for their own reasons. */
+  /** A duplicate member matters only in tool calls; other methods may have one. */
   get duplicate(): string | null {
     return this.#duplicate ?? (this.#callsTool && this.#duplicateName ? 'name' : null)
   }

@@ -1,4 +1,4 @@
-/** What the headers of an MCP call say of it; plain data, which a thread can hand to another. */
+/** The MCP headers of a call, as plain data that can be transferred between threads. */
 export interface McpHeaders {
   /** `MCP-Protocol-Version`; this and the next two are null where the header is absent. */
   readonly version: string | null

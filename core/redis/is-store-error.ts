@@ -1,4 +1,4 @@
-/** What the store and the connection to it say when it cannot do its work now; anything else is a bug of ours. */
+/** Errors of an unavailable store or its connection; any other error is a bug. */
 const STORE_PROBLEMS =
   /^(LOADING|OOM|READONLY|MISCONF|CLUSTERDOWN|MOVED|ASK|UNBLOCKED|MASTERDOWN|TRYAGAIN|NOREPLICAS|BUSY|NOAUTH|WRONGPASS|NOPERM)\b|Connection is closed|Command timed out|max retries|Stream isn't writeable|Socket closed|Socket timeout|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT.*connect|connect ENOENT/i
 

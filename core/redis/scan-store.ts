@@ -1,8 +1,8 @@
 import type { RedisClient } from './run-script.ts'
 
-/** Fields or names that the store is asked for at a time: it works on nothing else meanwhile. */
+/** Fields or names per command: the store is blocked during it. */
 const PAGE = 200
-/** Most of the names that are looked at match nothing. */
+/** Most names do not match. */
 const NAMES_PAGE = 1_000
 
 /** The fields of a hash, in pages, so that a large one is never held whole. A field may come more than once. */

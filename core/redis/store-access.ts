@@ -17,7 +17,7 @@ export interface StoreAccess {
   readonly sentinel: {
     readonly username: string | null
     readonly password: string | null
-    /** Null: as the scheme of the address says. */
+    /** Null: according to the scheme of the address. */
     readonly uses_tls: boolean | null
   }
 }

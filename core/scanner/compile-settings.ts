@@ -21,7 +21,7 @@ export type ExpressionProblem = { readonly pattern: string; readonly reason: str
 /** The compiled form of expressions. */
 export type ExpressionSearch = {
   readonly all: { match(text: Buffer): number[]; test(text: Buffer): boolean }
-  /** Compiled when it is first asked for: what matches is rarely located. */
+  /** Compiled on first use: a match is rarely located. */
   one(index: number): RE2
 }
 
@@ -167,7 +167,7 @@ export const compileInjectionSettings = (settings: PatternSettings): CompiledSet
   return { ok: true, compiled: { ...withoutExpressions(settings), custom, whitelist } }
 }
 
-/** Of settings that say more, what the scanner reads. */
+/** The members that the scanner reads. */
 export const patternSettings = (settings: PatternSettings): PatternSettings => ({
   mode: settings.mode,
   sensitivity: settings.sensitivity,

@@ -2,7 +2,7 @@ import { SCOPE_DEFAULTS } from '../model.ts'
 import { type CompiledInjectionSettings, compileInjectionSettings } from './compile-settings.ts'
 import type { Sensitivity } from '../model.ts'
 
-/** Those of a scope that says nothing but how sensitive it is. */
+/** The settings of a scope that sets only the sensitivity. */
 export const defaultSettings = (sensitivity: Sensitivity): CompiledInjectionSettings => {
   const settings = compileInjectionSettings({ ...SCOPE_DEFAULTS.injection_detection, sensitivity })
   if (!settings.ok) throw new Error('the default settings do not compile')

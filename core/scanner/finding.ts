@@ -19,7 +19,7 @@ export type Finding = {
   readonly whitelisted: boolean
 }
 
-/** More findings say nothing more; the first ones are kept. */
+/** Only the first findings are kept. */
 export const FINDING_LIMIT = 64
 
 /** Most severe first. */

@@ -36,11 +36,11 @@ export type LayeredHit = Hit & { readonly via: readonly DerivedText['via'][] }
 
 export type EncodedRun = { readonly start: number; readonly end: number }
 
-/** Scans a text and, where there are signs of a disguise, what lies beneath it. */
+/** Scans a text and, if there are signs of an encoding or disguise, the decoded text. */
 export class LayeredScanner {
   readonly text: TextScanner
   readonly hits: LayeredHit[] = []
-  /** The learned model to ask beside the patterns, if any. */
+  /** The learned model that is used in addition to the patterns, if any. */
   model: LearnedModel | null = null
   /** Shared by all layers of a request. */
   budget = new SearchBudget()

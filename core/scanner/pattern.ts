@@ -15,7 +15,7 @@ export type Pattern = {
   readonly description: string
   readonly expression: string
   readonly gates: readonly Gate[]
-  /** Ordinary where an operator speaks: not looked for in the system message of a chat. */
+  /** Ordinary in the operator's instructions: not searched in the system message of a chat. */
   readonly unless_system_role?: boolean
   /** Only in texts of at most this many bytes, as values of forms and tool arguments are. */
   readonly longest_text?: number

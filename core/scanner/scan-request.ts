@@ -28,7 +28,7 @@ export type ScanResult =
       readonly findings: readonly Finding[]
       readonly decision: InjectionDecision
     }
-  /** The caller answers 415: nobody can tell what the upstream would read. */
+  /** The caller responds with 415: it cannot be known what the upstream would read. */
   | { readonly kind: 'unsupported_encoding'; readonly content_encoding: string }
   /** The caller answers 413: the body inflates to more than the limit. */
   | { readonly kind: 'too_large'; readonly limit_bytes: number }
@@ -103,7 +103,7 @@ export const scanRequest = (
 
 /**
  * The same within a budget, which says whether the result counts.
- * @param known what the body inflates to, where that is known
+ * @param known the decompressed body, if known
  */
 export const scanWithin = (
   input: ScanInput,

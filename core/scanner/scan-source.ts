@@ -47,7 +47,7 @@ type Candidate = {
   readonly unless_system_role: boolean
 }
 
-/** What the learned model finds is named after what found it. */
+/** Findings of the learned model have its name. */
 export const LEARNED_NAME = 'learned_model'
 
 let scanner: LayeredScanner | null = null
@@ -187,7 +187,7 @@ const addCustom = (
   }
 }
 
-/** The text that holds a place, where it begins and ends, and its name. */
+/** The text around a position: where it begins and ends, and its name. */
 type Place = {
   readonly location: string
   readonly start: number
@@ -254,7 +254,7 @@ const AFTER_BYTES = 256
 const excerpt = (source: Source, start: number, end: number): string => {
   const from = Math.max(0, start - BEFORE_BYTES)
   const to = Math.min(end, start + EXCERPT_CHARACTERS * 4)
-  // The name of a header says what its value is.
+  // The name of a header tells the kind of its value.
   const header = /^headers\.(.+)$/.exec(source.location)
   const name = header === null ? '' : `${header[1]}: `
   const text = maskWithin(

@@ -4,7 +4,7 @@ import type { Source } from './format/source.ts'
 import { scanSource } from './scan-source.ts'
 import type { SearchBudget } from './text/search-budget.ts'
 
-/** Of each text what was found in it; all share a budget. */
+/** The findings of each text; all texts share one budget. */
 export const scanTexts = (
   texts: readonly Source[],
   settings: CompiledInjectionSettings,

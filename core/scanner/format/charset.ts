@@ -62,7 +62,7 @@ export const decodeWide = (
 ): Buffer =>
   charset === 'utf-32' ? fromUtf32(body) : Buffer.from(new TextDecoder(charset).decode(body))
 
-/** The body as UTF-8 if it is, or says that it is, something else; null where the bytes do as they are. */
+/** The body converted to UTF-8 if it has or claims another encoding; null if no conversion is needed. */
 export const decodeCharset = (body: Buffer, contentType: string | null): Buffer | null => {
   const wide = wideCharset(body)
   if (wide !== null) return decodeWide(body, wide)

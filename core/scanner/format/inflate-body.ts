@@ -4,13 +4,13 @@ import { beginsLikeJson } from './begins-like-json.ts'
 
 export type Inflated =
   | { readonly kind: 'inflated'; readonly bytes: Buffer; readonly was_compressed: boolean }
-  /** Unknown, or the bytes are not what the header says: nobody can tell what the upstream would read. */
+  /** Unknown encoding, or the bytes do not match it: it cannot be known what the upstream would read. */
   | { readonly kind: 'unsupported'; readonly content_encoding: string }
   | { readonly kind: 'too_large'; readonly limit_bytes: number }
 
 /** More layers than any client sends; each is a full pass over the body. */
 const LARGEST_LAYER_COUNT = 3
-/** RFC 8878 asks decoders for at least 8 MiB; a header may claim terabytes. */
+/** RFC 8878 requires decoders to support at least 8 MiB; a header may claim terabytes. */
 const ZSTD_WINDOW_BYTES = 8 * 1024 * 1024
 const ZSTD_CHUNK_BYTES = 65_536
 

@@ -1,7 +1,7 @@
 import { skipLooseString } from '../../http-message/json-lexis.ts'
 import { type JsonVisitor, walkJson } from '../../http-message/walk-json.ts'
 
-/** Where a place in a JSON body is, whether an operator speaks there, and the string that holds it. */
+/** A position in a JSON body: its path, whether it belongs to the operator's instructions, and the string around it. */
 export type JsonPlace = {
   readonly path: string
   readonly is_system: boolean
@@ -20,7 +20,7 @@ type Level = { readonly isObject: boolean; key: string; index: number; roles: nu
 /** Bits of `Level.roles`: a member `role` that names the system, one that names another. */
 const SYSTEM_ROLE = 1
 const OTHER_ROLE = 2
-/** Members of the large chat APIs that hold what the operator says. */
+/** Members of chat APIs that contain the operator's instructions. */
 const SYSTEM_KEYS =
   /^(?:system|system_?prompt|system_?instructions?|instructions|developer_?message)$/i
 

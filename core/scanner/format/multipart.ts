@@ -1,14 +1,14 @@
 import { parameterOf } from './charset.ts'
 import type { Source } from './source.ts'
 
-/** More parts than any form; what comes after them is one text. */
+/** More parts than any form has; the rest is one text. */
 const LARGEST_PART_COUNT = 1_000
 
 const SNIFFED_BYTES = 2_048
-/** What a regular expression takes for white space, one byte each. */
+/** The single-byte white space of regular expressions. */
 const SPACES: ReadonlySet<number> = new Set([0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0xa0])
 
-/** Told without a copy, since every body is asked. */
+/** Checked without a copy, since it runs for every body. */
 const beginsWithDash = (body: Buffer): boolean => {
   let i = 0
   while (i < SNIFFED_BYTES && SPACES.has(body[i] ?? 0)) i += 1
@@ -46,7 +46,7 @@ const decodePart = (headers: string, bytes: Buffer): Buffer => {
   return encoding === 'quoted-printable' ? fromQuotedPrintable(bytes) : bytes
 }
 
-/** A part as it stands between two boundaries: its headers, and its bytes with the transfer encoding undone. */
+/** A part between two boundaries: its headers, and its bytes after transfer decoding. */
 export type Part = {
   readonly name: string
   readonly content_type: string | null

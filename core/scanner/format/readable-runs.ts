@@ -15,7 +15,7 @@ export const isBinary = (body: Buffer): boolean => {
   return false
 }
 
-/** The length of the character that begins here, as UTF-8 has it; 0 where none does that can be read. */
+/** The length of the UTF-8 character at this position; 0 if there is no readable one. */
 const characterLength = (body: Buffer, at: number): number => {
   const byte = body[at] as number
   if (byte < 0x80) return isControl(byte) ? 0 : 1

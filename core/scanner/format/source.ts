@@ -4,7 +4,7 @@ export type Source = {
   readonly format: 'json' | 'pairs' | 'text'
   /** `body`, `query`, `headers.x-note`, `body.file1`. */
   readonly location: string
-  /** Words among bytes that are none: the learned model is not asked, which knows sentences. */
+  /** Single words among binary data; the learned model, which needs sentences, is not used. */
   readonly is_noise?: boolean
   /** Sessions and ids, so a run of Base64 is no finding by itself. */
   readonly holds_tokens?: boolean

@@ -75,7 +75,7 @@ export const takeApart = (
     : [{ bytes: body, format: 'text', location }]
 }
 
-/** The bytes themselves, beside what they were read as. */
+/** The raw bytes, in addition to the decoded text. */
 export const asItStands = (body: Buffer, location: string): Source => ({
   bytes: body,
   format: 'text',

@@ -7,7 +7,7 @@ import { fromRoot } from '../../root.ts'
  */
 export type LearnedModel = {
   readonly weights: Int8Array
-  /** What a weight of one stands for. */
+  /** The scale of the weights. */
   readonly scale: number
   readonly bias: number
   /** A stretch that scores higher is a finding. */

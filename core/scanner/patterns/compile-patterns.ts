@@ -25,7 +25,7 @@ export const splitWords = (list: string): string[] =>
     .map((word) => word.trim())
     .filter(Boolean)
 
-/** The single word of an entry that the tokeniser looks for. */
+/** The word of an entry that the tokenizer searches for. */
 export const anchorOf = (entry: string): string => {
   const parts = entry.split(' ')
   const marked = parts.find((part) => part.startsWith('^'))

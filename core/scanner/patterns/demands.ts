@@ -13,7 +13,7 @@ const SECRETS =
 const WITHHELD = '(?:confidential|sensitive|private|privileged|classified|proprietary)'
 const RECORDS = '(?:information|data|records?|details|files|documents|secrets|materials?)'
 
-/** Demands that go round the plain wording: retelling what came before, answers begun for the model, threats. */
+/** Indirect demands: repeating earlier text, prefilled answers, threats. */
 export const DEMAND_PATTERNS: readonly Pattern[] = [
   {
     name: 'instructions_so_far',

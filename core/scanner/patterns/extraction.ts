@@ -5,7 +5,7 @@ import { gate } from './gate.ts'
 const KEPT_PROMPT =
   '\\b(?:system|sys|initial|original|hidden|secret|pre|starting|base|developer|internal|core|confidential|underlying|private|governing|foundational)[ -]?(?:(?:system|initial|secret|hidden|core|full|internal) )?(?:prompts?|messages?|instructions?|instruction set|directives?|guidelines?|preamble|metaprompt)\\b'
 
-/** Making the model say what its operator told it. */
+/** Makes the model reveal its instructions. */
 export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'reveal_system_prompt',

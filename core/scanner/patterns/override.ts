@@ -2,7 +2,7 @@ import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
 
-/** Telling the model to drop what it was told, or that something else now counts. */
+/** Tells the model to ignore its instructions, or that others apply now. */
 export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'ignore_previous_instructions',

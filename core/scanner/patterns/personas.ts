@@ -2,7 +2,7 @@ import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
 
-/** Persona requests: medium by the specification, whatever they say. */
+/** Persona requests; always of severity medium. */
 export const PERSONA_PATTERNS: readonly Pattern[] = [
   {
     name: 'act_as_persona',

@@ -5,7 +5,7 @@ import { gate } from './gate.ts'
 const OWN =
   '(?:instructions?|rules|prompts?|guidelines|directives|programming|system prompt|training)'
 
-/** Putting something in the place of what the model was told, and asking for it by its place. */
+/** Replaces the instructions of the model, or asks for them by their position. */
 export const REPLACEMENT_PATTERNS: readonly Pattern[] = [
   {
     name: 'rules_replaced',

@@ -2,7 +2,7 @@ import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
 
-/** Forged messages of other speakers, and making the model somebody else. */
+/** Forged messages of other roles, and requests to take another role. */
 export const ROLE_PATTERNS: readonly Pattern[] = [
   {
     name: 'chat_delimiter',

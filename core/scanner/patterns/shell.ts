@@ -2,7 +2,7 @@ import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
 
-/** What is worth smuggling in: commands that tell an attacker something, or hand him the machine. */
+/** Commands that reveal data to an attacker or give control of the machine. */
 const PROBE =
   '(?:whoami|id|uname(?: -[a-z]+)?|ifconfig|ipconfig(?: /all)?|netstat(?: -[a-z]+)?|systeminfo|sysinfo|reboot|shutdown|nid|hostname|pwd|set|env|ps(?: -?[a-z]+)?|ver|tasklist|ls(?: -[a-z]+)?|dir)'
 

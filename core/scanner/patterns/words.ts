@@ -44,7 +44,7 @@ export const WORDS = {
   access_word: `access, rights, privileges, permissions, mode`,
   agreed: `agreed, confirmed, promised, said, established, told, whitelisted, authorized, authorised, cleared, approved, verified, suspended`,
   free_word: `unrestricted, without, bypass, disable, ignore, exception, requests, comply, regardless, unconditionally, restrictions, filters, filtering`,
-  // Asking for what the model was told.
+  // Asking for the instructions.
   extract: `reveal, reveals, revealing, show, shows, showing, print, prints, printing, output, outputs, outputting, repeat, repeats, repeating, display, displays, displaying, tell, tells, give, gives, share, sharing, expose, exposing, leak, leaking, disclose, disclosing, list, return, returns, recite, reciting, echo, echoing, summarize, summarise, translate, copy, spell, provide, provides, state, dump, dumping, read, transcribe, paraphrase, rephrase, encode, send, reproduce, replay, quote, extract, extracting, fetch, append, forward, post, unveil, divulge, spill, regurgitate, restate, retell, render, publish, paste, uncover, retrieve, put, place, wrap, embed, insert`,
   ask: `reveal, reveals, revealing, show, repeat, repeating, tell, share, sharing, expose, exposing, leak, leaking, disclose, disclosing, recite, reciting, echo, echoing, summarize, summarise, translate, copy, spell, dump, dumping, transcribe, paraphrase, rephrase, encode, reproduce, replay, quote, extract, extracting, unveil, divulge, spill, regurgitate, restate, retell, uncover`,
   make: `show, shows, showing, print, prints, printing, output, outputs, outputting, display, displays, displaying, tell, give, gives, list, return, provide, state, read, send, fetch, append, forward, post, render, publish, paste, retrieve, put, place, wrap, embed, insert, write, echo`,
@@ -55,7 +55,7 @@ export const WORDS = {
   what: `what, whats, which, where, how, describe`,
   your: `your, ur, thy, you, youre, yours, yourself`,
   verbatim: `verbatim, word for ^word, ^exactly as, in ^full, entirety, exact ^text, exact ^words`,
-  // Making it somebody else.
+  // Changing the role.
   role_verb: `act, acting, pretend, pretending, play, simulate, emulate, impersonate, roleplay, role-^play, role ^play, immerse, become, behave, respond, answer, speak, assume, transform, imagine, adopt, embody, imitate, function, operate, transition, identify, called, named, reply, talk, suppose, continue`,
   you: `you, youre, youll, your, yourself, u`,
   now: `now, onwards, onward, forward, longer, forth, henceforth, on, point, moment`,
@@ -71,7 +71,7 @@ export const WORDS = {
   jailbreak_name: `dan, dans, jailbreak, jailbreaks, jailbroken, jailbreaking, unfiltered, uncensored, amoral, unrestricted, unmoderated, unethical, immoral, evilbot,
     machiavellian, betterdan, basedgpt, antigpt, maximum, stan, dude, aim, chatgpt, mongo, omega, apophis, niccolo, evil, unhinged, unlimited, liberated, unchained, anarchic, lawless, unbound`,
   ai_noun: `ai, ais, bot, chatbot, assistant, model, mode, response, responses, answer, answers, version, language, persona, character, chatgpt, gpt, llm, gpt4, gpt-4, gpt3, bard, claude, robot, machine, agent, entity, being, content, output, system, alter, confidant, reply, replies, request, requests, friend, buddy, companion, girlfriend, partner, twin, self`,
-  // Speaking to a machine that reads somebody's data.
+  // Addressing a model that processes data.
   ai_address: `ai, ais, assistant, assistants, agent, agents, llm, llms, chatbot, chatbots, gpt, chatgpt, claude, gemini, copilot, bot, bots, model, models, summarizer, translator, reader, crawler, crawlers, robot, robots`,
   notice: `note, notice, instruction, instructions, message, attention, important, dear, hey, hello, hi, reminder, warning, alert, attn, ignore, directive, memo, hint, command`,
   tell: `tell, mention, inform, notify, reveal, alert, show, disclose, telling, mentioning, informing, notifying, alerting, revealing`,

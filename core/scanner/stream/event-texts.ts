@@ -105,6 +105,6 @@ export const eventTexts = (data: Buffer): EventText[] => {
   if (first !== OPEN_OBJECT && first !== OPEN_ARRAY && first !== QUOTE) return whole()
   const collector = new TextCollector(data)
   if (walkJson(data, 0, data.length, 'lenient', collector) < 0) return whole()
-  // An index may stand behind what it belongs to.
+  // An index may follow the members that it belongs to.
   return collector.found.map(({ level, step, text }) => ({ path: pathOf(level, step), text }))
 }

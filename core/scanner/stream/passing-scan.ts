@@ -21,12 +21,12 @@ export type StreamScanner = {
   close(): void
 }
 
-/** Of each text what was found in it; null where nobody has time for it. */
+/** The findings of each text; null if the scan threads are busy. */
 export type TextScan = (
   texts: readonly Source[],
 ) => readonly (readonly Finding[])[] | null | Promise<readonly (readonly Finding[])[] | null>
 
-/** A body that is scanned as it passes. What its bytes mean is said by `take`. */
+/** A body that is scanned while it is forwarded. `take` interprets its bytes. */
 export abstract class PassingScan implements StreamScanner {
   protected readonly findings = new StreamFindings()
   readonly #mode: InjectionMode

@@ -73,7 +73,7 @@ export class PlaceSearch {
     this.#hitsBefore = this.hits.length
   }
 
-  /** Notes that a pattern may be found between `from` and `now`, the end of what was read. */
+  /** Records that a pattern may match between `from` and `now`, the end of the text read so far. */
   note(pattern: number, from: number, now: number): void {
     if (this.#found[pattern] === HITS_PER_PIECE || this.active[pattern] === 0) return
     if (from < this.#pieceStart && this.#staysInPiece[pattern] === 1) return
@@ -96,7 +96,7 @@ export class PlaceSearch {
     this.#pendingOf[pattern] = place
   }
 
-  /** Searches the places that wait; without `isAll`, those too near to `end` to see what follows stay. */
+  /** Searches the recorded places; without `isAll`, places too close to `end` are kept for later. */
   search(end: number, isAll: boolean): void {
     if (this.#count === 0) return
     const pending = this.#pending

@@ -1,4 +1,4 @@
-/** What a request may have searched in vain, however short it is: twice what any text of a person was seen to take. */
+/** The base budget of a request, however short: twice the maximum seen for natural text. */
 const BASE_BYTES = 131_072
 /** And one byte more for so many that were read; ordinary texts take one for thirty. */
 const READ_BYTES_PER_SEARCHED = 8
@@ -30,7 +30,7 @@ export class SearchBudget {
     return this.#left <= 0
   }
 
-  /** The scan is to be done again elsewhere; what it found so far counts for nothing. */
+  /** The scan must be repeated in a thread; its findings so far are discarded. */
   get isUndecided(): boolean {
     return this.#isUndecided
   }
