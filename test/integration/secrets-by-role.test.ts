@@ -8,13 +8,15 @@ import { fromRoot } from '../../core/root.ts'
 import { call } from '../kit/call.ts'
 import { findLeaks } from '../kit/find-leaks.ts'
 import { operatorAt } from '../kit/operator.ts'
-import { sharedStack } from '../kit/shared-stack.ts'
+import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { startTokenEndpoint } from '../kit/start-token-endpoint.ts'
 import { TEST_UPSTREAM_HOSTS } from '../kit/test-upstream.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
-const stack = await sharedStack()
+// A stack of its own: everything in the store is searched several times.
+const stack = await startAll({})
+after(() => stopAll(stack))
 const { operator } = stack
 const direct = operatorAt(stack.apiUrl, stack.adminToken)
 const tokens = await startTokenEndpoint(stack.api.certificates, TEST_UPSTREAM_HOSTS.other)

@@ -8,7 +8,7 @@ import { SETTINGS } from '../../core/settings.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 const NAME = 'agent-access-gateway.service'
-const text = readFileSync(fromRoot('systemd', NAME), 'utf8')
+const text = readFileSync(fromRoot('cli', 'systemd', NAME), 'utf8')
 
 /** The values of a key, in order. */
 const values = (key: string): string[] =>
