@@ -1,5 +1,4 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import swagger from '@fastify/swagger'
 import {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -8,19 +7,11 @@ import {
   fastify,
 } from 'fastify'
 import { mintId } from '../../core/api-key.ts'
-import { dashboardRoutes } from '../assets/dashboard-routes.ts'
 import { KeptAnswers } from '../changes/kept-answers.ts'
 import { isKillRequest } from '../kill/is-kill-request.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
-import { healthRoutes } from '../health/health-routes.ts'
-import { metricsRoutes } from '../metrics/metrics-routes.ts'
-import { docsRoutes } from '../openapi/docs-routes.ts'
-import { OPENAPI } from '../openapi/openapi-document.ts'
-import { sessionRoutes } from '../sessions/session-routes.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
-import { webhookRoutes } from '../webhooks/webhook-routes.ts'
 import { answerClientError } from '../http/answer-client-error.ts'
-import { answerOtherMethods } from './answer-other-methods.ts'
 import { allowedHosts } from '../http/allowed-hosts.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminContext } from '../context/admin-context.ts'
@@ -29,7 +20,6 @@ import type { Refusal } from '../http/outcome.ts'
 import { readJson } from '../http/read-json.ts'
 import { refusalOfError } from '../http/refusal-of-error.ts'
 import { registerRoutes } from './register-routes.ts'
-import { ROUTES } from './routes.ts'
 
 /** A scope with all the patterns and rules it may have fits; see the bounds in admin/scopes/scope-schemas.ts. */
 export const BODY_LIMIT_BYTES = 2_097_152
@@ -98,27 +88,9 @@ export async function buildServer(
     await app.ready()
     return app
   }
-  if (listener === 'api') await app.register(swagger, OPENAPI)
-  await app.register(async (routes) => {
-    const addOtherMethods = answerOtherMethods(routes, (reply, allow, request_id) =>
-      refuse(
-        reply,
-        { kind: 'refusal', error: 'method_not_allowed', headers: { allow } },
-        request_id,
-      ),
-    )
-    // Webhooks are managed on the API alone; the proxy listener has `/admin/...` and nothing else.
-    const offered = listener === 'api' ? [...ROUTES, ...webhookRoutes] : ROUTES
-    registerRoutes(routes, context, new KeptAnswers(context), offered, listener)
-    if (listener === 'api') {
-      healthRoutes(routes, context)
-      metricsRoutes(routes, context.metrics)
-      docsRoutes(routes)
-      sessionRoutes(routes, context, refuse)
-      dashboardRoutes(routes, context.log)
-    }
-    addOtherMethods()
-  })
+  // Loaded by need, so that the thread that serves kills has nothing else in memory.
+  const { registerApi } = await import('./register-api.ts')
+  await registerApi(app, context, listener, refuse)
   await app.ready()
   return app
 }

@@ -20,6 +20,12 @@ const fewNames = fc.oneof(fc.constantFrom('a', 'b', 'No', '1', 'null', '# x', 'Ã
 const secret = fc.constantFrom(...Object.keys(SECRETS)).map((variable) => `\${${variable}}`)
 const segment = fc.constantFrom('*', '**', 'v1', 'a b'.replace(' ', '%20'), 'Z', '~', 'x:y')
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((all) => `/${all.join('/')}`)
+/** The path of a URL. fast-check's `webPath` builds a table of all characters first, which takes a second. */
+const PATH_UNITS = 'a Z 0 9 - . _ ~ ! $ & ( ) * + , ; = : @ %20 %C3%A9 %2F %F0%9F%94%91'.split(' ')
+const pathUnit = fc.constantFrom(...PATH_UNITS)
+const webPath = fc
+  .array(fc.string({ unit: pathUnit, maxLength: 6 }), { maxLength: 3 })
+  .map((segments) => segments.map((text) => `/${text}`).join(''))
 const some = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T[]> =>
   fc.array(value, { minLength: 1, maxLength: 3 })
 
@@ -99,7 +105,7 @@ export const anyConfig = fc
     webhooks: fc.array(
       fc.tuple(
         fewNames,
-        fc.webPath(),
+        webPath,
         fc.subarray([...DELIVERED_EVENTS], { minLength: 1 }),
         fc.option(secret),
       ),
