@@ -145,13 +145,11 @@ describe('agw start', () => {
       child.stdout.setEncoding('utf8').on('data', (part: string) => (out += part))
       child.stderr.setEncoding('utf8').on('data', (part: string) => (errors += part))
       const ended = once(child, 'exit').then(([code]) => code as number)
-      const isReady = until('it is ready', () => out.includes('The gateway is ready')).catch(
-        () => false,
-      )
-      const result = await Promise.race([ended, isReady.then(() => 'ready' as const)])
+      const isReady = (): boolean => out.includes('The gateway is ready')
+      await until('it is ready or has ended', () => isReady() || child.exitCode !== null)
       child.kill('SIGTERM')
-      await ended
-      return { result, errors }
+      const code = await ended
+      return { result: isReady() ? ('ready' as const) : code, errors }
     }
     const refused = await run()
     assert.equal(refused.result, 1)
