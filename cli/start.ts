@@ -174,7 +174,7 @@ async function runChildren(
     })
   const hadTerminal = hasTerminal()
   process.on('SIGHUP', () => {
-    // Whoever closes a terminal expects that what runs in it ends. Elsewhere the signal asks a service to reload.
+    // Closing a terminal ends the programs in it. Without a terminal, the signal asks a service to reload.
     if (hadTerminal && !hasTerminal()) endWith(0)
     else void commands['restart']?.(say).catch((error: Error) => report(error.message))
   })

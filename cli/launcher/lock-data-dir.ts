@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
-import { connect, createServer, type Socket } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { join } from 'node:path'
 import type { DataDir } from './data-dir.ts'
+import { isListenedOn } from './is-listened-on.ts'
 
 export const launcherSocket = (dataDir: DataDir): string => join(dataDir.sockets, 'launcher.sock')
 
@@ -18,7 +19,7 @@ export async function lockDataDir(
   const path = launcherSocket(dataDir)
   const first = await listen(path, serve)
   if (first !== null) return first
-  if (await isAnswered(path)) return null
+  if (await isListenedOn(path)) return null
   rmSync(path, { force: true })
   return listen(path, serve)
 }
@@ -31,16 +32,5 @@ function listen(path: string, serve: (socket: Socket) => void): Promise<(() => v
       server.unref()
       resolve(() => server.close())
     })
-  })
-}
-
-function isAnswered(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path)
-    socket.once('connect', () => {
-      socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => resolve(false))
   })
 }

@@ -256,7 +256,7 @@ export class Supervisor {
     const ask = probe === 'ipc' ? () => ping(child, started) : probe
     let isReady = probe === 'ipc'
     let hasAnswered = false
-    // Counted in pauses, not by the clock: while this machine sleeps nobody answers.
+    // Counted in pauses, not by the clock: no process answers while the machine is suspended.
     let silent_ms = 0
     let pause_ms = 0
     for (;;) {

@@ -12,6 +12,7 @@ import type { Environment } from '../../core/settings.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
+import { runCommand } from '../kit/run-command.ts'
 
 const ORG = 'org_default'
 /** An edge reads a kill from the store 100 ms after its message. */
@@ -37,20 +38,10 @@ after(async () => {
   await stopAll(stack)
 })
 
-async function run(command: (out: Writable) => Promise<number>) {
-  let text = ''
-  const out = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      text += chunk.toString()
-      done()
-    },
-  })
-  return { code: await command(out), text }
-}
 const backup = (name: string, keys = true, env = here) =>
-  run((out) => runBackup(join(folder, name), { keys }, env, out))
+  runCommand((out) => runBackup(join(folder, name), { keys }, env, out))
 const restore = (name: string, replace = true, env = here) =>
-  run((out) => runRestore(join(folder, name), { replace }, env, out))
+  runCommand((out) => runRestore(join(folder, name), { replace }, env, out))
 
 /** Everything in the store but what belongs to the running processes. */
 const configuration = async (): Promise<string> => {

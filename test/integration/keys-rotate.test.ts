@@ -11,6 +11,7 @@ import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { Environment } from '../../core/settings.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
+import { runCommand } from '../kit/run-command.ts'
 
 const stack = await sharedStack()
 const file = join(stack.dataDir, 'encryption-key')
@@ -22,17 +23,8 @@ const here: Environment = {
   AGW_API_PORT: new URL(stack.apiUrl).port,
 }
 
-async function run(command: (out: Writable) => Promise<number>) {
-  let text = ''
-  const out = new Writable({
-    write: (chunk: Buffer, _, done) => {
-      text += chunk.toString()
-      done()
-    },
-  })
-  return { code: await command(out), text }
-}
-const rotate = (env = here, timeout_s = 60) => run((out) => runKeysRotate({ timeout_s }, env, out))
+const rotate = (env = here, timeout_s = 60) =>
+  runCommand((out) => runKeysRotate({ timeout_s }, env, out))
 
 test('agw keys rotate replaces the key under traffic, without a restart and without a failed call', async () => {
   const { operator } = stack
@@ -78,7 +70,7 @@ test('a rotation that was interrupted after its first step is continued', async 
 })
 
 test('agw doctor counts what each key encrypts', async () => {
-  const { text } = await run((out) => runDoctor({ output: 'json' }, here, out))
+  const { text } = await runCommand((out) => runDoctor({ output: 'json' }, here, out))
   const { checks } = JSON.parse(text) as { checks: { check: string; says: string }[] }
   const [key = ''] = keys()
   const finding = checks.find(({ check }) => check === `encryption key ${idOf(key)}`)

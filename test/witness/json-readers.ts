@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { JSON_TEXTS } from '../kit/json-texts.ts'
 import { askReaders, type Language } from './ask-readers.ts'
+import { readerLanguages } from './reader-languages.ts'
 
 /**
  * Asks real readers of JSON, in nine languages, what they make of the texts in `test/kit/json-texts.ts`. The unit tests
@@ -16,30 +17,9 @@ const PACKAGES =
   'orjson==3.13.0 ujson==6.1.0 simplejson==4.3.0 python-rapidjson==1.25 msgspec==0.22.0 pydantic-core==2.50.4 json5==0.17.3 hjson==3.1.0 demjson3==3.0.6 pyyaml'
 
 const languages = (work: string): readonly Language[] => {
-  const python = join(work, 'venv', 'bin', 'python')
   const java = `cd ${join(work, 'java')} && java -cp target/classes:$(cat classpath) Readers`
   return [
-    {
-      name: 'Python',
-      prepare: [
-        ['.', 'python3', '-m', 'venv', 'venv'],
-        ['.', python, '-m', 'pip', 'install', '--quiet', ...PACKAGES.split(' ')],
-      ],
-      run: [python, join(work, 'python.py')],
-    },
-    { name: 'Ruby', prepare: [], run: ['ruby', join(work, 'ruby.rb')] },
-    { name: 'PHP', prepare: [], run: ['php', join(work, 'php.php')] },
-    { name: 'Perl', prepare: [], run: ['perl', join(work, 'perl.pl')] },
-    {
-      name: 'Go',
-      prepare: [['go', 'go', 'build', '-o', 'readers', '.']],
-      run: [join(work, 'go', 'readers')],
-    },
-    {
-      name: 'JavaScript',
-      prepare: [['node', 'npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund']],
-      run: [process.execPath, join(work, 'node', 'node.mjs')],
-    },
+    ...readerLanguages(work, PACKAGES),
     {
       name: 'C',
       prepare: [['c', 'g++', '-O1', '-o', 'readers', 'readers.cpp', '-lcjson', '-ljson-c']],
