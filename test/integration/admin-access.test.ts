@@ -7,6 +7,7 @@ import { ROUTES } from '../../admin/server/routes.ts'
 import { FAILURES_LIMIT } from '../../admin/context/sign-in-throttle.ts'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { mintKey } from '../../core/api-key.ts'
+import { backupClass } from '../../core/redis/backup-classes.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -71,10 +72,12 @@ async function make(path: string, body: object, token = admin.token): Promise<Js
 const pathOf = (pattern: string): string =>
   pattern.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? 'none')
 
+/** All that is stored, without what the running processes write by themselves (leases, heartbeats) and the log. */
 const snapshot = async (): Promise<string> => {
   const parts: string[] = []
   for (const key of (await redis.keys('*')).sort()) {
-    if (/:(activity|epoch|beacon-leader|admin-token-last-used)/.test(key)) continue
+    if (backupClass(key) === 'live') continue
+    if (/:(activity|epoch|admin-token-last-used)/.test(key)) continue
     const type = await redis.type(key)
     if (type === 'hash')
       parts.push(
