@@ -12,13 +12,13 @@ import { scanResponseBody } from '../scanner/scan-response.ts'
 import { scanTexts } from '../scanner/scan-texts.ts'
 import { SearchBudget } from '../scanner/text/search-budget.ts'
 
-/** Settings that differ at one time on one edge; the oldest is dropped. */
+/** Maximum number of settings compiled at a time; the oldest are dropped. */
 const SETTINGS_COUNT = 64
 
-/** What a thread is asked; the bytes are its own. Those of a call's body go back with the answer, as they are to be sent. */
+/** A job for a thread, which owns the bytes. The bytes of a call's body return with the answer, as they are to be sent. */
 export type ScanJob = {
   readonly settings: PatternSettings | null
-  /** The event loop does not know yet what it may exclude by itself. */
+  /** The event loop does not know yet which texts it can exclude by itself. */
   readonly wants_filter: boolean
 } & (
   | { readonly kind: 'call'; readonly body: Uint8Array | null; readonly questions: BodyQuestions }
@@ -80,7 +80,7 @@ const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work =>
   return { answer: { kind: 'texts', findings }, body: null }
 }
 
-/** What came as a message is this thread's own; what was made here may lie in memory that others use as well. */
+/** Bytes received in a message belong to this thread; bytes made here may share memory with others. */
 const ownMemory = (job: ScanJob, body: Uint8Array | null): ArrayBuffer[] => {
   if (body === null || !(body.buffer instanceof ArrayBuffer)) return []
   const came = job.kind === 'call' && job.body?.buffer === body.buffer

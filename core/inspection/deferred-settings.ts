@@ -6,8 +6,8 @@ import {
 import type { LiteralFilter } from '../scanner/custom/literal-filter.ts'
 
 /**
- * Injection settings as an event loop holds them: patterns of operators are compiled in a thread, which also says
- * what they cannot match without.
+ * Injection settings as an event loop holds them: operators' patterns are compiled in a thread, which also returns the literals
+ * that every match contains.
  */
 export class DeferredSettings {
   readonly source: PatternSettings
@@ -29,7 +29,7 @@ export class DeferredSettings {
     return this.#filter === undefined
   }
 
-  /** Every text must be searched for the patterns, so a scan on the loop would be for nothing. */
+  /** Every text must be searched for the patterns, so a scan on the loop would be wasted. */
   get isForThreads(): boolean {
     return this.source.custom_patterns.length > 0 && (this.#filter ?? null) === null
   }

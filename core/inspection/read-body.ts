@@ -21,7 +21,7 @@ export type BodyQuestions = {
   /** The agent named in the body; null if it is not requested. */
   readonly identity: IdentityQuestion | null
   readonly asks_overrides: boolean
-  /** Whether JSON-RPC is looked for, and the headers of an MCP call that must agree with it; null where nobody asks. */
+  /** Whether JSON-RPC is looked for, and the headers of an MCP call that must match it; null if it is not requested. */
   readonly json_rpc: { readonly headers: McpHeaders | null } | null
   /** Other parts of the request to scan; null if none. */
   readonly scan: Pick<ScanInput, 'path' | 'query' | 'headers'> | null
@@ -51,9 +51,9 @@ export type BodyFacts = {
 
 export type BodyReading = {
   readonly facts: BodyFacts
-  /** The body as it goes to the upstream, of which all facts but the identity are true. */
+  /** The body as it is sent to the upstream. All facts except the identity describe this body. */
   readonly sent: Buffer | null
-  /** Whether `sent` is not what the caller sent. */
+  /** Whether `sent` differs from what the caller sent. */
   readonly is_cut: boolean
 }
 
@@ -67,9 +67,9 @@ const NOTHING: BodyFacts = {
 }
 
 /**
- * Reads a body once for all that a decision asks of it: time is linear in its size, so large ones are for a thread of
- * their own. An `agent_id` that names the agent is cut out first, and every other question is asked of the bytes that are
- * left: a cut after a check would void it, since it can turn a form into a JSON-RPC call.
+ * Reads a body once for everything that a decision needs. The time is linear in its size, so large bodies are read in a worker
+ * thread. An `agent_id` that names the agent is removed first, and all other facts are read from the remaining bytes: removing
+ * it after a check would invalidate the check, because it can turn a form into a JSON-RPC call.
  * @param settings of the scan; null where nothing is scanned
  * @param budget says afterwards whether the result of the scan counts
  */
@@ -90,7 +90,7 @@ type Cut = Pick<BodyReading, 'is_cut'> & {
   readonly sent: Buffer
 }
 
-/** A compressed body is not looked into for an identity, and never cut. */
+/** A compressed body is neither searched for an identity nor changed. */
 const cutIdentity = (
   body: Buffer,
   { identity: asked, content_type, content_encoding }: BodyQuestions,
@@ -104,7 +104,7 @@ const cutIdentity = (
   if (cut === null || (asked.agent_id !== null && asked.agent_id !== agent_id))
     return { identity, sent: body, is_cut: false }
   const sent = editBytes(body, cut)
-  // Another reader may take what is left for the whole, and a name in it for the agent's.
+  // Another reader may take the rest for the whole body, and a name in it for the agent.
   const left = readBodyIdentity(sent, content_type, false)
   return { identity: left.kind === 'none' ? identity : { kind: 'ambiguous' }, sent, is_cut: true }
 }
@@ -138,7 +138,7 @@ const factsOf = (
   }
 }
 
-/** In the bytes as they came, without their encoding, and in the charset they claim: the upstream may take any. */
+/** In the bytes as received, decompressed, and in the charset they claim: the upstream may use any of these. */
 const overridesIn = (
   body: Buffer,
   { bytes, was_compressed }: Extract<Inflated, { kind: 'inflated' }>,
@@ -153,7 +153,7 @@ const overridesIn = (
     .reduce((all, found) => (found === NO_OVERRIDES ? all : joinOverrides(all, found)))
 }
 
-/** UTF-16 and UTF-32, which some readers of JSON detect by themselves, show by a mark or by zeros. */
+/** UTF-16 and UTF-32, which some JSON readers detect by themselves, have a byte-order mark or zero bytes. */
 const mayBeWide = (bytes: Buffer): boolean =>
   bytes[0] === 0xff ||
   bytes[0] === 0xfe ||

@@ -18,18 +18,21 @@ import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 
 /** Read on the event loop: it takes a tenth of a millisecond, as much as a transfer to a thread. */
 export const INLINE_BYTES = 8_192
-/** What the loop searches in vain, two milliseconds at most, before it leaves a body to a thread. */
+/** How much the loop searches unsuccessfully, for two milliseconds at most, before it passes a body to a thread. */
 const INLINE_SEARCH_BYTES = 2_048
-/** Bodies of fewer bytes are copied into a message; of larger ones the memory itself is handed over. */
+/** Smaller bodies are copied into a message; the memory of larger ones is transferred. */
 const TRANSFERRED_BYTES = 131_072
-/** What of the message that brought a body may go with it: tags and lengths. More belongs to somebody else. */
+/**
+ * How many bytes of the message that contained the body may be transferred with it: tags and lengths. More would belong to
+ * another message.
+ */
 const OVERHANG_BYTES = 4_096
-/** Memory of bodies that wait for a thread. */
+/** Maximum memory of bodies that wait for a thread. */
 const QUEUE_BYTES = 64 * 1024 * 1024
 
 export type Busy = {
   readonly kind: 'busy'
-  /** Whose jobs fill the queue: the owner's own, or those of all. */
+  /** Whose jobs fill the queue: those of this owner, or those of all owners together. */
   readonly by: 'owner' | 'all'
 }
 export type PooledResult = ScanResult | Busy
@@ -38,7 +41,7 @@ export type PooledFacts =
   | {
       readonly kind: 'read'
       readonly facts: BodyFacts
-      /** The body as it goes to the upstream; the one that was given may have gone to a thread. */
+      /** The body as it is sent to the upstream; the given one may have been transferred to a thread. */
       readonly sent: Buffer | null
       readonly is_cut: boolean
     }
@@ -70,7 +73,7 @@ export type ScanPool = {
     texts: readonly Source[],
     settings: DeferredSettings,
   ): readonly (readonly Finding[])[] | null | Promise<readonly (readonly Finding[])[] | null>
-  /** Starts the threads, which build their tables, so that no body waits for it. */
+  /** Starts the threads, which build their tables, so that no body has to wait for this. */
   warm(): Promise<void>
   close(): Promise<void>
 }
@@ -81,13 +84,13 @@ const OWNER_BUSY: Busy = { kind: 'busy', by: 'owner' }
 const sizeOf = ({ path, query, headers }: Pick<ScanInput, 'path' | 'query' | 'headers'>): number =>
   headers.reduce((sum, [, value]) => sum + value.length, path.length + query.length)
 
-/** A small compressed body may hold a thousand times its size, so none is read here. */
+/** A small compressed body may expand to a thousand times its size, so none is read here. */
 const isInline = (bytes: number, content_encoding: string | null): boolean =>
   bytes <= INLINE_BYTES && (content_encoding === null || bytes === 0)
 
 type Packed = { readonly bytes: Uint8Array; readonly transfer: readonly ArrayBuffer[] }
 
-/** Hands over the memory where hardly more hangs on it than the body, else a copy. */
+/** Transfers the memory if it contains little more than the body, else a copy. */
 const pack = (body: Buffer): Packed => {
   const { buffer, byteLength } = body
   const isOwn =
@@ -207,7 +210,7 @@ class Pool implements ScanPool {
       if (!budget.isUndecided) return findings
     }
     if (this.#slots.room(size, null) !== 'yes') return null
-    // A part of a larger buffer would take the whole of it along.
+    // Transferring a part of a larger buffer would transfer all of it.
     const copies = texts.map((text) => ({ ...text, bytes: Buffer.from(text.bytes) }))
     return this.#ask({ kind: 'texts', texts: copies }, settings, size).then((reply) =>
       reply?.answer.kind === 'texts' ? reply.answer.findings : null,

@@ -2,20 +2,20 @@ import { Worker } from 'node:worker_threads'
 import type { ScanJob, ScanReply } from './answer-job.ts'
 import type { JobOwner } from './job-owner.ts'
 
-/** No body that Envoy lets in takes a tenth of this; a worker that does is replaced. */
+/** No body that Envoy accepts takes a tenth of this time. A worker that exceeds it is replaced. */
 const JOB_TIMEOUT_MS = 15_000
 /** Jobs of more bytes leave one thread free, so that a small one does not wait behind them. */
 const LARGE_BYTES = 262_144
 /** A thread that needs more memory for one body is replaced; the bytes of bodies do not count. */
 const HEAP_MB = 512
 
-/** Of the jobs that wait, and of their bytes, one agent may have a quarter, and one organization half. */
+/** One agent may have a quarter, and one organization half, of the waiting jobs and of their bytes. */
 const AGENT_SHARE = 1 / 4
 const ORGANIZATION_SHARE = 1 / 2
-/** Turns are remembered for as many owners as may wait at a time. */
+/** The last turn is remembered for as many owners as may wait at a time. */
 const TURNS_MAX = 1_000
 
-/** Whether a job would be taken: `owner_full` if its owner has too much waiting, `full` if all together have. */
+/** Whether a job would be accepted: `owner_full` if its owner has too much waiting, `full` if all owners together have. */
 export type Room = 'yes' | 'owner_full' | 'full'
 
 type Waiting = {
@@ -39,7 +39,7 @@ export type SlotLimits = {
   readonly heap_mb?: number
 }
 
-/** Guards that each accepted job is answered once, and that no slot holds two. */
+/** Guarantees that each accepted job is answered once, and that no slot has two jobs. */
 export class WorkerSlots {
   readonly #slots: Slot[]
   readonly #queue: Waiting[] = []
@@ -58,7 +58,7 @@ export class WorkerSlots {
     }))
   }
 
-  /** Whether a job of so many bytes would be taken; its bytes must not be handed over before. */
+  /** Whether a job of this size would be accepted; its bytes must not be transferred before. */
   room(bytes: number, owner: JobOwner | null): Room {
     if (this.#isClosed) return 'full'
     if (this.#freeSlot(bytes) !== undefined) return 'yes'
@@ -94,7 +94,7 @@ export class WorkerSlots {
     }
   }
 
-  /** Null: the pool was closed meanwhile, or the owner has left. A promise that rejects is an error in the worker. */
+  /** Null: the pool was closed in the meantime, or the caller has left. A promise that rejects is an error in the worker. */
   run(
     job: ScanJob,
     bytes: number,
@@ -113,7 +113,7 @@ export class WorkerSlots {
     })
   }
 
-  /** Starts all threads with the same small job, before there are others. */
+  /** Starts all threads with the same small job, before other jobs arrive. */
   async runInEach(job: ScanJob): Promise<void> {
     await Promise.all(this.#slots.map(() => this.run(job, 0)))
   }
@@ -130,7 +130,7 @@ export class WorkerSlots {
     )
   }
 
-  /** Of two threads one is left for jobs that are not large. A thread that runs already comes first. */
+  /** One of two threads is reserved for jobs that are not large. A running thread is preferred. */
   #freeSlot(bytes: number): Slot | undefined {
     const isLarge = bytes > LARGE_BYTES
     const free = this.#slots.filter((slot) => slot.waiting === null)
@@ -199,7 +199,7 @@ export class WorkerSlots {
     return worker
   }
 
-  /** A worker that failed goes with its job; the slot takes the next one. */
+  /** A failed worker is discarded with its job; the slot starts a new worker for the next one. */
   #replace(slot: Slot, error: Error): void {
     const failed = finish(slot)
     const { worker } = slot

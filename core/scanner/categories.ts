@@ -35,7 +35,7 @@ export const CATEGORIES = {
 
 export type Category = keyof typeof CATEGORIES
 
-/** The categories that something finds. */
+/** The categories that can be detected. */
 export type CategoryFoundBy<By extends CategoryRow['found_by']> = {
   [Name in Category]: (typeof CATEGORIES)[Name]['found_by'] extends By ? Name : never
 }[Category]

@@ -1,6 +1,8 @@
 import type { CompiledInjectionSettings } from './compile-settings.ts'
 
-/** A client sends the same headers with every call; so many values are known of all clients and settings together. */
+/**
+ * A client sends the same headers with every call. Maximum number of values remembered, for all clients and settings together.
+ */
 const VALUES_MAX = 8_192
 /** A longer value costs more memory than it saves time. */
 const VALUE_LENGTH_MAX = 512
@@ -8,10 +10,12 @@ const VALUE_LENGTH_MAX = 512
 let known = new WeakMap<CompiledInjectionSettings, Set<string>>()
 let size = 0
 
-/** A cookie is taken apart, so the same text may read otherwise elsewhere. No header has a line feed in it. */
+/**
+ * A cookie is split into its parts, so the same text may mean something else in another header. No header contains a line feed.
+ */
 const keyOf = (name: string, value: string): string => (name === 'cookie' ? `\n${value}` : value)
 
-/** Whether nothing was found in this value of a header, with the same settings, not long ago. */
+/** Whether this header value was recently scanned with the same settings and nothing was found. */
 export const isKnownClean = (
   settings: CompiledInjectionSettings,
   name: string,

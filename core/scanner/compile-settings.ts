@@ -2,17 +2,17 @@ import RE2 from 're2'
 import type { InjectionMode, InjectionSettings, Sensitivity } from '../model.ts'
 import { buildLiteralFilter, type LiteralFilter } from './custom/literal-filter.ts'
 
-/** Bounds of the contract; RE2 itself refuses what compiles to more than its memory bound. */
+/** Bounds of the admin API; RE2 itself refuses expressions that compile to more than its memory bound. */
 const PATTERN_COUNT = 100
 const PATTERN_CHARACTERS = 1_000
 /**
- * What a set may cost on the probe: 150 ns a byte, ten times what the built-in patterns take together. The
- * probe grows step by step, so that a set far beyond the bound is told from its first kilobyte.
+ * What a set may cost on the probe: 150 ns per byte, ten times the cost of all built-in patterns together. The probe grows step
+ * by step, so that a set far above the bound is recognized after the first kilobyte.
  */
 const PROBE_BYTES = 65_536
 const PROBE_MS = 10
 const PROBE_STEPS_BYTES = [1_024, 8_192, PROBE_BYTES]
-/** For what a thread that was interrupted in between loses. */
+/** Allowance for the time that an interrupted thread loses. */
 const PROBE_SLACK_MS = 1
 const PROBE_RUNS = 3
 
@@ -27,7 +27,7 @@ export type ExpressionSearch = {
 
 export type ExpressionSet = {
   readonly expressions: readonly string[]
-  /** Null on a thread that leaves the search to another. */
+  /** Null on a thread that delegates the search to another one. */
   readonly search: ExpressionSearch | null
   /** Asked before the search; null where every text must be searched. */
   readonly filter: LiteralFilter | null
@@ -35,7 +35,7 @@ export type ExpressionSet = {
 
 /** Injection settings of a scope, compiled once per revision. */
 export type CompiledInjectionSettings = {
-  /** What was compiled, so that a worker thread can compile the same. */
+  /** The settings that were compiled, so that a worker thread can compile the same ones. */
   readonly source: PatternSettings
   readonly mode: InjectionMode
   readonly sensitivity: Sensitivity
@@ -73,7 +73,7 @@ const compileOne = (expression: string): RE2 | string => {
   }
 }
 
-/** Prose in which words repeat in changing order, so that no expression sees the same state for long. */
+/** Prose whose words repeat in changing order, so that no expression stays in one state for long. */
 const probeText = (): Buffer => {
   const words =
     'the order of account 4417 from user mail@site.example is a secret key, project alpha-7 {"id": "x_1", "note": "please confirm"} 2024-05-01 http://host/path?q=1 aaaa bbbb'.split(
@@ -113,7 +113,7 @@ const isTooSlow = (matcher: { match(text: Buffer): unknown }): boolean =>
     return leastMs({ test: (text) => matcher.match(text) !== null }, bytes, bound_ms) > bound_ms
   })
 
-/** The expression to name when the set as a whole is at fault. */
+/** The expression to name if the set as a whole is too expensive. */
 const slowest = (each: readonly RE2[], expressions: readonly string[]): string => {
   const times = each.map((one) => leastMs(one, 512, Number.POSITIVE_INFINITY))
   return expressions[times.indexOf(Math.max(...times))] ?? ''
@@ -158,7 +158,7 @@ const compileSet = (
   }
 }
 
-/** Compiles and times the patterns of a scope; the errors name each pattern that cannot be taken. */
+/** Compiles and times the patterns of a scope; the errors name each pattern that cannot be accepted. */
 export const compileInjectionSettings = (settings: PatternSettings): CompiledSettings => {
   const problems: ExpressionProblem[] = []
   const custom = compileSet([...new Set(settings.custom_patterns)], problems)
@@ -205,7 +205,7 @@ const mapExpressions = (
 ): ExpressionSet | null => (patterns.length === 0 ? null : make([...new Set(patterns)]))
 
 /**
- * Compiles what was timed when it was saved. Takes tens of milliseconds for many patterns.
+ * Compiles settings that were timed when they were saved. Takes tens of milliseconds for many patterns.
  * @throws when a pattern does not compile
  */
 export const compileSavedSettings = (settings: PatternSettings): CompiledInjectionSettings => {
@@ -222,7 +222,8 @@ export const compileSavedSettings = (settings: PatternSettings): CompiledInjecti
 }
 
 /**
- * For an event loop, which compiles nothing: what `filter` cannot exclude is left to a thread that did.
+ * For an event loop, which compiles nothing: texts that `filter` cannot exclude are passed to a thread that has compiled the
+ * patterns.
  * @param filter of the custom patterns; null while it is not known, or where there is none
  */
 export const deferSettings = (

@@ -17,7 +17,7 @@ const CLEAN: InjectionDecision = {
   other_findings: 0,
 }
 
-/** The table of the contract: mode × severity × whitelist. The findings are those that the sensitivity checks. */
+/** The decision table: mode × severity × whitelist. `findings` contains only what the sensitivity checks. */
 export const decideInjection = (
   findings: readonly Finding[],
   mode: 'block' | 'alert' | 'log',

@@ -1,6 +1,6 @@
 import type { Category, Severity } from './categories.ts'
 
-/** Something found in a request or response, ready for an event, an activity entry or an answer. */
+/** A detection in a request or response, ready for an event, an activity entry or a response of the admin API. */
 export type Finding = {
   readonly pattern_name: string
   readonly category: Category
@@ -9,10 +9,10 @@ export type Finding = {
   readonly matched_text: string
   /** `body.messages[0].content`, `query.q`, `path`, `headers.x-note`, `response.body…`. */
   readonly location: string
-  /** Byte offsets in the text that `location` names the beginning of: body, query, path or header value. */
+  /** Byte offsets in the text that `location` begins with: body, query, path or header value. */
   readonly start: number
   readonly end: number
-  /** Disguises that were taken off to see it, outermost first; empty for text in the clear. */
+  /** The disguises that were decoded to find it, outermost first; empty for plain text. */
   readonly via: readonly string[]
   /** The expression of a custom pattern. */
   readonly pattern: string | null
@@ -25,6 +25,6 @@ export const FINDING_LIMIT = 64
 /** Most severe first. */
 export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { critical: 0, high: 1, medium: 2 }
 
-/** Most severe first; equals stay in the order of the text. */
+/** Most severe first; findings of equal severity in the order of the text. */
 export const bySeverity = (findings: readonly Finding[]): Finding[] =>
   [...findings].sort((a, b) => SEVERITY_RANK[a.severity] - SEVERITY_RANK[b.severity])

@@ -6,19 +6,19 @@ const CONTEXT_CHARACTERS = 160
 const OPENING = /["'`“‘«]([^"'`“”‘’«»\n]{0,90})$/
 const CLOSING = /^([^"'`“”‘’«»\n]{0,90})["'`”’»]/
 
-/** What people write around an attack that they talk about. One word of the first kind, or two of the second. */
+/** Words that people use in a sentence about an attack: one of the first kind, or two of the second. */
 const ABOUT_ATTACKS =
   /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness)\b/i
 const ABOUT_TEXTS =
   /\b(?:example|examples|sample|quotes?|quoted|describes?|explains?|explaining|lesson|workshop|students|learners|transcript|guidance|release notes|benchmark|paper|article|blog|research|guide|literal|risky|unsafe|untrusted|defen[cs]es?|malicious|attackers?|snapshot|training|quiz|policy|review|owasp|analysts|says|appears|discussing)\b/gi
 
-/** The string or text that holds the match; quotes of the format around it are none of its own. */
+/** The string or text that contains the match, without the quotes of the format around it. */
 type TextSpan = { readonly start: number; readonly end: number }
 
 /**
- * Whether a match is only mentioned: it fills a short quotation, in a sentence that talks about attacks.
- * Texts on security quote attacks, and a reader does not obey what is only quoted. An attacker who frames
- * his text so loses most of its force; that he may is a documented limit.
+ * Whether a match is only mentioned: it is a short quotation in a sentence about attacks. Texts about security quote attacks,
+ * and a reader does not obey a quotation. An attacker can write the text in this way, but it then loses most of its force; this
+ * is a documented limit.
  */
 export const isQuotedMention = (
   source: Buffer,

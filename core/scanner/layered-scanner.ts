@@ -16,12 +16,12 @@ import type { Hit } from './text/place-search.ts'
 import { SearchBudget } from './text/search-budget.ts'
 import { TextScanner, type WindowView } from './text/text-scanner.ts'
 
-/** How many disguises may lie over one another. */
+/** How many disguises may be nested. */
 const DEEPEST_LAYER = 3
-/** Fewer words of the patterns in ROT13 or reversed come by chance. */
+/** Fewer words of the patterns in ROT13 or reversed occur by chance. */
 const LETTER_WORDS = 2
 const ESCAPES = 3
-/** Readings of the same letters that may lie over one another: leetspeak with spaces between the letters. */
+/** How many readings of the same letters may be combined, such as leetspeak with spaces between the letters. */
 const LETTER_READINGS = 2
 const LETTER_VIA: ReadonlySet<string> = new Set([
   'rot13',
@@ -31,7 +31,7 @@ const LETTER_VIA: ReadonlySet<string> = new Set([
   'joined_words',
 ])
 
-/** A hit in the outermost source, with the disguises that were taken off to see it, outermost first. */
+/** A hit in the outermost source, with the disguises that were decoded to find it, outermost first. */
 export type LayeredHit = Hit & { readonly via: readonly DerivedText['via'][] }
 
 export type EncodedRun = { readonly start: number; readonly end: number }
@@ -51,7 +51,7 @@ export class LayeredScanner {
   readonly #depth: number
   #below: LayeredScanner | null = null
   #blobEnd = 0
-  /** Readings of the letters that were taken on the way here. */
+  /** Readings of the letters that led to this text. */
   #readings: ReadonlySet<DerivedText['via']> = new Set()
 
   constructor(compiled: CompiledPatterns, trie: LetterTrie, depth = 0) {
@@ -65,7 +65,7 @@ export class LayeredScanner {
     )
   }
 
-  /** Begins a source; `active` leaves patterns out, which saves the search for them. */
+  /** Begins a source. `active` selects the patterns to search for. */
   begin(source: Buffer, active: Uint8Array | null = null): void {
     if (active !== null) this.text.active = active
     this.text.budget = this.budget
@@ -107,7 +107,7 @@ export class LayeredScanner {
     this.#lookAtLetters(view)
   }
 
-  /** Other readings of the same letters: each at most once, and two of them over one another at most. */
+  /** Other readings of the same letters: each at most once, and at most two combined. */
   #lookAtLetters(view: WindowView): void {
     const { signs } = view
     const { table } = this.#compiled

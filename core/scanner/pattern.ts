@@ -1,13 +1,13 @@
 import type { CategoryFoundBy } from './categories.ts'
 
 /**
- * A pattern as data. `expression` is RE2 over the normalised text (lower case, folded letters, single
- * spaces, apostrophes inside words and underscores gone), with two abbreviations: `{word_class}` for a
- * list of `words.ts`, and `{g4}` for up to four words between two others.
+ * A pattern as data. `expression` is RE2 over the normalised text (lower case, folded letters, single spaces, apostrophes
+ * inside words and underscores gone), with two abbreviations: `{word_class}` for a list of `words.ts`, and `{g4}` for up to
+ * four words between two others.
  *
- * The expression is only tried near a place that passes a gate: a word of the first list, followed within
- * `within` words by one of the second. That keeps the search linear and fast; a gate must be no narrower
- * than the expression, which a test checks on the examples with the gates away.
+ * The expression is only tried near a place that passes a gate: a word of the first list, followed within `within` words by one
+ * of the second. This keeps the search linear and fast. A gate must pass every match of the expression; a test checks this with
+ * the examples, without the gates.
  */
 export type Pattern = {
   readonly name: string
@@ -15,7 +15,7 @@ export type Pattern = {
   readonly description: string
   readonly expression: string
   readonly gates: readonly Gate[]
-  /** Ordinary in the operator's instructions: not searched in the system message of a chat. */
+  /** Common in operators' instructions, so it is not searched in the system message of a chat. */
   readonly unless_system_role?: boolean
   /** Only in texts of at most this many bytes, as values of forms and tool arguments are. */
   readonly longest_text?: number

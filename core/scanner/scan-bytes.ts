@@ -11,17 +11,20 @@ import {
 } from './stream/passing-scan.ts'
 import type { StreamText } from './stream/stream-findings.ts'
 
-/** How much of what came before is looked at with the next bytes: what no expression spans, in characters of four bytes. */
+/**
+ * How many preceding bytes are scanned together with the next ones: more than any expression spans, at four bytes per
+ * character.
+ */
 const WINDOW_BYTES = 4_096
-/** Widest unit of an encoding; windows begin at a multiple of it, so that UTF-16 and UTF-32 are read as they were written. */
+/** The widest unit of an encoding. Windows begin at a multiple of it, so that UTF-16 and UTF-32 stay aligned. */
 const UNIT_BYTES = 4
-/** A longer line is no event of a stream. */
+/** A longer line is not an event of a stream. */
 const LARGEST_LINE_BYTES = 262_144
 const LOCATION = 'response.body'
 
 /**
- * Scans a body of an unknown type as it passes, by what it is: text, text of a wide encoding, or the texts inside of
- * binary bytes. Bytes go on as soon as they are clean; those that complete an attack are held back with all that follow.
+ * Scans a body of an unknown type while it passes, according to its bytes: text, text in a wide encoding, or the texts in
+ * binary bytes. Bytes are forwarded as soon as they are clean; those that complete an attack, and all that follow, are not.
  */
 export const openByteScanner = (
   mode: InjectionMode,
@@ -33,7 +36,7 @@ class ByteScan extends PassingScan {
   #window: Buffer = Buffer.alloc(0)
   /** Where the window begins in the stream. */
   #window_start = 0
-  /** Told by the first window alone: further in, any binary bytes may look so. */
+  /** Detected in the first window only: later on, any binary bytes may look like this. */
   #wide: ReturnType<typeof wideCharset> = null
   #line: Buffer = Buffer.alloc(0)
 
@@ -51,7 +54,7 @@ class ByteScan extends PassingScan {
     const end = this.#window_start + window.length
     const start = Math.max(this.#window_start, end - WINDOW_BYTES)
     const kept_from = start - (start % UNIT_BYTES)
-    // Copied, since a part of a chunk would keep the whole of it.
+    // Copied, because a part of a chunk would keep all of it in memory.
     this.#window = Buffer.from(window.subarray(Math.max(0, kept_from - this.#window_start)))
     this.#window_start = end - this.#window.length
     const sources: Source[] = isBinary(window)
@@ -62,7 +65,7 @@ class ByteScan extends PassingScan {
     return [...sources.map((source) => ({ source, location: null })), ...this.#lines(bytes)]
   }
 
-  /** Events and JSON lines, whose texts an attack may be cut over. */
+  /** Events and JSON lines, over which an attack may be split. */
   #lines(bytes: Buffer): StreamText[] {
     const joined = this.#line.length === 0 ? bytes : Buffer.concat([this.#line, bytes])
     const end = Math.max(joined.lastIndexOf(0x0a), joined.lastIndexOf(0x0d)) + 1

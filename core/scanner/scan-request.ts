@@ -18,7 +18,7 @@ export type ScanInput = {
   readonly path: string
   /** Without the question mark, as it was sent. */
   readonly query: string
-  /** All headers or some: standard ones are left out here. */
+  /** All headers or some of them; standard ones are skipped here. */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
@@ -28,9 +28,9 @@ export type ScanResult =
       readonly findings: readonly Finding[]
       readonly decision: InjectionDecision
     }
-  /** The caller responds with 415: it cannot be known what the upstream would read. */
+  /** The caller responds with 415, because it is not known what the upstream would read. */
   | { readonly kind: 'unsupported_encoding'; readonly content_encoding: string }
-  /** The caller answers 413: the body inflates to more than the limit. */
+  /** The caller responds with 413: the body inflates to more than the limit. */
   | { readonly kind: 'too_large'; readonly limit_bytes: number }
 
 /** What a compressed body may inflate to when the caller names no lower limit. */
@@ -94,7 +94,7 @@ const whitelistRequest = (
   return findings.map((finding) => (isListed ? { ...finding, whitelisted: true } : finding))
 }
 
-/** Scans everything of a request that its sender can fill with text, and decides by the settings. */
+/** Scans everything in a request that its sender controls, and decides according to the settings. */
 export const scanRequest = (
   input: ScanInput,
   settings: CompiledInjectionSettings,
@@ -120,7 +120,7 @@ export const scanWithin = (
       return { kind: 'unsupported_encoding', content_encoding: inflated.content_encoding }
     if (inflated.kind === 'too_large') return inflated
     sources.push(...takeApart(inflated.bytes, input.content_type, 'body', limit_bytes))
-    // For an upstream that does not undo encodings: a text may stand in the header of a compressed body.
+    // For an upstream that ignores encodings: the header of a compressed body may contain a text.
     if (input.content_encoding !== null) sources.push(asItStands(input.body, 'body'))
   }
   const findings: Finding[] = []

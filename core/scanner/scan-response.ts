@@ -13,7 +13,10 @@ export type ResponseInput = {
   readonly content_encoding: string | null
 }
 
-/** Scans a whole response (JSON or text), within a budget that says whether the result counts; what cannot be inflated is for the caller to block. */
+/**
+ * Scans a whole response (JSON or text) within a budget that says whether the result counts. A response that cannot be inflated
+ * must be blocked by the caller.
+ */
 export const scanResponseBody = (
   input: ResponseInput,
   settings: CompiledInjectionSettings,

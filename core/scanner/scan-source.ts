@@ -20,13 +20,13 @@ import { learnedModel } from './model/learned-model.ts'
 import { plainJsonText } from './format/plain-json-text.ts'
 
 /**
- * Hits after which a source of many strings is judged before it is read on: far more than are reported, since most may
- * be quotations. Where too few of them stand, it is read again up to so many times as many.
+ * Number of hits after which a source with many strings is evaluated before reading continues: far more than are reported,
+ * because most may be quotations. If too few of them are findings, reading continues up to this many times as many hits.
  */
 const HITS_FIRST = 2_048
 const HITS_MORE = 16
 
-/** Characters of `matched_text`, by the contract. */
+/** Maximum number of characters of `matched_text`. */
 const EXCERPT_CHARACTERS = 200
 const LARGEST_LOCATION = 400
 
@@ -47,7 +47,7 @@ type Candidate = {
   readonly unless_system_role: boolean
 }
 
-/** Findings of the learned model have its name. */
+/** The name of findings by the learned model. */
 export const LEARNED_NAME = 'learned_model'
 
 let scanner: LayeredScanner | null = null
@@ -92,7 +92,7 @@ const scanOnce = (
   if (!asText && source.format === 'json') isWhole = scanJsonStrings(text, bytes)
   else if (!asText && source.format === 'pairs') {
     eachPair(bytes, ({ name_start, name_end, value_end }) => {
-      if (text.isSated) return
+      if (text.isFull) return
       text.piece(name_start, name_end, false)
       if (value_end > name_end) text.piece(name_end + 1, value_end, false)
     })
@@ -102,7 +102,7 @@ const scanOnce = (
   return isWhole
 }
 
-/** What the patterns, the model and the text itself gave. */
+/** Hits of the patterns, the model and the text itself. */
 const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens: boolean): void => {
   const { patterns } = builtIn()
   const { text } = scanner
@@ -195,7 +195,7 @@ type Place = {
   readonly is_system: boolean
 }
 
-/** The places of offsets that ascend, in one walk. */
+/** The positions of ascending offsets, in one walk. */
 const placesInPairs = (source: Source, offsets: readonly number[]): Place[] => {
   const places: Place[] = []
   eachPair(source.bytes, ({ name_start, name_end, value_end }) => {
@@ -247,7 +247,10 @@ const asWritten = (source: Source, start: number, end: number): string => {
   }
 }
 
-/** What is looked at around an excerpt: the first line of a private key is further away than the name of a password. */
+/**
+ * How much text around an excerpt is considered for masking: the first line of a private key is further away than the name of a
+ * password.
+ */
 const BEFORE_BYTES = 1_024
 const AFTER_BYTES = 256
 
@@ -305,7 +308,7 @@ const scanUntil = (
 ): boolean => {
   const candidates: Candidate[] = []
   const isWhole = scanOnce(source, settings, candidates, budget, false, hit_limit)
-  const isRead = scanner?.text.isSated === false
+  const isRead = scanner?.text.isFull === false
   if (!isWhole) {
     const asText = { ...source, is_noise: source.is_noise === true || isBinary(source.bytes) }
     scanOnce(asText, settings, candidates, budget, true, hit_limit)
@@ -348,7 +351,7 @@ const nameFindings = (
   const placed = checked.map((candidate, index) => ({ candidate, place: places[index] }))
   const isLearned = (one: { readonly candidate: Candidate }): boolean =>
     one.candidate.category === 'learned'
-  // What the model learned comes last: it cannot tell a mention of an attack from the attack.
+  // The learned model comes last: it cannot distinguish a mention of an attack from the attack.
   for (const { candidate, place } of [
     ...placed.filter((one) => !isLearned(one)),
     ...placed.filter(isLearned),
@@ -357,7 +360,7 @@ const nameFindings = (
     if (candidate.category === 'learned' && mentions.has(place.start)) continue
     const key = `${candidate.name} ${candidate.expression ?? ''} ${place.start}`
     const count = (seen.get(key) ?? 0) + 1
-    // A text that mentions an attack over and over may carry it behind the mentions.
+    // A text that mentions an attack repeatedly may contain the attack after the mentions.
     if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, place, candidate))) {
       seen.set(key, count)
       mentions.add(place.start)

@@ -6,7 +6,7 @@ import { binarySources } from './format/take-apart.ts'
 import { PassingScan, type StreamScanner, type TextScan } from './stream/passing-scan.ts'
 import type { StreamFindings, StreamText } from './stream/stream-findings.ts'
 
-/** An event that is longer is scanned and let go in parts. */
+/** A longer event is scanned and forwarded in parts. */
 const LARGEST_EVENT_BYTES = 262_144
 
 const LOCATION = 'response.body'
@@ -33,9 +33,9 @@ const textsOf = (findings: StreamFindings, event: Buffer, isFirst: boolean): Str
 }
 
 /**
- * Scans a stream of events as it passes. An event goes on once it is complete and clean; one that
- * completes an attack, in itself or together with those before, is held back with all that follows.
- * Compressed streams are inflated to be read and let go chunk by chunk.
+ * Scans an event stream while it passes. An event is forwarded once it is complete and clean; one that completes an attack,
+ * alone or together with earlier events, is not, nor is anything after it. Compressed streams are inflated for the scan and
+ * forwarded chunk by chunk.
  */
 export const openStreamScanner = (
   mode: InjectionMode,

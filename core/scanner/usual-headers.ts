@@ -1,6 +1,6 @@
 /**
- * Headers whose value no API reads as text: what frames a message, belongs to proxies and is not forwarded, or is a
- * credential of the caller. All others are scanned, also those that every client sends: an API may store or show them.
+ * Headers whose value no API reads as text: they frame the message, belong to proxies and are not forwarded, or contain the
+ * caller's credential. All others are scanned, also those that every client sends, because an API may store or show them.
  */
 const UNREAD = new Set(
   `authorization proxy-authorization x-api-key api-key x-goog-api-key connection keep-alive proxy-connection te trailer
@@ -11,11 +11,11 @@ const UNREAD = new Set(
 const UNREAD_FAMILIES =
   /^(?::|x-forwarded-|x-envoy-|x-agw-|x-amz-(?:date|security-token|content-sha256)$)/
 
-/** Whether a header is left unread by the scanner. */
+/** Whether the scanner skips a header. */
 export const isUnreadHeader = (name: string): boolean =>
   UNREAD.has(name) || UNREAD_FAMILIES.test(name)
 
-/** Headers that clients, browsers and the large SDKs send by themselves: sessions, versions, ids of traces. */
+/** Headers that clients, browsers and the large SDKs add by themselves: sessions, versions, trace ids. */
 const USUAL = new Set(
   `accept accept-charset accept-encoding accept-language accept-datetime access-control-request-headers access-control-request-method
   age allow alt-used cache-control content-disposition content-encoding content-language content-location content-md5 content-range
@@ -27,6 +27,6 @@ const USUAL = new Set(
 )
 const USUAL_FAMILIES = /^(?:sec-|x-stainless-|x-b3-|amz-sdk-|x-datadog-)/
 
-/** Whether a run of Base64 is nothing to tell of here: such headers hold tokens. What it decodes to is still scanned. */
+/** Whether a run of Base64 is not reported here, because such headers contain tokens. The decoded text is still scanned. */
 export const holdsTokens = (name: string): boolean =>
   USUAL.has(name) || USUAL_FAMILIES.test(name) || name.endsWith('-token')

@@ -3,22 +3,22 @@ import { requiredLiterals } from './required-literals.ts'
 
 /** Four bytes are looked up at a time. */
 const GRAM_BYTES = 4
-/** Of a longer literal the last bytes are enough to tell it from ordinary text. */
+/** For a longer literal, its last bytes are enough to distinguish it from ordinary text. */
 const WINDOW_BYTES = 8
-/** More literals fill the table so far that ordinary text would be searched anyway. */
+/** With more literals the table is so full that ordinary text would be searched anyway. */
 const LITERAL_COUNT = 2_000
 const TABLE_BITS = 16
 const CASE_BITS = 0x20202020
-/** The only characters beyond ASCII that are a letter of ASCII in another case: the Kelvin sign and the long s. */
+/** The only non-ASCII characters that are ASCII letters in another case: the Kelvin sign and the long s. */
 const ODD_CASES = [Buffer.from('\u212a'), Buffer.from('\u017f')] as const
 
 /**
- * Tells texts in which no expression of a set can match, at a fraction of what the search would cost. It looks for
- * no blank, line break or quote, so a text in which these alone are escaped may be given as it is. Plain data, which
- * a thread can hand to another.
+ * Recognizes texts in which no expression of a set can match, at a fraction of the cost of the search. It does not look for
+ * blanks, line breaks or quotes, so a text in which only these are escaped can be passed as it is. Plain data that threads can
+ * exchange.
  */
 export type LiteralFilter = {
-  /** Each literal is longer than this by three bytes, so whoever looks at four bytes every step meets it. */
+  /** Each literal is at least three bytes longer than this, so reading four bytes at every step meets it. */
   readonly step: number
   readonly literals: readonly Uint8Array[]
   /** By the hash of four bytes: which row of `rows`, or 0. */
@@ -27,7 +27,7 @@ export type LiteralFilter = {
   readonly rows: readonly (readonly number[])[]
 }
 
-/** Every match of one of the expressions contains one of these; null where one expression asks for none. */
+/** Every match of one of the expressions contains one of these; null if an expression has no such literal. */
 const literalsOf = (expressions: readonly string[]): Set<string> | null => {
   const all = new Set<string>()
   for (const expression of expressions) {
@@ -45,7 +45,7 @@ const literalsOf = (expressions: readonly string[]): Set<string> | null => {
 const hashGram = (gram: number): number =>
   Math.imul(gram | CASE_BITS, 0x9e3779b1) >>> (32 - TABLE_BITS)
 
-/** Null where an expression has no literal of four bytes that it cannot match without. */
+/** Null if an expression can match without containing a literal of four bytes. */
 export const buildLiteralFilter = (expressions: readonly string[]): LiteralFilter | null => {
   const found = literalsOf(expressions)
   if (found === null || found.size === 0) return null
@@ -66,7 +66,7 @@ export const buildLiteralFilter = (expressions: readonly string[]): LiteralFilte
   return { step, literals, table, rows }
 }
 
-/** A search for one byte is far cheaper, and mostly enough. */
+/** A search for one byte is far cheaper and usually enough. */
 const hasOddCase = (text: Buffer, odd: Buffer): boolean =>
   text.indexOf(odd[0] as number) >= 0 && text.includes(odd)
 
@@ -87,7 +87,7 @@ const findsLiteral = ({ step, table, rows, literals }: LiteralFilter, text: Buff
   const shift = 32 - TABLE_BITS
   const last = text.length - GRAM_BYTES
   const view = new DataView(text.buffer, text.byteOffset, text.byteLength)
-  // Text made of beginnings of literals is searched instead: comparing would cost more.
+  // A text made of beginnings of literals is searched with the expressions instead: comparing would cost more.
   let comparisons = text.length >> 3
   for (let at = 0; at <= last; at += step) {
     const gram = view.getInt32(at, true)

@@ -1,11 +1,11 @@
-/** More alternatives than this are not spelled out: what stands before and after them is looked at instead. */
+/** More alternatives than this are not listed: the texts before and after them are used instead. */
 const ALTERNATIVES = 64
-/** Nested deeper than anybody writes; the expression then has no literals that we know of. */
+/** Nesting deeper than in any realistic expression; such an expression has no known literals. */
 const DEEPEST_GROUP = 32
 
 /**
- * What is known of a part of an expression: all texts that it matches (`exact`), or texts of which one stands in
- * whatever it matches (`required`), or neither.
+ * What is known about a part of an expression: all texts that it matches (`exact`), or texts of which every match contains one
+ * (`required`), or neither.
  */
 type Known = {
   readonly exact: ReadonlySet<string> | null
@@ -24,7 +24,7 @@ const shortest = (texts: ReadonlySet<string>): number => {
   return least
 }
 
-/** The set whose shortest text is longer says more. */
+/** The set whose shortest text is longer is more specific. */
 const better = (
   a: ReadonlySet<string> | null,
   b: ReadonlySet<string> | null,
@@ -97,7 +97,7 @@ class Reader {
     return joined(parts)
   }
 
-  /** What a quantifier behind a part leaves of it. */
+  /** What is known about a part after its quantifier is applied. */
   #repeated(part: Known): Known {
     const rest = this.#text.slice(this.#at, this.#at + 16)
     const counted = /^\{(\d+)(?:,\d*)?\}/.exec(rest)
@@ -139,7 +139,7 @@ class Reader {
     return known
   }
 
-  /** Members of a small class are spelled out; ranges, negations and named classes are not. */
+  /** Members of a small class are listed; ranges, negations and named classes are not. */
   #class(): Known {
     const text = this.#text
     const isNegated = text[this.#at] === '^'
@@ -177,8 +177,8 @@ const literal = (character: string): Known =>
     : UNKNOWN
 
 /**
- * Texts of which one stands, in whatever case, in everything that an RE2 expression matches; null where none are known.
- * They are ASCII, in lower case, and may be short.
+ * Texts of which every match of an RE2 expression contains one, in any case; null if none are known. They are ASCII, in lower
+ * case, and may be short.
  */
 export const requiredLiterals = (expression: string): ReadonlySet<string> | null => {
   try {

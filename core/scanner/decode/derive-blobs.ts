@@ -4,7 +4,7 @@ import type { DerivedText } from './derived-text.ts'
 
 /** Base64 in mail is wrapped at 76 columns, in PEM at 64; shorter lines are lines of text. */
 const WRAPPED_LINE_BYTES = 60
-/** Fewer bytes than this hide no sentence. */
+/** Fewer bytes than this cannot hide a sentence. */
 const SHORTEST_BLOB_BYTES = 16
 const SHORTEST_RUN_BYTES = 12
 
@@ -13,7 +13,7 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
   BASE64[character.charCodeAt(0)] = 1
 }
 
-/** Where the run of Base64 characters around `at` begins and ends; line breaks, raw or escaped, are within. */
+/** Where the run of Base64 characters around `at` begins and ends; it may contain line breaks, raw or escaped. */
 const blobAround = (source: Buffer, at: number, floor: number): { start: number; end: number } => {
   let start = at
   while (start > floor && BASE64[source[start - 1] as number] === 1) start -= 1
@@ -63,7 +63,7 @@ const compact = (source: Buffer, start: number, end: number): Buffer => {
 const isPrintable = (byte: number): boolean =>
   (byte >= 0x20 && byte < 0x7f) || byte === 0x0a || byte === 0x0d || byte === 0x09
 
-/** The text in decoded bytes: all of it, read as UTF-16 where every second byte is zero, or its readable runs. */
+/** The text in decoded bytes: all of it, as UTF-16 if every second byte is zero, or its readable runs. */
 const textIn = (bytes: Buffer): Buffer | null => {
   if (bytes.length < SHORTEST_RUN_BYTES - 2) return null
   let zeros = 0
@@ -104,7 +104,7 @@ export type Blob = {
 const ALIGNMENTS = [0, 1, 2, 3]
 const PROBE_CHARACTERS = 64
 
-/** Letters that stand directly before Base64 shift it: the alignment whose beginning reads as text, else none. */
+/** Letters directly before Base64 shift it: the alignment whose beginning is readable as text, else none. */
 const alignment = (characters: Buffer): number => {
   for (const skip of ALIGNMENTS) {
     const probe = Buffer.from(
@@ -140,7 +140,7 @@ const decodeBlob = (source: Buffer, at: number, start: number, end: number): Blo
       },
     ]
   }
-  // What stands before a slash may be a path, so the word is also read by itself.
+  // The text before a slash may be a path, so the last word is also decoded by itself.
   return [start, ...(at > start ? [at] : [])].map((from) => {
     const characters = compact(source, from, end)
     let kinds = 0

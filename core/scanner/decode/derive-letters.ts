@@ -7,7 +7,7 @@ import { type LetterTrie, segmentLetters } from './letter-trie.ts'
 const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
-/** How much text around a sign is read in another way: what an attack needs, not the whole window. */
+/** How much text around a sign is decoded: enough for an attack, not the whole window. */
 const AROUND_BYTES = 300
 
 const derived = (via: DerivedText['via'], text: Buffer, offsets: Int32Array): DerivedText => ({
@@ -18,7 +18,7 @@ const derived = (via: DerivedText['via'], text: Buffer, offsets: Int32Array): De
   end: (offsets[offsets.length - 1] ?? 0) + 1,
 })
 
-/** The stretches around places of the window in which at least `least` of them stand. */
+/** The stretches of the window around the given positions that contain at least `least` of them. */
 export const stretchesAround = (
   places: readonly number[],
   end: number,
@@ -50,7 +50,7 @@ export const deriveRot13 = (view: WindowView, start: number, end: number): Deriv
   return derived('rot13', text, view.offsets.slice(start, end))
 }
 
-/** ASCII only: a sequence of UTF-8 that is turned round is no character, and those words are not looked for. */
+/** ASCII only: a reversed UTF-8 sequence is not a character, and such words are not looked for. */
 export const deriveReversed = (view: WindowView, start: number, end: number): DerivedText =>
   derived(
     'reversed',
@@ -95,7 +95,7 @@ export const deriveLeet = (
   return derived('leetspeak', text, view.offsets.slice(start, end))
 }
 
-/** Of the places of symbols, those in a word that is one of the patterns' once they are read as letters. */
+/** The positions of symbols in words that are words of the patterns once the symbols are read as letters. */
 export const leetPlaces = (view: WindowView, table: TokenTable): number[] =>
   view.signs.symbols.filter((place) => {
     const { text } = view
@@ -109,7 +109,7 @@ export const leetPlaces = (view: WindowView, table: TokenTable): number[] =>
 
 const isLeetOrLetter = (byte: number): boolean => isLetter(byte) || leetLetter(byte) !== 0
 
-/** Parts of words that an attack cannot do without; the digit 1 is i or l. */
+/** Parts of words that every attack contains; the digit 1 is i or l. */
 const TELLING =
   /[i1]gn[o0]re|f[o0]rget|d[i1]sreg|[i1]nstruc|pr[o0]mpt|ru[l1]es|revea[l1]|secret|passw[o0]rd|syste|safet|restr[i1]c|bypass|jai[l1]br|gu[i1]de[l1]|d[i1]rect[i1]v|exf[i1][l1]t|credent/
 
@@ -118,7 +118,7 @@ const joinable = (byte: number): number => {
   return isDigit(byte) || byte === 0x40 || byte === 0x24 ? leetLetter(byte) : 0
 }
 
-/** The letters of a stretch of the window, without what stands between them; `1` stays undecided. */
+/** The letters of a stretch of the window, without the characters between them; `1` stays undecided. */
 const lettersOf = (
   view: WindowView,
   start: number,
@@ -139,8 +139,8 @@ const lettersOf = (
 }
 
 /**
- * Takes out what separates the letters of the stretches, reads digits as letters, and cuts the rest into
- * words again; stretches without a telling part are left out.
+ * Removes what separates the letters of the stretches, reads digits as letters, and splits the result into words again.
+ * Stretches without a characteristic part are left out.
  */
 export const deriveJoined = (
   view: WindowView,

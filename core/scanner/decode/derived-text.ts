@@ -1,4 +1,4 @@
-/** A text that a reader of the source could make of it, and where in the source each byte came from. */
+/** A text that a reader could decode from the source, and the source position of each byte. */
 export type DerivedText = {
   readonly via:
     | 'rot13'

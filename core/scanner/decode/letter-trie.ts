@@ -25,15 +25,15 @@ export const buildLetterTrie = (words: Iterable<string>): LetterTrie => {
 }
 
 const UNKNOWN_LETTER_COST = 4
-/** A word costs one, short ones more: letters strewn in a text spell them by chance. */
+/** A word costs one, short words more, because scattered letters spell them by chance. */
 const WORD_COST = [0, 3, 2, 1.2, 1, 1]
 const LONGEST_WORD = 20
 
 const EITHER = 0x31
 
 /**
- * Cuts letters without spaces into words of the vocabulary, at the least cost. The byte `1` stands for
- * i or l and is replaced in place by what fits.
+ * Splits letters without spaces into words of the vocabulary, at the lowest cost. The byte `1` stands for i or l and is
+ * replaced in place by the letter that fits.
  * @returns the offsets where words begin, ascending; runs of unknown letters count as one word
  */
 export const segmentLetters = (trie: LetterTrie, letters: Uint8Array): number[] => {

@@ -4,17 +4,19 @@ const OPEN_OBJECT = 0x7b
 const SKIPPED: ReadonlySet<number> = new Set([
   0x20, 0x09, 0x0a, 0x0d, 0, 0xef, 0xbb, 0xbf, 0xfe, 0xff,
 ])
-/** What may follow the bracket of an array that holds objects, also in lenient readers: values in quotes, comments. */
+/**
+ * What may follow the opening bracket of an array that contains objects, also for lenient readers: values in quotes, comments.
+ */
 const IN_ARRAY: ReadonlySet<number> = new Set([OPEN_OBJECT, OPEN_ARRAY, 0x22, 0x27, 0x2f])
 /**
- * Large bodies in Brotli begin with a square bracket, and one in fifty goes on like an array; JSON has no control
- * characters, and of so many bytes in Brotli one in three thousand has none.
+ * Large Brotli bodies begin with a square bracket, and one in fifty continues like an array. JSON has no control characters;
+ * only one in three thousand Brotli bodies has none in this many bytes.
  */
 const PROBE_BYTES = 64
 
 /**
- * Whether somebody who takes these bytes as they are, in UTF-8, UTF-16 or UTF-32, might read a JSON object in them. An
- * array counts when it may hold one.
+ * Whether a reader that takes these bytes as they are, in UTF-8, UTF-16 or UTF-32, might read a JSON object in them. An array
+ * counts if it may contain one.
  */
 export function beginsLikeJson(bytes: Buffer): boolean {
   const start = skip(bytes, 0)

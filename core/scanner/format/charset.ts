@@ -1,4 +1,4 @@
-/** Labels whose texts are UTF-8 byte for byte as far as the scanner cares. */
+/** Charset labels whose texts the scanner can read as UTF-8. */
 const AS_UTF8 = /^(?:utf-?8|us-ascii|ascii|iso-8859-1|latin1|windows-1252)$/
 
 const UTF16_PROBE_BYTES = 512
@@ -21,7 +21,7 @@ export const parameterOf = (
 const isUtf16 = (body: Buffer): 'utf-16le' | 'utf-16be' | null => {
   if (body[0] === 0xff && body[1] === 0xfe) return 'utf-16le'
   if (body[0] === 0xfe && body[1] === 0xff) return 'utf-16be'
-  // Without a mark: the ASCII of a text in UTF-16 has a zero in every second byte, and only there.
+  // Without a byte-order mark: ASCII characters in UTF-16 have a zero in every second byte, and only there.
   const probe = Math.min(body.length & ~1, UTF16_PROBE_BYTES)
   const zero = body.indexOf(0)
   if (zero < 0 || zero >= probe) return null
@@ -51,11 +51,11 @@ const fromUtf32 = (body: Buffer): Buffer => {
   return Buffer.from(text)
 }
 
-/** Which encoding of wide units bytes are in, by their beginning. */
+/** The wide encoding (UTF-16 or UTF-32) of bytes, according to their beginning. */
 export const wideCharset = (body: Buffer): 'utf-16le' | 'utf-16be' | 'utf-32' | null =>
   isUtf32(body) ? 'utf-32' : isUtf16(body)
 
-/** Bytes in an encoding of wide units, as UTF-8. */
+/** Converts bytes in a wide encoding to UTF-8. */
 export const decodeWide = (
   body: Buffer,
   charset: NonNullable<ReturnType<typeof wideCharset>>,

@@ -4,7 +4,7 @@ import { beginsLikeJson } from './begins-like-json.ts'
 
 export type Inflated =
   | { readonly kind: 'inflated'; readonly bytes: Buffer; readonly was_compressed: boolean }
-  /** Unknown encoding, or the bytes do not match it: it cannot be known what the upstream would read. */
+  /** The encoding is unknown or the bytes do not match it, so it is not known what the upstream would read. */
   | { readonly kind: 'unsupported'; readonly content_encoding: string }
   | { readonly kind: 'too_large'; readonly limit_bytes: number }
 
@@ -16,7 +16,7 @@ const ZSTD_CHUNK_BYTES = 65_536
 
 class TooLarge extends Error {}
 
-/** Window sizes and block lengths are read before a byte is decompressed, so that none reserves memory. */
+/** Window sizes and block lengths are read before anything is decompressed, so that no frame can reserve memory. */
 const checkZstdFrames = (bytes: Buffer): boolean => {
   let at = 0
   while (at < bytes.length) {
@@ -105,8 +105,8 @@ const inflateOne = (
 }
 
 /**
- * Some servers answer DEFLATE without the frame of zlib that RFC 9110 asks for. In a request it is not taken: nearly any
- * text can be made to begin with such a stream, and an upstream that ignores encodings would read the text.
+ * Some servers send DEFLATE without the zlib header that RFC 9110 requires. It is not accepted in a request: nearly any text
+ * can be made to begin with such a stream, and an upstream that ignores encodings would read the text.
  */
 export type MessageKind = 'request' | 'response'
 
@@ -131,7 +131,7 @@ export const inflateBody = (
   let bytes = body
   for (const name of names.reverse()) {
     if (bytes.length === 0) break
-    // Text can be made that is a stream of DEFLATE as well; who does not undo encodings would read the text.
+    // A text can be crafted that is also a DEFLATE stream; an upstream that ignores encodings would read the text.
     if (beginsLikeJson(bytes)) return unsupported
     try {
       const inflated = inflateOne(name, bytes, limit_bytes, of)

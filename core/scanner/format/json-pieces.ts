@@ -3,18 +3,18 @@ import { walkJson } from '../../http-message/walk-json.ts'
 import type { TextScanner } from '../text/text-scanner.ts'
 
 /**
- * Scans every string of a JSON text, keys and values alike, at any depth and in any number; several
- * documents may follow one another (NDJSON).
- * @returns whether the text was JSON to its end, or until the scanner had enough; if not, the rest was not scanned
+ * Scans every string of a JSON text, keys and values, at any depth and in any number; several documents may follow one another
+ * (NDJSON).
+ * @returns whether the text was JSON up to its end, or up to where the scanner stopped; if not, the rest was not scanned
  */
 export const scanJsonStrings = (scanner: TextScanner, source: Buffer): boolean => {
   const end = source.length
-  let isSated = false
+  let isFull = false
   const onString = (start: number): number => {
     const close = scanner.piece(start + 1, end, true)
     if (close >= end || source[close] !== QUOTE) return -1
-    isSated = scanner.isSated
-    return isSated ? -1 : close + 1
+    isFull = scanner.isFull
+    return isFull ? -1 : close + 1
   }
-  return walkJson(source, 0, end, 'lenient', { onString }) >= 0 || isSated
+  return walkJson(source, 0, end, 'lenient', { onString }) >= 0 || isFull
 }

@@ -11,13 +11,13 @@ export type JsonPlace = {
 
 /** Deeper paths are cut in the middle; an operator needs the beginning and the end. */
 const SHOWN_STEPS = 32
-/** How many objects above the text its message may be: `messages[0].content[1].text`. */
+/** How many objects above the text its message may be, as in `messages[0].content[1].text`. */
 const MESSAGE_LEVELS = 3
 const KEY_BYTES = 256
 
 type Level = { readonly isObject: boolean; key: string; index: number; roles: number }
 
-/** Bits of `Level.roles`: a member `role` that names the system, one that names another. */
+/** Bits of `Level.roles`: a member `role` names the system; one names another role. */
 const SYSTEM_ROLE = 1
 const OTHER_ROLE = 2
 /** Members of chat APIs that contain the operator's instructions. */
@@ -71,7 +71,7 @@ const noteRole = (level: Level, role: string): void => {
   level.roles |= /^(?:system|developer)$/i.test(role) ? SYSTEM_ROLE : OTHER_ROLE
 }
 
-/** Follows a walk and keeps where it is. */
+/** Follows a walk and keeps the current position. */
 class Locator implements JsonVisitor {
   readonly found: Found[] = []
   readonly #source: Buffer
@@ -111,7 +111,7 @@ class Locator implements JsonVisitor {
     return after
   }
 
-  /** Every offset that is not behind this string is in it. */
+  /** Every offset that is not after this string is in it. */
   #take(start: number, end: number, isKey: boolean): void {
     const { found } = this
     const offsets = this.#offsets
@@ -127,9 +127,9 @@ class Locator implements JsonVisitor {
 }
 
 /**
- * Walks a JSON text once and says where each of the offsets is; they must ascend. An operator speaks in
- * an object whose `role` is the system's, whatever its members' order, unless another member `role` says
- * otherwise.
+ * Walks a JSON text once and returns the position of each offset; the offsets must ascend. An object contains operator
+ * instructions if its `role` is that of the system, whatever the order of its members, unless a second member `role` names
+ * another role.
  */
 export const locateJson = (source: Buffer, offsets: readonly number[]): JsonPlace[] => {
   const locator = new Locator(source, offsets)

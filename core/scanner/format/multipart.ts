@@ -1,7 +1,7 @@
 import { parameterOf } from './charset.ts'
 import type { Source } from './source.ts'
 
-/** More parts than any form has; the rest is one text. */
+/** More parts than any form has; the rest is scanned as one text. */
 const LARGEST_PART_COUNT = 1_000
 
 const SNIFFED_BYTES = 2_048
@@ -15,7 +15,7 @@ const beginsWithDash = (body: Buffer): boolean => {
   return body[i] === 0x2d
 }
 
-/** The boundary that the type names, or the one with which the body begins. */
+/** The boundary of the content type, or the one at the beginning of the body. */
 export const boundaryOf = (body: Buffer, contentType: string | null): string | null => {
   const named = /^\s*multipart\//i.test(contentType ?? '')
     ? parameterOf(contentType, 'boundary')

@@ -1,4 +1,4 @@
-/** `a=1&b=2`, of a query or a form: where each name and value is. */
+/** The positions of the names and values of a query or form (`a=1&b=2`). */
 export type Pair = {
   readonly name_start: number
   readonly name_end: number
@@ -21,7 +21,7 @@ export const eachPair = (source: Buffer, take: (pair: Pair) => void): void => {
   }
 }
 
-/** The plus sign means a space; lengths stay, so that offsets do. */
+/** A plus sign means a space. The length does not change, so that offsets stay valid. */
 export const spacesForPlus = (source: Buffer): Buffer => {
   const copy = Buffer.from(source)
   for (let i = 0; i < copy.length; i += 1) if (copy[i] === 0x2b) copy[i] = 0x20

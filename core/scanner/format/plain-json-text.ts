@@ -4,10 +4,10 @@ const BACKSLASH = 0x5c
 const FOUR_BACKSLASHES = 0x5c5c5c5c
 const WORD_BYTES = 4
 
-/** A JSON text with the escapes of its strings undone, and the way back to the offsets of the source. */
+/** A JSON text with the escapes of its strings decoded, and a mapping to the offsets of the source. */
 export type PlainText = { readonly text: Buffer; readonly sourceOffset: (offset: number) => number }
 
-/** Line breaks are most of the escapes of a text, so they take the short way. */
+/** Most escapes of a text are line breaks, so they are handled first. */
 const readPlainEscape = (source: Buffer, at: number, into: Escape): void => {
   if (source[at + 1] !== 0x6e) {
     readEscape(source, at, source.length, true, into)
@@ -18,8 +18,8 @@ const readPlainEscape = (source: Buffer, at: number, into: Escape): void => {
 }
 
 /**
- * Undoes the escapes, for expressions that operators write against plain text. Four bytes are copied at a time as long
- * as none is a backslash, which keeps this far below the cost of the search.
+ * Decodes the escapes, because operators write their expressions for plain text. Four bytes are copied at a time while none is
+ * a backslash, so the cost stays far below that of the search.
  */
 export const plainJsonText = (source: Buffer): PlainText => {
   let at = source.indexOf(BACKSLASH)

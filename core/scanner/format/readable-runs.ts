@@ -1,10 +1,10 @@
-/** A text has at most this share of control characters; a picture or an archive has more than a tenth. */
+/** A text has at most this share of control characters; an image or an archive has more than a tenth. */
 const TEXT_BYTES_PER_CONTROL = 32
 
 const isControl = (byte: number): boolean =>
   byte < 0x20 ? byte !== 0x09 && byte !== 0x0a && byte !== 0x0d : byte === 0x7f
 
-/** Whether bytes are no text in any charset that keeps ASCII. */
+/** Whether bytes are not text in any charset that contains ASCII. */
 export const isBinary = (body: Buffer): boolean => {
   let left = body.length / TEXT_BYTES_PER_CONTROL
   for (let i = 0; i < body.length; i += 1) {
@@ -24,16 +24,16 @@ const characterLength = (body: Buffer, at: number): number => {
   return at + length <= body.length ? length : 0
 }
 
-/** A word of a command or an attack; shorter runs come by chance in any bytes. */
+/** The length of a word in a command or an attack; shorter runs occur by chance in any bytes. */
 const WORD_BYTES = 3
-/** A sentence. */
+/** The length of a sentence. */
 const SENTENCE_BYTES = 40
 
 export type ReadableRuns = { readonly words: Buffer | null; readonly sentences: Buffer | null }
 
-/** What of binary bytes a reader of strings would see, one run a line: all that may be words, and those of a sentence's length. */
+/** The readable runs of binary bytes, one per line: everything that may be words, and runs of a sentence's length. */
 export const readableRuns = (body: Buffer): ReadableRuns => {
-  // Every line end stands in place of a byte that is left out, but for the last.
+  // Every line end except the last replaces a byte that is left out.
   const words = Buffer.allocUnsafe(body.length + 1)
   const sentences: Buffer[] = []
   let n = 0

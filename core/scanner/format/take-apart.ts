@@ -20,7 +20,7 @@ const looksLikeForm = (body: Buffer): boolean => {
   return /^[^\s=&<{["]{1,200}=/.test(head) && !/[\s<>{}"]/.test(head)
 }
 
-/** Compressed without saying so: some servers look for themselves. */
+/** Compressed without a content encoding: some servers detect this by themselves. */
 const inflateUnannounced = (body: Buffer, limit_bytes: number): Buffer | null => {
   if (body[0] !== 0x1f || body[1] !== 0x8b) return null
   try {
@@ -31,8 +31,8 @@ const inflateUnannounced = (body: Buffer, limit_bytes: number): Buffer | null =>
 }
 
 /**
- * What a body is, by its bytes rather than by its label: the texts to scan. Where bytes can be read in
- * two ways, both are scanned.
+ * The texts to scan in a body, according to its bytes rather than its content type. If bytes can be read in two ways, both are
+ * scanned.
  */
 export const takeApart = (
   body: Buffer,
@@ -83,7 +83,7 @@ export const asItStands = (body: Buffer, location: string): Source => ({
   is_noise: isBinary(body),
 })
 
-/** The texts in a picture, an archive or a file of another format. Single words among noise say nothing to the model. */
+/** The texts in an image, an archive or a file of another format. Single words within noise mean nothing to the model. */
 export const binarySources = (body: Buffer, location: string): Source[] => {
   const sources: Source[] = []
   const { words, sentences } = readableRuns(body)

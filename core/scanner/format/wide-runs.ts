@@ -1,4 +1,4 @@
-/** Fewer characters hide no sentence, and come by chance in tables of small numbers. */
+/** Fewer characters cannot hide a sentence, and occur by chance in tables of small numbers. */
 const SHORTEST_RUN = 12
 
 const PRINTABLE = Uint8Array.from({ length: 256 }, (_, byte) =>
@@ -6,8 +6,8 @@ const PRINTABLE = Uint8Array.from({ length: 256 }, (_, byte) =>
 )
 
 /**
- * The runs of UTF-16 in bytes that are something else, one per line; null where there are none. Of either byte order,
- * since the one looks like the other a byte later. Letters of ASCII alone: others look like any numbers.
+ * The UTF-16 runs in other binary bytes, one per line; null if there are none. In either byte order, because one looks like the
+ * other shifted by a byte. ASCII letters only: others look like arbitrary numbers.
  */
 export const wideRuns = (body: Buffer): Buffer | null => {
   const first = body.indexOf(0)

@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs'
 import { fromRoot } from '../../root.ts'
 
 /**
- * A linear model over hashed words and pairs of words, beside the patterns. One byte a weight; made by
- * `bench/train-model.ts` from labelled texts.
+ * A linear model over hashed words and word pairs, used in addition to the patterns. One byte per weight;
+ * `bench/train-model.ts` trains it with labelled texts.
  */
 export type LearnedModel = {
   readonly weights: Int8Array
   /** The scale of the weights. */
   readonly scale: number
   readonly bias: number
-  /** A stretch that scores higher is a finding. */
+  /** A section with a higher score is a finding. */
   readonly threshold: number
 }
 
-/** Words whose weights are summed together; half of them overlap with the stretch before. */
+/** Words whose weights are added up; half of them overlap with the previous section. */
 export const STRETCH_WORDS = 96
 export const HALF_STRETCH_WORDS = STRETCH_WORDS / 2
-/** Shorter texts hold too little to judge. */
+/** Shorter texts contain too few words to be judged. */
 export const LEAST_WORDS = 8
 export const MODEL_BITS = 18
 
@@ -32,9 +32,9 @@ const mix = (a: number, b: number): number => {
 
 const MASK = (1 << MODEL_BITS) - 1
 
-/** Where the weight of a word is. */
+/** The index of a word's weight. */
 export const wordFeature = (hash: number): number => mix(hash, 1) & MASK
-/** Where the weight of a word behind another is. */
+/** The index of the weight of a word that follows another. */
 export const pairFeature = (hash: number, before: number): number => mix(hash, before) & MASK
 
 export const readModel = (bytes: Buffer): LearnedModel => {

@@ -6,7 +6,7 @@ import {
   STRETCH_WORDS,
 } from './learned-model.ts'
 
-/** The words that weighed most, shown as the excerpt. */
+/** The words with the highest weights, shown as the excerpt. */
 const SHOWN_WORDS = 12
 
 export type LearnedHit = { readonly from: number; readonly to: number }
@@ -48,8 +48,8 @@ const heaviest = (weights: Int8Array, hashes: Int32Array, from: number, to: numb
 }
 
 /**
- * Scores the words from `first` to `end` in stretches that overlap by half.
- * @returns the words that weighed most in the highest stretch above the threshold, or null
+ * Scores the words from `first` to `end` in sections that overlap by half. @returns the words with the highest weights in the
+ * highest section above the threshold, or null
  */
 export const scoreWords = (
   model: LearnedModel,

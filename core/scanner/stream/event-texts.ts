@@ -1,10 +1,10 @@
 import { QUOTE, readString, skipLooseString, skipStart } from '../../http-message/json-lexis.ts'
 import { type JsonVisitor, walkJson } from '../../http-message/walk-json.ts'
 
-/** A string of an event, and the place it has in events of its kind. */
+/** A string of an event, and its position in events of this kind. */
 export type EventText = { readonly path: string; readonly text: string }
 
-/** More strings than an event of any API holds; the event as a whole is scanned besides. */
+/** More strings than an event of any API has; the event as a whole is scanned as well. */
 const LARGEST_TEXT_COUNT = 256
 const DEEPEST_PATH = 16
 const OPEN_ARRAY = 0x5b
@@ -16,11 +16,11 @@ type Level = {
   readonly parent: Level | null
   /** The way from the parent to here. */
   readonly step: string
-  /** Of the present member, with a number behind it where the name came before. */
+  /** The name of the current member, with a number appended if the name has occurred before. */
   key: string
   readonly keys: string[]
   place: number
-  /** The member `index`, by which choices and content blocks are told apart, not by their place. */
+  /** The member `index`, which distinguishes choices and content blocks; their position does not. */
   index: string
 }
 
@@ -34,7 +34,7 @@ const stepIn = (level: Level | null): string => {
 const pathOf = (level: Level | null, step: string): string =>
   level === null ? step : pathOf(level.parent, level.step) + level.index + step
 
-/** The text of a JSON string that may hold anything; the bytes themselves where its escapes are not JSON's. */
+/** The decoded text of a JSON string, or its bytes as they are if its escapes are invalid. */
 const textOf = (source: Buffer, start: number, end: number): string => {
   try {
     return readString(source, start, end)
@@ -43,7 +43,7 @@ const textOf = (source: Buffer, start: number, end: number): string => {
   }
 }
 
-/** Gathers the strings of a walk with the way that led to them. */
+/** Collects the strings of a walk with their paths. */
 class TextCollector implements JsonVisitor {
   readonly found: Found[] = []
   readonly #source: Buffer
@@ -91,14 +91,14 @@ class TextCollector implements JsonVisitor {
   }
 }
 
-/** Of two members of one name readers take either, so that each has a place of its own. */
+/** Readers differ in which of two members with the same name they use, so each has a position of its own. */
 const enter = (level: Level, name: string): void => {
   const before = level.keys.filter((key) => key === name).length
   level.key = before === 0 ? name : `${name}~${before + 1}`
   if (level.keys.length < LARGEST_TEXT_COUNT) level.keys.push(name)
 }
 
-/** The strings of an event by their place; the whole data, if it is not JSON. */
+/** The strings of an event by their position; the whole data if it is not JSON. */
 export const eventTexts = (data: Buffer): EventText[] => {
   const whole = (): EventText[] => [{ path: '', text: data.toString() }]
   const first = data[skipStart(data)]

@@ -6,9 +6,9 @@ import { StreamFindings, type StreamText } from './stream-findings.ts'
 import { openStreamInflater } from './stream-inflater.ts'
 
 export type StreamVerdict = {
-  /** Bytes of the stream, from its beginning, that may go to the caller. Never less than before. */
+  /** How many bytes from the beginning of the stream may be forwarded. Never decreases. */
   readonly clean_until_bytes: number
-  /** What was found in this push and not reported before. */
+  /** New findings in this chunk. */
   readonly findings: readonly Finding[]
   readonly decision: InjectionDecision
   /** The stream ends at `clean_until_bytes`: blocked, or it cannot be read. */
@@ -16,7 +16,7 @@ export type StreamVerdict = {
 }
 
 export type StreamScanner = {
-  /** Takes the next chunk; `end` with the last one. Calls must follow one another. */
+  /** Accepts the next chunk; `end` with the last one. Calls must not overlap. */
   push(chunk: Buffer, end: boolean): Promise<StreamVerdict>
   close(): void
 }
@@ -73,14 +73,14 @@ export abstract class PassingScan implements StreamScanner {
     if (bytes === 'too_large') return 'too_large'
     if (bytes === 'unsupported') return 'unsupported_encoding'
     await this.take(bytes, end)
-    // What was inflated cannot be told apart by events, so its chunk goes on as a whole.
+    // Inflated events cannot be mapped to compressed bytes, so a chunk is forwarded as a whole.
     if (this.#cut === null && !isPlain) this.#clean = this.#received
     return this.#cut
   }
 
   /**
-   * Scans texts; without a finding that blocks, so many bytes of a plain body may go on.
-   * @returns false where the stream ends here
+   * Scans texts; without a blocking finding, this many bytes of an uncompressed body may be forwarded. @returns false if the
+   * stream ends here
    */
   protected async scan(texts: readonly StreamText[], clean_bytes: number): Promise<boolean> {
     const scanning = this.#scanTexts(texts.map(({ source }) => source))

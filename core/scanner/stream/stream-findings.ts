@@ -2,17 +2,17 @@ import { type Finding, FINDING_LIMIT } from '../finding.ts'
 import type { Source } from '../format/source.ts'
 import { eventTexts } from './event-texts.ts'
 
-/** How much of the text before is looked at together with new text; no expression spans more. */
+/** How much preceding text is scanned together with new text; no expression spans more. */
 const WINDOW_CHARACTERS = 1_024
-/** Places whose texts are joined over events; APIs stream into one or two. */
+/** Maximum number of positions whose texts are joined over events; APIs stream into one or two. */
 const LARGEST_WINDOW_COUNT = 64
-/** Strings that come back unchanged in every event (ids, model names) are no text that grows. */
+/** Strings that repeat unchanged in every event (ids, model names) are not a growing text. */
 const REPEATED_CHARACTERS = 8
 
-/** A text of a stream; `location` replaces what the scan says, where that knows less. */
+/** A text of a stream; `location`, if given, replaces the less specific one of the scan. */
 export type StreamText = { readonly source: Source; readonly location: string | null }
 
-/** What was found in a stream so far, and the end of each text that grows in it. */
+/** The findings in a stream so far, and the end of each growing text in it. */
 export class StreamFindings {
   readonly #windows = new Map<string, { tail: string; last: string }>()
   readonly #reported = new Set<string>()
@@ -41,8 +41,8 @@ export class StreamFindings {
   }
 
   /**
-   * The strings of an event, each with what came before it at its place, so that an attack cut into tokens reads as one.
-   * @param suffix of the places, for another reading of the same events
+   * The strings of an event, each with the preceding text at its position, so that an attack that is split into tokens is read
+   * as one text. @param suffix appended to the positions, for another reading of the same events
    */
   joined(data: string, suffix = ''): StreamText[] {
     const texts: StreamText[] = []

@@ -7,7 +7,7 @@ import {
   type Inflate,
 } from 'node:zlib'
 
-/** What one chunk may inflate to: a bomb ends here, an ordinary chunk is a thousand times smaller. */
+/** Maximum size of one inflated chunk. Stops decompression bombs; an ordinary chunk is a thousand times smaller. */
 const INFLATED_CHUNK_BYTES = 8 * 1024 * 1024
 
 export type InflatedChunk = Buffer | 'unsupported' | 'too_large'
@@ -47,8 +47,8 @@ const inflateWith = (stream: Gunzip | Inflate | BrotliDecompress): StreamInflate
 }
 
 /**
- * An inflater for one content encoding; null for one that cannot be undone. Zstandard is not: where zlib
- * lacks it, no decoder tells before it reserves what a frame asks for.
+ * An inflater for one content encoding; null for one that is not supported. Zstandard is not: where zlib lacks it, no decoder
+ * checks the window size before it reserves the memory.
  */
 export const openStreamInflater = (
   content_encoding: string | null,

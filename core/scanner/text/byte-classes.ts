@@ -35,15 +35,15 @@ export const BYTE_CLASS = Uint8Array.from({ length: 256 }, (_, byte) => classify
 export const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte + 32 : byte,
 )
-/** Above the lower-case letter in `WORD_BYTE`: one bit a kind. */
+/** Above the lower-case letter in `WORD_BYTE`: one bit per kind. */
 export const WORD_KIND_SHIFT = 8
-/** 0 where the byte is neither letter nor digit; else it in lower case and, shifted, the bit of its kind. */
+/** 0 if the byte is neither letter nor digit, else the lower-case byte and, shifted, the bit of its kind. */
 export const WORD_BYTE = Uint16Array.from({ length: 256 }, (_, byte) => {
   const kind = BYTE_CLASS[byte] as number
   const isWord = kind === BYTE.lower || kind === BYTE.upper || kind === BYTE.digit
   return isWord ? (LOWER_CASE[byte] as number) | (1 << (WORD_KIND_SHIFT + kind)) : 0
 })
-/** 255 where the byte is no hex digit. */
+/** 255 if the byte is not a hex digit. */
 export const HEX_VALUE = Uint8Array.from({ length: 256 }, (_, byte) => {
   const value = '0123456789abcdef'.indexOf(String.fromCharCode(byte).toLowerCase())
   return value < 0 ? 255 : value

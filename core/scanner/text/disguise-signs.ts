@@ -1,27 +1,27 @@
 import { BYTE, HEX_VALUE } from './byte-classes.ts'
 import { findToken, HASH_PRIME, HASH_SEED, KEY_LENGTH, type TokenTable } from './token-table.ts'
 
-/** A run of letters and digits of this length may be Base64 or hex; shorter ones hide no sentence. */
+/** A run of letters and digits of this length may be Base64 or hex; shorter ones cannot hide a sentence. */
 const BLOB_BYTES = 16
-/** Words in a row of one letter, or all of one length, that no language writes. */
+/** This many consecutive words of one letter, or of equal length, occur in no language. */
 const SPACED_WORDS = 6
-/** Groups of letters and digits of one length in a row, such as a text cut every four characters. */
+/** Consecutive groups of letters and digits of equal length, such as a text split every four characters. */
 const EVEN_WORDS = 5
 const LONG_WORD_LETTERS = 18
-/** Shorter words are spelled by chance: 2nd, 5s, i7. */
+/** Shorter words occur by chance: 2nd, 5s, i7. */
 const LEET_LETTERS = 4
 /** Runs and blobs kept per window; a window of 64 kB cannot hold more blobs of 16 bytes than this. */
 const MARKS = 8_192
 
-/** Signs of a disguise in the present window. */
+/** Signs of a disguise in the current window. */
 export type Signs = {
-  /** Where in the window words of the patterns were met in ROT13, and reversed. */
+  /** Positions in the window of words of the patterns in ROT13, and reversed. */
   readonly words: readonly [rot13: number[], reversed: number[]]
-  /** Where a word is one of the patterns' once digits are read as letters. */
+  /** Positions of words that are words of the patterns once digits are read as letters. */
   readonly leet: number[]
-  /** Where a symbol stands that may be a letter in leetspeak. */
+  /** Positions of symbols that may be letters in leetspeak. */
   readonly symbols: number[]
-  /** Escapes outside JSON's own: what was decoded may hold a further layer. */
+  /** Whether there were escapes other than those of JSON: the decoded text may contain another layer. */
   escapes: number
   /** Runs of single letters, or of groups of one length, in the window: start, end. */
   readonly spaced: number[]
@@ -107,7 +107,7 @@ const leetHash = (text: Buffer, start: number, end: number, either: number): num
   return hash
 }
 
-/** What 1 stands for so that the word, read as leetspeak, is one of the patterns' words; 0 if it is none. */
+/** The letter that 1 stands for so that the word, read as leetspeak, is a word of the patterns; 0 if it is not. */
 export const leetReading = (
   table: TokenTable,
   text: Buffer,
@@ -181,12 +181,12 @@ const noteEven = (signs: Signs, start: number, end: number, bits: number, token:
   }
 }
 
-/** Notes a place, up to a bound that a window of text in prose never meets. */
+/** Records a position, up to a bound that a window of prose never reaches. */
 export const mark = (places: number[], at: number): void => {
   if (places.length < MARKS) places.push(at)
 }
 
-/** Looks at a word that has digits, or is long, or very short. */
+/** Examines a word that has digits, or is long or very short. */
 export const noteWord = (
   signs: Signs,
   table: TokenTable,

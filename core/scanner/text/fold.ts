@@ -1,10 +1,10 @@
 /**
- * One canonical alphabet for text and patterns: lower case, no accents, look-alike letters as the ASCII
- * letter they imitate. Russian or Greek text folds to a mixture that no person would read, and the words
- * of the patterns fold to the same mixture, so both still meet.
+ * One canonical alphabet for text and patterns: lower case, no accents, look-alike letters as the ASCII letter they imitate.
+ * Russian or Greek text folds to a mixture that is unreadable, but the words of the patterns fold to the same mixture and still
+ * match.
  */
 
-/** What a folded character is to the tokeniser. */
+/** The kind of a folded character for the tokeniser. */
 export const KIND = {
   dropped: 0,
   word: 1,
@@ -76,7 +76,7 @@ const WORD = /^[\p{L}\p{N}\p{M}]$/u
 const IDEOGRAPH =
   /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]$/u
 
-/** Invisible: carries no glyph, so a reader does not see what a model reads. */
+/** Invisible: has no glyph, so a person does not see what a model reads. */
 const INVISIBLE_RANGES: readonly (readonly [first: number, last: number])[] = [
   [0xad, 0xad],
   [0x34f, 0x34f],
@@ -169,7 +169,7 @@ export const foldCodePoint = (codePoint: number): number => {
 /** The text of a fold of kind `expanded`. */
 export const expansionAt = (index: number): string => expansions[index] ?? ''
 
-/** Folds the non-ASCII part of a text and leaves ASCII as it is, so that it suits RE2 sources as well. */
+/** Folds the non-ASCII part of a text and leaves ASCII unchanged, so that it can also be used for RE2 sources. */
 export const foldBeyondAscii = (text: string): string => {
   let out = ''
   for (const character of text) {

@@ -4,20 +4,20 @@ import { SearchBudget } from './search-budget.ts'
 /** How far before and after its gate words an expression may look. */
 const LOOK_BEHIND_BYTES = 96
 const LOOK_AHEAD_BYTES = 240
-/** The longest stretch that one search covers; beyond it the places of one pattern are searched apart. */
+/** The longest section that one search covers; beyond it, the positions of one pattern are searched separately. */
 const STRETCH_BYTES = 1_024
-/** Places that may wait; when they are reached, those that wait are searched at once. */
+/** Maximum number of waiting positions; when it is reached, they are searched immediately. */
 const PENDING_PLACES = 512
-/** Hits of one pattern in one piece; the first may be no more than a quotation. */
+/** Maximum number of hits of one pattern in one piece; the first may be only a quotation. */
 export const HITS_PER_PIECE = 8
 
 /** A pattern found in the source, as byte offsets. */
 export type Hit = { readonly pattern: number; readonly start: number; readonly end: number }
 
-/** The places of a window where gates were passed, and the search of them once what follows is there. */
+/** The positions of a window at which gates were passed. They are searched once the text that follows has been read. */
 export class PlaceSearch {
   readonly hits: Hit[] = []
-  /** One byte a pattern: 0 leaves it out. */
+  /** One byte per pattern: 0 skips it. */
   active: Uint8Array
   budget = new SearchBudget()
 
@@ -27,11 +27,11 @@ export class PlaceSearch {
   readonly #offsets: Int32Array
   readonly #longest: Float64Array
   readonly #staysInPiece: Uint8Array
-  /** Pattern, start and end of each place that waits. */
+  /** Pattern, start and end of each waiting position. */
   readonly #pending = new Int32Array(PENDING_PLACES * 3)
   #count = 0
   readonly #pendingOf: Int32Array
-  /** Hits of each pattern in the present piece. */
+  /** Hits of each pattern in the current piece. */
   readonly #found: Uint8Array
   #hitsBefore = 0
   #pieceStart = 0
@@ -96,7 +96,7 @@ export class PlaceSearch {
     this.#pendingOf[pattern] = place
   }
 
-  /** Searches the recorded places; without `isAll`, places too close to `end` are kept for later. */
+  /** Searches the recorded positions; without `isAll`, positions too close to `end` are kept for later. */
   search(end: number, isAll: boolean): void {
     if (this.#count === 0) return
     const pending = this.#pending
@@ -123,7 +123,7 @@ export class PlaceSearch {
     this.#count = kept / 3
   }
 
-  /** Searches a stretch of the window, and on behind each match. */
+  /** Searches a section of the window, and continues after each match. */
   #searchStretch(pattern: number, from: number, to: number): void {
     if (this.#found[pattern] === HITS_PER_PIECE) return
     const relaxed = this.#relaxed[pattern]
@@ -149,7 +149,7 @@ export class PlaceSearch {
     }
   }
 
-  /** The window slid by so many bytes. */
+  /** To be called when the window has moved by this many bytes. */
   shift(bytes: number): void {
     this.#pieceStart = Math.max(0, this.#pieceStart - bytes)
     for (let place = 0; place < this.#count * 3; place += 3) {

@@ -1,6 +1,6 @@
 import { HEX_VALUE } from './byte-classes.ts'
 
-/** The character that was read: `code_point` -1 means that no escape begins here. */
+/** The decoded character; `code_point` -1 means that no escape begins here. */
 export type Escape = { code_point: number; length: number }
 
 const NAMED: Readonly<Record<string, string>> = {
@@ -154,7 +154,7 @@ export const readEscape = (
   else if (next === 0x75 || next === 0x78 || next === 0x58 || next === 0x55)
     readUnicode(source, at, end, into)
   else if (isJson && next === 0x5c) {
-    // A doubled backslash may hide a second layer of escapes: `\\u0069`, `\\n`.
+    // A double backslash may hide a second layer of escapes: `\\u0069`, `\\n`.
     readEscape(source, at + 1, end, false, into)
     if (into.code_point >= 0) into.length += 1
     else {

@@ -1,12 +1,12 @@
 /** The base budget of a request, however short: twice the maximum seen for natural text. */
 const BASE_BYTES = 131_072
-/** And one byte more for so many that were read; ordinary texts take one for thirty. */
+/** Plus one byte per this many bytes read; ordinary texts use one per thirty. */
 const READ_BYTES_PER_SEARCHED = 8
 
 /**
- * How much of a request is searched in vain with patterns that count what lies between two words. That is dear in a text
- * made of trigger words; once the budget is spent, distances are no longer counted, so such a text has more findings,
- * never fewer.
+ * How much of a request may be searched unsuccessfully with patterns that count the words between two words. Such searches are
+ * expensive in a text made of trigger words. Once the budget is used up, distances are no longer counted, so such a text has
+ * more findings, never fewer.
  */
 export class SearchBudget {
   #left: number
@@ -19,8 +19,8 @@ export class SearchBudget {
   }
 
   /**
-   * For a scan on an event loop: a request that takes long, or that custom patterns may match, is left undecided, and
-   * is for a worker thread.
+   * For a scan on an event loop: a request that takes long, or that custom patterns may match, is left undecided for a worker
+   * thread.
    */
   static forLoop(base_bytes: number): SearchBudget {
     return new SearchBudget(base_bytes, true)
@@ -35,12 +35,12 @@ export class SearchBudget {
     return this.#isUndecided
   }
 
-  /** So many bytes are read now. */
+  /** Adds bytes that are read. */
   refill(bytes: number): void {
     this.#left += bytes / READ_BYTES_PER_SEARCHED
   }
 
-  /** So many bytes were searched in vain. */
+  /** Adds bytes that were searched unsuccessfully. */
   spend(bytes: number): void {
     this.#left -= bytes
     if (this.#left <= 0 && this.#mayHandOver) this.#isUndecided = true

@@ -7,31 +7,31 @@ import { type Escape, readEscape } from './read-escape.ts'
 import type { SearchBudget } from './search-budget.ts'
 import { FILTER_MASK, HASH_PRIME, HASH_SEED, KEY_LENGTH } from './token-table.ts'
 
-/** The window of normalised text that is looked at in one go; it slides over longer texts. */
+/** The size of the window of normalised text; it slides over longer texts. */
 const WINDOW_BYTES = 65_536
-/** A window is worked off when less than this is free: more than one character or escape writes. */
+/** A window is evaluated when less than this is free: more than one character or escape adds. */
 const WINDOW_SLACK_BYTES = 256
-/** Kept when the window slides, so that a match over the seam is found. */
+/** How much is kept when the window slides, so that a match across the boundary is found. */
 const OVERLAP_BYTES = 2_048
-/** So far behind the first word of a source lies everything that was read before. */
+/** The distance of everything read before a source from its first word. */
 const FAR_TOKENS = 1_000
-/** Rulers and fillers: more than this of one symbol in a row says no more. */
+/** Rulers and fillers: further repetitions of one symbol add nothing. */
 const SAME_SYMBOL = 3
-/** Words of letters that are neither shorter nor longer carry no sign of a disguise. */
+/** Words of letters within these lengths are not a sign of a disguise. */
 const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
 const DIGIT_BIT = 1 << BYTE.digit
 
-/** The number that a hit has which no pattern made, but the learned model. */
+/** The pattern number of hits of the learned model. */
 export const LEARNED_PATTERN = -1
 
-/** Judges the words of a piece by their hashes; a hit is a range of words. */
+/** Scores the words of a piece by their hashes; a hit is a range of words. */
 export type WordJudge = (
   hashes: Int32Array,
   count: number,
 ) => { readonly from: number; readonly to: number } | null
 
-/** What a window of text looked like when it was worked off, for those who look behind disguises. */
+/** A window of text when it was evaluated, for decoding disguises. */
 export type WindowView = {
   readonly source: Buffer
   readonly text: Buffer
@@ -43,8 +43,8 @@ export type WindowView = {
 }
 
 /**
- * Reads bytes once, writes them normalised into a sliding window, looks up each word, and tries the
- * expressions only where the words of a gate met. One instance works on one text at a time.
+ * Reads bytes once, writes them normalised into a sliding window, looks up each word, and tries the expressions only where the
+ * words of a gate occur together. One instance processes one text at a time.
  */
 export class TextScanner {
   /** Characters without a glyph, and the source offset of the first. */
@@ -90,10 +90,10 @@ export class TextScanner {
     this.#lastAt = new Int32Array(compiled.class_count)
   }
 
-  /** With so many hits the rest of a source can wait. */
+  /** After this many hits, reading of a source pauses. */
   hit_limit = Number.POSITIVE_INFINITY
 
-  get isSated(): boolean {
+  get isFull(): boolean {
     return this.#places.hits.length >= this.hit_limit
   }
 
@@ -101,7 +101,7 @@ export class TextScanner {
     return this.#places.hits
   }
 
-  /** The patterns to look for, one byte each: 0 leaves one out. */
+  /** The patterns to search for, one byte each: 0 skips one. */
   get active(): Uint8Array {
     return this.#places.active
   }
@@ -132,17 +132,16 @@ export class TextScanner {
     this.#signs = emptySigns()
   }
 
-  /** Ends the source: what waits is verified, the rest of the window handed on. */
+  /** Ends the source: waiting positions are searched, and the rest of the window is evaluated. */
   finish(): void {
     this.#workOff(true)
   }
 
   /**
-   * Strings of a body stand in the window one after another, so that an attack cut into members of an
-   * array reads as one text. Where the place of a text matters, a pattern stays within its string.
-   *
-   * Reads one piece of the source: up to `end`, or with `isJson` to the quote that closes the string.
-   * @returns the offset behind what was read: of the closing quote, or `end`
+   * Reads one piece of the source: up to `end`, or with `isJson` up to the quote that closes the string. The strings of a body
+   * follow one another in the window, so that an attack that is split over the elements of an array is read as one text. Where
+   * the position of a text matters, a pattern stays within its string.
+   * @returns the offset after what was read: of the closing quote, or `end`
    */
   piece(start: number, end: number, isJson: boolean): number {
     this.#pieceStart = this.#n
@@ -249,7 +248,7 @@ export class TextScanner {
         }
         kind = otherKind
       } else if (kind === escapeKind && isJson && byte === 0x5c) {
-        // The escapes that JSON texts are full of; the others go the long way.
+        // The most frequent escapes of JSON texts; all others take the slow path.
         const next = source[i + 1]
         if (next === 0x6e || next === 0x72 || next === 0x74) kind = newlineKind
         else if (next === 0x22) {
@@ -260,7 +259,7 @@ export class TextScanner {
       }
       if (kind <= newlineKind) {
         if (length > 0) {
-          // Most words are in no list and look like nothing: they end here.
+          // Most words are in no list and have no sign of a disguise: they end here.
           const isPlain =
             (bits & digitBit) === 0 && length >= shortestPlain && length <= longestPlain
           const bit = (hash ^ (hash >>> 15)) & filterMask
@@ -328,7 +327,7 @@ export class TextScanner {
     return i
   }
 
-  /** Reads what is neither an ASCII letter or digit nor a blank nor an ordinary symbol. */
+  /** Reads a character that is not an ASCII letter or digit, a blank or an ordinary symbol. */
   #readSpecial(byte: number, kind: number, at: number, end: number, isJson: boolean): number {
     const source = this.#source
     if (kind === BYTE.beyond) return this.#readBeyondAscii(byte, at, end)
@@ -345,7 +344,7 @@ export class TextScanner {
     return at + 1
   }
 
-  /** Decodes one UTF-8 sequence; a byte that fits none is a symbol. */
+  /** Decodes one UTF-8 sequence; an invalid byte counts as a symbol. */
   #readBeyondAscii(byte: number, at: number, end: number): number {
     const source = this.#source
     const more = byte < 0xc2 ? 0 : byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : byte < 0xf5 ? 3 : 0
@@ -364,7 +363,7 @@ export class TextScanner {
     return at + k
   }
 
-  /** Takes one character: a letter lengthens the word, anything else ends it. */
+  /** Adds one character: a letter extends the word, anything else ends it. */
   #emit(codePoint: number, at: number): void {
     const folded = foldCodePoint(codePoint)
     if ((folded & INVISIBLE) !== 0) {
@@ -505,7 +504,7 @@ export class TextScanner {
     return symbols[text[at] as number] === 1
   }
 
-  /** Hands the words of the piece to whoever judges them. */
+  /** Passes the words of the piece to the learned model. */
   #judgeWords(): void {
     const count = this.#wordCount
     this.#wordCount = 0
@@ -521,7 +520,7 @@ export class TextScanner {
     })
   }
 
-  /** Verifies what can be, shows the window to those who look behind disguises, and slides it. */
+  /** Searches the positions that can be searched, passes the window on for decoding, and slides it. */
   #workOff(isLast: boolean): void {
     this.#places.search(this.#n, isLast)
     this.#judgeWords()

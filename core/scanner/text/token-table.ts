@@ -28,12 +28,12 @@ export const hashWord = (word: string): number => {
 /** Bits of `filter`: some thirty times the words of the lists. */
 export const FILTER_MASK = 0xffff
 
-/** Open addressing, at most a third full, keys are hashes (0: empty), values index `classesOf`. */
+/** Open addressing, at most a third full. Keys are hashes (0: empty), values are indexes of `classesOf`. */
 export type TokenTable = {
   readonly mask: number
   readonly keys: Int32Array
   readonly values: Uint16Array
-  /** One bit a hash, in so little memory that it stays near the core: most words of a text are in no list. */
+  /** One bit per hash, small enough to stay in the CPU cache: most words of a text are in no list. */
   readonly filter: Uint8Array
   /** Class numbers of each distinct word. */
   readonly classesOf: readonly Uint16Array[]
