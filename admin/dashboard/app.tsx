@@ -4,6 +4,8 @@ import type { Role, Who } from './api-types.ts'
 import { connection, type Reach } from './connection.ts'
 import { linkTo, type PageAddress, usePlace } from './place.ts'
 import { isId } from './is-id.ts'
+import { PAGES } from './page-titles.ts'
+import { Finder } from './parts/finder.tsx'
 import { Guard } from './parts/guard.tsx'
 import { ProblemNotice } from './parts/notices.tsx'
 import { pageSecret } from './page-secret.ts'
@@ -22,18 +24,6 @@ import { TryPage } from './pages/try.tsx'
 import { WebhookPage } from './pages/webhook.tsx'
 import { WebhooksPage } from './pages/webhooks.tsx'
 import { SessionContext } from './session.ts'
-
-const PAGES: readonly (readonly [path: string, title: string])[] = [
-  ['', 'Overview'],
-  ['agents', 'Agents'],
-  ['integrations', 'Integrations'],
-  ['scopes', 'Scopes'],
-  ['activity', 'Activity'],
-  ['alerts', 'Alerts'],
-  ['webhooks', 'Webhooks'],
-  ['access', 'Tokens and keys'],
-  ['try', 'Try'],
-]
 
 /** How often an unreachable service is checked. */
 const RETRY_MS = 3000
@@ -122,6 +112,7 @@ function Frame({
           <p class="brand">
             <img src="/dashboard/icon.svg" alt="" width="24" height="24" /> Agent Access Gateway
           </p>
+          <Finder key={JSON.stringify(place)} />
           <nav aria-label="Pages">
             <ul>
               {PAGES.map(([page, text]) => (

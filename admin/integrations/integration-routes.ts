@@ -34,7 +34,7 @@ export const integrationRoutes: readonly Route[] = defineResource({
       q: Type.Optional(
         Type.String({
           maxLength: 200,
-          description: 'Substring of the name or the base URL; case-insensitive',
+          description: 'Substring of the name, the base URL or the id; case-insensitive',
         }),
       ),
     },
@@ -42,8 +42,8 @@ export const integrationRoutes: readonly Route[] = defineResource({
       const part = query.q?.toLowerCase()
       if (part === undefined) return {}
       return {
-        matches: ({ name, base_url }) =>
-          name.toLowerCase().includes(part) || base_url.includes(part),
+        matches: ({ name, base_url, integration_id }) =>
+          [name, base_url, integration_id].some((text) => text.toLowerCase().includes(part)),
       }
     },
   },

@@ -38,7 +38,10 @@ export const scopeRoutes: readonly Route[] = defineResource({
       agent_id: Type.Optional(Type.String({ maxLength: 128 })),
       integration_id: Type.Optional(Type.String({ maxLength: 128 })),
       q: Type.Optional(
-        Type.String({ maxLength: 200, description: 'Substring of the name; case-insensitive' }),
+        Type.String({
+          maxLength: 200,
+          description: 'Substring of the name or the id; case-insensitive',
+        }),
       ),
     },
     narrow: async ({ context: { redis }, actor: { organization_id: org }, query }) => {
@@ -55,7 +58,9 @@ export const scopeRoutes: readonly Route[] = defineResource({
         matches: (scope) =>
           (agent_id === undefined || scope.agent_id === agent_id) &&
           (integration_id === undefined || scope.integration_id === integration_id) &&
-          (part === undefined || scope.name.toLowerCase().includes(part)),
+          (part === undefined ||
+            scope.name.toLowerCase().includes(part) ||
+            scope.scope_id.toLowerCase().includes(part)),
         ...(users === null ? {} : { among: await redis.hkeys(users) }),
       }
     },

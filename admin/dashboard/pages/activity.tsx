@@ -1,19 +1,30 @@
 import { useEffect, useState } from 'preact/hooks'
 import { EVENT_NAMES } from '../../../core/events.ts'
-import { withQuery } from '../api.ts'
+import { type Problem, withQuery } from '../api.ts'
 import type { ActivityEntry } from '../api-types.ts'
 import { download } from '../download.ts'
+import { eventTitle } from '../event-title.ts'
 import { followActivity } from '../follow-activity.ts'
 import { EntryTable } from '../parts/entry-table.tsx'
 import { SelectField, TextField, utcOf } from '../parts/fields.tsx'
 import { Loaded, ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { goTo, linkTo } from '../place.ts'
+import { resolvePair } from '../resolve-pair.ts'
 import { useAction } from '../use-action.ts'
 import { usePages } from '../use-load.ts'
 
 type Query = Readonly<Record<string, string>>
-const FILTERS = ['event', 'decision', 'agent_id', 'integration_id', 'q', 'from', 'to'] as const
+const FILTERS = [
+  'event',
+  'decision',
+  'agent_id',
+  'integration_id',
+  'request_id',
+  'q',
+  'from',
+  'to',
+] as const
 /** Rows that the live view keeps; older entries are found by a search. */
 const LIVE_LIMIT = 300
 /** How often new entries are shown: rendering the table for each of thousands would leave no time for clicks. */
@@ -66,21 +77,29 @@ function Filter({ query }: { query: Query }) {
   })
   const set = (name: string) => (value: string) => setWanted({ ...wanted, [name]: value })
   const valueOf = (name: string): string => wanted[name] ?? ''
+  const [wrong, setWrong] = useState<Problem | null>(null)
+  const search = async (): Promise<void> => {
+    const resolved = await resolvePair(wanted)
+    if (!resolved.ok) return setWrong(resolved.problem)
+    setWrong(null)
+    const { from = '', to = '' } = wanted
+    goTo(['activity'], { ...wanted, ...resolved.ids, from: utcOf(from), to: utcOf(to) })
+  }
   return (
     <form
       class="filter"
       role="search"
+      aria-label="Activity"
       onSubmit={(event) => {
         event.preventDefault()
-        const { from = '', to = '' } = wanted
-        goTo(['activity'], { ...wanted, from: utcOf(from), to: utcOf(to) })
+        void search()
       }}
     >
       <SelectField
         label="Event"
         value={valueOf('event')}
         onValue={set('event')}
-        options={[['', 'any'], ...EVENT_NAMES.map((name) => [name, name] as const)]}
+        options={[['', 'any'], ...EVENT_NAMES.map((name) => [name, eventTitle(name)] as const)]}
       />
       <SelectField
         label="Decision"
@@ -94,32 +113,51 @@ function Filter({ query }: { query: Query }) {
         value={valueOf('integration_id')}
         onValue={set('integration_id')}
       />
-      <TextField
-        label="Contains"
-        type="search"
-        value={valueOf('q')}
-        onValue={set('q')}
-        maxLength={200}
-      />
-      <TextField
-        label="From"
-        type="datetime-local"
-        value={valueOf('from')}
-        onValue={set('from')}
-        step={1}
-      />
-      <TextField
-        label="Before"
-        type="datetime-local"
-        value={valueOf('to')}
-        onValue={set('to')}
-        step={1}
-      />
+      <TextFilters valueOf={valueOf} set={set} />
       <button type="submit">Search</button>
       <a href={linkTo(['activity'])}>Clear</a>
+      <ProblemNotice problem={wrong} />
     </form>
   )
 }
+
+const TextFilters = ({
+  valueOf,
+  set,
+}: {
+  valueOf: (name: string) => string
+  set: (name: string) => (value: string) => void
+}) => (
+  <>
+    <TextField
+      label="Request id"
+      value={valueOf('request_id')}
+      onValue={set('request_id')}
+      maxLength={128}
+    />
+    <TextField
+      label="Contains"
+      type="search"
+      value={valueOf('q')}
+      onValue={set('q')}
+      maxLength={200}
+    />
+    <TextField
+      label="From"
+      type="datetime-local"
+      value={valueOf('from')}
+      onValue={set('from')}
+      step={1}
+    />
+    <TextField
+      label="Before"
+      type="datetime-local"
+      value={valueOf('to')}
+      onValue={set('to')}
+      step={1}
+    />
+  </>
+)
 
 function Found({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
   const entries = usePages<ActivityEntry>(withQuery('/admin/activity', filter))

@@ -10,6 +10,7 @@ import { Picker } from '../parts/picker.tsx'
 import { RulesFields } from '../parts/rules-fields.tsx'
 import { AnomalyFields, InjectionFields, RateFields, ToolFields } from '../parts/scope-fields.tsx'
 import { goTo, linkTo } from '../place.ts'
+import { resolvePair } from '../resolve-pair.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { useLoad } from '../use-load.ts'
@@ -40,8 +41,12 @@ function NewScope({ query }: { query: Query }) {
   const [integration_id, setIntegration] = useState(query['integration_id'] ?? '')
   const [settings, setSettings] = useState(NEW)
   const create = useAction(
-    () => ask<Scope>('POST', '/admin/scopes', { body: { agent_id, integration_id, ...settings } }),
-    () => goTo(['agents', agent_id]),
+    async () => {
+      const resolved = await resolvePair({ agent_id, integration_id })
+      if (!resolved.ok) return resolved
+      return await ask<Scope>('POST', '/admin/scopes', { body: { ...resolved.ids, ...settings } })
+    },
+    (scope) => goTo(['agents', scope.agent_id]),
   )
   return (
     <>

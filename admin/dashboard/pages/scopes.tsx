@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
-import { withQuery } from '../api.ts'
+import { type Problem, withQuery } from '../api.ts'
 import type { Scope } from '../api-types.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { TextField } from '../parts/fields.tsx'
+import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { goTo, linkTo } from '../place.ts'
+import { resolvePair } from '../resolve-pair.ts'
 import { useMay } from '../session.ts'
 import { usePages } from '../use-load.ts'
 import { useNames } from '../use-names.ts'
@@ -83,13 +85,20 @@ const Rules = ({ rules }: { rules: Scope['rules'] }) => (
 function Filter({ query }: { query: Query }) {
   const [wanted, setWanted] = useState<Query>(query)
   const set = (name: string) => (value: string) => setWanted({ ...wanted, [name]: value })
+  const [wrong, setWrong] = useState<Problem | null>(null)
+  const search = async (): Promise<void> => {
+    const resolved = await resolvePair(wanted)
+    setWrong(resolved.ok ? null : resolved.problem)
+    if (resolved.ok) goTo(['scopes'], { ...wanted, ...resolved.ids })
+  }
   return (
     <form
       class="filter"
       role="search"
+      aria-label="Scopes"
       onSubmit={(event) => {
         event.preventDefault()
-        goTo(['scopes'], wanted)
+        void search()
       }}
     >
       <Picker kind="agents" value={wanted['agent_id'] ?? ''} onValue={set('agent_id')} />
@@ -101,6 +110,7 @@ function Filter({ query }: { query: Query }) {
       <TextField label="Name" type="search" value={wanted['q'] ?? ''} onValue={set('q')} />
       <button type="submit">Search</button>
       <a href={linkTo(['scopes'])}>Clear</a>
+      <ProblemNotice problem={wrong} />
     </form>
   )
 }

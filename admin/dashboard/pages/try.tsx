@@ -7,6 +7,7 @@ import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { Table } from '../parts/table.tsx'
 import { linkTo } from '../place.ts'
+import { resolveId } from '../resolve-id.ts'
 import { useAction } from '../use-action.ts'
 
 type Query = Readonly<Record<string, string>>
@@ -25,10 +26,12 @@ function Explain({ query }: { query: Query }) {
   const [method, setMethod] = useState('GET')
   const [url, setUrl] = useState('')
   const [explained, setExplained] = useState<Explanation | null>(null)
-  const explain = useAction(
-    () => ask<Explanation>('POST', '/admin/explain', { body: { agent_id, method, url } }),
-    setExplained,
-  )
+  const explain = useAction(async () => {
+    const agent = await resolveId('agents', agent_id)
+    if (!agent.ok) return agent
+    const body = { agent_id: agent.id, method, url }
+    return await ask<Explanation>('POST', '/admin/explain', { body })
+  }, setExplained)
   return (
     <section>
       <h2>Policy tester</h2>

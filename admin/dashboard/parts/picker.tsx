@@ -8,7 +8,7 @@ import { TextField } from './fields.tsx'
 const SHOWN = '20'
 const LABELS = { agents: 'Agent', integrations: 'Integration' } as const
 
-/** Selects an agent or integration by id; matching names are suggested. */
+/** Selects an agent or integration by name or id; matching names are suggested. `resolveId` finds the id of a name. */
 export function Picker({
   kind,
   value,
@@ -21,18 +21,23 @@ export function Picker({
   required?: boolean
 }) {
   const list = useId()
+  const settled = useSettled(value.trim())
   const { value: page } = useLoad<Page<Partial<Agent & Integration>>>(
-    withQuery(`/admin/${kind}`, { q: useSettled(value.trim()), limit: SHOWN }),
+    withQuery(`/admin/${kind}`, { q: settled, limit: SHOWN }),
+  )
+  const chosen = page?.data.find(
+    (one) => value !== '' && (one.agent_id ?? one.integration_id) === value,
   )
   return (
     <>
       <TextField
         label={LABELS[kind]}
+        hint={chosen?.agent_name ?? chosen?.name}
         value={value}
         onValue={onValue}
         required={required}
         list={list}
-        placeholder="id, or type a name"
+        placeholder="Name or id"
         maxLength={128}
       />
       <datalist id={list}>

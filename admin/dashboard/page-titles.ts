@@ -1,0 +1,12 @@
+/** The pages of the console, in the order of the menu: path and title. */
+export const PAGES: readonly (readonly [path: string, title: string])[] = [
+  ['', 'Overview'],
+  ['agents', 'Agents'],
+  ['integrations', 'Integrations'],
+  ['scopes', 'Scopes'],
+  ['activity', 'Activity'],
+  ['alerts', 'Alerts'],
+  ['webhooks', 'Webhooks'],
+  ['access', 'Tokens and keys'],
+  ['try', 'Try'],
+]

@@ -1,0 +1,41 @@
+import { ask, type Problem, withQuery } from './api.ts'
+import type { Agent, Integration, Page } from './api-types.ts'
+
+export type Resolved =
+  | { readonly ok: true; readonly id: string }
+  | { readonly ok: false; readonly problem: Problem }
+
+const WORDS = { agents: 'agent', integrations: 'API' } as const
+const READ = '50'
+const SHOWN = 5
+
+/**
+ * The id that a text stands for: an id itself, or a name. A part of a name is enough if only one has it. An id that no longer
+ * exists counts as it is, since entries outlive their agent.
+ */
+export async function resolveId(kind: keyof typeof WORDS, typed: string): Promise<Resolved> {
+  const text = typed.trim()
+  if (text === '') return { ok: true, id: '' }
+  const path = withQuery(`/admin/${kind}`, { q: text, limit: READ })
+  const answer = await ask<Page<Partial<Agent & Integration>>>('GET', path)
+  if (!answer.ok) return answer
+  const all = answer.value.data.map((one) => ({
+    id: one.agent_id ?? one.integration_id ?? '',
+    name: one.agent_name ?? one.name ?? '',
+  }))
+  const wanted = text.toLowerCase()
+  const exact = all.filter(({ id, name }) => id === text || name.toLowerCase() === wanted)
+  const [only, ...others] = exact.length > 0 ? exact : all
+  if (only !== undefined && others.length === 0) return { ok: true, id: only.id }
+  if (only === undefined)
+    return /^(agt|int)_/.test(text)
+      ? { ok: true, id: text }
+      : refused(`No ${WORDS[kind]} is called “${text}”.`)
+  const names = [only, ...others].slice(0, SHOWN).map(({ id, name }) => `${name} (${id})`)
+  return refused(`Several match “${text}”: ${names.join(', ')}.`)
+}
+
+const refused = (message: string): Resolved => ({
+  ok: false,
+  problem: { status: 0, error: 'not_found', message, details: {} },
+})
