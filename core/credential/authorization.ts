@@ -1,4 +1,4 @@
 import type { OwnedPlace } from './credential-type.ts'
 
-/** What Bearer, Basic, access tokens and signatures fill. A caller's own never goes upstream in any case. */
+/** The header that Bearer, Basic, access tokens and signatures fill. A caller's own value is never sent upstream. */
 export const AUTHORIZATION: OwnedPlace = { kind: 'header', name: 'authorization' }

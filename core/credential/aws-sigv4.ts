@@ -3,7 +3,7 @@ import { signRequest } from './aws/sign-request.ts'
 import { defineCredential, type Scheme } from './credential-type.ts'
 import { optionalSecret, secret, shown } from './member.ts'
 
-/** The body is in chunks of AWS's own, none of them signed; the signature covers this word in place of a hash. */
+/** The body is in AWS chunks that are not signed; the signature covers this word instead of a hash. */
 const UNSIGNED_CHUNKS = 'STREAMING-UNSIGNED-PAYLOAD-TRAILER'
 /** The caller has signed each chunk of the body with a key that the API does not know. */
 const SIGNED_CHUNKS = {
@@ -12,7 +12,7 @@ const SIGNED_CHUNKS = {
   reason: 'signed_chunks',
 } as const
 
-/** S3 takes bodies that are not signed, which TLS must protect then; so they stream through at any size. */
+/** S3 accepts unsigned bodies, which TLS must then protect, so they are streamed at any size. */
 const mustHash = (service: string, scheme: Scheme): boolean =>
   !(isS3(service) && scheme === 'https')
 
@@ -38,7 +38,7 @@ export const awsSigv4 = defineCredential({
     region: shown('word'),
     service: shown('word'),
   },
-  // A client of AWS can be given a gateway key as its session token. `Authorization` is looked into in any case.
+  // An AWS client can be given a gateway key as its session token. `Authorization` is always searched for a key.
   owned: () => ({
     kind: 'header',
     name: 'x-amz-security-token',
@@ -59,7 +59,7 @@ export const awsSigv4 = defineCredential({
         ? { kind: 'hash' }
         : { kind: 'literal', text: 'UNSIGNED-PAYLOAD' }
     },
-    // What AWS demands to be signed of the caller's headers.
+    // The caller's headers that AWS requires to be signed.
     signs: (name) => name.startsWith('x-amz-') || name === 'content-type',
     sign: signRequest,
   },

@@ -14,14 +14,14 @@ const ALL = [bearer, header, basic, query, none, oauth2ClientCredentials, awsSig
 type Declared = (typeof ALL)[number]
 export type AuthType = Declared['type']
 
-/** As a caller of the admin API gives it, or as it is stored: then the secret members hold sealed text (core/seal.ts). */
+/** As a caller of the admin API sends it, or as it is stored: then the secret members are sealed (core/seal.ts). */
 export type SealedAuth = TextsOf<Declared>
 type TextsOf<D> =
   D extends CredentialType<infer T, infer M, infer _>
     ? { readonly type: T } & TextMembers<M>
     : never
 
-/** With the secret members in the clear, each in a `Secret`. */
+/** With the secret members decrypted, each in a `Secret`. */
 export type OpenedAuth = OpenedOf<Declared>
 type OpenedOf<D> =
   D extends CredentialType<infer T, infer M, infer _>
@@ -37,11 +37,11 @@ const BY_TYPE: ReadonlyMap<string, CredentialType> = new Map(ALL.map((one) => [o
 
 export const CREDENTIAL_TYPES: readonly CredentialType[] = ALL
 
-/** Null for a type that this version does not know, which only a store of a newer one can hold. */
+/** Null for a type that this version does not know, which only the store of a newer version can contain. */
 export const findCredentialType = (type: unknown): CredentialType | null =>
   typeof type === 'string' ? (BY_TYPE.get(type) ?? null) : null
 
-/** @throws for a type that is not in the catalogue; what was opened is. */
+/** @throws for a type that is not in the catalogue; every opened credential has one that is. */
 export function credentialTypeOf(type: AuthType): CredentialType {
   const found = findCredentialType(type)
   if (found === null) throw new Error('a credential of an unknown type was opened')
@@ -54,7 +54,7 @@ export const secretMembers = (type: unknown): readonly string[] =>
     .filter(([, { visibility }]) => visibility === 'secret')
     .map(([name]) => name)
 
-/** Of every type, each name once. */
+/** The secret members of all types, each name once. */
 export const SECRET_MEMBER_NAMES: readonly string[] = [
   ...new Set(ALL.flatMap(({ type }) => secretMembers(type))),
 ]

@@ -1,17 +1,17 @@
 import type { Secret } from '../secret.ts'
 import type { Member, Members } from './member.ts'
 
-/** The header or query parameter that a credential fills: a caller's own is replaced, and may hold a gateway key. */
+/** The header or query parameter that a credential fills. A caller's own value is replaced, and may be a gateway key. */
 export interface OwnedPlace {
   readonly kind: 'header' | 'query'
   readonly name: string
-  /** Further headers that it fills, in which no gateway key is looked for. */
+  /** Further headers that it fills; no gateway key is expected in them. */
   readonly further?: readonly string[]
   /** Query parameters of a signature that the caller made, in lower case; they are removed. */
   readonly replaced_parameters?: ReadonlySet<string>
 }
 
-/** Names and values to put into a request, as text; the caller's own of these names are replaced. */
+/** Names and values to set in a request, as text; the caller's values for these names are replaced. */
 export interface Filling {
   readonly headers: readonly FilledPair[]
   readonly query: readonly FilledPair[]
@@ -22,7 +22,7 @@ export interface FilledPair {
   readonly value: string
 }
 
-/** Who asks for an access token, by the client credentials grant (RFC 6749 §4.4). */
+/** The client that requests an access token by the client credentials grant (RFC 6749 §4.4). */
 export interface TokenClient {
   readonly token_url: string
   readonly client_id: string
@@ -32,7 +32,7 @@ export interface TokenClient {
 
 export type Scheme = 'http' | 'https'
 
-/** What a signature says of the body. */
+/** How a signature covers the body. */
 export type Payload =
   /** Its hash (SHA-256, lower-case hex), so the body has to be buffered. */
   | { readonly kind: 'hash' }
@@ -43,16 +43,16 @@ export type Payload =
 /** A request as it is sent to the API; all texts have one character per byte (latin1). */
 export interface SignableRequest {
   readonly method: string
-  /** The caller's spelling, which is what the API sees. */
+  /** In the caller's spelling, which is what the API receives. */
   readonly raw_path: string
   readonly raw_query: string | null
-  /** `host` and those that `signs` names, names in lower case. */
+  /** `host` and the headers selected by `signs`, names in lower case. */
   readonly headers: readonly FilledPair[]
-  /** The hash of the body, or the literal that stands for it. */
+  /** The hash of the body, or the literal used instead. */
   readonly payload: string
 }
 
-/** Put in as it is stored. Pure. */
+/** Inserted as it is stored. Pure. */
 export interface StaticApplication<M extends Members> {
   readonly kind: 'static'
   apply(auth: OpenedMembers<M>): Filling
@@ -60,13 +60,13 @@ export interface StaticApplication<M extends Members> {
   readonly echoed?: string & keyof M
 }
 
-/** Exchanged for an access token, which goes into the call as `bearer` does. ext-proc fetches and keeps the token. */
+/** Exchanged for an access token, which is inserted as `bearer` is. ext-proc fetches and caches the token. */
 export interface TokenApplication<M extends Members> {
   readonly kind: 'token'
   clientOf(auth: OpenedMembers<M>): TokenClient
 }
 
-/** Signs each request as the API will see it. Pure; ext-proc hashes the body and knows the time. */
+/** Signs each request as the API will receive it. Pure; ext-proc hashes the body and passes the time. */
 export interface SignatureApplication<M extends Members> {
   readonly kind: 'signature'
   /** Whether a body must be buffered for the signature alone. */
@@ -79,7 +79,7 @@ export interface SignatureApplication<M extends Members> {
       readonly is_buffered: boolean
     },
   ): Payload
-  /** Which of the caller's headers are signed; all others may change on their way. Names in lower case. */
+  /** Whether a header of the caller is signed; all others may change in transit. Names in lower case. */
   signs(name: string): boolean
   /** The headers to set. */
   sign(auth: OpenedMembers<M>, request: SignableRequest, now_ms: number): readonly FilledPair[]
@@ -91,8 +91,8 @@ export type Application<M extends Members> =
   | SignatureApplication<M>
 
 /**
- * Everything there is to know about a type of credential. The stored and opened types, sealing, the schemas of the
- * admin API, what reads show, the masking of logs, `agw dump` and the form of the console are derived from it.
+ * The complete declaration of a credential type. The stored and opened types, sealing, the schemas of the admin API, what reads
+ * show, the masking of logs, `agw dump` and the form of the console are derived from it.
  */
 export interface CredentialType<
   T extends string = string,
@@ -102,14 +102,14 @@ export interface CredentialType<
   readonly type: T
   /** In the console. */
   readonly label: string
-  /** What the API gets, for docs/guides/credentials.md. */
+  /** What the API receives, for docs/guides/credentials.md. */
   readonly sends: string
   readonly members: M
   owned(auth: PublicMembers<M>): OwnedPlace
   readonly application: A
 }
 
-/** Declares a credential type; the list in `catalogue.ts` makes it known. */
+/** Declares a credential type; it must also be listed in `catalogue.ts`. */
 export const defineCredential = <
   const T extends string,
   M extends Members,
@@ -125,18 +125,18 @@ type Required<M extends Members> = Named<M, Member<'secret' | 'public', 'require
 type Optional<M extends Members> = Named<M, Member<'secret' | 'public', 'optional'>>
 type Flat<T> = { [N in keyof T]: T[N] } & {}
 
-/** The members as texts: in the clear as a caller gives them, or with the secret ones sealed as they are stored. */
+/** The members as texts: in plaintext as a caller sends them, or with the secret ones sealed as they are stored. */
 export type TextMembers<M extends Members> = Flat<
   { readonly [N in Required<M>]: string } & { readonly [N in Optional<M>]?: string }
 >
 
-/** The members with the secret ones in the clear, each in a `Secret`. */
+/** The members with the secret ones decrypted, each in a `Secret`. */
 export type OpenedMembers<M extends Members> = Flat<
   { readonly [N in Required<M>]: Opened<M[N]> } & { readonly [N in Optional<M>]?: Opened<M[N]> }
 >
 type Opened<One> = One extends Member<'secret'> ? Secret : string
 
-/** The members that are stored in the clear. */
+/** The members that are stored in plaintext. */
 export type PublicMembers<M extends Members> = Flat<
   { readonly [N in Extract<Required<M>, Named<M, Member<'public'>>>]: string } & {
     readonly [N in Extract<Optional<M>, Named<M, Member<'public'>>>]?: string

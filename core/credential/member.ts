@@ -1,10 +1,10 @@
-/** What a text has to look like. `admin/integrations/auth-schema.ts` has the schema and the check of each. */
+/** The format of a text. `admin/integrations/auth-schema.ts` has the schema and the check of each. */
 export type TextKind =
-  /** Goes into a header as it is. */
+  /** Is put into a header as it is. */
   | 'header_value'
   | 'header_name'
   | 'parameter_name'
-  /** Is encoded on its way. */
+  /** Is encoded before it is sent. */
   | 'text'
   /** Text without the colon, which ends a user name in Basic. */
   | 'user_name'
@@ -15,13 +15,13 @@ export type TextKind =
 export type Visibility = 'secret' | 'public'
 export type Presence = 'required' | 'optional'
 
-/** One member of a credential. There is none that is neither `secret` nor `shown`, so the choice cannot be forgotten. */
+/** One member of a credential. Each is declared `secret` or `shown`, so the choice cannot be forgotten. */
 export interface Member<V extends Visibility = Visibility, P extends Presence = Presence> {
   readonly visibility: V
   readonly presence: P
   readonly text: TextKind
   readonly may_be_empty: boolean
-  /** Was stored in the clear before it became a secret: such a record is read, and sealed when admin starts. */
+  /** Was stored in plaintext by an older version: such a record is read, and sealed when admin starts. */
   readonly was_public: boolean
 }
 
@@ -29,7 +29,7 @@ export type Members = Readonly<Record<string, Member>>
 
 type More = Partial<Pick<Member, 'may_be_empty' | 'was_public'>>
 
-/** Sealed in the store; a read shows its last four characters at most; nothing else ever shows it. */
+/** Sealed in the store. A read shows at most its last four characters; it appears nowhere else. */
 export const secret = (text: TextKind, more: More = {}): Member<'secret', 'required'> => ({
   ...member(text, more),
   visibility: 'secret',
@@ -42,7 +42,7 @@ export const optionalSecret = (text: TextKind): Member<'secret', 'optional'> => 
   presence: 'optional',
 })
 
-/** In the clear for every reader of the admin API, in the store, and in the activity log. It opens nothing by itself. */
+/** Visible to every reader of the admin API, in the store, and in the activity log. It gives no access by itself. */
 export const shown = (text: TextKind): Member<'public', 'required'> => ({
   ...member(text, {}),
   visibility: 'public',

@@ -10,7 +10,7 @@ import type { Reason } from '../reasons.ts'
 /**
  * The steps of admission, in their order:
  * 1. `target`: the URL is valid.
- * 2. `integration`: one covers it.
+ * 2. `integration`: an integration matches it.
  * 3. `agent`: the caller is known and not killed.
  * 4. `scope`: a scope of the agent allows the method and the path.
  */

@@ -8,7 +8,7 @@ import type { KillRecord } from './kill-record.ts'
 
 /**
  * Writes the pending event of a kill, if any, with the requested e-mail, and replaces its record by `next` or removes it.
- * @returns false if another process was first; then nothing is written
+ * @returns false, and writes nothing, if another process was first
  */
 export async function finishKill(
   redis: RedisClient,

@@ -29,7 +29,7 @@ export interface KillParts {
   readonly log: { warn(data: object, message: string): void }
 }
 
-/** What a kill answers. */
+/** The result of a kill. */
 export interface KillReceipt {
   readonly status: 'killed'
   readonly agent_id: string

@@ -5,21 +5,21 @@ import type { Header } from './header.ts'
 import { isHeaderValue } from './is-header-value.ts'
 import { replaceQueryParameter } from './query-parameter.ts'
 
-/** A credential that is put in as it is stored. */
+/** A credential that is inserted as it is stored. */
 export type StaticCredential = OpenedFor<'static'>
 
-/** What the upstream gets besides the caller's own: from here on the credential is in the clear. */
+/** What is sent in addition to the caller's request: from here on the credential is in plaintext. */
 export type CredentialEffect =
   | {
       readonly kind: 'applied'
-      /** Replace every header of the same name; values are one character per byte (latin1). */
+      /** Replace every header with the same name; values have one character per byte (latin1). */
       readonly headers: readonly Header[]
       readonly raw_query: string | null
     }
-  /** Answers `credential_unavailable`. */
+  /** The caller responds with `credential_unavailable`. */
   | { readonly kind: 'unusable' }
 
-/** @param raw_query the caller's query, which a query credential is put into. */
+/** @param raw_query the caller's query, into which a query credential is inserted. */
 export function applyCredential(
   auth: StaticCredential,
   raw_query: string | null,
@@ -30,7 +30,7 @@ export function applyCredential(
   return withHeaders(headers, filled)
 }
 
-/** The headers in the form that Envoy takes, where each of them can stand in a request. */
+/** The headers in Envoy's form, if each of them is valid in a request. */
 export function withHeaders(
   filled: readonly FilledPair[],
   raw_query: string | null,

@@ -4,7 +4,7 @@ import type { Target } from './parse-target.ts'
 
 const VERSION_SEGMENT = /^v\d+(?:\.\d+)*(?:(?:alpha|beta)\d*)?$/i
 
-/** `details.base_url` of a 404: the target up to its first version segment, else its origin; a key in its path is hidden. */
+/** `details.base_url` of a 404: the target up to its first version segment, else its origin; a key in its path is masked. */
 export function baseUrlOfTarget(target: Pick<Target, 'origin' | 'segments'>): string {
   const version = target.segments.findIndex((segment) => VERSION_SEGMENT.test(segment))
   const path = target.segments.slice(0, version + 1)

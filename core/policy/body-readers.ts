@@ -1,18 +1,18 @@
-/** Who may look for fields in a body; every API may read it as JSON. */
+/** Readers that may look for fields in a body; every API may read it as JSON. */
 export interface BodyReaders {
   readonly form: boolean
   readonly multipart: boolean
-  /** What no framework reads fields from: files, archives, streams of messages. */
+  /** Types from which no framework reads fields: files, archives, streams of messages. */
   readonly is_inert: boolean
 }
 
-/** One media type and its parameters; readers differ in what they take where there is more, or less. */
+/** One media type and its parameters; readers differ in what they accept beyond this. */
 const ONE_TYPE = /^\s*([^\s;,]+)\s*(?:;[^,]*)?$/
 
 const ALL: BodyReaders = { form: true, multipart: true, is_inert: false }
 const FORM: BodyReaders = { form: true, multipart: false, is_inert: false }
 const MULTIPART: BodyReaders = { form: false, multipart: true, is_inert: false }
-/** JSON comes under the types of text, too. */
+/** JSON is also sent with text types. */
 const JSON_ALONE: BodyReaders = { form: false, multipart: false, is_inert: false }
 const INERT: BodyReaders = { form: false, multipart: false, is_inert: true }
 
@@ -30,14 +30,14 @@ const INERT_TYPE = new RegExp(
 )
 
 const BOUNDARY = /boundary="?[^\s";,]/i
-/** Types said lately; one text is tested once. */
+/** Recently seen types; each text is tested once. */
 const KNOWN_LIMIT = 256
 const known = new Map<string, BodyReaders>()
 
 /**
- * PHP cuts a type at `;`, `,` and blanks, Rack at `;` and `,`, others nowhere; without a type Rack reads a form. So where
- * the type is absent, empty, said twice or unknown, every reader is asked.
- * @param content_type the header's value; lines that were joined have a comma between them
+ * PHP cuts a type at `;`, `,` and blanks, Rack at `;` and `,`, others nowhere; without a type Rack reads a form. So if the type
+ * is missing, empty, repeated or unknown, every reader is considered. @param content_type the header's value; joined lines are
+ * separated by a comma
  */
 export function bodyReaders(content_type: string): BodyReaders {
   const before = known.get(content_type)

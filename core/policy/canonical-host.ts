@@ -8,13 +8,13 @@ const HOST_LENGTH_LIMIT = 253
 const LABEL_LENGTH_LIMIT = 63
 const DOTTED_QUAD =
   /^(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/
-/** What the WHATWG URL standard takes for a number at the end of a host, which makes the host an IPv4 address. */
+/** A last label that the WHATWG URL standard reads as a number, which makes the host an IPv4 address. */
 const NUMBER_LABEL = /^(?:\d+|0x[0-9a-f]*)$/
 
 /**
- * Lower case, IDN in punycode, without one trailing dot, IPv6 compressed and in brackets.
- * An IPv4 address is taken in its one plain spelling only: resolvers read `127.1`, `0x7f000001` and
- * `[::ffff:127.0.0.1]` as addresses too, each in its own way, so no host written so is let on.
+ * Lower case, IDN in punycode, without one trailing dot, IPv6 compressed and in brackets. An IPv4 address is accepted only in
+ * its dotted decimal form: resolvers also read `127.1`, `0x7f000001` and `[::ffff:127.0.0.1]` as addresses, each in its own
+ * way, so these forms are refused.
  * @param text one character per byte (latin1), with brackets, without port.
  * @returns the host, or `{problem}`.
  */
@@ -24,7 +24,7 @@ export function canonicalHost(text: string): string | { readonly problem: HostPr
   let host = text.toLowerCase()
   if (!isAscii(host) || host.includes('xn--')) {
     const bytes = Buffer.from(text, 'latin1')
-    // The standard's parser decodes percent signs, and a host spelled with them deceives a reader.
+    // The standard's parser decodes percent-encoding, and a host written with it is misleading.
     if (text.includes('%') || !isUtf8(bytes)) return { problem: 'bad_host' }
     host = domainToASCII(bytes.toString('utf8'))
     if (!host.split('.').every(isReadableLabel)) return { problem: 'bad_host' }
@@ -57,7 +57,7 @@ function hostProblem(host: string): { readonly problem: HostProblem } | null {
   return isNumber && !DOTTED_QUAD.test(host) ? { problem: 'ip_spelling' } : null
 }
 
-/** Letters, digits, hyphen, and the underscore that real names have. */
+/** Letters, digits, hyphens, and underscores, which occur in real names. */
 function isHostCharacter(c: number): boolean {
   return (c >= 0x61 && c <= 0x7a) || (c >= 0x30 && c <= 0x39) || c === 0x2d || c === 0x5f
 }
@@ -65,7 +65,7 @@ function isHostCharacter(c: number): boolean {
 function canonicalIPv6(text: string): string | { readonly problem: HostProblem } {
   const inner = text.slice(1, -1)
   if (!text.endsWith(']') || !isIPv6(inner)) return { problem: 'bad_host' }
-  // A zone names an interface of this machine; a dot is an IPv4 address in disguise.
+  // A zone names an interface of this machine; a dot means an embedded IPv4 address.
   if (inner.includes('%')) return { problem: 'bad_host' }
   const host = new URL(`http://${text}/`).hostname
   return inner.includes('.') || host.startsWith('[::ffff:') ? { problem: 'ip_spelling' } : host

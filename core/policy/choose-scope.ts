@@ -4,10 +4,10 @@ import { foldAndSplitSegments, foldSegments, type SegmentRange } from './fold-se
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
 import type { MatchBudget, PathTrie } from './path-trie.ts'
 
-/** A method and the decoded segments of a target, those of the base URL left aside by `from`. */
+/** A method and the decoded segments of a target; `from` skips those of the base URL. */
 export interface ScopedCall extends SegmentRange {
   readonly method: string
-  /** The same path with encoded slashes split, in each way; a scope that allows the call allows these too. */
+  /** The same path split at encoded slashes, in each possible way. A scope allows the call only if it allows all of these. */
   readonly readings: readonly SegmentRange[]
 }
 
@@ -24,27 +24,27 @@ export type ScopeChoice =
   | {
       readonly kind: 'denied'
       readonly reason: ScopeDenial
-      /** The names of all scopes the agent has, for whatever integration. */
+      /** The names of all scopes of the agent, for any integration. */
       readonly agent_scopes: readonly string[]
-      /** The call that no rule allows: the one asked for, or one that overrides it. */
+      /** The call that no rule allows: the requested one, or an override of it. */
       readonly call: ScopedCall
     }
 
-/** TRACE gives a credential back to the caller (threat model, rule 11); no rule, `*` included, allows these. */
+/** TRACE returns a credential to the caller (threat model, rule 11). No rule allows these methods, not even `*`. */
 const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'TRACK', 'CONNECT']
-/** Merged settings kept per agent and integration; few of the possible sets ever occur. */
+/** Merged settings cached per agent and integration; few of the possible sets ever occur. */
 const MERGED_LIMIT = 64
 /**
- * Steps of matching for one call, some milliseconds. Rules that need more, such as thousands with several `**` against a path
- * of hundreds of segments, are of one agent, and its call is refused: other calls wait meanwhile.
+ * Maximum number of matching steps per call, some milliseconds, during which other calls wait. If an agent's rules need more,
+ * such as thousands with several `**` against a path of hundreds of segments, its call is refused.
  */
 const MATCH_STEPS_MAX = 200_000
 const NO_CALLS: readonly ScopedCall[] = []
 
 /**
  * The first scope, by priority, with a rule that allows the call governs it.
- * @param overridden other calls that a lenient upstream might take this one for; the governing scope must allow
- * each of them too (threat model, rule 10).
+ * @param overridden other calls that a lenient upstream might execute instead; the governing scope must allow each of them too
+ * (threat model, rule 10).
  */
 export function chooseScope(
   agent: AgentScopes,
@@ -90,10 +90,13 @@ function denied(agent: AgentScopes, reason: ScopeDenial, call: ScopedCall): Scop
 }
 
 const NO_RULE = -1
-/** A rule has the path, but none of those that have it allows the method. */
+/** A rule matches the path, but none that does allows the method. */
 const PATH_ONLY = -2
 
-/** The position of the first rule that allows the call as written, else `NO_RULE` or `PATH_ONLY`, as for a reading of it. */
+/**
+ * The position of the first rule that allows the call as written. `NO_RULE` or `PATH_ONLY` if there is none, or if a reading of
+ * the path is not allowed.
+ */
 function findRule(compiled: CompiledScope, call: ScopedCall, budget: MatchBudget): number {
   const rule = findRuleFor(compiled, call.method, call, budget)
   if (rule < 0) return rule
@@ -121,7 +124,9 @@ function allowsMethod(rule: ScopeRule | undefined, method: string): boolean {
   return rule.methods.includes('*') && !FORBIDDEN_METHODS.includes(method.toUpperCase())
 }
 
-/** So that spelling cannot choose a weaker scope: every scope counts that a lenient upstream's reading would match. */
+/**
+ * Every scope counts that matches the call as a lenient upstream may read it, so that spelling cannot select a weaker scope.
+ */
 function strictest(
   there: IntegrationScopes,
   governing: CompiledScope,

@@ -16,17 +16,17 @@ export type IntegrationTable = ReadonlyMap<string, OriginIntegrations>
 
 /** The integrations of one origin. */
 export interface OriginIntegrations {
-  /** By the base URLs as they are written; at most one integration a node. */
+  /** By the base URLs as written; at most one integration per node. */
   readonly written: IntegrationNode
-  /** By the base URLs as a lenient upstream reads them, with encoded slashes kept and split. */
+  /** By the base URLs as a lenient upstream reads them, with encoded slashes kept and with them split. */
   readonly folded: IntegrationNode
-  /** The segments of the longest base URL; what follows them in a target decides nothing. */
+  /** The number of segments of the longest base URL; later segments of a target are not needed. */
   readonly depth: number
-  /** Whether every base URL is its own folded form, so that only a target can be spelled otherwise. */
+  /** Whether every base URL equals its folded form, so that only a target can be spelled differently. */
   readonly is_folded: boolean
 }
 
-/** One level a decoded segment of the base URL. */
+/** One level per decoded segment of the base URL. */
 export interface IntegrationNode {
   readonly integrations: readonly CompiledIntegration[]
   readonly children: ReadonlyMap<string, IntegrationNode>
@@ -38,8 +38,8 @@ interface GrowingNode {
 }
 
 /**
- * One whole value, made once a change and swapped. Of two with one base URL, which admin refuses to store, the
- * older stays; one whose stored base URL does not parse covers nothing.
+ * One immutable value, compiled once per change and swapped. Of two integrations with the same base URL, which admin refuses to
+ * store, the older one is used; one whose stored base URL does not parse matches nothing.
  */
 export function compileIntegrations(integrations: Iterable<Integration>): IntegrationTable {
   const covering = new Map<string, CompiledIntegration>()
@@ -92,7 +92,7 @@ function insert(
 ): void {
   let node = root
   for (const segment of segments) {
-    // Nothing is left of a base segment such as `...` once it is folded.
+    // Folding leaves nothing of a base segment such as `...`.
     if (segment === '') continue
     const known = node.children.get(segment)
     const child = known ?? emptyNode()

@@ -22,13 +22,13 @@ export interface CompiledScope {
 export interface IntegrationScopes {
   /** Lowest priority first, then oldest, then by id. */
   readonly scopes: readonly CompiledScope[]
-  /** Merged settings by the positions of the scopes that took part; `chooseScope` fills and bounds it. */
+  /** Merged settings by the ids of the merged scopes; `chooseScope` fills and bounds it. */
   readonly merged: Map<string, EffectiveSettings>
 }
 
-/** All scopes of one agent, made once a change. */
+/** All scopes of one agent, compiled once per change. */
 export interface AgentScopes {
-  /** `agent_scopes` of a refusal. */
+  /** For `agent_scopes` in the details of a refusal. */
   readonly names: readonly string[]
   readonly by_integration: ReadonlyMap<string, IntegrationScopes>
 }

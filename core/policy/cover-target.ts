@@ -13,7 +13,7 @@ export type Coverage =
       readonly integration: CompiledIntegration | null
     }
 
-/** Which integration covers the target under every reading of its path, or why none does. */
+/** The integration that matches the target under every reading of its path, or why there is none. */
 export function coverTarget(table: IntegrationTable, target: Target): Coverage {
   const { integration, is_ambiguous } = matchIntegration(table, target)
   if (target.has_empty_segment && integration?.integration.allow_empty_segments !== true)

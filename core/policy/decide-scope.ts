@@ -28,7 +28,7 @@ export type ScopeDecision =
       readonly kind: 'denied'
       readonly reason: ScopeDenial
       readonly attempted_action: string
-      /** The names of all scopes the agent has, for whatever integration. */
+      /** The names of all scopes of the agent, for any integration. */
       readonly agent_scopes: readonly string[]
     }
 
@@ -39,10 +39,10 @@ interface AskedCall {
 }
 
 /**
- * Step 4 of admission: the scope that governs the call, or why none does. With overrides the governing scope must allow
- * every combination of the methods and addresses that an upstream might take the call for.
+ * Step 4 of admission: the scope that governs the call, or why none does. With overrides, the governing scope must allow every
+ * combination of methods and addresses that an upstream might use instead.
  * @param table the integrations that `asked.integration` was found in.
- * @param said by headers, query and body; what the path says is looked for here.
+ * @param said by headers, query and body; overrides in the path are found here.
  */
 export function decideScope(
   agent: AgentScopes,
@@ -95,7 +95,7 @@ function scopedCall({ integration }: AskedCall, method: string, target: Target):
   }
 }
 
-/** Where the upstream would go instead; null when that is not plainly inside the same integration. */
+/** The address that the upstream would use instead; null if it is not clearly inside the same integration. */
 function resolveAddress(
   address: AddressOverride,
   asked: AskedCall,
@@ -114,7 +114,7 @@ function urlOf({ kind, value }: AddressOverride, target: Target): string | null 
   const text = value.trim()
   if (kind === 'host')
     return /[/?#\\]/.test(text) ? null : `${target.scheme}://${text}${target.raw_path}`
-  // Nothing is left to cut off an address of which the scope allowed the whole.
+  // The scope allows the whole address, so removing a prefix changes nothing.
   if (kind === 'prefix') return text === '/' ? target.origin + target.raw_path : null
   if (/^[a-z][a-z0-9+.-]*:/i.test(text)) return text
   return target.origin + (text.startsWith('/') ? text : `/${text}`)

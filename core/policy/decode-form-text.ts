@@ -1,8 +1,8 @@
 import { hexDigit } from './decode-path.ts'
 
 /**
- * A name or value of `application/x-www-form-urlencoded`: `+` is a space, a malformed escape stays as it is, and
- * bytes that are no UTF-8 become U+FFFD, as the WHATWG URL standard has it.
+ * A name or value of `application/x-www-form-urlencoded`: `+` is a space, a malformed escape stays as it is, and bytes that are
+ * not UTF-8 become U+FFFD, as in the WHATWG URL standard.
  * @param raw one character per byte (latin1).
  */
 export function decodeFormText(raw: string): string {

@@ -11,27 +11,28 @@ export type PathProblem =
   | 'too_many_segments'
 
 export interface DecodedPath {
-  /** Decoded until stable; a segment may hold `/` that was encoded, which does not separate here. */
+  /** Decoded until stable; a segment may contain an encoded `/`, which is not a separator here. */
   readonly segments: readonly string[]
-  /** An empty segment other than the last one, also one that has only parameters (`/;x/`). */
+  /** Whether there is an empty segment before the last one, including one that has only parameters (`/;x/`). */
   readonly has_empty_segment: boolean
   readonly trailing_slash: boolean
-  /** The other ways to split the path at encoded slashes, or to end it early; empty for nearly every path. */
+  /** The other readings of the path: split at encoded slashes, or ended early. Empty for nearly every path. */
   readonly split_readings: readonly SplitReading[]
 }
 
-/** For each segment as written, the pieces that an upstream sees which decodes before it splits; none behind the path's end. */
+/**
+ * For each segment as written, the pieces that an upstream sees if it decodes before it splits; none after the end of the path.
+ */
 export type SplitReading = readonly (readonly string[])[]
 
 /** Rounds of percent-decoding after which a segment must be stable. */
 const DECODE_ROUNDS_LIMIT = 4
-/** More than any API has; bounds what a rule or a trie walks. */
+/** More than any API has; bounds the work of rules and tries. */
 const PATH_SEGMENTS_LIMIT = 512
 const NO_READINGS: readonly SplitReading[] = []
 
 /**
- * Splits and decodes a path the way the most eager upstream might, and refuses what any of them could read as
- * a climb.
+ * Splits and decodes a path as the most lenient upstream might, and refuses what any upstream could read as a parent directory.
  * @param raw begins with `/`, ends before `?`; one character per byte (latin1).
  */
 export function decodePath(raw: string): DecodedPath | PathProblem {
@@ -69,18 +70,18 @@ export function decodePath(raw: string): DecodedPath | PathProblem {
   return { segments, has_empty_segment, trailing_slash, split_readings }
 }
 
-/** Some upstreams cut parameters off, which leaves nothing of `;x`. */
+/** Some upstreams remove parameters, which leaves nothing of `;x`. */
 export const isEmptySegment = (segment: string): boolean =>
   segment === '' || segment.charCodeAt(0) === 0x3b
 
-/** Also where a slash appears only once the name is folded, and decoded after that. */
+/** Also if a slash appears only after the name is folded, or folded and then decoded. */
 function mayHideSlash(text: string): boolean {
   if (text.includes('/')) return true
   const folded = foldCompatible(text)
   return folded !== text && (folded.includes('/') || folded.includes('%'))
 }
 
-/** What ends the path, for an upstream that decodes it before it looks for a query or fragment. */
+/** Ends the path for an upstream that decodes it before it looks for a query or fragment. */
 const PATH_END = /[?&#]/
 const mayHideEnd = (text: string): boolean => PATH_END.test(foldCompatible(text))
 
@@ -100,8 +101,8 @@ function decodeSegment(part: string): string | { readonly problem: PathProblem }
 }
 
 /**
- * What an upstream may find that folds names before it uses them (a file system, a framework's own normalisation):
- * `．．` climbs there, and `％2e` is one more encoding of a dot.
+ * The same for an upstream that folds names before it uses them (a file system, or the normalisation of a framework): there
+ * `．．` is the parent directory, and `％2e` is another encoding of a dot.
  */
 function foldedProblem(text: string, rounds: number): PathProblem | null {
   let folded = foldCompatible(text)
@@ -120,8 +121,8 @@ function foldedProblem(text: string, rounds: number): PathProblem | null {
 }
 
 /**
- * An upstream may decode fewer times than it takes until nothing is left to decode, so each number of rounds is a
- * reading of its own; so is each with names folded. Only the distinct ones are returned.
+ * An upstream may stop decoding after any round, so each number of rounds is a separate reading, and so is each of them with
+ * names folded. Only the distinct readings are returned.
  */
 function splitReadings(parts: readonly string[]): readonly SplitReading[] | PathProblem {
   const readings = new Map<string, SplitReading>()
@@ -143,8 +144,8 @@ function splitReadings(parts: readonly string[]): readonly SplitReading[] | Path
 }
 
 /**
- * The reading up to the first sign that may end a path: `/users/1%23/posts` is `/users/1` to an upstream that decodes and
- * then parses. Null where there is none, or only in the last segment, whose end no rule tells from the whole.
+ * The reading up to the first character that may end a path: `/users/1%23/posts` is `/users/1` for an upstream that decodes and
+ * then parses. Null if there is none, or only in the last segment, where no rule distinguishes the two.
  */
 function cutAtEnd(reading: SplitReading): SplitReading | null {
   const at = reading.findIndex((pieces) => pieces.some((piece) => PATH_END.test(piece)))
@@ -176,7 +177,7 @@ function decodeOnce(text: string): string {
   return bytes.toString('utf8', 0, decodeInPlace(bytes))
 }
 
-/** `%u002e` and a lone `%` mean different things to different upstreams. */
+/** Upstreams differ in how they read `%u002e` and a lone `%`. */
 function everyEscapeIsWhole(part: string): boolean {
   for (let i = part.indexOf('%'); i !== -1; i = part.indexOf('%', i + 3)) {
     if (hexDigit(part.charCodeAt(i + 1)) < 0 || hexDigit(part.charCodeAt(i + 2)) < 0) return false
@@ -184,7 +185,7 @@ function everyEscapeIsWhole(part: string): boolean {
   return true
 }
 
-/** Looks at each piece between `/`, `\` and `;`: an upstream may separate there after it has decoded. */
+/** Checks each piece between `/`, `\` and `;`, because an upstream may split there after decoding. */
 function pieceProblem(text: string): PathProblem | null {
   let start = 0
   for (let i = 0; i <= text.length; i++) {
@@ -209,7 +210,7 @@ function isDots(text: string, start: number, end: number): boolean {
   return text.charCodeAt(from) === 0x2e && (isOne || text.charCodeAt(from + 1) === 0x2e)
 }
 
-/** One round of percent-decoding; returns the new length, the old one when there was nothing to decode. */
+/** One round of percent-decoding; returns the new length, which is the old one if there was nothing to decode. */
 function decodeInPlace(bytes: Buffer): number {
   let to = 0
   for (let from = 0; from < bytes.length; from++) {

@@ -2,14 +2,14 @@ import { maskWithin } from '../masking/mask-secrets.ts'
 import type { BaseUrl } from './parse-base-url.ts'
 import type { Target } from './parse-target.ts'
 
-/** What a refusal, an event or the log repeats of a path is at most this long, in characters. */
+/** Maximum number of characters of a path in a refusal, an event or the log. */
 const SHOWN_PATH_LIMIT = 2_048
-/** What follows the shown part and is looked at, since a secret may begin before it. */
+/** How much text after the shown part is considered for masking, because a secret may begin in the shown part. */
 const AFTER_LIMIT = 256
-/** No key of a provider has a shorter segment, and the parts of a pair are joined by a sign; nearly all paths have neither. */
+/** No provider has shorter keys, and a pair of name and value has a separator; nearly all paths have neither. */
 const MAY_HOLD_SECRET = /[^/]{16}|[%=@:;]/
 
-/** What of a target is shown. */
+/** The part of a target that is shown. */
 type Shown = Pick<Target, 'origin' | 'raw_path'>
 
 /** `attempted_action`: `POST /chat/completions`, the method and the path below the base URL as the caller wrote it. */
@@ -20,12 +20,12 @@ export const describeAction = (
 ): string => `${method} ${shown(target, startBelow(target.raw_path, base.segments.length))}`
 
 /**
- * `endpoint`: the path of the target as the caller wrote it, without its query and with what looks like a secret hidden:
- * some APIs have the credential in the path (`/bot<token>/sendMessage`), and every role reads the log.
+ * `endpoint`: the path of the target as the caller wrote it, without its query and with secrets masked: some APIs have the
+ * credential in the path (`/bot<token>/sendMessage`), and every role reads the log.
  */
 export const describeEndpoint = (target: Shown): string => shown(target, 0)
 
-/** Segments are split at plain slashes alone, so as many slashes of the raw path belong to the base URL. */
+/** Segments are split only at unencoded slashes, so the same number of slashes of the raw path belongs to the base URL. */
 function startBelow(rawPath: string, baseSegments: number): number {
   let at = 0
   for (let i = 0; i < baseSegments; i++) {
@@ -46,11 +46,11 @@ function shown({ origin, raw_path }: Shown, start: number): string {
         path.slice(part.length, part.length + AFTER_LIMIT),
       )
     : part
-  // What is hidden may be shorter than what hides it.
+  // The masked text may be shorter than the mask.
   return isCut || text.length > SHOWN_PATH_LIMIT ? `${text.slice(0, SHOWN_PATH_LIMIT - 1)}…` : text
 }
 
-/** Raw bytes become the text they are; the parser has made sure that they are UTF-8. */
+/** Converts raw bytes to text; the parser has checked that they are UTF-8. */
 function textOf(rawPath: string): string {
   for (let i = 0; i < rawPath.length; i++)
     if (rawPath.charCodeAt(i) >= 0x80) return Buffer.from(rawPath, 'latin1').toString('utf8')

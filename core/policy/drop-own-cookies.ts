@@ -4,13 +4,13 @@ import { holdsGatewayKey } from './holds-gateway-key.ts'
 /** The cookie of the console's session: over plain http, and over https, where a browser knows its origin. */
 export const SESSION_COOKIES = ['agw_session', '__Host-agw_session'] as const
 
-/** What all their names have; most requests are done with by this. */
+/** A part of all their names, to skip most requests quickly. */
 const PART = SESSION_COOKIES[0]
 
 /**
- * The `Cookie` that goes upstream in place of the caller's, without the operator's session, which a browser sends to
- * every port of the host, and without any cookie that holds a gateway key. Null where there is nothing to drop, empty
- * where nothing is left.
+ * The `Cookie` that is sent upstream instead of the caller's: without the operator's session, which a browser sends to every
+ * port of the host, and without cookies that contain a gateway key. Null if nothing has to be removed, empty if nothing is
+ * left.
  */
 export function dropOwnCookies(headers: readonly Header[]): string | null {
   if (!headers.some(isOwnCookie)) return null

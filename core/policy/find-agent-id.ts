@@ -6,12 +6,12 @@ import { skipValue, walkMembers } from '../http-message/walk-json.ts'
 
 export type FoundAgentId =
   | { readonly kind: 'none' }
-  /** Two members of that name, whatever their values: readers differ in which one they take. */
+  /** Two members with this name, whatever their values: readers differ in which one they use. */
   | { readonly kind: 'ambiguous' }
   | {
       readonly kind: 'found'
       readonly agent_id: string
-      /** The member and one separator, for `editBytes`; white space between them is no part of either. */
+      /** The member and one separator, for `editBytes`, without the white space between them. */
       readonly cut: readonly ByteEdit[]
     }
 
@@ -20,11 +20,11 @@ const AMBIGUOUS: FoundAgentId = { kind: 'ambiguous' }
 const NAME = 'agent_id'
 /** Every letter written as `\u0061`, and two quotes. */
 const LONGEST_KEY_BYTES = NAME.length * 6 + 2
-/** No text is made of the others: a body may have millions. */
+/** Longer keys are not decoded: a body may have millions. */
 const SHORTEST_KEY_BYTES = NAME.length + 2
 /** Every letter written as `%61`. */
 const LONGEST_FORM_NAME_BYTES = NAME.length * 3
-/** No form has as many; servers stop reading at some number, and differ in which. */
+/** No form has this many fields. Servers stop reading at different numbers. */
 const FORM_PAIRS_LIMIT = 50_000
 const QUOTE = 0x22
 const PERCENT = 0x25
@@ -33,7 +33,7 @@ const OPEN_OBJECT = 0x7b
 const AMPERSAND = 0x26
 const COMMA = 0x2c
 
-/** Looks at the top level of an object alone. A body that is not well-formed JSON has none. */
+/** Looks only at the top level of an object. A body that is not well-formed JSON has no agent id. */
 export function findJsonAgentId(body: Buffer): FoundAgentId {
   if (!mayHoldKey(body, NAME)) return NONE
   const start = skipStart(body)

@@ -7,9 +7,8 @@ import { type FoundOverrides, isEmpty, NO_OVERRIDES, type Overrides } from './ov
 const SAYS_JSON = /json/i
 
 /**
- * The methods and paths that a body names and web frameworks believe: of a form, of a multipart form, and of the top level
- * of a JSON object.
- * @param content_type as the caller sent it; empty where there is none
+ * The overrides in a body that web frameworks act on: fields of a form or multipart form, and top-level members of a JSON
+ * object. @param content_type as the caller sent it; empty if there is none
  */
 export function findBodyOverrides(body: Buffer, content_type: string): Overrides {
   const readers = bodyReaders(content_type)

@@ -9,7 +9,7 @@ const AMPERSAND = 0x26
 const SEMICOLON = 0x3b
 
 /**
- * Looks at the pairs of a query or of a form body. Some frameworks separate at semicolons too.
+ * Looks at the pairs of a query or of a form body. Some frameworks also split at semicolons.
  * @param text one character per byte (latin1)
  */
 export function findFormOverrides(text: string, found: FoundOverrides): void {

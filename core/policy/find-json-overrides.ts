@@ -3,9 +3,9 @@ import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.
 import { noteField, type OverrideField, overrideField } from './override-field.ts'
 import { type FoundOverrides, isFull, OVERRIDES_LIMIT } from './overrides.ts'
 
-/** Every letter escaped takes six bytes; a longer key is another one. */
+/** Six bytes for each letter if all are escaped; a longer key is a different one. */
 const KEY_LIMIT_BYTES = 512
-/** Which bodies may have such a member; the names of a path are no one's in JSON. */
+/** Bodies that may have such a member. The names of path fields are not used in JSON. */
 const MAY_NAME_FIELD = /ethod|verb|\\u00/i
 /** Bytes of a character of UTF-32. */
 const WIDEST_BYTES = 4
@@ -13,13 +13,15 @@ const QUOTE = 0x22
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
-/** With these begins what lenient readers skip before JSON: comments, and a prefix against inclusion as a script. */
+/**
+ * The first characters of what lenient readers skip before JSON: comments, and a prefix that prevents inclusion as a script.
+ */
 const LENIENT_STARTS: readonly number[] = [OPEN_OBJECT, 0x2f, 0x23, 0x29]
 
 /**
- * Looks at the top level of an object, and at the whole of a text that only a lenient reader takes for one.
- * @param says_json whether the type of the body is one of JSON: then every text that is not JSON is looked at. A list or a
- * scalar has no members for anyone.
+ * Looks at the top level of an object, and at all of a text that only a lenient reader reads as an object. @param says_json
+ * whether the content type is a JSON type: then every text that is not JSON is searched. A list or a scalar has no members for
+ * any reader.
  */
 export function findJsonOverrides(body: Buffer, found: FoundOverrides, says_json: boolean): void {
   const start = skipStart(body)
@@ -31,7 +33,7 @@ export function findJsonOverrides(body: Buffer, found: FoundOverrides, says_json
   if (end < 0 || skipSpace(body, end) !== body.length) findLeniently(text, found)
 }
 
-/** UTF-16 and UTF-32, which Jackson and Python recognize by the first bytes, without what makes them wide. */
+/** UTF-16 and UTF-32, which Jackson and Python recognize by the first bytes, reduced to single bytes. */
 function narrowed(body: Buffer): string {
   const text = body.toString('latin1')
   return body.subarray(0, WIDEST_BYTES).includes(0) ? text.replaceAll('\0', '') : text
@@ -67,17 +69,17 @@ function noteElements(
 }
 
 const ESCAPE = /\\u00([0-9a-f]{2})/gi
-/** Gson skips this prefix against inclusion as a script; its quote begins no string. */
+/** Gson skips this prefix that prevents inclusion as a script; its quote does not begin a string. */
 const SCRIPT_GUARD = /^\)\]\}'/
 const METHOD_WORD = /method|verb/gi
-/** What ends a word that may be a key without quotes. */
+/** Ends a word that may be a key without quotes. */
 const WORD_ENDS: ReadonlySet<number> = new Set(Buffer.from(' \t\r\n"\'`,:={}[]'))
 const WORD_LIMIT = 64
 const VALUE_BEHIND = /["'`]?\s*(?::|=>?)\s*\[?\s*["'`]?([a-z]{3,16})/iy
 
 /**
- * What a reader may find that takes more than JSON: comments, single quotes, `NaN`, a comma at the end. Whether a member
- * is at the top level is not looked at there.
+ * Finds what readers find that accept more than JSON: comments, single quotes, `NaN`, a trailing comma. Members at any level
+ * count.
  */
 function findLeniently(text: string, found: FoundOverrides): void {
   const unescaped = text.replace(ESCAPE, (_, hex: string) =>
@@ -95,7 +97,7 @@ function findLeniently(text: string, found: FoundOverrides): void {
   }
 }
 
-/** The nearest place on one side where a word ends, or where it is too long to be a name. */
+/** The nearest position on one side at which a word ends, or at which it is too long to be a name. */
 function wordEdge(text: string, from: number, step: 1 | -1): number {
   let at = from
   for (let i = 0; i < WORD_LIMIT && at >= 0 && at < text.length; i++) {
@@ -105,7 +107,7 @@ function wordEdge(text: string, from: number, step: 1 | -1): number {
   return at
 }
 
-/** Comments begin outside of strings alone, so that `"http://x"` stays whole. */
+/** Comments begin only outside of strings, so that `"http://x"` is kept. */
 function dropComments(text: string): string {
   if (!/[/#]/.test(text)) return text
   let kept = ''

@@ -8,20 +8,20 @@ import {
 } from './override-field.ts'
 import { type FoundOverrides, isFull } from './overrides.ts'
 
-/** The empty line behind the headers of a part: one for most readers, and one for Werkzeug, where CR alone ends a line. */
+/** The empty line after the headers of a part: for most readers, and for Werkzeug, where CR alone ends a line. */
 const BLANK_LINES: readonly RegExp[] = [/\n\r?\n/, /\r\r/]
 /** An encoded word of RFC 2047, which Tomcat decodes in a part's headers. */
 const ENCODED_WORD = /=\?[^?\s]+\?([bq])\?([^?\s]*)\?=/gi
 const MAY_BE_ENCODED = /=\?|\*\s*\d/
-/** What separates the texts of a part's header; every one of them counts as a name. */
+/** Separates the texts of a part's header; each of them counts as a name. */
 const SEPARATORS = /[\s;,:="'<>]+/
 /** A name in pieces (RFC 2231), in any order, each plain or encoded: `name*1=thod; name*0*=utf-8''_me`. */
 const PIECE_OF_NAME = /(?<![\w-])name\s*\*\s*(\d+)\s*\*?\s*=\s*(?:"([^"]*)|([^\s;]*))/gi
 const CHARSET_AND_LANGUAGE = /^[^']*'[^']*'/
 
 /**
- * Looks at each part of a multipart body. Every line that begins like a delimiter counts as one: which boundary is meant
- * can be said in ways of which readers take different ones (twice, in pieces, in an encoding).
+ * Looks at each part of a multipart body. Every line that begins like a delimiter counts as one, because readers differ in
+ * which boundary they use if it is repeated, in pieces or encoded.
  * @param text one character per byte (latin1)
  */
 export function findMultipartOverrides(text: string, found: FoundOverrides): void {
@@ -40,7 +40,7 @@ function nextDelimiter(text: string, from: number): number {
   return -1
 }
 
-/** Readers differ in which of two names they take, and in where they look for one, so any counts. */
+/** Readers differ in which of two names they use and where they look for one, so every name counts. */
 function notePart(part: string, found: FoundOverrides): void {
   for (const blankLine of BLANK_LINES) {
     const blank = blankLine.exec(part)
@@ -63,7 +63,7 @@ function fieldOf(head: string): OverrideField | null {
   return whole === 'method' || whole === 'path' ? whole : (fieldOfPieces(head) ?? whole)
 }
 
-/** Go puts the pieces together by their numbers. Of two with one number either may be taken. */
+/** Go joins the pieces by their numbers. Of two pieces with the same number either may be used. */
 function fieldOfPieces(head: string): OverrideField | null {
   const first = new Map<number, string>()
   const last = new Map<number, string>()
@@ -90,7 +90,7 @@ function fieldOfTexts(texts: readonly string[]): OverrideField | null {
   for (const [i, text] of texts.entries()) {
     const before = texts[i - 1] ?? ''
     const field = overrideField(decodeFormText(text))
-    // The name of a file decides nothing by itself: it may be what an upload is called.
+    // A file name alone does not count: an upload may have any name.
     if (field === 'method' && /^filename/i.test(before)) weak ??= 'maybe_method'
     else if (field === 'method' || field === 'path') return field
     else weak ??= field

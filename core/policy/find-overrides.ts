@@ -12,7 +12,7 @@ import {
 import { perHeaderName } from './per-header-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
-/** Headers that servers, frameworks and gateways take an address from, in their plain form. */
+/** Headers from which servers, frameworks and gateways read an address, in their plain form. */
 const ADDRESS_HEADERS: ReadonlyMap<string, AddressOverride['kind']> = new Map([
   ['path-info', 'url'],
   ['request-uri', 'url'],
@@ -43,11 +43,11 @@ const ADDRESS_HEADERS: ReadonlyMap<string, AddressOverride['kind']> = new Map([
   ['x-override-host', 'host'],
   ['x-real-host', 'host'],
   ['x-rewrite-host', 'host'],
-  // WSGI servers and a common middleware of Flask cut this off the path.
+  // WSGI servers and a common Flask middleware remove this prefix from the path.
   ['script-name', 'prefix'],
   ['x-script-name', 'prefix'],
 ])
-/** WebDAV writes to the address in this header, with these methods alone. */
+/** WebDAV writes to the address in this header, with these methods only. */
 const DESTINATION = 'destination'
 const DESTINATION_METHODS: readonly string[] = ['COPY', 'MOVE']
 
@@ -73,10 +73,10 @@ export function findOverrides(headers: readonly Header[], raw_query: string | nu
 }
 
 const NAMES_METHOD = /method|verb/
-/** The first letters of the names that are looked for. */
+/** The first letters of the names. */
 const INITIALS: ReadonlySet<number> = new Set(Buffer.from('dhmoprsuvx'))
 
-/** What a header of some name does to the request. */
+/** How a header with this name changes the request. */
 type Role =
   | { readonly kind: AddressOverride['kind'] | 'destination' }
   | { readonly kind: 'method'; readonly field: 'method' | 'maybe_method' }
@@ -98,6 +98,6 @@ function isToDestination(headers: readonly Header[]): boolean {
   return DESTINATION_METHODS.includes(method)
 }
 
-/** Several lines may have been joined by a comma, which a URL may hold as well: both readings count. */
+/** Several lines may have been joined by a comma, but a URL may contain one too: both readings count. */
 const spellings = (value: string): readonly string[] =>
   value.includes(',') ? [value, ...value.split(',', OVERRIDES_LIMIT + 1)] : [value]

@@ -2,14 +2,14 @@ import { findFormOverrides } from './find-form-overrides.ts'
 import { foldCompatible } from './fold-compatible.ts'
 import { type FoundOverrides, isEmpty, NO_OVERRIDES, type Overrides } from './overrides.ts'
 
-/** Where a query begins for an upstream that decodes a path before it takes it apart. */
+/** Begins a query for an upstream that decodes a path before it parses it. */
 const SEPARATOR = /[?&]/
-/** The parameters in which front controllers find the path, each with its value up to the next separator. */
+/** Parameters from which front controllers read the path, each with its value up to the next separator. */
 const ROUTE = /[?&](?:_?url|q|r|route|path|path_?info|rest_?route)=([^?&#]*)/gi
 
 /**
- * What a path says besides where it leads. A web server that rewrites `/(.*)` to `/index.php?url=$1` puts the decoded path
- * there, so that `/items/1%26_method=DELETE` gives the program a parameter `_method`, and `%26url=` another path.
+ * Overrides in a path. A web server that rewrites `/(.*)` to `/index.php?url=$1` puts the decoded path there, so that
+ * `/items/1%26_method=DELETE` gives the program a parameter `_method`, and `%26url=` another path.
  * @param segments decoded
  */
 export function findPathOverrides(segments: readonly string[]): Overrides {

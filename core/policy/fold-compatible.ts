@@ -2,8 +2,8 @@
 const IGNORED = /\p{Default_Ignorable_Code_Point}/gu
 
 /**
- * The text after Unicode compatibility folding (NFKC), without invisible characters. `．`, `․` and `﹒` become `.`,
- * `‥` becomes two of them, `／` becomes `/`, `＼` and `﹨` become `\`, `％` becomes `%`, `；` becomes `;`.
+ * The text after Unicode compatibility normalization (NFKC), without invisible characters. `．`, `․` and `﹒` become `.`, `‥`
+ * becomes two of them, `／` becomes `/`, `＼` and `﹨` become `\`, `％` becomes `%`, `；` becomes `;`.
  */
 export const foldCompatible = (text: string): string =>
   isAscii(text) ? text : text.normalize('NFKC').replace(IGNORED, '')

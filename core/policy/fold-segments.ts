@@ -7,9 +7,9 @@ export interface SegmentRange {
 }
 
 /**
- * How a lenient upstream might read a segment: without case, without parameters after `;` (or after `?`, `&` and `#`, where
- * it decodes first), and without the dots and spaces at its end that Windows drops. Compatibility folding and the way over upper case fold look-alikes such as
- * `ſ`, which such upstreams take for `s`.
+ * How a lenient upstream might read a segment: without case, without parameters after `;` (or after `?`, `&` and `#`, where it
+ * decodes first), and without the dots and spaces at its end that Windows drops. Compatibility normalization and conversion to
+ * upper case first also fold look-alikes such as `ſ`, which such upstreams read as `s`.
  */
 export function foldSegment(segment: string): string {
   if (isFolded(segment)) return segment
@@ -26,7 +26,7 @@ const TRAILING = /(?<![. ])[. ]+$/
 export const foldAndSplitSegment = (segment: string): readonly string[] =>
   foldCompatible(segment).split('/').map(foldSegment).filter(isFilled)
 
-/** The path as a lenient upstream might see it, empty segments dropped; the range itself where that is the same. */
+/** The path as a lenient upstream might read it, without empty segments; the given range if that is the same. */
 export function foldSegments(range: SegmentRange): SegmentRange {
   if (!someFrom(range, (segment) => segment === '' || !isFolded(segment))) return range
   return { segments: range.segments.slice(range.from).map(foldSegment).filter(isFilled), from: 0 }

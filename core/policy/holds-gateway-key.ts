@@ -1,15 +1,15 @@
 import { isWellFormedKey } from '../api-key.ts'
 
-/** The shortest key; every spelling of one is longer. Most values of a request are done with by this. */
+/** The length of the shortest key. Every encoding is longer, so most values need no further check. */
 const KEY_BYTES = 'agw_live_'.length + 38
-/** Encodings within encodings that are undone: a URL within a parameter of a URL has two. */
+/** Levels of encoding that are decoded: a URL in a parameter of a URL has two. */
 const ROUNDS_MAX = 3
 const PREFIX = /agw_(?:live|admin)_/g
-/** Base64 within Base64: a token that carries an `Authorization`, a secret that was encoded twice. */
+/** Levels of Base64: a token that contains an `Authorization`, or a secret that was encoded twice. */
 const BASE64_DEPTH_MAX = 2
 const BASE64_RUN = /[A-Za-z0-9+/_-]{63,}/g
 
-/** The bytes `agw_` in Base64 and Base64url, from the first, second and third byte of a group on. */
+/** The bytes `agw_` in Base64 and Base64url, beginning at the first, second and third byte of a group. */
 const ONCE = ['YWd3X2', 'Fnd19', 'hZ3df']
 /** The same for these texts; the characters at the ends depend on their neighbors. */
 const TWICE = ONCE.flatMap((text) =>
@@ -24,8 +24,8 @@ const IN_BASE64 = new RegExp(ONCE.join('|'))
 const TWICE_BYTES = 84
 
 /**
- * Whether a text holds a gateway key anywhere: as it is, percent-encoded, escaped as in JSON, or in Base64, as `Basic`
- * has it, once or twice. Such a header, cookie or parameter never goes upstream, where the key would open the gateway.
+ * Whether a text contains a gateway key: as it is, percent-encoded, escaped as in JSON, or in Base64 as in `Basic`, once or
+ * twice. Such a header, cookie or parameter is never sent upstream, because the key gives access to the gateway.
  * @param text one character per byte (latin1)
  */
 export function holdsGatewayKey(text: string): boolean {
@@ -47,7 +47,7 @@ function holdsPlainKey(text: string): boolean {
   return false
 }
 
-/** What stands before the encoded text may be of the same letters, so each place in a group is tried. */
+/** Characters of the same alphabet may precede the encoded text, so each position in a group is tried. */
 const holdsKeyInBase64 = (text: string, depth: number): boolean =>
   depth > 0 &&
   (IN_BASE64.test(text) ||

@@ -1,5 +1,5 @@
 /**
- * Whether a text can stand in a header: a line break would begin a header, or a request, of its own making.
+ * Whether a text is valid in a header: a line break would begin another header or request.
  * @param text one character per byte (latin1).
  */
 export function isHeaderValue(text: string): boolean {

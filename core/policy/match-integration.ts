@@ -8,11 +8,11 @@ import { foldSegment, isFolded } from './fold-segments.ts'
 import type { Target } from './parse-target.ts'
 
 export interface IntegrationMatch {
-  /** The integration whose base URL is the longest that begins the target and ends on a segment boundary. */
+  /** The integration whose base URL is the longest prefix of the target on a segment boundary. */
   readonly integration: CompiledIntegration | null
   /**
-   * Whether the target would belong to another one with case folded, encoded slashes split or empty segments dropped:
-   * its credential and scopes are not the ones to judge by then.
+   * Whether the target would belong to another integration with case folded, encoded slashes split or empty segments dropped.
+   * Then it is not clear whose credential and scopes apply.
    */
   readonly is_ambiguous: boolean
 }
@@ -21,7 +21,7 @@ type MatchedTarget = Pick<Target, 'origin' | 'segments' | 'split_readings'>
 
 const NO_MATCH: IntegrationMatch = { integration: null, is_ambiguous: false }
 
-/** Walks at most as many steps as the target has segments, however many integrations there are. */
+/** Takes at most one step per segment of the target, however many integrations there are. */
 export function matchIntegration(table: IntegrationTable, target: MatchedTarget): IntegrationMatch {
   const there = table.get(target.origin)
   if (there === undefined) return NO_MATCH
@@ -42,7 +42,7 @@ function isAmbiguous(
   })
 }
 
-/** Whether a lenient upstream reads the first segments as they are. */
+/** Whether a lenient upstream reads the first segments as written. */
 function isPlain(segments: readonly string[], depth: number): boolean {
   for (let i = 0; i < depth && i < segments.length; i++) {
     const segment = segments[i] ?? ''
@@ -54,7 +54,7 @@ function isPlain(segments: readonly string[], depth: number): boolean {
 const NOBODY: readonly CompiledIntegration[] = []
 const asWritten = (segment: string): string => segment
 
-/** The integrations of the longest base URL; segments of which `read` leaves nothing do not count. */
+/** The integrations with the longest matching base URL; segments that `read` makes empty do not count. */
 function deepest(
   root: IntegrationNode,
   segments: readonly string[],

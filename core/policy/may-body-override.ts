@@ -2,12 +2,12 @@ import type { Scope } from '../model.ts'
 import { bodyReaders } from './body-readers.ts'
 import type { IntegrationScopes } from './compile-scopes.ts'
 
-/** PHP reads fields from these alone, and its frameworks are the ones that take a path from a field. */
+/** PHP reads fields only from these types, and only its frameworks read a path from a field. */
 const SAYS_FORM = /form-urlencoded|multipart/i
 
 /**
- * Whether a body of this type may name a method or path that the call must not have. Where the agent's only scope for the
- * integration allows every method, a method in the body changes nothing, and a body that is no form need not be held.
+ * Whether a body of this type may name a method or path that is not allowed. If the agent's only scope for the integration
+ * allows every method, a method in the body makes no difference, and a body that is not a form need not be buffered.
  */
 export function mayBodyOverride(
   { scopes }: IntegrationScopes,

@@ -11,19 +11,19 @@ import type { EffectiveTools } from '../mcp/check-mcp-tool.ts'
 import { foldToolName } from '../mcp/fold-tool-name.ts'
 import { compileToolGlob } from '../mcp/tool-glob.ts'
 
-/** The security settings that are in force for a call: the strictest of every scope that matches it. */
+/** The security settings in force for a call: the strictest of all scopes that match it. */
 export interface EffectiveSettings {
-  /** The scopes that took part, in their order of priority. */
+  /** The merged scopes, in order of priority. */
   readonly scope_ids: readonly string[]
-  /** null: the gateway's own limit alone. */
+  /** null: only the limit of the gateway. */
   readonly max_body_bytes: number | null
   readonly tools: EffectiveTools
   readonly injection: InjectionSettings
   readonly anomaly: AnomalySettings
   readonly rate: RateSettings
   /**
-   * The scope with the lowest limit, by priority where several have it: the call counts there. So all calls that a
-   * strict scope matches, however they are spelled and whichever scope governs them, share its one limit.
+   * The scope against whose limit the call counts: the one with the lowest limit, the first by priority if several have it. All
+   * calls that a strict scope matches therefore share its limit, however they are spelled and whichever scope governs them.
    */
   readonly rate_scope_id: string
 }
@@ -56,7 +56,7 @@ function mergeTools(all: readonly McpTools[]): EffectiveTools {
   }
 }
 
-/** What a scope says of a detection that it has switched off is not in force, so it weighs nothing. */
+/** The settings of a detection that a scope has disabled are not in force, so they are ignored. */
 function mergeInjection(all: readonly InjectionSettings[]): InjectionSettings {
   const live = all.filter((settings) => settings.enabled)
   const from = live.length > 0 ? live : all
@@ -91,7 +91,7 @@ function mergeAnomaly(all: readonly AnomalySettings[]): AnomalySettings {
   }
 }
 
-/** The shortest window is that of the scopes that kill at all; the others' windows are not in force. */
+/** Only scopes that kill count for the shortest window; the windows of others are not in force. */
 function mergeRate(all: readonly RateSettings[]): RateSettings {
   const killing = all.filter((settings) => settings.auto_kill_on_sustained_violation)
   const from = killing.length > 0 ? killing : all

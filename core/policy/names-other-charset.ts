@@ -1,12 +1,12 @@
-/** Every place at which some reader of `Content-Type` finds a charset, RFC 2231's forms and repeated ones included. */
+/** Every charset that some reader of `Content-Type` finds, including the forms of RFC 2231 and repeated ones. */
 const CHARSET = /charset[*\d]*\s*=\s*(?:"([^"]*)|([^\s;,]*))/gi
 const SAYS_CHARSET = /charset/i
-/** Under these all readers take the bytes of JSON alike. */
+/** With these, all readers read the bytes of JSON in the same way. */
 const PLAIN = /^(?:utf-?8|(?:us-)?ascii)?$/i
 
 /**
- * Whether a type names a charset in which the same bytes may be another text: in UTF-7, which a common body parser of
- * Node knows, `+AF8-` is `_`.
+ * Whether a type names a charset in which the same bytes may be a different text: in UTF-7, which a common body parser of Node
+ * supports, `+AF8-` is `_`.
  */
 export function namesOtherCharset(content_type: string): boolean {
   if (!SAYS_CHARSET.test(content_type)) return false

@@ -6,19 +6,19 @@ import { removeParameters, removeQueryParameter } from './query-parameter.ts'
 import { headersToRemove } from './request-headers.ts'
 
 /**
- * The caller's headers and query as they go upstream; only the credential is still to be added. Overrides, scans and
- * signatures are asked of these, so that nothing is checked that does not go out, and nothing goes out unchecked.
+ * The caller's headers and query as they are sent upstream; only the credential is added later. Override checks, scans and
+ * signatures use these, so that exactly what is sent is checked.
  */
 export interface OutgoingRequest {
   readonly headers: readonly Header[]
   readonly raw_query: string | null
-  /** Names of the caller's headers that do not go upstream, as the caller spells them. */
+  /** Names of the caller's headers that are not sent upstream, as the caller spells them. */
   readonly remove: readonly string[]
-  /** In place of the caller's; null leaves that as it is. */
+  /** Replaces the caller's; null leaves it unchanged. */
   readonly cookie: string | null
 }
 
-/** @param owned what the credential fills, which is removed whether or not it will be filled. */
+/** @param owned what the credential fills; it is removed even if it will not be filled. */
 export function outgoingRequest(
   headers: readonly Header[],
   raw_query: string | null,

@@ -3,17 +3,17 @@ import { plainFieldName } from './plain-field-name.ts'
 import type { FoundOverrides } from './overrides.ts'
 
 /**
- * What a field of a request may do to it. `method` overrides the method whatever its value; `maybe_method` only where
- * the value is a method, since other APIs have a field of that name for their own ends; `path` overrides the path.
+ * How a field may change its request. `method` overrides the method, whatever its value; `maybe_method` only if the value is a
+ * method, because other APIs use a field of this name for something else; `path` overrides the path.
  */
 export type OverrideField = 'method' | 'maybe_method' | 'path'
 
-/** A longer name is another one, once leading spaces are skipped and what follows a NUL is cut off. */
+/** A longer name is a different one, after leading spaces and everything from a NUL on are removed. */
 export const FIELD_NAME_LIMIT = 256
-/** A longer value is no method. */
+/** A longer value is not a method. */
 export const METHOD_VALUE_LIMIT = 64
 
-/** Which texts may hold the name of such a field, as they are or percent-encoded; all others need no closer look. */
+/** Texts that may contain the name of such a field, plain or percent-encoded; all others need no further check. */
 export const mayNameField = (text: string): boolean => MAY_NAME_FIELD.test(text)
 const MAY_NAME_FIELD = /%|method|verb|rest.?route|url/i
 
@@ -25,13 +25,13 @@ const MAY_NAME_FIELD = /%|method|verb|rest.?route|url/i
  */
 const METHOD_NAME =
   /^(?:x|alf|http|req(?:uest)?|rest|orig(?:inal)?|tunnell?(?:ed)?|overrid(?:e|den)|real)*(?:method|verb)(?:overrid(?:e|den))?$/
-/** Without one of these in its name, or a sign before it, a field may be an API's own. */
+/** Without one of these in its name, or a punctuation character before it, a field may be an ordinary one of the API. */
 const UNMISTAKABLE = /overrid|tunnel|^x|^alf/
 const SIGN_FIRST = /^[^a-z0-9]/i
 
 /**
- * Names are compared as the most lenient reader has them (`plainFieldName`), and with every sign alike: PHP reads `.method` as
- * `_method`, and Rack `_\method` in a part.
+ * Names are compared as the most lenient reader reads them (`plainFieldName`), and all punctuation is equal: PHP reads
+ * `.method` as `_method`, and Rack `_\method` in a part.
  * @param name decoded
  */
 export function overrideField(name: string): OverrideField | null {
@@ -71,7 +71,7 @@ const METHODS: ReadonlySet<string> = new Set([
   'TRACE',
 ])
 
-/** Whether a text is a method that APIs have, rather than a word of their own such as `card` or `tools/call`. */
+/** Whether a text is an HTTP method, and not a word of the API such as `card` or `tools/call`. */
 const isMethod = (value: string): boolean => {
   const nul = value.indexOf('\0')
   const text = foldCompatible(nul === -1 ? value : value.slice(0, nul))

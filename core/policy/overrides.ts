@@ -1,12 +1,12 @@
-/** What a request says besides its own method and address, for upstreams that believe it. */
+/** Methods and addresses that a request names in addition to its own, for upstreams that act on them. */
 export interface Overrides {
   readonly methods: readonly string[]
   readonly addresses: readonly AddressOverride[]
 }
 
 /**
- * `url` is a path or an absolute URL, `host` a host with or without port, `prefix` what an upstream cuts off the
- * beginning of the path; each as written.
+ * `url` is a path or an absolute URL, `host` a host with or without port, `prefix` a prefix that an upstream removes from the
+ * path; each as written.
  */
 export interface AddressOverride {
   readonly kind: 'url' | 'host' | 'prefix'
@@ -19,11 +19,11 @@ export interface FoundOverrides {
   readonly addresses: AddressOverride[]
 }
 
-/** No client sends more than one of each; past this the call is refused without looking at them. */
+/** No client sends more than one of each; above this number the call is refused without checking them. */
 export const OVERRIDES_LIMIT = 8
 export const NO_OVERRIDES: Overrides = { methods: [], addresses: [] }
 
-/** One more than is looked at is enough for `decideScope` to see that there are too many. */
+/** One more than is checked is enough for `decideScope` to see that there are too many. */
 export const isFull = ({ methods, addresses }: FoundOverrides): boolean =>
   methods.length > OVERRIDES_LIMIT || addresses.length > OVERRIDES_LIMIT
 

@@ -3,10 +3,10 @@ import { findCredentialType, type SealedAuth } from '../credential/catalogue.ts'
 import type { OwnedPlace } from '../credential/credential-type.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
-/** A header's name is in its plain form (`plainHeaderName`), a parameter's decoded. */
+/** The name of a header is in its plain form (`plainHeaderName`), that of a parameter is decoded. */
 export type OwnedName = OwnedPlace
 
-/** What the credential of an integration fills. One of a type that this version does not know is never applied. */
+/** The header or parameter that the credential of an integration fills. A credential of an unknown type is never applied. */
 export function ownedName(auth: SealedAuth): OwnedName {
   const owned = findCredentialType(auth.type)?.owned(auth) ?? AUTHORIZATION
   return owned.kind === 'header' ? { ...owned, name: plainHeaderName(owned.name) } : owned

@@ -3,7 +3,7 @@ import { encodeSegment } from './encode-segment.ts'
 import { readUrl, type UrlProblem } from './read-url.ts'
 
 export interface BaseUrl {
-  /** Canonical, so that two spellings of one base URL are one text (409 on the second). */
+  /** Canonical, so that two spellings of a base URL are the same text (409 for the second). */
   readonly base_url: string
   readonly scheme: 'http' | 'https'
   readonly host: string

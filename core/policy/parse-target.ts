@@ -9,7 +9,7 @@ export interface Target extends ReadUrl {
   /** Refused unless the integration has `allow_empty_segments`. The last segment may always be empty. */
   readonly has_empty_segment: boolean
   readonly trailing_slash: boolean
-  /** The other ways to split the path at encoded slashes; empty for nearly every target. */
+  /** The other readings of the path, split at encoded slashes; empty for nearly every target. */
   readonly split_readings: readonly SplitReading[]
 }
 
@@ -20,9 +20,7 @@ export type ParsedTarget =
   | { readonly ok: true; readonly target: Target }
   | { readonly ok: false; readonly reason: TargetProblem }
 
-/**
- * @param raw the `:path` that Envoy gives, `/https://host/path?query`, as latin1: one character per byte.
- */
+/** @param raw the `:path` from Envoy, `/https://host/path?query`, as latin1: one character per byte. */
 export function parseTarget(raw: string): ParsedTarget {
   if (raw.charCodeAt(0) !== 0x2f) return { ok: false, reason: 'not_absolute' }
   const url = readUrl(withColons(raw), 1, 1)
@@ -30,7 +28,7 @@ export function parseTarget(raw: string): ParsedTarget {
     return { ok: false, reason: url === 'not_absolute' && isEncoded(raw) ? 'percent_encoded' : url }
   const path = decodePath(url.raw_path)
   if (typeof path === 'string') return { ok: false, reason: path }
-  // Out of a path nothing can be taken.
+  // Nothing can be removed from a path.
   if (holdsGatewayKey(url.raw_path)) return { ok: false, reason: 'gateway_key' }
   return {
     ok: true,
@@ -53,7 +51,7 @@ export function parseTarget(raw: string): ParsedTarget {
 const ENCODED_PREFIX_MAX = 64
 const ENCODED_ROUNDS_MAX = 3
 
-/** A client that escapes the target as a whole, as for a query parameter, is told so. */
+/** Detects a client that escapes the whole target, as for a query parameter, so that the error can say so. */
 function isEncoded(raw: string): boolean {
   let text = raw.slice(0, ENCODED_PREFIX_MAX)
   for (let round = 0; round < ENCODED_ROUNDS_MAX && text.includes('%'); round++) {
@@ -67,7 +65,7 @@ function isEncoded(raw: string): boolean {
 
 const ESCAPED_COLON = /^\/(https?)%3A(\/{1,2}[^/?]*)/i
 
-/** A client that escapes the path of its base URL, as one of AWS's does for S3, writes two colons of ours as `%3A`. */
+/** A client that escapes the path of its base URL, as an AWS client does for S3, writes the colons of the target as `%3A`. */
 function withColons(raw: string): string {
   if (raw.charCodeAt(5) !== 0x25 && raw.charCodeAt(6) !== 0x25) return raw
   return raw.replace(

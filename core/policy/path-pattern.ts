@@ -3,7 +3,7 @@ import { decodePath } from './decode-path.ts'
 /** A literal segment, or null for `*`. */
 export type PatternSegment = string | null
 
-/** What stands before, between and after the `**` of a rule's path; one block when it has none. */
+/** The parts before, between and after the `**` of a rule's path; one block if it has none. */
 export interface PathPattern {
   readonly blocks: readonly (readonly PatternSegment[])[]
 }

@@ -1,7 +1,7 @@
 import { isEmptySegment } from './decode-path.ts'
 import type { PathPattern } from './path-pattern.ts'
 
-/** Steps that are left for one call: a node of a trie looked at for one segment of a path. */
+/** Steps left for one call. A step is one node of a trie compared with one segment of a path. */
 export interface MatchBudget {
   left: number
 }
@@ -15,7 +15,7 @@ interface Node {
   readonly is_deep: boolean
   /** Rules with a pattern that ends here. */
   rules: number[] | null
-  /** The last step in which this node was active, so that it is taken once. */
+  /** The last step in which this node was active, so that it is visited once per step. */
   step: number
 }
 
@@ -29,8 +29,8 @@ const newNode = (is_deep: boolean): Node => ({
 })
 
 /**
- * Path patterns of many rules, matched together: the time depends on the path and on the patterns that agree with its
- * beginning, and not on how many there are.
+ * Path patterns of many rules, matched together: the time depends on the path and on the patterns that match its beginning, not
+ * on the number of patterns.
  */
 export class PathTrie {
   readonly #root = newNode(false)
@@ -47,8 +47,8 @@ export class PathTrie {
   }
 
   /**
-   * The rules with a pattern that matches the segments from `from` on, in ascending order; none if the budget is spent,
-   * which then is negative.
+   * The rules with a pattern that matches the segments from `from` on, in ascending order; none if the budget is used up, which
+   * is then negative.
    */
   match(segments: readonly string[], from: number, budget: MatchBudget): readonly number[] {
     let active: Node[] = []
@@ -73,7 +73,7 @@ export class PathTrie {
     return found.length > 1 ? [...new Set(found)].sort((a, b) => a - b) : found
   }
 
-  /** A `**` also stands for no segment. */
+  /** A `**` also matches no segment. */
   #enter(node: Node, active: Node[]): void {
     for (let entered: Node | null = node; entered !== null; entered = entered.deep) {
       if (entered.step === this.#step) return

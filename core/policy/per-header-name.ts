@@ -1,12 +1,11 @@
-/** Names in use at once. Past this all are forgotten, so that made-up names cannot fill the memory. */
+/** Maximum number of cached names. When it is reached, all are forgotten, so that invented names cannot fill the memory. */
 const NAMES_MAX = 2_048
-/** Longer names are not kept. */
+/** Longer names are not cached. */
 const KEPT_LENGTH_MAX = 64
 
 /**
- * A function of a header's name that remembers its results: the same names come with every call, so what a name means is
- * found out once and not once a call.
- * @param find pure
+ * Caches the results of a function of a header name. The same names come with every call, so a name is interpreted once and not
+ * once per call. @param find pure
  */
 export function perHeaderName<T extends object | string | boolean | null>(
   find: (name: string) => T,

@@ -3,7 +3,7 @@ import { foldCompatible } from './fold-compatible.ts'
 const LEADING_BRACKETS = /^[\s[\]]+/
 
 /**
- * The name of a field as lenient readers have it: cut at NUL, folded (NFKC), trimmed, and without the brackets of a list. PHP
+ * The name of a field as lenient readers read it: cut at NUL, folded (NFKC), trimmed, and without the brackets of a list. PHP
  * reads ` name` and `name%00x` as `name`, qs reads `[name]` so, and Rack `]name`.
  * @param name decoded
  */

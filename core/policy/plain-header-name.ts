@@ -1,6 +1,6 @@
 /**
- * The name under which a CGI-like upstream sees a header: lower case, everything that is no letter or digit
- * the same. `X_Api_Key` and `x.api.key` are `x-api-key` to such an upstream, so they are to us.
+ * The name of a header as a CGI-like upstream reads it: in lower case, with all characters other than letters and digits equal.
+ * `X_Api_Key` and `x.api.key` are `x-api-key` for such an upstream, so they are here too.
  */
 export function plainHeaderName(name: string): string {
   for (let i = 0; i < name.length; i++) {

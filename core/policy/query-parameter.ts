@@ -21,8 +21,8 @@ export const removeQueryParameter = (raw_query: string | null, name: string): st
   removeParameters(raw_query, new Set([plainParameterName(name)]))
 
 /**
- * Removes parameters in every spelling that a server may read as one of these names; every other byte stays. Null when
- * nothing is left. Of two values many servers take the first, and ours is the last.
+ * Removes parameters in every spelling that a server may read as one of these names; every other byte stays. Null when nothing
+ * is left. Of two values many servers use the first, and the gateway's is the last.
  * @param plain_names as `plainParameterName` writes them
  */
 export function removeParameters(
@@ -42,7 +42,7 @@ export function removeParameters(
   return kept.length === 0 ? null : kept.join('&')
 }
 
-/** Servers that also separate parameters by `;` (CGI, Rack 2, Go before 1.17) read several in one pair. */
+/** Servers that also split at `;` (CGI, Rack 2, Go before 1.17) read several parameters in one pair. */
 function withoutNamed(pair: string, plain_names: ReadonlySet<string>): string | null {
   if (!pair.includes(';')) return isOneOf(pair, plain_names) ? null : pair
   const [first = '', ...others] = pair.split(';')
@@ -51,7 +51,7 @@ function withoutNamed(pair: string, plain_names: ReadonlySet<string>): string | 
   return kept.length === others.length ? pair : [first, ...kept].join(';')
 }
 
-/** Removes the caller's own and appends ours, encoded. */
+/** Removes the caller's value and appends the given one, encoded. */
 export function replaceQueryParameter(
   raw_query: string | null,
   name: string,
@@ -71,7 +71,7 @@ const NOT_ALPHANUMERIC = /[^a-z0-9]/g
 const QUESTION_MARK = /^\?/
 
 /**
- * A name as the most lenient server compares it: without case (ASP.NET), with every sign alike (PHP), and without the
+ * A name as the most lenient server compares it: without case (ASP.NET), with all punctuation equal (PHP), and without the
  * brackets of a list (qs). Some readers drop a second question mark in front.
  */
 export const plainParameterName = (name: string): string =>

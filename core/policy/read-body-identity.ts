@@ -1,18 +1,18 @@
 import type { ByteEdit } from '../http-message/edit-bytes.ts'
 import { findFormAgentId, findJsonAgentId } from './find-agent-id.ts'
 
-/** What a body says of the agent. */
+/** The agent named in a body. */
 export type BodyIdentity =
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous' }
   | {
       readonly kind: 'named'
       readonly agent_id: string
-      /** What is cut out of the body; null where the integration keeps it. */
+      /** What is removed from the body; null if the integration keeps it. */
       readonly cut: readonly ByteEdit[] | null
     }
 
-/** The same without what is to be cut. */
+/** The same without the removal. */
 export type SaidIdentity =
   | { readonly kind: 'none' }
   | { readonly kind: 'ambiguous' }
@@ -25,8 +25,8 @@ const isUrlEncoded = (content_type: string): boolean =>
   content_type.length >= FORM.length && content_type.slice(0, FORM.length).toLowerCase() === FORM
 
 /**
- * Reads a body that is not compressed. What a form does not name is looked for in JSON, whatever the type says:
- * clients send JSON under the type of a form, or under none.
+ * Reads an uncompressed body. If a form does not name the agent, the body is read as JSON, whatever its type: clients send JSON
+ * with the type of a form, or without a type.
  */
 export function readBodyIdentity(
   body: Buffer,

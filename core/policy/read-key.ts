@@ -4,7 +4,7 @@ import type { OwnedName } from './owned-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 import { queryValues } from './query-parameter.ts'
 
-/** Where a key was found. It goes upstream from none of these places. */
+/** Where a key was found. It is removed from all of these before the call is sent upstream. */
 export type KeyPlace = { readonly kind: 'authorization' } | OwnedName
 
 export type PresentedKey =
@@ -17,10 +17,10 @@ const IN_AUTHORIZATION: KeyPlace = { kind: 'authorization' }
 const KEY_PREFIX = 'agw_live_'
 
 /**
- * The gateway key of a call: in `Authorization` whatever it looks like, so that a wrong one is named as such; in a
- * place that a credential owns only with our prefix and checksum. A well-formed key goes before any other text.
- * @param owned what the credentials of the integrations that cover the target fill, of whatever organization:
- * whose key it is is not yet known. The caller drops a key whose place the chosen integration does not own.
+ * The gateway key of a call: any value of `Authorization`, so that an invalid key is reported as such; in a header or parameter
+ * that a credential fills, only a value with the gateway's prefix and checksum. A well-formed key takes precedence over any
+ * other text. @param owned what the credentials of all integrations that match the target fill, of any organization: the owner
+ * of the key is not known yet. The caller ignores a key in a place that the chosen integration does not own.
  */
 export function readKey(
   headers: readonly Header[],
@@ -29,7 +29,7 @@ export function readKey(
 ): PresentedKey {
   const lines = headers.filter(({ name }) => name === 'authorization')
   const authorization = lines[0]?.value ?? ''
-  // Envoy joins several lines by a comma; of the schemes that carry our key one alone has any.
+  // Envoy joins several lines with a comma; only one of the schemes that can contain a gateway key uses commas itself.
   if (lines.length > 1 || (authorization.includes(',') && !AWS_SIGNATURE.test(authorization)))
     return { kind: 'ambiguous', reason: 'authorization' }
   const spoken = readAuthorization(authorization)
@@ -51,11 +51,11 @@ export function readKey(
 
 const isOurs = (text: string): boolean => text.startsWith(KEY_PREFIX) && isWellFormedKey(text)
 
-/** One whole header of AWS Signature Version 4 and nothing behind it; the group is the access key id. */
+/** A complete header of AWS Signature Version 4 with nothing after it; the group is the access key id. */
 const AWS_SIGNATURE =
   /^AWS4-[A-Z0-9-]+ Credential=([^\s,/]+)\/[^\s,]*, ?SignedHeaders=[^\s,]+, ?Signature=[0-9a-f]+$/
 
-/** What `Bearer` and `token` carry, the password of `Basic`, the access key id of AWS; null for any other scheme. */
+/** The value of `Bearer` and `token`, the password of `Basic`, or the access key id of AWS; null for any other scheme. */
 function readAuthorization(value: string): string | null {
   const text = value.trim()
   const space = text.indexOf(' ')

@@ -13,12 +13,12 @@ export type UrlProblem =
   | 'user_info'
   | 'whitespace'
 
-/** An absolute URL taken apart; the path is not yet looked at. */
+/** The parts of an absolute URL; the path is not checked yet. */
 export interface ReadUrl {
   readonly scheme: 'http' | 'https'
   readonly host: string
   readonly port: number
-  /** `scheme://host`, with the port unless it is the scheme's own. */
+  /** `scheme://host`, with the port unless it is the default of the scheme. */
   readonly origin: string
   /** Begins with `/`. */
   readonly raw_path: string
@@ -26,7 +26,7 @@ export interface ReadUrl {
   readonly raw_query: string | null
 }
 
-/** Above what Envoy takes as all headers together by default (60 KiB); the path part is held shorter. */
+/** More than Envoy accepts for all headers together by default (60 KiB). */
 const URL_LENGTH_LIMIT = 65_536
 const PATH_LENGTH_LIMIT = 16_384
 const PORT_LIMIT = 65_535
@@ -71,7 +71,7 @@ export function readUrl(raw: string, start: number, minSlashes: 1 | 2): ReadUrl 
 
 const defaultPort = (scheme: 'http' | 'https'): number => (scheme === 'https' ? 443 : 80)
 
-/** What would split the request line of an HTTP/1 upstream, or is cut off by some, is refused in the query too. */
+/** Characters that would split the request line of an HTTP/1 upstream, or that some remove, are refused in the query too. */
 function characterProblem(raw: string, start: number): UrlProblem | null {
   for (let i = start; i < raw.length; i++) {
     const c = raw.charCodeAt(i)

@@ -4,7 +4,7 @@ import type { OwnedName } from './owned-name.ts'
 import { perHeaderName } from './per-header-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
 
-/** Never sent upstream: hop-by-hop, and what only a proxy may say or is ours to say. */
+/** Never sent upstream: hop-by-hop headers, and those that only a proxy or the gateway may set. */
 const REMOVED: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -24,8 +24,8 @@ const REMOVED: ReadonlySet<string> = new Set([
 const REMOVED_PREFIXES = ['x-agw-', 'x-forwarded-', 'x-envoy-'] as const
 
 /**
- * How the request is to be read: what a caller's `Connection` cannot take from it, and what is not said a second time
- * in another spelling (`Content_Type`), which some upstreams read instead.
+ * Headers that determine how the request is read. A caller's `Connection` cannot remove them, and a second one in another
+ * spelling (`Content_Type`), which some upstreams use instead, is removed.
  */
 const FRAMING: ReadonlySet<string> = new Set([
   'content-encoding',
@@ -35,10 +35,10 @@ const FRAMING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * The names, as they are spelled in the request, that must not go upstream. Names are compared in their plain
- * form, since an upstream may read `X_Forwarded_For` as `X-Forwarded-For`. One that holds a gateway key goes whole;
- * of cookies only those that hold one do, see `dropOwnCookies`.
- * @param owned what the integration's credential fills, whether or not it will be filled.
+ * The names, as spelled in the request, of headers that must not be sent upstream. Names are compared in their plain form,
+ * because an upstream may read `X_Forwarded_For` as `X-Forwarded-For`. A header that contains a gateway key is removed; of
+ * cookies, only those that contain one are, see `dropOwnCookies`. @param owned what the integration's credential fills, even if
+ * it will not be filled.
  */
 export function headersToRemove(headers: readonly Header[], owned: OwnedName): string[] {
   const nominated = nominatedBy(headers)
@@ -56,7 +56,7 @@ export function headersToRemove(headers: readonly Header[], owned: OwnedName): s
   return names
 }
 
-/** What becomes of a header by its name alone; `asked` where it depends on the call. */
+/** How a header is treated according to its name; `asked` if it depends on the call. */
 const nameFacts = perHeaderName(
   (name): { readonly plain: string; readonly fate: 'stays' | 'goes' | 'asked' } => {
     const plain = plainHeaderName(name)
@@ -83,7 +83,7 @@ function nominatedBy(headers: readonly Header[]): readonly string[] {
 
 const isConnection = ({ name }: Header): boolean => name === 'connection'
 
-/** The value of `Via` for the upstream: what the caller sent, and this gateway. */
+/** The value of `Via` for the upstream: the caller's value and this gateway. */
 export function appendVia(headers: readonly Header[], installation: string): string {
   let hops = ''
   for (const { name, value } of headers)

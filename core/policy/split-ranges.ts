@@ -4,9 +4,8 @@ import type { SegmentRange } from './fold-segments.ts'
 const NO_RANGES: readonly SegmentRange[] = []
 
 /**
- * The paths below the base URL that upstreams may see which split at encoded slashes: with the empty segments that
- * arise, and without them, since some upstreams merge slashes.
- * @param from how many segments as written the base URL has.
+ * The paths below the base URL as upstreams may read them that split at encoded slashes: with the resulting empty segments, and
+ * without them, because some upstreams merge slashes. @param from the number of segments of the base URL as written.
  */
 export function splitRanges(
   readings: readonly SplitReading[],
@@ -16,7 +15,7 @@ export function splitRanges(
   const ranges: SegmentRange[] = []
   for (const reading of readings) {
     const segments = reading.slice(from).flat()
-    // A trailing slash matches as without.
+    // A trailing slash makes no difference.
     if (segments.at(-1) === '') segments.pop()
     ranges.push({ segments, from: 0 })
     if (segments.includes(''))

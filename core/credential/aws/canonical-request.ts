@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { FilledPair, SignableRequest } from '../credential-type.ts'
 
 /**
- * Services that sign the path as it is spelled, with every escape in its one form. All others take what stands on the
- * wire for plain text and escape it once more.
+ * Services that sign the path as it is spelled, with escapes normalized. All others take the path on the wire for plain text
+ * and escape it once more.
  */
 const SIGNS_PATH_ONCE: ReadonlySet<string> = new Set([
   's3',
@@ -63,11 +63,11 @@ export function canonicalQuery(raw_query: string | null): string {
     .join('&')
 }
 
-/** Of HTTP. JavaScript's own would take the last byte of `à` in UTF-8 for one. */
+/** White space of HTTP. JavaScript's `trim` would remove the last byte of `à` in UTF-8. */
 const BLANKS = /[ \t]+/g
 const OUTER_BLANKS = /^ | $/g
 
-/** Lines of one name are one line, outer blanks go, inner ones become one. */
+/** Lines with the same name are joined, outer blanks are removed, inner ones become one. */
 function canonicalHeaders(headers: readonly FilledPair[]): (readonly [string, string])[] {
   const lines = new Map<string, string>()
   for (const { name, value } of headers) {
@@ -96,7 +96,7 @@ function escapeAll(text: string): string {
   return escaped
 }
 
-/** What is escaped stays so, in upper case; what need not be is not; a plus is a blank. */
+/** Escapes stay, in upper case; characters that need no escape are not escaped; a plus is a blank. */
 function escapeOnce(text: string): string {
   return text.replace(/%([0-9A-Fa-f]{2})|[^]/g, (found, hex: string | undefined) => {
     if (hex !== undefined) return escapeByte(Number.parseInt(hex, 16))

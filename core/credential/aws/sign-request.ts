@@ -14,9 +14,9 @@ export interface AwsCredential {
 const ALGORITHM = 'AWS4-HMAC-SHA256'
 
 /**
- * Signs a request by AWS Signature Version 4. `request.headers` holds `host` and whatever else of the caller's is to be
- * signed; the date, the hash of the payload and the session token are added to it.
- * @returns the headers to set, none of them the caller's own.
+ * Signs a request by AWS Signature Version 4. `request.headers` contains `host` and the caller's headers that are signed; the
+ * date, the payload hash and the session token are added.
+ * @returns the headers to set
  */
 export function signRequest(
   auth: AwsCredential,
