@@ -5,7 +5,7 @@
 export function answerPings(): void {
   process.on('message', (message) => {
     if ((message as { kind?: unknown } | null)?.kind !== 'ping') return
-    // With a callback, a channel that has just closed is no error of this process.
+    // With a callback, a channel that has just closed does not raise an error in this process.
     process.send?.({ kind: 'pong' }, undefined, undefined, () => undefined)
   })
 }

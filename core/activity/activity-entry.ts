@@ -43,7 +43,7 @@ export interface ActivityEntry {
 
 /**
  * An entry is written as `XADD <activity:org> MAXLEN ~ ACTIVITY_MAX_ENTRIES * e <JSON>`, or with others as a block
- * (core/lua/record-blocks.lua). Readers take `id` from the entry; its place in the stream is what orders it.
+ * (core/lua/record-blocks.lua). Readers take `id` from the entry; entries are ordered by their position in the stream.
  */
 export const ACTIVITY_FIELD = 'e'
 export const BLOCK_FIELD = 'b'

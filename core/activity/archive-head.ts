@@ -3,10 +3,10 @@ import type { ArchiveKey } from './archive-line.ts'
 
 /** The end of an organization's archive; without it, lines could be removed from the end unnoticed. */
 export interface ArchiveHead {
-  /** The first line that is kept, and the hash of the line before it. */
+  /** The first retained line, and the hash of the line before it. */
   readonly first_n: number
   readonly before: string
-  /** Of the last line. */
+  /** The number and hash of the last line. */
   readonly n: number
   readonly mac: string
 }

@@ -2,17 +2,16 @@ import { createHmac } from 'node:crypto'
 import type { KeyRing } from '../seal.ts'
 
 /**
- * One line of an archive. `n` counts the entries of an organization's log from its beginning, `place` is where the
- * store had the entry. Each line ends with a hash, under a key, of itself and of the hash of the line before, so that a
- * line cannot be changed, dropped, moved or added without the key.
+ * One line of an archive. `n` counts the entries of an organization's log from its beginning, `place` is its position in the
+ * store. Each line ends with a keyed hash of itself and of the previous line's hash, so that a line cannot be changed, dropped,
+ * moved or added without the key.
  */
 export interface ArchiveLine {
   readonly n: number
   readonly place: string
   /**
-   * The entry as the store had it, or `{"gap":{"missing":…}}` for entries that were gone before they were archived, or
-   * `{"cut":{"missing":…}}` where the writer found that so many lines had been cut off the end; `n` is then that of the
-   * line before.
+   * The entry as it was in the store; or `{"gap":{"missing":…}}` for entries that the store dropped before they were archived;
+   * or `{"cut":{"missing":…}}` if the writer found that this many lines had been cut off the end, with `n` of the line before.
    */
   readonly entry_text: string
 }
@@ -27,16 +26,16 @@ export interface ArchiveKey {
 }
 
 /**
- * What the archive keys of all organizations are made from: one value for each encryption key, by key id. It can be kept
- * after the encryption key itself has been removed, and does not lead back to it.
+ * The values from which the archive keys of all organizations are derived, one per encryption key, by key id. They can be kept
+ * after the encryption key itself has been removed, because it cannot be computed from them.
  */
 export interface ArchiveRoots {
-  /** Lines are written with this one. */
+  /** New lines are written with this key. */
   readonly primary_id: string
   readonly roots: ReadonlyMap<string, Buffer>
 }
 
-/** HKDF with SHA-256 and no salt (RFC 5869), cut between its two steps. */
+/** HKDF with SHA-256 and no salt (RFC 5869), split between its two steps. */
 export const archiveRoot = (key: Buffer): Buffer =>
   createHmac('sha256', Buffer.alloc(32)).update(key).digest()
 
@@ -45,7 +44,7 @@ export const archiveRoots = ({ primary_id, keys }: KeyRing): ArchiveRoots => ({
   roots: new Map([...keys].map(([key_id, key]) => [key_id, archiveRoot(key)])),
 })
 
-/** The keys of one organization's chain, the one that writes first. */
+/** The keys of one organization's chain; the key for new lines comes first. */
 export const archiveKeys = (
   { primary_id, roots }: ArchiveRoots,
   organization_id: string,
@@ -71,7 +70,7 @@ export function writeArchiveLine(
   return { text: `${body}${MAC_MEMBER}${mac}"}`, mac }
 }
 
-/** Null where the text is no line of an archive. `isGenuine` asks whether it follows the line with the hash `previous`. */
+/** Null if the text is not a line of an archive. `isGenuine` tells whether it follows the line with the hash `previous`. */
 export function readArchiveLine(text: string): {
   readonly n: number
   readonly place: string

@@ -1,7 +1,7 @@
 /**
- * What almost every block of the log holds: compression begins with it, which saves a quarter of the bytes of a small
- * block. Stored blocks can only be read with the dictionary that they were written with, so a change of this text needs
- * a new form of block in core/activity/pack-block.ts.
+ * Text that almost every block of the log contains. Used as the compression dictionary, it saves a quarter of the bytes of a
+ * small block. Stored blocks can only be read with the dictionary that they were written with, so a change of this text needs a
+ * new block format in core/activity/pack-block.ts.
  */
 export const BLOCK_DICTIONARY = Buffer.from(
   '"reason":"gateway_unavailable","upstream":{"outcome":"unreachable","details":"outcome":"timeout","outcome":"reset",' +

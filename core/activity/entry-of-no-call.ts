@@ -14,7 +14,7 @@ interface About {
   readonly id?: string
 }
 
-/** An activity entry that is not about one call: members of calls are null. */
+/** An activity entry that does not describe a call: the members of calls are null. */
 export function entryOfNoCall(about: About): ActivityEntry {
   const { event, organization_id, agent_id, agent_name, timestamp, actor, data } = about
   return {

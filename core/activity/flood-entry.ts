@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000
 /** The clocks of edges differ, and a write may be delayed. */
 const ARRIVAL_MS = 5_000
 
-/** When the entry for the counts of a minute is written. Minutes since 1970. */
+/** When the entry for the counts of a minute is written. `minute` counts from 1970. */
 export const floodDueMs = (minute: number): number => (minute + 1) * MINUTE_MS + ARRIVAL_MS
 
 /** The key of a flood: refusals of one minute, one reason and one agent, null if unknown. */
@@ -21,7 +21,7 @@ export interface Flood {
   readonly suppressed: number
 }
 
-/** The entry that stands for them, at the end of their minute. */
+/** The entry that represents the counted refusals, at the end of their minute. */
 export const floodEntry = (
   { organization_id, agent_id, agent_name, reason, minute, suppressed }: Flood,
   now_ms: number,
@@ -40,6 +40,6 @@ export const floodEntry = (
   reason: reason as Reason,
 })
 
-/** Whether an entry stands for many calls. */
+/** Whether an entry represents many calls. */
 export const isFloodEntry = ({ method, data }: Pick<ActivityEntry, 'method' | 'data'>): boolean =>
   method === null && typeof data['suppressed'] === 'number'

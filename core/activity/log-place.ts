@@ -1,11 +1,11 @@
-/** A place in an activity log is the id of its entry in the stream: milliseconds and a number, `1700000000000-0`. */
+/** A position in an activity log is the id of an entry in the stream: milliseconds and a number, `1700000000000-0`. */
 const PLACE = /^\d{1,15}-\d{1,15}$/
 
 export const isPlace = (text: string): boolean => PLACE.test(text)
 
 export const msOfPlace = (place: string): number => Number(place.slice(0, place.indexOf('-')))
 
-/** The first place that an entry after this one can have. */
+/** The first position that an entry after this one can have. */
 export const placeAfter = (place: string): string => {
   const dash = place.indexOf('-')
   return `${place.slice(0, dash)}-${Number(place.slice(dash + 1)) + 1}`

@@ -12,8 +12,8 @@ export interface PlacedText {
 }
 
 /**
- * One row of an activity log. A block takes the place of its last entry as its own, and its entries take the places up to
- * it, so a reader that goes on after a place meets the block again as long as it has an entry after that place.
+ * One row of an activity log. The position of a block is that of its last entry, and its entries have the positions before it.
+ * A reader that continues after a position therefore reads the block again if it has an entry after that position.
  */
 export class LogRow {
   readonly place: string
@@ -39,12 +39,12 @@ export class LogRow {
     return { blocks: Number(blocks), packed: Number(packed) }
   }
 
-  /** Of a block: its indexes, and the hashes of its request ids, as core/activity/pack-block.ts writes them. */
+  /** For a block: its indexes and the hashes of its request ids, as core/activity/pack-block.ts writes them. */
   get summary(): { readonly names: string; readonly requests: string } {
     return { names: this.#text('i'), requests: this.#text('r') }
   }
 
-  /** In the order of the log. @throws when a block cannot be read */
+  /** In the order of the log. @throws if a block cannot be read */
   entries(): readonly PlacedText[] {
     if (!this.isBlock) return [{ place: this.place, text: this.#text(ACTIVITY_FIELD) }]
     return placeTexts(this.place, unpackBlock(this.#field(BLOCK_FIELD) as Buffer))

@@ -8,28 +8,28 @@ import { requestHash } from './request-hash.ts'
 /** The first byte of a block: raw DEFLATE with the dictionary of core/activity/block-dictionary.ts. */
 export const BLOCK_FORM = 1
 /**
- * So many entries are about 8 kB, which is also about what the store holds in one node of a stream. Larger blocks save
- * little and make every entry that is looked up cost more.
+ * This many entries are about 8 kB, roughly the size of one node of a stream in the store. Larger blocks save little and make
+ * each lookup of an entry more expensive.
  */
 export const BLOCK_ENTRIES_MAX = 64
-/** An entry has 33 kB at most. */
+/** Maximum size of an entry. */
 export const BLOCK_BYTES_MAX = BLOCK_ENTRIES_MAX * 65_536
-/** As fast as level 1 for such texts, and a tenth smaller. */
+/** As fast as level 1 for such texts, with a tenth less output. */
 const LEVEL = 3
 
-/** A block as core/lua/record-blocks.lua takes it. */
+/** A block in the form that core/lua/record-blocks.lua expects. */
 export interface PackedBlock {
   readonly count: number
   /** `<count> <oldest> <newest>`: the times, in ms, at which its entries were made. */
   readonly head: string
-  /** `<count>:<name>` of each index that entries of the block are in, separated by tabs. */
+  /** `<count>:<name>` of each index that contains entries of the block, separated by tabs. */
   readonly names: string
   /** The hashes of the request ids. */
   readonly requests: string
   readonly block: Buffer
 }
 
-/** Compresses entries, and computes what the indexes need, so that nobody has to expand the block for them. */
+/** Compresses entries, and computes what the indexes need, so that the block need not be expanded for them. */
 export function packBlock(texts: readonly string[]): PackedBlock {
   const counts = new Map<string, number>()
   let requests = ''
@@ -63,13 +63,13 @@ export function packBlock(texts: readonly string[]): PackedBlock {
 
 const MEMBERS = Object.keys(INDEXED_MEMBERS) as readonly IndexedMember[]
 
-/** A name with one of them would break the list. */
+/** A name with one of these characters would break the list. */
 const isPlain = (name: string): boolean => !/[\t\n]/.test(name)
 
 /**
- * The value of a member of an entry, null where it is none or no text. `data` is the last member of an entry, and no
- * text has an unescaped quote, so the first match is the member of the entry itself. To parse each entry took longer than
- * to compress it.
+ * The value of a member of an entry; null if it is absent or not a string. `data` is the last member of an entry, and strings
+ * have no unescaped quotes, so the first match is the member of the entry itself. Parsing each entry took longer than
+ * compressing it.
  */
 function memberOf(text: string, member: IndexedMember | 'id' | 'request_id'): string | null {
   const opening = `"${member}":"`

@@ -1,6 +1,6 @@
 import type { PlacedText } from './log-row.ts'
 
-/** The entries of a block with their places: the last has the place of the block. */
+/** The entries of a block with their positions: the last one has the position of the block. */
 export function placeTexts(place: string, texts: readonly string[]): readonly PlacedText[] {
   const dash = place.indexOf('-')
   const ms = place.slice(0, dash)

@@ -2,7 +2,7 @@ import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { LogRow } from './log-row.ts'
 
-/** Rows of the log of an organization that have entries after a place, from old to new. */
+/** Rows of an organization's log that have entries after a position, from old to new. */
 export async function readLog(
   redis: RedisClient,
   organization_id: string,

@@ -3,8 +3,8 @@ const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const DIGITS = 4
 
 /**
- * Almost every entry has a request id of its own, and an index for each would take more memory than the log. One index
- * holds these hashes instead; what it finds is checked against the entry. FNV-1a over the code units.
+ * Almost every entry has its own request id, and an index for each would take more memory than the log. One index contains
+ * these hashes instead; its results are checked against the entries. FNV-1a over the code units.
  */
 export function requestHash(request_id: string): string {
   let hash = 0x811c9dc5

@@ -1,6 +1,6 @@
 import type { LogRow } from './log-row.ts'
 
-/** The first rows that have so many entries together, and one row at least: how many entries a row has varies widely. */
+/** The first rows that have this many entries together, at least one row: the number of entries per row varies widely. */
 export function takeRows(rows: readonly LogRow[], entries_max: number): readonly LogRow[] {
   let entries = 0
   const end = rows.findIndex((row) => (entries += row.count) >= entries_max)

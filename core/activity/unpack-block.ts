@@ -4,7 +4,7 @@ import { BLOCK_DICTIONARY } from './block-dictionary.ts'
 
 /**
  * The entries of a block as JSON, in the order of the log.
- * @throws if the block is damaged, or of a form that this version does not know
+ * @throws if the block is damaged, or has a format that this version does not know
  */
 export function unpackBlock(block: Buffer): readonly string[] {
   if (block[0] !== BLOCK_FORM) throw new Error(`unknown form ${block[0]} of a block of the log`)

@@ -110,7 +110,7 @@ class Chain {
     return head
   }
 
-  /** A head may be older than the last line if the writer ended between the two writes. */
+  /** A head may be older than the last line if the writer exited between the two writes. */
   #checkEnd(head: Pick<ArchiveHead, 'n' | 'mac'>): void {
     if (this.#n < head.n)
       this.#problem(

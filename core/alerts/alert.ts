@@ -18,15 +18,15 @@ export type AlertKind = (typeof ALERT_KINDS)[number]
 export const ALERT_SEVERITIES = ['critical', 'high', 'medium'] as const
 export type AlertSeverity = (typeof ALERT_SEVERITIES)[number]
 
-/** Something that a person should look at; while an alert about the same thing is open, it is counted there. */
+/** A condition that an operator should look at. While an alert about the same thing is open, repeats are counted there. */
 export interface AlertCause {
-  /** Names the thing: causes with the same text are one alert. At most 500 characters count. */
+  /** Identifies the thing: causes with the same text are one alert. Only the first 500 characters count. */
   readonly about: string
   readonly kind: AlertKind
   readonly severity: AlertSeverity
-  /** One sentence for people, without a secret. */
+  /** One sentence for operators, without secrets. */
   readonly title: string
-  /** What this occurrence was; the last one is shown. Small, and without a secret. */
+  /** Details of this occurrence; those of the latest are shown. Small, without secrets. */
   readonly occurrence: Readonly<Record<string, unknown>>
   /** Whether the caller sends the e-mail itself; otherwise a new alert is included in the next e-mail. */
   readonly is_mailed?: boolean

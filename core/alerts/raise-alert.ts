@@ -5,10 +5,10 @@ import { alertKeys } from './alert-keys.ts'
 import { writeAlert } from './write-alert.ts'
 
 /**
- * Raises an alert of an organization, or counts one more in the open alert about the same thing. Alerts that follow
- * from activity entries (findings, anomalies, automatic kills) are raised by admin from the log and need no call.
+ * Raises an alert of an organization, or counts one more in the open alert about the same thing. Alerts that follow from
+ * activity entries (findings, anomalies, automatic kills) are raised by admin from the log and need no call.
  * @returns the id of the alert
- * @throws when the store does not answer
+ * @throws if the store does not respond
  */
 export async function raiseAlert(
   redis: RedisClient,

@@ -4,11 +4,11 @@ import type { AlertCause } from './alert.ts'
 const ABOUT_LIMIT = 500
 const TITLE_LIMIT = 300
 
-/** The JSON reader of the scripts refuses half surrogate pairs, and a cut may leave one. */
+/** The JSON parser of the scripts rejects unpaired surrogates, and truncation may leave one. */
 const cut = (text: string, limit: number): string =>
   text.slice(0, limit).replaceAll(/\p{Surrogate}/gu, '\uFFFD')
 
-/** A cause as the scripts take it; `at` is when it happened. */
+/** A cause in the form that the scripts expect; `at` is when it happened. */
 export const writeAlert = (cause: AlertCause, at: Date): Readonly<Record<string, unknown>> => ({
   alert_id: mintId('alt'),
   about: cut(cause.about, ABOUT_LIMIT),

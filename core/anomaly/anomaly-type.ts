@@ -1,4 +1,4 @@
-/** What can be unusual about a scope's traffic. */
+/** The kinds of anomalies in a scope's traffic. */
 export const ANOMALY_TYPES = [
   'frequency',
   'new_endpoint',
@@ -10,14 +10,14 @@ export const ANOMALY_TYPES = [
 ] as const
 export type AnomalyType = (typeof ANOMALY_TYPES)[number]
 
-/** The state of one scope at one time, 0 for usual to 1. */
+/** The state of a scope at one time, from 0 (normal) to 1. */
 export interface ScopeScore {
   readonly agent_id: string
   readonly scope_id: string
   readonly at_ms: number
   readonly learning: boolean
   readonly score: number
-  /** The signs that the score comes from, strongest first. */
+  /** The signals that the score results from, strongest first. */
   readonly types: readonly AnomalyType[]
   readonly normal_rpm: number
   readonly current_rpm: number

@@ -1,17 +1,17 @@
 import { ANOMALY_TYPES, type AnomalyType } from './anomaly-type.ts'
 
-/** A sign that occurs by chance about once in ten days scores 1 − 2^(−1/DECADES_HALF) = 0.33. */
+/** A signal that occurs by chance about once in ten days scores 1 − 2^(−1/DECADES_HALF) = 0.33. */
 const DECADES_HALF = 1.73
 /** Above the range that the estimated tails can express. */
 const DECADES_MAX = 12
-/** A sign is reported if it occurs by chance less often than every third day. */
+/** A signal is reported if it occurs by chance less often than every third day. */
 const NAMED_FROM_DECADES = 0.5
 const SCORE_MAX = 0.999
 
 /**
- * One score from the mean days between signs as strong as these. Each sign counts with the powers of ten of
- * its days; they add up, which is the noisy-or of the signs' own scores: a single sign of a thousand days
- * scores 0.7, and so do two of about a month.
+ * One score from the mean number of days between signals as strong as these. The base-10 logarithms of the days are added,
+ * which is the noisy-or of the scores of the single signals: one signal of a thousand days scores 0.7, and so do two of about a
+ * month.
  */
 export function combineSigns(return_days: Readonly<Record<AnomalyType, number>>): {
   readonly score: number

@@ -3,7 +3,7 @@ import { Novelty, type NoveltyState } from './novelty.ts'
 
 /** Endpoints of a scope that are tracked; above it, the least recently used one is dropped. */
 const ENDPOINTS_MAX = 200
-/** So many endpoints that differ in one segment only are one endpoint: the segment is a name, not a route. */
+/** This many endpoints that differ only in one segment are merged: the segment is a name, not a route. */
 const SIBLINGS_MAX = 12
 /** Raw calls whose template is cached, so that a repeated endpoint costs one lookup. */
 const MEMO_MAX = 512

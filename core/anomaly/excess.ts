@@ -1,6 +1,6 @@
 /**
- * A scale for counts on which chance alone spreads about equally whatever is expected: like a square root for
- * small counts (Poisson), like a logarithm for large ones, where traffic varies in proportion.
+ * A scale for counts on which random variation is about the same whatever count is expected: like a square root for small
+ * counts (Poisson), like a logarithm for large ones, where traffic varies in proportion.
  */
 const TURN = 4
 const OFFSET = 0.375

@@ -1,7 +1,7 @@
-/** Peaks that are kept; the highest TAIL_PEAKS of them describe the tail, the others follow as those expire. */
+/** Number of peaks kept. The highest TAIL_PEAKS describe the tail; the others replace them as they expire. */
 const PEAKS_MAX = 16
 const TAIL_PEAKS = 8
-/** Peaks this far above the others cannot widen the tail: two hours of an attack stay without influence. */
+/** Peaks this far above the others cannot widen the tail, so two hours of an attack have no influence. */
 const OUTLIERS_MAX = 2
 const MEMORY_HOURS = 28 * 24
 /** Weight of the assumed width of the tail, in peaks. */
@@ -10,7 +10,7 @@ const PRIOR_PEAKS = 4
 const PEAK_STEP = 0.05
 
 interface Tail {
-  /** Where the tail begins, how many peaks an hour lie beyond, and the mean excess over its beginning. */
+  /** Where the tail begins, how many peaks per hour are in it, and their mean excess over its beginning. */
   readonly start: number
   readonly per_hour: number
   readonly width: number
@@ -20,7 +20,7 @@ interface Tail {
 export interface TailPrior {
   /** Mean excess over the beginning of the tail, before peaks were observed. */
   readonly width: number
-  /** The lower, the heavier than exponential: a width that is estimated from n peaks predicts a tail of shape n. */
+  /** The lower, the heavier than exponential: a width estimated from n peaks predicts a tail with shape n. */
   readonly shape: number
 }
 

@@ -4,30 +4,30 @@ const WEEK_HOURS = 168
 const WEEKS_KEPT = 4
 const HOURS_KEPT = WEEKS_KEPT * WEEK_HOURS
 const DAYS_COMPARED = 14
-/** An hour is kept as one byte, in tenths of a doubling; 0 is an hour that is not known. */
+/** An hour is stored as one byte, in tenths of a doubling; 0 is an unknown hour. */
 const STEPS_PER_DOUBLING = 10
 /** Weights of an hour of the same weekday and of all days of its kind together. */
 const SAME_WEEKDAY_WEIGHT = 1.5
 const ALL_DAYS_WEIGHT = 2
-/** How far recent hours may move the expectation, in doublings: growth is followed, a quiet day is not. */
+/** How far recent hours may change the expectation, in doublings: growth is followed, a quiet day is not. */
 const TREND_HOURS = 72
 const TREND_MIN = -0.3
 const TREND_MAX = 1.5
-/** Hours with fewer doublings than this (ten calls) are too small to show a trend. */
+/** Hours with fewer doublings than this (ten calls) are too small for a trend. */
 const TREND_FLOOR = 3.5
 /**
- * On a weekend, while none was seen, as much is expected as in the busiest hour of the working days. Working days may be
- * anything beside a weekend: while none was seen, so many doublings over its busiest hour are expected.
+ * While no weekend has been seen, the busiest hour of the working days is expected for it. A working day may be far busier than
+ * a weekend: while none has been seen, this many doublings over the busiest hour of the weekend are expected.
  */
 const UNKNOWN_WORKDAY_MARGIN = 6
-/** An hour is quiet when calls came in at most this share of the days; so many such days must be known. */
+/** An hour is quiet if calls came on at most this share of the days; at least this many days must be known. */
 const QUIET_SHARE = 0.08
 const QUIET_DAYS_MIN = 3
 /** 1970-01-01 was a Thursday. */
 const EPOCH_WEEKDAY = 4
 
 export interface HourProfileState {
-  /** One byte an hour of the last four weeks, base64. */
+  /** One byte per hour of the last four weeks, in Base64. */
   readonly hours: string
   readonly hour: number
   readonly trend: readonly number[]
@@ -38,7 +38,7 @@ export class HourProfile {
   readonly #hours: Uint8Array
   /** The last hour that was learned. */
   #hour: number
-  /** By how many doublings each of the last learned hours lay over its expectation. */
+  /** By how many doublings each of the last learned hours exceeded its expectation. */
   readonly #trend: number[]
   readonly #expected = new Map<number, number | null>()
 
@@ -82,8 +82,8 @@ export class HourProfile {
   }
 
   /**
-   * Calls an hour to be expected at most at this time: a rhythm may come an hour early or late,
-   * and of a kind of day that was never seen little is known.
+   * The maximum number of calls per hour to be expected at this time: a rhythm may shift by an hour, and little is known about
+   * a kind of day that has not been seen yet.
    */
   expectedCalls(at_ms: number): number {
     let highest = 0
@@ -96,7 +96,7 @@ export class HourProfile {
     return 2 ** (Math.max(highest, ...week) + margin) - 1
   }
 
-  /** Whether calls have hardly ever come at this hour; false while too few days are known. */
+  /** Whether this hour is normally quiet; false while too few days are known. */
   isQuiet(hour: number): boolean {
     const weekend = isWeekend(hour)
     let known = 0
@@ -114,7 +114,7 @@ export class HourProfile {
     return known >= 3 * QUIET_DAYS_MIN && active <= known * QUIET_SHARE
   }
 
-  /** Doublings at a moment, between the middles of two hours. */
+  /** Doublings at one time, interpolated between the middles of two hours. */
   #between(at_ms: number): number {
     const place = at_ms / HOUR_MS - 0.5
     const hour = Math.floor(place)
@@ -144,7 +144,7 @@ export class HourProfile {
     return mix(weekdays, SAME_WEEKDAY_WEIGHT, of_day, ALL_DAYS_WEIGHT) + this.#trendNow()
   }
 
-  /** What was learned at `hour − n × step`, in doublings, for n from 1 to `count`. */
+  /** The learned values at `hour − n × step`, in doublings, for n from 1 to `count`. */
   #samples(hour: number, step: number, count: number, fits: (hour: number) => boolean): number[] {
     const samples: number[] = []
     for (let n = 1; n <= count; n++) {

@@ -1,6 +1,6 @@
 /** An incident is over when the score stayed below this share of its threshold… */
 const CALM_SHARE = 0.6
-/** …for this long. What comes before is the same incident, and is reported once. */
+/** …for this long. Until then it is the same incident and is reported once. */
 export const COOL_DOWN_MS = 30 * 60_000
 
 /** What was reported about the current incident of a scope. */

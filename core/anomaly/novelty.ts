@@ -1,4 +1,4 @@
-/** An episode of new things ends when none came for this long; until then it is scored. */
+/** An episode of new items ends when none came for this long; until then it is scored. */
 const EPISODE_GAP_MS = 3_600_000
 const MEMORY_HOURS = 28 * 24
 /** The prior: half an episode in three days. */
@@ -9,7 +9,7 @@ const RETURN_DAYS_MAX = 1e9
 
 export interface NoveltyLimits {
   readonly items_max: number
-  /** How many new things are assumed to come together, on average. */
+  /** How many new items are assumed to come together, on average. */
   readonly assumed_size: number
 }
 
@@ -23,7 +23,7 @@ export interface NoveltyState {
 export class Novelty {
   readonly #limits: NoveltyLimits
   readonly #items: Map<string, number>
-  /** Days learned from, episodes that ended in them, new things in those; old ones weigh less. */
+  /** Learned days, episodes that ended in them, and new items in these; older ones have less weight. */
   #learned: readonly [days: number, episodes: number, size: number]
   #episode_ms: number
   #episode_size: number
@@ -71,7 +71,7 @@ export class Novelty {
     this.#items.delete(item)
   }
 
-  /** Once an hour in which new things were counted. */
+  /** To be called once for each hour in which new items were counted. */
   hourPassed(now_ms: number): void {
     this.#endEpisode(now_ms)
     const keep = 1 - 1 / MEMORY_HOURS
@@ -79,7 +79,7 @@ export class Novelty {
     this.#learned = [days * keep + 1 / 24, episodes * keep, size * keep]
   }
 
-  /** Mean days between episodes as large as the one that runs; zero when none does. */
+  /** Mean number of days between episodes as large as the current one; zero if there is none. */
   returnDays(now_ms: number): number {
     if (this.#episode_size === 0 || now_ms - this.#episode_ms > EPISODE_GAP_MS) return 0
     const [days, episodes, size] = this.#learned

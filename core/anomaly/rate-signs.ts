@@ -11,17 +11,17 @@ const COLUMNS = 5
 export const COARSE_MS = 300_000
 /** 10 s and 1 min: bursts. */
 const FINE = { slot_ms: TICK_MS, columns: COLUMNS, windows: [2, 12], with_running: false }
-/** 10 min, 1 h and 6 h, and the slot that runs: slow misuse. */
+/** 10 min, 1 h and 6 h, and the current slot: slow misuse. */
 const COARSE = { slot_ms: COARSE_MS, columns: COLUMNS, windows: [3, 13, 73], with_running: true }
-/** What lies further back is in no window: the longest, and the slot that runs. */
+/** Anything older is in no window: the longest window and the current slot. */
 export const FINE_REACH_MS = (Math.max(...FINE.windows) + 1) * FINE.slot_ms
 export const COARSE_REACH_MS = (Math.max(...COARSE.windows) + 1) * COARSE.slot_ms
 const SPANS = FINE.windows.length + COARSE.windows.length
 const SPAN_MINUTES = [1 / 6, 1, 15, 65, 365]
 
 /**
- * The signs that are counts against an expectation. Their tails are assumed to be wider where harmless causes are
- * many, as for failures, of which the upstream may be one; harmless rates have the heaviest.
+ * The signals that compare a count with an expectation. The assumed tail is wider if there are many harmless causes, as for
+ * failures, which the upstream may cause. Harmless rates have the heaviest tails.
  */
 export const RATE_SIGNS = [
   { type: 'frequency', column: COLUMN.calls, tail: { width: 0.25, shape: 12 } },
@@ -31,22 +31,22 @@ export const RATE_SIGNS = [
 ] as const
 
 /**
- * What makes a harmless agent busier is seen over minutes, so the highest counts of ten seconds are taken to be nearer to one
- * another than those of the longer spans: a tenfold burst of a slow agent is then found in time.
+ * A harmless agent becomes busier over minutes, so the highest counts in ten seconds are assumed to be closer together than
+ * those of longer spans. A tenfold burst of a slow agent is then detected in time.
  */
 const BURST_TAIL = { width: 0.15, shape: 20 } as const
 
-/** Fewer calls a minute than this are never too many. */
+/** Fewer calls per minute than this are never an anomaly. */
 const HARMLESS_RPM = 0.5
 export interface RateSignsState {
   readonly fine: CountRingState
   readonly coarse: CountRingState
-  /** Highest excess of the hour, and what was learned of such, for each sign and span. */
+  /** The highest excess of the hour, and the learned distribution of such peaks, for each signal and span. */
   readonly peaks: readonly number[]
   readonly tails: readonly ExtremesState[]
 }
 
-/** Shares of calls that usually fail, are denied, or carry an unusual size, by column. */
+/** The normal shares of calls that fail, are denied, or have an unusual size, by column. */
 export type UsualShares = readonly number[]
 
 /** How unusual the rates of a scope are, over several time spans, compared with the peaks of past hours. */
@@ -98,14 +98,14 @@ export class RateSigns {
     this.#coarse.clear()
   }
 
-  /** Mean days between such rates, by sign, in the order of RATE_SIGNS. */
+  /** Mean number of days between such rates, by signal, in the order of RATE_SIGNS. */
   returnDays(usual_shares: UsualShares, into: Float64Array): void {
     for (let sign = 0; sign < RATE_SIGNS.length; sign++) {
       const { column } = RATE_SIGNS[sign] as (typeof RATE_SIGNS)[number]
       let hours = 0
       let at_most = Number.POSITIVE_INFINITY
       for (let span = 0; span < SPANS; span++) {
-        // Of a long span counts only what goes on at the pace of the shorter one: it must not outlive its cause.
+        // A long span counts only as far as the shorter one continues at its pace, so that it does not outlast its cause.
         const count = Math.min(this.#sum(span, column), at_most)
         if (span >= FINE.windows.length)
           at_most = (count * (SPAN_MINUTES[span + 1] ?? 0)) / (SPAN_MINUTES[span] as number)

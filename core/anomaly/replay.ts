@@ -6,7 +6,7 @@ import { type ObservedCall, observedCall } from './observed-call.ts'
 
 /** Calls that are buffered for sorting: a year of one call per minute, or a day of 365 per minute. */
 export const REPLAY_CALLS_MAX = 2_000_000
-/** Incidents of a scope that are shown; all are counted. */
+/** Maximum number of incidents of a scope that are shown; all are counted. */
 export const INCIDENTS_SHOWN_MAX = 100
 /** Thresholds that are compared with the requested ones. */
 const COMPARED = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
@@ -48,7 +48,7 @@ export interface ReplayedScope {
 
 interface Held {
   readonly at_ms: number
-  /** A reactivation, after which the agent starts calm. */
+  /** A reactivation, which resets the score of the agent. */
   readonly call: ObservedCall | { readonly agent_id: string; readonly reactivated: true }
 }
 

@@ -17,7 +17,7 @@ import {
 import { SizeProfile, type SizeProfileState } from './size-profile.ts'
 
 const HOUR_MS = 3_600_000
-/** Expectations are rounded to this, so that their sums are the same in whatever order they were made. */
+/** Expectations are rounded to this, so that their sums do not depend on the order. */
 const EXPECTED_STEP = 2 ** -20
 /** After this time without calls the baseline is obsolete. */
 const SILENCE_MAX_MS = 28 * 24 * HOUR_MS
@@ -26,12 +26,12 @@ const SILENCE_MAX_MS = 28 * 24 * HOUR_MS
 export const LEARNING_CALLS = 100
 /** An hour with a score from here on is not learned as usual… */
 const SUSPICIOUS_SCORE = 0.5
-/** …but two hours of it are noted, so that what happens for the third time is known… */
+/** …but two hours of it are recorded, so that a third occurrence is known… */
 const NOTED_HOURS = 2
-/** …and so many of them, each calm hour taking a part back, are the new usual. */
+/** …and this many of them, reduced by each calm hour, are accepted as normal. */
 const ADOPTED_HOURS = 24
 const CALM_TAKES_BACK = 1 / 8
-/** Hours without suspicion after which another suspicious hour is another incident. */
+/** Hours without suspicion after which another suspicious hour begins a new incident. */
 const CALM_HOURS = 6
 const MEMORY_HOURS = 14 * 24
 const QUIET_MEMORY_HOURS = 28 * 24
@@ -59,7 +59,7 @@ export interface ScopeModelState {
     lately: number,
   ]
   readonly types: readonly AnomalyType[]
-  /** By column: what was counted in the hour that runs, and what was learned, older hours weighing less. */
+  /** By column: the counts of the current hour, and the learned ones, with less weight for older hours. */
   readonly tally: readonly number[]
   readonly learned: readonly number[]
   /** Quiet hours seen, nights that were not quiet, whether the last hour was one. */
@@ -98,7 +98,7 @@ export class ScopeModel {
   readonly #learned: number[]
   readonly #quiet: [hours: number, broken: number, last: number]
   #has_news: boolean
-  /** Of the current slot; computed again after a start, since it follows from the profile. */
+  /** For the current slot; computed again after a start from the profile. */
   #expected_slot = -1
   #expected_per_tick = 0
   #quiet_hour = -1
@@ -199,7 +199,7 @@ export class ScopeModel {
   get usual_bytes_out(): number | null {
     return this.#sizes_out.usual_bytes
   }
-  /** Shares of calls that usually fail or are denied. */
+  /** The normal shares of calls that fail or are denied. */
   get usual_shares(): { readonly failed: number; readonly denied: number } {
     return { failed: this.#shares[COLUMN.failed] ?? 0, denied: this.#shares[COLUMN.denied] ?? 0 }
   }
@@ -233,12 +233,12 @@ export class ScopeModel {
     if (call.source_ip !== null) this.#addresses.see(networkOf(call.source_ip), at_ms, counts)
   }
 
-  /** Moves on to a tick, through a silence in long steps; what is known in the end is the same as after short ones. */
+  /** Moves on to a tick, through a silence in long steps; the result is the same as with short steps. */
   advance(tick_ms: number): void {
     if (tick_ms - this.#tick_ms > SILENCE_MAX_MS) this.#tick_ms = tick_ms - SILENCE_MAX_MS
     while (this.#tick_ms < tick_ms) {
       const step_ms = stepOf(this.#tick_ms, tick_ms)
-      // What was expected in an hour that no window reaches back to does not matter.
+      // The expectation for an hour that is in no window does not matter.
       if (step_ms < HOUR_MS) {
         const expected = this.#expectedPerTick() * (step_ms / TICK_MS)
         this.#rates.add(this.#tick_ms, COLUMN.expected, expected)
@@ -378,7 +378,7 @@ export class ScopeModel {
   }
 }
 
-/** The longest step through a silence after which the windows at its end hold what they would after single ticks. */
+/** The longest step through a silence after which the windows contain the same as after single ticks. */
 function stepOf(tick_ms: number, end_ms: number): number {
   if (tick_ms % HOUR_MS === 0 && end_ms - tick_ms >= HOUR_MS + COARSE_REACH_MS) return HOUR_MS
   if (tick_ms % COARSE_MS === 0 && end_ms - tick_ms >= COARSE_MS + FINE_REACH_MS) return COARSE_MS

@@ -1,12 +1,12 @@
 const BINS_PER_DOUBLING = 2
 const BINS = 64 * BINS_PER_DOUBLING
 const MEMORY_HOURS = 14 * 24
-/** The usual sizes are those below this share of them all, doubled. */
+/** Sizes up to twice this quantile are normal. */
 const USUAL_SHARE = 0.99
 const MARGIN = 2
-/** Smaller sizes are never unusual. */
+/** Smaller sizes are always normal. */
 const SMALL_BYTES = 4096
-/** Sizes that must be known before one is called unusual. */
+/** How many sizes must be known before one counts as unusual. */
 const SIZES_MIN = 100
 
 export interface SizeProfileState {
@@ -45,7 +45,7 @@ export class SizeProfile {
     this.#bins[bin] = (this.#bins[bin] as number) + 1
   }
 
-  /** Zero for a usual size, else one and another one for each doubling beyond. */
+  /** Zero for a normal size, else one plus one for each further doubling. */
   oversize(bytes: number): number {
     if (this.#usual_bytes === null || bytes <= this.#usual_bytes) return 0
     return 1 + Math.floor(Math.log2(bytes / this.#usual_bytes))

@@ -34,7 +34,7 @@ export function clusterConnector(
           if (!this.connecting) throw new Error('Connection is closed.')
           return this.#open(place)
         } catch (error) {
-          // A rejection would end the reconnecting for ever.
+          // A rejection would end reconnecting for good.
           if (!this.connecting) throw error
           emit('error', error as Error)
           await wait(TRY_AGAIN_MS)

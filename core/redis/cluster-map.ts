@@ -3,11 +3,11 @@ import { Redis } from 'ioredis'
 import { REDIS_KEYS } from './redis-keys.ts'
 import type { StorePlace } from './store-address.ts'
 
-/** All keys share one hash tag and therefore one slot. `CLUSTER KEYSLOT {agw}` says this number. */
+/** All keys share one hash tag and therefore one slot. `CLUSTER KEYSLOT {agw}` returns this number. */
 export const CLUSTER_SLOT = slotOf(REDIS_KEYS.epoch)
 
 const ASK_LIMIT_MS = 2_000
-/** After the first answer, how long others are awaited. A node that is cut off from the others may be the first. */
+/** How long to wait for more answers after the first one, which may come from a node that is cut off from the others. */
 const OTHERS_LIMIT_MS = 200
 /** Nodes that are remembered and asked, in addition to those of the address. */
 const NODES_MAX = 32
@@ -33,7 +33,7 @@ export class ClusterMap {
   }
 
   /**
-   * Those who ask at the same time share one answer.
+   * Concurrent calls share one answer.
    * @throws (rejects) with the error of a node if none names a primary
    */
   primary(): Promise<StorePlace> {

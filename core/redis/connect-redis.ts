@@ -7,25 +7,28 @@ import { parseStoreAddress, type StoreAddress } from './store-address.ts'
 import { StoreClient, type StoreClientOptions as Options, type WaitLimits } from './store-client.ts'
 import { tlsOptions } from './tls-options.ts'
 
-/** A command that is not answered by then has failed; the hot path refuses the call that waited for it. */
+/** A command without a reply by then has failed; the hot path refuses the call that waited for it. */
 const COMMAND_TIMEOUT_MS = 1000
 const CONNECT_TIMEOUT_MS = 2000
-/** A connection without an answer for this long, while one is due, is reopened: its peer may be unavailable. */
+/** A connection on which a reply is due for this long is reopened: its peer may be unavailable. */
 const SILENCE_LIMIT_MS = 1500
 /** For connections whose commands block: longer than any of them does. */
 const BLOCKING_SILENCE_LIMIT_MS = 30_000
 const RECONNECT_MAX_MS = 500
-/** A subscription only listens, so a peer that is unavailable is noticed by a ping without an answer. */
+/** A subscription only receives, so an unavailable peer is detected by a ping without a reply. */
 const PING_INTERVAL_MS = 500
 
 export interface RedisRole {
   /** Shown in CLIENT LIST. */
   readonly name: string
-  /** `commands` fails at once while the connection is away; `urgent` too, and no command waits there for the answer to those before it; `subscription` waits for it and subscribes again; `queue` is for libraries that block. */
+  /**
+   * `commands` fails immediately while disconnected; so does `urgent`, on which no command waits for the replies to earlier
+   * ones; `subscription` waits for the connection and subscribes again; `queue` is for libraries that block.
+   */
   readonly role: 'commands' | 'urgent' | 'subscription' | 'queue'
 }
 
-/** Of the address alone: the system's certificates, and Sentinels without a password. */
+/** Access by the address only: the system's certificates, and Sentinels without a password. */
 const plainAccess = (url: string): StoreAccess => ({
   url,
   tls: { ca_file: null, cert_file: null, key_file: null, server_name: null },
@@ -59,7 +62,7 @@ export function connectRedis(store: string | StoreAccess, { name, role }: RedisR
   const onUnusable = (error: Error): void => void client?.emit('error', error)
   const reached = howToReach(parseStoreAddress(access.url), access, onUnusable)
   client = new StoreClient({ ...options, ...reached }, limits)
-  // Without a listener an 'error' event would end the process; who uses the connection sees its commands fail.
+  // Without a listener an 'error' event would end the process; users of the connection see their commands fail.
   client.on('error', () => undefined)
   if (role === 'subscription') keepPinging(client)
   return client
@@ -94,12 +97,12 @@ function howToReach(
     ...sentinelLogin(sentinel, sentinelTls),
     sentinelRetryStrategy: (attempt: number) => Math.min(attempt * 50, RECONNECT_MAX_MS),
     sentinelCommandTimeout: COMMAND_TIMEOUT_MS,
-    // Otherwise a connection stays with the old primary until that is made a replica.
+    // Otherwise a connection would stay with the old primary until that becomes a replica.
     failoverDetector: true,
   }
 }
 
-/** Connections of one process to one cluster ask together where the primary is. */
+/** Connections of one process to one cluster share the search for the primary. */
 const maps = new WeakMap<StoreAccess, ClusterMap>()
 
 function mapOf(

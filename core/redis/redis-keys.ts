@@ -1,18 +1,18 @@
 type RedisType = 'string' | 'hash' | 'list' | 'set' | 'sorted set' | 'stream'
 
 interface KeyRow {
-  /** Stands first in the name of a key, so that no id can be taken for it. */
+  /** Comes first in the name of a key, so that no id can be mistaken for it. */
   readonly kind: string
-  /** What follows the kind, in this order. */
+  /** The parts that follow the kind, in this order. */
   readonly of: readonly string[]
   readonly type: RedisType
-  /** What it holds; of a hash `field → value`. */
+  /** Its content; for a hash `field → value`. */
   readonly holds: string
 }
 
 /**
- * Every Redis key of the product, spelled once. All share one hash tag, so that a script may touch several of them on a
- * Redis Cluster as well. The reference page is made from this table.
+ * Every Redis key of the product. No other file spells one. All share one hash tag, so that a script can use several of them on
+ * a Redis Cluster as well. The reference page is generated from this table.
  */
 export const REDIS_KEY_ROWS = {
   installation: {
@@ -516,7 +516,7 @@ type RedisKeys = {
   readonly [Name in keyof typeof REDIS_KEY_ROWS]: KeyOf<(typeof REDIS_KEY_ROWS)[Name]['of']>
 }
 
-/** The names of the keys: a text, or a function of the parts that the row lists. */
+/** The names of the keys: a text, or a function of the parts in the row. */
 export const REDIS_KEYS = Object.fromEntries(
   Object.entries(REDIS_KEY_ROWS).map(([name, { kind, of }]) => [
     name,

@@ -24,7 +24,7 @@ function loadScript(name: string): Script {
   return { text, sha1: createHash('sha1').update(text).digest('hex') }
 }
 
-/** Read when a process starts, so that no call waits for a file. */
+/** Read when the process starts, so that no call waits for a file. */
 const LOADED = Object.fromEntries(
   Object.keys(SCRIPTS).map((name) => [name, loadScript(name)]),
 ) as Readonly<Record<ScriptName, Script>>
@@ -73,7 +73,7 @@ type RunBuffer = (
   ...args: (string | number | Buffer)[]
 ) => Promise<unknown>
 
-/** ioredis has both, its types do not. `callBuffer`, which they have, loses the name of the command in a pipeline. */
+/** ioredis has both, but its types do not. `callBuffer`, which the types have, loses the name of the command in a pipeline. */
 interface BufferScripts {
   readonly evalshaBuffer: RunBuffer
   readonly evalBuffer: RunBuffer

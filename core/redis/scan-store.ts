@@ -5,7 +5,9 @@ const PAGE = 200
 /** Most names do not match. */
 const NAMES_PAGE = 1_000
 
-/** The fields of a hash, in pages, so that a large one is never held whole. A field may come more than once. */
+/**
+ * The fields of a hash, in pages, so that a large hash is never in memory as a whole. A field may be returned more than once.
+ */
 export async function* scanHash(
   redis: RedisClient,
   key: string,
@@ -18,7 +20,7 @@ export async function* scanHash(
   } while (cursor !== '0')
 }
 
-/** The names of all keys that begin with a text, which must hold no wildcard. A name may come more than once. */
+/** The names of all keys that begin with a text, which must not contain wildcards. A name may be returned more than once. */
 export async function* scanNames(redis: RedisClient, prefix: string): AsyncGenerator<string> {
   let cursor = '0'
   do {

@@ -1,6 +1,6 @@
 /**
- * Every script of `core/lua` with the number of keys it takes, as its header lists them; null where the caller decides.
- * A test compares both with the files.
+ * Every script of `core/lua` with the number of keys it takes, as listed in its header; null if the caller decides. A test
+ * compares both with the files.
  */
 export const SCRIPTS = {
   acknowledge: 1,

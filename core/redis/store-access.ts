@@ -11,7 +11,7 @@ export interface TlsFiles {
 
 /** Everything that is needed to reach the store. */
 export interface StoreAccess {
-  /** As REDIS_URL has it. */
+  /** As in REDIS_URL. */
   readonly url: string
   readonly tls: TlsFiles
   readonly sentinel: {

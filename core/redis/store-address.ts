@@ -10,7 +10,7 @@ interface Login {
   readonly is_tls: boolean
 }
 
-/** What REDIS_URL names. */
+/** The parsed REDIS_URL. */
 export type StoreAddress =
   | { readonly kind: 'socket'; readonly path: string }
   | (Login & {

@@ -1,9 +1,9 @@
 import { type Command, Redis, type RedisOptions } from 'ioredis'
 
-/** Replies keep one shape whatever protocol the server speaks. */
+/** Replies have the same form whatever protocol version the server uses. */
 export type StoreClientOptions = Omit<RedisOptions, 'replyMapping'>
 
-/** What `StoreClient` uses of the library beyond its types, which it exposes no settings for. */
+/** Members of the library that `StoreClient` uses although they are not in its types; there are no settings for them. */
 interface Internals {
   readonly stream: NodeJS.EventEmitter & { destroy(error: Error): void }
   readonly commandQueue: { readonly length: number }
@@ -18,37 +18,37 @@ interface TimedCommand {
 }
 
 /**
- * Runs `giveUp` after a time, unless the answer has arrived by then. Timers of an event loop that stood still fire before
- * it reads its sockets, so an answer that is there already would be called late. Two further turns read it first.
+ * Runs `giveUp` after a time, unless the answer has arrived by then. After an event loop was blocked, its timers fire before it
+ * reads its sockets, so a reply that has already arrived would count as late. Two more turns of the loop read it first.
  */
 const afterLastLook = (limit_ms: number, giveUp: () => void): NodeJS.Timeout =>
   setTimeout(() => setImmediate(() => setImmediate(giveUp)), limit_ms)
 
 export interface WaitLimits {
-  /** A command without an answer for this long fails; null: never. */
+  /** A command without a reply for this long fails; null: never. */
   readonly command_ms: number | null
-  /** A connection without any answer for this long, while one is due, is closed and opened again; null: never. */
+  /** A connection on which a reply is due for this long is closed and opened again; null: never. */
   readonly silence_ms: number | null
 }
 
 /**
- * The node is not, or no longer, the one that takes writes, and has done nothing. A new connection leads to the one that
- * does, and the command is sent there.
+ * The node does not accept writes (any more) and has done nothing. A new connection goes to the node that does, and the command
+ * is sent there.
  */
 const OTHER_NODE = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN|UNBLOCKED)\b/
-/** While there is no such node, every new connection finds the same ones. */
+/** While there is no such node, every new connection gets the same reply. */
 const MOVES_PER_INTERVAL = 3
 const MOVE_INTERVAL_MS = 1_000
 const RESEND = 2
 
-/** A connection of ioredis whose limits of waiting count from what was read, not from what was due to be read. */
+/** An ioredis connection whose time limits count from when replies are read, not from when they were due. */
 export class StoreClient extends Redis {
   readonly #command_ms: number | null
   #moves = 0
   #movesSince_ms = 0
 
   constructor(options: StoreClientOptions, { command_ms, silence_ms }: WaitLimits) {
-    // The first connection must find the limits set.
+    // The limits must be set before the first connection.
     super({
       ...options,
       ...(silence_ms === null ? {} : { socketTimeout: silence_ms }),
@@ -60,7 +60,7 @@ export class StoreClient extends Redis {
     this.connect().catch(() => undefined)
   }
 
-  /** Commands wait for the new connection while it is being made, and no longer. */
+  /** Commands wait for the new connection only while it is being made. */
   #isToMove({ message }: Error): boolean {
     if (!OTHER_NODE.test(message)) return false
     const now_ms = performance.now()
@@ -70,7 +70,7 @@ export class StoreClient extends Redis {
     }
     const { options } = this
     if (this.status !== 'ready') return options.enableOfflineQueue === true
-    // Several commands were under way on the connection that is being closed.
+    // Several commands were pending on the connection that is being closed.
     if (this.stream.writableEnded) return true
     if (++this.#moves > MOVES_PER_INTERVAL) return false
     if (options.enableOfflineQueue !== true) this.#waitForMove()
@@ -87,7 +87,7 @@ export class StoreClient extends Redis {
       this.off('close', failAtOnceAgain)
       this.off('ready', failAtOnceAgain)
     }
-    // The first end is that of the old connection.
+    // The first `end` event is that of the old connection.
     this.once('close', () => {
       this.once('close', failAtOnceAgain)
       this.once('ready', failAtOnceAgain)

@@ -10,7 +10,7 @@ function loadContext({ ca_file, cert_file, key_file }: TlsFiles): SecureContext 
   const ca = read(ca_file)
   const cert = read(cert_file)
   const key = read(key_file)
-  // createSecureContext accepts any text as a CA, and then trusts nobody.
+  // createSecureContext accepts any text as a CA and then trusts no certificate.
   if (ca !== undefined) new X509Certificate(ca)
   return createSecureContext({
     ...(ca === undefined ? {} : { ca }),

@@ -1,9 +1,8 @@
 import type { RedisClient } from './run-script.ts'
 
 /**
- * Waits until every replica has what this connection wrote last, or the limit is over. To be called on the connection
- * that wrote; commands behind it on that connection wait too.
- * @returns null where there are no replicas
+ * Waits until every replica has received the last write of this connection, or until the limit. Must be called on the
+ * connection that wrote; later commands on that connection wait too. @returns null if there are no replicas
  */
 export async function waitForReplicas(
   redis: RedisClient,

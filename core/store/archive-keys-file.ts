@@ -19,7 +19,7 @@ export function writeArchiveKeys(folder: string, stored: StoredKeys): void {
   renameSync(`${file}.new`, file)
 }
 
-/** What verifies an archive: the keys of the ring, and the retired ones whose roots the ring opens. */
+/** The keys that verify an archive: those of the ring, and the retired ones whose roots the ring can decrypt. */
 export function readArchiveKeys(folder: string, ring: KeyRing): ArchiveRoots {
   const file = join(folder, KEYS_FILE)
   const stored = existsSync(file)

@@ -8,18 +8,18 @@ import type { Integration } from '../model.ts'
 import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../seal.ts'
 import { Secret } from '../secret.ts'
 
-/** The credential as a caller of the admin API gives it: the same shape as the sealed one, in the clear. */
+/** The credential as a caller of the admin API sends it: the same form as the sealed one, in plaintext. */
 export type PlainAuth = SealedAuth
 
-/** What of an integration a seal is bound to. */
+/** The members of an integration that a seal is bound to. */
 export type CredentialOwner = Pick<
   Integration,
   'organization_id' | 'integration_id' | 'base_url' | 'auth'
 >
 
 /**
- * Binds a secret to its organization, its integration, what it is, and the origins it may be sent to, so that
- * neither a moved sealed value nor a changed `base_url` or `token_url` opens.
+ * Binds a secret to its organization, its integration, its kind, and the origins it may be sent to, so that a sealed value
+ * cannot be opened after it is moved, or after `base_url` or `token_url` is changed.
  */
 export function credentialBinding(owner: CredentialOwner, member: string): SealBinding {
   const { organization_id, integration_id, base_url, auth } = owner
@@ -33,7 +33,7 @@ export function credentialBinding(owner: CredentialOwner, member: string): SealB
   }
 }
 
-/** `owner.auth` holds the plain secrets; the answer is the same credential with each of them sealed. */
+/** `owner.auth` contains the plaintext secrets; returns the same credential with each of them sealed. */
 export function sealAuth(
   ring: KeyRing,
   owner: Omit<CredentialOwner, 'auth'> & { readonly auth: PlainAuth },
@@ -43,7 +43,7 @@ export function sealAuth(
   ) as SealedAuth
 }
 
-/** Null when a secret does not open: another key, a changed text, or a value that belongs elsewhere. */
+/** Null if a secret does not open: another key, a changed text, or a value that belongs elsewhere. */
 export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | null {
   const declared = findCredentialType(owner.auth.type)
   if (declared === null) return null
@@ -57,7 +57,7 @@ export function openAuth(ring: KeyRing, owner: CredentialOwner): OpenedAuth | nu
   return complete ? (opened as OpenedAuth) : null
 }
 
-/** The same credential with each secret under the primary key; null when one does not open. */
+/** The same credential with each secret sealed with the primary key; null if one does not open. */
 export function resealAuth(ring: KeyRing, owner: CredentialOwner): SealedAuth | null {
   const declared = findCredentialType(owner.auth.type)
   if (declared === null) return null
@@ -81,7 +81,7 @@ function mapSecrets<T>(auth: SealedAuth, change: (text: string, member: string) 
   return changed
 }
 
-/** Members that are addresses: the secrets may be sent there, too. */
+/** Members that are URLs: the secrets may be sent to these origins too. */
 function urlsOf(auth: SealedAuth): string[] {
   const members = auth as Readonly<Record<string, string | undefined>>
   return Object.entries(findCredentialType(auth.type)?.members ?? {})

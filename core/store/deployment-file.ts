@@ -2,14 +2,14 @@ import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 
-/** What a machine remembers of its store, outside of it. */
+/** What a machine remembers about its store, in a file of its own. */
 export interface SeenStore {
   readonly deployment_id: string
   /** Number of the last change that was seen there. */
   readonly epoch: number
 }
 
-/** Null where the file does not exist, as before the first start. */
+/** Null if the file does not exist, as before the first start. */
 export function readSeenStore(file: string): SeenStore | null {
   if (!existsSync(file)) return null
   const seen = JSON.parse(readFileSync(file, 'utf8')) as SeenStore

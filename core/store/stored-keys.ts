@@ -4,11 +4,11 @@ import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { type KeyRing, type SealBinding, seal, unseal } from '../seal.ts'
 
-/** An encryption key as the store knows it: by its id, and by what the archive needs of it, encrypted. */
+/** An encryption key as recorded in the store: its id, and the part of it that the archive needs, encrypted. */
 export interface StoredKey {
   /**
    * `active` encrypts (one key). `known`: given to a process, not used yet. `retired`: was active; it never becomes active
-   * again. `lost`: the operator said that nobody has it any more.
+   * again. `lost`: the operator has declared that it no longer exists.
    */
   readonly state: 'active' | 'known' | 'retired' | 'lost'
   /** Since when it has this state (ISO 8601). */
@@ -41,15 +41,15 @@ const rootBinding = (key_id: string): SealBinding => ({
 export const sealRoot = (ring: KeyRing, key_id: string, root: Buffer): string =>
   seal(ring, root.toString('hex'), rootBinding(key_id))
 
-/** Null when no key of the ring opens it. */
+/** Null if no key of the ring opens it. */
 export function openRoot(ring: KeyRing, key_id: string, sealed: string): Buffer | null {
   const opened = unseal(ring, sealed, rootBinding(key_id))
   return opened === null ? null : Buffer.from(opened.reveal(), 'hex')
 }
 
 /**
- * Why a process with this ring must not serve this store, as a sentence for the operator; null if it may. The stored
- * root proves that the key is the same and not only its id.
+ * Why a process with this ring must not serve this store, as a sentence for the operator; null if it may. The stored root
+ * proves that the keys are equal, not only their ids.
  */
 export function keyMismatch(ring: KeyRing, stored: StoredKeys): string | null {
   const active = activeKeyId(stored)
