@@ -3,15 +3,26 @@ import type { ActivityEntry } from '../core/activity/activity-entry.ts'
 import { isFloodEntry } from '../core/activity/flood-entry.ts'
 import { eventRow } from '../core/events.ts'
 import { createParser } from 'eventsource-parser'
-import { agentsCalled } from './agents-called.ts'
-import { type AdminOptions, adminUrl, callAdmin, messageOf } from './call-admin.ts'
+import { type AdminOptions, adminAccess } from './access/admin-access.ts'
+import { callAdmin, messageOf } from './call-admin.ts'
+import { type Colour, type Paint, paintFor } from './colour.ts'
+import { idOf } from './resources/find-resource.ts'
 import { terminalJson, terminalText } from './terminal-text.ts'
 
 export interface ActivityOptions extends AdminOptions {
   readonly follow?: boolean
   readonly event?: string
   readonly agent?: string
+  readonly integration?: string
+  readonly decision?: string
+  readonly requestId?: string
+  readonly query?: string
+  /** ISO 8601. */
+  readonly since?: string
+  readonly until?: string
   readonly limit?: number
+  /** Whether a table begins with its headings. */
+  readonly headers?: boolean
 }
 
 const LIMIT = 50
@@ -32,11 +43,10 @@ export async function runActivity(
   stdout: Writable,
   stderr: Writable,
 ): Promise<number> {
-  const filter = new URLSearchParams()
-  if (options.event !== undefined) filter.set('event', options.event)
-  if (options.agent !== undefined) filter.set('agent_id', await agentId(options, options.agent))
+  const filter = new URLSearchParams(await filterOf(options))
+  const paint = paintFor(stdout)
   const print = (entry: ActivityEntry): void => {
-    stdout.write(options.output === 'json' ? `${terminalJson(entry)}\n` : lineOf(entry))
+    stdout.write(options.output === 'json' ? `${terminalJson(entry)}\n` : lineOf(entry, paint))
   }
   // The stream is opened first, so that nothing falls between it and the list.
   const stream = options.follow === true ? new ActivityStream(options, filter) : null
@@ -49,6 +59,8 @@ export async function runActivity(
     return 1
   }
   const newest = (answer.body as { data: ActivityEntry[] }).data.reverse()
+  if (options.output !== 'json' && options.headers !== false)
+    stdout.write(`${paint('bold', inColumns(HEADINGS))}\n`)
   for (const entry of newest) print(entry)
   if (stream === null) return 0
   const printed = new Set(newest.map(({ id }) => id))
@@ -59,14 +71,22 @@ export async function runActivity(
   return 1
 }
 
-/** An id counts as it is, since entries outlive their agent; what no agent has as its id may be a name. */
-async function agentId(options: ActivityOptions, agent: string): Promise<string> {
-  const { status } = await callAdmin(options, 'GET', `/admin/agents/${encodeURIComponent(agent)}`)
-  if (status !== 404) return agent
-  const found = await agentsCalled(options, agent)
-  if (found.length > 1)
-    throw new Error(`${found.length} agents are named "${agent}"; use an id: ${found.join(', ')}`)
-  return found[0] ?? agent
+async function filterOf(options: ActivityOptions): Promise<Record<string, string>> {
+  const { agent, integration } = options
+  const filter = {
+    event: options.event,
+    agent_id: agent === undefined ? agent : await idOf(options, 'agents', agent),
+    integration_id:
+      integration === undefined ? integration : await idOf(options, 'integrations', integration),
+    decision: options.decision,
+    request_id: options.requestId,
+    q: options.query,
+    from: options.since,
+    to: options.until,
+  }
+  return Object.fromEntries(
+    Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 }
 
 /** Follows the log through breaks of the connection and restarts of the service. */
@@ -85,13 +105,12 @@ class ActivityStream {
   }
 
   async open(): Promise<void> {
-    const { token } = this.#options
-    const url = `${adminUrl(this.#options)}/admin/activity/stream?${this.#filter.toString()}`
-    this.#answer = await fetch(url, {
+    const { url, token } = adminAccess(this.#options)
+    this.#answer = await fetch(`${url}/admin/activity/stream?${this.#filter.toString()}`, {
       redirect: 'error',
       signal: this.#closed.signal,
       headers: {
-        authorization: `Bearer ${token ?? process.env['AGW_TOKEN'] ?? ''}`,
+        authorization: `Bearer ${token ?? ''}`,
         ...(this.#last === '' ? {} : { 'last-event-id': this.#last }),
       },
     }).catch(() => null)
@@ -129,28 +148,52 @@ class ActivityStream {
   }
 }
 
-function lineOf(entry: ActivityEntry): string {
-  const columns = [
-    entry.timestamp,
-    entry.event.padEnd(19),
-    (entry.agent_name ?? entry.agent_id ?? '-').padEnd(20),
-    String(entry.status ?? '-').padEnd(3),
-    entry.reason ?? entry.decision ?? '',
-    whatOf(entry),
-  ]
-  return `${columns.map(terminalText).join('  ').trimEnd()}\n`
+const HEADINGS = ['TIME', 'EVENT', 'AGENT', 'STATUS', 'DECISION', 'CALL OR CHANGE']
+/** A table that follows the log cannot know the longest cell. */
+const WIDTHS = [24, 19, 20, 6, 20, 0]
+
+const inColumns = (cells: readonly string[]): string =>
+  cells
+    .map((text, i) => terminalText(text).padEnd(WIDTHS[i] ?? 0))
+    .join('  ')
+    .trimEnd()
+
+const COLOURS: Readonly<Record<NonNullable<ActivityEntry['decision']>, Colour | null>> = {
+  allowed: null,
+  blocked: 'red',
+  terminated: 'yellow',
 }
 
+function lineOf(entry: ActivityEntry, paint: Paint): string {
+  const { timestamp, event, agent_name, agent_id, status, reason, decision } = entry
+  const line = inColumns([
+    timestamp,
+    event,
+    agent_name ?? agent_id ?? '-',
+    String(status ?? '-'),
+    reason ?? decision ?? '',
+    whatOf(entry),
+  ])
+  const colour = decision === null ? null : COLOURS[decision]
+  return `${colour === null ? line : paint(colour, line)}\n`
+}
+
+/** The call and, where the event has more to say than its reason, why: pattern and text, tool, rate, score. */
 function whatOf({ event, method, endpoint, data }: ActivityEntry): string {
   if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more in this minute`
   const row = eventRow(event)
-  return row?.reports_call === false
-    ? row.summary
-        .map((name) => text(data[name]))
-        .filter(Boolean)
-        .join(' ')
-    : [method, endpoint].filter((part) => part !== null).join(' ')
+  const call = [method, endpoint].filter((part) => part !== null).join(' ')
+  const why = (row?.summary ?? [])
+    .filter((name) => row?.reports_call === false || !SHOWN_BY_CALL.includes(name))
+    .map((name) => text(data[name]))
+    .filter(Boolean)
+    .join(' ')
+  if (row?.reports_call === false) return why
+  return [call, ...(why === '' ? [] : [`(${why})`])].join(' ')
 }
+
+/** Members that other columns of a call show. */
+const SHOWN_BY_CALL = ['reason', 'attempted_action']
 
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)

@@ -13,7 +13,8 @@ import {
   type ReplayedScope,
 } from '../core/anomaly/replay.ts'
 import { SCOPE_DEFAULTS } from '../core/model.ts'
-import { type AdminOptions, adminUrl, messageOf } from './call-admin.ts'
+import { type AdminOptions, adminAccess, TOKEN_REQUIRED } from './access/admin-access.ts'
+import { messageOf } from './call-admin.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
 const HOUR_MS = 3_600_000
@@ -91,16 +92,14 @@ async function readInto(
 async function open(options: AnomalyReplayOptions, stdin: Readable): Promise<Readable> {
   if (options.file === '-') return stdin
   if (options.file !== undefined) return await openFile(options.file)
-  const token = options.token ?? process.env['AGW_TOKEN']
+  const { url, token } = adminAccess(options)
   // With a token the admin API is used: the parent process may leave standard input open for ever.
-  if (!token && options.url === undefined && isPiped(stdin)) return stdin
-  if (!token)
-    throw new Error('An admin token is required: use --token, or set AGW_TOKEN. Or use --file.')
+  if (token === null && options.url === undefined && isPiped(stdin)) return stdin
+  if (token === null) throw new Error(`${TOKEN_REQUIRED} Or use --file.`)
   const query = new URLSearchParams({ format: 'ndjson' })
   if (options.agent !== undefined) query.set('agent_id', options.agent)
   if (options.from !== undefined) query.set('from', new Date(options.from).toISOString())
   if (options.to !== undefined) query.set('to', new Date(options.to).toISOString())
-  const url = adminUrl(options)
   const answer = await fetch(`${url}/admin/activity/export?${query.toString()}`, {
     redirect: 'error',
     headers: { authorization: `Bearer ${token}`, 'x-agw-client': 'cli' },

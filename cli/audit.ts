@@ -4,7 +4,8 @@ import type { Writable } from 'node:stream'
 import { type ArchiveReport, verifyArchive } from '../core/activity/verify-archive.ts'
 import { readArchiveKeys } from '../core/store/archive-keys-file.ts'
 import { type Environment, readSettings } from '../core/settings.ts'
-import { type AdminOptions, callAdmin } from './call-admin.ts'
+import { type AdminOptions, adminAccess } from './access/admin-access.ts'
+import { callAdmin } from './call-admin.ts'
 import { findOwnKey } from './own-key.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
@@ -77,7 +78,7 @@ async function askHead(
   archive_id: string,
   stderr: Writable,
 ): Promise<Head | null> {
-  if (!(options.token ?? process.env['AGW_TOKEN'])) {
+  if (adminAccess(options).token === null) {
     stderr.write(
       'Without a token, the end of the archive is only checked against its sealed head.\n',
     )

@@ -1,13 +1,6 @@
+import { type AdminOptions, adminAccess, TOKEN_REQUIRED } from './access/admin-access.ts'
 import { terminalText } from './terminal-text.ts'
 
-/** Address and token of the admin API, for commands that use it. */
-export interface AdminOptions {
-  readonly url?: string
-  readonly token?: string
-  readonly output?: string
-}
-
-const DEFAULT_URL = 'http://127.0.0.1:8081'
 /** A kill takes at most two seconds; a change may wait for a lease to expire. */
 const ANSWER_LIMIT_MS = 90_000
 
@@ -19,12 +12,8 @@ export interface AdminAnswer {
   readonly etag: string | null
 }
 
-/** Without a slash at its end. */
-export const adminUrl = (options: AdminOptions): string =>
-  (options.url ?? (process.env['AGW_URL'] || DEFAULT_URL)).replace(/\/+$/, '')
-
 /**
- * Calls the admin API with the token of the options or of AGW_TOKEN.
+ * Calls the admin API.
  * @throws with a message for the operator when there is no token or no answer
  */
 export async function callAdmin(
@@ -34,9 +23,8 @@ export async function callAdmin(
   body?: object,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<AdminAnswer> {
-  const token = options.token ?? process.env['AGW_TOKEN']
-  if (!token) throw new Error('An admin token is required: use --token, or set AGW_TOKEN.')
-  const url = adminUrl(options)
+  const { url, token } = adminAccess(options)
+  if (token === null) throw new Error(TOKEN_REQUIRED)
   const answer = await fetch(url + path, {
     method,
     redirect: 'error',

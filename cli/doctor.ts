@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type Environment, readSettings, type Settings, unknownSettings } from '../core/settings.ts'
-import { type AdminOptions, adminUrl } from './call-admin.ts'
+import { type AdminOptions, adminAccess } from './access/admin-access.ts'
 import { ask } from './doctor/ask.ts'
 import { checkArchive } from './doctor/check-archive.ts'
 import { checkGateway } from './doctor/check-gateway.ts'
@@ -33,10 +33,10 @@ export async function runDoctor(
   stdout: Writable,
 ): Promise<number> {
   const isElsewhere = (options.url ?? env['AGW_URL'] ?? '') !== ''
-  const token = options.token ?? (env['AGW_TOKEN'] || null)
+  const { url, token } = adminAccess(options, env)
   const findings = [
     checkNode(),
-    ...(isElsewhere ? await checkGateway(adminUrl(options), token) : await checkHere(token, env)),
+    ...(isElsewhere ? await checkGateway(url, token) : await checkHere(token, env)),
   ]
   const hasFailed = findings.some(({ state }) => state === 'failed')
   if (options.output === 'json')

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import type { AdminOptions } from './call-admin.ts'
+import type { AdminOptions } from './access/admin-access.ts'
 import { configAsYaml, dumpConfig } from './config/dump-config.ts'
 import { readCurrentConfig } from './config/read-current-config.ts'
 import { terminalJson, terminalText } from './terminal-text.ts'

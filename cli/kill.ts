@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { KillReceipt } from '../core/kill/kill-agent.ts'
-import { type AdminOptions, messageOf } from './call-admin.ts'
+import type { AdminOptions } from './access/admin-access.ts'
+import { messageOf } from './call-admin.ts'
 import { postToAgent } from './post-to-agent.ts'
 import { terminalJson, terminalLines, terminalText } from './terminal-text.ts'
 

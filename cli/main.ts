@@ -1,5 +1,10 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { DECISIONS } from '../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../core/events.ts'
+import { version } from '../core/version.ts'
+import { asksAdmin, asksAdminAs, webAddress } from './admin-command.ts'
+import { SHELLS, type Shell } from './completion/completion-script.ts'
+import { addResourceCommands } from './resources/resource-commands.ts'
 import { terminalLines } from './terminal-text.ts'
 
 /** Exit codes of every command: 0 done, 1 failed, 2 wrong usage. */
@@ -19,16 +24,20 @@ export async function main(argv: readonly string[]): Promise<void> {
 export function makeProgram(): Command {
   const program = new Command('agw')
     .description('Access control for the API calls of AI agents')
+    .version(version, '--version', 'print the version')
     .exitOverride()
     .showHelpAfterError('(run agw --help for the list of commands)')
   addStart(program)
   addRestart(program)
+  addPrograms(program)
   addScan(program)
   addEnvoyConfig(program)
   addSettings(program)
   addKill(program)
   addReactivate(program)
   addActivity(program)
+  addExplain(program)
+  addResourceCommands(program)
   addApply(program)
   addDiff(program)
   addDump(program)
@@ -37,6 +46,8 @@ export function makeProgram(): Command {
   addKeys(program)
   addBackup(program)
   addAnomaly(program)
+  addLogin(program)
+  addCompletion(program)
   return program
 }
 
@@ -69,6 +80,23 @@ function addRestart(program: Command): void {
       const { runRestart } = await import('./restart.ts')
       await runRestart(process.env, process.stdout)
     })
+}
+
+const PROGRAM_COMMANDS = {
+  'ext-proc': 'run one ext-proc process in the foreground, for an Envoy of your own',
+  'access-log': 'run the access log receiver in the foreground',
+  admin: 'run the admin service in the foreground',
+} as const
+
+function addPrograms(program: Command): void {
+  for (const [name, description] of Object.entries(PROGRAM_COMMANDS))
+    program
+      .command(name)
+      .description(description)
+      .action(async () => {
+        const { runProgram } = await import('./run-program.ts')
+        process.exit(await runProgram(name as keyof typeof PROGRAM_COMMANDS, process.env))
+      })
 }
 
 function addScan(program: Command): void {
@@ -111,19 +139,6 @@ function addEnvoyConfig(program: Command): void {
     })
 }
 
-/** The options of every command that calls the admin API. */
-const asksAdminAs = (command: Command, output: Option): Command =>
-  command
-    .option('--url <url>', 'address of the admin API (AGW_URL)', webAddress)
-    .option('--token <token>', 'admin token (AGW_TOKEN)')
-    .addOption(output)
-
-const asksAdmin = (command: Command): Command =>
-  asksAdminAs(
-    command,
-    new Option('-o, --output <form>', 'output format').choices(['table', 'json']).default('table'),
-  )
-
 function addKill(program: Command): void {
   asksAdmin(program.command('kill'))
     .description('kill an agent on every edge')
@@ -154,11 +169,39 @@ function addActivity(program: Command): void {
     .option('--follow', 'keep streaming new entries')
     .addOption(new Option('--event <event>', 'only entries with this event').choices(EVENT_NAMES))
     .option('--agent <agent>', 'only entries of this agent (id or name)')
+    .option('--integration <integration>', 'only entries of this integration (id or name)')
+    .addOption(
+      new Option('--decision <decision>', 'only entries with this decision').choices(DECISIONS),
+    )
+    .option('--request-id <id>', 'only entries of this request')
+    .option('--query <text>', 'only entries that contain this text')
+    .option('--since <time>', 'only entries from this time (ISO 8601), or this long ago (15m)', ago)
+    .option('--until <time>', 'only entries before this time (ISO 8601), or this long ago', ago)
     .option('--limit <number>', 'number of past entries to print', wholeNumber)
+    .option('--no-headers', 'leave out the headings')
+    .action(async (options: import('./activity.ts').ActivityOptions) => {
+      const { runActivity } = await import('./activity.ts')
+      process.exitCode = await runActivity(options, process.stdout, process.stderr)
+    })
+}
+
+function addExplain(program: Command): void {
+  asksAdmin(program.command('explain'))
+    .description('print which integration, scope and rule decide a call, without making it')
+    .argument('<agent>', 'agent id or name')
+    .argument('<method>', 'HTTP method, as the agent sends it')
+    .argument('<url>', 'target URL')
+    .option('--exit-code', 'exit with 1 if the call would be refused')
     .action(
-      async (options: { follow?: boolean; event?: string; agent?: string; limit?: number }) => {
-        const { runActivity } = await import('./activity.ts')
-        process.exitCode = await runActivity(options, process.stdout, process.stderr)
+      async (
+        agent: string,
+        method: string,
+        url: string,
+        options: import('./explain.ts').ExplainOptions,
+      ) => {
+        const { runExplain } = await import('./explain.ts')
+        const { stdout, stderr } = process
+        process.exitCode = await runExplain(agent, method, url, options, stdout, stderr)
       },
     )
 }
@@ -204,7 +247,7 @@ function addDump(program: Command): void {
 function addDoctor(program: Command): void {
   asksAdmin(program.command('doctor'))
     .description('check this machine (or --url) and suggest fixes')
-    .action(async (options: import('./call-admin.ts').AdminOptions) => {
+    .action(async (options: import('./access/admin-access.ts').AdminOptions) => {
       const { runDoctor } = await import('./doctor.ts')
       process.exitCode = await runDoctor(options, process.env, process.stdout)
     })
@@ -222,9 +265,9 @@ function addAudit(program: Command): void {
 }
 
 function addKeys(program: Command): void {
-  const keys = program.command('keys').description('the encryption key')
+  const keys = program.commands.find((command) => command.name() === 'keys')
   keys
-    .command('rotate')
+    ?.command('rotate')
     .description('replace the encryption key and encrypt all stored secrets again')
     .option('--timeout <seconds>', 'how long to wait for all processes', seconds, 120)
     .action(async (options: { timeout: number }) => {
@@ -296,10 +339,51 @@ start several days before the period you care about. A replay changes nothing.
   agw anomaly replay --agent agt_123 --kill-threshold 0.9
   agw anomaly replay --file activity.ndjson -o json`
 
-function webAddress(text: string): string {
-  if (!URL.canParse(text) || !/^https?:/.test(text))
-    throw new InvalidArgumentError('must start with http:// or https://')
-  return text
+function addLogin(program: Command): void {
+  program
+    .command('login')
+    .description('check an admin token and keep it for its address, in a file with mode 0600')
+    .option('--url <url>', 'address of the admin API (AGW_URL)', webAddress)
+    .option('--token <token>', 'admin token (AGW_TOKEN); read from standard input without it')
+    .action(async (options: import('./access/admin-access.ts').AdminOptions) => {
+      const { runLogin } = await import('./login.ts')
+      const { env, stdin, stdout, stderr } = process
+      process.exitCode = await runLogin(options, env, stdin, stdout, stderr)
+    })
+  program
+    .command('logout')
+    .description('remove what agw login has kept')
+    .action(async () => {
+      const { runLogout } = await import('./login.ts')
+      process.exitCode = runLogout(process.env, process.stdout)
+    })
+}
+
+function addCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('print a completion script for a shell')
+    .addArgument(new Argument('<shell>', 'shell').choices(SHELLS))
+    .addHelpText('after', COMPLETION_HELP)
+    .action(async (shell: Shell) => {
+      const { completionScript } = await import('./completion/completion-script.ts')
+      process.stdout.write(completionScript(shell, program))
+    })
+}
+
+const COMPLETION_HELP = `
+  source <(agw completion bash)      in ~/.bashrc
+  source <(agw completion zsh)       in ~/.zshrc, after compinit
+  agw completion fish | source       in ~/.config/fish/config.fish`
+
+const AGO_UNITS_MS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+/** A time, or how long ago. */
+function ago(text: string): string {
+  const match = /^(\d{1,6})([smhd])$/.exec(text)
+  if (match === null) return new Date(time(text)).toISOString()
+  const unit = AGO_UNITS_MS[match[2] as keyof typeof AGO_UNITS_MS]
+  return new Date(Date.now() - Number(match[1]) * unit).toISOString()
 }
 
 function time(text: string): string {

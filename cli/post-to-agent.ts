@@ -1,5 +1,6 @@
-import { agentsCalled } from './agents-called.ts'
-import { type AdminAnswer, type AdminOptions, callAdmin } from './call-admin.ts'
+import { findResource } from './resources/find-resource.ts'
+import type { AdminOptions } from './access/admin-access.ts'
+import { type AdminAnswer, callAdmin } from './call-admin.ts'
 
 /**
  * Sends a POST about an agent, named by its id or, where no agent has that id, by its name.
@@ -14,14 +15,7 @@ export async function postToAgent(
   const post = (agent_id: string): Promise<AdminAnswer> =>
     callAdmin(options, 'POST', `/admin/agents/${encodeURIComponent(agent_id)}/${verb}`, body)
   const first = await post(agent)
-  return first.status === 404 ? post(await findByName(options, agent)) : first
-}
-
-async function findByName(options: AdminOptions, name: string): Promise<string> {
-  const found = await agentsCalled(options, name)
-  const [agent_id, ...more] = found
-  if (agent_id === undefined) throw new Error(`No agent has the id or name "${name}".`)
-  if (more.length > 0)
-    throw new Error(`${found.length} agents are named "${name}"; use an id: ${found.join(', ')}`)
-  return agent_id
+  if (first.status !== 404) return first
+  const { agent_id } = await findResource(options, 'agents', agent)
+  return post(String(agent_id))
 }

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
-import { type AdminOptions, messageOf } from './call-admin.ts'
+import type { AdminOptions } from './access/admin-access.ts'
+import { messageOf } from './call-admin.ts'
 import { postToAgent } from './post-to-agent.ts'
 import { terminalJson } from './terminal-text.ts'
 

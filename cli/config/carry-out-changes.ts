@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type AdminAnswer, type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../access/admin-access.ts'
+import { type AdminAnswer, callAdmin, messageOf } from '../call-admin.ts'
 import { comparable } from './differences.ts'
 import { isEntry } from './owner-index.ts'
 import type { ConfigChange, ConfigPlan } from './plan-changes.ts'

@@ -1,4 +1,5 @@
-import { type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../access/admin-access.ts'
+import { callAdmin, messageOf } from '../call-admin.ts'
 import type { AgentWithKey } from './key-book.ts'
 import type { Json } from './section-resources.ts'
 

@@ -6,7 +6,7 @@ import { comparable } from './differences.ts'
 import { groupBy, uniqueOf } from './owner-index.ts'
 import type { CurrentConfig } from './read-current-config.ts'
 import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
-import { isSteering, terminalYaml } from '../terminal-text.ts'
+import { yamlText } from '../yaml-text.ts'
 
 /** Generated ids are left out of the file; chosen ones are kept. */
 const MADE_ID = /^agt_[0-9A-Za-z]{20}$/
@@ -70,19 +70,7 @@ export function configAsYaml(config: Readonly<Record<Section, readonly Json[]>>)
         pair.value.flow = true
     },
   })
-  // Characters that cannot be printed are escaped within double quotes.
-  visit(doc, {
-    Scalar: (_, scalar) => {
-      const { value } = scalar
-      if (typeof value === 'string' && isSteering(value.replaceAll('\n', '')))
-        scalar.type = 'QUOTE_DOUBLE'
-    },
-  })
-  return doc
-    .toString({ lineWidth: 0, flowCollectionPadding: false })
-    .split('\n')
-    .map(terminalYaml)
-    .join('\n')
+  return yamlText(doc)
 }
 
 const FLOW = ['methods', 'events']

@@ -11,13 +11,8 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { mintId } from '../../core/api-key.ts'
-import {
-  type AdminAnswer,
-  type AdminOptions,
-  adminUrl,
-  callAdmin,
-  messageOf,
-} from '../call-admin.ts'
+import { type AdminOptions, adminAccess } from '../access/admin-access.ts'
+import { type AdminAnswer, callAdmin, messageOf } from '../call-admin.ts'
 import type { Json } from './section-resources.ts'
 
 /** The key of a new agent as it is saved: one line of JSON. */
@@ -67,7 +62,7 @@ export class KeyBook {
       rmSync(this.#pendingFile)
       return null
     }
-    if (pending.url !== adminUrl(this.#options))
+    if (pending.url !== adminAccess(this.#options).url)
       throw new Error(
         `${this.#pendingFile} belongs to an interrupted run against ${pending.url}. Repeat that run first, or use another --keys-out.`,
       )
@@ -77,7 +72,7 @@ export class KeyBook {
   /** @throws with the message of the gateway when it refuses; then nothing is created */
   async createAgent(wanted: Json): Promise<AgentWithKey> {
     const pending: Pending = {
-      url: adminUrl(this.#options),
+      url: adminAccess(this.#options).url,
       idempotency_key: randomUUID(),
       // With a chosen id, a repeated request cannot create a second agent.
       body: { agent_id: mintId('agt'), agent_name: String(wanted['agent_name']), ...wanted },

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Environment } from '../../core/settings.ts'
-import type { AdminOptions } from '../call-admin.ts'
+import type { AdminOptions } from '../access/admin-access.ts'
 import type { FileProblem } from './config-text.ts'
 import { type ConfigPlan, planChanges } from './plan-changes.ts'
 import { type Config, readConfig } from './read-config.ts'

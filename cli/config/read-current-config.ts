@@ -1,4 +1,5 @@
-import { type AdminOptions, callAdmin, messageOf } from '../call-admin.ts'
+import type { AdminOptions } from '../access/admin-access.ts'
+import { callAdmin, messageOf } from '../call-admin.ts'
 import { type Json, type Section, SECTIONS, SECTION_RESOURCES } from './section-resources.ts'
 
 /** All resources as the admin API shows them, oldest first. */

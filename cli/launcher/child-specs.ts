@@ -1,4 +1,3 @@
-import { EXT_PROC_NODE_ARGS } from '../../core/ext-proc-node-args.ts'
 import { request } from 'node:http'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -6,6 +5,7 @@ import { fromRoot } from '../../core/root.ts'
 import { type Environment, type Settings, withoutSecrets } from '../../core/settings.ts'
 import type { DataDir, OwnSecrets } from './data-dir.ts'
 import type { Wrap } from './ends-with-parent.ts'
+import { PROGRAMS } from './programs.ts'
 import { type ChildSpec, FIRST_FD, type ProbeResult } from './supervisor.ts'
 import { valkeySocket } from './valkey-config.ts'
 
@@ -33,8 +33,6 @@ const EDGE_NAME_LIMIT = 58
 const ASK_LIMIT_MS = 500
 /** A store that waits for a slow disk is not helped by a restart, in which it reads everything from that disk. */
 const STORE_PATIENCE = 3
-
-const built = (...parts: readonly string[]): string => fromRoot('dist', ...parts)
 
 /** Envoy and Valkey get no settings, so no secrets either. */
 function foreignEnv(env: Environment): Environment {
@@ -111,7 +109,7 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
   return boot.ext_proc_addresses.map((address, index) => ({
     name: `ext-proc-${index + 1}`,
     command: process.execPath,
-    args: [...EXT_PROC_NODE_ARGS, built('ext-proc', 'main.js')],
+    args: PROGRAMS['ext-proc'],
     env: ownEnv(boot, {
       AGW_EXT_PROC_ADDRESS: address,
       AGW_ACCESS_LOG_ADDRESS: boot.access_log_address,
@@ -130,7 +128,7 @@ export function accessLogSpec(boot: Boot): ChildSpec {
   return {
     name: 'access-log',
     command: process.execPath,
-    args: [built('ext-proc', 'access-log', 'main.js')],
+    args: PROGRAMS['access-log'],
     env: ownEnv(boot, {
       AGW_ACCESS_LOG_ADDRESS: address,
       AGW_EDGE_ID: `${edgeName(boot)}-log`,
@@ -155,7 +153,7 @@ export function adminSpec(boot: Boot): ChildSpec {
   return {
     name: 'admin',
     command: process.execPath,
-    args: [built('admin', 'main.js')],
+    args: PROGRAMS.admin,
     env: ownEnv(boot, {
       AGW_ADMIN_TOKEN: boot.secrets.adminToken,
       AGW_ADMIN_SOCKET: socket,
@@ -176,7 +174,7 @@ export function echoSpec(boot: Boot): ChildSpec {
   return {
     name: 'echo',
     command: process.execPath,
-    args: [built('cli', 'echo-api.js')],
+    args: [fromRoot('dist', 'cli', 'echo-api.js')],
     env: { ...foreignEnv(boot.env), AGW_ECHO_ORIGIN: boot.echo_origin },
     probe: 'ipc',
     sockets: [],

@@ -198,7 +198,8 @@ test('agw activity prints the newest entries, the oldest first, and nothing that
     assert.equal(await runActivity({ ...options, ...more }, stdout, new PassThrough()), 0)
     return String(stdout.read())
   }
-  const lines = (await print({})).trimEnd().split('\n')
+  const [headings, ...lines] = (await print({})).trimEnd().split('\n')
+  assert.match(headings ?? '', /^TIME +EVENT +AGENT +STATUS +DECISION +CALL OR CHANGE$/)
   assert.equal(lines.length, 3)
   assert.match(lines[0] ?? '', /request_allowed +one/)
   assert.match(lines[1] ?? '', /permission_denied +two\?\[2J/)

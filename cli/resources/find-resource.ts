@@ -1,0 +1,76 @@
+import type { AdminOptions } from '../access/admin-access.ts'
+import { callAdmin, messageOf } from '../call-admin.ts'
+import { readPages, type ShownResource } from './read-pages.ts'
+import { RESOURCE_KINDS, type ListedKind, type ResourceName } from './resource-kinds.ts'
+
+/**
+ * The resource with an id or, where none has it as its id, with that name.
+ * @throws with a message for the operator when there is none, or more than one has the name
+ */
+export async function findResource(
+  options: AdminOptions,
+  resource: ResourceName,
+  idOrName: string,
+): Promise<ShownResource> {
+  const kind = RESOURCE_KINDS[resource]
+  if (kind.has_read) {
+    const answer = await callAdmin(options, 'GET', `${kind.path}/${encodeURIComponent(idOrName)}`)
+    if (answer.status === 200) return answer.body as ShownResource
+    if (answer.status !== 404) throw new Error(messageOf(answer))
+  }
+  const found = await namedOrWithId(options, kind, idOrName)
+  const [first, ...more] = found
+  if (first === undefined) {
+    const names = kind.named_by === null ? 'id' : 'id or name'
+    throw new Error(`No ${kind.name} has the ${names} "${idOrName}".`)
+  }
+  if (more.length > 0) throw new Error(severalNamed(kind.name, idOrName, found.map(idIn(kind))))
+  return first
+}
+
+/** The ids of the resources that have a name. */
+export async function idsNamed(
+  options: AdminOptions,
+  resource: ResourceName,
+  name: string,
+): Promise<string[]> {
+  const kind = RESOURCE_KINDS[resource]
+  return (await namedOrWithId(options, kind, name)).map(idIn(kind))
+}
+
+/**
+ * The id that a resource is meant by: of an id, itself, also when the resource was deleted since; else of a name.
+ * @throws with a message for the operator when more than one has the name
+ */
+export async function idOf(
+  options: AdminOptions,
+  resource: ResourceName,
+  idOrName: string,
+): Promise<string> {
+  const { name, path } = RESOURCE_KINDS[resource]
+  const { status } = await callAdmin(options, 'GET', `${path}/${encodeURIComponent(idOrName)}`)
+  if (status !== 404) return idOrName
+  const found = await idsNamed(options, resource, idOrName)
+  if (found.length > 1) throw new Error(severalNamed(name, idOrName, found))
+  return found[0] ?? idOrName
+}
+
+const idIn =
+  ({ id }: ListedKind) =>
+  (resource: ShownResource): string =>
+    String(resource[id])
+
+const severalNamed = (kind: string, name: string, ids: readonly string[]): string =>
+  `${ids.length} ${kind}s are named "${name}"; use an id: ${ids.join(', ')}`
+
+async function namedOrWithId(
+  options: AdminOptions,
+  kind: ListedKind,
+  idOrName: string,
+): Promise<ShownResource[]> {
+  const { id, named_by, has_search } = kind
+  const found: ShownResource[] = []
+  for await (const resource of readPages(options, kind, has_search ? { q: idOrName } : {}))
+    if ([id, named_by ?? id].some((member) => resource[member] === idOrName)) found.push(resource)
+  return found
+}

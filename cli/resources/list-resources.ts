@@ -1,0 +1,80 @@
+import type { Writable } from 'node:stream'
+import type { AdminOptions } from '../access/admin-access.ts'
+import { terminalJson } from '../terminal-text.ts'
+import { textTable } from '../text-table.ts'
+import { idOf } from './find-resource.ts'
+import { readPages, type ShownResource } from './read-pages.ts'
+import { FILTERS, RESOURCE_KINDS, type ResourceName } from './resource-kinds.ts'
+
+export interface ListOptions extends AdminOptions {
+  readonly limit: number
+  readonly query?: string
+  readonly status?: string
+  readonly agent?: string
+  readonly integration?: string
+}
+
+/**
+ * `agw agents list` and its relatives: prints the resources of one kind, as a table or as one JSON array.
+ * @returns the exit code
+ * @throws with a message for the operator when the admin API does not answer or refuses
+ */
+export async function listResources(
+  name: ResourceName,
+  options: ListOptions,
+  stdout: Writable,
+  stderr: Writable,
+): Promise<number> {
+  const kind = RESOURCE_KINDS[name]
+  const { path, filter } = await whereToList(name, options)
+  const found: ShownResource[] = []
+  for await (const resource of readPages(options, { ...kind, path }, filter)) {
+    if (found.length === options.limit) {
+      stderr.write(`Only the first ${options.limit} are shown. Use --limit for more.\n`)
+      break
+    }
+    found.push(resource)
+  }
+  if (options.output === 'json') stdout.write(`${terminalJson(found, 2)}\n`)
+  else if (found.length === 0) stderr.write(`No ${kind.name}s found.\n`)
+  else
+    stdout.write(
+      textTable(
+        kind.columns.map(([heading]) => heading),
+        found.map((resource) => kind.columns.map(([, member]) => cellOf(resource, member))),
+      ),
+    )
+  return 0
+}
+
+/** Keys of an agent have a list of their own. */
+async function whereToList(
+  name: ResourceName,
+  options: ListOptions,
+): Promise<{ readonly path: `/${string}`; readonly filter: Record<string, string> }> {
+  const kind = RESOURCE_KINDS[name]
+  const filter: Record<string, string> = {}
+  for (const filterName of kind.filters) {
+    const value = options[filterName]
+    if (value === undefined) continue
+    const isReference = filterName === 'agent' || filterName === 'integration'
+    filter[FILTERS[filterName].parameter] = isReference
+      ? await idOf(options, `${filterName}s`, value)
+      : value
+  }
+  const { agent_id, ...rest } = filter
+  if (name === 'keys' && agent_id !== undefined)
+    return { path: `/admin/agents/${encodeURIComponent(agent_id)}/keys`, filter: rest }
+  return { path: kind.path, filter }
+}
+
+/** What is not set is a dash, as an empty cell looks like a mistake. */
+function cellOf(resource: ShownResource, member: string): string {
+  const value = member
+    .split('.')
+    .reduce<unknown>((part, name) => (part as ShownResource | null | undefined)?.[name], resource)
+  if (value === null || value === undefined || value === '') return '-'
+  return typeof value === 'object'
+    ? JSON.stringify(value)
+    : String(value as string | number | boolean)
+}

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { after, before, describe, test } from 'node:test'
+import { PassThrough, Readable } from 'node:stream'
+import { loginFile } from '../../cli/access/login-file.ts'
+import { adminAccess } from '../../cli/access/admin-access.ts'
+import { runActivity } from '../../cli/activity.ts'
+import { runExplain } from '../../cli/explain.ts'
+import { runLogin, runLogout } from '../../cli/login.ts'
+import { type ListOptions, listResources } from '../../cli/resources/list-resources.ts'
+import { RESOURCE_KINDS, RESOURCE_NAMES } from '../../cli/resources/resource-kinds.ts'
+import { showResource } from '../../cli/resources/show-resource.ts'
+import { fromRoot } from '../../core/root.ts'
+import { parse } from 'yaml'
+import { adminOnStore } from '../kit/admin-on-store.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+
+const HOSTILE = 'red \u001b[31m \u202e'
+const { admin, stop } = await adminOnStore()
+after(stop)
+const url = `http://127.0.0.1:${admin.port}`
+const access = { url, token: admin.token }
+/** What was made, by the name of its id. */
+const made: Record<string, any> = {}
+
+before(async () => {
+  const make = async (path: string, body: object): Promise<any> => {
+    const answer = await admin.call('POST', path, { body })
+    assert.equal(answer.status, 201, answer.text)
+    return answer.body
+  }
+  made['agents'] = await make('/admin/agents', {
+    agent_name: 'billing bot',
+    metadata: { note: HOSTILE, [HOSTILE]: 'x\ny' },
+  })
+  await make('/admin/agents', { agent_name: 'other bot' })
+  await make('/admin/agents', { agent_name: 'twin' })
+  await make('/admin/agents', { agent_name: 'twin' })
+  const { agent_id } = made['agents']
+  made['integrations'] = await make('/admin/integrations', {
+    name: 'shop',
+    base_url: 'https://shop.example.com/v1',
+    auth: { type: 'basic', username: 'sk_live_canary_of_the_user', password: 'none of yours' },
+  })
+  const { integration_id } = made['integrations']
+  made['scopes'] = await make('/admin/scopes', {
+    name: 'orders only',
+    agent_id,
+    integration_id,
+    rules: [{ methods: ['GET'], paths: ['/orders/*'] }],
+  })
+  made['keys'] = await make('/admin/keys', { name: 'shared key' })
+  made['tokens'] = await make('/admin/tokens', {
+    email: 'ops@example.com',
+    role: 'viewer',
+    name: 'laptop',
+  })
+  made['webhooks'] = await make('/webhooks', {
+    name: 'pager',
+    url: 'https://8.8.8.8/hook',
+    events: ['agent_killed'],
+  })
+})
+
+async function printed(run: (out: PassThrough, err: PassThrough) => Promise<number>) {
+  const [out, err] = [new PassThrough(), new PassThrough()]
+  const code = await run(out, err)
+  return { code, out: String(out.read() ?? ''), err: String(err.read() ?? '') }
+}
+const list = (name: (typeof RESOURCE_NAMES)[number], more: Partial<ListOptions> = {}) =>
+  printed((out, err) => listResources(name, { ...access, limit: 200, ...more }, out, err))
+const show = (name: (typeof RESOURCE_NAMES)[number], id: string, output = 'table') =>
+  printed((out) => showResource(name, id, { ...access, output }, out))
+
+describe('list and show', () => {
+  for (const name of RESOURCE_NAMES) {
+    const kind = RESOURCE_KINDS[name]
+
+    test(`agw ${name} lists as a table and as JSON`, async () => {
+      const json = await list(name, { output: 'json' })
+      const resources = JSON.parse(json.out) as Record<string, unknown>[]
+      const table = await list(name)
+      assert.equal(table.code, 0)
+      if (made[name] === undefined) {
+        assert.deepEqual(resources, [])
+        assert.equal(table.err, `No ${kind.name}s found.\n`)
+        return
+      }
+      const lines = table.out.trimEnd().split('\n')
+      assert.equal(lines.length, resources.length + 1)
+      for (const [heading] of kind.columns) assert.ok(lines[0]?.includes(heading), lines[0])
+      const id = String(made[name][kind.id] ?? made[name].api_key_id)
+      assert.ok(
+        lines.some((line) => line.startsWith(id)),
+        table.out,
+      )
+      assert.doesNotMatch(table.out + json.out, /(?!\n)[\p{Cc}\p{Cf}]/u)
+      assert.doesNotMatch(table.out + json.out, /sk_live_canary|none of yours/)
+      // Columns of members that do not exist would be dashes for ever.
+      for (const [, member] of kind.columns)
+        assert.ok(member.split('.')[0] ?? '' in (resources[0] ?? {}), member)
+    })
+
+    test(`agw ${name} show prints one by its id, and by its name where it has one`, async () => {
+      if (made[name] === undefined) {
+        await assert.rejects(show(name, 'none'), new RegExp(`No ${kind.name} has the id "none"`))
+        return
+      }
+      const id = String(made[name][kind.id])
+      const byId = await show(name, id, 'json')
+      const resource = JSON.parse(byId.out) as Record<string, unknown>
+      assert.equal(resource[kind.id], id)
+      const yaml = (await show(name, id)).out
+      assert.deepEqual(parse(yaml), resource)
+      assert.doesNotMatch(yaml + byId.out, /(?!\n)[\p{Cc}\p{Cf}]/u)
+      const byName = await show(name, String(resource[kind.named_by ?? kind.id]), 'json')
+      assert.deepEqual(JSON.parse(byName.out), resource)
+      await assert.rejects(show(name, 'none'), /has the id or name "none"/)
+    })
+  }
+
+  test('a name that two have names both ids', async () => {
+    await assert.rejects(show('agents', 'twin'), /2 agents are named "twin"; use an id: agt_/)
+  })
+
+  test('filters take names, and a limit says that there are more', async () => {
+    const scopes = await list('scopes', {
+      agent: 'billing bot',
+      integration: 'shop',
+      output: 'json',
+    })
+    assert.equal(JSON.parse(scopes.out).length, 1)
+    const others = await list('scopes', { agent: 'other bot', output: 'json' })
+    assert.deepEqual(JSON.parse(others.out), [])
+    const keys = await list('keys', { agent: 'billing bot', output: 'json' })
+    assert.equal(JSON.parse(keys.out)[0].key_id, made['agents'].api_key_id)
+    assert.equal(
+      JSON.parse((await list('agents', { query: 'bill', output: 'json' })).out).length,
+      1,
+    )
+    const few = await list('agents', { limit: 2, output: 'json' })
+    assert.equal(JSON.parse(few.out).length, 2)
+    assert.equal(few.err, 'Only the first 2 are shown. Use --limit for more.\n')
+    await assert.rejects(list('agents', { status: 'asleep' }), /status/)
+  })
+})
+
+describe('agw explain', () => {
+  const explain = (target: string, more: object = {}) =>
+    printed((out, err) =>
+      runExplain('billing bot', 'GET', target, { ...access, ...more }, out, err),
+    )
+
+  test('says which scope and rule allow a call', async () => {
+    const { code, out } = await explain('https://shop.example.com/v1/orders/7')
+    assert.equal(code, 0)
+    assert.match(out, /^allowed\n/)
+    assert.match(out, /integration: shop \(int_\w+\), https:\/\/shop\.example\.com\/v1\n/)
+    assert.match(out, /scope: orders only \(scp_\w+\), rules\[0\]\n/)
+  })
+
+  test('says why a call is refused, and exits with 1 where that is asked for', async () => {
+    const refused = await explain('https://shop.example.com/v1/customers', { exitCode: true })
+    assert.equal(refused.code, 1)
+    assert.match(refused.out, /^refused: permission_denied\n/)
+    assert.match(refused.out, /reason: path_not_allowed\n/)
+    const unknown = await explain('https://elsewhere.example.com/v1/x')
+    assert.equal(unknown.code, 0)
+    assert.match(unknown.out, /^refused: integration_not_found\n {2}base_url: /)
+  })
+})
+
+test('agw activity filters by names, decision, request and time', async () => {
+  const activity = (more: object) =>
+    printed((out, err) => runActivity({ ...access, ...more }, out, err))
+  const all = await activity({ integration: 'shop' })
+  assert.match(all.out, /^TIME +EVENT +AGENT/)
+  assert.match(all.out, /integration\.create/)
+  assert.equal((await activity({ decision: 'blocked', headers: false })).out, '')
+  assert.equal((await activity({ requestId: 'none', headers: false })).out, '')
+  const since = new Date(Date.now() + 60_000).toISOString()
+  assert.equal((await activity({ since, headers: false })).out, '')
+  assert.notEqual((await activity({ until: since, headers: false })).out, '')
+})
+
+describe('agw login', () => {
+  const home = tempFolder('login')
+  const env = { XDG_CONFIG_HOME: home }
+  const login = (options: object, typed = '') =>
+    printed((out, err) => runLogin(options, env, Readable.from([typed]), out, err))
+
+  test('keeps a token that is accepted, with mode 0600, and nothing of one that is not', async () => {
+    const wrong = await login({ url }, 'agw_admin_wrong\n')
+    assert.equal(wrong.code, 1)
+    assert.throws(() => statSync(loginFile(env)), /ENOENT/)
+    const { code, out } = await login({ url: `${url}/` }, `${admin.token}\n`)
+    assert.equal(code, 0, out)
+    assert.match(out, /^Logged in to http:\S+ as admin@localhost, role admin, org_default\./)
+    assert.equal(statSync(loginFile(env)).mode & 0o777, 0o600)
+    assert.deepEqual(adminAccess({}, env), { url, token: admin.token })
+  })
+
+  test('the token is sent to no other address', () => {
+    const elsewhere = 'https://elsewhere.example.com'
+    assert.equal(adminAccess({ url: elsewhere }, env).token, null)
+    assert.equal(adminAccess({}, { ...env, AGW_URL: elsewhere }).token, null)
+    assert.equal(adminAccess({ url: `${url}.example.com` }, env).token, null)
+    assert.equal(adminAccess({ token: 'mine' }, env).token, 'mine')
+  })
+
+  test('a file that others can read is refused, and logout removes it', async () => {
+    chmodSync(loginFile(env), 0o640)
+    assert.throws(() => adminAccess({}, env), /accessible to other users. Run chmod 600/)
+    assert.equal(runLogout(env, new PassThrough()), 0)
+    assert.deepEqual(adminAccess({}, env), { url: 'http://127.0.0.1:8081', token: null })
+  })
+})
+
+/** The command line as a user runs it. */
+function agw(args: readonly string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args], {
+    env: { ...process.env, AGW_URL: url, AGW_TOKEN: admin.token, ...env },
+  })
+  let [out, err] = ['', '']
+  child.stdout.on('data', (part) => (out += part))
+  child.stderr.on('data', (part) => (err += part))
+  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
+    child.once('close', (code) => resolve({ code, out, err }))
+  })
+}
+
+test('list is what a resource without a subcommand means, with its options', async () => {
+  const { code, out, err } = await agw(['agents', '--query', 'bill', '-o', 'json'])
+  assert.equal(code, 0, err)
+  assert.equal(JSON.parse(out)[0].agent_name, 'billing bot')
+  const version = await agw(['--version'])
+  const { version: ours } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf8'))
+  assert.equal(version.out, `${ours}\n`)
+})
+
+for (const program of ['ext-proc', 'access-log', 'admin'])
+  test(`agw ${program} runs the program: without its settings it exits with 1 and says which`, async () => {
+    const { code, err } = await agw([program], { AGW_DATA_DIR: tempFolder('none') })
+    assert.equal(code, 1, err)
+    assert.match(err, /cannot start:/)
+    assert.match(err, /REDIS_URL/)
+  })
+
+test('the completion of bash knows commands, options and choices', async () => {
+  const { out: script } = await agw(['completion', 'bash'])
+  const complete = (...words: readonly string[]) =>
+    new Promise<string>((resolve) => {
+      const line = `${script}\nCOMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _agw; echo "\${COMPREPLY[*]}"`
+      const child = spawn('bash', ['--norc', '-c', line, 'bash', ...words])
+      let out = ''
+      child.stdout.on('data', (part) => (out += part))
+      child.once('close', () => resolve(out.trim()))
+    })
+  assert.equal(await complete('agw', 'kil'), 'kill')
+  assert.equal(await complete('agw', 'keys', 'r'), 'rotate')
+  assert.equal(await complete('agw', 'activity', '--event', 'injection_b'), 'injection_blocked')
+  assert.equal(await complete('agw', 'kill', 'some-agent', '--rea'), '--reason')
+  assert.equal(await complete('agw', 'completion', 'f'), 'fish')
+})
