@@ -5,8 +5,8 @@ import { type KeyRing, parseKeyRing } from './seal.ts'
 const LOOK_INTERVAL_MS = 1_000
 
 /**
- * Reads the file of AGW_ENCRYPTION_KEY_FILE again and again and reports each change of its keys, so that a rotation needs
- * no restart. A file that is missing or holds no keys, such as one that is being replaced, changes nothing.
+ * Polls the file of AGW_ENCRYPTION_KEY_FILE and reports each change of its keys, so that a rotation needs no restart. A file
+ * that is missing or contains no keys, such as one that is being replaced, is ignored.
  * @param onKeys must not throw
  * @returns the function that stops it
  */

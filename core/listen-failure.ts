@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 
-/** The settings that say where a program listens; null where only the port can be chosen. */
+/** The settings for the address that a program listens on; null if only the port can be set. */
 export interface ListenSettings {
   readonly host: string | null
   readonly port: string
@@ -11,7 +11,7 @@ export interface ListenFailure {
   readonly advice: string
 }
 
-/** A machine may have hundreds of addresses; these are enough to see which kind are meant. */
+/** A machine may have hundreds of addresses; this many are enough as examples. */
 const SHOWN_ADDRESSES_MAX = 8
 
 /** Why a program cannot listen, and what to change: the address, the port, or what uses it. */
@@ -54,7 +54,7 @@ export function listenFailure(error: unknown, { host, port }: ListenSettings): L
   }
 }
 
-/** gRPC passes the code on only as part of its message. */
+/** gRPC returns the code only as part of its message. */
 function codeOf(error: unknown, message: string): string {
   const { code } = error as { readonly code?: unknown }
   if (typeof code === 'string') return code

@@ -1,6 +1,6 @@
 import type { KeyRing } from './seal.ts'
 
-/** A key ring whose keys and primary key change while the process runs, for all who hold it. */
+/** A key ring whose keys and primary key can change while the process runs. */
 export class LiveKeyRing implements KeyRing {
   #primary_id: string
   #keys: ReadonlyMap<string, Buffer>
@@ -18,18 +18,18 @@ export class LiveKeyRing implements KeyRing {
     return this.#keys
   }
 
-  /** From now on, this key of the ring encrypts. */
+  /** Makes this key of the ring the one that encrypts. */
   use(key_id: string): void {
     if (!this.#keys.has(key_id)) throw new Error(`key ${key_id} is not in the key ring`)
     this.#primary_id = key_id
   }
 
-  /** Takes more keys. A key that was taken out of the setting may still be needed, so none is dropped. */
+  /** Adds keys. A key that was removed from the setting may still be needed, so none is dropped. */
   add({ primary_id, keys }: KeyRing): void {
     this.replace({ primary_id, keys: new Map([...this.#keys, ...keys]) })
   }
 
-  /** Takes the keys of another ring. The primary key stays the same as long as it is one of them. */
+  /** Takes over the keys of another ring. The primary key stays the same if it is one of them. */
   replace({ primary_id, keys }: KeyRing): void {
     this.#keys = keys
     if (!keys.has(this.#primary_id)) this.#primary_id = primary_id

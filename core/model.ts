@@ -12,12 +12,12 @@ export interface Agent {
   readonly agent_name: string
   readonly organization_id: string
   readonly status: AgentStatus
-  /** Rises with every kill and reactivation and never falls (invariant 4). */
+  /** Increases with every kill and reactivation and never decreases (invariant 4). */
   readonly revision: number
   readonly created_at: string
   readonly killed_at: string | null
   readonly kill_reason: string | null
-  /** Whether the last reactivation put a new key in the place of those that the kill had revoked. */
+  /** Whether the last reactivation replaced the keys that the kill had revoked by a new one. */
   readonly keys_replaced?: boolean
   readonly metadata: Readonly<Record<string, unknown>>
 }
@@ -33,13 +33,13 @@ export interface ApiKey {
   readonly hash: string
   readonly last4: string
   readonly name: string
-  /** An organization key may be limited to some agents; null is no limit. */
+  /** The agents that an organization key is limited to; null for no limit. */
   readonly agent_ids: readonly string[] | null
   readonly uses: readonly KeyUse[]
   readonly created_at: string
   readonly expires_at: string | null
   readonly revoked_at: string | null
-  /** `kill` marks a key that a reactivation gives back. */
+  /** `kill` marks a key that a reactivation restores. */
   readonly revoked_by: 'operator' | 'kill' | null
 }
 
@@ -51,7 +51,9 @@ export interface Integration {
   readonly base_url: string
   readonly strip_agent_id: boolean
   readonly allow_empty_segments: boolean
-  /** Whether the API takes an encoded slash for part of a name, as GitLab does. Integrations stored before it existed lack it. */
+  /**
+   * Whether the API treats an encoded slash as part of a name, as GitLab does. Absent in integrations stored by older versions.
+   */
   readonly allow_encoded_slashes?: boolean
   readonly auth: SealedAuth
   readonly created_at: string
@@ -112,7 +114,7 @@ export interface Scope {
   readonly created_at: string
 }
 
-/** What a scope has where its maker leaves a member out. */
+/** Default values for members that are omitted when a scope is created. */
 export const SCOPE_DEFAULTS = {
   priority: 100,
   max_body_bytes: null,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The folder that holds package.json, whether this file runs from source or from dist. */
+/** The folder that contains package.json, whether this file runs from source or from dist. */
 export const root = findRoot(dirname(fileURLToPath(import.meta.url)))
 
 /** An absolute path to a file of the package that is not compiled: Lua, proto, templates, data. */

@@ -1,15 +1,15 @@
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
 import { Secret } from './secret.ts'
 
-/** Seals with the first key; opens with any, so that a new key can be put in front of the old one. */
+/** Seals with the first key and opens with any, so that a new key can be put in front of the old one. */
 export interface KeyRing {
   readonly primary_id: string
   readonly keys: ReadonlyMap<string, Buffer>
 }
 
 /**
- * Everything that is encrypted under the key ring. `admin/encryption/sealed-stores.ts` says for each where it is stored and
- * how it is encrypted again, so that a rotation of the key cannot leave one out.
+ * Everything that is encrypted under the key ring. `admin/encryption/sealed-stores.ts` defines for each where it is stored and
+ * how it is re-encrypted, so that a key rotation cannot miss one.
  */
 export const SEALED_KINDS = [
   'credential',
@@ -19,15 +19,15 @@ export const SEALED_KINDS = [
 ] as const
 export type SealedKind = (typeof SEALED_KINDS)[number]
 
-/** What a sealed value is bound to; a value that is moved elsewhere does not open (threat model, rule 4). */
+/** What a sealed value is bound to; a value that was moved elsewhere does not open (threat model, rule 4). */
 export interface SealBinding {
-  /** Where it is stored. It is no part of the binding itself. */
+  /** Where it is stored. This is not part of the binding itself. */
   readonly stored_as: SealedKind
   readonly organization_id: string
   readonly owner_id: string
-  /** What the secret is: `bearer.token`, `webhook.secret`. */
+  /** The kind of the secret: `bearer.token`, `webhook.secret`. */
   readonly kind: string
-  /** The canonical origins the secret may be sent to, joined by a space; empty where there is none. */
+  /** The canonical origins the secret may be sent to, joined by a space; empty if there are none. */
   readonly origin: string
 }
 
@@ -66,7 +66,7 @@ export function seal(ring: KeyRing, plaintext: string, binding: SealBinding): st
   return `v1.${ring.primary_id}.${nonce.toString('base64url')}.${body.toString('base64url')}`
 }
 
-/** Null when the key is not in the ring, the text was changed, or it is bound to something else. */
+/** Null if the key is not in the ring, the text was changed, or it is bound to something else. */
 export function unseal(ring: KeyRing, sealed: string, binding: SealBinding): Secret | null {
   const [version, key_id = '', nonceText = '', bodyText = ''] = sealed.split('.')
   const key = ring.keys.get(key_id)
@@ -85,20 +85,20 @@ export function unseal(ring: KeyRing, sealed: string, binding: SealBinding): Sec
   }
 }
 
-/** The same value under the primary key; null when it does not open. */
+/** The same value sealed with the primary key; null if it does not open. */
 export function reseal(ring: KeyRing, sealed: string, binding: SealBinding): string | null {
   const opened = unseal(ring, sealed, binding)
   return opened === null ? null : seal(ring, opened.reveal(), binding)
 }
 
-/** Whether a text has the form of a sealed value, under whatever key. */
+/** Whether a text has the form of a sealed value, whatever the key. */
 export const isSealed = (text: string): boolean =>
   /^v1\.[0-9a-f]{8}\.[A-Za-z0-9_-]{16}\.[A-Za-z0-9_-]{22,}$/.test(text)
 
-/** The key under which a value is sealed, so that a rotation can tell what is left to seal again. */
+/** The id of the key with which a value is sealed, so that a rotation knows what is left. */
 export const sealedUnder = (sealed: string): string | null => sealed.split('.')[1] ?? null
 
-/** The public name of a key. It tells nothing about the key. */
+/** The public id of a key. It reveals nothing about the key. */
 const keyId = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8)
 
 function bindingBytes({ organization_id, owner_id, kind, origin }: SealBinding): Buffer {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 
 const HIDDEN = '[secret]'
 
-/** A credential in the clear. Printing it, logging it or putting it into JSON shows only that there is one. */
+/** A credential in plaintext. Printing it, logging it or putting it into JSON shows only that there is one. */
 export class Secret {
   readonly #text: string
 
@@ -10,7 +10,7 @@ export class Secret {
     this.#text = text
   }
 
-  /** The one way to the text; whoever calls it answers for where the text goes. */
+  /** The only access to the text. The caller is responsible for where the text goes. */
   reveal(): string {
     return this.#text
   }

@@ -6,10 +6,10 @@ export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problem: string }
 
-/** What the text of a setting may be: `name` is for the table of settings, `parse` never throws. */
+/** The format of a setting: `name` is shown in the table of settings, `parse` never throws. */
 export interface SettingKind<T> {
   readonly name: string
-  /** The value is a secret or may hold one: it can also come from a file, and no message repeats it. */
+  /** The value is a secret or may contain one: it can also come from a file, and no message repeats it. */
   readonly is_secret?: true
   readonly parse: (text: string) => Parsed<T>
 }
@@ -108,7 +108,7 @@ export const bearerToken = secret(
   ),
 )
 
-/** A shorter token of an operator's own making can be guessed; one that we make has 46 characters. */
+/** A shorter token chosen by an operator can be guessed; a generated one has 46 characters. */
 const ADMIN_TOKEN_MIN_LENGTH = 32
 
 export const adminToken: SettingKind<string> = secret({
@@ -144,7 +144,7 @@ export const keyId = matching(
   'is not a key id of 8 hexadecimal digits',
 )
 
-/** For what is kept: from an hour to ten years. */
+/** For retention: from an hour to ten years. */
 export const days: SettingKind<number> = {
   name: 'retention: 12h, 30d',
   parse: (text) => {
@@ -232,7 +232,7 @@ export const hostPort: SettingKind<string> = {
   parse: (text) => (isHostPort(text) ? good(text) : bad('is not host:port')),
 }
 
-/** Linux keeps 108 bytes for the path of a Unix socket, macOS 104, each with a closing NUL. */
+/** The path of a Unix socket has 108 bytes on Linux and 104 on macOS, including a terminating NUL. */
 const SOCKET_PATH_LIMIT_BYTES = 103
 
 export const extProcAddress: SettingKind<string> = {
@@ -276,7 +276,7 @@ export const smtpUrl: SettingKind<string> = secret({
       : bad('is not smtp://… or smtps://…'),
 })
 
-/** `http://host:port`, with nothing behind it. */
+/** `http://host:port`, with nothing after it. */
 export const httpOrigin: SettingKind<string> = {
   name: 'http://host:port',
   parse: (text) =>

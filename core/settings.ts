@@ -4,18 +4,18 @@ import type { SettingKind } from './setting-kinds.ts'
 import { readSecretFile } from './secret-file.ts'
 
 /**
- * The catalogue of settings: every environment variable, including those that `agw start` sets
- * for its children. The table in docs/reference/settings.md is made from it.
+ * The catalogue of settings: every environment variable, including those that `agw start` sets for its children. The table in
+ * docs/reference/settings.md is generated from it.
  */
 interface Row<T> {
   readonly name: string
   readonly kind: SettingKind<T>
-  /** The text that stands in when the variable is unset or empty; null leaves the setting null. */
+  /** The text used if the variable is unset or empty; null leaves the setting null. */
   readonly fallback: string | (() => string) | null
-  /** The default as people read it, where it differs from the fallback. */
+  /** The default as shown in the table, if it differs from the fallback. */
   readonly shown_default?: string | undefined
   readonly description: string
-  /** For people, or between the launcher and its children. */
+  /** Whether operators set it, or the launcher sets it for its children. */
   readonly audience: 'operator' | 'internal'
 }
 
@@ -438,7 +438,7 @@ export function withoutSecrets(env: Environment, names: readonly string[]): Envi
   return Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.has(name)))
 }
 
-/** Reads and checks all settings; `problems` lists every one of them in full sentences, without secrets. */
+/** Reads and checks all settings; `problems` lists every problem as a full sentence, without secrets. */
 export function readSettings(
   env: Environment,
 ):
@@ -469,11 +469,11 @@ export function readSettings(
     : { ok: false, problems }
 }
 
-/** The variable that names a file with the value of a secret setting; null for settings that are no secret. */
+/** The variable that names a file with the value of a secret setting; null for settings that are not secret. */
 const fileVariable = ({ name, kind }: Row<unknown>): string | null =>
   kind.is_secret === true ? `${name}_FILE` : null
 
-/** What the operator has given, by the variable itself or by the file that its `_FILE` variable names. */
+/** The value set by the operator, in the variable itself or in the file that its `_FILE` variable names. */
 function givenText(
   row: Row<unknown>,
   env: Environment,
@@ -507,7 +507,7 @@ export function unknownSettings(env: Environment): readonly string[] {
     .map((name) => `${name} is not a setting of this gateway.`)
 }
 
-/** What the command line reads for itself. */
+/** Variables that the command line itself reads. */
 const CLIENT_VARIABLES = [
   'AGW_URL',
   'AGW_TOKEN',
@@ -518,7 +518,7 @@ const CLIENT_VARIABLES = [
 const defaultText = (row: Row<unknown>): string | null =>
   typeof row.fallback === 'function' ? row.fallback() : row.fallback
 
-/** Errors that no setting has alone. A value that is missing because its text was faulty is not reported twice. */
+/** Errors of combinations of settings. A value that is missing because its text was invalid is not reported twice. */
 function conflicts(
   values: Partial<Record<keyof Settings, unknown>>,
   given: ReadonlySet<string>,
@@ -582,7 +582,7 @@ function storeConflicts(
   return problems
 }
 
-/** A host name as an edge id: what an id cannot hold becomes a dash. */
+/** A host name as an edge id: characters that are not allowed in an id become dashes. */
 function hostName(): string {
   const text = hostname()
     .replace(/[^A-Za-z0-9_.-]/g, '-')

@@ -5,5 +5,5 @@ const { version: ours } = JSON.parse(readFileSync(fromRoot('package.json'), 'utf
   readonly version: string
 }
 
-/** Of this program, so that an operator sees which processes of a fleet are of another. */
+/** The version of this program, so that operators can see which processes of a fleet run another. */
 export const version: string = ours

@@ -5,7 +5,7 @@ import { deliveryTag } from '../outbox/delivery-tag.ts'
 import { CHANNELS, REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 
-/** `expected`: the text that must be there, `false` for absent, `true` for present; of HLEN and ZCARD the number as text. */
+/** `expected`: the text that must be stored, `false` for absent, `true` for present; for HLEN and ZCARD the number as text. */
 export type Guard =
   | readonly ['HGET', key: string, field: string, expected: string | boolean]
   | readonly ['ZSCORE', key: string, member: string, expected: boolean]
@@ -35,7 +35,7 @@ export interface Change {
 
 export type Committed =
   | { readonly kind: 'committed'; readonly epoch: number; readonly edges: readonly string[] }
-  /** `guard` is the index in `guards` of the first one that did not hold; nothing was written. */
+  /** `guard` is the index in `guards` of the first one that failed; nothing was written. */
   | { readonly kind: 'refused'; readonly guard: number }
 
 /**

@@ -11,11 +11,11 @@ export const recordEntries = (
   entries: readonly ActivityEntry[],
 ): Promise<void> => recordLines(redis, organization_id, entries.map(lineOfEntry))
 
-/** An entry as the script takes it: the tag of its event where webhooks receive it, and its JSON. */
+/** An entry in the form that the script expects: the tag of its event if webhooks receive it, and its JSON. */
 export const lineOfEntry = (entry: ActivityEntry): string =>
   `${isDelivered(entry) ? deliveryTag(entry.event) : ''}\t${JSON.stringify(entry)}\n`
 
-/** The same for entries that are written already; see core/lua/record.lua for the form of a line. */
+/** The same for entries that are already serialized; see core/lua/record.lua for the format of a line. */
 export async function recordLines(
   redis: RedisClient,
   organization_id: string,

@@ -32,7 +32,7 @@ export class Acknowledgements {
     this.#nowMs = nowMs
   }
 
-  /** To be called with each message of the channel `acknowledgements`. */
+  /** Must be called with each message of the channel `acknowledgements`. */
   hear(text: string): void {
     const acknowledgement = parseAcknowledgement(text)
     if (acknowledgement === null) return

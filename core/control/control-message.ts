@@ -43,9 +43,8 @@ export interface Acknowledgement {
 }
 
 /**
- * The form of stored records. Raised when a process of the version before could not read what is written; old records
- * are then brought into the new form once every live edge reads it.
- * 1: version 0.1 · 2: the user name of a `basic` credential is sealed
+ * The format of stored records. Increased if the previous version cannot read the new records; old records are then converted
+ * once every live edge can read the new format. 1: version 0.1 · 2: the user name of a `basic` credential is sealed
  */
 export const STORE_FORMAT = 2
 
@@ -53,7 +52,7 @@ export const STORE_FORMAT = 2
 export interface EdgeRecord {
   /** A name that the operator chose. Two hosts may have the same one by mistake. */
   readonly edge_id: string
-  /** The process itself, by which the registry and acknowledgements go (`processOf`). */
+  /** The process itself, which identifies it in the registry and in acknowledgements (`processOf`). */
   readonly process_id?: string
   readonly region: string
   readonly started_at: string

@@ -10,7 +10,7 @@ export interface LiveEdge {
   readonly beat_age_ms: number
 }
 
-/** What each edge whose last heartbeat is at most so old has said of itself, in the order of process ids. */
+/** The records of the edges whose last heartbeat is at most this old, in the order of process ids. */
 export async function liveEdgeRecords(
   redis: RedisClient,
   max_age_ms: number,

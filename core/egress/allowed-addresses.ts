@@ -4,9 +4,9 @@ import type { ResolveHost } from './resolve-host.ts'
 export class AddressRefused extends Error {}
 
 /**
- * The addresses of a URL's host that may be connected to, at least one. Whoever asks connects to one of them by number,
- * so that a second resolution cannot differ from the one that was judged.
- * @throws AddressRefused when the host has no address that is allowed, HostNotFound when it has none at all
+ * The allowed addresses of a URL's host, at least one. The caller connects to one of these addresses, so that a second
+ * resolution cannot differ from the one that was checked. @throws AddressRefused if no address of the host is allowed,
+ * HostNotFound if it has none
  */
 export async function allowedAddresses(
   hostname: string,

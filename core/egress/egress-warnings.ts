@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type AddressPolicy, literalAddress } from './address-policy.ts'
 import type { ResolveHost } from './resolve-host.ts'
 
-/** What decides where calls and token requests may connect to. */
+/** The settings that decide where calls and token requests may connect to. */
 export interface EgressRules {
   readonly policy: AddressPolicy
   readonly resolve: ResolveHost
   /** Whether any private range is allowed. */
   readonly allows_private: boolean
-  /** An origin that the egress filter exempts; null where there is none. */
+  /** An origin that the egress filter exempts; null if there is none. */
   readonly exempt_origin: string | null
 }
 
@@ -16,13 +16,13 @@ export interface EgressRules {
 export interface NamedUrl {
   readonly member: string
   readonly url: string
-  /** Only calls know the exempt origin. */
+  /** Only calls use the exemption. */
   readonly is_call: boolean
 }
 
-/** The caller waits for it; a name that takes longer counts as one that cannot be resolved. */
+/** The caller waits for the resolution. A name that takes longer counts as not resolvable. */
 const DNS_WAIT_MS = 1000
-/** More addresses are not listed in a sentence. */
+/** Maximum number of addresses listed in a sentence. */
 const ADDRESSES_SHOWN = 3
 
 /** Top-level names that the public DNS does not have. */
@@ -30,8 +30,8 @@ const PRIVATE_NAME =
   /(?:^|\.)(?:internal|local|localhost|localdomain|lan|intranet|corp|home\.arpa)$/
 
 /**
- * One sentence for each URL that the egress filter would refuse to connect to. It refuses nothing itself: what a name
- * resolves to may change, and the settings may too.
+ * One sentence for each URL that the egress filter would refuse to connect to. Only warns: the addresses of a name may change,
+ * and the settings may too.
  */
 export async function egressWarnings(
   rules: EgressRules,
@@ -53,7 +53,7 @@ async function warningOf(
   const literal = literalAddress(host)
   const addresses = literal === null ? await resolved(resolve, host, wait_ms) : [literal]
   const refusals = addresses.map((address) => policy.refusalOfAddress(address))
-  // Envoy judges addresses alone, a token request the name too.
+  // Envoy checks only addresses, a token request the name too.
   if (refusals.includes(null) && (is_call || policy.refusalOfHost(host) === null)) return null
   if (policy.refusalOfHost(host) === 'metadata')
     return `${member}: ${host} is a cloud metadata service. ${NEVER}`
@@ -91,7 +91,7 @@ async function resolved(
 const REFUSED = 'Connections to it are refused'
 const NEVER = `${REFUSED}, and no setting allows them.`
 
-/** @param addresses of which one would have to be allowed */
+/** @param addresses one of which would have to be allowed */
 function allow(addresses: readonly string[]): string {
   const [first] = addresses
   if (first === undefined) return `${REFUSED} unless AGW_EGRESS_ALLOW_CIDRS includes its address.`
@@ -99,7 +99,7 @@ function allow(addresses: readonly string[]): string {
   return `${REFUSED} unless AGW_EGRESS_ALLOW_CIDRS includes its range, for example ${range}.`
 }
 
-/** The names that `AddressPolicy` gives to ranges, where they do not say enough by themselves. */
+/** Descriptions of the ranges of `AddressPolicy` whose names do not explain themselves. */
 const WORDS: Readonly<Record<string, string>> = {
   uniqueLocal: 'private',
   linkLocal: 'link-local',

@@ -1,6 +1,6 @@
 /**
- * Addresses at which clouds keep credentials of the machine, as ranges. No setting opens them: an operator who allows a
- * private network does not mean these. Each IPv4 address is also here in the IPv6 addresses that carry it.
+ * Addresses at which clouds serve credentials of the machine, as ranges. No setting allows them: an operator who allows a
+ * private network does not mean these. Each IPv4 address is also listed in the IPv6 addresses that embed it.
  */
 const METADATA_V4 = [
   '169.254.169.254', // AWS, Azure, Google Cloud, OpenStack and others
@@ -28,7 +28,7 @@ export const METADATA_RANGES: readonly string[] = [
   ...METADATA_V4.flatMap(rangesInV6),
 ]
 
-/** Where an IPv6 network may lead to an IPv4 address (RFC 4291, 6052, 6145, 3056, 8215). */
+/** IPv6 prefixes that embed an IPv4 address (RFC 4291, 6052, 6145, 3056, 8215). */
 function rangesInV6(address: string): readonly string[] {
   const [a, b, c, d] = address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'))
   const high = `${a}${b}`

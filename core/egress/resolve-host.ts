@@ -15,9 +15,9 @@ const DNS_TRIES = 2
 const ADDRESSES_MAX = 64
 
 /**
- * Asks the hosts file, then DNS. Not `getaddrinfo`: its lookups share four threads with the rest of the process, so
- * four names whose servers are silent would hold up every other one.
- * @param servers `address:port` of DNS servers; the system's where there are none
+ * Asks the hosts file, then DNS. Not `getaddrinfo`: its lookups share four threads with the rest of the process, so four names
+ * whose servers do not respond would block all others.
+ * @param servers `address:port` of DNS servers; the system's if empty
  */
 export function createHostResolver(servers: readonly string[]): ResolveHost {
   const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES })

@@ -1,13 +1,13 @@
-/** A range of bytes that goes, and what comes in its place. */
+/** A range of bytes and its replacement. */
 export interface ByteEdit {
   readonly start: number
   /** The first byte after it. */
   readonly end: number
-  /** ASCII; nothing where it is left out. */
+  /** ASCII; empty by default. */
   readonly text?: string
 }
 
-/** The bytes after these edits, which are in order and do not overlap; every other byte is copied as it is. */
+/** Applies edits, which must be in order and not overlap; all other bytes are copied unchanged. */
 export function editBytes(bytes: Buffer, edits: readonly ByteEdit[]): Buffer {
   const parts: Buffer[] = []
   let at = 0

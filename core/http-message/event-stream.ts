@@ -5,15 +5,15 @@ const LONGEST_END_BYTES = 4
 const EMPTY: Buffer = Buffer.alloc(0)
 const NONE: readonly Buffer[] = []
 
-/** Takes an event stream apart, in whatever pieces it comes. No byte is dropped. */
+/** Splits an event stream into events, however it is split into chunks. No byte is dropped. */
 export class EventSplitter {
-  /** Pieces of an event that is not complete; joined when it is, so that many small ones cost no more than a few. */
+  /** Pieces of an incomplete event. They are joined once it is complete, so that many small pieces cost no more than a few. */
   #pieces: Buffer[] = []
   #held_bytes = 0
-  /** The last of them, in which the end of the event may begin. */
+  /** The last bytes of them, in which the end of the event may begin. */
   #tail: Buffer = EMPTY
 
-  /** Of the event that is not complete yet. */
+  /** Bytes of the incomplete event. */
   get held_bytes(): number {
     return this.#held_bytes
   }
@@ -38,7 +38,7 @@ export class EventSplitter {
     return events
   }
 
-  /** What is held, which some clients take for an event at the end of a stream. It is held no longer. */
+  /** Returns and clears the incomplete event, which some clients process at the end of a stream. */
   take(): Buffer {
     const held = Buffer.concat(this.#pieces)
     this.#clear()
@@ -59,11 +59,11 @@ export class EventSplitter {
 }
 
 export interface StreamEvent {
-  /** The `data` lines as the standard reads them, joined; null where there are none. */
+  /** The `data` lines according to the standard, joined; null if there are none. */
   readonly data: string | null
-  /** As readers do that drop a byte order mark in front of every line; null where that is the same. */
+  /** As read by readers that drop a byte-order mark before every line; null if that is the same. */
   readonly unmarked: string | null
-  /** All other lines, as they came. */
+  /** All other lines, unchanged. */
   readonly others: readonly string[]
 }
 
@@ -72,7 +72,7 @@ const MARKS: Readonly<Record<'utf8' | 'latin1', RegExp>> = {
   latin1: /^(?:\u00ef\u00bb\u00bf)+/,
 }
 
-/** @param isFirst of the stream: the standard drops a byte order mark there */
+/** @param isFirst whether this is the first event of the stream, where the standard drops a byte-order mark */
 export function readEvent(
   event: Buffer,
   encoding: 'utf8' | 'latin1',
@@ -103,7 +103,7 @@ function dataOf(line: string): string | null {
   return line.startsWith('data:') ? line.slice(line[5] === ' ' ? 6 : 5) : null
 }
 
-/** Just behind the blank line that ends the first event from `start` on; -1 when there is none yet. */
+/** The position after the blank line that ends the first event from `start` on; -1 if there is none yet. */
 function eventEnd(bytes: Buffer, start: number): number {
   for (let i = start; i < bytes.length; i++) {
     const first = lineBreak(bytes, i)

@@ -1,7 +1,7 @@
 /**
- * `strict` is RFC 8259: what every reader takes, and reads alike. `lenient` is what programs write nevertheless and many
- * readers take: several texts one after another, a byte order mark, `NaN` and `Infinity`, numbers in any form, and in
- * strings anything but the closing quote. Neither has comments, single quotes, bare names or commas too many.
+ * `strict` is RFC 8259, which all readers accept and read in the same way. `lenient` also accepts what some programs write and
+ * many readers accept: several texts in a row, a byte-order mark, `NaN` and `Infinity`, numbers in any form, and in strings
+ * anything except the closing quote. Neither accepts comments, single quotes, bare names or trailing commas.
  */
 export type JsonGrammar = 'strict' | 'lenient'
 
@@ -11,7 +11,7 @@ const MINUS = 0x2d
 const WORDS: readonly string[] = ['true', 'false', 'null', 'NaN', 'Infinity', '-Infinity']
 const LONGEST_WORD = 9
 
-/** What needs no look in a string: all but quotes, backslashes and control characters. */
+/** Characters of a string that need no handling: all except quotes, backslashes and control characters. */
 const PLAIN = Uint8Array.from({ length: 256 }, (_, c) =>
   c < 0x20 || c === QUOTE || c === BACKSLASH ? 0 : 1,
 )
@@ -25,13 +25,13 @@ export function skipSpace(bytes: Buffer, start: number, end = bytes.length): num
   return i
 }
 
-/** Where a text begins: behind a byte order mark, which belongs to no grammar but is sent, and white space. */
+/** Where a text begins: after white space and a byte-order mark, which is in no grammar but is sent. */
 export function skipStart(bytes: Buffer, start = 0, end = bytes.length): number {
   const hasMark = bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf
   return skipSpace(bytes, hasMark ? start + 3 : start, end)
 }
 
-/** Each of these returns where the thing that begins at `start` ends, -1 where it is not well-formed. */
+/** Each of these returns where the token that begins at `start` ends, or -1 if it is not well-formed. */
 export function skipString(bytes: Buffer, start: number, end: number): number {
   if (bytes[start] !== QUOTE) return -1
   const isPlain = PLAIN

@@ -10,8 +10,8 @@ import {
 } from './json-lexis.ts'
 
 /**
- * Walks JSON in its bytes, in one pass and without building values, for answers that must name byte positions. Each
- * function returns where the thing ends, or -1 when it is not well-formed.
+ * Walks JSON bytes in one pass without building values, for callers that need byte positions. Each function returns where the
+ * value ends, or -1 if it is not well-formed.
  */
 
 const COMMA = 0x2c
@@ -30,7 +30,7 @@ export interface JsonMember {
   readonly comma_before: number
 }
 
-/** What is told of a text as it is walked; positions are of the first byte. */
+/** Callbacks of a walk; positions are those of the first byte. */
 export interface JsonVisitor {
   /** Returns where the string ends, its closing quote included; -1 ends the walk. Without it strings are skipped. */
   readonly onString?: (start: number, isKey: boolean) => number
@@ -43,17 +43,17 @@ export interface JsonVisitor {
 
 const NOBODY: JsonVisitor = {}
 
-/** What may come next. Up to `VALUE_OR_END` a value may, up to `KEY` a string. */
+/** What may come next: up to `VALUE_OR_END` a value, up to `KEY` a string. */
 const VALUE = 0
 const VALUE_OR_END = 1
 const KEY_OR_END = 2
 const KEY = 3
 const EXPECT_COLON = 4
 const COMMA_OR_END = 5
-/** A whole text was read. */
+/** A complete text has been read. */
 const DONE = 6
 
-/** One bit a level: is it an object? Grows with the depth, which the length of the text bounds. */
+/** One bit per level: whether it is an object. Grows with the depth, which is bounded by the length of the text. */
 class Levels {
   #bits = new Uint8Array(8)
   depth = 0
@@ -100,7 +100,7 @@ export function walkJson(
       i++
       continue
     }
-    // Only the lenient grammar has a text behind a text.
+    // Only the lenient grammar allows a text after a text.
     if (expect === DONE) expect = VALUE
     if (byte === QUOTE) {
       if (expect > KEY) return -1

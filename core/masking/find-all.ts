@@ -1,6 +1,6 @@
 import type RE2 from 're2'
 
-/** What an expression has found; offsets are in UTF-16 code units. */
+/** A match of an expression; offsets are in UTF-16 code units. */
 export interface Found {
   readonly groups: readonly (string | undefined)[]
   readonly start: number
@@ -8,8 +8,8 @@ export interface Found {
 }
 
 /**
- * Every match of an expression with the flag `g`, in order. RE2 reads UTF-8: given text it would turn the whole of it
- * again for each match, so it is turned once here, and offsets are counted on from match to match.
+ * Every match of an expression with the flag `g`, in order. RE2 reads UTF-8 and would convert the whole string again for each
+ * match, so it is converted once here, and offsets are counted from match to match.
  */
 export function* findAll(expression: RE2, text: string): Generator<Found> {
   const bytes = Buffer.from(text, 'utf8')

@@ -1,14 +1,14 @@
 import type { HiddenRange } from './hidden-range.ts'
 
 /**
- * Twelve digits or more, with at most four signs between two of them: blanks and dashes of all kinds, dots, and what joins
- * the members of a list. Digits and signs have no character in common, so the search is linear.
+ * Twelve digits or more, with at most four separators between two of them: blanks and dashes of all kinds, dots, and list
+ * separators. Digits and separators have no character in common, so the search is linear.
  */
 const DIGITS = /\d(?:[ .\-\t\r\n_/,|:+*~"']{0,4}\d){11,}/g
-/** The same with the digits of every script: a reader takes `４` for a four. */
+/** The same with the digits of every script, because `４` is read as a four. */
 const DIGITS_OF_ANY_SCRIPT = /\p{Nd}(?:[\p{Z}\p{Pd}\p{Cf}.\t\r\n_/,|:+*~"'·•∙−]{0,4}\p{Nd}){11,}/gu
 
-/** First digits and lengths of the issuers (ISO/IEC 7812); what fits none of them is another number. */
+/** First digits and lengths of the issuers (ISO/IEC 7812); a number that matches none of them is not a card number. */
 const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[] = [
   // Visa
   [/^4/, [19, 16, 13]],
@@ -30,16 +30,16 @@ const ISSUERS: readonly (readonly [prefix: RegExp, lengths: readonly number[]])[
   [/^(?:220[0-4]|60|81|82|508|9792)/, [16]],
 ]
 
-/** Digits that stand together. */
+/** A group of adjacent digits. */
 interface Group {
   readonly digits: string
   readonly start: number
   readonly end: number
-  /** What stands between this one and the one before. */
+  /** The text between this group and the previous one. */
   readonly sign: string
 }
 
-/** Where payment card numbers stand in a text: the form of an issuer, whole groups of digits, a right check digit. */
+/** The positions of payment card numbers in a text: the format of an issuer, whole groups of digits, a valid check digit. */
 export function findCardNumbers(text: string): HiddenRange[] {
   // oxlint-disable-next-line no-control-regex -- ASCII is what the faster search is for
   const search = /^[\x00-\x7f]*$/.test(text) ? DIGITS : DIGITS_OF_ANY_SCRIPT
@@ -87,12 +87,12 @@ function cardsOf(groups: readonly Group[]): HiddenRange[] {
   return ranges
 }
 
-/** What stands between the groups of a number on a card; other signs join the members of a list. */
+/** Separates the groups of a card number; other characters separate the members of a list. */
 const ON_CARD = /^[\p{Z}\p{Pd}\p{Cf}.\t\r\n]*$/u
 /** As the issuers print them. */
 const PRINTED = /^(?:4 4 4 4(?: 3)?|4 6 [45]|4 4 5|6 13)$/
 
-/** A list of numbers has other groups, or other signs between them. */
+/** A list of numbers has different groups, or different separators. */
 function isGroupedAsCard(groups: readonly Group[]): boolean {
   const signs = groups.slice(1).map(({ sign }) => sign)
   if (signs.every((sign) => ON_CARD.test(sign))) return true
@@ -102,7 +102,7 @@ function isGroupedAsCard(groups: readonly Group[]): boolean {
   )
 }
 
-/** `4 1 1 1 …`: all digits of a run, each by itself, with one sign between them that is no comma. */
+/** `4 1 1 1 …`: all digits of a run are single, with the same separator other than a comma. */
 function isSpacedOut(groups: readonly Group[]): boolean {
   const number = groups.map(({ digits }) => digits).join('')
   const sign = groups[1]?.sign ?? ''
@@ -118,10 +118,10 @@ function isSpacedOut(groups: readonly Group[]): boolean {
 const lengthsOf = (number: string): readonly number[] =>
   ISSUERS.find(([prefix]) => prefix.test(number))?.[1] ?? []
 
-/** How many groups, from this one on, are a card number; 0 where none is. */
+/** How many groups, from this one on, are a card number; 0 if none. */
 function groupsOfCard(groups: readonly Group[], from: number): number {
   const first = groups[from]
-  // What follows the point of a decimal fraction, and single digits, which are a list.
+  // The digits after a decimal point, and single digits, which are a list.
   if (first === undefined || (from > 0 && first.sign === '.') || first.digits.length < 2) return 0
   const lengths = lengthsOf(first.digits + (groups[from + 1]?.digits ?? ''))
   let number = ''
@@ -146,7 +146,7 @@ function hasCheckDigit(number: string): boolean {
   return sum % 10 === 0
 }
 
-/** A part of a hash or of another text in hexadecimal, longer than which no word before or after a number is looked at. */
+/** How much of a word before or after a number is checked for hexadecimal digits, as in a hash. */
 function isInHex(text: string, { start, end }: HiddenRange): boolean {
   // As the magnetic stripe of a card has it.
   if (/[\^=]/.test(text[end] ?? '')) return false

@@ -1,9 +1,9 @@
 import type { HiddenRange } from './hidden-range.ts'
 
 const HEADER = /\b(?:set-)?cookie2?[\\]{0,4}["']?[ \t]{0,4}[:=][ \t]{0,4}[\\]{0,4}["']?/gi
-/** Up to the end of the line or to what closes the quotes around it; a value may have quotes of its own. */
+/** Up to the end of the line or to the closing quote; a value may contain quotes. */
 const LINE = /(?:=\\{0,4}"[^"\r\n\\]{0,4096}\\{0,4}"|\\(?![nr"])|[^\r\n"'<>\\])*/y
-/** More pairs of one line are hidden together, whatever they are. */
+/** More pairs of one line are masked together, whatever they are. */
 const PAIRS_MAX = 200
 /** Attributes of Set-Cookie, and values as short as a language or a setting. */
 const ATTRIBUTE =
@@ -15,7 +15,7 @@ export function findCookieValues(text: string): HiddenRange[] {
   const ranges: HiddenRange[] = []
   let end = 0
   for (const { index, 0: found } of text.matchAll(HEADER)) {
-    // A line is read once, whatever is in it.
+    // Each line is read once, whatever it contains.
     if (index < end) continue
     const start = index + found.length
     LINE.lastIndex = start

@@ -6,7 +6,7 @@ import { SECRET_NAMES, type SecretName } from './secret-names.ts'
 
 const KINDS = Object.keys(SECRET_NAMES) as readonly SecretName[]
 const NAMES = KINDS.map((kind) => SECRET_NAMES[kind].join('|'))
-/** One group for each kind of name. A name may be the end of a longer one: `DB_PASSWORD`. */
+/** One group per kind of name. A name may be the end of a longer one: `DB_PASSWORD`. */
 const SEARCH = new RE2(`(?i)${NAMES.map((names) => `(${names})`).join('|')}`, 'g')
 /** `hunter2 is my password`, `use hunter2 as the password`. */
 const AFTERWARDS = new RE2(
@@ -15,9 +15,9 @@ const AFTERWARDS = new RE2(
 )
 
 const QUOTES = `"'\`“”„«»‘’`
-/** Of a quote in JSON within JSON. */
+/** A quote in JSON within JSON. */
 const BACKSLASHES = '\\\\{0,4}'
-/** `password"`, `user[password][]`, `**password**`, and the ending that some languages give a word. */
+/** `password"`, `user[password][]`, `**password**`, and the suffixes of some languages. */
 const END_OF_NAME = `(?:[*_]{1,3}|\\](?:\\[\\])?|\\[\\])?${BACKSLASHES}[${QUOTES}]?(?:'s)?`
 const IS = [
   'is|was|are|were|be|equals?|will be|becomes|should be|must be|has to be|remains',
@@ -27,7 +27,7 @@ const IS = [
 /** `password for the admin account is`, `password (admin):`. */
 const WHOSE =
   '(?:\\s{1,4}(?:for|of|to|on|at|für|von|pour|de|para|per|для|от)(?:\\s{1,4}[^\\s:=]{1,32}){1,4}?|\\s{0,4}\\([^()\\n]{1,40}\\))?'
-/** What links a name to its value. All of them begin where the name ends and are bounded. */
+/** Links a name to its value. Each begins where the name ends and is bounded. */
 const LINKS = {
   /** `password: `, `"password": `, `<password>`, `password=`. Only a colon may end a line. */
   sign: new RegExp(
@@ -50,14 +50,14 @@ const LINKS = {
 type Link = keyof typeof LINKS
 const LINK_ORDER: readonly Link[] = ['sign', 'member', 'word', 'none']
 
-/** A value that is said to be a password afterwards, with what closes its quotes. */
+/** A value that is called a password afterwards, with its closing quotes. */
 const BEFORE_LINK = /([^\s"'`“”„«»‘’]{5,256})["'`“”»’]?[ \t]{1,4}$/
 const BEFORE_MAX = 264
-/** A value is hidden up to here: no password is longer, and of a longer token the rest is of no use. */
+/** A value is masked up to this length: no password is longer, and the rest of a longer token is useless. */
 const VALUE_MAX = 4_096
 const OPENING = new RegExp(`${BACKSLASHES}[${QUOTES}]`, 'y')
 const CLOSING = /[\n"`“”»]|\\+["'nr]|['’](?!\p{L})/u
-/** Where a value ends that has no quotes around it. */
+/** Ends a value without quotes. */
 const END = /[\s"'`“”„«»,;&<>|()[\]{}\\]/
 
 /** The longest seed phrases have 24 words. */
@@ -111,14 +111,14 @@ function readValue(text: string, at: number): Value {
   return { start, text: value, is_quoted: inside !== null, is_call }
 }
 
-/** Of a phrase, without quotes around it, all words of the line. */
+/** All words of the line for a phrase without quotes. */
 function lengthOf(value: Value, name: SecretName, text: string): number {
   if (name !== 'phrase' || value.is_quoted) return value.text.length
   const from = value.start + value.text.length
   return (endOf(WORDS, text, from) ?? from) - value.start
 }
 
-/** Whether it is a value, and not the next word of a sentence or a placeholder. */
+/** Whether it is a value, rather than the next word of a sentence or a placeholder. */
 function isSecret(value: Value, name: SecretName, link: Link): boolean {
   const { is_quoted, is_call } = value
   const text = value.text.replace(/[.!?…:]+$/, '')
@@ -136,7 +136,7 @@ function isSecret(value: Value, name: SecretName, link: Link): boolean {
   return link === 'sign' && is_quoted && text.length >= 12 && !/\s/.test(text)
 }
 
-/** `password hunter2`, `api_key 4f5b…`, `OTP 123456`: what is said of a secret has rarely the form of one. */
+/** `password hunter2`, `api_key 4f5b…`, `OTP 123456`: an ordinary word after the name of a secret rarely looks like this. */
 function isSecretWithoutLink(text: string, name: SecretName): boolean {
   if (name === 'code') return /^\d{4,8}$/.test(text)
   return text.length >= (name === 'password' ? 5 : 16) && hasLettersAndDigits(text)

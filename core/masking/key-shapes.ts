@@ -11,15 +11,15 @@ export interface KeyShape {
 
 const any = (...parts: readonly string[]): string => `(?:${parts.join('|')})`
 
-/** A slug of words has neither; of random texts of this length hardly any has none. */
+/** A slug of words has neither; nearly every random text of this length has one of them. */
 const isRandom = (hidden: string): boolean => /[0-9A-Z]/.test(hidden) && !isPlaceholder(hidden)
-/** Lower case, upper case and digits: no word, no name, no number in hexadecimal. */
+/** Lower case, upper case and digits: not a word, a name or a hexadecimal number. */
 const isMixed = (hidden: string): boolean =>
   /[a-z]/.test(hidden) && /[A-Z]/.test(hidden) && /[0-9]/.test(hidden)
-/** `$TOKEN`, `<token>`, `{{ token }}`, `%s`, and code in the place of a value. */
+/** `$TOKEN`, `<token>`, `{{ token }}`, `%s`, and code instead of a value. */
 const isPlaceholder = (hidden: string): boolean => /^[$<{%`*]/.test(hidden)
 
-/** Private keys as files and programs hold them, also those whose beginning or end was cut off. */
+/** Private keys in files and programs, also truncated ones. */
 const PRIVATE_KEYS: readonly KeyShape[] = [
   {
     kind: 'private key, from its first line on',
@@ -36,13 +36,13 @@ const PRIVATE_KEYS: readonly KeyShape[] = [
       '(?:[A-Za-z0-9+/=]|\\s|\\\\+[nr]){8,}(?i:-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5})',
   },
   {
-    // As its DER begins.
+    // The beginning of its DER encoding.
     kind: 'private key, Base64 without lines around it',
     shown: '\\bM',
     hidden: '(?:II[A-J]|HcC|Gc|GkC|GHA|IGH|FEC|C4C|HQC|D4C)[A-Za-z0-9+/]{60,}={0,2}',
   },
   {
-    // `openssh-key-v1`, and `-----BEGIN` of a whole file.
+    // `openssh-key-v1`, and `-----BEGIN` of a complete file.
     kind: 'private key, of OpenSSH or as a file in Base64',
     shown: '(?:b3BlbnNzaC1rZXktdjE|LS0tLS1CRUdJTi)',
     hidden: '(?:(?:\\r?\\n|\\\\+[nr])?[A-Za-z0-9+/]){20,}={0,2}',
@@ -64,7 +64,7 @@ const PRIVATE_KEYS: readonly KeyShape[] = [
 /** A key may follow a name that is joined to it (`TOKEN_ghp_…`). */
 const BEGIN = '(?:\\b|_)'
 
-/** Prefixes that end in a dash or an underscore, by whom they are from. */
+/** Prefixes that end in a dash or an underscore, by issuer. */
 const PREFIXES = any(
   'agw_live|agw_admin',
   // OpenAI, Anthropic, OpenRouter, Stripe, Clerk, Langfuse
@@ -87,7 +87,7 @@ const PREFIXES = any(
   'ops|sgp|tskey|pat-(?:na|eu)\\d',
 )
 
-/** Forms that the issuers of keys gave them. */
+/** Formats defined by the issuers. */
 const ISSUED: readonly KeyShape[] = [
   {
     kind: 'key with a prefix',
@@ -113,7 +113,7 @@ const ISSUED: readonly KeyShape[] = [
     hidden: '[A-Z0-9]{12,}',
   },
   {
-    // Long enough to be unambiguous without a prefix.
+    // Formats that are long enough to be unambiguous without a prefix.
     kind: 'key whose form tells it in any place',
     shown:
       '(?:gh[pousr]_|github_pat_|glpat-|[srp]k_live_|AIza|ATATT3x|ATCTT3x|xox[abceoprs]-|EAAC|IGQ[VW]|AKCp|APA91b|GR1348941|LTAI|AKID)',
@@ -162,10 +162,10 @@ const ISSUED: readonly KeyShape[] = [
   { kind: 'PASETO', shown: '\\bv[1-4]\\.(?:local|public)\\.', hidden: '[-_A-Za-z0-9]{20,}' },
 ]
 
-/** Written out, it keeps the search from stopping at every short word behind a name. */
+/** Written out, so that the search does not stop at every short word after a name. */
 const VALUE = '[-_A-Za-z0-9%+/=]'
 
-/** Secrets by the place that a URL or a request has for them. */
+/** Secrets at a known position of a URL or request. */
 const IN_REQUESTS: readonly KeyShape[] = [
   {
     kind: 'scheme of Authorization',

@@ -7,15 +7,12 @@ import { readPlainly } from './plain-reading.ts'
 
 const HIDDEN = '***'
 
-/**
- * Masks secrets in texts that are shown or logged. Callers bound the length of
- * the text; the time is linear in it.
- */
+/** Masks secrets in texts that are shown or logged. Callers bound the length of the text, and the time is linear in it. */
 export const maskSecrets = (text: string): string => maskWithin('', text, '')
 
 /**
- * The same for a part of a longer text. What stands before and after it is looked at and not shown: an excerpt may
- * begin or end within a secret.
+ * The same for a part of a longer text. The text before and after it is considered but not shown: an excerpt may begin or end
+ * within a secret.
  */
 export function maskWithin(before: string, part: string, after: string): string {
   const text = before + part + after
@@ -37,7 +34,7 @@ const findSecrets = (text: string): HiddenRange[] => [
   ...findCardNumbers(text),
 ]
 
-/** What a secret is in the text as it is written, or as it reads once its escapes, entities and tags are resolved. */
+/** The secrets in the text as it is written, and as it reads once escapes, entities and tags are resolved. */
 function findInReadings(text: string): HiddenRange[] {
   const plain = readPlainly(text)
   if (plain === null) return findSecrets(text)
@@ -48,7 +45,7 @@ function findInReadings(text: string): HiddenRange[] {
   return [...findSecrets(text), ...read]
 }
 
-/** In order, and apart from each other. */
+/** In order, without overlaps. */
 function hiddenRanges(text: string): HiddenRange[] {
   const all = findInReadings(text)
   const merged: HiddenRange[] = []

@@ -1,4 +1,4 @@
-/** What follows *the password is* or *token:* in sentences, documents and code, where it is no value. */
+/** Words that follow *the password is* or *token:* in sentences, documents and code without being a value. */
 export const ORDINARY_WORDS: ReadonlySet<string> = new Set(
   `a about above absent accepted active added all allowed already also always an and any anything applied are array as asked at available bad
   based be because been before being below blank boolean bool both bound bytes cached called can cannot case changed char checked class clear

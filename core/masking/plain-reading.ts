@@ -1,7 +1,7 @@
-/** A text as a person or a parser reads it, and where each of its characters stands in the text as written. */
+/** A text as a person or a parser reads it, and the position of each of its characters in the written text. */
 export interface PlainReading {
   readonly text: string
-  /** By index in `text`: where what it was read from begins and ends in the written text. */
+  /** By index in `text`: where its source begins and ends in the written text. */
   readonly starts: readonly number[]
   readonly ends: readonly number[]
 }
@@ -9,10 +9,12 @@ export interface PlainReading {
 /** Encodings within encodings: JSON in JSON in a form, for instance. */
 const ROUNDS_MAX = 3
 
-/** Written signs, in one pass: percent-encoding, escapes of JSON and JavaScript, HTML entities and tags, all else one by one. */
+/**
+ * Decoded in one pass: percent-encoding, escapes of JSON and JavaScript, HTML entities and tags; all other characters are kept.
+ */
 const SIGN =
   /((?:%[0-9A-Fa-f]{2})+)|\\{1,8}(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|x([0-9A-Fa-f]{2})|([nrt]))|&(?:#(\d{1,7})|#[xX]([0-9A-Fa-f]{1,6})|([A-Za-z]{2,8}));|(<\/?[A-Za-z][^<>]{0,200}>)|./gsu
-/** Nothing else changes by reading. */
+/** No other character changes. */
 const IS_WRITTEN = /%[0-9A-Fa-f]{2}|\\[unrtx]|&[#A-Za-z]|<\/?[A-Za-z]|[^\0-\x7e]/
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -32,7 +34,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   sol: '/',
 }
 
-/** Null when the text reads as it is written. Linear in its length. */
+/** Null if the text reads as it is written. Linear in its length. */
 export function readPlainly(written: string): PlainReading | null {
   let reading: PlainReading | null = null
   for (let round = 0; round < ROUNDS_MAX; round++) {
@@ -74,13 +76,13 @@ function readSign([sign, , braced, unit, byte, control, decimal, hex, name, tag]
   if (control !== undefined) return '\n'
   if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? sign
   if (sign <= '\x7e') return sign
-  // Shows nothing: zero width, soft hyphen, marks of direction.
+  // Invisible: zero width, soft hyphen, direction marks.
   return /^\p{Cf}$/u.test(sign) ? '' : sign.normalize('NFKC')
 }
 
 const characterOf = (code: number): string => (code > 0x10_ffff ? '' : String.fromCodePoint(code))
 
-/** Each character stands for the escapes of its bytes; bytes that are no UTF-8 are one replacement character each. */
+/** Each character is mapped to the escapes of its bytes; bytes that are not UTF-8 become one replacement character each. */
 function readPercent(escapes: string, offset: number, starts: number[], ends: number[]): string {
   const bytes = Buffer.from(escapes.replaceAll('%', ''), 'hex')
   const text = bytes.toString('utf8')
@@ -97,7 +99,7 @@ function readPercent(escapes: string, offset: number, starts: number[], ends: nu
   return text
 }
 
-/** What the second reading took from the first, by its place in the written text. */
+/** Maps the second reading to positions in the written text. */
 const through = (first: PlainReading, second: PlainReading): PlainReading => ({
   text: second.text,
   starts: second.starts.map((at) => first.starts[at] ?? 0),

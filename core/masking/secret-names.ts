@@ -1,6 +1,6 @@
-/** How a text calls a secret, as RE2 without groups, in the languages that are common in it; case does not count. */
+/** Names of secrets in texts, as RE2 without groups, in common languages; case is ignored. */
 export const SECRET_NAMES = {
-  /** Nothing but a password is called so: what is said to be one is hidden. */
+  /** Names only used for passwords: any value is masked. */
   password: [
     '_?(?:p[a4@][s5$]{2}[-_ ]?(?:w[o0]rd|code|wd)s?|passwort(?:e|er)?|kennwort|losungswort|pwd|psswd|passw|\\bpw\\b)',
     "mot[-_ ]de[-_ ]passe|contrase(?:ñ|n|nh)as?|senha|palavra[-_ ]passe|parol(?:a|ă)(?: d[’']ordine)?",
@@ -8,7 +8,7 @@ export const SECRET_NAMES = {
     'парол[ьяюе]м?|парола|лозинка|κωδικός|mật khẩu|kata sandi|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|पासवर्ड',
     'رمز عبور|كلمة (?:المرور|السر)|סיסמה|סיסמא|รหัสผ่าน',
   ],
-  /** Ordinary text has these names for other things, too: what has letters and digits is hidden, and some of what is quoted. */
+  /** Ordinary text uses these names for other things too: values with letters and digits are masked, and some quoted ones. */
   token: [
     '(?:\\b|_)(?:api|app|access|account|auth|client|consumer|deploy|encryption|license|master|private|refresh|secret|service|session|shared|signing|storage|subscription|user|webhook|bot|bearer|csrf|xsrf)[-_ ]?(?:key|token|secret|pass)s?',
     '(?:\\b|_)(?:cred(?:ential)?s?|secrets?|tokens?|pass\\b|connection[-_ ]?string|sharedaccesskey|api[-_ ]?schlüssel|clave|chiave|chave)',
@@ -19,7 +19,7 @@ export const SECRET_NAMES = {
     '(?:\\b|_)(?:pin(?:[-_ ]?(?:code|number|nummer))?|otp|totp|cvv2?|cvc)\\b',
     '(?:\\b|_)(?:security|recovery|backup|verification|auth|login|2fa|mfa)[-_ ]codes?',
   ],
-  /** Words in a row are the secret. */
+  /** The secret is a sequence of words. */
   phrase: ['(?:seed|recovery|mnemonic)[-_ ](?:phrase|words)|\\bmnemonic\\b|pass[-_ ]?phrase'],
 } as const satisfies Readonly<Record<string, readonly string[]>>
 

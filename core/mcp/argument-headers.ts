@@ -33,13 +33,13 @@ export class ArgumentHeaders {
     }
   }
 
-  /** A header that no argument has the value of. */
+  /** A header whose value is not the value of any argument. */
   get unmatched(): string | null {
     const [name] = this.#unmatched
     return name ?? null
   }
 
-  /** Reads the arguments that begin at `start`; returns where they end, -1 when they are not well-formed. */
+  /** Reads the arguments that begin at `start`; returns where they end, or -1 if they are not well-formed. */
   read(body: Buffer, start: number, depth = 0): number {
     const first = body[start]
     const isContainer = first === OPEN_OBJECT || first === OPEN_ARRAY
@@ -50,13 +50,13 @@ export class ArgumentHeaders {
     const end = skipValue(body, start)
     if (end < 0 || isContainer) return end
     if (first !== QUOTE) this.#scalar(body.toString('latin1', start, end))
-    // Every character of a string may be escaped with six bytes.
+    // Each character of a string may be escaped with six bytes.
     else if (end - start <= this.#longest_text_bytes * 6 + 2)
       this.#match(this.#texts.get(readString(body, start, end)))
     return end
   }
 
-  /** `42` and `42.0` are one number. */
+  /** `42` and `42.0` are the same number. */
   #scalar(text: string): void {
     this.#match(this.#texts.get(text))
     if (NUMBER.test(text)) this.#match(this.#numbers.get(Number(text)))

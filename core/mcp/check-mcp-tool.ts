@@ -3,7 +3,7 @@ import { matchesToolGlob, type ToolGlob } from './tool-glob.ts'
 
 /** The tool permissions of a call, already the strictest of the scopes that match it. */
 export interface EffectiveTools {
-  /** A tool must be allowed by each of these lists; an intersection of globs is no glob. */
+  /** A tool must be allowed by each of these lists; the intersection of globs is not a glob. */
   readonly allow: readonly (readonly ToolGlob[])[]
   /** Folded by `foldToolName`. */
   readonly deny: readonly ToolGlob[]
@@ -24,8 +24,8 @@ const NOT_ALLOWED: ToolAnswer = { kind: 'blocked', reason: 'tool_not_allowed' }
 const INVALID: ToolAnswer = { kind: 'blocked', reason: 'tool_name_invalid' }
 
 /**
- * Deny wins and ignores case, so that a spelling that a lenient server accepts is denied too; allow is exact. A call
- * that does not name its tool as text is never allowed, and neither is a name that readers may change.
+ * Deny wins and ignores case, so that a spelling that a lenient server accepts is denied too; allow is exact. A call whose tool
+ * name is not a string is never allowed, and neither is a name that readers may change.
  */
 export function checkMcpTool(tools: EffectiveTools, name: string | null): ToolAnswer {
   if (tools.is_unrestricted) return ALLOWED

@@ -2,8 +2,8 @@ const PREFIX = '=?base64?'
 const SUFFIX = '?='
 
 /**
- * The value that a header of MCP carries: as it stands, or in Base64 between `=?base64?` and `?=`. Header values come
- * as latin1, one character per byte. Null where it is neither ASCII, nor UTF-8, nor the one way to write it in Base64.
+ * The value of an MCP header: plain, or in Base64 between `=?base64?` and `?=`. Header values are latin1, one character per
+ * byte. Null if it is neither ASCII nor UTF-8, or not canonical Base64.
  */
 export function decodeHeaderValue(value: string): string | null {
   const isEncoded =

@@ -5,15 +5,14 @@ import { foldMemberName } from './fold-member-name.ts'
 const QUOTE = 0x22
 const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
-/** `inputResponses`, a response, its content, a block: the rest is a margin. */
+/** `inputResponses`, a response, its content, a block; the rest is a margin. */
 const DEPTH_LIMIT = 12
 const TOOL_USE = 'tool_use'
 
 /**
- * The tools that an answer of the client asks the server to run: a server may offer tools for a sampling, and runs those
- * that a block of type `tool_use` names.
- * @param onUse is given the name, null where it is not text
- * @returns where the value ends, -1 when it is not well-formed
+ * The tools that a response of the client asks the server to run: a server may offer tools for sampling, and runs those named
+ * in blocks of type `tool_use`. @param onUse receives the name, null if it is not a string @returns where the value ends, or -1
+ * if it is not well-formed
  */
 export function findToolUses(
   body: Buffer,

@@ -7,9 +7,8 @@ const SHORTEST_BYTES = 4
 const NUL = '\\u0000'
 
 /**
- * The name of a member as the most lenient reader compares it: unescaped, without case, since Go takes `Method` for
- * `method`, and cut at a NUL, where strings of C end. The empty text for a name that is too long or too short to be one
- * that is looked for.
+ * The name of a member as the most lenient reader compares it: unescaped, without case, because Go reads `Method` as `method`,
+ * and cut at a NUL, where C strings end. Empty for a name that is too long or too short to be a relevant one.
  * @param start of the string, with its quotes
  */
 export function foldMemberName(body: Buffer, start: number, end: number): string {

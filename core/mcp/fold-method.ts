@@ -3,8 +3,8 @@ import { foldToolName, UNSTABLE_CHARACTER } from './fold-tool-name.ts'
 const UNSTABLE_CHARACTERS = new RegExp(UNSTABLE_CHARACTER, 'gu')
 
 /**
- * A method as the most lenient server would read it: without case, without what readers drop, and cut at a NUL, where
- * strings of C end.
+ * A method as the most lenient server would read it: without case, without characters that readers drop, and cut at a NUL,
+ * where C strings end.
  */
 export function foldMethod(method: string): string {
   const end = method.indexOf('\0')

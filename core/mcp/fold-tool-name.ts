@@ -1,9 +1,9 @@
 /**
- * What readers drop, replace or do not show: controls, format characters, lone surrogates, private use and unassigned
- * code points, line separators, what Unicode calls ignorable, and the replacement character itself.
+ * Characters that readers drop, replace or do not show: control and format characters, lone surrogates, private-use and
+ * unassigned code points, line separators, default-ignorable code points, and the replacement character itself.
  */
 export const UNSTABLE_CHARACTER = /[\p{C}\p{Zl}\p{Zp}\p{DI}\ufffd]/u
 
-/** NFKC and the way over upper case fold look-alikes such as `ſ`; white space around a name is cut. */
+/** NFKC and conversion to upper case first also fold look-alikes such as `ſ`; white space around a name is removed. */
 export const foldToolName = (name: string): string =>
   name.normalize('NFKC').trim().toUpperCase().toLowerCase()

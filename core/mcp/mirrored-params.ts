@@ -38,7 +38,7 @@ export class MirroredParams {
     this.#arguments = new ArgumentHeaders(headers.params)
   }
 
-  /** @param key one of `KEYS`; returns where its value ends, -1 when it is not well-formed */
+  /** @param key one of `KEYS`; returns where its value ends, or -1 if it is not well-formed */
   take(key: string, start: number): number {
     const body = this.#body
     if (key === 'arguments') return this.#arguments.read(body, start)
@@ -50,7 +50,7 @@ export class MirroredParams {
     return end
   }
 
-  /** The header that disagrees with the message; null where all agree. */
+  /** The header that differs from the message; null if all match. */
   mismatch(method: string | null, isToolCall: boolean): string | null {
     const { version, method: claimed, name, params } = this.#headers
     if (claimed !== null && claimed !== method) return 'mcp-method'
@@ -62,7 +62,7 @@ export class MirroredParams {
     return first ?? null
   }
 
-  /** Of a method that is not known, any member may be the one that is mirrored. */
+  /** For an unknown method, any member may be the mirrored one. */
   #isNamed(method: string | null, name: string | null): boolean {
     if (name === null) return false
     const source = NAME_SOURCE.get(method ?? '')

@@ -7,38 +7,38 @@ import { readString, skipSpace, skipStart } from '../http-message/json-lexis.ts'
 import { skipValue, walkElements, walkMembers } from '../http-message/walk-json.ts'
 
 export interface JsonRpcMessage {
-  /** JSON text of the id, to be repeated in an answer; null for a notification. */
+  /** JSON text of the id, to be repeated in a response; null for a notification. */
   readonly id: string | null
   readonly method: string | null
   readonly is_tool_call: boolean
-  /** The tool that a call names; null when it names none as text. */
+  /** The tool that a call names; null if the name is not a string. */
   readonly tool: string | null
-  /** Tools that an answer of the client to a sampling asks for; null for one that is not named as text. */
+  /** Tools that a client's response to a sampling request asks for; null for a name that is not a string. */
   readonly uses: readonly (string | null)[]
 }
 
 export type JsonRpcBody =
   | { readonly kind: 'single' | 'batch'; readonly messages: readonly JsonRpcMessage[] }
-  /** Well-formed JSON that is not JSON-RPC, an empty body, or nothing that any reader takes for JSON. */
+  /** Well-formed JSON that is not JSON-RPC, an empty body, or something that no reader accepts as JSON. */
   | { readonly kind: 'other' }
-  /** A member that decides occurs twice. */
+  /** A relevant member occurs twice. */
   | { readonly kind: 'ambiguous'; readonly member: string }
-  /** A header that mirrors the body disagrees with it. */
+  /** A header that mirrors the body differs from it. */
   | { readonly kind: 'mismatch'; readonly header: string; readonly id: string | null }
-  /** A lenient reader might find JSON here where we do not: refuse it where tools are restricted. */
+  /** A lenient reader might find JSON here although the strict one does not: refused if tools are restricted. */
   | { readonly kind: 'unreadable' }
 
 const OTHER: JsonRpcBody = { kind: 'other' }
 const UNREADABLE: JsonRpcBody = { kind: 'unreadable' }
-/** Tool calls in a batch are few; bounds the answers that a refusal writes. */
+/** Batches have few tool calls; bounds the number of responses in a refusal. */
 const MESSAGES_LIMIT = 1_000
 /** A nested batch is not valid JSON-RPC; a server that unpacks it anyway stops at some depth. */
 const NESTING_LIMIT = 8
 /** As many as messages, for the same reason. */
 const USES_LIMIT = 1_000
-/** An id is repeated in each answer. */
+/** An id is repeated in each response. */
 const ID_LIMIT_BYTES = 1_024
-/** `jsonrpc` is the first: it makes an object a message. */
+/** `jsonrpc` comes first: it makes an object a message. */
 const DECIDING: readonly string[] = ['jsonrpc', 'id', 'method', 'params']
 const TOOL_CALL = 'tools/call'
 const QUOTE = 0x22
@@ -46,9 +46,9 @@ const OPEN_ARRAY = 0x5b
 const OPEN_OBJECT = 0x7b
 
 /**
- * What of a body decides tool permissions, whatever its Content-Type says. Member names are compared after
- * unescaping and without case, since Go's standard reader takes `Method` for `method`.
- * @param headers of the MCP call, each of which must agree with every message
+ * The parts of a body that tool permissions depend on, whatever its Content-Type. Member names are compared after unescaping
+ * and without case, because Go's standard reader reads `Method` as `method`. @param headers of the MCP call, each of which must
+ * match every message
  */
 export function readJsonRpc(body: Buffer, headers: McpHeaders | null = null): JsonRpcBody {
   const read = readMessages(body, headers)
@@ -90,9 +90,9 @@ function readMessages(body: Buffer, headers: McpHeaders | null): JsonRpcBody {
 }
 
 /**
- * UTF-16 and UTF-32 show as NUL bytes or their mark, JSON5 begins with a comment or odd white space, and a reader of
- * one value a line goes on behind the first. Some readers take what is not JSON at all (YAML, a script, a guard against
- * inclusion as one), so no other body may name the method.
+ * UTF-16 and UTF-32 have NUL bytes or a byte-order mark, JSON5 may begin with a comment or unusual white space, and a reader of
+ * one value per line continues after the first. Some readers also accept YAML, a script, or a prefix that prevents inclusion as
+ * a script, so no other body may contain the method.
  */
 function readNonJson(body: Buffer, start: number): JsonRpcBody {
   const first = body[start]
@@ -105,7 +105,7 @@ function readNonJson(body: Buffer, start: number): JsonRpcBody {
   return isOther && !mayNameCall(body) ? OTHER : UNREADABLE
 }
 
-/** The slash may be escaped: `\u{002f}` is the longest way. */
+/** The slash may be escaped; `\u{002f}` is the longest form. */
 const CALL_WORDS = /tools.{1,8}call/is
 
 const mayNameCall = (body: Buffer): boolean =>
@@ -117,16 +117,16 @@ function isSequence(body: Buffer, start: number): boolean {
     if (end < 0) return false
     at = skipSpace(body, end)
     if (body[at] === OPEN_OBJECT || body[at] === OPEN_ARRAY) return true
-    // A number that follows a number without a space is no second value, and would be read as one for ever.
+    // A number directly after a number is not a second value, and would be read as one endlessly.
     if (at === end) return false
   }
 }
 
-/** Reads one object and remembers which deciding members it has, and which twice. */
+/** Reads one object and records which relevant members it has, and which of them twice. */
 class MessageReader {
   readonly #body: Buffer
   readonly #mirrored: MirroredParams | null
-  /** One bit a deciding member. */
+  /** One bit per relevant member. */
   #seen = 0
   #duplicate: string | null = null
   #duplicateName = false
@@ -146,7 +146,7 @@ class MessageReader {
     return this.#callsTool || (this.#seen & 1) !== 0
   }
 
-  /** More than is checked, or an id that is longer than an answer repeats. */
+  /** More messages than are checked, or an id that is too long to repeat. */
   get isOver(): boolean {
     return this.#hasOverlongId || this.#uses.length > USES_LIMIT
   }
@@ -171,7 +171,7 @@ class MessageReader {
     }
   }
 
-  /** Answers where the object ends, -1 when it is not well-formed. */
+  /** Returns where the object ends, or -1 if it is not well-formed. */
   read(start: number): number {
     const body = this.#body
     return walkMembers(body, start, ({ key_start, key_end, value_start }) => {

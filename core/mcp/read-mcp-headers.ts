@@ -6,9 +6,9 @@ export interface McpHeaders {
   readonly name: string | null
   /** `Mcp-Param-…`, by the lower-case name of the header: each mirrors an argument of a tool. */
   readonly params: ReadonlyMap<string, string>
-  /** A header that came twice: readers differ in which value they take. */
+  /** A repeated header: readers differ in which value they use. */
   readonly repeated: string | null
-  /** Whether a header mirrors the body, so that the two must agree. */
+  /** Whether a header mirrors the body, so that both must match. */
   readonly mirrors: boolean
 }
 
@@ -22,8 +22,8 @@ const NAMES: readonly string[] = [
 ]
 
 /**
- * Null for a request that is not an MCP call. It is one when it has a header of the protocol, or when it is a POST of
- * JSON that accepts both JSON and an event stream, as the protocol demands of every message.
+ * Null for a request that is not an MCP call. It is one if it has a header of the protocol, or if it is a POST of JSON that
+ * accepts both JSON and an event stream, as the protocol requires.
  */
 export function readMcpHeaders(
   headers: readonly { readonly name: string; readonly value: string }[],
@@ -38,7 +38,7 @@ export function readMcpHeaders(
     else if (name === 'accept') accept += `,${value}`
     else if (name === 'content-type') content_type = value
     else if (name.charCodeAt(0) === SMALL_M && name.startsWith('mcp')) {
-      // An upstream like CGI reads `mcp_name` as `mcp-name`.
+      // A CGI-like upstream reads `mcp_name` as `mcp-name`.
       const plain = name.replaceAll('_', '-')
       if (!NAMES.includes(plain) && !plain.startsWith(PARAM)) continue
       own ??= new Map()

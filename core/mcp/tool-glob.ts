@@ -1,12 +1,12 @@
 /** The literal pieces around the stars of a glob such as `delete_*`; a glob without a star is one piece. */
 export type ToolGlob = readonly string[]
 
-/** A run of stars is one star. */
+/** Consecutive stars count as one. */
 export const compileToolGlob = (glob: string): ToolGlob => glob.replace(/\*+/g, '*').split('*')
 
 /**
- * Whether the whole name matches. Each inner piece is taken at the first place it fits, which never loses a
- * match, so the time is linear in the name for a given glob.
+ * Whether the whole name matches. Each inner piece is matched at its first occurrence, which never misses a match, so the time
+ * is linear in the name for a given glob.
  */
 export function matchesToolGlob(glob: ToolGlob, name: string): boolean {
   const first = glob[0] ?? ''
