@@ -12,6 +12,7 @@ import type { CredentialTypeView } from '../integrations/credential-type-routes.
 import type { IntegrationView } from '../integrations/integration-schemas.ts'
 import type { KeyView } from '../keys/key-schemas.ts'
 import type { KillReceiptView } from '../kill/kill-routes.ts'
+import type { KillView } from '../kill/receipt-routes.ts'
 import type { ScanReport as ScanReportView } from '../scan/scan-routes.ts'
 import type { EditableScope, ScopeView } from '../scopes/scope-schemas.ts'
 import type { Whoami } from '../sign-in/whoami-routes.ts'
@@ -31,6 +32,7 @@ export type Page<T> = Frozen<Omit<AnyPage, 'data'>> & { readonly data: readonly 
 
 export type Agent = Shown<typeof AgentView>
 export type Receipt = Shown<typeof KillReceiptView>
+export type Kill = Shown<typeof KillView>
 export type Key = Shown<typeof KeyView>
 export type CredentialType = Shown<typeof CredentialTypeView>
 export type Integration = Shown<typeof IntegrationView>

@@ -16,6 +16,8 @@ import { AgentsPage } from './pages/agents.tsx'
 import { AlertsPage } from './pages/alerts.tsx'
 import { EntryPage } from './pages/entry.tsx'
 import { IntegrationsPage } from './pages/integrations.tsx'
+import { KillPage } from './pages/kill.tsx'
+import { KillsPage } from './pages/kills.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { ScopePage } from './pages/scope.tsx'
 import { ScopesPage } from './pages/scopes.tsx'
@@ -180,6 +182,8 @@ function PageOf({ place }: { place: PageAddress }) {
       )
     case 'activity':
       return id === undefined ? <ActivityPage query={query} /> : <EntryPage key={id} id={id} />
+    case 'kills':
+      return id === undefined ? <KillsPage query={query} /> : <KillPage key={id} kill_id={id} />
     case 'alerts':
       return <AlertsPage query={query} />
     case 'webhooks':

@@ -27,7 +27,7 @@ const LOG_PAGES_MAX = 40
 
 /** The pages, agents, APIs, scopes, webhooks and calls that a text names, the most likely first. */
 export async function findAnything(text: string): Promise<Findings> {
-  const pages = pagesNamed(text)
+  const pages = [...killNamed(text), ...pagesNamed(text)]
   const answers = await Promise.all([
     callsNamed(text),
     ask<Page<Agent>>('GET', withQuery('/admin/agents', { q: text, limit: READ })),
@@ -100,6 +100,11 @@ async function callsNamed(text: string): Promise<Calls> {
 
 const holds = (name: string, text: string): boolean =>
   name.toLowerCase().includes(text.toLowerCase())
+
+const killNamed = (text: string): readonly Found[] =>
+  text.startsWith('kil_') && isId('kills', text)
+    ? [{ kind: 'Kill', title: text, detail: '', href: linkTo(['kills', text]) }]
+    : []
 
 const pagesNamed = (text: string): readonly Found[] =>
   PAGES.filter(([, title]) => holds(title, text)).map(([path, title]) => ({

@@ -26,8 +26,24 @@ const KillBody = Type.Object({
   ),
 })
 
+/** What one edge did for a kill. */
+export const EdgeReceiptView = Strict({
+  edge_id: Type.String(),
+  region: Type.String(),
+  acknowledged_ms: Nullable(Milliseconds),
+  terminated: Count,
+  unconfirmed: Type.Integer({
+    minimum: 0,
+    description:
+      'Calls that may still be running: cut but not closed by Envoy in time, or no longer reachable because Envoy had closed their ext_proc stream early',
+  }),
+})
+
 export const KillReceiptView = Strict({
   status: Type.Literal('killed'),
+  kill_id: Nullable(
+    Type.String({ description: 'Of the kept receipt: GET /admin/kills/{kill_id}' }),
+  ),
   agent_id: Type.String(),
   killed_at: Timestamp,
   credentials_revoked: Count,
@@ -40,19 +56,7 @@ export const KillReceiptView = Strict({
     description:
       'Every edge has acknowledged, or its lease has certainly expired, and no call is unconfirmed',
   }),
-  edges: Type.Array(
-    Strict({
-      edge_id: Type.String(),
-      region: Type.String(),
-      acknowledged_ms: Nullable(Milliseconds),
-      terminated: Count,
-      unconfirmed: Type.Integer({
-        minimum: 0,
-        description:
-          'Calls that may still be running: cut but not closed by Envoy in time, or no longer reachable because Envoy had closed their ext_proc stream early',
-      }),
-    }),
-  ),
+  edges: Type.Array(EdgeReceiptView),
   still_usable_keys: Type.Array(Type.String(), {
     description: 'Ids of organization keys that the agent used in the last day',
   }),

@@ -9,6 +9,7 @@ import { credentialTypeRoutes } from '../integrations/credential-type-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
+import { receiptRoutes } from '../kill/receipt-routes.ts'
 import { organizationRoutes } from '../organizations/organization-routes.ts'
 import { patternRoutes } from '../patterns/pattern-routes.ts'
 import { scanRoutes } from '../scan/scan-routes.ts'
@@ -22,6 +23,7 @@ import type { Route } from '../http/define-route.ts'
 export const ROUTES: readonly Route[] = [
   ...agentRoutes,
   ...killRoutes,
+  ...receiptRoutes,
   ...keyRoutes,
   ...integrationRoutes,
   ...credentialTypeRoutes,

@@ -4,10 +4,12 @@ import { outboxKeys } from '../outbox/outbox-keys.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 import { type KillCounts, killedEntry } from './kill-entries.ts'
+import { RECEIPTS_MAX, type StoredReceipt } from './kill-receipt.ts'
 import type { KillRecord } from './kill-record.ts'
 
 /**
- * Writes the pending event of a kill, if any, with the requested e-mail, and replaces its record by `next` or removes it.
+ * Writes the pending event of a kill, if any, with the requested e-mail, replaces its record by `next` or removes it, and
+ * replaces its kept receipt.
  * @returns false, and writes nothing, if another process was first
  */
 export async function finishKill(
@@ -16,6 +18,7 @@ export async function finishKill(
   { record, text }: { readonly record: KillRecord; readonly text: string },
   counts: KillCounts,
   next: KillRecord | null,
+  receipt: StoredReceipt | null,
 ): Promise<boolean> {
   const { organization_id, event } = record
   const entry = event === null ? '' : JSON.stringify(killedEntry(record, event, counts))
@@ -27,6 +30,8 @@ export async function finishKill(
       REDIS_KEYS.activity(organization_id),
       ...outboxKeys(organization_id),
       REDIS_KEYS.killMails,
+      REDIS_KEYS.killReceipts(organization_id),
+      REDIS_KEYS.killReceiptIndex(organization_id),
     ],
     [
       epoch,
@@ -37,6 +42,9 @@ export async function finishKill(
       entry,
       event?.notify.includes('email') ? 1 : 0,
       deliveryTag('agent_killed'),
+      receipt?.kill_id ?? '',
+      receipt === null ? '' : JSON.stringify(receipt),
+      RECEIPTS_MAX,
     ],
   )
   return written === 1

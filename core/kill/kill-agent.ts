@@ -1,16 +1,18 @@
 import type { Acknowledgements } from '../control/acknowledgements.ts'
-import type { EdgeRecord } from '../control/control-message.ts'
 import { liveEdges } from '../control/live-edges.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { waitForReplicas } from '../redis/wait-for-replicas.ts'
 import { finishKill } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
+import type { EdgeReceipt } from './kill-receipt.ts'
 import type { KillRecord } from './kill-record.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 import { type KillOrder, type PublishedKill, publishKill } from './publish-kill.ts'
 import { readCallCounts } from './read-call-counts.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
+import { silentRow } from './silent-row.ts'
+import { withCounts } from './with-counts.ts'
 
 /** How long a kill waits for acknowledgements before it responds without the missing ones. */
 const EDGE_WAIT_MS = 1000
@@ -32,6 +34,8 @@ export interface KillParts {
 /** The result of a kill. */
 export interface KillReceipt {
   readonly status: 'killed'
+  /** Of the kept receipt. */
+  readonly kill_id: string | null
   readonly agent_id: string
   readonly killed_at: string
   readonly credentials_revoked: number
@@ -44,14 +48,6 @@ export interface KillReceipt {
   readonly still_usable_keys: readonly string[]
   /** Replicas of the store, and those that have received the kill; null if there are none. */
   readonly replicas: { readonly connected: number; readonly acknowledged: number } | null
-}
-
-export interface EdgeReceipt {
-  readonly edge_id: string
-  readonly region: string
-  readonly acknowledged_ms: number | null
-  readonly terminated: number
-  readonly unconfirmed: number
 }
 
 /**
@@ -94,7 +90,20 @@ export async function killAgent(
     complete,
     metadata,
   }
-  await finish(parts, killed, counts, unheard.length > 0).catch((error: unknown) =>
+  const rows = [
+    ...heard.map(({ edge_id, region, after_ms, terminated, unconfirmed }) => ({
+      edge_id,
+      region,
+      acknowledged_ms: round(after_ms),
+      terminated,
+      unconfirmed,
+    })),
+    ...silent.map((process_id, i) => silentRow(process_id, records[i])),
+  ]
+  const counted = { counted_at: now().toISOString(), still_usable_keys }
+  const receipt = record.receipt && withCounts(record.receipt, counts, rows, counted)
+  const done = { ...killed, record: { ...record, ...(receipt === undefined ? {} : { receipt }) } }
+  await finish(parts, done, counts, unheard.length > 0).catch((error: unknown) =>
     log.warn(
       { error: String(error), epoch },
       'writing the event of a kill failed; the sweeper retries it',
@@ -102,27 +111,14 @@ export async function killAgent(
   )
   return {
     status: 'killed',
+    kill_id: record.receipt?.kill_id ?? null,
     agent_id,
     killed_at: record.killed_at,
     credentials_revoked,
     in_flight_requests_terminated: counts.requests_terminated,
     propagation_ms,
     complete,
-    edges: [
-      ...heard.map(({ edge_id, region, after_ms, terminated, unconfirmed }) => ({
-        edge_id,
-        region,
-        acknowledged_ms: round(after_ms),
-        terminated,
-        unconfirmed,
-      })),
-      ...silent.map((process_id, i) => ({
-        ...nameOf(process_id, records[i]),
-        acknowledged_ms: null,
-        terminated: 0,
-        unconfirmed: 0,
-      })),
-    ],
+    edges: rows,
     still_usable_keys,
     replicas,
   }
@@ -137,7 +133,8 @@ async function finish(
 ): Promise<void> {
   const next = isAwaited ? { ...record, event: null } : null
   for (let text: string | null = record_text; text !== null; ) {
-    if (await finishKill(redis, epoch, { record, text }, counts, next)) return
+    if (await finishKill(redis, epoch, { record, text }, counts, next, record.receipt ?? null))
+      return
     const found: string | null = await redis.hget(REDIS_KEYS.kills, String(epoch))
     const isOwed: boolean =
       found !== null && found !== text && isEventOwed(found) === (record.event !== null)
@@ -150,16 +147,6 @@ const isEventOwed = (text: string): boolean => (JSON.parse(text) as KillRecord).
 const NO_CALLS = { last_request: null, requests_last_hour: 0 } as const
 
 const orElse = <T>(asked: Promise<T>, fallback: T): Promise<T> => asked.catch(() => fallback)
-
-/** An edge that has deregistered since then has no record. */
-function nameOf(
-  process_id: string,
-  text: string | null | undefined,
-): Pick<EdgeRecord, 'edge_id' | 'region'> {
-  if (!text) return { edge_id: process_id, region: '' }
-  const { edge_id, region } = JSON.parse(text) as EdgeRecord
-  return { edge_id, region }
-}
 
 /** To the microsecond. */
 const round = (ms: number): number => Math.round(ms * 1000) / 1000

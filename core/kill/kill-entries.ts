@@ -27,7 +27,7 @@ export interface KillCounts {
 
 /** The entry, and the event, of a kill whose counts are known. */
 export const killedEntry = (
-  { organization_id, agent_id, killed_at }: KillRecord,
+  { organization_id, agent_id, killed_at, receipt }: KillRecord,
   event: KillEvent,
   counts: KillCounts,
 ): ActivityEntry =>
@@ -50,5 +50,6 @@ export const killedEntry = (
       complete: counts.complete,
       credentials_revoked: event.credentials_revoked,
       notify: event.notify,
+      ...(receipt === undefined ? {} : { kill_id: receipt.kill_id }),
     },
   })

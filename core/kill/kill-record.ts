@@ -1,5 +1,7 @@
+import type { StoredReceipt } from './kill-receipt.ts'
+
 /** How an agent was killed. */
-const KILL_METHODS = [
+export const KILL_METHODS = [
   'api',
   'dashboard',
   'cli',
@@ -43,6 +45,8 @@ export interface KillRecord {
   readonly published_ms: number
   /** Until then, by the same clock, the process that made the kill finishes it. */
   readonly finish_after_ms: number
+  /** The kept receipt as it was last written. A process of version 0.2 writes none. */
+  readonly receipt?: StoredReceipt
   /** When it was last published. A sweeper publishes it again for edges that have not acknowledged. */
   readonly last_published_ms: number
 }

@@ -1,5 +1,6 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import { mintActivityId } from '../activity/activity-id.ts'
+import { mintId } from '../api-key.ts'
 import type { Agent } from '../model.ts'
 import { EPOCH, type Write, commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
@@ -8,6 +9,7 @@ import { readAgentWithKeys } from './agent-with-keys.ts'
 import { activityWrite } from '../change/activity-write.ts'
 import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
 import type { KillActor } from './kill-entries.ts'
+import type { StoredReceipt } from './kill-receipt.ts'
 import type { KillEvent, KillMethod, KillRecord, NotifyChannel } from './kill-record.ts'
 import { killWrites, nextRevision } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
@@ -83,12 +85,14 @@ export async function publishKill(
       request_id: actor.request_id,
       edge_id: actor.edge_id,
     }
+    const receipt = newReceipt(event, { agent_id, killed_at, requested_at: timestamp }, !isFirst)
     const record: KillRecord = {
       organization_id,
       agent_id,
       revision: agent.revision,
       killed_at,
       event: isFirst ? event : null,
+      receipt,
       published_ms: now_ms,
       finish_after_ms: now_ms + order.own_finish_ms,
       last_published_ms: now_ms,
@@ -99,6 +103,8 @@ export async function publishKill(
       ...change.writes,
       activityWrite(audit),
       ['HSET', REDIS_KEYS.kills, EPOCH, record_text],
+      ['HSET', REDIS_KEYS.killReceipts(organization_id), receipt.kill_id, JSON.stringify(receipt)],
+      ['ZADD', REDIS_KEYS.killReceiptIndex(organization_id), EPOCH, receipt.kill_id],
     ]
     const { targets } = change
     const sent_ms = nowMs()
@@ -114,6 +120,30 @@ export async function publishKill(
   }
   throw new Error('the agent changes faster than it can be killed')
 }
+
+/** The receipt of a kill that no edge has acknowledged yet. */
+const newReceipt = (
+  { agent_name, reason, triggered_by, kill_method, credentials_revoked }: KillEvent,
+  about: Pick<StoredReceipt, 'agent_id' | 'killed_at' | 'requested_at'>,
+  repeated: boolean,
+): StoredReceipt => ({
+  kill_id: mintId('kil'),
+  ...about,
+  agent_name,
+  repeated,
+  reason,
+  triggered_by,
+  kill_method,
+  credentials_revoked,
+  counted_at: null,
+  complete: false,
+  in_flight_requests_terminated: 0,
+  propagation_ms: 0,
+  edges: [],
+  still_usable_keys: [],
+  last_request: null,
+  requests_last_hour: 0,
+})
 
 /** Who killed it, and why. */
 function killAudit(

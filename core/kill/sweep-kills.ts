@@ -6,9 +6,14 @@ import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { finishKill } from './finish-kill.ts'
+import type { KillCounts } from './kill-entries.ts'
+import type { StoredReceipt } from './kill-receipt.ts'
 import type { KillRecord } from './kill-record.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 import { readCallCounts } from './read-call-counts.ts'
+import { readStillUsableKeys } from './read-still-usable-keys.ts'
+import { silentRow } from './silent-row.ts'
+import { withCounts } from './with-counts.ts'
 
 /** How long a live edge may leave a kill unacknowledged before it is published again. */
 const PUBLISH_AGAIN_MS = 500
@@ -58,8 +63,7 @@ async function sweep(
   const isOver = silent.length === 0 || age_ms > lease_ms + LEASE_MARGIN_MS
   if (now_ms >= record.finish_after_ms && isOver) {
     const keeps = silent.length > 0 && age_ms < GIVE_UP_MS
-    const next = keeps ? { ...record, event: null } : null
-    if (record.event === null && next !== null) {
+    if (record.event === null && keeps && record.receipt?.counted_at !== null) {
       if (now_ms - record.last_published_ms > PUBLISH_AGAIN_MS)
         await publishAgain(parts, epoch, text, now_ms)
       return
@@ -75,7 +79,9 @@ async function sweep(
       complete: silent.length === 0 && unconfirmed === 0,
       metadata: await readCallCounts(redis, record.organization_id, record.agent_id, now_ms),
     }
-    await finishKill(redis, epoch, { record, text }, counts, next)
+    const receipt = await countedReceipt(redis, record, counts, { heard, silent, now_ms })
+    const next = keeps ? { ...record, event: null, ...(receipt === null ? {} : { receipt }) } : null
+    await finishKill(redis, epoch, { record, text }, counts, next, receipt)
   } else if (silent.length > 0 && now_ms - record.last_published_ms > PUBLISH_AGAIN_MS) {
     log.warn(
       { organization_id: record.organization_id, agent_id: record.agent_id, silent },
@@ -83,6 +89,38 @@ async function sweep(
     )
     await publishAgain(parts, epoch, text, now_ms)
   }
+}
+
+/** The kept receipt with the stored acknowledgements; null if the kill was made by a process of version 0.2. */
+async function countedReceipt(
+  redis: RedisClient,
+  { receipt, organization_id, agent_id, published_ms }: KillRecord,
+  counts: KillCounts,
+  {
+    heard,
+    silent,
+    now_ms,
+  }: {
+    readonly heard: readonly Acknowledgement[]
+    readonly silent: readonly string[]
+    readonly now_ms: number
+  },
+): Promise<StoredReceipt | null> {
+  if (receipt === undefined) return null
+  const records = silent.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...silent)
+  const rows = [
+    ...heard.map(({ edge_id, region, terminated, unconfirmed, stored_us }) => ({
+      edge_id,
+      region,
+      acknowledged_ms: Math.max(0, (stored_us ?? 0) / 1000 - published_ms),
+      terminated,
+      unconfirmed,
+    })),
+    ...silent.map((process_id, i) => silentRow(process_id, records[i])),
+  ]
+  const still_usable_keys = await readStillUsableKeys(redis, organization_id, agent_id, now_ms)
+  const counted_at = new Date(now_ms).toISOString()
+  return withCounts(receipt, counts, rows, { counted_at, still_usable_keys })
 }
 
 /** Only while the kill is in force: calls of an agent that has since been reactivated or deleted must not be cut. */

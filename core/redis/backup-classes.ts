@@ -84,6 +84,8 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   edges: 'live',
   edgeBeats: 'live',
   kills: 'copied',
+  killReceipts: 'copied',
+  killReceiptIndex: 'copied',
   agentOrganizationKeys: 'copied',
   agentCalls: 'removed',
   rateLog: 'removed',

@@ -468,6 +468,18 @@ export const REDIS_KEY_ROWS = {
     holds:
       'epoch → KillRecord, from the kill until its event is written and every live edge has acknowledged',
   },
+  killReceipts: {
+    kind: 'kill-receipts',
+    of: ['organization_id'],
+    type: 'hash',
+    holds: 'kill_id → StoredReceipt, of the newest 1,000 kills',
+  },
+  killReceiptIndex: {
+    kind: 'kill-receipt-index',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'kill_id by the epoch of the kill',
+  },
   agentOrganizationKeys: {
     kind: 'agent-organization-keys',
     of: ['organization_id', 'agent_id'],

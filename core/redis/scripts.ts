@@ -18,7 +18,7 @@ export const SCRIPTS = {
   'find-entry': 1,
   'find-key': 1,
   'find-session': 1,
-  'finish-kill': 8,
+  'finish-kill': 10,
   'hold-lease': 1,
   'note-calls': 1,
   'note-test-delivery': 15,

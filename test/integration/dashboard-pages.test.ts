@@ -18,6 +18,7 @@ let browser: KitBrowser
 let page: Page
 let access: Access
 let hostile: MadeAgent
+let kill_id: string
 
 async function signIn(on: Page, token: string): Promise<void> {
   await on.getByLabel('Admin token').fill(token)
@@ -43,6 +44,8 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'scopes/new', () => 'Add a scope'],
   [() => 'activity', () => 'Activity'],
   [() => 'alerts', () => 'Alerts'],
+  [() => 'kills', () => 'Kills'],
+  [() => `kills/${kill_id}`, () => `Kill of ${HOSTILE}`],
   [() => 'webhooks', () => 'Webhooks'],
   [() => 'access', () => 'Tokens and keys'],
   [() => 'try', () => 'Try'],
@@ -65,6 +68,8 @@ describe('the dashboard', () => {
     const scope = { injection_detection: { enabled: true } }
     access = await stack.operator.makeAccess(stack.ownBaseUrl(), { scope })
     hostile = await stack.operator.makeAgent({ agent_name: HOSTILE })
+    const path = `/admin/agents/${hostile.agent_id}/kill`
+    kill_id = (await stack.operator.send('POST', path, { reason: HOSTILE })).kill_id
     page = await browser.open(`${stack.apiUrl}/`)
     await signIn(page, stack.adminToken)
   })
@@ -146,6 +151,21 @@ describe('the dashboard', () => {
     assert.match(await receipt.innerText(), /Calls in flight ended: 1/)
     assert.equal(await receipt.getByRole('row').count(), 2)
     assert.equal((await stream.ended).is_whole, false)
+    await receipt.getByRole('link', { name: 'Permanent link' }).click()
+    await page.getByRole('heading', { level: 1, name: `Kill of ${own.agent.agent_name}` }).waitFor()
+    await page.getByText('In force on 1 of 1 edges').waitFor()
+    assert.equal(await page.getByRole('row').count(), 2)
+    const link = page.url()
+    await goTo(page, 'kills', 'Kills')
+    const killRow = page.getByRole('row').filter({ hasText: own.agent.agent_name })
+    await killRow.filter({ hasText: 'it behaves oddly' }).waitFor()
+    const { token: seeing } = await newToken('viewer')
+    const viewer = await browser.open(`${stack.apiUrl}/`)
+    await signIn(viewer, seeing)
+    await viewer.goto(link)
+    await viewer.getByText('In force on 1 of 1 edges').waitFor()
+    await goTo(page, `agents/${own.agent.agent_id}`, own.agent.agent_name)
+    await page.getByRole('table', { name: 'Kills of this agent' }).getByText('complete').waitFor()
     const refused = await call({
       to: stack.proxyUrl,
       path: `/${own.base_url}/x`,
@@ -249,13 +269,14 @@ describe('the dashboard', () => {
       headers: access.headers,
     })
     assert.equal(blocked.status, 403)
-    await stack.operator.send('POST', `/admin/agents/${hostile.agent_id}/kill`, { reason: HOSTILE })
     for (const [hash, heading] of [
       ['agents', 'Agents'],
       [`agents/${hostile.agent_id}`, HOSTILE],
       ['activity', 'Activity'],
       ['activity?event=injection_blocked', 'Activity'],
       ['alerts', 'Alerts'],
+      ['kills', 'Kills'],
+      [`kills/${kill_id}`, HOSTILE],
     ] as const) {
       await goTo(page, hash, heading)
       await page.getByRole('row').nth(1).waitFor()

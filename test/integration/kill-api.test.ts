@@ -91,6 +91,46 @@ test('a kill ends calls in flight with 503 before the answer and by a cut after 
   assert.equal(await fleet.redis.hlen('{agw}:kills'), 0)
 })
 
+test('the receipt of a kill is kept, for its organization and every role', async () => {
+  const { operator, admin } = fleet
+  const { agent } = await makeAccess()
+  const path = `/admin/agents/${agent.agent_id}/kill`
+  const receipt = await operator.send('POST', path, { reason: 'to be kept' })
+  const kept = await operator.send('GET', `/admin/kills/${receipt.kill_id}`)
+  assert.equal(kept.agent_id, agent.agent_id)
+  assert.equal(kept.agent_name, agent.agent_name)
+  assert.equal(kept.reason, 'to be kept')
+  assert.equal(kept.triggered_by, 'admin@localhost')
+  assert.equal(kept.kill_method, 'api')
+  assert.equal(kept.complete, true)
+  assert.equal(kept.propagation_ms, receipt.propagation_ms)
+  const byName = (a: any, b: any) => (a.edge_id < b.edge_id ? -1 : 1)
+  assert.deepEqual(kept.edges.toSorted(byName), receipt.edges.toSorted(byName))
+  const again = await operator.send('POST', path, { reason: 'again' })
+  const list = await operator.send('GET', `/admin/kills?agent_id=${agent.agent_id}`)
+  assert.deepEqual(
+    list.data.map(({ kill_id, repeated }: any) => [kill_id, repeated]),
+    [
+      [again.kill_id, true],
+      [receipt.kill_id, false],
+    ],
+  )
+  const [event] = await entries(`agent_killed undefined ${agent.agent_id}`)
+  assert.equal(event.data.kill_id, receipt.kill_id)
+
+  const { token } = await operator.send('POST', '/admin/tokens', {
+    email: 'viewer@example.com',
+    role: 'viewer',
+  })
+  const viewer = operatorAt(admin.url, token)
+  assert.deepEqual(await viewer.send('GET', `/admin/kills/${receipt.kill_id}`), kept)
+  const other = await operator.send('POST', '/admin/organizations', { name: 'other' })
+  const foreign = operatorAt(admin.url, other.admin_token)
+  await foreign.send('GET', `/admin/kills/${receipt.kill_id}`, undefined, 404)
+  assert.deepEqual((await foreign.send('GET', '/admin/kills')).data, [])
+  await operator.send('GET', '/admin/kills/kil_unknown', undefined, 404)
+})
+
 test('a kill of a killed agent publishes again, answers with the first time, and makes no second event', async () => {
   const { agent } = await makeAccess()
   const path = `/admin/agents/${agent.agent_id}/kill`

@@ -6,11 +6,13 @@ import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import type { ControlMessage, ControlTarget } from '../../core/control/control-message.ts'
 import { finishKill } from '../../core/kill/finish-kill.ts'
 import type { KillCounts } from '../../core/kill/kill-entries.ts'
+import { RECEIPT_ROWS_MAX, RECEIPTS_MAX, type StoredReceipt } from '../../core/kill/kill-receipt.ts'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
 import { type KillOrder, type PublishedKill, publishKill } from '../../core/kill/publish-kill.ts'
 import { type Reactivated, reactivateAgent } from '../../core/kill/reactivate-agent.ts'
 import { restoreState, tellLostAgent } from '../../core/kill/restore-state.ts'
 import { sweepKills } from '../../core/kill/sweep-kills.ts'
+import { withCounts } from '../../core/kill/with-counts.ts'
 import type { Agent, ApiKey } from '../../core/model.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
@@ -257,7 +259,7 @@ test('a full store refuses a change, and takes a kill, its acknowledgements, its
     await assert.rejects(commit(redis, change, LEASE_MS), /OOM/)
     const kill = await killed()
     await acknowledge(kill.epoch, 'edge', 1)
-    assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), true)
+    assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null, null), true)
     assert.ok((await reactivated())?.was_killed)
   } finally {
     await redis.config('SET', 'maxmemory', '0')
@@ -279,8 +281,8 @@ test('the event of a kill is written once, with its counts, by whoever comes fir
   await store(anAgent(), [aKey('one')])
   await redis.hset(REDIS_KEYS.webhookSubscriptions(ORG), 'agent_killed', 1)
   const kill = await killed({ notify: ['email'] })
-  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), true)
-  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), false)
+  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null, null), true)
+  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null, null), false)
   const [event, ...others] = await eventsOf('agent_killed')
   assert.deepEqual(others, [])
   assert.equal(event?.data['requests_terminated'], 3)
@@ -295,17 +297,17 @@ test('who has read a record that has changed since writes nothing', async () => 
   const kill = await killed()
   const changed = JSON.stringify({ ...kill.record, last_published_ms: 7 })
   await redis.hset(REDIS_KEYS.kills, kill.epoch, changed)
-  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null), false)
+  assert.equal(await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null, null), false)
   assert.deepEqual(await eventsOf('agent_killed'), [])
   assert.equal(await redis.hget(REDIS_KEYS.kills, String(kill.epoch)), changed)
   const text = { record: kill.record, text: changed }
-  assert.equal(await finishKill(redis, kill.epoch, text, COUNTS, null), true)
+  assert.equal(await finishKill(redis, kill.epoch, text, COUNTS, null, null), true)
 })
 
 test('a kill that nobody subscribes to is in the log alone', async () => {
   await store(anAgent())
   const kill = await killed()
-  await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null)
+  await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null, null)
   assert.equal((await eventsOf('agent_killed')).length, 1)
   assert.equal(await redis.exists(REDIS_KEYS.outbox, REDIS_KEYS.killMails), 0)
 })
@@ -338,7 +340,7 @@ async function age(kill: PublishedKill, ms: number): Promise<void> {
     last_published_ms: last_published_ms - ms,
     finish_after_ms: finish_after_ms - ms,
   }
-  await redis.hset(REDIS_KEYS.kills, kill.epoch, JSON.stringify(record))
+  await redis.hset(REDIS_KEYS.kills, String(kill.epoch), JSON.stringify(record))
 }
 
 test('a kill whose process has died is completed from the stored acknowledgements', async () => {
@@ -566,3 +568,176 @@ test('a beat says that an edge is there, finds the epoch, and forgets edges that
   assert.deepEqual((await redis.zrange(REDIS_KEYS.edgeBeats, '0', '-1')).sort(), ['b', 'late'])
   assert.equal(await redis.hexists(REDIS_KEYS.edges, 'a'), 0)
 })
+
+const receipts = async (): Promise<readonly StoredReceipt[]> => {
+  const ids = await redis.zrange(REDIS_KEYS.killReceiptIndex(ORG), '0', '-1')
+  const texts = await Promise.all(ids.map((id) => redis.hget(REDIS_KEYS.killReceipts(ORG), id)))
+  assert.equal(await redis.hlen(REDIS_KEYS.killReceipts(ORG)), ids.length)
+  return texts.map((text) => JSON.parse(text ?? 'null') as StoredReceipt)
+}
+
+test('a kill has a receipt from its first moment, and a repeated kill one of its own', async () => {
+  await store(anAgent({ agent_name: 'bot' }), [aKey('one')])
+  const first = await killed()
+  const second = await killed({ reason: 'once more' })
+  const [one, two, ...others] = await receipts()
+  assert.deepEqual(others, [])
+  const { record } = first
+  assert.deepEqual(one, record.receipt)
+  assert.equal(one?.agent_name, 'bot')
+  assert.equal(one.reason, 'it misbehaves')
+  assert.equal(one.triggered_by, 'ops@example.com')
+  assert.equal(one.credentials_revoked, 1)
+  assert.equal(one.repeated, false)
+  assert.equal(one.counted_at, null, 'no edge has answered')
+  assert.equal(one.complete, false)
+  assert.deepEqual(two, second.record.receipt)
+  assert.equal(two?.repeated, true)
+  assert.equal(two.reason, 'once more')
+  assert.equal(two.killed_at, one.killed_at)
+  assert.notEqual(two.kill_id, one.kill_id)
+})
+
+test('a change that a kill lost against leaves no receipt, and an unknown agent neither', async () => {
+  assert.equal(await publishKill(parts(), ORDER), null)
+  assert.deepEqual(await receipts(), [])
+})
+
+test('the receipt of a kill whose process has died is completed by the sweeper, with a row per edge', async () => {
+  await store(anAgent())
+  await anEdge('a')
+  await anEdge('b')
+  const kill = await killed()
+  await acknowledge(kill.epoch, 'a', 2)
+  await acknowledge(kill.epoch, 'b', 3)
+  await sweep()
+  const [receipt] = await receipts()
+  assert.equal(receipt?.complete, true)
+  assert.equal(receipt.in_flight_requests_terminated, 5)
+  assert.ok(receipt.counted_at)
+  assert.deepEqual(
+    Object.fromEntries(receipt.edges.map(({ edge_id, terminated }) => [edge_id, terminated])),
+    { a: 2, b: 3 },
+  )
+  for (const { acknowledged_ms } of receipt.edges)
+    assert.ok(acknowledged_ms !== null && acknowledged_ms <= receipt.propagation_ms)
+  const [event] = await eventsOf('agent_killed')
+  assert.equal(event?.data['kill_id'], receipt.kill_id)
+})
+
+test('an edge that acknowledges late is added to the receipt, and until then it is listed first', async () => {
+  await store(anAgent())
+  await anEdge('prompt')
+  await anEdge('silent')
+  const kill = await killed()
+  await acknowledge(kill.epoch, 'prompt', 1)
+  await age(kill, LEASE_MS + 1000)
+  await sweep()
+  const rows = async () =>
+    (await receipts())[0]?.edges.map(({ edge_id, acknowledged_ms }) => [
+      edge_id,
+      acknowledged_ms !== null,
+    ])
+  assert.deepEqual(await rows(), [
+    ['silent', false],
+    ['prompt', true],
+  ])
+  assert.equal((await receipts())[0]?.complete, false)
+  await acknowledge(kill.epoch, 'silent', 4)
+  await sweep()
+  const [receipt] = await receipts()
+  assert.equal(receipt?.complete, true)
+  assert.equal(receipt.in_flight_requests_terminated, 5)
+  assert.equal(receipt.edges.length, 2)
+  for (const { acknowledged_ms } of receipt.edges) assert.notEqual(acknowledged_ms, null)
+})
+
+test('an edge that never acknowledges stays in the receipt after its lease', async () => {
+  await store(anAgent())
+  await anEdge('lost')
+  const kill = await killed()
+  await age(kill, LEASE_MS + 1000)
+  await sweep()
+  await anEdge('lost', LEASE_MS + 2000)
+  await sweep()
+  const [receipt] = await receipts()
+  assert.deepEqual(receipt?.edges, [
+    { edge_id: 'lost', region: '', acknowledged_ms: null, terminated: 0, unconfirmed: 0 },
+  ])
+  assert.deepEqual(await records(), {})
+})
+
+test('the newest 1,000 receipts are kept', async () => {
+  await store(anAgent())
+  const old = Array.from({ length: RECEIPTS_MAX + 5 }, (_, i) => `kil_${i}`)
+  const index = REDIS_KEYS.killReceiptIndex(ORG)
+  await redis.zadd(index, ...old.flatMap((id, i) => [String(i), id]))
+  await redis.hset(REDIS_KEYS.killReceipts(ORG), ...old.flatMap((id) => [id, '{}']))
+  const kill = await killed()
+  await sweep()
+  const ids = await redis.zrange(index, '0', '-1')
+  assert.equal(ids.length, RECEIPTS_MAX)
+  assert.equal(ids[0], 'kil_6')
+  assert.equal(ids.at(-1), kill.record.receipt?.kill_id)
+  assert.equal((await receipts()).length, RECEIPTS_MAX)
+})
+
+test('a receipt that was removed with its organization is not written again', async () => {
+  await store(anAgent())
+  await killed()
+  await redis.del(REDIS_KEYS.killReceipts(ORG), REDIS_KEYS.killReceiptIndex(ORG))
+  await sweep()
+  assert.equal((await eventsOf('agent_killed')).length, 1)
+  assert.equal(await redis.exists(REDIS_KEYS.killReceipts(ORG)), 0)
+})
+
+test('a kill in progress that version 0.2 has written is completed without a receipt', async () => {
+  await store(anAgent())
+  const kill = await killed()
+  const { receipt: _, ...record } = kill.record
+  await redis.hset(REDIS_KEYS.kills, String(kill.epoch), JSON.stringify(record))
+  await sweep()
+  const [event] = await eventsOf('agent_killed')
+  assert.equal(event?.data['kill_id'], undefined)
+  assert.deepEqual(await records(), {})
+})
+
+test('a receipt keeps at most 200 edges, those that did not acknowledge among them', async () => {
+  const rows = Array.from({ length: RECEIPT_ROWS_MAX + 50 }, (_, i) => ({
+    edge_id: `edge-${i}`,
+    region: 'r',
+    acknowledged_ms: i % 50 === 49 ? null : i / 10,
+    terminated: 1,
+    unconfirmed: 0,
+  }))
+  const receipt = withCounts(aReceipt, COUNTS, rows, {
+    counted_at: EARLIER,
+    still_usable_keys: rows.map(({ edge_id }) => edge_id),
+  })
+  assert.equal(receipt.edges.length, RECEIPT_ROWS_MAX)
+  assert.equal(receipt.still_usable_keys.length, RECEIPT_ROWS_MAX)
+  const silent = receipt.edges.slice(0, 5).map(({ acknowledged_ms }) => acknowledged_ms)
+  assert.deepEqual(silent, [null, null, null, null, null])
+  assert.equal(receipt.propagation_ms, 25)
+})
+
+const aReceipt: StoredReceipt = {
+  kill_id: 'kil_1',
+  agent_id: 'agt_a',
+  agent_name: 'a',
+  requested_at: EARLIER,
+  killed_at: EARLIER,
+  repeated: false,
+  reason: null,
+  triggered_by: 'system',
+  kill_method: 'auto_injection',
+  credentials_revoked: 0,
+  counted_at: null,
+  complete: false,
+  in_flight_requests_terminated: 0,
+  propagation_ms: 0,
+  edges: [],
+  still_usable_keys: [],
+  last_request: null,
+  requests_last_hour: 0,
+}

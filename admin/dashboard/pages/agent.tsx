@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import type { Agent, Baseline, ActivityEntry, Page, Receipt, Scope } from '../api-types.ts'
+import type { Agent, Baseline, ActivityEntry, Kill, Page, Receipt, Scope } from '../api-types.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
@@ -9,6 +9,7 @@ import { EntryTable } from '../parts/entry-table.tsx'
 import { TextField } from '../parts/fields.tsx'
 import { Keys } from '../parts/keys.tsx'
 import { KillDialog, KillReceipt } from '../parts/kill.tsx'
+import { killColumns } from '../parts/kill-rows.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { Reactivate } from '../parts/reactivate.tsx'
 import { Table } from '../parts/table.tsx'
@@ -20,6 +21,7 @@ import { useLoad } from '../use-load.ts'
 import { useNames } from '../use-names.ts'
 
 const ENTRIES_SHOWN = 20
+const KILLS_SHOWN = 5
 const EVERY_MS = 5000
 
 export function AgentPage({ agent_id }: { agent_id: string }) {
@@ -51,6 +53,7 @@ export function AgentPage({ agent_id }: { agent_id: string }) {
                 mayHaveMore={value.status === 'active'}
               />
             </section>
+            <Kills agent_id={agent_id} state={value.status} />
             <Learned path={`${path}/baseline`} />
             <Recent agent_id={agent_id} />
           </>
@@ -197,6 +200,37 @@ function Scopes({ agent_id }: { agent_id: string }) {
           <a href={linkTo(['scopes', 'new'], { agent_id })}>Add a scope</a>
         </p>
       )}
+    </section>
+  )
+}
+
+function Kills({ agent_id, state }: { agent_id: string; state: Agent['status'] }) {
+  const query = { agent_id, limit: String(KILLS_SHOWN) }
+  const kills = useLoad<Page<Kill>>(withQuery('/admin/kills', query), EVERY_MS)
+  // A kill is in the list at once, not at the next interval.
+  useEffect(() => kills.reload(), [state])
+  if (kills.value?.data.length === 0) return null
+  return (
+    <section>
+      <h2>Kills</h2>
+      <Loaded from={kills}>
+        {({ data, next_cursor }) => (
+          <>
+            <Table
+              caption="Kills of this agent"
+              rows={data}
+              keyOf={({ kill_id }) => kill_id}
+              empty=""
+              columns={killColumns(true)}
+            />
+            {next_cursor !== null && (
+              <p>
+                <a href={linkTo(['kills'], { agent_id })}>View all kills</a>
+              </p>
+            )}
+          </>
+        )}
+      </Loaded>
     </section>
   )
 }

@@ -6,6 +6,8 @@ const TONES: Readonly<Record<string, string>> = {
   active: 'good',
   allowed: 'good',
   ok: 'good',
+  complete: 'good',
+  incomplete: 'warn',
   delivered: 'good',
   pass: 'good',
   killed: 'bad',

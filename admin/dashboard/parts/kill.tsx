@@ -4,8 +4,8 @@ import type { Agent, Receipt } from '../api-types.ts'
 import { linkTo } from '../place.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
+import { EdgeRows } from './edge-rows.tsx'
 import { TextField } from './fields.tsx'
-import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
 /** Short, since it may be typed in a hurry and can be undone by a reactivation. */
@@ -70,27 +70,16 @@ export function KillReceipt({ receipt }: { receipt: Receipt }) {
       </p>
       <p>
         Calls in flight ended: {receipt.in_flight_requests_terminated} · keys revoked:{' '}
-        {receipt.credentials_revoked} · heard everywhere in {receipt.propagation_ms} ms · killed{' '}
+        {receipt.credentials_revoked} · last acknowledged after {receipt.propagation_ms} ms · killed{' '}
         <Time at={receipt.killed_at} />
+        {receipt.kill_id !== null && (
+          <>
+            {' '}
+            · <a href={linkTo(['kills', receipt.kill_id])}>Permanent link to this receipt</a>
+          </>
+        )}
       </p>
-      <Table
-        caption="Edges"
-        rows={edges}
-        keyOf={({ edge_id }) => edge_id}
-        empty="No live edges."
-        columns={[
-          { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
-          { head: 'Region', cell: ({ region }) => region },
-          {
-            head: 'Confirmed',
-            isNumber: true,
-            cell: ({ acknowledged_ms: ms }) =>
-              ms === null ? 'not yet' : `after ${ms.toFixed(1)} ms`,
-          },
-          { head: 'Calls ended', isNumber: true, cell: ({ terminated }) => terminated },
-          { head: 'Unconfirmed', isNumber: true, cell: ({ unconfirmed }) => unconfirmed },
-        ]}
-      />
+      <EdgeRows edges={edges} />
       {keys.length > 0 && (
         <p>
           <strong>Organization keys it used in the last day still work</strong> for others:{' '}

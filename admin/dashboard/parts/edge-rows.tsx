@@ -1,0 +1,23 @@
+import type { Kill } from '../api-types.ts'
+import { Table } from './table.tsx'
+
+/** What each edge did for a kill. */
+export const EdgeRows = ({ edges }: { edges: Kill['edges'] }) => (
+  <Table
+    caption="Edges"
+    rows={edges}
+    keyOf={({ edge_id }) => edge_id}
+    empty="No live edges."
+    columns={[
+      { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
+      { head: 'Region', cell: ({ region }) => region },
+      {
+        head: 'Confirmed',
+        isNumber: true,
+        cell: ({ acknowledged_ms: ms }) => (ms === null ? 'no' : `after ${ms.toFixed(1)} ms`),
+      },
+      { head: 'Calls ended', isNumber: true, cell: ({ terminated }) => terminated },
+      { head: 'Unconfirmed', isNumber: true, cell: ({ unconfirmed }) => unconfirmed },
+    ]}
+  />
+)

@@ -1,0 +1,97 @@
+import { type Static, Type } from 'typebox'
+import type { StoredReceipt } from '../../core/kill/kill-receipt.ts'
+import { KILL_METHODS } from '../../core/kill/kill-record.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { Id, ListOf, Nullable, PageQuery, Strict, Timestamp } from '../http/common-schemas.ts'
+import { defineRoute, type Route } from '../http/define-route.ts'
+import { answer, notFound } from '../http/outcome.ts'
+import { listPage } from '../resources/list-page.ts'
+import { readRecord, readRecords } from '../resources/records.ts'
+import { EdgeReceiptView } from './kill-routes.ts'
+
+const Count = Type.Integer({ minimum: 0 })
+
+/** The kept receipt of a kill. */
+export const KillView = Strict({
+  kill_id: Type.String(),
+  agent_id: Type.String(),
+  agent_name: Type.String({ description: 'At the time of the kill' }),
+  requested_at: Timestamp,
+  killed_at: Type.String({
+    format: 'date-time',
+    description: 'Of a repeated kill, the time of the first',
+  }),
+  repeated: Type.Boolean({ description: 'The agent was killed already' }),
+  reason: Nullable(Type.String()),
+  triggered_by: Type.String({ description: 'E-mail of the operator, or system' }),
+  kill_method: Type.Enum([...KILL_METHODS]),
+  credentials_revoked: Count,
+  counted_at: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When the counts were written last; null while the kill is in progress',
+    }),
+  ),
+  complete: Type.Boolean({
+    description:
+      'Every edge has acknowledged, or its lease has certainly expired, and no call is unconfirmed',
+  }),
+  in_flight_requests_terminated: Count,
+  propagation_ms: Count,
+  edges: Type.Array(EdgeReceiptView, { description: 'At most 200, the silent ones first' }),
+  still_usable_keys: Type.Array(Type.String()),
+  last_request: Nullable(Type.String({ description: 'Path of the last call before the kill' })),
+  requests_last_hour: Count,
+})
+
+const viewOf = (receipt: StoredReceipt): Static<typeof KillView> => ({
+  ...receipt,
+  edges: [...receipt.edges],
+  still_usable_keys: [...receipt.still_usable_keys],
+})
+
+const tag = 'kill'
+
+export const receiptRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/admin/kills',
+    role: 'viewer',
+    tag,
+    summary: 'List the receipts of the newest 1,000 kills, newest first',
+    query: Strict({
+      agent_id: Type.Optional(Type.String({ maxLength: 128 })),
+      ...PageQuery,
+    }),
+    answers: { 200: ListOf(KillView) },
+    handle: async ({ context: { redis }, actor: { organization_id }, query }) => {
+      const { agent_id } = query
+      return await listPage<StoredReceipt>(
+        {
+          redis,
+          index: REDIS_KEYS.killReceiptIndex(organization_id),
+          read: (ids) => readRecords(redis, REDIS_KEYS.killReceipts(organization_id), ids),
+          ...(agent_id === undefined
+            ? {}
+            : { matches: (receipt) => receipt.agent_id === agent_id }),
+        },
+        query,
+        (receipts) => receipts.map(viewOf),
+      )
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/admin/kills/:kill_id',
+    role: 'viewer',
+    tag,
+    summary: 'Read the receipt of a kill. It is updated when an edge acknowledges late',
+    params: Strict({ kill_id: Id('Of a kill') }),
+    answers: { 200: KillView },
+    handle: async ({ context: { redis }, actor: { organization_id }, params: { kill_id } }) => {
+      const receipts = REDIS_KEYS.killReceipts(organization_id)
+      const found = await readRecord<StoredReceipt>(redis, receipts, kill_id)
+      return found === null ? notFound() : answer(200, viewOf(found.record))
+    },
+  }),
+]
