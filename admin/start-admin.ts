@@ -3,7 +3,9 @@ import type { Logger } from 'pino'
 import { mintKey } from '../core/api-key.ts'
 import { Acknowledgements } from '../core/control/acknowledgements.ts'
 import { startBeacon } from '../core/control/beacon.ts'
+import { announceOutages } from '../core/redis/announce-outages.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
+import { writeProblem } from '../core/redis/connection-problem.ts'
 import { CHANNELS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { LiveKeyRing } from '../core/live-key-ring.ts'
@@ -53,10 +55,12 @@ export async function startAdmin(
     name: `${name}-sub`,
     role: 'subscription',
   })
+  const stopAnnouncing = announceOutages(redis, log, () => writeProblem(redis))
   const acknowledgements = new Acknowledgements(redis, nowMs)
   const tokenUses = new LastUses(redis, () => new Date())
   const stops: (() => void | Promise<unknown>)[] = [
     () => disconnect(redis),
+    stopAnnouncing,
     () => disconnect(subscription),
     () => tokenUses.stop(),
   ]

@@ -268,12 +268,13 @@ export const REASONS = {
   },
   gateway_unavailable: {
     status: 503,
-    message: 'The gateway is temporarily unavailable. Nothing was forwarded. Try again shortly.',
+    message:
+      'The gateway is temporarily unavailable. Nothing was forwarded. Try again shortly; details.cause, if present, says why.',
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
       'No decision could be made: the policy store is unavailable, no processor is running, or its liveness lease has expired. Nothing was forwarded.',
-    cure: 'Run `agw doctor` and check `/readyz`.',
+    cure: 'See `details.cause`, run `agw doctor` and check `/readyz`.',
   },
 } as const satisfies Record<string, ReasonRow>
 

@@ -4,6 +4,7 @@ import { raiseAlert } from '../core/alerts/raise-alert.ts'
 import type { EdgeNumber } from '../core/metrics/metric-catalogue.ts'
 import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
+import { connectionProblem } from '../core/redis/connection-problem.ts'
 import { storeAccess } from '../core/redis/store-access.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { warmScanner } from '../core/scanner/warm-scanner.ts'
@@ -39,6 +40,9 @@ const FOUND_OUT_MS = 1_000
 const SCAN_WORKERS = 2
 /** Large bodies that wait for a thread, in memory; further ones are refused with 503. */
 const SCAN_QUEUE_LIMIT = 32
+
+/** For the caller of a refused call. */
+const NO_LEASE = 'this edge cannot prove that it receives kills, so it accepts no calls'
 
 const nowMs = (): number => performance.now()
 
@@ -142,6 +146,8 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
     return installation
   }
   await readDeploymentId().catch(() => undefined)
+  const whyUnavailable = (error: unknown): string | null =>
+    connectionProblem(commands, error) ?? (lease.isHeld ? null : NO_LEASE)
   const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
   await pool.warm()
   const services: DecisionServices = {
@@ -150,6 +156,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
     uses,
     tokens,
     mayServe: () => lease.isHeld,
+    whyUnavailable,
     settled: () => stall.settled(),
     pool,
     autoKill: makeAutoKiller({
@@ -187,6 +194,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
       nowMs,
       report: () => reportStreams(edge),
     }),
+    whyUnavailable,
     begin: (headers) => beginRecord(headers, edge_id, nowMs),
     decide: (headers, io, record) => decideCall(services, headers, io, record),
   }

@@ -67,12 +67,14 @@ export function forwardRequests(
   }
 }
 
+const STARTING =
+  'The admin API is starting again. Kills are served meanwhile. Try again in a few seconds.'
 const CHUNKED = ['transfer-encoding', 'chunked']
 
 function unavailable(response: ServerResponse): void {
   const request_id = mintId('req')
   const { status, headers, body } = errorReply(
-    { kind: 'refusal', error: 'gateway_unavailable' },
+    { kind: 'refusal', error: 'gateway_unavailable', message: STARTING },
     request_id,
   )
   const text = JSON.stringify(body)

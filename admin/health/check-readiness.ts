@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { liveEdges } from '../../core/control/live-edges.ts'
+import { writeProblem } from '../../core/redis/connection-problem.ts'
 import { storeProblem } from '../bootstrap/store-lost.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { Strict } from '../http/common-schemas.ts'
@@ -19,24 +20,30 @@ export const Readiness = Strict({
   live_edges: Type.Integer(),
 })
 
-/** Ready when the store answers, an edge holds its lease, and a probe through listener and ext-proc came back. */
+/** Ready when the store accepts writes, an edge holds its lease, and a probe through listener and ext-proc came back. */
 export async function checkReadiness({
   redis,
   settings,
   keyProblem,
 }: AdminContext): Promise<Readiness> {
-  const [live, store, proxy] = await Promise.all([
+  const [problem, live, store, proxy] = await Promise.all([
+    writeProblem(redis),
     liveEdges(redis, settings.killLease_ms).catch(() => null),
     storeProblem(redis, settings.organizationId).catch(() => null),
     probeProxy(settings),
   ])
   const live_edges = live?.size ?? 0
   const parts = {
-    redis: live === null ? 'the store is unavailable' : 'ok',
+    redis: problem ?? 'ok',
     store: store ?? 'ok',
-    edges: live_edges > 0 ? 'ok' : 'no edge has sent a heartbeat within its lease',
+    edges: edgesPart(live?.size ?? null),
     proxy: proxy ?? 'ok',
     encryption_key: keyProblem() ?? 'ok',
   }
   return { ready: Object.values(parts).every((part) => part === 'ok'), parts, live_edges }
+}
+
+function edgesPart(live: number | null): string {
+  if (live === null) return 'unknown while the store is unavailable'
+  return live > 0 ? 'ok' : 'no edge has sent a heartbeat within its lease'
 }

@@ -1,8 +1,14 @@
+import { connectionProblem } from '../../core/redis/connection-problem.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Refusal } from './outcome.ts'
 
 /** Maps an error of the framework, parser or store to a refusal; null for a bug. */
-export function refusalOfError(error: unknown, body_limit_bytes: number): Refusal | null {
+export function refusalOfError(
+  error: unknown,
+  body_limit_bytes: number,
+  redis: RedisClient,
+): Refusal | null {
   if (!(error instanceof Error)) return null
   const { statusCode, code = '' } = error as { statusCode?: number; code?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
@@ -21,5 +27,8 @@ export function refusalOfError(error: unknown, body_limit_bytes: number): Refusa
       error: 'validation_failed',
       details: { issues: [{ path: '', message: error.message.slice(0, 200) }] },
     }
-  return isStoreError(error) ? { kind: 'refusal', error: 'gateway_unavailable' } : null
+  if (!isStoreError(error)) return null
+  const cause = connectionProblem(redis, error)
+  const message = `The store is unavailable: ${cause}. Then try again.`
+  return { kind: 'refusal', error: 'gateway_unavailable', message, details: { cause } }
 }

@@ -8,6 +8,7 @@ import {
 } from 'fastify'
 import { mintId } from '../../core/api-key.ts'
 import { KeptAnswers } from '../changes/kept-answers.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import { isKillRequest } from '../kill/is-kill-request.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
 import type { ListenerKind } from '../sign-in/source-address.ts'
@@ -57,7 +58,8 @@ export async function buildServer(
     clientErrorHandler: answerClientError,
     serverFactory: (serve) => serverOf(serve, forward, context.load),
     frameworkErrors: (error, request, reply) => {
-      void refuse(reply, refusalOfError(error, BODY_LIMIT_BYTES) ?? INTERNAL, request.id)
+      const refusal = refusalOfError(error, BODY_LIMIT_BYTES, context.redis)
+      void refuse(reply, refusal ?? INTERNAL, request.id)
     },
   })
   const isAllowedHost = allowedHosts(context.settings)
@@ -82,7 +84,7 @@ export async function buildServer(
       'answered',
     )
   })
-  answerProblems(app)
+  answerProblems(app, context.redis)
   if (forward !== null) {
     registerRoutes(app, context, new KeptAnswers(context), killRoutes, listener)
     await app.ready()
@@ -96,12 +98,12 @@ export async function buildServer(
 }
 
 /** What no route answers, and what a handler throws. */
-function answerProblems(app: FastifyInstance): void {
+function answerProblems(app: FastifyInstance, redis: RedisClient): void {
   app.setNotFoundHandler((request, reply) =>
     refuse(reply, { kind: 'refusal', error: 'not_found' }, request.id),
   )
   app.setErrorHandler((error, request, reply) => {
-    const refusal = refusalOfError(error, BODY_LIMIT_BYTES)
+    const refusal = refusalOfError(error, BODY_LIMIT_BYTES, redis)
     if (refusal === null) request.log.error({ err: error }, 'unhandled error in a request handler')
     else if (refusal.error === 'gateway_unavailable')
       request.log.warn({ err: error }, 'the store is unavailable')

@@ -1,5 +1,7 @@
 import { checkDurability } from '../../admin/bootstrap/check-durability.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { connectionProblem, lastError, writeProblem } from '../../core/redis/connection-problem.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { StoreAccess } from '../../core/redis/store-access.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
@@ -9,25 +11,16 @@ const SKEW_NOTICE_MS = 1_000
 /** Webhook receivers refuse signatures that are more than five minutes old. */
 const SKEW_LIMIT_MS = 60_000
 
-/** Whether the store answers, persists its data and has the same time. */
+/** Whether the store answers, accepts writes, persists its data and has the same time. */
 export async function checkStore(store: StoreAccess): Promise<CheckResult[]> {
   const redis = connectRedis(store, { name: 'agw-doctor', role: 'queue' })
-  let why = `no answer within ${ANSWER_LIMIT_MS / 1000} s`
-  redis.on('error', (error: Error) => {
-    why = error.message
-  })
   try {
     const asked_ms = Date.now()
     const time = await Promise.race([redis.time(), after(ANSWER_LIMIT_MS)])
-    if (time === null)
-      return [
-        failed(
-          'store',
-          `unreachable: ${why}`,
-          'Start the store, or correct REDIS_URL. Until then every call is refused.',
-        ),
-      ]
+    if (time === null) return [unusable(redis, connectionProblem(redis) ?? 'the store is slow')]
     const answered_ms = Date.now()
+    const problem = await writeProblem(redis)
+    if (problem !== null) return [unusable(redis, problem)]
     const { problems, warnings } = await checkDurability(redis)
     const findings = [
       ...problems.map((problem) =>
@@ -45,6 +38,12 @@ export async function checkStore(store: StoreAccess): Promise<CheckResult[]> {
   } finally {
     redis.disconnect()
   }
+}
+
+function unusable(redis: RedisClient, problem: string): CheckResult {
+  const error = lastError(redis)
+  const says = error === '' ? problem : `${problem} (${error})`
+  return failed('store', says, 'Until then calls are refused.')
 }
 
 function skewResult(skew_ms: number): CheckResult {

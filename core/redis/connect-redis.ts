@@ -1,6 +1,7 @@
 import type { ConnectionOptions } from 'node:tls'
 import { clusterConnector } from './cluster-connector.ts'
 import { ClusterMap } from './cluster-map.ts'
+import { noteProblems } from './connection-problem.ts'
 import type { RedisClient } from './run-script.ts'
 import type { StoreAccess } from './store-access.ts'
 import { parseStoreAddress, type StoreAddress } from './store-address.ts'
@@ -62,8 +63,7 @@ export function connectRedis(store: string | StoreAccess, { name, role }: RedisR
   const onUnusable = (error: Error): void => void client?.emit('error', error)
   const reached = howToReach(parseStoreAddress(access.url), access, onUnusable)
   client = new StoreClient({ ...options, ...reached }, limits)
-  // Without a listener an 'error' event would end the process; users of the connection see their commands fail.
-  client.on('error', () => undefined)
+  noteProblems(client)
   if (role === 'subscription') keepPinging(client)
   return client
 }
@@ -128,5 +128,7 @@ function keepPinging(client: RedisClient): void {
   const timer = setInterval(() => {
     if (client.status === 'ready') client.ping().catch(() => undefined)
   }, PING_INTERVAL_MS)
+  // A client that is disconnected between two attempts emits no 'end', and must not keep the process running.
+  timer.unref()
   client.once('end', () => clearInterval(timer))
 }

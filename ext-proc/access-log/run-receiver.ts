@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { HIDDEN_MEMBERS } from '../../core/hidden-members.ts'
+import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
@@ -40,6 +41,7 @@ export async function runReceiver(env: Environment): Promise<void> {
     name: `access-log-${edge_id}`,
     role: 'commands',
   })
+  announceOutages(redis, log)
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
   const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
   let isStopping = false

@@ -23,6 +23,7 @@ import type { Forward, Verdict } from '../verdict/verdict.ts'
 import { writeError } from '../verdict/write-error.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
 import type { CallIo } from './call-io.ts'
+import { causeOf } from './cause-of.ts'
 
 export interface CallStreamParts {
   readonly held: HeldCalls
@@ -35,6 +36,8 @@ export interface CallStreamParts {
   readonly is_strict: boolean
   /** Watches whether the Envoy of this stream keeps streams open; null for one with the product's own configuration. */
   readonly watchOf: (stream: EnvoyStream) => StreamWatch | null
+  /** Why no decision can be made now, for the caller; null if that is not known. */
+  readonly whyUnavailable: (error: unknown) => string | null
   readonly log: { error(data: object, message: string): void }
 }
 
@@ -175,7 +178,10 @@ export class CallStream implements HeldCall, CallIo {
         'a call could not be decided',
       )
       if (record === null) this.#stream.emit('error', { code: INTERNAL, details: 'not decided' })
-      else await this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
+      else {
+        const details = causeOf(this.#parts.whyUnavailable(error))
+        await this.#refuse({ reason: 'gateway_unavailable', details }, record)
+      }
     }
   }
 

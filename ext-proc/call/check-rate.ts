@@ -4,9 +4,12 @@ import { rateValues, type RateValues, refusalHeaders } from '../rate/rate-header
 import type { RateCounter, RateTaken } from '../rate/take-rate.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
+import { causeOf } from './cause-of.ts'
 
 export interface RateServices {
   readonly takeRate: (counter: RateCounter) => Promise<RateTaken>
+  /** Why no decision can be made now, for the caller; null if that is not known. */
+  readonly whyUnavailable: (error: unknown) => string | null
   /** Kills an agent automatically. The call that caused the kill is no longer registered as in flight. */
   readonly autoKill: AutoKiller
 }
@@ -39,8 +42,9 @@ async function judge(
   endpoint: string | null,
   io: CallIo,
 ): Promise<Step<RateValues>> {
-  const taken = await taking.catch(() => null)
-  if (taken === null) return deny('rate', 'gateway_unavailable')
+  const taken = await taking.catch((error: unknown) => ({ kind: 'failed', error }) as const)
+  if (taken.kind === 'failed')
+    return deny('rate', 'gateway_unavailable', causeOf(services.whyUnavailable(taken.error)))
   return taken.kind === 'allowed'
     ? pass(rateValues({ limit, left: taken.left, reset_s: taken.reset_s }))
     : refuse(services, admitted, limit, taken, endpoint, io)

@@ -5,6 +5,7 @@ import { deny, pass } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import { type AdmissionServices, admitCall } from './admit-call.ts'
 import type { CallIo } from './call-io.ts'
+import { causeOf } from './cause-of.ts'
 import { checkBodyOverrides } from './check-body-overrides.ts'
 import { checkRate, type RateServices } from './check-rate.ts'
 import { checkTools } from './check-tools.ts'
@@ -43,7 +44,8 @@ export async function decideCall(
   io: CallIo,
   record: CallRecord,
 ): Promise<Verdict> {
-  if (!services.mayServe()) return deny('lease', 'gateway_unavailable')
+  const { mayServe, whyUnavailable } = services
+  if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
   const named = services.installation()
   const installation = typeof named === 'string' ? named : await named
 

@@ -10,6 +10,7 @@ import { inspectResponse } from '../response/inspect-response.ts'
 import { deny } from '../verdict/step.ts'
 import type { Verdict } from '../verdict/verdict.ts'
 import type { AdmittedCall } from './admit-call.ts'
+import { causeOf } from './cause-of.ts'
 import type { FilledCredential } from './fill-credential.ts'
 import type { SentBody } from './buffer-body.ts'
 import { retryOf } from './retry-of.ts'
@@ -18,6 +19,8 @@ export interface ForwardServices {
   readonly killBoard: Pick<KillBoard, 'killedAt'>
   /** Whether the liveness lease is held. */
   readonly mayServe: () => boolean
+  /** Why no decision can be made now, for the caller; null if that is not known. */
+  readonly whyUnavailable: (error: unknown) => string | null
   readonly pool: ScanPool
   readonly settings: {
     readonly max_body_bytes: number
@@ -46,13 +49,13 @@ export function forwardCall(
   { body, credential, installation, rate, lists_tools, has_body }: PassedSteps,
   record: Pick<CallRecord, 'note' | 'foundInResponse'>,
 ): Verdict {
-  const { killBoard, mayServe, pool, settings } = services
+  const { killBoard, mayServe, whyUnavailable, pool, settings } = services
   const { head, agent, integration, target, outgoing } = call
   const { cookie, remove } = outgoing
   // The last check before the verdict. Nothing is awaited between here and the response.
   const killed_at = killBoard.killedAt(agent.organization_id, agent.agent_id)
   if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at }, { status: 503 })
-  if (!mayServe()) return deny('lease', 'gateway_unavailable')
+  if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
   record.note('credential', 'pass')
   const asks_events = head.method === 'GET' && acceptsEvents(outgoing.headers)
   const inspector = inspectResponse({

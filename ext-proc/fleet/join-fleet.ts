@@ -1,5 +1,6 @@
 import { startBeacon } from '../../core/control/beacon.ts'
 import { STORE_FORMAT } from '../../core/control/control-message.ts'
+import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { followKeyFile } from '../../core/follow-key-file.ts'
 import { LiveKeyRing } from '../../core/live-key-ring.ts'
 import { parseKeyRing } from '../../core/seal.ts'
@@ -25,7 +26,7 @@ interface FleetParts {
   readonly settings: EdgeSettings
   readonly connections: EdgeConnections
   readonly uses: AgentUses
-  readonly log: { warn(data: object, message: string): void }
+  readonly log: Record<'warn' | 'info', (data: object, message: string) => void>
 }
 
 /** The state of an edge: kill flags, policy, lease, calls in flight. */
@@ -51,6 +52,7 @@ export async function joinFleet({
 }: FleetParts): Promise<Membership> {
   const { edgeId: edge_id, processId: process_id, region, killLease_ms: lease_ms } = settings
   const { commands, subscription, urgent } = connections
+  announceOutages(commands, log)
   const held = new HeldCalls()
   const now = (): Date => new Date()
   const restoreLost = makeRestorer({ redis: commands, lease_ms, edge_id, now, log })

@@ -576,8 +576,10 @@ describe('the store', () => {
     const away = await service.call('GET', '/admin/agents')
     assert.equal(away.status, 503)
     assert.equal(away.body.error, 'gateway_unavailable')
+    assert.match(String(away.body.details.cause), /^the store closed|does not exist/)
     const unready = await service.call('GET', '/readyz')
-    assert.equal(unready.body.parts.redis, 'the store is unavailable')
+    assert.match(unready.body.parts.redis, /socket file of REDIS_URL does not exist|refused/)
+    assert.match((await service.call('GET', '/metrics')).text, /^agw_store_up 0$/m)
     assert.equal((await service.call('GET', '/healthz')).status, 200)
     await own.start()
     await until(

@@ -50,7 +50,7 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'a call is decided without the lease',
     file: 'ext-proc/call/decide-call.ts',
-    find: "if (!services.mayServe()) return deny('lease', 'gateway_unavailable')",
+    find: "if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))",
     replace: '',
   },
   {
@@ -64,7 +64,7 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'without an answer of the store there is no rate limit',
     file: 'ext-proc/call/check-rate.ts',
-    find: "return deny('rate', 'gateway_unavailable')",
+    find: "return deny('rate', 'gateway_unavailable', causeOf(services.whyUnavailable(taken.error)))",
     replace: 'return pass(rateValues({ limit, left: limit, reset_s: 60 }))',
   },
   {

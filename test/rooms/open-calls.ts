@@ -37,6 +37,7 @@ export function openCalls(): {
       begin: (received) => beginRecord(received, 'edge-1', () => 0),
       decide: (received, io, record) => decideCall({ ...services, pool }, received, io, record),
       watchOf: () => null,
+      whyUnavailable: () => null,
       is_strict: false,
       log: { error: (data, message) => console.error(message, data) },
     })

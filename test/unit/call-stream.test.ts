@@ -108,6 +108,7 @@ class Call {
       },
       is_strict: options.is_strict ?? false,
       watchOf: () => options.watch ?? null,
+      whyUnavailable: () => 'the store is full',
       log: { error: (_data, message) => void this.errors.push(message) },
     })
   }

@@ -151,6 +151,12 @@ for (const [change, answer, events] of ORDER)
     assert.deepEqual(decided.steps.filter(isDenied), [`${step} deny`], 'one refusal in the record')
   })
 
+test('a call that the store cannot count is refused with what the store said', async () => {
+  const { verdict } = await decide({ rate: new Error('OOM command not allowed') })
+  assert.ok(verdict.kind === 'deny')
+  assert.deepEqual(verdict.denial.details, { cause: 'the store is full' })
+})
+
 test('of two errors the one of the earlier step answers', async () => {
   for (const [at, [change, answer]] of ORDER.entries())
     for (const [later, other] of ORDER.slice(at + 1)) {

@@ -233,6 +233,7 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
       rejected: () => undefined,
     },
     mayServe: () => (lease.length > 1 ? lease.shift() : lease[0]) === true,
+    whyUnavailable: (error) => (error === null ? null : 'the store is full'),
     settled: () =>
       change.has_stalled === true ? Promise.resolve().then(() => note('settled')) : null,
     pool: poolOf(change, note),
