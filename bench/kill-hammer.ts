@@ -18,7 +18,7 @@ const PHASE_MS = 25
 const fleet = await startFleet({
   envoys: 'each',
   edges: Array.from({ length: EDGES }, () => ({})),
-  imports: [fromRoot('test', 'kit', 'slow-fills.mjs')],
+  program: fromRoot('test', 'kit', 'slow-fills.mjs'),
 })
 try {
   const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/hammer`)

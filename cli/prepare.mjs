@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundlePrograms } from './bundle-programs.mjs'
 import { installPackages } from './install-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -32,6 +33,7 @@ export async function prepare() {
       'The build failed',
     )
   removeOrphans()
+  await bundlePrograms(root).catch((error) => fail(`The build failed: ${error.message}`))
   writeFileSync(stamp, sources)
 }
 
@@ -39,6 +41,7 @@ function hashSources() {
   const hash = createHash('sha256')
   for (const file of [
     'package-lock.json',
+    join('cli', 'bundle-programs.mjs'),
     ...PROJECTS.map(configOf),
     ...SOURCES.flatMap(filesBelow),
   ])

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { fromRoot } from '../../core/root.ts'
 
 /** Unix sockets on which the thread serves what came to a listener. */
 export type ApiSockets = Readonly<Record<'api' | 'envoy', string>>
@@ -62,7 +63,7 @@ interface Running {
 }
 
 async function start({ sockets, onTokenMade }: ApiThreadParts): Promise<Running> {
-  const worker = new Worker(new URL('../api-thread.js', import.meta.url), { workerData: sockets })
+  const worker = new Worker(fromRoot('dist', 'admin', 'api-thread.js'), { workerData: sockets })
   let error = ''
   worker.on('error', (cause) => {
     error = String(cause)

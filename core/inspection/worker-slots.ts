@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import { fromRoot } from '../root.ts'
 import type { ScanJob, ScanReply } from './answer-job.ts'
 import type { JobOwner } from './job-owner.ts'
 
@@ -184,7 +185,7 @@ export class WorkerSlots {
   }
 
   #hire(slot: Slot): Worker {
-    const url = this.#limits.worker_url ?? new URL('./scan-worker.js', import.meta.url)
+    const url = this.#limits.worker_url ?? fromRoot('dist', 'core', 'inspection', 'scan-worker.js')
     const maxOldGenerationSizeMb = this.#limits.heap_mb ?? HEAP_MB
     const worker = new Worker(url, { resourceLimits: { maxOldGenerationSizeMb } })
     worker.on('message', (reply: ScanReply) => {

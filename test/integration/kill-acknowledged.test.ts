@@ -16,7 +16,7 @@ before(async () => {
   fleet = await startFleet({
     edges: [{}, {}],
     envoys: 'each',
-    imports: [fromRoot('test', 'kit', 'slow-fills.mjs')],
+    program: fromRoot('test', 'kit', 'slow-fills.mjs'),
   })
 })
 

@@ -1,5 +1,5 @@
-// Loaded by an ext-proc before it starts (node --import): answers to reads of agents and keys arrive late, so that a fill
-// of a cache that began before a kill ends after it.
+// An ext-proc to which answers to reads of agents and keys arrive late, so that a fill of a cache that began before a kill
+// ends after it. The program itself has its store client in the same file, where nothing can be put between.
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { Redis } from 'ioredis'
@@ -16,3 +16,6 @@ Redis.prototype.evalsha = async function (sha, ...rest) {
   if (slow.has(sha)) await new Promise((resolve) => setTimeout(resolve, Math.random() * SLOWEST_MS))
   return answer
 }
+
+const { runEdge } = await import('../../dist/ext-proc/run-edge.js')
+await runEdge(process.env)

@@ -57,8 +57,8 @@ export interface FleetOptions {
   readonly envoys?: 'one' | 'each'
   readonly env?: Environment
   readonly valkey?: KitValkey
-  /** Modules that an ext-proc loads before it starts, for tests that make it slow on purpose. */
-  readonly imports?: readonly string[]
+  /** Run in place of the ext-proc program, for tests that make it slow on purpose. */
+  readonly program?: string
 }
 
 /** Several edges on one store, with an admin service, Envoy, and an API to call. */
@@ -89,7 +89,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
       startEdge({
         edge_id: `edge-${i + 1}`,
         url: (envoys[i] ?? envoys[0])?.url ?? '',
-        imports: options.imports ?? [],
+        program: options.program ?? fromRoot('dist', 'ext-proc', 'main.js'),
         env: {
           REDIS_URL: edge.redis_url ?? valkey.url,
           AGW_ENCRYPTION_KEY: identity.encryption_key,
@@ -165,14 +165,13 @@ async function startEdge(start: {
   readonly edge_id: string
   readonly url: string
   readonly env: Environment
-  readonly imports: readonly string[]
+  readonly program: string
 }): Promise<FleetEdge> {
   let log = ''
   let child: ChildProcess
   let exited: Promise<unknown>
   const run = async (): Promise<void> => {
-    const args = start.imports.flatMap((file) => ['--import', file])
-    child = spawn(process.execPath, [...args, fromRoot('dist', 'ext-proc', 'main.js')], {
+    child = spawn(process.execPath, [start.program], {
       env: { PATH: process.env['PATH'], ...start.env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -237,7 +237,7 @@ const certificates = await makeCertificates(['localhost', '127.0.0.1'])
 const fleet: Fleet = await startFleet({
   edges: [{}, {}],
   envoys: 'each',
-  imports: [fromRoot('test', 'kit', 'slow-fills.mjs')],
+  program: fromRoot('test', 'kit', 'slow-fills.mjs'),
   env: {
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     AGW_KILL_LEASE_MS: String(LEASE_MS),
