@@ -120,8 +120,8 @@ describe('agw start', () => {
     const dataDir = tempFolder('lost')
     const stack = await startStack({ AGW_DATA_DIR: dataDir })
     const file = join(dataDir, 'deployment-id')
-    const seen = readFileSync(file, 'utf8')
     assert.equal(await stack.stop(), 0)
+    const seen = readFileSync(file, 'utf8')
     rmSync(join(dataDir, 'valkey'), { recursive: true })
     const run = async (...args: string[]) => {
       const ports = await Promise.all([freePort(), freePort(), freePort()])
