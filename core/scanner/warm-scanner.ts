@@ -1,4 +1,5 @@
 import { defaultSettings } from './default-settings.ts'
+import { builtIn } from './patterns/built-in.ts'
 import { scanRequest } from './scan-request.ts'
 
 /** After this many rounds, the code that every call runs has been compiled. */
@@ -17,6 +18,8 @@ const BODIES: readonly (readonly [content_type: string, text: string])[] = [
  * otherwise delay the first scanned call, other calls, and a kill that arrives in the meantime.
  */
 export function warmScanner(): void {
+  const { patterns } = builtIn()
+  for (const [index] of patterns.patterns.entries()) patterns.matcherOf(index)
   const settings = defaultSettings('high')
   for (let round = 0; round < ROUNDS; round++)
     for (const [content_type, text] of BODIES)

@@ -50,12 +50,11 @@ test('every pattern has examples, near-misses, a unique snake_case name and a ga
 
 test('without the gates no near-miss of any pattern would be found that the gates hide', () => {
   const ungated = BUILT_IN_PATTERNS.map((pattern) => ({ ...pattern, gates: [] }))
-  const { matchers } = compilePatterns(ungated, ALL_WORDS, [[], []])
-  assert.equal(matchers.length, ungated.length)
+  const { matcherOf } = compilePatterns(ungated, ALL_WORDS, [[], []])
   for (const [index, pattern] of ungated.entries()) {
     for (const text of pattern.misses) {
       assert.equal(
-        matchers[index]?.test(text.toLowerCase()),
+        matcherOf(index).test(text.toLowerCase()),
         false,
         `${index} ${pattern.name}: ${text}`,
       )

@@ -6,8 +6,9 @@ import { buildGateProgram, type CompiledGate, type GateProgram } from './gate-pr
 
 export type CompiledPatterns = {
   readonly patterns: readonly Pattern[]
-  readonly matchers: readonly RE2[]
-  /** The same without upper bounds of repetition, which find whatever `matchers` find and cost far less on any text. */
+  /** Compiled when it is first asked for: most patterns never match, and all together take 100 ms. */
+  readonly matcherOf: (pattern: number) => RE2
+  /** The same without upper bounds of repetition, which find whatever the matchers find and cost far less on any text. */
   readonly relaxed: readonly RE2[]
   readonly table: TokenTable
   readonly class_count: number
@@ -100,9 +101,10 @@ export const compilePatterns = (
   }
   const table = buildTokenTable([...reserved, ...words])
   const sources = patterns.map((pattern) => expandExpression(pattern.expression, classes))
+  const matchers: RE2[] = []
   return {
     patterns,
-    matchers: sources.map((source) => new RE2(source, 'us')),
+    matcherOf: (pattern) => (matchers[pattern] ??= new RE2(sources[pattern] ?? '', 'us')),
     relaxed: sources.map((source) => new RE2(withoutUpperBounds(source), 'us')),
     table,
     class_count: names.length + reserved.length,

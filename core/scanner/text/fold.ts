@@ -169,8 +169,12 @@ export const foldCodePoint = (codePoint: number): number => {
 /** The text of a fold of kind `expanded`. */
 export const expansionAt = (index: number): string => expansions[index] ?? ''
 
+// oxlint-disable-next-line no-control-regex -- control characters are ASCII, too.
+const ASCII_ONLY = /^[\0-\x7f]*$/
+
 /** Folds the non-ASCII part of a text and leaves ASCII unchanged, so that it can also be used for RE2 sources. */
 export const foldBeyondAscii = (text: string): string => {
+  if (ASCII_ONLY.test(text)) return text
   let out = ''
   for (const character of text) {
     const codePoint = character.codePointAt(0) ?? 0

@@ -21,7 +21,7 @@ export class PlaceSearch {
   active: Uint8Array
   budget = new SearchBudget()
 
-  readonly #matchers: CompiledPatterns['matchers']
+  readonly #matcherOf: CompiledPatterns['matcherOf']
   readonly #relaxed: CompiledPatterns['relaxed']
   readonly #text: Buffer
   readonly #offsets: Int32Array
@@ -37,11 +37,11 @@ export class PlaceSearch {
   #pieceStart = 0
 
   constructor(
-    { patterns, matchers, relaxed }: CompiledPatterns,
+    { patterns, matcherOf, relaxed }: CompiledPatterns,
     text: Buffer,
     offsets: Int32Array,
   ) {
-    this.#matchers = matchers
+    this.#matcherOf = matcherOf
     this.#relaxed = relaxed
     this.#text = text
     this.#offsets = offsets
@@ -131,9 +131,9 @@ export class PlaceSearch {
     const offsets = this.#offsets
     let start = from
     while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
-      const matcher = this.budget.isSpent ? relaxed : this.#matchers[pattern]
-      const match = matcher?.exec(this.#text.subarray(start, to))
-      if (match === null || match === undefined) {
+      const matcher = this.budget.isSpent ? relaxed : this.#matcherOf(pattern)
+      const match = matcher.exec(this.#text.subarray(start, to))
+      if (match === null) {
         if (start === from) this.budget.spend(to - from)
         return
       }
