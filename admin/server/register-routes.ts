@@ -54,9 +54,6 @@ export function registerRoutes(
   routes: readonly Route[],
   listener: ListenerKind,
 ): void {
-  // `checkInput` validates input and reports all errors; Fastify only passes the schemas to the OpenAPI document.
-  app.setValidatorCompiler(() => () => true)
-  app.setSerializerCompiler(() => (data) => JSON.stringify(data))
   const ahead: TSchema[] = []
   const add = (on: FastifyInstance, route: Route): void => {
     for (const schema of [route.query, route.body, ...Object.values(route.answers)])
