@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { after, before, describe, test } from 'node:test'
+import { afterEach, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -19,7 +19,7 @@ let browser: KitBrowser
 before(async () => {
   browser = await openBrowser()
 })
-after(() => browser.close())
+afterEach(() => browser.closePages())
 
 async function signIn(on: Page, token: string): Promise<void> {
   await on.getByLabel('Admin token').fill(token)

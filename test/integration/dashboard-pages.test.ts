@@ -74,7 +74,7 @@ describe('the dashboard', () => {
     await signIn(page, stack.adminToken)
   })
 
-  after(() => browser.close())
+  after(() => browser.closePages())
 
   /** No page may breach the content policy, throw, or be refused something that it asked for by itself. */
   afterEach(() => assert.deepEqual(browser.complaints(), []))

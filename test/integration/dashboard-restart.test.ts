@@ -41,7 +41,7 @@ test('over a restart of the service the live view misses nothing, and the sessio
     await page.getByRole('row').filter({ hasText: '/meanwhile' }).waitFor()
     assert.equal(await page.getByRole('row').count(), 3)
   } finally {
-    await browser.close()
+    await browser.closePages()
     await admin.stop()
     redis.disconnect()
     await valkey.stop()

@@ -159,12 +159,17 @@ async function ask(
   return { status: answer.status, text }
 }
 
-const spellings = (text: string): string[] => [
-  text,
-  text.slice(0, -4),
-  encodeURIComponent(text),
-  Buffer.from(text).toString('base64').slice(0, -4),
-]
+const known = new Map<string, readonly string[]>()
+const spellings = (text: string): readonly string[] => {
+  const forms = known.get(text) ?? [
+    text,
+    text.slice(0, -4),
+    encodeURIComponent(text),
+    Buffer.from(text).toString('base64').slice(0, -4),
+  ]
+  known.set(text, forms)
+  return forms
+}
 /** Where the first of them stands, for the message of a failure. */
 const around = (text: string, secrets: readonly string[]): string => {
   const at = text.indexOf(found(text, secrets)[0] ?? '')

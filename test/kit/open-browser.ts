@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { type BrowserContext, type Page, chromium } from 'playwright-core'
-import { tempFolder } from './temp-folder.ts'
+import { after } from 'node:test'
+import { type Browser, type BrowserContext, type Page, chromium } from 'playwright-core'
 
 export interface KitBrowser {
   /** A page in a session of its own: nothing of the other pages' cookies. */
@@ -10,7 +10,8 @@ export interface KitBrowser {
    * policy. With an expression only those that fit it.
    */
   readonly complaints: (expected?: RegExp) => readonly string[]
-  readonly close: () => Promise<void>
+  /** All that this one has opened. Pages that stay open go on asking the gateway. */
+  readonly closePages: () => Promise<void>
 }
 
 const FLAGS = [
@@ -26,23 +27,26 @@ const WAIT_LIMIT_MS = 15_000
 const WIDE = { width: 1440, height: 900 }
 const NARROW = { width: 360, height: 740 }
 
-/** A real Chromium, as Debian and others package it. */
+let running: Promise<Browser> | null = null
+
+after(async () => {
+  await (await running)?.close()
+})
+
+/** A real Chromium, as Debian and others package it: one for all test files of a process. */
 export async function openBrowser(): Promise<KitBrowser> {
   const executablePath = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium'
   if (!existsSync(executablePath))
     throw new Error(
       `The tests of the dashboard need Chromium, and there is none at ${executablePath}. Install it (Debian: apt-get install chromium) or set CHROMIUM_BIN.`,
     )
+  running ??= chromium.launch({ executablePath, headless: true, args: FLAGS })
+  const chrome = await running
   const complaints: string[] = []
   const contexts: BrowserContext[] = []
   return {
     open: async (url, wide = true) => {
-      const context = await chromium.launchPersistentContext(tempFolder('chromium'), {
-        executablePath,
-        headless: true,
-        args: FLAGS,
-        viewport: wide ? WIDE : NARROW,
-      })
+      const context = await chrome.newContext({ viewport: wide ? WIDE : NARROW })
       contexts.push(context)
       context.setDefaultTimeout(WAIT_LIMIT_MS)
       const page = await context.newPage()
@@ -58,8 +62,8 @@ export async function openBrowser(): Promise<KitBrowser> {
       complaints.push(...told.filter((text) => !expected.test(text)))
       return told.filter((text) => expected.test(text))
     },
-    close: async () => {
-      await Promise.all(contexts.map((context) => context.close()))
+    closePages: async () => {
+      await Promise.all(contexts.splice(0).map((context) => context.close()))
     },
   }
 }
