@@ -1,26 +1,25 @@
-import type { AdmissionFacts, AgentFacts, Caller } from '../../core/decision/admission-facts.ts'
-import type { Admitted, Known, MissingFact, NotAdmitted } from '../../core/decision/admission.ts'
+import type { AdmissionFacts, Caller } from '../../core/decision/admission-facts.ts'
+import type { Admitted } from '../../core/decision/admission.ts'
 import { admit, type SettledChecks } from '../../core/decision/admit.ts'
-import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
-import type { Agent } from '../../core/model.ts'
 import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
-import type { KillBoard } from '../kill/kill-board.ts'
-import type { AgentPolicy, OrganizationPolicy, PolicyStore } from '../policy/policy-store.ts'
+import type { OrganizationPolicy, PolicyStore } from '../policy/policy-store.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
 import type { CallRecord } from '../record/call-record.ts'
-import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
+import { deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
 import { findCaller, type KeyLookup } from './find-caller.ts'
 import type { SentBody } from './buffer-body.ts'
+import { headAsSent } from './head-as-sent.ts'
+import { noteAdmission } from './note-admission.ts'
 import { noteUnusableKey } from './note-unusable-key.ts'
 import { type IdentityServices, readIdentity } from './read-identity.ts'
-import { headAsSent, type RequestHead } from './read-head.ts'
+import { type AgentServices, readAgentFacts } from './read-agent-facts.ts'
+import type { RequestHead } from './read-head.ts'
 
-export interface AdmissionServices extends IdentityServices {
+export interface AdmissionServices extends IdentityServices, AgentServices {
   readonly policy: KeyLookup & Pick<PolicyStore, 'organization' | 'agent'>
-  readonly killBoard: Pick<KillBoard, 'killedAt' | 'known'>
   readonly uses: Pick<AgentUses, 'note'>
   readonly nowMs: () => number
   readonly settings: IdentityServices['settings'] & {
@@ -63,10 +62,18 @@ export async function admitCall(
   // Each fact is requested at most once.
   for (;;) {
     const admission = admit(facts, settled)
-    if (admission.kind === 'not_admitted') return refused(services, call, admission)
+    if (admission.kind !== 'missing') noteAdmission(services.uses, record, admission)
+    if (admission.kind === 'not_admitted') {
+      const { step, reason, details, data } = admission
+      return deny(
+        step,
+        reason,
+        details,
+        data === undefined ? {} : { data: { ...details, ...data } },
+      )
+    }
     if (admission.kind === 'admitted') {
       if (organization === null) throw new Error('a call was admitted without its organization')
-      noteAdmitted(services, call, admission)
       return pass(admittedCall(admission, head, organization, body))
     }
     switch (admission.fact) {
@@ -92,7 +99,7 @@ export async function admitCall(
       }
       case 'agent': {
         if (facts.said === undefined) record.note('integration', 'pass')
-        const found = readAgent(services, call.io, admission)
+        const found = readAgentFacts(services, call.io, admission)
         facts.agent = found instanceof Promise ? await found : found
         record.note('agent', 'pass')
         break
@@ -150,59 +157,4 @@ function readOrganization(
   return noting === null
     ? policy.organization(organization_id)
     : noting.then(() => policy.organization(organization_id))
-}
-
-function readAgent(
-  { policy, killBoard }: AdmissionServices,
-  io: CallIo,
-  asked: Extract<MissingFact, { readonly fact: 'agent' }>,
-): AgentFacts | Promise<AgentFacts> {
-  const { organization_id, agent_id, is_calling } = asked
-  const factsOf = ({ agent, scopes }: AgentPolicy): AgentFacts => {
-    if (agent === null) return { agent, scopes, killed_at: null }
-    // Registered as in flight before the kill flag is read: a kill before that is in the flag, and a later one finds the call.
-    if (is_calling) io.hold(organization_id, agent_id)
-    return { agent, scopes, killed_at: killedAt(killBoard, agent) }
-  }
-  const found = policy.agent(organization_id, agent_id)
-  return found instanceof Promise ? found.then(factsOf) : factsOf(found)
-}
-
-const killedAt = (killBoard: AdmissionServices['killBoard'], agent: Agent): string | null =>
-  killBoard.killedAt(agent.organization_id, agent.agent_id) ??
-  // A kill found in an older read of the store counts too, unless a later reactivation is known.
-  ((killBoard.known(agent.organization_id, agent.agent_id)?.revision ?? 0) <= agent.revision
-    ? storedKilledAt(agent)
-    : null)
-
-function refused(
-  { uses }: AdmissionServices,
-  { record }: ReceivedCall,
-  { step, reason, details, data, known }: NotAdmitted,
-): Deny {
-  noteKnown(record, known)
-  const { key, agent } = known
-  if (step === 'scope' && key !== null && agent !== null)
-    uses.note(agent.agent_id, key, record.facts.endpoint)
-  return deny(step, reason, details, data === undefined ? {} : { data: { ...details, ...data } })
-}
-
-function noteAdmitted(
-  { uses }: AdmissionServices,
-  { record }: ReceivedCall,
-  { integration, key, agent, scope, rule }: Admitted,
-): void {
-  noteKnown(record, { integration, key, agent })
-  record.facts.scope_id = scope.scope_id
-  record.facts.rule = rule
-  record.note('scope', 'pass')
-  if (key !== null) uses.note(agent.agent_id, key, record.facts.endpoint)
-}
-
-/** If the value is unknown now, keep what was recorded earlier, such as the owner of a revoked or expired key. */
-function noteKnown({ facts }: CallRecord, { integration, key, agent }: Known): void {
-  facts.integration_id = integration?.integration.integration_id ?? null
-  facts.key_id = key?.key_id ?? facts.key_id
-  facts.agent_id = agent?.agent_id ?? facts.agent_id
-  facts.agent_name = agent?.agent_name ?? facts.agent_name
 }

@@ -1,0 +1,32 @@
+import type { Admitted, Known, NotAdmitted } from '../../core/decision/admission.ts'
+import type { AgentUses } from '../record/agent-uses.ts'
+import type { CallRecord } from '../record/call-record.ts'
+
+/** Records what admission has found out about a call, and that an identified agent has used its key. */
+export function noteAdmission(
+  uses: Pick<AgentUses, 'note'>,
+  record: CallRecord,
+  admission: Admitted | NotAdmitted,
+): void {
+  if (admission.kind === 'not_admitted') {
+    const { key, agent } = admission.known
+    noteKnown(record, admission.known)
+    if (admission.step === 'scope' && key !== null && agent !== null)
+      uses.note(agent.agent_id, key, record.facts.endpoint)
+    return
+  }
+  const { key, agent, scope, rule } = admission
+  noteKnown(record, admission)
+  record.facts.scope_id = scope.scope_id
+  record.facts.rule = rule
+  record.note('scope', 'pass')
+  if (key !== null) uses.note(agent.agent_id, key, record.facts.endpoint)
+}
+
+/** If the value is unknown now, keep what was recorded earlier, such as the owner of a revoked or expired key. */
+function noteKnown({ facts }: CallRecord, { integration, key, agent }: Known): void {
+  facts.integration_id = integration?.integration.integration_id ?? null
+  facts.key_id = key?.key_id ?? facts.key_id
+  facts.agent_id = agent?.agent_id ?? facts.agent_id
+  facts.agent_name = agent?.agent_name ?? facts.agent_name
+}
