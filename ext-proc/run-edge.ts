@@ -26,7 +26,7 @@ import { makeStreamWatches } from './kill/make-stream-watches.ts'
 import { startServer } from './envoy/start-server.ts'
 import { EdgeMetrics } from './record/edge-metrics.ts'
 import { onStop, type StopKind } from './process/on-stop.ts'
-import { takeRate } from './rate/take-rate.ts'
+import { RateTaker } from './rate/rate-taker.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-settings.ts'
 
 /** How long a stop of the whole gateway waits for calls in flight before it cuts them (threat model, rule 17). */
@@ -139,6 +139,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
   const { settings, connections, fleet, recorder, uses, tokens, log } = edge
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
+  const rates = new RateTaker(commands)
   const { held, killBoard, policy, lease, stall } = fleet
   let installation = ''
   const readDeploymentId = async (): Promise<string> => {
@@ -168,7 +169,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
       log,
       now: () => new Date(),
     }),
-    takeRate: (counter) => takeRate(commands, counter),
+    takeRate: (counter) => rates.take(counter),
     nowMs: Date.now,
     settings: {
       organization_id: settings.organizationId,

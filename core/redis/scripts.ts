@@ -36,7 +36,7 @@ export const SCRIPTS = {
   'save-anomalies': 9,
   'search-activity': null,
   'settle-delivery': 15,
-  'take-rate': 2,
+  'take-rates': null,
   'tell-counts': 5,
   'trim-activity-index': 3,
   'trim-webhook-history': 15,

@@ -1,7 +1,7 @@
 import type { Admitted } from '../../core/decision/admission.ts'
 import type { AutoKiller } from '../kill/make-auto-killer.ts'
 import { rateValues, type RateValues, refusalHeaders } from '../rate/rate-headers.ts'
-import type { RateCounter, RateTaken } from '../rate/take-rate.ts'
+import type { RateCounter, RateTaken } from '../rate/rate-taker.ts'
 import { type Deny, deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
 import { causeOf } from './cause-of.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { RATE_WINDOW_MS, takeRate } from '../../ext-proc/rate/take-rate.ts'
+import { RATE_WINDOW_MS, RateTaker } from '../../ext-proc/rate/rate-taker.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { type OpenCallEnd, closeOpenCalls, openCall } from '../kit/open-call.ts'
 import type { Access } from '../kit/operator.ts'
@@ -9,10 +9,12 @@ import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import { until } from '../kit/until.ts'
 
 let fleet: Fleet
+let taker: RateTaker
 const ORG = 'org_default'
 
 before(async () => {
   fleet = await startFleet({ edges: [{}, {}], envoys: 'each' })
+  taker = new RateTaker(fleet.redis)
 })
 
 after(async () => {
@@ -79,7 +81,7 @@ test('a call is allowed when the one that is as many ago as the limit is older t
   const counter = { organization_id: ORG, ...access.agent, scope_id: access.scope_id, limit: 3 }
   const now_ms = await storeTime_ms()
   await fillLog(access, [now_ms - 1_000, now_ms - 2_000, now_ms - 30_000])
-  const refused = await takeRate(fleet.redis, counter)
+  const refused = await taker.take(counter)
   assert.equal(refused.kind, 'refused')
   if (refused.kind === 'refused') {
     assert.equal(refused.retry_after_s, 31)
@@ -90,11 +92,11 @@ test('a call is allowed when the one that is as many ago as the limit is older t
     2,
     now_ms - RATE_WINDOW_MS,
   )
-  assert.equal((await takeRate(fleet.redis, counter)).kind, 'allowed')
-  assert.equal((await takeRate(fleet.redis, counter)).kind, 'refused')
+  assert.equal((await taker.take(counter)).kind, 'allowed')
+  assert.equal((await taker.take(counter)).kind, 'refused')
   // A higher limit makes room at once, a lower one takes it.
-  assert.equal((await takeRate(fleet.redis, { ...counter, limit: 4 })).kind, 'allowed')
-  assert.equal((await takeRate(fleet.redis, { ...counter, limit: 2 })).kind, 'refused')
+  assert.equal((await taker.take({ ...counter, limit: 4 })).kind, 'allowed')
+  assert.equal((await taker.take({ ...counter, limit: 2 })).kind, 'refused')
 })
 
 test('a call that is a little early is held, at the time at which its place is free', async () => {
@@ -103,18 +105,18 @@ test('a call that is a little early is held, at the time at which its place is f
   const log = REDIS_KEYS.rateLog(ORG, access.agent.agent_id, access.scope_id)
   const oldest_ms = (await storeTime_ms()) - RATE_WINDOW_MS + 200
   await fillLog(access, [oldest_ms + 30_000, oldest_ms])
-  assert.equal((await takeRate(fleet.redis, counter)).kind, 'allowed')
+  assert.equal((await taker.take(counter)).kind, 'allowed')
   assert.ok((await storeTime_ms()) >= oldest_ms + RATE_WINDOW_MS - 1)
   assert.deepEqual((await fleet.redis.lrange(log, 0, -1)).map(Number), [
     oldest_ms + RATE_WINDOW_MS,
     oldest_ms + 30_000,
   ])
-  assert.equal((await takeRate(fleet.redis, counter)).kind, 'refused')
+  assert.equal((await taker.take(counter)).kind, 'refused')
   // Of many that are early at once, no more are held than there are places.
   await fleet.redis.del(log)
   const early_ms = (await storeTime_ms()) - RATE_WINDOW_MS + 200
   await fillLog(access, [early_ms, early_ms])
-  const taken = await Promise.all(Array.from({ length: 20 }, () => takeRate(fleet.redis, counter)))
+  const taken = await Promise.all(Array.from({ length: 20 }, () => taker.take(counter)))
   assert.equal(taken.filter(({ kind }) => kind === 'allowed').length, 2)
 })
 
@@ -127,9 +129,7 @@ test('a very high limit is counted in shares and never passed', async () => {
   }
   let allowed = 0
   for (let i = 0; i < 26; i++) {
-    const all = await Promise.all(
-      Array.from({ length: 1000 }, () => takeRate(fleet.redis, counter)),
-    )
+    const all = await Promise.all(Array.from({ length: 1000 }, () => taker.take(counter)))
     allowed += all.filter(({ kind }) => kind === 'allowed').length
   }
   assert.ok(allowed <= 25_000 && allowed >= 24_975, String(allowed))

@@ -231,9 +231,9 @@ export const EDITS: readonly Edit[] = [
   {
     area: 'kill',
     name: 'a rate limit allows one call more',
-    file: 'core/lua/take-rate.lua',
-    find: 'if used < places then',
-    replace: 'if used <= places then',
+    file: 'core/lua/take-rates.lua',
+    find: 'math.min(needed, places - used)',
+    replace: 'math.min(needed, places - used + 1)',
   },
   {
     area: 'kill',

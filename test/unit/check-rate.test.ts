@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
-import type { RateTaken } from '../../ext-proc/rate/take-rate.ts'
+import type { RateTaken } from '../../ext-proc/rate/rate-taker.ts'
 import { type CallChange, type Decided, decide } from './decision-kit.ts'
 
 const refusedAfter = (violation_minutes: number): RateTaken => ({

@@ -17,7 +17,7 @@ import { decideCall, type DecisionServices } from '../../ext-proc/call/decide-ca
 import type { TokenResult } from '../../ext-proc/credential/token-cache.ts'
 import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
-import type { RateTaken } from '../../ext-proc/rate/take-rate.ts'
+import type { RateTaken } from '../../ext-proc/rate/rate-taker.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import type { CallRecord } from '../../ext-proc/record/call-record.ts'
 import type { Verdict } from '../../ext-proc/verdict/verdict.ts'

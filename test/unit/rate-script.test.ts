@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { RATE_WINDOW_MS, type RateTaken, takeRate } from '../../ext-proc/rate/take-rate.ts'
+import {
+  RATE_WINDOW_MS,
+  type RateCounter,
+  RateTaker,
+  type RateTaken,
+} from '../../ext-proc/rate/rate-taker.ts'
 import { unitStore } from '../kit/unit-store.ts'
 
 // The script of the rate limit in a real store, with times of the test's own.
@@ -17,7 +22,11 @@ before(async () => {
 })
 
 let count = 0
+const takerAt = (at_s: number): RateTaker =>
+  new RateTaker(redis, () => START_MS + Math.round(at_s * 1000))
+
 interface Counter {
+  readonly counter: Omit<RateCounter, 'limit'>
   readonly take: (at_s: number, limit?: number) => Promise<RateTaken>
   readonly keys: { readonly log: string; readonly violations: string }
 }
@@ -26,8 +35,8 @@ function newCounter(limit: number): Counter {
   const agent_id = `agt_${++count}`
   const counter = { organization_id: ORG, agent_id, scope_id: 'scp_1' }
   return {
-    take: (at_s, own = limit) =>
-      takeRate(redis, { ...counter, limit: own }, START_MS + Math.round(at_s * 1000)),
+    take: (at_s, own = limit) => takerAt(at_s).take({ ...counter, limit: own }),
+    counter,
     keys: {
       log: REDIS_KEYS.rateLog(ORG, agent_id, 'scp_1'),
       violations: REDIS_KEYS.rateViolations(ORG, agent_id),
@@ -160,4 +169,119 @@ test('no window holds more calls than the limit, whatever the times of the calls
     if (earlier !== undefined) assert.ok(time_s - earlier >= RATE_WINDOW_MS / 1000 - 0.25)
   }
   assert.ok(allowed.length > 200, String(allowed.length))
+})
+
+test('calls of one turn of the event loop are taken as if they had come one by one', async () => {
+  const rows: readonly (readonly [name: string, limit: number, earlier: number, calls: number])[] =
+    [
+      ['fewer than are left', 10, 0, 4],
+      ['as many as are left', 10, 6, 4],
+      ['more than are left', 5, 3, 9],
+      ['none is left', 3, 3, 4],
+      ['a limit of 0', 0, 0, 3],
+      ['more than one script takes', 200, 0, 300],
+      ['shares of a very high limit', 25_000, 2, 8],
+      ['one call', 10, 0, 1],
+    ]
+  for (const [name, limit, earlier, calls] of rows) {
+    const single = newCounter(limit)
+    const batched = newCounter(limit)
+    for (let i = 0; i < earlier; i++) {
+      await single.take(1)
+      await batched.take(1)
+    }
+    const expected: RateTaken[] = []
+    for (let i = 0; i < calls; i++) expected.push(await single.take(2))
+    const taker = takerAt(2)
+    const taken = await Promise.all(
+      Array.from({ length: calls }, () => taker.take({ ...batched.counter, limit })),
+    )
+    assert.deepEqual(taken, expected, name)
+    assert.deepEqual(
+      await redis.lrange(batched.keys.log, 0, -1),
+      await redis.lrange(single.keys.log, 0, -1),
+      name,
+    )
+    assert.deepEqual(
+      await redis.hgetall(batched.keys.violations),
+      await redis.hgetall(single.keys.violations),
+      name,
+    )
+  }
+})
+
+test('calls of several scopes and agents in one turn do not take from each other', async () => {
+  const counters = [3, 0, 1, 25_000, 5].map((limit) => ({ limit, ...newCounter(limit) }))
+  const taker = takerAt(3)
+  const rounds = Array.from({ length: 4 }, () =>
+    counters.map(({ counter, limit }) => taker.take({ ...counter, limit })),
+  )
+  const kinds = (await Promise.all(rounds.map((round) => Promise.all(round)))).map((round) =>
+    round.map(({ kind }) => kind),
+  )
+  for (const [i, { limit }] of counters.entries())
+    assert.deepEqual(
+      kinds.map((round) => round[i]),
+      [0, 1, 2, 3].map((round) => (round < limit ? 'allowed' : 'refused')),
+      `limit ${limit}`,
+    )
+})
+
+test('a limit that was changed within a turn is judged as it was for each call', async () => {
+  const { counter } = newCounter(5)
+  const taker = takerAt(4)
+  const taken = await Promise.all([
+    taker.take({ ...counter, limit: 5 }),
+    taker.take({ ...counter, limit: 5 }),
+    taker.take({ ...counter, limit: 2 }),
+    taker.take({ ...counter, limit: 5 }),
+  ])
+  assert.deepEqual(
+    taken.map(({ kind }) => kind),
+    ['allowed', 'allowed', 'refused', 'allowed'],
+  )
+})
+
+test('one script is run for the calls of a turn', async () => {
+  const runs = async (turns: number, calls: number): Promise<number> => {
+    const before = await scriptRuns()
+    const taker = takerAt(5)
+    const counters = Array.from({ length: 10 }, () => newCounter(100).counter)
+    for (let turn = 0; turn < turns; turn++)
+      await Promise.all(
+        Array.from({ length: calls }, (_, i) =>
+          taker.take({ ...(counters[i % 10] as RateCounter), limit: 100 }),
+        ),
+      )
+    return (await scriptRuns()) - before
+  }
+  assert.equal(await runs(1, 1), 1)
+  assert.equal(await runs(1, 50), 1)
+  assert.equal(await runs(3, 100), 3)
+  // The bound of a script.
+  assert.equal(await runs(1, 129), 2)
+})
+
+async function scriptRuns(): Promise<number> {
+  const stats = await redis.info('commandstats')
+  return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0)
+}
+
+test('if the store does not answer, every call of the turn is rejected and the next turn is taken again', async () => {
+  let isDown = true
+  const store: RedisClient = Object.create(redis, {
+    evalsha: {
+      value: (...args: Parameters<RedisClient['evalsha']>) =>
+        isDown ? Promise.reject(new Error('Command timed out')) : redis.evalsha(...args),
+    },
+  })
+  const taker = new RateTaker(store)
+  const { counter } = newCounter(5)
+  const taken = await Promise.allSettled([1, 2, 3].map(() => taker.take({ ...counter, limit: 5 })))
+  assert.deepEqual(
+    taken.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  isDown = false
+  assert.equal((await taker.take({ ...counter, limit: 5 })).kind, 'allowed')
 })

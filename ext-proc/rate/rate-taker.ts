@@ -1,0 +1,152 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+
+/**
+ * A minute, and what lies between the decision of one call and its arrival at the API: two calls that are decided a
+ * minute apart may arrive closer together than that.
+ */
+export const RATE_WINDOW_MS = 60_100
+/**
+ * A call that is early by no more than this is held until its place is free. Without it a caller in a steady beat, for
+ * which a minute is a whole number of beats, loses a place to the window's tenth of a second and another to jitter,
+ * every minute; of a limit of 60 that is 3 %.
+ */
+const HOLD_MAX_MS = 250
+/** Above this limit several calls share a place in the log; with so many places a share is 0.01 % of the limit. */
+const LOG_PLACES_MAX = 10_000
+/** Calls of one script, which takes about 10 µs for each that it refuses. Others wait for the store meanwhile. */
+const BATCH_CALLS_MAX = 128
+
+export interface RateCounter {
+  readonly organization_id: string
+  readonly agent_id: string
+  readonly scope_id: string
+  /** Calls a minute. */
+  readonly limit: number
+}
+
+export type RateTaken =
+  | {
+      readonly kind: 'allowed'
+      /** Calls that may follow within `reset_s`. */
+      readonly left: number
+      /** Seconds until more than that may follow. */
+      readonly reset_s: number
+    }
+  | {
+      readonly kind: 'refused'
+      readonly retry_after_s: number
+      /** Whole minutes since the first refusal of a violation; each of them had a refusal. */
+      readonly violation_minutes: number
+      /** Calls in the last minute, refused ones included. */
+      readonly current_rpm: number
+    }
+
+/** A call that waits for the answer of the store. */
+interface Waiting {
+  readonly resolve: (taken: RateTaken | Promise<RateTaken>) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** Calls of one scope, in their order. */
+interface Batch {
+  readonly counter: RateCounter
+  readonly calls: Waiting[]
+}
+
+/**
+ * Takes calls from the limits of scopes, in the store, so that the limits hold across edges. All calls that arrive in one turn
+ * of the event loop are taken by one script.
+ */
+export class RateTaker {
+  readonly #redis: RedisClient
+  readonly #testTimeMs: (() => number) | null
+  #batches = new Map<string, Batch>()
+  #calls = 0
+
+  /** @param testTimeMs replaces the time of the store in tests, which then do not wait for it either */
+  constructor(redis: RedisClient, testTimeMs: (() => number) | null = null) {
+    this.#redis = redis
+    this.#testTimeMs = testTimeMs
+  }
+
+  /**
+   * Takes one call; resolves when it may go.
+   * @throws (rejects) when the store does not answer
+   */
+  take(counter: RateCounter): Promise<RateTaken> {
+    return new Promise((resolve, reject) => {
+      const { organization_id, agent_id, scope_id, limit } = counter
+      const name = `${organization_id} ${agent_id} ${scope_id} ${limit}`
+      const batch = this.#batches.get(name)
+      if (batch === undefined) this.#batches.set(name, { counter, calls: [{ resolve, reject }] })
+      else batch.calls.push({ resolve, reject })
+      this.#calls++
+      // Runs after all calls that came in the same piece of Envoy's connection.
+      if (this.#calls === 1) process.nextTick(() => this.#send())
+      else if (this.#calls >= BATCH_CALLS_MAX) this.#send()
+    })
+  }
+
+  #send(): void {
+    const batches = [...this.#batches.values()]
+    if (batches.length === 0) return
+    this.#batches = new Map()
+    this.#calls = 0
+    this.#take(batches).catch((error: unknown) => {
+      for (const { calls } of batches) for (const { reject } of calls) reject(error)
+    })
+  }
+
+  async #take(batches: readonly Batch[]): Promise<void> {
+    const keys = batches.flatMap(({ counter: { organization_id, agent_id, scope_id } }) => [
+      REDIS_KEYS.rateLog(organization_id, agent_id, scope_id),
+      REDIS_KEYS.rateViolations(organization_id, agent_id),
+    ])
+    const args = batches.flatMap(({ counter: { limit, scope_id }, calls }) => {
+      const shared = Math.max(1, Math.ceil(limit / LOG_PLACES_MAX))
+      return [Math.floor(limit / shared), shared, scope_id, calls.length]
+    })
+    const time = this.#testTimeMs?.() ?? ''
+    const script_args = [RATE_WINDOW_MS, HOLD_MAX_MS, time, ...args]
+    const answers = (await runScript(this.#redis, 'take-rates', keys, script_args)) as number[][]
+    let next = 0
+    for (const { counter, calls } of batches) {
+      const [allowed = 0, left = 0, reset_ms = 0] = answers[next++] ?? []
+      for (const [i, { resolve }] of calls.entries())
+        resolve(
+          i < allowed
+            ? allowedOf(left + allowed - 1 - i, reset_ms)
+            : this.#further(counter.limit, answers[next++] ?? []),
+        )
+    }
+  }
+
+  /** A call for which no place was free: held, or refused. */
+  #further(limit: number, answer: readonly number[]): RateTaken | Promise<RateTaken> {
+    const [is_allowed, wait_ms = 0, ...more] = answer
+    if (is_allowed !== 1) return refusedOf(limit, wait_ms, more)
+    const [left = 0, reset_ms = 0] = more
+    const taken = allowedOf(left, reset_ms)
+    return wait_ms > 0 && this.#testTimeMs === null ? wait(wait_ms, taken) : taken
+  }
+}
+
+/** The window is a little longer than the minute of the policy. */
+const allowedOf = (left: number, reset_ms: number): RateTaken => ({
+  kind: 'allowed',
+  left: Math.max(0, left),
+  reset_s: Math.min(60, Math.max(1, Math.ceil(reset_ms / 1000))),
+})
+
+function refusedOf(limit: number, wait_ms: number, more: readonly number[]): RateTaken {
+  const [violation_minutes = 0, refused = 0, refused_before = 0, minute_ms = 0] = more
+  return {
+    kind: 'refused',
+    retry_after_s: Math.max(1, Math.ceil(wait_ms / 1000)),
+    violation_minutes,
+    // The minute before counts for the part of it that lies within the last 60 seconds.
+    current_rpm: limit + refused + Math.round(refused_before * (1 - minute_ms / 60_000)),
+  }
+}
