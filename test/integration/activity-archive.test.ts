@@ -75,7 +75,7 @@ const allArchived = (): Promise<unknown> =>
     return hasBegun() && archivedIds().at(-1) === stored.at(-1)
   })
 
-test('the archive has every entry once, in order, though its writer is killed -9 again and again', async () => {
+test('the archive has every entry once, in order, although its writer is repeatedly killed with -9', async () => {
   for (let round = 0; round < 4; round++) {
     const admin = await start()
     const from = round === 0 ? 0 : archivedIds().length
@@ -144,7 +144,7 @@ const problems = async (heads = new Map()): Promise<string[]> =>
     ({ file, line, problem }) => `${file}:${line} ${problem}`,
   )
 
-test('an archive that nobody has touched has no error', async () => {
+test('an unmodified archive has no errors', async () => {
   assert.deepEqual(await problems(), [])
 })
 
@@ -278,7 +278,7 @@ test('what was cut off the end is an error for ever, though the writer goes on a
   }
 })
 
-test('an archive that is none stops no other', async () => {
+test('a broken archive does not stop the others', async () => {
   const admin = await start()
   const headers = { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ name: 'second' })

@@ -111,7 +111,7 @@ for (const [path, room] of [
   ['/admin/activity/stream', 50],
   ['/admin/activity/export', 8],
 ] as const)
-  test(`one organization cannot take all of ${path} from the others, and what it lets go is there again`, async () => {
+  test(`one organization cannot take all of ${path} from the others, and what it releases is available again`, async () => {
     const { body } = await admin.call('POST', '/admin/organizations', { body: { name: 'greedy' } })
     const greedy = body.admin_token as string
     // More than the buffers of a connection take, so that an export stands still.

@@ -162,7 +162,7 @@ test('the summary of a block names its indexes, counts them, and finds members i
   assert.equal(count, 3)
 })
 
-test('only calls that nobody is alerted or notified of are packed', () => {
+test('only calls that raise no alert and no event are packed', () => {
   const packed: readonly string[] = ['request_allowed', 'request_rejected']
   for (const event of [
     'request_allowed',
@@ -317,7 +317,7 @@ test('an export has every entry once', async () => {
   assert.deepEqual(ids, await read(SINGLE))
 })
 
-test('the archive numbers entries, also when rows of a log are gone', async () => {
+test('the archive numbers entries even if rows of the log were dropped', async () => {
   const entries = Array.from({ length: 400 }, () => aCall())
   await write(entries.slice(0, 100), [1])
   await write(entries.slice(100, 300), [50])

@@ -72,7 +72,7 @@ test('names that are not ASCII come back as they are', async () => {
   assert.equal((await entryOf(access)).agent_name, agent_name)
 })
 
-test('what the upstream answers is the status, and what it does not answer has a reason', async () => {
+test('an answered call has the status of the upstream, and an unanswered one has a reason', async () => {
   const failing = await operator.makeAccess(stack.ownBaseUrl())
   assert.equal((await send(failing, '/status/503')).status, 503)
   const answered = await entryOf(failing)
@@ -96,7 +96,7 @@ test('what the upstream answers is the status, and what it does not answer has a
   assert.equal(dropEntry.data.upstream.outcome, 'reset')
 })
 
-test('a caller that leaves is told from an upstream that fails', async () => {
+test('a caller that disconnects is distinguished from an upstream that fails', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl())
   const left = new AbortController()
   const ticks = send(access, '/sse?ticks=100000&interval_ms=20', {

@@ -165,7 +165,7 @@ async function receiverIsAsked(): Promise<boolean> {
   return receiver > 0 && fallbacks.every((streams: number) => streams === 0)
 }
 
-test('a receiver that is stopped under load, and one who stands in for it while it is away, lose no entry', async () => {
+test('stopping the receiver under load, with a processor as fallback, loses no entry', async () => {
   const access = await stack.operator.makeAccess(stack.ownBaseUrl(), {
     scope: { rate_limiting: { requests_per_minute: null } },
   })
@@ -204,7 +204,7 @@ test('a receiver that is stopped under load, and one who stands in for it while 
   assert.equal(entries.length, new Set(entries.map(({ request_id }) => request_id)).size)
 })
 
-test('processors take the access log while its receiver is away, and Envoy goes back to it', async () => {
+test('processors receive the access log while its receiver is unavailable, and Envoy returns to it', async () => {
   const access = await stack.operator.makeAccess(stack.ownBaseUrl())
   const [receiver = 0] = await stack.pids('access-log')
   const one = { to: stack.proxyUrl, path: `/${access.base_url}/away`, headers: access.headers }

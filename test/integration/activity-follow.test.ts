@@ -73,7 +73,7 @@ function follow(url: string, agent_id: string) {
 }
 
 for (const where of ['the API', 'the proxy'] as const)
-  test(`agw activity --follow at ${where} prints each entry once, also those of the time when admin was away`, async () => {
+  test(`agw activity --follow at ${where} prints each entry once, including those from when admin was unavailable`, async () => {
     const access = await makeAccess()
     const sent = [await refusedCall(access, 'before')]
     const url = where === 'the API' ? stack.apiUrl : stack.proxyUrl
@@ -173,7 +173,7 @@ test('an alert is sent as one e-mail to a real server, retried when it is not ac
       assert.ok(!text.replaceAll('=\r\n', '').includes(secret))
 })
 
-test('a refusal whose caller has left before its answer is in the log', async () => {
+test('a refusal is in the log even if the caller has disconnected before the response', async () => {
   const access = await makeAccess()
   const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
   after(() => redis.disconnect())

@@ -53,7 +53,7 @@ const connected = (): Promise<unknown> =>
 const written = async (entry: ActivityEntry): Promise<number> =>
   (await logEntries(redis, ORG)).filter(({ id }) => id === entry.id).length
 
-test('while the store is away the process log says so once in five seconds, with how often, and nothing is lost', async () => {
+test('while the store is unavailable the process log reports it every five seconds, with a count, and nothing is lost', async () => {
   await connected()
   await valkey.kill()
   const entry = activityEntry('request_allowed')
@@ -162,7 +162,7 @@ test('the entry of a flood is no call to learn from, and raises no alert', () =>
   }
 })
 
-test('no log comes back for a flood of an organization that is gone', async () => {
+test('a flood does not recreate the log of a deleted organization', async () => {
   await connected()
   const name = 'org_gone 29000000'
   await redis.hset(REDIS_KEYS.refusalCounts('org_gone', 29_000_000), 'agt_a permission_denied', 9)

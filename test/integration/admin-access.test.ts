@@ -295,7 +295,7 @@ describe('sign-in', () => {
     assert.equal(JSON.stringify(entries).includes('wrong-0'), false)
   })
 
-  test('threat 6: a token that nobody can guess opens all the same, so that operators are not locked out', async () => {
+  test('threat 6: a valid token still works, so that operators are not locked out', async () => {
     for (let i = 0; i <= FAILURES_LIMIT; i++) await guess('wrong', '203.0.113.3')
     assert.equal((await guess(admin.token, '203.0.113.3')).status, 200)
   })
@@ -368,7 +368,7 @@ describe('sign-in', () => {
   })
 })
 
-describe('what is not a valid request', () => {
+describe('invalid requests', () => {
   const cases: [string, () => Promise<AdminAnswer>, number, string][] = [
     ['broken JSON', () => post('{"agent_name":'), 400, 'validation_failed'],
     ['JSON that is no object', () => post('[1]'), 400, 'validation_failed'],
@@ -419,7 +419,7 @@ describe('what is not a valid request', () => {
     ],
     ['a long id', () => admin.call('GET', `/admin/agents/${'a'.repeat(5000)}`), 404, 'not_found'],
     [
-      'an Idempotency-Key that is none',
+      'an invalid Idempotency-Key',
       () => post('{"agent_name":"x"}', { 'idempotency-key': 'a b' }),
       400,
       'validation_failed',
@@ -435,7 +435,7 @@ describe('what is not a valid request', () => {
       assert.equal(answer.headers['x-agw-request-id'], answer.body.request_id)
     })
 
-  test('what is not HTTP is answered 400 in our JSON', async () => {
+  test('a request that is not HTTP gets 400 with our error body', async () => {
     assert.match(
       await admin.raw('nonsense\r\n\r\n'),
       /^HTTP\/1\.1 400 [^]*"error":"validation_failed"/,

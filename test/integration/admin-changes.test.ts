@@ -115,7 +115,7 @@ describe('invariant 5: a change is in force on the live edges before its answer'
     assert.equal(admin.log().includes('did not acknowledge'), false)
   })
 
-  test('two hosts whose edges have one name: both must acknowledge, and an alert names them', async () => {
+  test('two hosts whose edges have the same name: both must acknowledge, and an alert names them', async () => {
     const first = await startTestEdge(valkey.url, 'edge-twin', { process_id: 'edge-twin/1' })
     const second = await startTestEdge(valkey.url, 'edge-twin', {
       process_id: 'edge-twin/2',
@@ -156,7 +156,7 @@ describe('invariant 5: a change is in force on the live edges before its answer'
     await silent.stop()
   })
 
-  test('edges are told what has changed', async () => {
+  test('edges receive what has changed', async () => {
     const edge = await startTestEdge(valkey.url, 'edge-told')
     const agent = await make('/admin/agents', { agent_name: 'a' })
     const integration = await make('/admin/integrations', integrationBody())
@@ -416,7 +416,7 @@ describe('a user name that version 0.1 stored in the clear', () => {
     assert.deepEqual((await admin.call('GET', path)).body.auth, body.auth)
   })
 
-  test('is sealed once, whoever else does it or changes it at the same time', async () => {
+  test('is sealed once, even if other processes seal or change it at the same time', async () => {
     const [one, other] = [await storeClear(), await storeClear()]
     const path = `/admin/integrations/${other.integration_id}`
     const [first, second, change] = await Promise.all([
@@ -434,7 +434,7 @@ describe('a user name that version 0.1 stored in the clear', () => {
     assert.equal(await usernameOf(one), sealed)
   })
 
-  test('stays as it is while an edge of version 0.1 lives, and is sealed when that has gone', async () => {
+  test('is not changed while an edge of version 0.1 is live, and is sealed afterwards', async () => {
     const clear = await storeClear()
     const old = await startTestEdge(valkey.url, 'edge-of-old')
     assert.deepEqual(await reseal(), { resealed: 0, unreadable: [], waits_for: ['edge-of-old'] })
@@ -534,7 +534,7 @@ describe('health', () => {
     await Promise.all([edge.stop(), second.stop()])
   })
 
-  test('the document lists every route with its schemas, and the page that shows it asks nobody else', async () => {
+  test('the document lists every route with its schemas, and the page that shows it loads nothing from elsewhere', async () => {
     const { body } = await admin.call('GET', '/openapi.json', { token: null })
     for (const { method, path, answers, body: schema } of ROUTES) {
       const call = body.paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
@@ -569,7 +569,7 @@ describe('the store', () => {
     await own.stop()
   })
 
-  test('a store that is away is a 503 in our JSON, and work goes on when it is back', async () => {
+  test('an unavailable store results in 503 with our error body, and service resumes when it is back', async () => {
     const own = await startValkey()
     const service = await adminInProcess(own.url)
     await own.kill()
@@ -608,7 +608,7 @@ describe('the store', () => {
     await own.stop()
   })
 
-  test('the token of the setting is made once: deleted it stays away, changed it replaces the one before', async () => {
+  test('the token of the setting is created once: it stays deleted, and a changed one replaces it', async () => {
     const own = await startValkey()
     const [first, second] = [mintKey('admin'), mintKey('admin')]
     const key = randomBytes(32).toString('base64')

@@ -368,7 +368,7 @@ describe('integrations', () => {
     await makeIntegration({ base_url: 'https://api.same.example.com/v1' })
   })
 
-  test('a patch changes what it names; auth that is sent back as it was read stays', async () => {
+  test('a patch changes only the given members; auth that is sent back as it was read is unchanged', async () => {
     const made = await makeIntegration()
     const path = `/admin/integrations/${made.integration_id}`
     const patched = await call('PUT', path, { ...made, name: 'new', strip_agent_id: false })
@@ -491,7 +491,7 @@ describe('integrations', () => {
 })
 
 describe('scopes', () => {
-  test('a scope has the defaults of the contract for what it leaves out, member by member', async () => {
+  test('a scope has the documented defaults for omitted members, one by one', async () => {
     const scope = await makeScope({ injection_detection: { mode: 'log' } })
     const { mcp_tools, anomaly_detection, rate_limiting, priority, max_body_bytes } = scope
     assert.deepEqual(
@@ -582,11 +582,7 @@ describe('scopes', () => {
       '/rules/0/paths/0',
     ],
     ['a rule without methods', { rules: [{ methods: [], paths: ['/'] }] }, '/rules/0/methods'],
-    [
-      'a method that is none',
-      { rules: [{ methods: ['GET /'], paths: ['/'] }] },
-      '/rules/0/methods/0',
-    ],
+    ['an invalid method', { rules: [{ methods: ['GET /'], paths: ['/'] }] }, '/rules/0/methods/0'],
     [
       'a pattern that RE2 does not take',
       injection({ custom_patterns: ['ok', '(?=x)'] }),
@@ -613,7 +609,7 @@ describe('scopes', () => {
       '/injection_detection/custom_patterns/0',
     ],
     [
-      'a disabled pattern that is none',
+      'an unknown disabled pattern',
       injection({ disabled_patterns: ['no_such_pattern'] }),
       '/injection_detection/disabled_patterns/0',
     ],
@@ -720,7 +716,7 @@ describe('scanning a text without a call', () => {
   })
 })
 
-test('the stats of an organization count what it has and what its log holds, and nothing of another', async () => {
+test('the stats of an organization count its own resources and log, and nothing of another one', async () => {
   const organization = (await call('POST', '/admin/organizations', { name: 'counted' })).body
   const own = { token: organization.admin_token }
   const send = async (path: string, body: object): Promise<Json> =>

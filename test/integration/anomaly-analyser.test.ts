@@ -176,7 +176,7 @@ const stopWhenScored = async (made: Made, calls: number): Promise<void> => {
 const learned = (made: Made, calls: number): Promise<unknown> =>
   until('all calls are learned and stored', async () => (await stored(made))?.model.calls === calls)
 
-test('a burst is told of once, raises an alert, and kills nobody by default', async () => {
+test('a burst is reported once, raises an alert, and kills no agent by default', async () => {
   const made = await makeScope({ enabled: true })
   const entries = history(made, 60 * RPM)
   await write(entries)
@@ -246,7 +246,7 @@ test('where the scope says so the agent is killed, by the system and for the ano
   assert.notEqual(kept?.model.ready_ms, null)
 })
 
-test('an anomaly whose process ended between the kill and the event is told of by the next', async () => {
+test('an anomaly whose process ended between the kill and the event is reported by the next process', async () => {
   const made = await makeScope({ enabled: true, auto_kill_threshold: 0.8 })
   await redis.set(REDIS_KEYS.anomalyLeader, 'another')
   const admin = await startOne()
@@ -266,7 +266,7 @@ test('an anomaly whose process ended between the kill and the event is told of b
   assert.equal(taken.filter((action) => action === 'killed').length, 1)
 })
 
-test('a scope that is not watched is learned, and nothing is told of it', async () => {
+test('a scope without detection is learned, and nothing is reported', async () => {
   const made = await makeScope({ enabled: false, alert_threshold: 0.1, auto_kill_threshold: 0.2 })
   const entries = history(made, 60 * RPM)
   await write(entries)
@@ -363,7 +363,7 @@ const replay = async (
   return { code, out: String(out.read() ?? ''), err: String(err.read() ?? '') }
 }
 
-test('a replay prints what would have been told of and killed, from the API, a file or standard input, in any order', async () => {
+test('a replay prints what would have been reported and killed, from the API, a file or standard input, in any order', async () => {
   const made = await makeScope({ enabled: false })
   const entries = history(made, 60 * RPM)
   const lines = entries

@@ -76,7 +76,7 @@ const events = (path: string, event: string): any[] =>
     .map(({ body }) => JSON.parse(body.toString()))
     .filter((envelope) => envelope.event === event)
 
-test('a burst of calls is told of, once, although the leader is killed, and ends in a kill where the scope says so', async (t) => {
+test('a burst of calls is reported once, although the leader is killed, and kills the agent if the scope says so', async (t) => {
   const access = await fleet.operator.makeAccess(`${fleet.upstream.origin}/v1`, {
     scope: { anomaly_detection: { enabled: true, alert_threshold: 0.7, auto_kill_threshold: 1 } },
   })

@@ -137,7 +137,7 @@ test('the newest hour stays, however small the maximum is', async () => {
   assert.equal(linesOf(folder, ORG), 30)
 })
 
-test('without free space nothing is archived, operators are told once, and it goes on where it was', async () => {
+test('without free space nothing is archived, one alert is raised, and archiving resumes where it stopped', async () => {
   await write(ORG, 0, 25)
   const { folder, disk } = start({ free: 999 })
   await until(

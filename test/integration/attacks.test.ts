@@ -58,7 +58,7 @@ test('threat 10: a method in a multipart form is found however its boundary is s
     )
 })
 
-test('threat 28: a body that only some framework reads as an override is refused, and what no one reads passes', async () => {
+test('threat 28: a body that only some framework reads as an override is refused, and one that no framework reads passes', async () => {
   const json = { 'content-type': 'application/json' }
   const none = { 'content-type': '' }
   const twice = { 'content-type': 'application/json, application/x-www-form-urlencoded' }

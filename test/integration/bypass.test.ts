@@ -238,7 +238,7 @@ const headers: Record<
       ['Authorization', key],
     ],
   },
-  'a method that is none': { path: allowed, method: 'FETCH', headers: access.headers },
+  'an invalid method': { path: allowed, method: 'FETCH', headers: access.headers },
   'a method in lower case': { path: allowed, method: 'get', headers: access.headers },
   TRACE: { path: allowed, method: 'TRACE', headers: access.headers },
   'Connection that nominates the credential': {
@@ -364,7 +364,7 @@ const http2: Record<string, ReadonlyArray<readonly [string, string]>> = {
   'another scheme': pseudo([]).map(
     ([name, value]) => [name, name === ':scheme' ? 'https' : value] as const,
   ),
-  'a scheme that is none': pseudo([]).map(
+  'an invalid scheme': pseudo([]).map(
     ([name, value]) => [name, name === ':scheme' ? 'http://evil' : value] as const,
   ),
   'an unknown pseudo-header': [[':agw', '1'] as const, ...pseudo([])],

@@ -257,7 +257,7 @@ test('nothing is written when the file has an error, a variable is missing, or k
   assert.equal(await dump(), empty)
 })
 
-test('what only the gateway can find fault with is told with its place in the file', async () => {
+test('errors that only the gateway can detect are reported with their position in the file', async () => {
   const { apply } = await emptyOrganization()
   const scopes = [
     { name: 'chat', agent: 'bot', integration: 'openai', max_body_bytes: 1e9, rules: [] },
@@ -269,7 +269,7 @@ test('what only the gateway can find fault with is told with its place in the fi
   assert.match(err, /:1: scopes\[0\]\.max_body_bytes must be at most 8388608/)
 })
 
-test('a base URL that another integration holds is told before anything is written', async () => {
+test('a base URL that another integration has is reported before anything is written', async () => {
   const { apply } = await emptyOrganization()
   const integration = (name: string, n: number): object => ({
     name,
@@ -419,7 +419,7 @@ async function everyAgentHasAKey(operator: Operator, keys: readonly AgentWithKey
   }
 }
 
-test('a key whose answer was lost, and that the gateway has forgotten as well, is made again', async (t) => {
+test('a key whose response was lost, and that the gateway has discarded as well, is created again', async (t) => {
   const between = await startBetween(t)
   const { apply, keys, operator } = await emptyOrganization()
   let isLost = false

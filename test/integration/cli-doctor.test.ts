@@ -170,7 +170,7 @@ for (const [what, env, check, says] of faulty)
     assert.ok(failures[0]?.advice)
   })
 
-test('a port that something else has is told from one that is ours', async (t) => {
+test('a port used by another program is distinguished from one used by the gateway', async (t) => {
   const other = createServer((_, answer) => answer.end('hello'))
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
   t.after(() => {

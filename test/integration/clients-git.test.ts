@@ -39,7 +39,7 @@ test('git clones over smart HTTP with the key as the password', async () => {
   assert.ok(sent().every((call) => call.header('authorization') === stored))
 })
 
-test('git is refused to push, and the upstream hears nothing of it', async () => {
+test('git push is refused, and nothing reaches the upstream', async () => {
   const folder = tempFolder('push')
   const { host } = new URL(stack.proxyUrl)
   const url = `http://agent:${access.agent.api_key}@${host}/${access.base_url}/demo.git`

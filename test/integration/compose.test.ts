@@ -59,7 +59,7 @@ function interpolate(file: string): string {
   })
 }
 
-test('the file fits the schema of compose, and what it lacks is named', () => {
+test('the file matches the Compose schema, and what is missing is named', () => {
   // An older draft, whose `id` has another name now; nothing refers to it.
   const schema = JSON.parse(JSON.stringify(composeSchema), (key, value) =>
     key === '$schema' || (key === 'id' && typeof value === 'string') ? undefined : value,

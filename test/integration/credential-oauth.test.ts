@@ -213,7 +213,7 @@ test('a failure is not asked about again by every call', async () => {
   await until('it works again', async () => (await send(access)).status === 200)
 })
 
-test('a new client secret is in force at the answer of its PUT, and the old token is gone', async () => {
+test('a new client secret is in force when its PUT returns, and the old token is discarded', async () => {
   const name = newName()
   const auth = authOf(name)
   const access = await accessBy(auth)

@@ -94,7 +94,7 @@ test('each request is signed as the API sees it, whatever its path, query, servi
   }
 })
 
-test('to S3 over TLS a body streams unsigned at any size; elsewhere it is held for its hash, to the limit', async () => {
+test('to S3 over TLS a body streams unsigned at any size; elsewhere it is buffered for its hash, up to the limit', async () => {
   const [s3, other] = [newClient(), newClient({ service: 'lambda' })]
   const [toS3, toOther] = await Promise.all([makeAccess(s3), makeAccess(other)])
   const body = Buffer.alloc(9_000_000, 'x')
@@ -184,7 +184,7 @@ test('a body in chunks of AWS passes to S3 when they are unsigned, and is refuse
   assert.equal(sent().length, 1)
 })
 
-test('a body out of which the agent was cut is signed as it is sent', async () => {
+test('a body from which the agent was removed is signed as it is sent', async () => {
   const client = newClient({ service: 'dynamodb' })
   const access = await makeAccess(client)
   const { key } = await operator.makeOrganizationKey()

@@ -198,7 +198,7 @@ describe('threat 6: a server on another port of the host, which the operator vis
 })
 
 describe('of several tabs', () => {
-  test('all show who is signed in: they follow a sign-out and a sign-in as somebody else', async () => {
+  test('all show who is signed in: they follow a sign-out and a sign-in as another operator', async () => {
     const [first, second] = [await newToken('viewer'), await newToken('operator')]
     const one = await browser.open(`${stack.apiUrl}/`)
     await signIn(one, first.token)
@@ -229,7 +229,7 @@ describe('of several tabs', () => {
   })
 })
 
-test('a link can make the page ask for nothing but the thing whose page it names', async () => {
+test('a link can only make the page request the resource that it names', async () => {
   const page = await browser.open(`${stack.apiUrl}/`)
   await signIn(page, stack.adminToken)
   const asked: string[] = []
@@ -269,7 +269,7 @@ test('an answer that a page cannot show leaves the way to the other pages', asyn
   assert.equal(browser.complaints().length, 1)
 })
 
-test('tabs that follow the log and that nobody looks at leave the connections to the one in front', async () => {
+test('hidden tabs that follow the log leave the connections to the visible one', async () => {
   const BROWSER_CONNECTIONS = 6
   const show = (tab: Page, state: string): Promise<unknown> =>
     tab.evaluate(

@@ -195,7 +195,7 @@ describe('a session is over at once', () => {
     await isOver(session)
   })
 
-  test('when nobody uses it: what a page asks for by itself is no use', async () => {
+  test('when it is idle: requests that a page makes by itself do not count as activity', async () => {
     const session = await newSession()
     const key = keyOf(session)
     assert.ok((await redis.pttl(key)) <= SESSION_IDLE_MS)
@@ -305,14 +305,14 @@ describe('a session opens nothing', () => {
       assert.equal((await get(session, '/admin/agents', { 'sec-fetch-site': site })).status, status)
   })
 
-  test('beside a token: the token alone says who it is', async () => {
+  test('with a token as well: only the token identifies the operator', async () => {
     const session = await newSession()
     const headers = { ...session, ...OURS }
     const answer = await admin.call('GET', '/admin/agents', { token: 'wrong', headers })
     assert.equal(answer.status, 401)
   })
 
-  test('with a secret that is none', async () => {
+  test('with an invalid secret', async () => {
     for (const value of ['', 'x', 'a'.repeat(43), `${'a'.repeat(43)}; agw_session=b`])
       assert.equal((await get({ cookie: `agw_session=${value}` })).status, 401)
   })
@@ -339,7 +339,7 @@ describe('threat 6: half a session opens nothing', () => {
     assert.equal((await get(session)).status, 200, 'and ends nothing either')
   })
 
-  test('where another port has planted a cookie of its own: nobody works in a session of somebody else', async () => {
+  test('where another port has planted a cookie: no operator can be moved into another session', async () => {
     const mine = await newSession()
     const planted = await newSession((await newToken('admin')).token)
     const answer = await get({ ...mine, cookie: planted.cookie })

@@ -246,7 +246,7 @@ test('an immediate response before the answer reaches the caller and ends the ca
   await until('the upstream call is cut', () => cut.includes('/wait/for-kill'))
 })
 
-test('an immediate response cuts a stream whose answer has begun, on both protocols', async () => {
+test('an immediate response cuts a stream whose response has begun, on both protocols', async () => {
   behave = passing()
   for (const http_version of ['1.1', '2'] as const) {
     const path = `/stream/${http_version}`
@@ -719,7 +719,7 @@ const looking =
     else onResponse(stream, message, kind)
   }
 
-test('a response can be scanned: JSON is held and replaced, an event stream is cut in time', async () => {
+test('a response can be scanned: JSON is buffered and replaced, an event stream is cut in time', async () => {
   const scanning = (response_body_mode: string): Behaviour =>
     looking((stream, message, kind) => {
       if (kind === 'response_headers') {
@@ -839,7 +839,7 @@ test('several headers of one name can be set, the first in place of all and the 
   )
 })
 
-test('a passed call whose target path begins with /admin/ goes upstream', async () => {
+test('an allowed call whose target path begins with /admin/ is sent upstream', async () => {
   behave = (stream, _message, kind) => {
     if (kind === 'request_headers')
       stream.send({ request_headers: passTo(host, '/admin/api/orders.json', SECRET) })

@@ -144,7 +144,7 @@ const rows: Row[] = [
     ask: unauthorized({ authorization: 'Digest username="x"' }),
   },
   {
-    name: 'a key that is none',
+    name: 'an invalid key',
     status: 401,
     error: 'invalid_api_key',
     ask: unauthorized(bearer('nonsense')),
@@ -464,7 +464,7 @@ test('400 upgrade_not_supported: CONNECT', async () => {
   assert.equal(sent().length, 0)
 })
 
-test('400 bad_request: what is no HTTP is refused in our words', async () => {
+test('400 bad_request: a request that is not HTTP is refused with our error body', async () => {
   const sent = stack.api.mark()
   const bytes = `GET /${open.base_url}/x HTTP/1.1\r\nHost: a\r\nno colon here\r\n\r\n`
   const { answers } = await rawHttp(stack.proxyUrl, bytes)

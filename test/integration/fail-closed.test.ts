@@ -143,7 +143,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   })
 }
 
-test('an ext-proc that hangs refuses calls, cuts what it holds, and serves again when it goes on', async () => {
+test('an ext-proc that hangs refuses calls, its calls are cut, and it serves again when it continues', async () => {
   const stream = await openStream()
   const pid = await pidOf('ext-proc')
   const sent = stack.api.mark()

@@ -52,7 +52,7 @@ const storedAgent = async (access: Access): Promise<any> =>
   JSON.parse((await fleet.redis.hget(REDIS_KEYS.agents(ORG), access.agent.agent_id)) ?? 'null')
 
 for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readonly RelayMode[])
-  test(`threat 20: an edge whose connection to the store is ${mode} refuses, cuts, recovers, and holds the kill`, async () => {
+  test(`threat 20: an edge whose connection to the store is ${mode} refuses, cuts, recovers, and keeps the kill`, async () => {
     const accesses = { living: await makeAccess(), killed: await makeAccess() }
     const { receipt, killed_answer } = await cutOff(
       fleet,

@@ -208,7 +208,7 @@ describe('one data directory, from its first start on', () => {
   const dataDir = tempFolder('data')
   let token = ''
   let stack: Stack
-  test('the first start makes token and keys for its owner alone, and what it prints to try works as printed', async () => {
+  test('the first start creates token and keys readable only by their owner, and the printed commands work', async () => {
     stack = await begin({
       AGW_DATA_DIR: dataDir,
       AGW_SMTP_URL: 'smtp://mail.example',
@@ -470,7 +470,7 @@ test('a child that dies five times before it is ready ends everything with exit 
   await assert.rejects(run('pgrep', ['-f', dataDir]), { code: 1, stdout: '' })
 })
 
-test('agw says what it can do, and wrong usage is exit 2', async () => {
+test('agw lists its commands, and wrong usage exits with 2', async () => {
   const help = await agw(['--help'])
   assert.equal(help.code, 0)
   for (const command of ['start', 'scan', 'envoy-config']) assert.ok(help.out.includes(command))

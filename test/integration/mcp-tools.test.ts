@@ -269,7 +269,7 @@ test('threat 12: no charset, encoding, nesting or type brings a blocked call pas
   assert.equal(upstream.bodies.length, before)
 })
 
-test('a GET with a body gets no list of tools unfiltered, nor does who asks for a part or a list that cannot be read', async () => {
+test('a GET with a body, a range request or an unreadable list gets no unfiltered list of tools', async () => {
   const opened = await call({
     to: stack.proxyUrl,
     path: `/${restricted.base_url}/events`,

@@ -99,7 +99,7 @@ test('a call is allowed when the one that is as many ago as the limit is older t
   assert.equal((await taker.take({ ...counter, limit: 2 })).kind, 'refused')
 })
 
-test('a call that is a little early is held, at the time at which its place is free', async () => {
+test('a call that is slightly too early is delayed until it is allowed', async () => {
   const access = await makeAccess({ requests_per_minute: 2 })
   const counter = { organization_id: ORG, ...access.agent, scope_id: access.scope_id, limit: 2 }
   const log = REDIS_KEYS.rateLog(ORG, access.agent.agent_id, access.scope_id)

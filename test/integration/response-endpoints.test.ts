@@ -193,7 +193,7 @@ test('a stream that cannot be read is refused where it could name an endpoint', 
   }
 })
 
-test('a stream that is compressed although nobody asked goes out inflated, with its endpoint judged', async () => {
+test('a stream that is compressed without being requested is forwarded uncompressed, with its endpoint checked', async () => {
   const named = (endpoint: string): string => `: hi\n\nevent: endpoint\ndata: ${endpoint}\n\n`
   for (const [encoding, compress] of [
     ['gzip', gzipSync],

@@ -243,7 +243,7 @@ test('cookies are for the API that sets them alone, in headers of their own', as
   }
 })
 
-test('a response of which every cookie is dropped has none', async () => {
+test('a response whose cookies are all dropped has none', async () => {
   const answer = await answeredWith(200, ['Set-Cookie: agw_session=1; Path=/'])
   assert.equal(answer.status, 200)
   assert.deepEqual(cookiesOf(answer), [])

@@ -160,7 +160,7 @@ const TYPES = [
 ]
 for (const type of TYPES) {
   const asked = `typed?type=${encodeURIComponent(type)}`
-  test(`a text is judged by what it is, not by its type: ${type || '(none)'}`, async () => {
+  test(`a text is judged by its bytes, not by its type: ${type || '(none)'}`, async () => {
     for (const more of ['', '&begins=89504e470d0a1a0a', '&wide=yes']) {
       const answer = await get(`${asked}&attack=yes${more}`).catch(() => null)
       // Cut where it has no end that could be waited for.
@@ -177,7 +177,7 @@ for (const type of TYPES) {
   })
 }
 
-test('a picture passes as it comes, and nothing of it is held', async () => {
+test('an image is forwarded as it arrives, without buffering', async () => {
   let seen = 0
   const answer = await get('picture', scanning, (part) => {
     seen += part.length

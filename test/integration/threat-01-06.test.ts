@@ -79,7 +79,7 @@ test('threat 1: ext-proc on a TCP port refuses to start without mutual TLS', asy
   assert.match(log(), /AGW_EXT_PROC_TLS_CERT_FILE/)
 })
 
-test('threat 1: over TCP only who shows a certificate of the CA is heard', async () => {
+test('threat 1: over TCP only clients with a certificate of the CA are accepted', async () => {
   const [ours, theirs] = await Promise.all([
     makeCertificates(['127.0.0.1']),
     makeCertificates(['127.0.0.1']),
@@ -136,7 +136,7 @@ test('threat 2: the verdict secret is new with every boot and shown on no port',
   }
 })
 
-test('threat 2: who knows the verdict secret still passes no route', async () => {
+test('threat 2: knowing the verdict secret does not open a route', async () => {
   const base = new URL(stack.ownBaseUrl('http'))
   const verdict = { 'x-agw-pass': stack.verdictSecret, 'x-agw-up': 'http', 'x-agw-host': base.host }
   const sent = stack.api.mark()
@@ -149,7 +149,7 @@ test('threat 2: who knows the verdict secret still passes no route', async () =>
   assert.equal(sent().length, 0)
 })
 
-test('threat 3: a passed call whose target path begins with /admin/ reaches the upstream, never the admin service', async () => {
+test('threat 3: an allowed call whose target path begins with /admin/ reaches the upstream, never the admin service', async () => {
   const access = await operator.makeAccess(`${stack.origin('other')}/admin/api/2024-01`)
   const sent = stack.api.mark()
   const answer = await call({

@@ -76,7 +76,7 @@ for (const [name, access] of [
   })
 }
 
-test('threat 7: an organization key whose body is but trailers names no agent', async () => {
+test('threat 7: with an organization key, a body of only trailers names no agent', async () => {
   const sent = stack.api.mark()
   const headers = toHttp2(open, 'POST').map(
     ([name, value]) => [name, name === 'authorization' ? `Bearer ${orgKey.key}` : value] as const,
@@ -287,7 +287,7 @@ test('threat 10: names that an upstream reads as a removed or an owned one do no
   assert.equal(received?.header('x-api-key'), 'stored-key')
 })
 
-test('threat 10: a query name that is spelled otherwise is owned all the same', async () => {
+test('threat 10: a query name in another spelling is replaced as well', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl(), {
     auth: { type: 'query', name: 'api_key', value: 'stored&key' },
   })
@@ -468,7 +468,7 @@ test('threat 14: an organization key with an empty chunked body names no agent',
   assertRefusal(answer, 400, 'agent_id_required')
 })
 
-test('threat 15: our refusals keep their own words beside those of Envoy', async () => {
+test('threat 15: our refusals keep their own text next to those of Envoy', async () => {
   const denied = await call({
     to: stack.proxyUrl,
     path: `/${open.base_url}/x`,

@@ -184,7 +184,7 @@ test('threat 26: an Idempotency-Key belongs to one token and one request', async
   assert.ok(!nobody.text.includes(first.json.api_key))
 })
 
-test('threat 26: a kept answer is sealed and gone after ten minutes', async () => {
+test('threat 26: a stored response is sealed and expires after ten minutes', async () => {
   const { json } = await admin(
     'POST',
     '/admin/agents',

@@ -45,7 +45,7 @@ const broken: Readonly<Record<string, string>> = {
   '150 headers': `HTTP/1.1 200 OK\r\n${'x-a: a\r\n'.repeat(150)}${EMPTY}`,
   '5,000 headers': `HTTP/1.1 200 OK\r\n${'x-a: a\r\n'.repeat(5_000)}${EMPTY}`,
   'a header name of 100,000 bytes': `HTTP/1.1 200 OK\r\n${'x'.repeat(100_000)}: a\r\n${EMPTY}`,
-  'a status line that is none': `HTTX/1.1 200 OK\r\n${EMPTY}`,
+  'an invalid status line': `HTTX/1.1 200 OK\r\n${EMPTY}`,
   'a Transfer-Encoding that is not chunked': 'HTTP/1.1 200 OK\r\ntransfer-encoding: gzip\r\n\r\n',
   'two Content-Lengths': `HTTP/1.1 200 OK\r\ncontent-length: 1\r\n${EMPTY}`,
   'a NUL in a header': `HTTP/1.1 200 OK\r\nx-a: a\0b\r\n${EMPTY}`,

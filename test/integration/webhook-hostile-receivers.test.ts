@@ -103,7 +103,7 @@ const firstAttempt = (webhook_id: string): Promise<DeliveryView['attempts'][numb
     30_000,
   )
 
-test('receivers that misbehave cost bounded time and memory, get their error class, and hold up nobody', async () => {
+test('misbehaving receivers cost bounded time and memory, get their error class, and delay no other', async () => {
   const hostile = await Promise.all(
     Object.keys(HOSTILE).map(async (path) => [path, (await subscribe(path)).webhook_id] as const),
   )

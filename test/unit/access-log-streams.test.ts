@@ -96,7 +96,7 @@ test('a stream that is silent while its receiver stops is ended, though not befo
   assert.equal(envoy.isEnded(), true)
 })
 
-test('a receiver that reads every batch late ends its stream after two seconds all the same', (t) => {
+test('a receiver that reads every batch late still ends its stream after two seconds', (t) => {
   const envoy = open(t, false)
   void envoy.accessLog.stop()
   for (let i = 0; i < 19; i++) {

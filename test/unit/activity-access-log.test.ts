@@ -75,7 +75,7 @@ const finished = (facts: string, more: Partial<FinishedCall> = {}): FinishedCall
   ...more,
 })
 
-test('what is noted with a pass is ASCII, and the line made of it is the entry that the record itself would make', () => {
+test('the facts attached to a pass are ASCII, and the resulting line equals the entry of the record', () => {
   fc.assert(
     fc.property(record, (one) => {
       const passed = one.passed()
@@ -117,7 +117,7 @@ test('a finding that was let through is delivered, unless the processor was lost
   assert.match(lost, /^\t.*"event":"request_rejected".*"decision":"terminated".*"mode":"alert"/)
 })
 
-test('how a call has ended is told by the flags and the details of Envoy', () => {
+test('the outcome of a call follows from the flags and details of Envoy', () => {
   const rows: [Partial<FinishedCall>, string, string | null][] = [
     [{}, 'answered', null],
     [{ status: 500 }, 'answered', null],

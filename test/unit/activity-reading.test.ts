@@ -85,7 +85,7 @@ test('a call that lasted long is filed as near to its beginning as a range of th
   assert.ok(!at('2026-01-01T11:50:00Z', filed))
 })
 
-test('request ids rarely share a hash, and their entries are told apart', () => {
+test('request ids rarely share a hash, and their entries are distinguished', () => {
   const hashes = new Set<string>()
   for (let i = 0; i < 25_600; i++) {
     const hash = requestHash(randomUUID())
@@ -100,7 +100,7 @@ test('request ids rarely share a hash, and their entries are told apart', () => 
     assert.ok(!matchesFilter(filterOf({ request_id }), entry, Date.now()), request_id)
 })
 
-test('times that are none are named, all of them', () => {
+test('all invalid times are named', () => {
   const read = readFilter({ from: 'yesterday', to: '2026-13-01T00:00:00Z' })
   assert.deepEqual(!read.ok && read.issues.map(({ path }) => path), ['query/from', 'query/to'])
 })

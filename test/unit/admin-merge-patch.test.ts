@@ -37,7 +37,7 @@ test('null in a nullable member is a value, also below another member', () => {
   assert.deepEqual(merged, { rate: { limit: null, window: 1 } })
 })
 
-test('a patch leaves its target as it was, and applied twice makes what it makes once', () => {
+test('a patch does not modify its target, and applying it twice is the same as once', () => {
   const json = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.jsonValue({ maxDepth: 3 }), {
     noNullPrototype: true,
   }) as fc.Arbitrary<Record<string, unknown>>

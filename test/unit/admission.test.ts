@@ -358,7 +358,7 @@ test('a refusal says what is known of the call', () => {
   }
 })
 
-test('the name that nobody has is in the log, shortened, and not in the answer', () => {
+test('an unknown agent id is in the log, truncated, and not in the response', () => {
   const agent = { ...FACTS.agent, agent: null }
   const said = { kind: 'named', agent_id: 'x'.repeat(1_000) } as const
   const admission = admit(factsWith({ caller: presented(ORGANIZATION_KEY), said, agent }))
@@ -367,7 +367,7 @@ test('the name that nobody has is in the log, shortened, and not in the answer',
   assert.deepEqual(admission.data, { claimed_agent_id: 'x'.repeat(128) })
 })
 
-test('an operator who asks for an agent needs no key', () => {
+test('explain needs no key of the agent', () => {
   const caller: Caller = { kind: 'assumed' }
   const admission = admit(factsWith({ caller }))
   assert.ok(admission.kind === 'admitted')

@@ -10,7 +10,7 @@ const checkOf = (env: Record<string, string>): ((host: string | undefined) => bo
   return allowedHosts(read.settings)
 }
 
-test('threat: a DNS name that nobody configured is refused, however it is written', () => {
+test('threat: a DNS name that is not configured is refused, however it is written', () => {
   const isAllowed = checkOf({})
   const refused = [
     'evil.example',
@@ -92,7 +92,7 @@ test('further names are those of the setting, whole or below a domain', () => {
     assert.equal(isAllowed(host), false, host)
 })
 
-test('what is no host name is no value of the setting', () => {
+test('the setting accepts only host names', () => {
   for (const text of ['*', '*.', 'http://a', 'a:80', 'a b', '*.a*', '[::1]', 'a/b', '.a', 'a..'])
     assert.equal(readSettings({ AGW_API_ALLOWED_HOSTS: text }).ok, false, text)
 })

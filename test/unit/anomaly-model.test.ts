@@ -229,7 +229,7 @@ test('the number of scopes is bounded; the one silent for longest is forgotten',
   assert.ok(model.takeChanges().removed.includes(scopeKey('agt_test', 'scp_0')))
 })
 
-test('a call that is told of late counts in the window it belongs to', () => {
+test('a call that is observed late counts in the window it belongs to', () => {
   const { model, scores } = knowing()
   model.advance(NOW_MS + MINUTE_MS)
   for (const at_ms of callTimes(NOW_MS, NOW_MS + MINUTE_MS, 30 * RPM))

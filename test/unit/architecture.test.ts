@@ -69,7 +69,7 @@ const builtIn = (specifier: string, allowed: readonly string[]): string =>
 const fileOf = (file: string, specifier: string): string | null =>
   specifier.startsWith('.') ? relative(root, resolve(root, dirname(file), specifier)) : null
 
-test('imports point one way: core knows nobody, ext-proc and admin never meet', () => {
+test('imports point one way: core imports no other folder, ext-proc and admin never import each other', () => {
   assert.ok(sources.length > 100)
   for (const { path, text } of sources) {
     const allowed = MAY_IMPORT[homeOf(path) ?? '']
@@ -184,7 +184,7 @@ test('a decision uses nothing that speaks to anybody', () => {
   }
 })
 
-test('a secret is revealed in few places, each of which needs it in the clear', () => {
+test('a secret is revealed in few places, each of which needs it in plaintext', () => {
   const revealing = sources.filter(({ text }) => text.includes('.reveal(')).map(({ path }) => path)
   assert.deepEqual(
     revealing.filter(

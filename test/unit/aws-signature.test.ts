@@ -156,7 +156,7 @@ test('a credential that would break out of its header signs nothing', () => {
     })
 })
 
-test('a body is signed by its hash where it is held, and unsigned to S3 over TLS alone', async () => {
+test('a buffered body is signed by its hash; only S3 over TLS gets unsigned bodies', async () => {
   const body = Buffer.from('hello')
   const hash = '2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824'
   const large = Buffer.alloc(300_000, 'a')

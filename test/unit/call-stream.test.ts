@@ -476,7 +476,7 @@ test('where Envoy has the access log, it writes the entry of a passed call', asy
   assert.equal(call.counted.join(), 'allowed ')
 })
 
-test('a body that is asked for twice is held once, and one that does not follow is empty', async () => {
+test('a body that is requested twice is buffered once, and a missing body is empty', async () => {
   const call = new Call()
   call.envoy.requestHeaders(false)
   const [first, second] = [call.io?.body(), call.io?.body()]
@@ -502,7 +502,7 @@ test('a call that is let go keeps its own answer: a kill of its agent does not f
   assert.deepEqual(call.envoy.sent, ['refuse 403 agw_permission_denied'])
 })
 
-test('a call whose stream has ended is not held any more, though its agent is known only then', () => {
+test('a call whose stream has ended is not registered in flight when its agent becomes known', () => {
   const call = new Call({ is_unknown: true })
   call.envoy.requestHeaders(true)
   call.envoy.emit('cancelled')

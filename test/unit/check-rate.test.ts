@@ -75,13 +75,13 @@ test('the call that its agent is killed for keeps its own answer', async () => {
   assert.deepEqual(events.slice(-2), ['let go', KILL])
 })
 
-test('a kill that the store has not taken is not told of as done', async () => {
+test('a kill that the store has rejected is not reported as done', async () => {
   const decided = await limited(5, true, { is_killed: false })
   assert.equal(actionOf(decided), 'blocked')
   assert.ok(decided.events.includes(KILL))
 })
 
-test('a scope without a limit asks nobody', async () => {
+test('a scope without a limit makes no request to the store', async () => {
   const { verdict, events } = await decide({
     rate: new Error('must not be asked'),
     scope: { rate_limiting: { ...SCOPE_DEFAULTS.rate_limiting, requests_per_minute: null } },

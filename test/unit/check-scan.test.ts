@@ -9,7 +9,7 @@ const scanning = (change: Partial<InjectionSettings>): NonNullable<CallChange['s
   injection_detection: { ...SCOPE_DEFAULTS.injection_detection, ...change },
 })
 
-test('a blocked finding is told to the caller, and in full to the log', async () => {
+test('a blocked finding is reported to the caller, and in full in the log', async () => {
   const { verdict, events } = await decide({ scan: found({ other_findings: 2 }) })
   assert.ok(verdict.kind === 'deny')
   const { details, data } = verdict.denial
@@ -81,7 +81,7 @@ for (const [name, scan, auto_kill_on_critical, answer, does] of ROWS)
     assert.equal(record.passed()?.event, isNoted ? 'injection_detected' : 'request_allowed')
   })
 
-test('a kill that the store has not taken refuses the call all the same', async () => {
+test('the call is refused even if the store has rejected the kill', async () => {
   const { verdict } = await decide({
     scan: found({}),
     scope: scanning({ auto_kill_on_critical: true }),

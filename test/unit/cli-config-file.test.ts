@@ -61,7 +61,7 @@ test('an unknown member is named with its line, wherever it is, and hides no oth
   )
 })
 
-test('all errors of a file are told at once, each with its line, its member and a hint', () => {
+test('all errors of a file are reported at once, each with its line, its member and a hint', () => {
   const source = `
 integrations:
   - name: openai
@@ -153,7 +153,7 @@ test('a reference to a variable that is not set is an error, a text around refer
   )
 })
 
-test('a name that is near is the hint, one that is far is none', () => {
+test('a similar name is given as a hint, a different one is not', () => {
   assert.equal(nearestName('integratons', ['agents', 'integrations']), 'integrations')
   assert.equal(nearestName('name', ['agent_name', 'metadata']), 'agent_name')
   assert.equal(nearestName('colour', ['agent_name', 'metadata']), null)

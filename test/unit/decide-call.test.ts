@@ -252,7 +252,7 @@ test('a call that nothing has to look into streams through', async () => {
   )
 })
 
-test('the rate limit of a call that passes is told in its response', async () => {
+test('the response to an allowed call has its rate limit', async () => {
   const { verdict } = await decide()
   assert.deepEqual(forwarded(verdict).rate, {
     limit: '"scope";r=7;t=3',
@@ -260,7 +260,7 @@ test('the rate limit of a call that passes is told in its response', async () =>
   })
 })
 
-test('the agent is held before its kill flag is looked at', async () => {
+test('the call is registered in flight before the kill flag is read', async () => {
   const { verdict, events } = await decide({ killed_at_event: HOLD })
   assert.equal(toldOf(verdict), 'agent: agent_killed')
   assert.deepEqual(events, ADMITTED)

@@ -345,7 +345,7 @@ test('a message of an epoch that was there before makes the edge read the store 
   assert.equal(state.resyncs, 4)
 })
 
-test('a resync that is under way may have read too early: whoever needs one meanwhile shares the next', async (t) => {
+test('a running resync may have read too early: requests made in the meantime share the next one', async (t) => {
   const { channel, resyncs, state } = await aServingEdge(t)
   state.holdsResyncs = true
   channel.change([KEY], 'lost')

@@ -211,7 +211,7 @@ test('the exempt origin has no warning, and nothing next to it is exempt', async
   assert.equal(await count('http://127.0.0.2:8082/v1', true), 1)
 })
 
-test('a name whose servers are silent is no error, and is not waited for', async () => {
+test('a name whose servers do not respond is not an error and does not delay the response', async () => {
   const silent = rules([], { resolve: () => new Promise(() => undefined) })
   const named = [{ member: 'base_url', url: 'https://api.example.com/v1', is_call: true }]
   assert.deepEqual(await egressWarnings(silent, named, 1), [])

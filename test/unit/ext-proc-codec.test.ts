@@ -104,7 +104,7 @@ const appended = (options: unknown): boolean[] =>
 const plain = (options: unknown): unknown =>
   (options as Option[]).map(({ header: { key, raw_value } }) => ({ header: { key, raw_value } }))
 
-test('what is noted of a call is one Struct, whatever of it there is', () => {
+test('the notes of a call are one Struct, whichever of them there are', () => {
   const rate = { limit: '"scope";r=4;t=60', policy: '"scope";q=5;w=60' }
   const rows = [
     [{ facts: null, rate: null }, null],

@@ -36,7 +36,7 @@ function aCache(limit = 10) {
   return { cache, store, fills, change, fill, isHeld }
 }
 
-test('an entry is read once for all who wait for it, and then is at hand', async () => {
+test('an entry is read once for all waiting callers and is cached afterwards', async () => {
   const { cache, fills, store } = aCache()
   store.set('a', '1')
   const waiting = [cache.get('a'), cache.get('a')].map((value) => Promise.resolve(value))
@@ -58,7 +58,7 @@ test('that there is nothing is kept as well, until it is dropped', async () => {
   assert.deepEqual(await again, { text: '1' })
 })
 
-test('who waits when a change comes gets what the store has after it', async () => {
+test('a caller that waits during a change gets the state after the change', async () => {
   const { cache, fills, change } = aCache()
   const first = cache.get('a')
   change('a', '1')
@@ -71,7 +71,7 @@ test('who waits when a change comes gets what the store has after it', async () 
   assert.deepEqual(cache.get('a'), { text: '1' })
 })
 
-test('a read that a change has overtaken is repeated, though nobody has asked since', async () => {
+test('a read that raced with a change is repeated, even without a new request', async () => {
   const { cache, fills, change } = aCache()
   const first = cache.get('a')
   change('a', '1')
@@ -108,7 +108,7 @@ test('an entry that changes with every read is given up, and the caller refused'
   assert.match(String(refused), /faster than it can be read/)
 })
 
-test('a read that fails is not kept: all who wait are refused, and the next one tries again', async () => {
+test('a failed read is not cached: all waiting callers are refused, and the next one tries again', async () => {
   const { cache, fills, store } = aCache()
   const waiting = [cache.get('a'), cache.get('a')].map((value) => Promise.resolve(value))
   fills[0]?.fail()
@@ -119,7 +119,7 @@ test('a read that fails is not kept: all who wait are refused, and the next one 
   assert.deepEqual(await again, { text: '1' })
 })
 
-test('a read that fails after a change does not take the newer read away', async () => {
+test('a read that fails after a change does not remove the newer one', async () => {
   const { cache, fills, change } = aCache()
   const first = Promise.resolve(cache.get('a'))
   change('a', '1')
@@ -141,7 +141,7 @@ test('at its limit the cache forgets what was used longest ago', async () => {
   assert.equal(isHeld('b'), false)
 })
 
-test('unfinished reads take places too, and one that lost its place is answered all the same', async () => {
+test('unfinished reads count for the bound, and one that was evicted still completes', async () => {
   const { cache, fills, store } = aCache(2)
   store.set('a', '1')
   const first = cache.get('a')
@@ -155,7 +155,7 @@ test('unfinished reads take places too, and one that lost its place is answered 
   assert.equal(cache.size, 2)
 })
 
-test('in whatever order reads and changes end, nobody gets what was read before a change they came after', async () => {
+test('in any order of reads and changes, no caller gets a state older than a change before its request', async () => {
   const step = fc.oneof(
     fc.constant('ask' as const),
     fc.constant('change' as const),

@@ -66,7 +66,7 @@ test('a gateway key is found in whatever spelling', () => {
       assert.equal(holdsGatewayKey(spell(key)), true, `${name}: ${spell(key)}`)
 })
 
-test('what is not a key of ours is none', () => {
+test('other texts are not taken for a gateway key', () => {
   const texts = [
     '',
     'agw_live_',

@@ -213,7 +213,7 @@ describe('the server of ext-proc', () => {
     assert.equal((await exchange([filled(10)])).length, 1)
   })
 
-  test('a failure is told with its status; a throw of the handler is one', async () => {
+  test('a failure is sent with its status, and an exception of the handler is a failure', async () => {
     for (const [word, expected] of [
       ['fail now', '13 told to'],
       ['throw it', '13 Error: on purpose ä%'],

@@ -21,7 +21,7 @@ function heldCall(agent_id: string): { call: HeldCall; end: () => void; cuts: ()
   return { call, end, cuts: () => cuts }
 }
 
-test('threat 19: a cut is told of only when Envoy has ended every stream of the agent', async () => {
+test('threat 19: a cut is reported only when Envoy has ended every stream of the agent', async () => {
   const held = new HeldCalls()
   const [first, second, other] = [heldCall('a'), heldCall('a'), heldCall('b')]
   for (const { call } of [first, second, other]) held.add(call)
@@ -38,7 +38,7 @@ test('threat 19: a cut is told of only when Envoy has ended every stream of the 
   assert.deepEqual(await cutting, { terminated: 2, unconfirmed: 0 })
 })
 
-test('threat 19: a stream that Envoy does not end in time is told of as unconfirmed, never as ended', async ({
+test('threat 19: a stream that Envoy does not end in time is reported as unconfirmed, never as ended', async ({
   mock,
 }) => {
   mock.timers.enable({ apis: ['setTimeout'] })

@@ -339,7 +339,7 @@ describe('windows and peers that do not read', () => {
     assert.equal(stream.waiting_bytes, 0)
   })
 
-  test('a stream whose window stays closed is reset at its limit; others go on', async () => {
+  test('a stream whose window stays closed is reset at its limit; others continue', async () => {
     const { wire, seen, streams, connection } = setUp()
     await wire.receive(
       START,

@@ -81,7 +81,7 @@ const strictly = (body: Buffer): boolean => {
 }
 const leniently = (body: Buffer): boolean => walkJson(body, 0, body.length, 'lenient') >= 0
 
-test('the lenient grammar takes all that the strict one takes, and what it says it takes besides', () => {
+test('the lenient grammar accepts everything that the strict one accepts, and its documented additions', () => {
   const lenientOnly = Object.entries(JSON_TEXTS)
     .map(([name, text]) => ({ name, body: Buffer.from(text) }))
     .filter(({ body, name }) => {

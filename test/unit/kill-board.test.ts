@@ -42,7 +42,7 @@ test('a forged kill is lifted by the read that follows it, and writes nothing ba
   assert.deepEqual(lost, [])
 })
 
-test('a confirmed kill that the store has lost holds, and is told of to be written back', () => {
+test('a confirmed kill that the store has lost stays in force and is reported to be written back', () => {
   const { board: it, lost } = board()
   it.hear('o', 'a', kill(5))
   it.learnStored(agent(5, 'killed'), it.moment())

@@ -213,7 +213,7 @@ test('a resync confirms or lifts what only messages have said', async () => {
   assert.deepEqual(killBoard.unconfirmed(), [])
 })
 
-test('a resync acknowledges the kills that are waited for, with what it cut', async () => {
+test('a resync acknowledges the pending kills with their counts', async () => {
   const { redis, hold, acknowledged, resyncAll } = anEdge(killed('a', 5), active('b', 9))
   redis.kills.set(7, record('a', 5))
   redis.kills.set(8, record('b', 3))
@@ -231,7 +231,7 @@ test('a resync that cannot read the store rejects, and has cut nothing', async (
   assert.deepEqual(cuts, [])
 })
 
-test('a deleted organization ends the calls of agents that are gone, and of no others', async () => {
+test('a deleted organization ends the calls of its agents, and of no others', async () => {
   const { parts, cuts, hold } = anEdge(active('stays'))
   hold('stays')
   hold('gone')
@@ -268,7 +268,7 @@ test('after a reconnect all that is known of kills is compared with the store, a
   assert.ok(isKilled('a'))
 })
 
-test('an agent whose kill and reactivation the store has lost is told of as reactivated', async () => {
+test('an agent whose kill and reactivation the store has lost is reported as reactivated', async () => {
   const { parts, redis, policy, lost, isKilled } = anEdge(active('a', 6))
   await policy.agent(ORG, 'a')
   redis.agents.set('a', killed('a', 5))

@@ -21,7 +21,7 @@ test('the oldest of the three proofs counts', () => {
   assert.equal(lease.isHeld, true)
 })
 
-test('a proof that comes late takes nothing back, and a revoked lease needs all of them anew', () => {
+test('a late proof does not shorten the lease, and a revoked lease needs all proofs again', () => {
   const lease = new LivenessLease(1000, () => 500)
   for (const proof of ['beacon', 'ping', 'beat'] as const) lease.prove(proof, 500)
   lease.prove('beat', 100)

@@ -221,7 +221,7 @@ test('an unknown agent is not killed, and nothing is written', async () => {
   assert.deepEqual(await redis.keys('*'), [])
 })
 
-test('a change whose guard does not hold writes nothing, counts nothing and publishes nothing', async () => {
+test('a change whose guard fails writes nothing, counts nothing and publishes nothing', async () => {
   await store(anAgent())
   const agents = REDIS_KEYS.agents(ORG)
   const target: ControlTarget = { what: 'key', hash: 'h' }
@@ -277,7 +277,7 @@ const textOf = ({ record, record_text }: PublishedKill) => ({ record, text: reco
 const eventsOf = async (event: string): Promise<ActivityEntry[]> =>
   (await entries()).filter((entry) => entry.event === event)
 
-test('the event of a kill is written once, with its counts, by whoever comes first', async () => {
+test('the event of a kill is written once, with its counts, by the first process that finishes it', async () => {
   await store(anAgent(), [aKey('one')])
   await redis.hset(REDIS_KEYS.webhookSubscriptions(ORG), 'agent_killed', 1)
   const kill = await killed({ notify: ['email'] })
@@ -292,7 +292,7 @@ test('the event of a kill is written once, with its counts, by whoever comes fir
   assert.deepEqual(await records(), {})
 })
 
-test('who has read a record that has changed since writes nothing', async () => {
+test('a process whose record has changed since it was read writes nothing', async () => {
   await store(anAgent())
   const kill = await killed()
   const changed = JSON.stringify({ ...kill.record, last_published_ms: 7 })
@@ -304,7 +304,7 @@ test('who has read a record that has changed since writes nothing', async () => 
   assert.equal(await finishKill(redis, kill.epoch, text, COUNTS, null, null), true)
 })
 
-test('a kill that nobody subscribes to is in the log alone', async () => {
+test('a kill without subscribers is only in the log', async () => {
   await store(anAgent())
   const kill = await killed()
   await finishKill(redis, kill.epoch, textOf(kill), COUNTS, null, null)
@@ -389,7 +389,7 @@ test('a kill that a live edge has not acknowledged is published again, under its
   assert.deepEqual(await eventsOf('agent_killed'), [], 'its counts are not known')
 })
 
-test('after a lease the event says which kill is not complete, and the silent edge is still told', async () => {
+test('after a lease the event reports an incomplete kill, and the kill is still published to the silent edge', async () => {
   await store(anAgent())
   await anEdge('silent')
   const kill = await killed()
@@ -404,7 +404,7 @@ test('after a lease the event says which kill is not complete, and the silent ed
   assert.equal((await eventsOf('agent_killed')).length, 1)
 })
 
-test('an edge whose lease is over is not waited for', async () => {
+test('a kill does not wait for an edge whose lease has expired', async () => {
   await store(anAgent())
   await anEdge('gone', LEASE_MS + 2000)
   await killed()
@@ -503,7 +503,7 @@ test('a lost reactivation is given back with the keys that it gave back', async 
   assert.deepEqual(await revocations(), { one: null })
 })
 
-test('an agent that the store has lost as a whole is told of once the organization is there', async () => {
+test('an agent that is missing in the store is reported once the organization exists', async () => {
   const told = () => tellLostAgent(parts(), WHO, EARLIER, 'edge-1')
   assert.equal(await told(), 'no_organization')
   await redis.hset(REDIS_KEYS.organizations, ORG, '{}')

@@ -138,7 +138,7 @@ test('a header that disagrees with the body is named', () => {
   }
 })
 
-test('the id of a message whose headers disagree is known, so that the answer can name it', () => {
+test('the id of a message whose headers differ from it is known, so that the response can name it', () => {
   const headers = readMcpHeaders(listOf({ 'mcp-method': 'ping' }))
   const idOf = (body: string) => {
     const read = readJsonRpc(Buffer.from(body), headers)

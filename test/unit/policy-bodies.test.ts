@@ -51,7 +51,7 @@ test('agent_id is cut from a JSON body with one comma, and every other byte stay
     )
 })
 
-test('what is no agent_id of ours passes untouched', () => {
+test('an agent_id that does not name the agent is left unchanged', () => {
   const bodies = [
     '',
     '{}',
@@ -393,7 +393,7 @@ test('the tools that an answer to a sampling asks for are found', () => {
   assert.equal(readJsonRpc(Buffer.from(many)).kind, 'unreadable')
 })
 
-test('a body that is no JSON-RPC is told from one that a lenient reader might take for it', () => {
+test('a body that is not JSON-RPC is distinguished from one that a lenient reader might accept', () => {
   const rows: [body: string | Buffer, kind: string][] = [
     ['', 'other'],
     ['  ', 'other'],

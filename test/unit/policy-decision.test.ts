@@ -147,7 +147,7 @@ test('spellings that mean the same pass', () => {
     assert.equal(explainCall({ ...FACTS, method: 'GET', url }).answer, 'allowed', url)
 })
 
-test('an explanation names integration, scope and rule, or what a caller would be told', () => {
+test('an explanation names integration, scope and rule, or the refusal that a caller would get', () => {
   assert.deepEqual(explainCall({ ...FACTS, method: 'GET', url: 'https://x/v1/models/a' }), {
     answer: 'allowed',
     error: null,

@@ -98,7 +98,7 @@ test('threat 6: of a Cookie the session of the dashboard is dropped, and nothing
   }
 })
 
-test('headers that Connection nominates are removed, those that make the request what it is stay', () => {
+test('headers named in Connection are removed, except those that frame the request', () => {
   const headers = [
     ...named('x-a', 'x_b', 'content-length', 'content-type', 'host', 'x-c', ':path'),
     { name: 'connection', value: 'close, X-A ,x-b' },

@@ -109,7 +109,7 @@ test('threat 28: an encoded slash passes where the scope allows the split path t
 })
 
 // Apache with `RewriteRule ^(.*)$ index.php?url=$1 [QSA]` gives PHP what each of these paths says of a parameter.
-test('threat 28: a path that gives a front controller an override is held to the overridden call', () => {
+test('threat 28: a path that contains an override for a front controller needs a scope for the overridden call', () => {
   const rules = [{ methods: ['POST'], paths: ['/items/*'] }]
   const rows: [path: string, expected: string][] = [
     ['/items/1&_method=DELETE', 'method_not_allowed'],

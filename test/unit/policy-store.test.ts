@@ -167,7 +167,7 @@ test('a key and its agent from two sides of a reactivation are both read again',
   assert.equal((await store.revokedByKill(key, 'agt_a')).revoked_at, null)
 })
 
-test('a key that a kill has revoked stays so while its agent is killed, or is gone', async () => {
+test('a key revoked by a kill stays revoked while its agent is killed or deleted', async () => {
   const { redis, store, killBoard } = aStore()
   const revoked = aKey({ revoked_at: KILLED_AT, revoked_by: 'kill' })
   redis.agents.set('agt_a', killed(5))

@@ -185,7 +185,7 @@ const READINGS: readonly (readonly [
   [{ 'content-type': 'multipart/x-mixed-replace' }, { lists_tools: true }, 'refused'],
 ]
 
-test('how a body is held follows from its headers', () => {
+test('the headers decide how a body is buffered', () => {
   for (const [headers, looks, body] of READINGS) {
     const verdict = anInspector(looks).inspector.headers(response(headers))
     assert.equal(verdict.kind === 'pass' ? verdict.body : 'refused', body, JSON.stringify(headers))
@@ -443,7 +443,7 @@ for (const [name, looks, text, out, cut] of COMPRESSED)
         assert.deepEqual([sent, reason], [out, cut])
       })
 
-test('a compressed stream of events that is not what it says, or that is a bomb, is cut', async () => {
+test('a compressed event stream that is invalid or a decompression bomb is cut', async () => {
   const bomb = gzipSync(Buffer.alloc(9 << 20))
   for (const [looks, reason] of [
     [{ is_get: true }, 'redirect_refused'],

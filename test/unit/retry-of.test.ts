@@ -33,7 +33,7 @@ const ROWS: readonly (readonly [Partial<RetriedCall>, Retry | null])[] = [
   [{ method: 'GET', ...unknown }, null],
 ]
 
-test('only a call whose repetition changes nothing is repeated after it was sent', () => {
+test('only an idempotent call is repeated after it was sent', () => {
   for (const [change, expected] of ROWS) {
     const call = {
       method: 'GET',

@@ -36,7 +36,7 @@ test('all that is asked of a body has the same answer in a worker, and the body 
   }
 })
 
-test('what stands beside the content of a compressed body is scanned in a worker as well', async () => {
+test('texts next to the content of a compressed body are scanned in a worker as well', async () => {
   const zipped = gzipSync('{"q": "hello"}')
   const body = Buffer.concat([
     zipped.subarray(0, 3),

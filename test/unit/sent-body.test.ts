@@ -135,7 +135,7 @@ test('what is left may not name an agent again: another reader would take that n
       )
 })
 
-test('what is not cut goes out as it came', () => {
+test('a body from which nothing is removed is sent unchanged', () => {
   const rows: readonly (readonly [name: string, asked: BodyQuestions, body: string])[] = [
     ['another agent', questions(FORM), `agent_id=agt_2&${TOOL_CALL}`],
     [

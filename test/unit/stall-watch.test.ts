@@ -50,7 +50,7 @@ test('a stall is noticed without a call, too', async (t) => {
   watch.stop()
 })
 
-test('who asks while a stall is settled waits, though the clock was read since', async (t) => {
+test('a call waits while a stall is being settled, even if the clock has been read since', async (t) => {
   const { watch, stalls, tick } = aWatch(t)
   tick(400)
   const settled = watch.settled()

@@ -94,7 +94,7 @@ test('every message of a faulty request is in words, and holds no pattern and no
   }
 })
 
-test('whatever has a pattern says in words what it asks for', () => {
+test('every member with a pattern describes it in words', () => {
   let patterns = 0
   for (const { name, schema } of given)
     for (const node of nodesOf(schema)) {
@@ -105,7 +105,7 @@ test('whatever has a pattern says in words what it asks for', () => {
   assert.ok(patterns > 20, String(patterns))
 })
 
-test('a value is told once what is wrong with it', () => {
+test('each invalid value has one error', () => {
   const route = routes.find(({ method, path }) => method === 'POST' && path === '/admin/agents')
   const rows = [
     [{ agent_name: '' }, ['/agent_name must not be empty']],
@@ -128,7 +128,7 @@ test('a value is told once what is wrong with it', () => {
   }
 })
 
-test('a base URL that cannot be used is told why in words', () => {
+test('the error for an unusable base URL says why', () => {
   const rows = [
     ['https://api.example.com/v1?x=1', 'must have no query ("?")'],
     ['https://api.example.com/v1#x', 'must have no fragment ("#")'],

@@ -76,7 +76,7 @@ test('public addresses may be connected to', () => {
     assert.equal(strict.refusalOfAddress(address), null, address)
 })
 
-test('an allowed range opens what it names, in its own family, and never a metadata service', () => {
+test('an allowed range allows its own addresses, in its own family, and never a metadata service', () => {
   const policy = new AddressPolicy(['10.1.0.0/16', '100.64.0.0/10', '169.254.0.0/16', 'fd00::/8'])
   for (const address of ['10.1.2.3', '100.64.0.1', '169.254.1.1', 'fd12::1'])
     assert.equal(policy.refusalOfAddress(address), null, address)

@@ -4,7 +4,7 @@ import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
 import { DELIVERED_EVENTS } from '../../core/events.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 
-test('an envelope has the members of the contract and nothing of the entry beside them', () => {
+test('an envelope has the documented members and no others of the entry', () => {
   const entry = activityEntry('mcp_tool_blocked', {
     key_id: 'key_1',
     data: { tool_name: 'delete_all' },

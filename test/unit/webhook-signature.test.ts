@@ -42,7 +42,7 @@ test('without a secret nothing is signed', () => {
   assert.deepEqual(Object.keys(headers).sort(), ['content-type', 'webhook-id', 'webhook-timestamp'])
 })
 
-test('the former secret signs beside the new one for a day, and no longer', () => {
+test('the previous secret signs in addition to the new one for a day', () => {
   const owner = { organization_id: 'o', webhook_id: 'whk_1' }
   const [old, fresh] = [mintSecret(), mintSecret()]
   const until = new Date(now.getTime() + 1000).toISOString()

@@ -100,7 +100,7 @@ test('jobs of callers that have left are dropped: they take neither a thread nor
   )
 })
 
-test('only an agent that fills the queue itself is told to send less', () => {
+test('only an agent that fills the queue itself is asked to send less', () => {
   const own = busy('body', { kind: 'busy', by: 'owner' })
   assert.equal(own.denial.reason, 'inspection_busy')
   assert.deepEqual(own.denial.headers, [{ name: 'retry-after', value: '1' }])
