@@ -18,6 +18,7 @@ import { startArchiver } from './audit/archiver.ts'
 import { bootstrapStore, readDeploymentId } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
 import { refuseOtherStore, rememberStore } from './bootstrap/remember-store.ts'
+import { watchMemory } from './bootstrap/watch-memory.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
 import { createMailer } from './email/mailer.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
@@ -88,6 +89,7 @@ export async function startAdmin(
     const keeper = await openKeys(settings, redis, ring, name, log)
     stops.push(() => keeper.stop())
     stops.push(watchStore(redis, first, log, onMade))
+    stops.push(watchMemory({ redis, organization_id, log }))
     const { killLease_ms: lease_ms } = settings
     if (gate === null)
       stops.push(startBeacon(redis, name, lease_ms), startKillSweeper({ redis, lease_ms, log }))

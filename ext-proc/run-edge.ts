@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { raiseAlert } from '../core/alerts/raise-alert.ts'
-import type { EdgeNumber } from '../core/metrics/metric-catalogue.ts'
 import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { connectionProblem } from '../core/redis/connection-problem.ts'
@@ -24,7 +23,7 @@ import { joinFleet, type Membership } from './fleet/join-fleet.ts'
 import { makeAutoKiller } from './kill/make-auto-killer.ts'
 import { makeStreamWatches } from './kill/make-stream-watches.ts'
 import { startServer } from './envoy/start-server.ts'
-import { EdgeMetrics } from './record/edge-metrics.ts'
+import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
 import { onStop, type StopKind } from './process/on-stop.ts'
 import { RateTaker } from './rate/rate-taker.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-settings.ts'
@@ -67,9 +66,8 @@ export async function runEdge(env: Environment): Promise<void> {
   const log = pino({ base: { service: 'ext-proc', edge_id }, redact: HIDDEN_MEMBERS })
   warmScanner()
   const connections = connectEdge(storeAccess(settings, settings.redisUrl), edge_id)
-  const { commands } = connections
-  const recorder = new ActivityRecorder({ redis: commands, nowMs: Date.now, log })
-  const uses = new AgentUses(commands, Date.now)
+  const recorder = new ActivityRecorder({ redis: connections.commands, nowMs: Date.now, log })
+  const uses = new AgentUses(connections.commands, Date.now)
   const fleet = await joinFleet({ settings, connections, uses, log })
   const { held, lease } = fleet
   const metrics = new EdgeMetrics()
@@ -78,6 +76,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const streamParts = await callParts(edge, metrics)
   const accessLog = new AccessLog({
     recorder,
+    metrics,
     is_stand_in: settings.accessLogAddress !== null,
     log,
     nowMs: Date.now,
@@ -95,9 +94,9 @@ export async function runEdge(env: Environment): Promise<void> {
     },
   )
   const stopMetrics = metrics.publish(
-    commands,
+    connections.commands,
     settings.processId,
-    (): Record<EdgeNumber, number> => ({
+    (): Record<OwnNumber, number> => ({
       agw_calls_in_flight: held.size,
       agw_calls_unwatched_total: held.unwatched.total,
       agw_lease_held: lease.isHeld ? 1 : 0,

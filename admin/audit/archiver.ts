@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { archiveKeys, type ArchiveRoots } from '../../core/activity/archive-line.ts'
+import { msOfPlace } from '../../core/activity/log-place.ts'
+import { readLog } from '../../core/activity/read-log.ts'
 import { entriesAfter } from '../../core/activity/entries-after.ts'
 import type { PlacedText } from '../../core/activity/log-row.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
@@ -31,6 +33,7 @@ const ERROR_PAUSE_MS = 5_000
 const LEASE_MS = 10_000
 const RETENTION_INTERVAL_MS = 60_000
 const SPACE_INTERVAL_MS = 2_000
+const LAG_INTERVAL_MS = 5_000
 const RESUME_FACTOR = 1.1
 
 export interface ArchiverParts {
@@ -72,6 +75,9 @@ class Archiver {
   readonly #broken = new Set<string>()
   #retention_due_ms = 0
   #space_due_ms = 0
+  #lag_due_ms = 0
+  /** Of each organization, up to where its log is archived. */
+  readonly #places = new Map<string, string>()
   #isStopped = false
   #isStopTold = false
   /** Of the encryption key that was active when they were read. */
@@ -95,6 +101,7 @@ class Archiver {
         if (await this.#mayWrite()) {
           if ((await this.#hasRoom()) && (await this.#archiveAll())) pause_ms = 0
           await this.#removeOld()
+          await this.#measureLag()
         } else {
           this.#chains = new Map()
           metrics.noArchive()
@@ -172,6 +179,7 @@ class Archiver {
   async #archive(organization_id: string): Promise<boolean> {
     const { redis, load } = this.#parts
     const chain = this.#chains.get(organization_id) ?? (await this.#openChain(organization_id))
+    this.#places.set(organization_id, chain.place)
     const read = await readUnarchived(redis, organization_id, chain.place, ROWS_MAX)
     const rows = takeRows(read.rows, BATCH)
     if (rows.length === 0) return false
@@ -182,6 +190,7 @@ class Archiver {
       await chain.append(linesOf(entries.slice(at, at + STEP), chain.head.n, gap))
       await load.quiet()
     }
+    this.#places.set(organization_id, chain.place)
     const { n, mac } = chain.head
     await redis.hset(REDIS_KEYS.archiveHeads(this.#archive_id), organization_id, `${n} ${mac}`)
     return rows.length < read.rows.length || read.rows.length === ROWS_MAX
@@ -240,6 +249,18 @@ class Archiver {
       title,
       occurrence: { free_bytes, min_free_bytes },
     })
+  }
+
+  async #measureLag(): Promise<void> {
+    const { redis, nowMs, now, metrics } = this.#parts
+    if (nowMs() < this.#lag_due_ms) return
+    this.#lag_due_ms = nowMs() + LAG_INTERVAL_MS
+    let oldest_ms = now().getTime()
+    for (const [organization_id, place] of this.#places) {
+      const [next] = await readLog(redis, organization_id, place, 1)
+      if (next !== undefined) oldest_ms = Math.min(oldest_ms, msOfPlace(next.place))
+    }
+    metrics.archive({ agw_archive_lag_seconds: (now().getTime() - oldest_ms) / 1000 })
   }
 
   async #removeOld(): Promise<void> {

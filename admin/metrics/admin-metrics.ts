@@ -18,7 +18,10 @@ import { renderEdges } from './render-edges.ts'
 /** Metrics of this process, available without the store. */
 type OwnGauge = 'agw_store_up' | 'agw_streams_open'
 /** Metrics of the process that writes the archive. */
-export type ArchiveGauge = 'agw_archive_bytes' | 'agw_archive_free_bytes'
+export type ArchiveGauge =
+  | 'agw_archive_bytes'
+  | 'agw_archive_free_bytes'
+  | 'agw_archive_lag_seconds'
 type StoredGauge = Exclude<AdminGauge, OwnGauge | ArchiveGauge>
 
 interface MetricsParts {

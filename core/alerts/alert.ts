@@ -12,6 +12,7 @@ export const ALERT_KINDS = [
   'encryption_key',
   'streams_not_kept',
   'store_lost',
+  'store_memory',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

@@ -56,6 +56,30 @@ export const METRICS = {
     labels: ['edge'],
     source: 'edge',
   },
+  agw_answers_total: {
+    type: 'counter',
+    help: 'Allowed calls that have ended, by integration and by how the API answered: the class of its status, or unreachable, timeout, reset, caller_left, cut. At most 500 integrations per process, then `other`.',
+    labels: ['edge', 'integration', 'class'],
+    source: 'edge',
+  },
+  agw_envoy_refusals_total: {
+    type: 'counter',
+    help: 'Calls that Envoy refused itself, before or without a decision, by reason. gateway_unavailable: no processor answered.',
+    labels: ['edge', 'reason'],
+    source: 'edge',
+  },
+  agw_event_loop_lag_seconds: {
+    type: 'gauge',
+    help: 'Longest delay of the event loop of the process in the last five seconds.',
+    labels: ['edge'],
+    source: 'edge',
+  },
+  agw_memory_bytes: {
+    type: 'gauge',
+    help: 'Resident memory of the process. That of the admin process is agw_admin_process_resident_memory_bytes.',
+    labels: ['edge'],
+    source: 'edge',
+  },
   agw_token_fetches_total: {
     type: 'counter',
     help: 'Access token requests to the token endpoints of integrations.',
@@ -113,6 +137,12 @@ export const METRICS = {
   agw_archive_bytes: {
     type: 'gauge',
     help: 'Size of the activity archive, once a minute; only of the process that writes it.',
+    labels: [],
+    source: 'admin',
+  },
+  agw_archive_lag_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest activity entry that is not archived yet; only of the process that writes the archive.',
     labels: [],
     source: 'admin',
   },

@@ -2,12 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Reason } from '../../core/reasons.ts'
 import type { AccessLogHandler } from '../envoy/start-server.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
+import type { EdgeMetrics } from '../record/edge-metrics.ts'
 import { lineOfCall } from './line-of-call.ts'
 import { endOfCall } from './end-of-call.ts'
 import { type FinishedCall, readAccessLog } from './read-access-log.ts'
 
 interface AccessLogParts {
   readonly recorder: ActivityRecorder
+  readonly metrics: Pick<EdgeMetrics, 'answered' | 'refusedByEnvoy'>
   /** Whether this process is only the fallback for a receiver, to which Envoy should return. */
   readonly is_stand_in: boolean
   readonly log: { warn(data: object, message: string): void }
@@ -25,6 +27,8 @@ const FRESH_MS = 50
 /** If Envoy sends continuously and this process reads each batch too late, the stream is ended anyway. */
 const FORCE_MS = 2_000
 const LOOK_INTERVAL_MS = 50
+/** In the facts; a caller's text before it cannot look like this, because its quotes are escaped. */
+const INTEGRATION = /"integration_id":"([\w.-]{1,128})"/
 const STATUS_REASONS: Readonly<Record<number, Reason>> = {
   408: 'request_timeout',
   413: 'request_too_large',
@@ -121,18 +125,25 @@ export class AccessLog {
   }
 
   #write(call: FinishedCall): void {
-    const { recorder, nowMs } = this.#parts
+    const { recorder, metrics, nowMs } = this.#parts
     if (call.facts === '') {
       if (call.route_name !== 'admin' && call.status >= 400) this.#countRefusal(call)
       return
     }
-    const entry = lineOfCall(call, endOfCall(call), nowMs())
-    if (entry !== null) recorder.finished(entry.organization_id, entry.line)
+    const end = endOfCall(call)
+    const entry = lineOfCall(call, end, nowMs())
+    if (entry === null) return
+    recorder.finished(entry.organization_id, entry.line)
+    const [, integration_id = 'none'] = INTEGRATION.exec(call.facts) ?? []
+    const { outcome } = end
+    const isAnswered = outcome === 'answered' && call.status >= 100
+    metrics.answered(integration_id, isAnswered ? `${Math.floor(call.status / 100)}xx` : outcome)
   }
 
   /** Calls that Envoy refused itself, before the organization was known. */
   #countRefusal({ status, details }: FinishedCall): void {
     const reason = STATUS_REASONS[status] ?? (status >= 500 ? 'gateway_unavailable' : 'bad_request')
+    this.#parts.metrics.refusedByEnvoy(reason)
     void this.#parts.recorder.refusedUnknown(reason, { status, details: details.slice(0, 200) })
   }
 }

@@ -1,24 +1,32 @@
 import type { Reason } from '../../core/reasons.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
+type Outcome = 'answered' | 'caller_left' | 'timeout' | 'unreachable' | 'reset' | 'cut'
+
 /** How an allowed call has ended. */
 export interface CallEnd {
   readonly decision: 'allowed' | 'terminated'
   /** The error code that the gateway sent; null if the response of the upstream was forwarded. */
   readonly reason: Reason | null
+  readonly outcome: Outcome
   /** JSON of `data.upstream`. */
   readonly upstream: string
 }
 
 /** Fields of ResponseFlags, by what they say of the upstream; the first that is set counts. */
-const FLAGS: readonly (readonly [outcome: string, fields: readonly number[]])[] = [
+const FLAGS: readonly (readonly [outcome: Outcome, fields: readonly number[]])[] = [
   ['caller_left', [15, 28, 19]],
   ['timeout', [3, 17, 20, 23]],
   ['unreachable', [2, 6, 8, 9, 25, 27]],
   ['reset', [4, 5, 7, 16, 24]],
 ]
 
-const ANSWERED: CallEnd = { decision: 'allowed', reason: null, upstream: '{"outcome":"answered"}' }
+const ANSWERED: CallEnd = {
+  decision: 'allowed',
+  reason: null,
+  outcome: 'answered',
+  upstream: '{"outcome":"answered"}',
+}
 const FAILURE_TEXT_LIMIT = 200
 
 export function endOfCall(call: FinishedCall): CallEnd {
@@ -37,6 +45,7 @@ export function endOfCall(call: FinishedCall): CallEnd {
   return {
     decision: isOurs ? 'terminated' : 'allowed',
     reason: isOurs ? 'gateway_unavailable' : reasonOf(outcome, details, status),
+    outcome,
     upstream: JSON.stringify(upstream),
   }
 }

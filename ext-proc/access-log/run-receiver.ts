@@ -43,7 +43,8 @@ export async function runReceiver(env: Environment): Promise<void> {
   })
   announceOutages(redis, log)
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log })
-  const accessLog = new AccessLog({ recorder, is_stand_in: false, log, nowMs: Date.now })
+  const metrics = new EdgeMetrics()
+  const accessLog = new AccessLog({ recorder, metrics, is_stand_in: false, log, nowMs: Date.now })
   let isStopping = false
   /** When Envoy was first notified that this process is stopping. */
   let told_ms = Infinity
@@ -55,7 +56,7 @@ export async function runReceiver(env: Environment): Promise<void> {
     { address, tls: tlsOf(settings), message_limit_bytes: MESSAGE_LIMIT_BYTES },
     { access_log: accessLog.handler, is_serving: isServing },
   )
-  const stopMetrics = new EdgeMetrics().publish(redis, processId(settings), () => recorder.metrics)
+  const stopMetrics = metrics.publish(redis, processId(settings), () => recorder.metrics)
   log.info({ address }, 'serving')
   process.send?.({ kind: 'ready' })
 

@@ -7,15 +7,28 @@ import {
   type MetricName,
   STEP_BUCKETS_S,
 } from '../../core/metrics/metric-catalogue.ts'
+import type { Reason } from '../../core/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { ProcessLoad } from './process-load.ts'
+
+/** What is not the same for every process. */
+export type OwnNumber = Exclude<EdgeNumber, keyof ReturnType<ProcessLoad['read']>>
 
 type Decision = NonNullable<ActivityEntry['decision']>
+
+interface Counted {
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
 
 interface Histogram {
   readonly counts: number[]
   sum_us: number
 }
+
+/** Series of one process; calls of further integrations are counted together. */
+const INTEGRATIONS_MAX = 500
 
 const BOUNDS_US = STEP_BUCKETS_S.map((bound) => bound * 1e6)
 
@@ -25,11 +38,15 @@ export class EdgeMetrics {
   readonly #calls = new Map<string, number>()
   /** By step; the steps are a closed set. */
   readonly #steps = new Map<string, Histogram>()
+  /** By integration and class of the answer. */
+  readonly #answers = new Map<string, number>()
+  readonly #integrations = new Set<string>()
+  /** By reason. */
+  readonly #envoyRefusals = new Map<string, number>()
   #timer: NodeJS.Timeout | null = null
 
   decided(decision: Decision, reason: string, steps: readonly StepMark[]): void {
-    const key = `${decision} ${reason}`
-    this.#calls.set(key, (this.#calls.get(key) ?? 0) + 1)
+    add(this.#calls, `${decision} ${reason}`)
     for (const { step, took_us } of steps) {
       let histogram = this.#steps.get(step)
       if (histogram === undefined) {
@@ -43,13 +60,33 @@ export class EdgeMetrics {
     }
   }
 
+  /** How a call that was allowed has ended. */
+  answered(integration_id: string, answer: string): void {
+    const isCounted =
+      this.#integrations.has(integration_id) || this.#integrations.size < INTEGRATIONS_MAX
+    if (isCounted) this.#integrations.add(integration_id)
+    add(this.#answers, `${isCounted ? integration_id : 'other'} ${answer}`)
+  }
+
+  refusedByEnvoy(reason: Reason): void {
+    add(this.#envoyRefusals, reason)
+  }
+
   snapshot(at_ms: number, numbers: Readonly<Partial<Record<EdgeNumber, number>>>): EdgeSnapshot {
-    const counters = {
+    const counters: Readonly<Record<EdgeCounter, readonly Counted[]>> = {
       agw_calls_total: [...this.#calls].map(([key, value]) => {
         const [verdict = '', reason = ''] = key.split(' ')
         return { labels: { verdict, reason }, value }
       }),
-    } satisfies Record<EdgeCounter, object>
+      agw_answers_total: [...this.#answers].map(([key, value]) => {
+        const [integration = '', answer = ''] = key.split(' ')
+        return { labels: { integration, class: answer }, value }
+      }),
+      agw_envoy_refusals_total: [...this.#envoyRefusals].map(([reason, value]) => ({
+        labels: { reason },
+        value,
+      })),
+    }
     const histograms = {
       agw_step_duration_seconds: [...this.#steps].map(([step, { counts, sum_us }]) => ({
         labels: { step },
@@ -75,10 +112,11 @@ export class EdgeMetrics {
   publish(
     redis: RedisClient,
     process_id: string,
-    read: () => Readonly<Partial<Record<EdgeNumber, number>>>,
+    read: () => Readonly<Partial<Record<OwnNumber, number>>>,
   ): () => Promise<void> {
+    const load = new ProcessLoad()
     this.#timer = setInterval(() => {
-      const text = JSON.stringify(this.snapshot(Date.now(), read()))
+      const text = JSON.stringify(this.snapshot(Date.now(), { ...read(), ...load.read() }))
       redis.hset(REDIS_KEYS.edgeMetrics, process_id, text).catch(() => undefined)
     }, SNAPSHOT_INTERVAL_MS)
     return async () => {
@@ -87,6 +125,9 @@ export class EdgeMetrics {
     }
   }
 }
+
+const add = (counts: Map<string, number>, key: string): void =>
+  void counts.set(key, (counts.get(key) ?? 0) + 1)
 
 /** The samples of several metrics as one list, each with the name of its metric. */
 const named = <Name extends MetricName, Sample>(

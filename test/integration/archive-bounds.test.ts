@@ -120,6 +120,7 @@ test('beyond its maximum size the archive loses its oldest hours, of all organiz
   assert.ok(bytes.reduce((sum, size) => sum + size, 0) <= 60_000)
   assert.ok((measured['agw_archive_bytes'] ?? Infinity) <= 60_000)
   assert.equal(measured['agw_archive_free_bytes'], 1_000_000)
+  assert.equal(measured['agw_archive_lag_seconds'], 0)
   for (const org of [ORG, OTHER]) {
     // What is left is the newest, without a hole, and the archive says where it begins.
     assert.equal(filesOf(folder, org).at(-1), '2026-03-01T05.ndjson')

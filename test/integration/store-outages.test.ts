@@ -3,9 +3,11 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
+import { type MemoryWatch, watchMemory } from '../../admin/bootstrap/watch-memory.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { connectRedis, type RedisRole } from '../../core/redis/connect-redis.ts'
 import { writeProblem } from '../../core/redis/connection-problem.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type Certificates, makeCertificates } from '../kit/make-certificates.ts'
 import { startStoreNode } from '../kit/start-store-node.ts'
@@ -89,6 +91,10 @@ before(async () => {
     makeCertificates(['127.0.0.1']),
     makeCertificates(['store.test']),
   ])
+})
+
+const memoryOf = (info: string): { used_memory: number } => ({
+  used_memory: Number(/^used_memory:(\d+)/m.exec(info)?.[1]),
 })
 
 /** What a store answers that is loading its data: INFO works. */
@@ -212,6 +218,34 @@ describe('a real store', { concurrency: false }, () => {
     stop()
     redis.disconnect()
     assert.match(line, /read-only replica|lost its primary/)
+  })
+
+  test('an alert is raised before the memory is full, once', async () => {
+    const { used_memory } = memoryOf(await operator.info('memory'))
+    await operator.config('SET', 'maxmemory', String(Math.floor(used_memory / 0.9)))
+    const errors: string[] = []
+    const log = {
+      error: (_: object, title: string) => void errors.push(title),
+      info: () => undefined,
+    }
+    const stop = watchMemory({
+      redis: operator,
+      organization_id: 'org',
+      log: log as unknown as MemoryWatch['log'],
+      interval_ms: 20,
+    })
+    const ids = await until('it is raised', async () => {
+      const found = await operator.zrange(REDIS_KEYS.alertIndex('org'), '0', '-1')
+      return found.length > 0 && found
+    })
+    stop()
+    await operator.config('SET', 'maxmemory', '0')
+    const alert = await operator.hgetall(REDIS_KEYS.alert('org', ids[0] ?? ''))
+    assert.deepEqual(
+      [ids.length, alert['kind'], alert['severity']],
+      [1, 'store_memory', 'critical'],
+    )
+    assert.match(errors[0] ?? '', /^The store uses (8|9)\d % of its memory/)
   })
 
   test('the check changes nothing in the store', async () => {

@@ -7,6 +7,7 @@ import { fromRoot } from '../../core/root.ts'
 import { AccessLog } from '../../ext-proc/access-log/access-log.ts'
 import type { AccessLogStream } from '../../ext-proc/envoy/start-server.ts'
 import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
+import { EdgeMetrics } from '../../ext-proc/record/edge-metrics.ts'
 
 const loaded: any = loadPackageDefinition(
   loadSync('envoy/service/accesslog/v3/als.proto', {
@@ -38,7 +39,13 @@ function open({ mock }: TestContext, is_stand_in: boolean) {
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
   const log = { warn: (_data: object, message: string) => assert.fail(message) }
   const recorder = {} as ActivityRecorder
-  const accessLog = new AccessLog({ recorder, is_stand_in, log, nowMs: () => now_ms })
+  const accessLog = new AccessLog({
+    recorder,
+    metrics: new EdgeMetrics(),
+    is_stand_in,
+    log,
+    nowMs: () => now_ms,
+  })
   const stream = new EventEmitter()
   accessLog.handler(stream as AccessLogStream, () => {
     is_ended = true

@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict'
+import { EventEmitter } from 'node:events'
 import { test } from 'node:test'
 import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import fc from 'fast-check'
 import { fromRoot } from '../../core/root.ts'
+import { AccessLog } from '../../ext-proc/access-log/access-log.ts'
+import type { AccessLogStream } from '../../ext-proc/envoy/start-server.ts'
+import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { lineOfCall } from '../../ext-proc/access-log/line-of-call.ts'
 import { writeCallFacts } from '../../ext-proc/record/write-call-facts.ts'
 import { endOfCall } from '../../ext-proc/access-log/end-of-call.ts'
@@ -238,4 +242,56 @@ test('bytes that are no message throw and do nothing worse', () => {
       }
     }),
   )
+})
+
+test('answers of APIs and refusals of Envoy are counted, whatever an agent calls itself', () => {
+  const seen: string[] = []
+  const accessLog = new AccessLog({
+    recorder: { finished: () => undefined, refusedUnknown: async () => undefined } as Pick<
+      ActivityRecorder,
+      'finished' | 'refusedUnknown'
+    > as ActivityRecorder,
+    metrics: {
+      answered: (integration, answer) => void seen.push(`${integration} ${answer}`),
+      refusedByEnvoy: (reason) => void seen.push(reason),
+    },
+    is_stand_in: false,
+    log: { warn: (_data, message) => assert.fail(message) },
+    nowMs: Date.now,
+  })
+  const facts = (agent_name: string): string =>
+    `org\trequest_allowed\t0\t{"agent_name":${JSON.stringify(agent_name)},"integration_id":"int_1","data":{}}`
+  const entry = (fact: string, status: number, details: string, flags = {}): object => ({
+    common_properties: {
+      response_flags: flags,
+      metadata: { filter_metadata: { agw: { fields: { f: { stringValue: fact } } } } },
+    },
+    response: { response_code: { value: status }, response_code_details: details },
+  })
+  const forged = '","integration_id":"int_2"'
+  const stream = new EventEmitter()
+  accessLog.handler(stream as AccessLogStream, () => undefined)
+  stream.emit(
+    'data',
+    encode({
+      http_logs: {
+        log_entry: [
+          entry(facts('a'), 200, 'via_upstream'),
+          entry(facts(forged), 404, 'via_upstream'),
+          entry(facts('a'), 503, 'via_upstream'),
+          entry(facts('a'), 502, 'upstream_reset', { upstream_connection_failure: true }),
+          entry('', 503, 'ext_proc_error'),
+          entry('', 431, 'request_headers_too_large'),
+        ],
+      },
+    }),
+  )
+  assert.deepEqual(seen, [
+    'int_1 2xx',
+    'int_1 4xx',
+    'int_1 5xx',
+    'int_1 unreachable',
+    'gateway_unavailable',
+    'headers_too_large',
+  ])
 })
