@@ -239,7 +239,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'failed',
     cause:
-      'A `Location`, `Content-Location`, `Link` or `Refresh` header of the API points to the gateway or to a target URL on it, or cannot be parsed; or the `endpoint` event of an MCP stream does not point to the same API.',
+      'A header of the API that clients follow (`Location`, `Content-Location`, `Link`, `Refresh`, a URL in `WWW-Authenticate`, …) points to the gateway, to a target URL on it or to another integration of the same origin, or cannot be parsed; or the `endpoint` event of an MCP stream does not point to the same API.',
     cure: 'The activity entry shows the header and its destination. Report it to the provider of the API. An API that redirects to other hosts should use absolute URLs.',
   },
   upstream_timeout: {

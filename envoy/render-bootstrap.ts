@@ -58,10 +58,13 @@ const ACTS_ON_ORIGIN = [
   'accept-ch-lifetime',
   'alt-svc',
   'alternate-protocol',
+  'attribution-reporting-register-os-source',
+  'attribution-reporting-register-os-trigger',
   'attribution-reporting-register-source',
   'attribution-reporting-register-trigger',
   'clear-site-data',
   'critical-ch',
+  'edge-control',
   'expect-ct',
   'idp-signin-status',
   'nel',
@@ -80,13 +83,20 @@ const ACTS_ON_ORIGIN = [
   'set-login',
   'shared-storage-write',
   'strict-transport-security',
+  'surrogate-control',
   'use-as-dictionary',
   'x-accel-redirect',
+  'x-archive-files',
   'x-lighttpd-send-file',
+  'x-lighttpd-send-tempfile',
   'x-litespeed-location',
+  'x-litespeed-purge',
+  'x-litespeed-purge2',
   'x-reproxy-file',
   'x-reproxy-url',
   'x-sendfile',
+  'x-sendfile-temporary',
+  'x-sendfile2',
 ]
 
 /**
@@ -103,10 +113,14 @@ const LEADS_ELSEWHERE = [
   'azure-asyncoperation',
   'x-goog-upload-url',
   'x-goog-upload-control-url',
+  'odata-entityid',
+  'x-storage-url',
+  'www-authenticate',
+  'proxy-authenticate',
 ]
 
-/** What an upstream must not say in our name. */
-const KEPT_FROM_CALLER = 'x[-_]agw[-_].*'
+/** What an upstream must not say in our name, or to an Envoy in front of this one (`x-envoy-immediate-health-check-fail`). */
+const KEPT_FROM_CALLER = 'x[-_]agw[-_].*|x[-_]envoy[-_].*'
 
 /** Any value. A dot would not match bytes that are no UTF-8. */
 const ANY = String.raw`\C*`

@@ -24,6 +24,7 @@ export interface OriginIntegrations {
   readonly depth: number
   /** Whether every base URL equals its folded form, so that only a target can be spelled differently. */
   readonly is_folded: boolean
+  readonly count: number
 }
 
 /** One level per decoded segment of the base URL. */
@@ -80,7 +81,7 @@ function compileOrigin(integrations: readonly CompiledIntegration[]): OriginInte
     depth = Math.max(depth, segments.length)
     is_folded &&= segments.every((segment) => isFolded(segment) && !segment.includes('/'))
   }
-  return { written, folded, depth, is_folded }
+  return { written, folded, depth, is_folded, count: integrations.length }
 }
 
 const emptyNode = (): GrowingNode => ({ integrations: [], children: new Map() })

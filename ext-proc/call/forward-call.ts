@@ -2,6 +2,7 @@ import type { ScanPool } from '../../core/inspection/scan-pool.ts'
 import { authorityOf } from '../../core/policy/authority-of.ts'
 import { appendVia } from '../../core/policy/request-headers.ts'
 import type { Header } from '../../core/policy/header.ts'
+import { siblingsOf } from '../../core/policy/siblings-of.ts'
 import type { KillBoard } from '../kill/kill-board.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import type { RateValues } from '../rate/rate-headers.ts'
@@ -62,6 +63,7 @@ export function forwardCall(
     place: {
       target,
       base_url: integration.base.base_url,
+      siblings: siblingsOf(call.integrations, target.origin),
       path: head.path,
       called: head,
       gateway: settings.gateway,

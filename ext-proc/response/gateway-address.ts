@@ -22,25 +22,44 @@ interface Name {
 /**
  * Whether a client that follows `url` comes back to this gateway: by the name it called, or by one of this machine.
  * A name that only DNS knows to be the gateway's cannot be seen here; `isTargetPath` refuses what it could be used for.
- * @param target the API that was called; the gateway may stand at another port of its host
  */
 export function isGatewayAddress(
   url: URL,
   called: CalledNames,
   { hosts, ports }: GatewayAddress,
-  target: { readonly host: string; readonly port: number },
+  target: CalledApi,
 ): boolean {
   const host = plainHost(url.hostname)
   const port = Number(url.port || defaultPort(url.protocol))
-  const names = [called.authority, ...(called.forwarded_host?.split(',') ?? [])]
-    .flatMap(readAuthority)
-    // Some clients send the API's own authority as Host.
-    .filter((name) => name.host !== plainHost(target.host) || !name.ports.includes(target.port))
+  const names = namesOf(called, target)
   if (names.some((name) => name.host === host && [...name.ports, ...ports].includes(port)))
     return true
   const here = [...ports, ...names.flatMap((name) => (isHere(name.host, hosts) ? name.ports : []))]
   return here.includes(port) && isHere(host, hosts)
 }
+
+/**
+ * Whether clients take a URL's host for the one they called, whatever the port: a name by which the gateway was called,
+ * or one below it. Several send `Authorization` along to these (Go, superagent, follow-redirects).
+ */
+export function sharesGatewayHost(url: URL, called: CalledNames, target: CalledApi): boolean {
+  const host = plainHost(url.hostname)
+  return namesOf(called, target).some(
+    (name) => host === name.host || (!ipaddr.isValid(name.host) && host.endsWith(`.${name.host}`)),
+  )
+}
+
+/** The API that was called; the gateway may be at another port of its host. */
+interface CalledApi {
+  readonly host: string
+  readonly port: number
+}
+
+const namesOf = (called: CalledNames, target: CalledApi): Name[] =>
+  [called.authority, ...(called.forwarded_host?.split(',') ?? [])]
+    .flatMap(readAuthority)
+    // Some clients send the API's own authority as Host.
+    .filter((name) => name.host !== plainHost(target.host) || !name.ports.includes(target.port))
 
 const DEFAULT_PORTS = { 'http:': 80, 'https:': 443, 'ws:': 80, 'wss:': 443 } as const
 const defaultPort = (protocol: string): number =>

@@ -1,13 +1,14 @@
 /**
- * The references in a `Link` header, by either way that clients take it apart: what stands in angle brackets, and what
- * stands before the first semicolon of each member. Null when there are more than `limit`.
+ * The references in a `Link` header, by each way that clients take it apart: what stands in the outer or the inner of
+ * nested angle brackets, and what stands before the first semicolon of each member. Null when there are more than `limit`.
  */
 export function linkTargets(value: string, limit: number): readonly string[] | null {
   const targets = new Set<string>()
-  for (const [, bracketed = ''] of value.matchAll(/<([^>]*)>?/g)) {
-    targets.add(bracketed)
-    if (targets.size > limit) return null
-  }
+  for (const brackets of [/<([^>]*)>?/g, /<([^<>]*)>?/g])
+    for (const [, bracketed = ''] of value.matchAll(brackets)) {
+      targets.add(bracketed)
+      if (targets.size > limit) return null
+    }
   for (const member of value.split(/,\s*</)) {
     targets.add((member.split(';', 1)[0] ?? '').replaceAll(/^[\s<>'"]+|[\s<>'"]+$/g, ''))
     if (targets.size > limit) return null
@@ -15,9 +16,40 @@ export function linkTargets(value: string, limit: number): readonly string[] | n
   return [...targets]
 }
 
-/** The reference in `Refresh: 5; url=/next`, as browsers read it; empty where it names none. */
-export function refreshTarget(value: string): string {
+/** Signs before the path of a `Refresh`; readers differ in which of them the reference follows. */
+const REFRESH_SIGNS_MAX = 8
+
+/**
+ * The references in `Refresh: 5; url=/next`: as browsers read it, and what follows any other sign before the path.
+ * Empty where it names none.
+ */
+export function refreshTargets(value: string): readonly string[] {
   const rest = value.replace(/^\s*[\d.]*\s*[;,]?\s*/, '').replace(/^url\s*=\s*/i, '')
-  const quote = /^['"]/.exec(rest)?.[0]
-  return quote === undefined ? rest : (rest.slice(1).split(quote, 1)[0] ?? '')
+  const start = /^[^/\\?#]*/.exec(value)?.[0] ?? ''
+  const signs = [...start.matchAll(/[=;,]\s*/g)].slice(-REFRESH_SIGNS_MAX)
+  return [rest, ...signs.map(({ 0: sign, index }) => value.slice(index + sign.length))].map(
+    unquoted,
+  )
+}
+
+function unquoted(text: string): string {
+  const quote = /^['"]/.exec(text)?.[0]
+  return quote === undefined ? text : (text.slice(1).split(quote, 1)[0] ?? '')
+}
+
+const PARAMETER = /=\s*(?:"((?:[^"\\]|\\.)*)|([^\s",]+))/g
+const MAY_LEAD = /^[\0-\x20]*(?:https?:|url:|[/\\.])/i
+
+/**
+ * The URLs in the parameters of `WWW-Authenticate`, to which clients send what they have to show, or ask for a token:
+ * `realm` of container registries, `resource_metadata` of MCP. Null when there are more than `limit`.
+ */
+export function challengeTargets(value: string, limit: number): readonly string[] | null {
+  const targets = new Set<string>()
+  for (const [, quoted, token = ''] of value.matchAll(PARAMETER)) {
+    for (const text of quoted === undefined ? [token] : [quoted, quoted.replaceAll(/\\(.)/g, '$1')])
+      if (MAY_LEAD.test(text)) targets.add(text)
+    if (targets.size > limit) return null
+  }
+  return [...targets]
 }

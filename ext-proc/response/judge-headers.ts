@@ -1,6 +1,6 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from '../verdict/denial.ts'
-import { linkTargets, refreshTarget } from './header-references.ts'
+import { challengeTargets, linkTargets, refreshTargets } from './header-references.ts'
 import {
   type CallPlace,
   gatewayPrefix,
@@ -19,7 +19,7 @@ export type JudgedHeaders =
 type Judged = { readonly value: string | null } | { readonly refused: RefusedHeader }
 type RefusedHeader = RefusedReference | 'repeated' | 'too_many'
 
-/** More references than any API sends in all `Link` headers of a response; each costs some 50 µs. */
+/** More references than any API sends in all headers of a response that hold several; each costs some 50 µs. */
 const LINKS_LIMIT = 256
 
 /**
@@ -36,7 +36,7 @@ export function judgeHeaders(headers: readonly Header[], place: CallPlace): Judg
     if (name === ':status' && !IS_FINAL.test(value))
       return { kind: 'deny', denial: notFinal(place) }
     // Clients differ in which of several they follow.
-    const targets = name === 'link' ? linkTargets(value, LINKS_LIMIT - links) : NO_TARGETS
+    const targets = targetsIn(header, LINKS_LIMIT - links)
     links += targets?.length ?? 0
     const judged =
       name === 'location' && value !== first?.value
@@ -54,8 +54,24 @@ export function judgeHeaders(headers: readonly Header[], place: CallPlace): Judg
 }
 
 const NO_TARGETS: readonly string[] = []
+const TOO_MANY: Judged = { refused: 'too_many' }
 
-/** @param targets the references of a `Link` header; null where they are too many */
+/** The references of a header that may hold several; null where they are too many. */
+function targetsIn({ name, value }: Header, limit: number): readonly string[] | null {
+  switch (name) {
+    case 'link':
+      return linkTargets(value, limit)
+    case 'www-authenticate':
+    case 'proxy-authenticate':
+      return challengeTargets(value, limit)
+    case 'refresh':
+      return refreshTargets(value)
+    default:
+      return NO_TARGETS
+  }
+}
+
+/** @param targets the references of a header that may hold several; null where they are too many */
 function judgeHeader(
   { name, value }: Header,
   targets: readonly string[] | null,
@@ -71,11 +87,15 @@ function judgeHeader(
     case 'azure-asyncoperation':
     case 'x-goog-upload-url':
     case 'x-goog-upload-control-url':
+    case 'odata-entityid':
+    case 'x-storage-url':
       return untouched(value, [value], place)
     case 'refresh':
-      return untouched(value, [refreshTarget(value)], place)
     case 'link':
-      return targets === null ? { refused: 'too_many' } : untouched(value, targets, place)
+      return targets === null ? TOO_MANY : untouched(value, targets, place)
+    case 'www-authenticate':
+    case 'proxy-authenticate':
+      return targets === null ? TOO_MANY : challenge(value, targets, place)
     case 'set-cookie':
       return {
         value: scopeCookie(value, { prefix: gatewayPrefix(place), path: place.target.raw_path }),
@@ -93,6 +113,14 @@ function untouched(value: string, references: readonly string[], place: CallPlac
     if (reason !== null) return { refused: reason }
   }
   return { value }
+}
+
+/** A nonce may look like a reference, and one that cannot be read. */
+function challenge(value: string, references: readonly string[], place: CallPlace): Judged {
+  const kept = references.filter(
+    (reference) => /http/i.test(reference) || judgeUntouched(reference, place) !== 'unreadable',
+  )
+  return untouched(value, kept, place)
 }
 
 /** By which envoy/bootstrap.yaml marks the response of a call whose responses the processor wants to see. */

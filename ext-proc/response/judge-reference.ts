@@ -1,5 +1,13 @@
-import type { Target } from '../../core/policy/parse-target.ts'
-import { type CalledNames, type GatewayAddress, isGatewayAddress } from './gateway-address.ts'
+import { matchIntegration } from '../../core/policy/match-integration.ts'
+import type { IntegrationTable } from '../../core/policy/compile-integrations.ts'
+import { parseTarget, type Target } from '../../core/policy/parse-target.ts'
+import {
+  type CalledNames,
+  type GatewayAddress,
+  isGatewayAddress,
+  sharesGatewayHost,
+} from './gateway-address.ts'
+import { hidesDotSegment } from './hides-dot-segment.ts'
 import { isTargetPath } from './is-target-path.ts'
 import { escapeBytes, readReference } from './read-reference.ts'
 
@@ -7,6 +15,8 @@ import { escapeBytes, readReference } from './read-reference.ts'
 export interface CallPlace {
   readonly target: Target
   readonly base_url: string
+  /** The integrations of the API's origin; null if there is no other than that of `base_url`. */
+  readonly siblings: IntegrationTable | null
   /** Envoy's `:path`, as the caller wrote it. */
   readonly path: string
   readonly called: CalledNames
@@ -19,7 +29,12 @@ export type JudgedReference =
   | { readonly kind: 'refused'; readonly reason: RefusedReference }
 
 /** `details.reason` of `redirect_refused`. */
-export type RefusedReference = 'gateway_address' | 'other_origin' | 'target_path' | 'unreadable'
+export type RefusedReference =
+  | 'gateway_address'
+  | 'other_integration'
+  | 'other_origin'
+  | 'target_path'
+  | 'unreadable'
 
 const refused = (reason: RefusedReference): JudgedReference => ({ kind: 'refused', reason })
 
@@ -30,14 +45,24 @@ const refused = (reason: RefusedReference): JudgedReference => ({ kind: 'refused
 export function judgeFollowed(raw: string, place: CallPlace): JudgedReference {
   if (raw.trim() === '') return { kind: 'pass', text: raw }
   const reference = readReference(raw, baseOf(place.target))
-  if (reference.kind === 'unreadable') return refused('unreadable')
-  if (reference.url !== null) {
-    const reason = leadsBack(reference.url, place)
-    if (reason !== null) return refused(reason)
+  switch (reference.kind) {
+    case 'unreadable':
+      return refused('unreadable')
+    case 'other_scheme': {
+      const reason = judgeAfterScheme(reference.after_scheme, place)
+      return reason === null ? { kind: 'pass', text: reference.text } : refused(reason)
+    }
+    case 'same_api':
+      return belowApi(reference.url, place)
+    case 'elsewhere': {
+      const { url, text } = reference
+      const reason = leadsBack(url, place)
+      if (reason !== null) return refused(reason)
+      if (!sharesGatewayHost(url, place.called, place.target)) return { kind: 'pass', text }
+      // Clients would send the key there. The API itself may be at another port of the gateway's host.
+      return url.origin === place.target.origin ? belowApi(url, place) : refused('gateway_address')
+    }
   }
-  const text =
-    reference.kind === 'elsewhere' ? reference.text : `${gatewayPrefix(place)}${reference.path}`
-  return { kind: 'pass', text }
 }
 
 /**
@@ -47,35 +72,84 @@ export function judgeFollowed(raw: string, place: CallPlace): JudgedReference {
 export function judgeEndpoint(raw: string, place: CallPlace): JudgedReference {
   const reference = readReference(raw, baseOf(place.target))
   if (reference.kind === 'unreadable') return refused('unreadable')
+  if (reference.kind === 'other_scheme') return refused('other_origin')
   const { url } = reference
-  const reason = url === null ? 'other_origin' : leadsBack(url, place)
-  if (url === null || reason !== null) return refused(reason ?? 'other_origin')
-  if (url.origin !== place.target.origin) return refused('other_origin')
-  return { kind: 'pass', text: `${gatewayPrefix(place)}${url.pathname}${url.search}${url.hash}` }
+  const reason = leadsBack(url, place)
+  if (reason !== null) return refused(reason)
+  return url.origin === place.target.origin ? belowApi(url, place) : refused('other_origin')
 }
 
 /**
  * A reference that goes out as it is. A client that resolves it does so against the URL by which it called the gateway,
  * so it may neither lead back in the API's reading nor in the client's.
  */
-export function judgeUntouched(raw: string, place: CallPlace): RefusedReference | null {
+export function judgeUntouched(raw: string, place: CallPlace, depth = 0): RefusedReference | null {
   if (raw.trim() === '') return null
   const reference = readReference(raw, baseOf(place.target))
-  if (reference.kind === 'unreadable') return 'unreadable'
-  if (reference.url === null) return null
-  const reason = leadsBack(reference.url, place)
-  if (reason !== null) return reason
-  if (reference.kind === 'elsewhere') return PLAIN_AUTHORITY.test(raw.trim()) ? null : 'unreadable'
+  switch (reference.kind) {
+    case 'unreadable':
+      return 'unreadable'
+    case 'other_scheme':
+      return judgeAfterScheme(reference.after_scheme, place, depth)
+    case 'elsewhere':
+      return (
+        leadsBack(reference.url, place) ?? (PLAIN_AUTHORITY.test(raw.trim()) ? null : 'unreadable')
+      )
+    case 'same_api':
+      return (
+        leadsBack(reference.url, place) ??
+        leadsAside(reference.url.pathname, place) ??
+        leadsBackFromGateway(raw, place)
+      )
+  }
+}
+
+/** Schemes before a scheme that are looked behind; a URN has more, and nobody follows those. */
+const SCHEMES_MAX = 4
+
+/** Some clients drop `url:` (Java), or a scheme that they do not know, and follow what stands behind it. */
+function judgeAfterScheme(text: string, place: CallPlace, depth = 0): RefusedReference | null {
+  if (depth === SCHEMES_MAX) return null
+  const reason = judgeUntouched(text, place, depth + 1)
+  return reason === 'unreadable' && !/^https?:/i.test(text.trim()) ? null : reason
+}
+
+/** What a client makes of a relative reference, for which the gateway is the API. */
+function leadsBackFromGateway(raw: string, place: CallPlace): RefusedReference | null {
   // How far `..` climbs through the two slashes of our own path, clients do not agree on.
   if (CLIMBS.test(raw) && NAMES_SCHEME.test(raw)) return 'target_path'
   const seen = new URL(raw, `http://gateway.invalid${escapeBytes(place.path)}`).pathname
   const own = new URL(`http://gateway.invalid${gatewayPrefix(place)}`).pathname
-  return seen !== own && !seen.startsWith(`${own}/`) && isTargetPath(seen) ? 'target_path' : null
+  if (seen === own) return null
+  if (seen.startsWith(`${own}/`)) return leadsAside(seen.slice(own.length), place)
+  return isTargetPath(seen) ? 'target_path' : null
 }
 
 function leadsBack(url: URL, { called, gateway, target }: CallPlace): RefusedReference | null {
   if (isGatewayAddress(url, called, gateway, target)) return 'gateway_address'
   return isTargetPath(url.pathname) ? 'target_path' : null
+}
+
+/** Whether a path of the API's origin leads out of it, or to another integration and so to its credential. */
+function leadsAside(
+  path: string,
+  { siblings, target, base_url }: CallPlace,
+): RefusedReference | null {
+  if (hidesDotSegment(path)) return 'target_path'
+  if (siblings === null) return null
+  const parsed = parseTarget(`/${target.origin}${path}`)
+  // The gateway refuses the call.
+  if (!parsed.ok) return null
+  const { integration, is_ambiguous } = matchIntegration(siblings, parsed.target)
+  const isOther = integration !== null && integration.base.base_url !== base_url
+  return isOther || is_ambiguous ? 'other_integration' : null
+}
+
+/** A URL of the API's origin, written as a path of the gateway. */
+function belowApi(url: URL, place: CallPlace): JudgedReference {
+  const reason = isTargetPath(url.pathname) ? 'target_path' : leadsAside(url.pathname, place)
+  if (reason !== null) return refused(reason)
+  return { kind: 'pass', text: `${gatewayPrefix(place)}${url.pathname}${url.search}${url.hash}` }
 }
 
 /** The URL by which the API was called, without what the credential added. */

@@ -1,16 +1,21 @@
 /** Where a reference in a response header leads a client that resolves it. */
 export type Reference =
-  /** Below the API that was called: the path, query and fragment there. */
-  | { readonly kind: 'same_api'; readonly path: string; readonly url: URL }
+  /** Below the API that was called. */
+  | { readonly kind: 'same_api'; readonly url: URL }
   /** `text` is what every client reads in the same way. */
-  | { readonly kind: 'elsewhere'; readonly text: string; readonly url: URL | null }
+  | { readonly kind: 'elsewhere'; readonly text: string; readonly url: URL }
+  /** A scheme of another protocol. */
+  | { readonly kind: 'other_scheme'; readonly text: string; readonly after_scheme: string }
   | { readonly kind: 'unreadable' }
 
 const UNREADABLE: Reference = { kind: 'unreadable' }
 
 const SCHEME = /^([a-z][a-z\d+.-]*):/i
-/** Written so, every client reads the same host; all else is written out as the URL standard reads it. */
-const PLAIN_HTTP = /^https?:\/\/(?:[a-z\d._-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][!-[\]-~]*)?$/i
+/**
+ * Written so, every client reads the same host, unless it is a number in another form (`0127.1`); all else is written
+ * out as the URL standard reads it.
+ */
+const PLAIN_HTTP = /^https?:\/\/([a-z\d._-]+|\[[\da-f:.]+\])(?::\d{1,5})?(?:[/?#][!-[\]-~]*)?$/i
 const PRINTABLE = /^[!-~]*$/
 
 /**
@@ -24,19 +29,22 @@ export function readReference(raw: string, base: URL): Reference {
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase()
   if (scheme === undefined) return readRelative(text, base)
   if (scheme !== 'http' && scheme !== 'https')
-    return PRINTABLE.test(text) ? { kind: 'elsewhere', text, url: null } : UNREADABLE
+    return PRINTABLE.test(text)
+      ? { kind: 'other_scheme', text, after_scheme: text.slice(scheme.length + 1) }
+      : UNREADABLE
   // Without an authority some clients read a path of the present host, and others a host.
   if (!/^[/\\]{2}/.test(text.slice(scheme.length + 1))) return UNREADABLE
   const url = parse(text)
   if (url === null) return UNREADABLE
-  return { kind: 'elsewhere', text: PLAIN_HTTP.test(raw) ? raw : url.href, url }
+  const isPlain = PLAIN_HTTP.exec(raw)?.[1]?.toLowerCase() === url.hostname
+  return { kind: 'elsewhere', text: isPlain ? raw : url.href, url }
 }
 
 function readRelative(text: string, base: URL): Reference {
   const url = parse(text, base)
   if (url === null) return UNREADABLE
   if (url.origin !== base.origin) return { kind: 'elsewhere', text: url.href, url }
-  return { kind: 'same_api', path: `${url.pathname}${url.search}${url.hash}`, url }
+  return { kind: 'same_api', url }
 }
 
 /** What the URL standard takes out before it parses: blanks and control characters around, tabs and line ends inside. */

@@ -62,6 +62,19 @@ const refused: readonly (readonly [status: number, lines: readonly string[], rea
   [200, ['Link: </v1/2>; rel=next', 'Link: </http://other.test/>; rel=prev'], 'target_path'],
   [204, ['Location: /http://other.test/'], 'target_path'],
   [304, ['Content-Location: /http://other.test/'], 'target_path'],
+  [201, ['Location: /v1/..%2f..%2fother.test/'], 'target_path'],
+  [302, [`Location: http://127.0.0.1:1/`], 'gateway_address'],
+  [302, ['Location: url:/http://other.test/'], 'target_path'],
+  [200, ['Link: <x</http://other.test/>; rel=next'], 'target_path'],
+  [401, ['WWW-Authenticate: Bearer resource_metadata="/http://other.test/"'], 'target_path'],
+  [
+    401,
+    [`WWW-Authenticate: Bearer realm="${stack.proxyUrl}/http://other.test/"`],
+    'gateway_address',
+  ],
+  [407, ['Proxy-Authenticate: Bearer realm="/http://other.test/"'], 'target_path'],
+  [201, ['OData-EntityId: /http://other.test/'], 'target_path'],
+  [200, ['X-Storage-Url: /http://other.test/'], 'target_path'],
   // Followed by the clients of Azure and of Google.
   [202, ['Operation-Location: /http://other.test/'], 'target_path'],
   [201, [`Azure-AsyncOperation: ${stack.proxyUrl}/http://other.test/`], 'gateway_address'],
@@ -139,6 +152,25 @@ test('a relative redirect leads to the same API, and works', async () => {
   }
 })
 
+test('a redirect to another integration of the same origin, and so to its credential, is refused', async () => {
+  const other = await stack.operator.makeIntegration(`${raw.origin}/v1/neighbour`, {
+    auth: { type: 'bearer', token: 'stored-for-the-neighbour' },
+  })
+  await stack.operator.makeScope(open.agent.agent_id, other.integration_id)
+  for (const lines of [
+    ['Location: /v1/neighbour/x'],
+    ['Location: neighbour/x'],
+    [`Location: ${raw.origin}/v1/Neighbour/x`],
+    ['Link: </v1/neighbour/x>; rel=next'],
+    ['Content-Location: neighbour/x'],
+  ]) {
+    const answer = await answeredWith(307, lines)
+    assertRefusal(answer, 502, 'redirect_refused', { reason: 'other_integration' })
+  }
+  const passed = await answeredWith(307, ['Location: /v1/neighbourhood'])
+  assert.equal(passed.header('location'), `/${raw.origin}/v1/neighbourhood`)
+})
+
 test('an absolute redirect elsewhere and references of the API pass as they are', async () => {
   const lines = [
     'Location: https://elsewhere.test/x?y#z',
@@ -167,9 +199,12 @@ test('headers that act on the whole origin are dropped, in headers and trailers'
     'alt-svc',
     'alternate-protocol',
     'clear-site-data',
+    'attribution-reporting-register-os-source',
+    'attribution-reporting-register-os-trigger',
     'attribution-reporting-register-source',
     'attribution-reporting-register-trigger',
     'critical-ch',
+    'edge-control',
     'expect-ct',
     'idp-signin-status',
     'nel',
@@ -188,13 +223,22 @@ test('headers that act on the whole origin are dropped, in headers and trailers'
     'set-login',
     'shared-storage-write',
     'strict-transport-security',
+    'surrogate-control',
     'use-as-dictionary',
     'x-accel-redirect',
+    'x-archive-files',
+    'x-envoy-degraded',
+    'x-envoy-immediate-health-check-fail',
     'x-lighttpd-send-file',
+    'x-lighttpd-send-tempfile',
     'x-litespeed-location',
+    'x-litespeed-purge',
+    'x-litespeed-purge2',
     'x-reproxy-file',
     'x-reproxy-url',
     'x-sendfile',
+    'x-sendfile-temporary',
+    'x-sendfile2',
   ]
   const number = String(answers.size)
   const lines = names.map((name) => `${name}: /http://other.test/\r\n`).join('')
@@ -231,12 +275,14 @@ test('cookies are for the API that sets them alone, in headers of their own', as
         'Set-Cookie: agw_session=5; Path=/',
         'Set-Cookie: __Host-agw_session=6; Secure; Path=/',
         'Set-Cookie: =agw_session=7; Path=/',
+        'Set-Cookie: e=8, f=9; Max-Age=60',
+        'Set-Cookie: g="10; Path=/',
       ],
       { http_version },
     )
     assert.equal(answer.status, 200)
     assert.deepEqual(cookiesOf(answer), [
-      `a=1; Expires=Wed, 09 Jun 2027 10:18:14 GMT; Path=/${raw.origin}`,
+      `a=1; Expires=Wed, 09 Jun 2027 10:18:14 GMT; Path=/${raw.origin}/`,
       `b=2; HttpOnly; Path=/${raw.origin}/v1`,
       `c=3; Path=/${raw.origin}/v1/x`,
     ])

@@ -276,7 +276,7 @@ test('answers keep repeated headers, and lose what an upstream may not say in ou
     answer.headers.flatMap(([key, value]) => (key.toLowerCase() === name ? [value] : []))
   const { origin, pathname } = new URL(overTls.access.base_url)
   assert.deepEqual(values('set-cookie'), [
-    `a=1; Path=/${origin}`,
+    `a=1; Path=/${origin}/`,
     `b=2; HttpOnly; Path=/${origin}${pathname}`,
   ])
   assert.deepEqual(values('x-mixed'), ['Value with  two spaces'])

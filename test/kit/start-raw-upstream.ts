@@ -7,8 +7,14 @@ export interface RawUpstream {
   readonly stop: () => Promise<void>
 }
 
-/** An upstream that sends bytes no HTTP library would: `answer` gets the head of a request and returns what to write. */
-export async function startRawUpstream(answer: (head: string) => string): Promise<RawUpstream> {
+/**
+ * An upstream that sends bytes no HTTP library would: `answer` gets the head of a request and returns what to write.
+ * @param port any free one unless it is given; rejects if that one is taken
+ */
+export async function startRawUpstream(
+  answer: (head: string) => string,
+  port = 0,
+): Promise<RawUpstream> {
   const heads: string[] = []
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -26,7 +32,10 @@ export async function startRawUpstream(answer: (head: string) => string): Promis
       socket.write(Buffer.from(answer(head), 'latin1'))
     })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
   return {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     heads,

@@ -12,6 +12,7 @@ function placeOf(path = PATH): CallPlace {
   return {
     target: parsed.target,
     base_url: `${parsed.target.origin}/v1`,
+    siblings: null,
     path,
     called: { authority: 'gw.test:8080', forwarded_host: null },
     gateway: { hosts: ['127.0.0.1'], ports: [8080, 8081] },

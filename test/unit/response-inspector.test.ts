@@ -62,6 +62,7 @@ function anInspector(looks: Looks) {
     place: {
       target: target.target,
       base_url: 'https://api.example.com/v1',
+      siblings: null,
       path: PATH,
       called: { authority: 'gateway.example.com', forwarded_host: null },
       gateway: { hosts: ['127.0.0.1'], ports: [8080] },

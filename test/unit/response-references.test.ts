@@ -2,12 +2,18 @@ import assert from 'node:assert/strict'
 import { hostname, networkInterfaces } from 'node:os'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import {
+  compileIntegrations,
+  type IntegrationTable,
+} from '../../core/policy/compile-integrations.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { parseTarget } from '../../core/policy/parse-target.ts'
+import { siblingsOf } from '../../core/policy/siblings-of.ts'
 import type { GatewayAddress } from '../../ext-proc/response/gateway-address.ts'
 import { judgeHeaders } from '../../ext-proc/response/judge-headers.ts'
 import type { CallPlace } from '../../ext-proc/response/judge-reference.ts'
 import { repetitions } from '../kit/repetitions.ts'
+import { anIntegration } from './policy-kit.ts'
 
 const GATEWAY: GatewayAddress = { hosts: ['127.0.0.1'], ports: [8080, 8081] }
 const PATH = '/https://api.example.com/v1/things/7?page=2'
@@ -17,19 +23,27 @@ interface Called {
   readonly authority?: string
   readonly forwarded_host?: string
   readonly gateway?: GatewayAddress
+  /** The base URLs of the organization's integrations. */
+  readonly base_urls?: readonly string[]
 }
+
+/** Of an organization that has integrations with these base URLs. */
+const integrations = (...base_urls: readonly string[]): IntegrationTable =>
+  compileIntegrations(base_urls.map((base_url) => anIntegration(base_url)))
 
 function placeOf({
   path = PATH,
   authority = 'gw.test:8080',
   forwarded_host,
   gateway = GATEWAY,
+  base_urls = ['https://api.example.com/v1'],
 }: Called): CallPlace {
   const parsed = parseTarget(path)
   assert.ok(parsed.ok, path)
   return {
     target: parsed.target,
     base_url: `${parsed.target.origin}/v1`,
+    siblings: siblingsOf(integrations(...base_urls), parsed.target.origin),
     path,
     called: { authority, forwarded_host: forwarded_host ?? null },
     gateway,
@@ -235,7 +249,6 @@ for (const [value, expected] of [
   ['/v1/x?next=/http://other.test/', `${API}/v1/x?next=/http://other.test/`],
   ['/v1/x#/http://other.test/', `${API}/v1/x#/http://other.test/`],
   ['/v1/http://other.test/', `${API}/v1/http://other.test/`],
-  ['/v1/..%2f..%2fadmin', `${API}/v1/..%2f..%2fadmin`],
   ['//api.example.com/v1/x', `${API}/v1/x`],
   ['\\v1\\x', `${API}/v1/x`],
   ['/admin/agents', `${API}/admin/agents`],
@@ -270,7 +283,6 @@ for (const value of [
   'https://elsewhere.test/x?next=/http://a.test#b',
   'http://127.0.0.1:9000/v1/other',
   'http://localhost:3000/callback?code=1',
-  'http://gw.test:9090/x',
   'http://[2001:db8::1]/x',
   'https://elsewhere.test',
   'HTTPS://Elsewhere.Test/x',
@@ -295,7 +307,10 @@ for (const [value, expected] of [
   ['http://elsewhere.test\\@gw.test:8080/x', 'http://elsewhere.test/@gw.test:8080/x'],
   ['http://gw.test:8080@elsewhere.test/x', 'http://gw.test:8080@elsewhere.test/x'],
   ['https://elsewhere.test/caf\xe9', 'https://elsewhere.test/caf%E9'],
-  ['https://0x7f.1:9000/x', 'https://0x7f.1:9000/x'],
+  ['https://0x7f.1:9000/x', 'https://127.0.0.1:9000/x'],
+  ['https://0127.0.0.1/x', 'https://87.0.0.1/x'],
+  ['https://1.2.3/x', 'https://1.2.0.3/x'],
+  ['https://[0:0::7]/x', 'https://[::7]/x'],
 ] as const)
   test(`an absolute redirect that clients read in different ways goes out as one reads it: ${JSON.stringify(value)}`, () => {
     assert.equal(judged('location', value), expected)
@@ -462,3 +477,206 @@ test('the log shows where a refused redirect leads, without its query', () => {
   assert.equal(String(result.denial.data?.['leads_to']).length, 200)
   assert.ok(!JSON.stringify(result.denial).includes('secret'))
 })
+
+/** Paths of the API's origin that are in another integration, which has a credential of its own. */
+const NEIGHBOURS = [
+  'https://api.example.com/v1',
+  'https://api.example.com/v1/two',
+  'https://api.example.com/Three',
+]
+for (const value of [
+  '/v1/two',
+  '/v1/two/',
+  '/v1/two/x?y#z',
+  '../two/x',
+  '/v1/./two',
+  '/v1/x/../two',
+  '/v1/x/%2e%2e/two',
+  '/v1/%74wo',
+  '/v1/TWO/x',
+  '/v1%2ftwo/x',
+  '/v1//two/x',
+  '/%76%31/two',
+  '//api.example.com/v1/two',
+  '\\v1\\two',
+  '/v1/\ttwo',
+  '/Three/x',
+  '/three/x',
+  'url:/v1/two',
+] as const)
+  test(`a redirect to another integration of the same origin is refused: ${JSON.stringify(value)}`, () => {
+    const called = { base_urls: NEIGHBOURS }
+    assert.equal(judged('location', value, called), 'refused: other_integration')
+    assert.equal(judged('link', `<${value}>; rel=next`, called), 'refused: other_integration')
+    assert.equal(judged('content-location', value, called), 'refused: other_integration')
+  })
+
+for (const [value, expected] of [
+  ['/v1/things', `${API}/v1/things`],
+  ['/v1/twofold', `${API}/v1/twofold`],
+  ['/v2/two', `${API}/v2/two`],
+  ['/', `${API}/`],
+  ['https://api.example.com/v1/two', 'https://api.example.com/v1/two'],
+] as const)
+  test(`a redirect to the same integration, to none, or past the gateway passes: ${value}`, () => {
+    assert.equal(judged('location', value, { base_urls: NEIGHBOURS }), expected)
+    const others = ['https://api.example.com', 'https://other.test/v1/two']
+    const base_url = 'https://api.example.com/v1'
+    assert.equal(judged('location', '/v1/two', { base_urls: [base_url] }), `${API}/v1/two`)
+    assert.equal(
+      judged('location', '/v2', { base_urls: [base_url, ...others] }),
+      'refused: other_integration',
+    )
+  })
+
+/** What a proxy in front of the gateway that decodes, or cuts parameters off, makes a climb out of the API's origin. */
+for (const value of [
+  '/..%2fother.test/secret',
+  '/v1/..%2f..%2f..%2fother.test/secret',
+  '/%2e%2e%2fother.test/secret',
+  '/%2e%2e%5cother.test/secret',
+  '/..%252fother.test/secret',
+  '/%252e%252e/other.test/secret',
+  '/..;/other.test/secret',
+  '/..;x=y/other.test/secret',
+  '/v1/%20..%20/other.test',
+  '/%EF%BC%8E%EF%BC%8E/other.test/secret',
+  '/x%2f..',
+  '/v1/..%2f..%2fadmin',
+] as const)
+  test(`a path in which a lenient reader finds a climb is refused: ${value}`, () => {
+    assert.equal(judged('location', value), TARGET)
+    assert.equal(judged('operation-location', value), TARGET)
+    assert.equal(judged('link', `<${value.slice(1)}>; rel=next`), TARGET)
+  })
+
+for (const value of [
+  '/v1/a..b',
+  '/v1/..a',
+  '/v1/a;b=..c',
+  '/v1/%2fx',
+  '/v1/a%3Bb',
+  '/v1/...',
+  '/v1/x?y=..%2f',
+  '/v1/x#..%2f',
+])
+  test(`a path without one passes: ${value}`, () => {
+    assert.equal(judged('location', value), `${API}${value}`)
+  })
+
+/** Go, superagent and follow-redirects send `Authorization` to another port, or to a host below. */
+for (const [value, called] of [
+  ['http://gw.test:9090/x'],
+  ['https://gw.test/x'],
+  ['//gw.test:9090/x'],
+  ['http://GW.test.:9090/x'],
+  ['http://user@gw.test:9090/x'],
+  ['http://%67w.test:9090/x'],
+  ['http://gw\u3002test:9090/x'],
+  ['http://sub.gw.test/x'],
+  ['http://a.b.gw.test:8080/x'],
+  ['http://public.test:1/x', { forwarded_host: 'public.test' }],
+  ['http://localhost:3000/x', { authority: 'localhost:8080' }],
+  ['http://app.localhost:3000/x', { authority: 'localhost:8080' }],
+  ['http://10.0.0.1:1/x', { authority: '10.0.0.1:8080' }],
+  ['http://167772161:1/x', { authority: '10.0.0.1:8080' }],
+  ['http://[2001:db8:0::1]:1/x', { authority: '[2001:db8::1]:8080' }],
+  ['http://api.example.com:1/x', { authority: 'api.example.com:8080' }],
+] as const satisfies readonly (readonly [string, Called?])[])
+  test(`a redirect to another port of the gateway's host, or below it, is refused: ${JSON.stringify(value)}`, () => {
+    assert.equal(judged('location', asSent(value), called), ADDRESS)
+  })
+
+test("a redirect to the API itself at another port of the gateway's host leads through the gateway", () => {
+  const path = '/http://127.0.0.1:9000/v1/x'
+  const authority = '127.0.0.1:8080'
+  assert.equal(
+    judged('location', 'http://127.0.0.1:9000/y?z', { path, authority }),
+    '/http://127.0.0.1:9000/y?z',
+  )
+  assert.equal(judged('location', 'http://127.0.0.1:9001/y', { path, authority }), ADDRESS)
+  const base_urls = ['http://127.0.0.1:9000/v1', 'http://127.0.0.1:9000/two']
+  assert.equal(
+    judged('location', 'http://127.0.0.1:9000/two', { path, authority, base_urls }),
+    'refused: other_integration',
+  )
+  // A client that names the API as Host.
+  const named = { authority: 'api.example.com' }
+  assert.equal(judged('location', 'https://api.example.com/x', named), 'https://api.example.com/x')
+  assert.equal(judged('location', 'https://not-gw.test/x'), 'https://not-gw.test/x')
+})
+
+/** Java drops `url:` from a URL, and others a scheme that they do not know. */
+for (const [value, expected] of [
+  ['url:http://gw.test:8080/x', ADDRESS],
+  ['URL:http://127.0.0.1:8080/x', ADDRESS],
+  ['url:url:http://localhost:8080/x', ADDRESS],
+  ['feed:http://a.test/http://other.test/', TARGET],
+  ['view-source:http://gw.test:8080/x', ADDRESS],
+  ['url:/http://other.test/x', TARGET],
+  ['url:../../../http://other.test/x', TARGET],
+  ['x:%2e%2e/%2e%2e/http:/other.test/', TARGET],
+  ['x://gw.test:8080/x', ADDRESS],
+  ['ws://gw.test:8080/http://other.test/', ADDRESS],
+  ['x:http:/other.test/', UNREADABLE],
+  ['urn:ietf:params:oauth:token-type:jwt', 'urn:ietf:params:oauth:token-type:jwt'],
+  ['a:b:c:', 'a:b:c:'],
+  ['x:y[z', 'x:y[z'],
+  [
+    'myapp://user:pw@host/path?q=http://gw.test:8080/',
+    'myapp://user:pw@host/path?q=http://gw.test:8080/',
+  ],
+] as const)
+  test(`what stands behind another scheme is judged too: ${value}`, () => {
+    assert.equal(judged('location', value), expected)
+  })
+
+for (const [name, value, expected] of [
+  ['link', '<x</http://other.test/>; rel=next', TARGET],
+  ['link', '<https://a.test/,<http://gw.test:8080/x>>; rel=next', ADDRESS],
+  ['link', '<</http://other.test/>', TARGET],
+  ['refresh', '0; x=/http://other.test/', TARGET],
+  ['refresh', '0;url=;url=/http://other.test/', TARGET],
+  ['refresh', "0; a; 'http://gw.test:8080/x'", ADDRESS],
+  ['odata-entityid', '/http://other.test/', TARGET],
+  ['odata-entityid', 'http://gw.test:8080/things(1)', ADDRESS],
+  ['x-storage-url', 'http://localhost:8080/http://other.test/', ADDRESS],
+  // Clients of container registries ask the realm for a token, those of MCP ask for metadata, with their key.
+  ['www-authenticate', 'Bearer realm="http://gw.test:8080/http://other.test/"', ADDRESS],
+  ['www-authenticate', 'Bearer realm="/http://other.test/",service="x"', TARGET],
+  ['www-authenticate', 'Bearer realm=/http://other.test/', TARGET],
+  [
+    'www-authenticate',
+    'Basic realm="x", Bearer resource_metadata = "http://a.test/http://other.test/"',
+    TARGET,
+  ],
+  ['www-authenticate', 'Bearer resource_metadata="\\/http://other.test/"', UNREADABLE],
+  ['www-authenticate', 'Bearer realm="\\h\\t\\t\\p://gw.test:8080/"', ADDRESS],
+  ['www-authenticate', 'Bearer realm="//gw.test:8080/x"', ADDRESS],
+  ['www-authenticate', 'Bearer realm="../../../http://other.test/"', TARGET],
+  ['www-authenticate', 'Bearer realm="url:http://gw.test:8080/"', ADDRESS],
+  ['www-authenticate', 'Bearer realm="http:/other.test/"', UNREADABLE],
+  ['www-authenticate', 'Bearer nonce="//+", realm="http://gw.test:8080/x', ADDRESS],
+  ['proxy-authenticate', 'Basic realm="http://gw.test:8080/x"', ADDRESS],
+  [
+    'www-authenticate',
+    Array.from({ length: 300 }, (_, i) => `Bearer realm="https://a.test/${i}"`).join(', '),
+    'refused: too_many',
+  ],
+] as const)
+  test(`further references that clients follow are judged: ${name}: ${value.slice(0, 60)}`, () => {
+    assert.equal(judged(name, value), expected)
+  })
+
+for (const value of [
+  'Basic realm="API", charset="UTF-8"',
+  'Bearer realm="https://auth.example.com/token",service="registry",scope="repository:a/b:pull"',
+  'Bearer resource_metadata="https://api.example.com/.well-known/oauth-protected-resource"',
+  'Digest realm="x", nonce="//+Ab/cd==", opaque="/Ab", qop="auth"',
+  'Negotiate YWJj//+=',
+  'Bearer error="invalid_token", error_description="see http docs"',
+  '',
+])
+  test(`a challenge that leads elsewhere or nowhere goes out as it is: ${value}`, () => {
+    assert.equal(judged('www-authenticate', value), value)
+  })

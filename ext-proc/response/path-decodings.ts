@@ -1,0 +1,24 @@
+/** As often as anything between a client and this gateway may decode. */
+const DECODING_ROUNDS = 4
+
+/**
+ * A path as it is written, and as it reads after each round of percent-decoding until nothing changes. Null if it is
+ * encoded more often than any reader decodes, which is meant to deceive.
+ */
+export function pathDecodings(path: string): readonly string[] | null {
+  const texts = [path]
+  let text = path
+  for (let round = 0; round < DECODING_ROUNDS; round++) {
+    const decoded = decode(text)
+    if (decoded === text) return texts
+    texts.push(decoded)
+    text = decoded
+  }
+  return null
+}
+
+/** Percent-encoded bytes as UTF-8, and those that are none as they stand. */
+const decode = (text: string): string =>
+  text.replaceAll(/(?:%[\da-f]{2})+/gi, (escaped) =>
+    Buffer.from(escaped.replaceAll('%', ''), 'hex').toString('utf8'),
+  )
