@@ -67,6 +67,7 @@ function describe(receipt: KillReceipt): string {
     ...(still_usable_keys.length > 0
       ? [`Organization keys it used, still valid for other agents: ${still_usable_keys.join(', ')}`]
       : []),
+    ...(receipt.kill_id === null ? [] : [`Receipt: agw kills show ${receipt.kill_id}`]),
     '',
   ].join('\n')
 }

@@ -56,6 +56,9 @@ before(async () => {
     role: 'viewer',
     name: 'laptop',
   })
+  const killed = await make('/admin/agents', { agent_name: 'runaway' })
+  const kill = await admin.call('POST', `/admin/agents/${killed.agent_id}/kill`, { body: {} })
+  made['kills'] = kill.body
   made['webhooks'] = await make('/webhooks', {
     name: 'pager',
     url: 'https://8.8.8.8/hook',
@@ -90,7 +93,7 @@ describe('list and show', () => {
       const lines = table.out.trimEnd().split('\n')
       assert.equal(lines.length, resources.length + 1)
       for (const [heading] of kind.columns) assert.ok(lines[0]?.includes(heading), lines[0])
-      const id = String(made[name][kind.id] ?? made[name].api_key_id)
+      const id = String(made[name][kind.id])
       assert.ok(
         lines.some((line) => line.startsWith(id)),
         table.out,
@@ -116,7 +119,7 @@ describe('list and show', () => {
       assert.doesNotMatch(yaml + byId.out, /(?!\n)[\p{Cc}\p{Cf}]/u)
       const byName = await show(name, String(resource[kind.named_by ?? kind.id]), 'json')
       assert.deepEqual(JSON.parse(byName.out), resource)
-      await assert.rejects(show(name, 'none'), /has the id or name "none"/)
+      await assert.rejects(show(name, 'none'), /has the id(?: or name)? "none"/)
     })
   }
 
@@ -257,7 +260,7 @@ test('the completion of bash knows commands, options and choices', async () => {
       child.stdout.on('data', (part) => (out += part))
       child.once('close', () => resolve(out.trim()))
     })
-  assert.equal(await complete('agw', 'kil'), 'kill')
+  assert.equal(await complete('agw', 'kil'), 'kill kills')
   assert.equal(await complete('agw', 'keys', 'r'), 'rotate')
   assert.equal(await complete('agw', 'activity', '--event', 'injection_b'), 'injection_blocked')
   assert.equal(await complete('agw', 'kill', 'some-agent', '--rea'), '--reason')
