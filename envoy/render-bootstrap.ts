@@ -172,16 +172,25 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
 export function renderBootstrap(settings: Settings, facts: BootFacts): string {
   const document = parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
   const values = new Map(Object.entries(placeholders(settings, facts)))
-  /** Whether what it repeats has been left out. */
-  const isGone = (node: unknown): boolean => isAlias(node) && node.resolve(document) === undefined
+  const anchors = new Set<string>()
+  const noteAnchor = ({ anchor }: { anchor?: string }): undefined => {
+    if (anchor !== undefined) anchors.add(anchor)
+    return undefined
+  }
   visit(document, {
-    Pair: (_key, pair) =>
-      isLeftOut(pair.value, values) || isGone(pair.value) ? visit.REMOVE : undefined,
+    Pair: (_key, pair) => (isLeftOut(pair.value, values) ? visit.REMOVE : undefined),
     Map: (_key, map) => {
       if (isLeftOut(map, values)) return visit.REMOVE
       map.delete(WHEN)
-      return undefined
+      return noteAnchor(map)
     },
+    Seq: (_key, list) => noteAnchor(list),
+    Scalar: (_key, node) => noteAnchor(node),
+  })
+  visit(document, {
+    // What it repeats has been left out.
+    Pair: (_key, { value }) =>
+      isAlias(value) && !anchors.has(value.source) ? visit.REMOVE : undefined,
     Scalar: (_key, node) =>
       typeof node.value === 'string' && node.value.startsWith('$')
         ? document.createNode(known(values, node.value.slice(1)))
