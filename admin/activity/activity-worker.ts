@@ -13,6 +13,8 @@ import { keepWithinBudget, type Retention } from './log-budget.ts'
 /** One process indexes; if it ends without releasing the lease, another takes over after this time. */
 const LEADERSHIP_MS = 5_000
 const IDLE_MS = 100
+/** An idle round takes a tenth of a second, in which nobody else becomes the leader. */
+const RENEWAL_MS = LEADERSHIP_MS / 5
 /** A backlog is indexed for this long before leadership and the other jobs are checked. */
 const DIGEST_MS = 500
 /** An idle round sends one command per organization. */
@@ -51,6 +53,7 @@ export function startActivityWorker(parts: ActivityWorkerParts): () => Promise<v
 async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<void> {
   const { redis, log, nowMs, now } = parts
   const due = { notices: 0, budget: 0, floods: 0 }
+  let leadsUntil_ms = 0
   const failing = new Set<string>()
   let sending: Promise<unknown> | null = null
   /** One failing job must not stop the others; its first failure is logged. */
@@ -67,10 +70,15 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     }
   }
   while (!stopped.aborted) {
-    let pause_ms = LEADERSHIP_MS / 5
-    const organization_ids = await attempt('electing the leader for the activity log', async () =>
-      (await leads(parts)) ? redis.hkeys(REDIS_KEYS.organizations) : null,
-    )
+    let pause_ms = RENEWAL_MS
+    const organization_ids = await attempt('electing the leader for the activity log', async () => {
+      if (nowMs() >= leadsUntil_ms) {
+        const asked_ms = nowMs()
+        if (!(await leads(parts))) return null
+        leadsUntil_ms = asked_ms + RENEWAL_MS
+      }
+      return await redis.hkeys(REDIS_KEYS.organizations)
+    })
     if (organization_ids !== null) {
       const has_more = await Promise.all(
         organization_ids.map((organization_id) =>
