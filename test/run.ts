@@ -8,10 +8,10 @@ import { printJob, printResults } from './runner/print-results.ts'
 import { type JobResult, runJob } from './runner/run-job.ts'
 
 /** Integration tests wait for processes to start and for timers half of their time. */
-const JOBS_PER_CORE = 1.5
+const JOBS_PER_CORE = 2
 
 /**
- * `npm test`: the unit tests, then the integration tests, somewhat more processes at a time than there are cores.
+ * `npm test`: the unit tests, then the integration tests, two processes at a time for each core.
  * `npm run test:unit`: the unit tests alone, with fewer repetitions. Words after `--` choose files by their names.
  */
 const { values, positionals: words } = parseArgs({

@@ -2,23 +2,19 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, before, describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { call } from '../kit/call.ts'
-import { type KitBrowser, openBrowser } from '../kit/open-browser.ts'
+import { openBrowser } from '../kit/open-browser.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
 const stack = await sharedStack()
-let browser: KitBrowser
-
-before(async () => {
-  browser = await openBrowser()
-})
+const browser = await openBrowser()
 afterEach(() => browser.closePages())
 
 async function signIn(on: Page, token: string): Promise<void> {

@@ -21,8 +21,8 @@ const SHARED_LIMIT_MS = 10 * MINUTE_MS
 
 const UNIT_PROCESSES_MAX = 4
 
-/** Starts the product, which is most of what a file costs. */
-const STARTS = /\bstart(All|Stack|Parts|Fleet)\(/g
+/** Starts the product, or a process of it, which is most of what a file costs. */
+const STARTS = /\bstart(All|Stack|Parts|Fleet|Cluster|Admin)\(/g
 
 /** A call of a function of the kit whose name begins so: files that share what it starts run in one process. */
 const SHARES = /\b(shared[A-Z]\w*)\(\)/
