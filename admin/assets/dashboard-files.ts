@@ -13,7 +13,7 @@ export interface DashboardFile {
 /** Import map: bare names that the compiled pages import, and their files. */
 const PACKAGES = ['eventsource-parser', 'preact', 'preact/hooks', 'preact/jsx-runtime'] as const
 /** Modules of ours that the pages share with the server; relative to /dashboard, as to dist/admin/dashboard. */
-const SHARED = ['core/events.js', 'core/model.js'] as const
+const SHARED = ['core/events.js', 'core/model.js', 'core/reasons.js'] as const
 const STILLS = { 'style.css': 'text/css', 'icon.svg': 'image/svg+xml' } as const
 const SCRIPT = 'text/javascript'
 

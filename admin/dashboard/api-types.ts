@@ -5,6 +5,7 @@ import type { AgentView } from '../agents/agent-schemas.ts'
 import type { AlertView } from '../alerts/alert-view.ts'
 import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
 import type { EdgeView } from '../edges/edge-routes.ts'
+import type { TrialView } from '../explain/explain-routes.ts'
 import type { Explanation as ExplanationView } from '../explain/explanation.ts'
 import type { Readiness as ReadinessView } from '../health/check-readiness.ts'
 import type { ListOf } from '../http/common-schemas.ts'
@@ -12,6 +13,7 @@ import type { CredentialTypeView } from '../integrations/credential-type-routes.
 import type { IntegrationView } from '../integrations/integration-schemas.ts'
 import type { KeyView } from '../keys/key-schemas.ts'
 import type { KillReceiptView } from '../kill/kill-routes.ts'
+import type { KillPreviewView } from '../kill/preview-routes.ts'
 import type { KillView } from '../kill/receipt-routes.ts'
 import type { ScanReport as ScanReportView } from '../scan/scan-routes.ts'
 import type { EditableScope, ScopeView } from '../scopes/scope-schemas.ts'
@@ -33,6 +35,8 @@ export type Page<T> = Frozen<Omit<AnyPage, 'data'>> & { readonly data: readonly 
 export type Agent = Shown<typeof AgentView>
 export type Receipt = Shown<typeof KillReceiptView>
 export type Kill = Shown<typeof KillView>
+export type KillPreview = Shown<typeof KillPreviewView>
+export type Trial = Shown<typeof TrialView>
 export type Key = Shown<typeof KeyView>
 export type CredentialType = Shown<typeof CredentialTypeView>
 export type Integration = Shown<typeof IntegrationView>

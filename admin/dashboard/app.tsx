@@ -14,7 +14,6 @@ import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { AgentsPage } from './pages/agents.tsx'
 import { AlertsPage } from './pages/alerts.tsx'
-import { EntryPage } from './pages/entry.tsx'
 import { IntegrationsPage } from './pages/integrations.tsx'
 import { KillPage } from './pages/kill.tsx'
 import { KillsPage } from './pages/kills.tsx'
@@ -83,7 +82,8 @@ function Frame({
 }) {
   const place = usePlace()
   const main = useRef<HTMLElement>(null)
-  const path = place.parts.join('/')
+  // An entry opens beside the list of activity, which is still the page.
+  const path = place.parts[0] === 'activity' ? 'activity' : place.parts.join('/')
   const isFirst = useRef(true)
   const [, title = 'Not found'] = PAGES.find(([page]) => page === (place.parts[0] ?? '')) ?? []
   useEffect(() => {
@@ -181,7 +181,7 @@ function PageOf({ place }: { place: PageAddress }) {
         <ScopePage key={id} scope_id={id} query={query} />
       )
     case 'activity':
-      return id === undefined ? <ActivityPage query={query} /> : <EntryPage key={id} id={id} />
+      return <ActivityPage query={query} entry={id} />
     case 'kills':
       return id === undefined ? <KillsPage query={query} /> : <KillPage key={id} kill_id={id} />
     case 'alerts':

@@ -1,70 +1,159 @@
-import { Type } from 'typebox'
-import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
-import type { Agent, Integration, Scope } from '../../core/model.ts'
+import { type Static, Type } from 'typebox'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
-import { readRecord } from '../resources/records.ts'
-import { Strict } from '../http/common-schemas.ts'
+import { Nullable, Strict, Timestamp, TimeText } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
-import { defineRoute, type Route } from '../http/define-route.ts'
-import { answer } from '../http/outcome.ts'
+import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
+import { answer, invalid, type Outcome } from '../http/outcome.ts'
+import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { explainCall } from './explain-call.ts'
 import { Explanation } from './explanation.ts'
+import { readPolicy, type StoredPolicy } from './read-policy.ts'
+import { tryOnHistory } from './try-on-history.ts'
+import { type Replaced, UnsavedScope, withUnsaved } from './unsaved-scope.ts'
+
+const AgentId = Type.String({ minLength: 1, maxLength: 128 })
 
 const Question = Strict({
-  agent_id: Type.String({ minLength: 1, maxLength: 128 }),
+  agent_id: AgentId,
   method: Type.String({
     pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,32}$",
     [PATTERN_MESSAGE]: 'must be an HTTP method of at most 32 characters',
     description: 'As the agent sends it: methods are case-sensitive',
   }),
   url: Type.String({ minLength: 1, maxLength: 16_384, description: 'The absolute target URL' }),
+  scope: Type.Optional(UnsavedScope),
 })
+
+const Trial = Strict({
+  agent_id: AgentId,
+  scope: UnsavedScope,
+  from: Type.Optional(TimeText('Not before; default: seven days ago')),
+  to: Type.Optional(TimeText('Before')),
+})
+
+const Decided = Type.Enum(['allowed', 'refused'])
+
+export const TrialView = Strict({
+  calls: Type.Integer({ description: 'Stored calls of the agent that were decided again' }),
+  would_pass: Type.Integer({ description: 'Calls that are refused now and would pass' }),
+  would_be_refused: Type.Integer({ description: 'Calls that pass now and would be refused' }),
+  changes: Type.Array(
+    Strict({
+      method: Type.String(),
+      endpoint: Type.String(),
+      integration_id: Type.String(),
+      before: Decided,
+      after: Decided,
+      error: Nullable(Type.String({ description: 'The error of the side that is refused' })),
+      count: Type.Integer(),
+      last_at: Timestamp,
+      last_id: Type.String({ description: 'Of the newest activity entry' }),
+    }),
+    { description: 'The most frequent 50, by method and path' },
+  ),
+  complete: Type.Boolean({
+    description:
+      'All calls of the range were looked at; at most 20,000 calls, or as many as fit into two seconds, are',
+  }),
+  since: Nullable(
+    Type.String({ format: 'date-time', description: 'Time of the oldest entry looked at' }),
+  ),
+})
+
+const DEFAULT_RANGE_MS = 7 * 24 * 3600_000
+const tag = 'explain'
 
 export const explainRoutes: readonly Route[] = [
   defineRoute({
     method: 'POST',
     path: '/admin/explain',
     role: 'viewer',
-    tag: 'explain',
-    summary: 'Explain which integration, scope and rule apply to a call, without making it',
+    tag,
+    summary:
+      'Explain which integration, scope and rule apply to a call, without making it; with scope, as if that were saved',
     body: Question,
     answers: { 200: Explanation },
-    handle: async ({ context: { redis, ring }, actor, body }) => {
-      const org = actor.organization_id
-      const [agent, scopeTexts, integrationTexts] = await Promise.all([
-        readRecord<Agent>(redis, REDIS_KEYS.agents(org), body.agent_id),
-        redis.hvals(REDIS_KEYS.agentScopes(org, body.agent_id)),
-        redis.hvals(REDIS_KEYS.integrations(org)),
-      ])
-      const scopes = scopeTexts.map((text) => JSON.parse(text) as Scope)
-      const integrations = integrationTexts.map((text) => JSON.parse(text) as Integration)
-      const record = agent?.record ?? null
-      const explanation = explainCall({
-        method: body.method,
-        url: body.url,
-        agent: {
-          agent: record,
-          killed_at: record === null ? null : storedKilledAt(record),
-          scopes: compileScopes(scopes),
-        },
-        integrations: compileIntegrations(integrations),
-        now_ms: Date.now(),
-      })
-      const found = explanation.integration?.integration_id
-      const integration = integrations.find(({ integration_id }) => integration_id === found)
-      const unusable =
-        explanation.answer === 'allowed' && integration && openAuth(ring, integration) === null
-      if (unusable)
-        return answer(200, {
-          ...explanation,
-          answer: 'refused',
-          error: 'credential_unavailable',
-          details: { base_url: integration.base_url },
-        })
-      return answer(200, explanation)
-    },
+    handle: explain,
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/admin/explain/history',
+    role: 'viewer',
+    tag,
+    summary:
+      'Try an unsaved scope on stored calls: which of them would pass, and which would be refused',
+    body: Trial,
+    answers: { 200: TrialView },
+    handle: tryScope,
   }),
 ]
+
+async function explain(
+  call: AdminCall<unknown, unknown, Static<typeof Question>>,
+): Promise<Outcome> {
+  const { context, actor, body } = call
+  const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
+  const { agent, killed_at, integrations } = policy
+  const tried = body.scope === undefined ? null : scopesWith(call, policy, body.scope)
+  if (tried !== null && !tried.ok) return invalid(tried.issues)
+  const explanation = explainCall({
+    method: body.method,
+    url: body.url,
+    agent: { agent, killed_at, scopes: compileScopes(tried?.scopes ?? policy.scopes) },
+    integrations: compileIntegrations(integrations),
+    now_ms: Date.now(),
+  })
+  const found = explanation.integration?.integration_id
+  const integration = integrations.find(({ integration_id }) => integration_id === found)
+  const unusable =
+    explanation.answer === 'allowed' && integration && openAuth(context.ring, integration) === null
+  if (unusable)
+    return answer(200, {
+      ...explanation,
+      answer: 'refused',
+      error: 'credential_unavailable',
+      details: { base_url: integration.base_url },
+    })
+  return answer(200, explanation)
+}
+
+async function tryScope(call: AdminCall<unknown, unknown, Static<typeof Trial>>): Promise<Outcome> {
+  const { context, actor, body } = call
+  const now_ms = context.now().getTime()
+  const from_ms = body.from === undefined ? now_ms - DEFAULT_RANGE_MS : readTime(body.from)
+  const to_ms = body.to === undefined ? null : readTime(body.to)
+  if (from_ms === null) return invalid([{ path: '/from', message: TIME_MESSAGE }])
+  if (body.to !== undefined && to_ms === null)
+    return invalid([{ path: '/to', message: TIME_MESSAGE }])
+  const policy = await readPolicy(context.redis, actor.organization_id, body.agent_id)
+  if (policy.agent === null)
+    return invalid([{ path: '/agent_id', message: 'no agent has this id' }])
+  const tried = scopesWith(call, policy, body.scope)
+  if (!tried.ok) return invalid(tried.issues)
+  const range = { from_ms: Math.max(0, from_ms), to_ms, now_ms }
+  const trial = await tryOnHistory(context, actor.organization_id, policy, tried.scopes, range)
+  return answer(200, trial)
+}
+
+function scopesWith(
+  { context: { settings, now }, actor, body }: AdminCall<unknown, unknown, { agent_id: string }>,
+  { scopes, integrations }: StoredPolicy,
+  unsaved: Static<typeof UnsavedScope>,
+): Replaced {
+  const isKnown = integrations.some(
+    ({ integration_id }) => integration_id === unsaved.integration_id,
+  )
+  if (!isKnown)
+    return {
+      ok: false,
+      issues: [{ path: '/scope/integration_id', message: 'no integration has this id' }],
+    }
+  return withUnsaved(scopes, unsaved, {
+    organization_id: actor.organization_id,
+    agent_id: body.agent_id,
+    max_body_bytes: settings.maxBodyBytes,
+    created_at: now().toISOString(),
+  })
+}

@@ -9,6 +9,7 @@ import { credentialTypeRoutes } from '../integrations/credential-type-routes.ts'
 import { integrationRoutes } from '../integrations/integration-routes.ts'
 import { keyRoutes } from '../keys/key-routes.ts'
 import { killRoutes } from '../kill/kill-routes.ts'
+import { killPreviewRoutes } from '../kill/preview-routes.ts'
 import { receiptRoutes } from '../kill/receipt-routes.ts'
 import { organizationRoutes } from '../organizations/organization-routes.ts'
 import { patternRoutes } from '../patterns/pattern-routes.ts'
@@ -24,6 +25,7 @@ export const ROUTES: readonly Route[] = [
   ...agentRoutes,
   ...killRoutes,
   ...receiptRoutes,
+  ...killPreviewRoutes,
   ...keyRoutes,
   ...integrationRoutes,
   ...credentialTypeRoutes,

@@ -66,7 +66,16 @@ export interface EdgeRecord {
   /** Ids of the encryption keys that it has; an older edge does not report them. */
   readonly key_ids?: readonly string[]
   readonly in_flight: number
+  /** The agents with the most calls in flight; older edges do not report them. */
+  readonly busiest?: BusiestAgents
   readonly draining: boolean
+}
+
+export interface BusiestAgents {
+  /** `<organization_id> <agent_id>` → calls in flight. */
+  readonly calls: Readonly<Record<string, number>>
+  /** All agents with calls in flight are among them. */
+  readonly is_whole: boolean
 }
 
 /** How often the elected process sends a beacon, and how long it stays elected without renewing. */

@@ -16,6 +16,8 @@ import { type CutCounts, type HeldCalls, NONE_CUT } from '../kill/held-calls.ts'
 const FORGET_AFTER_LEASES = 20
 /** Acknowledgements are kept longer than anything waits for them, so that an interrupted kill can be completed. */
 const ACKNOWLEDGEMENT_TTL_S = 3600
+/** Agents that a heartbeat names; each takes about 60 bytes. */
+const BUSIEST_MAX = 50
 /** How often the lease is checked while calls are in flight. A cut is delayed by at most this long. */
 const LEASE_CHECK_INTERVAL_MS = 50
 
@@ -24,7 +26,7 @@ export interface EdgeLinkParts {
   readonly subscription: RedisClient
   /** Connection for acknowledgements, so that nothing delays them. */
   readonly urgent: RedisClient
-  readonly edge: Omit<EdgeRecord, 'in_flight' | 'draining'>
+  readonly edge: Omit<EdgeRecord, 'in_flight' | 'busiest' | 'draining'>
   readonly lease_ms: number
   readonly lease: LivenessLease
   readonly held: HeldCalls
@@ -245,7 +247,12 @@ export class EdgeLink {
     const { edge, held, nowMs, subscription, log } = this.#parts
     const sent_ms = nowMs()
     const heard = this.#epoch
-    const record: EdgeRecord = { ...edge, in_flight: held.size, draining: this.#draining }
+    const record: EdgeRecord = {
+      ...edge,
+      in_flight: held.size,
+      busiest: held.busiest(BUSIEST_MAX),
+      draining: this.#draining,
+    }
     const epoch = await this.#write(JSON.stringify(record)).catch(() => null)
     if (epoch === null) return
     if (heard !== null && epoch < heard) {

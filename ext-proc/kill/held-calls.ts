@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import type { BusiestAgents } from '../../core/control/control-message.ts'
 import { UnwatchedCalls } from './unwatched-calls.ts'
 
 /** A call in flight in this process: from the moment its agent is known until Envoy ends its stream. */
@@ -68,6 +69,13 @@ export class HeldCalls {
       const [first] = calls
       return first === undefined ? [] : [[first.organization_id, first.agent_id] as const]
     })
+  }
+
+  /** The agents with the most calls in flight, by organization and agent. */
+  busiest(limit: number): BusiestAgents {
+    const all = [...this.#byAgent].map(([key, calls]) => [key, calls.size] as const)
+    const most = all.length <= limit ? all : all.sort(([, a], [, b]) => b - a).slice(0, limit)
+    return { calls: Object.fromEntries(most), is_whole: all.length <= limit }
   }
 
   /**

@@ -19,6 +19,7 @@ let page: Page
 let access: Access
 let hostile: MadeAgent
 let kill_id: string
+let entry_id: string
 
 async function signIn(on: Page, token: string): Promise<void> {
   await on.getByLabel('Admin token').fill(token)
@@ -43,6 +44,7 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => `scopes/${access.scope_id}`, () => 'scope'],
   [() => 'scopes/new', () => 'Add a scope'],
   [() => 'activity', () => 'Activity'],
+  [() => `activity/${entry_id}`, () => 'Activity'],
   [() => 'alerts', () => 'Alerts'],
   [() => 'kills', () => 'Kills'],
   [() => `kills/${kill_id}`, () => `Kill of ${HOSTILE}`],
@@ -70,6 +72,8 @@ describe('the dashboard', () => {
     hostile = await stack.operator.makeAgent({ agent_name: HOSTILE })
     const path = `/admin/agents/${hostile.agent_id}/kill`
     kill_id = (await stack.operator.send('POST', path, { reason: HOSTILE })).kill_id
+    const { data } = await stack.operator.send('GET', '/admin/activity?event=admin_action&limit=1')
+    entry_id = data[0].id
     page = await browser.open(`${stack.apiUrl}/`)
     await signIn(page, stack.adminToken)
   })
@@ -287,9 +291,11 @@ describe('the dashboard', () => {
     }
     await page.goto(`${stack.apiUrl}/#/activity?event=injection_blocked`)
     await page.getByRole('row').nth(1).getByRole('link').first().click()
-    await page.getByRole('heading', { name: 'injection_blocked' }).waitFor()
+    await page.getByRole('heading', { name: 'Injection blocked' }).waitFor()
     await page.getByRole('heading', { name: 'Steps' }).waitFor()
+    await page.locator('mark').first().waitFor()
     assert.equal(await page.locator('main img').count(), 0)
+    await page.getByRole('button', { name: 'Close' }).click()
   })
 
   test('an export holds what the filter of the page finds', async () => {
@@ -350,6 +356,9 @@ describe('the dashboard', () => {
     await search.fill(request_id)
     await search.press('Enter')
     await page.getByText(request_id).waitFor()
+    // The page behind an open drawer cannot take the focus.
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
     const places = [
       [access.agent.agent_name, `agents/${access.agent.agent_id}`],
       [access.agent.agent_id, `agents/${access.agent.agent_id}`],
@@ -371,6 +380,83 @@ describe('the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Tokens and keys' }).waitFor()
     await search.fill('nothing is called like this')
     await page.getByRole('status').getByText('Nothing found.').waitFor()
+  })
+
+  test('from a request id to why it was refused, to a rule that allows it, to a call that passes', async () => {
+    const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
+      rules: [{ methods: ['GET'], paths: ['/models/**'] }],
+    })
+    const path = `/${own.base_url}/refunds/re_1`
+    const refund = (more = '') =>
+      call({ to: stack.proxyUrl, path: path + more, method: 'POST', headers: own.headers })
+    const refused = await refund()
+    assert.equal(refused.status, 403)
+    assert.equal((await refund('9')).status, 403)
+    await goTo(page, 'scopes', 'Scopes')
+    await page.keyboard.press('/')
+    const search = page.getByRole('combobox', { name: 'Search or go to' })
+    await search.fill(String(refused.header('x-agw-request-id')))
+    await search.press('Enter')
+    const drawer = page.getByRole('dialog', { name: 'Permission denied' })
+    await drawer.getByText(`No rule of ${own.agent.agent_name}`).waitFor()
+    await drawer.getByText('It does not match the path /refunds/re_1.').waitFor()
+    await drawer.getByRole('list', { name: 'Steps' }).getByText('refused').waitFor()
+    await drawer.getByRole('heading', { name: 'Same agent' }).waitFor()
+    assert.deepEqual(await problemsOf(page), [])
+    // Two actions from the drawer to the fix, by keyboard.
+    await drawer.getByRole('button', { name: 'Allow this' }).press('Enter')
+    const dialog = page.getByRole('dialog', { name: 'Allow this call' })
+    await dialog.getByText('1 refused calls would pass: 1 like this one, 0 others.').waitFor()
+    await dialog.getByLabel('with any last segment').check()
+    await dialog.getByText('2 refused calls would pass: 1 like this one, 1 others.').waitFor()
+    await dialog.getByLabel('only').check()
+    await dialog.getByText('1 like this one, 0 others.').waitFor()
+    assert.deepEqual(await problemsOf(page), [])
+    await dialog.getByRole('button', { name: 'Save the scope' }).press('Enter')
+    const saved = page.getByRole('dialog', { name: 'Saved' })
+    await saved.getByText('In force on 1 of 1 edges.').waitFor()
+    assert.equal((await refund()).status, 200)
+    assert.equal((await refund('9')).status, 403, 'only what was chosen')
+    await saved.getByRole('button', { name: 'Close' }).click()
+    await drawer.getByRole('button', { name: 'Close' }).click()
+    await drawer.waitFor({ state: 'detached' })
+  })
+
+  test('an agent with calls in flight is stopped from the drawer, and the list behind it keeps its place', async () => {
+    const own = await stack.operator.makeAccess(stack.ownBaseUrl())
+    const streams = Array.from({ length: 5 }, () =>
+      openCall(stack.proxyUrl, `${own.base_url}/sse?ticks=100000&interval_ms=50`, own.headers),
+    )
+    for (const stream of streams) assert.equal(await stream.answered, 200)
+    await call({ to: stack.proxyUrl, path: `/${own.base_url}/x`, headers: own.headers })
+    const { agent_id, agent_name } = own.agent
+    await until('the call is in the log', async () => {
+      const { data } = await stack.operator.send('GET', `/admin/activity?agent_id=${agent_id}`)
+      return data.some(({ event }: any) => event === 'request_allowed')
+    })
+    const { token } = await newToken('operator')
+    const own2 = await browser.open(`${stack.apiUrl}/`)
+    await signIn(own2, token)
+    await goTo(own2, `activity?agent_id=${agent_id}&event=request_allowed`, 'Activity')
+    const link = own2.getByRole('row').nth(1).getByRole('link').first()
+    await link.press('Enter')
+    const drawer = own2.getByRole('dialog', { name: 'Allowed' })
+    assert.equal(await drawer.getByRole('button', { name: 'Allow this' }).count(), 0)
+    await drawer.getByRole('button', { name: 'Stop this agent' }).press('Enter')
+    const dialog = own2.getByRole('dialog', { name: `Kill ${agent_name}?` })
+    await dialog.getByText('5 calls in flight on 1 edge').waitFor()
+    await dialog.getByLabel('Reason').fill('from the drawer')
+    await dialog.getByLabel('Type “kill”').fill('kill')
+    await dialog.getByRole('button', { name: 'Kill' }).press('Enter')
+    await drawer.getByText('Calls in flight ended: 5').waitFor()
+    for (const { ended } of streams) assert.equal((await ended).is_whole, false)
+    await own2.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'detached' })
+    assert.match(own2.url(), new RegExp(`#/activity\\?agent_id=${agent_id}&event=request_allowed$`))
+    assert.equal(
+      await link.evaluate((element) => element === element.ownerDocument.activeElement),
+      true,
+    )
   })
 
   test('a filter takes names, and says which agents a part of a name could be', async () => {
@@ -437,7 +523,7 @@ describe('the dashboard', () => {
     const { token } = await newToken('viewer')
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
-    const harmless = /Sign out|Search|Follow|Refresh|Explain|Scan|Load|Try again|Export/
+    const harmless = /Sign out|Search|Follow|Refresh|Explain|Scan|Load|Try again|Export|×|Copy/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)

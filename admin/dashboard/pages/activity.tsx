@@ -5,6 +5,7 @@ import type { ActivityEntry } from '../api-types.ts'
 import { download } from '../download.ts'
 import { eventTitle } from '../event-title.ts'
 import { followActivity } from '../follow-activity.ts'
+import { EntryDrawer } from '../parts/entry-drawer.tsx'
 import { EntryTable } from '../parts/entry-table.tsx'
 import { SelectField, TextField, utcOf } from '../parts/fields.tsx'
 import { Loaded, ProblemNotice } from '../parts/notices.tsx'
@@ -35,7 +36,8 @@ const DECISIONS: Readonly<Record<NonNullable<ActivityEntry['decision']>, string>
   terminated: 'Terminated',
 }
 
-export function ActivityPage({ query }: { query: Query }) {
+/** The log; with `entry` one entry of it is open in a drawer, and the list stays as it is. */
+export function ActivityPage({ query, entry }: { query: Query; entry: string | undefined }) {
   const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]))
   const isLive = query['live'] === '1'
   const text = withQuery('', filter)
@@ -64,7 +66,14 @@ export function ActivityPage({ query }: { query: Query }) {
         {exporting.isBusy && <span role="status">Exporting …</span>}
       </p>
       <ProblemNotice problem={exporting.problem} />
-      {isLive ? <Live key={text} filter={filter} /> : <Found filter={filter} />}
+      {isLive ? (
+        <Live key={text} filter={filter} query={query} />
+      ) : (
+        <Found filter={filter} query={query} />
+      )}
+      {entry !== undefined && (
+        <EntryDrawer id={entry} query={query} onClose={() => goTo(['activity'], query)} />
+      )}
     </>
   )
 }
@@ -159,7 +168,9 @@ const TextFilters = ({
   </>
 )
 
-function Found({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
+type Shown = { filter: Readonly<Record<string, string | undefined>>; query: Query }
+
+function Found({ filter, query }: Shown) {
   const entries = usePages<ActivityEntry>(withQuery('/admin/activity', filter))
   return (
     <Loaded from={entries}>
@@ -167,6 +178,7 @@ function Found({ filter }: { filter: Readonly<Record<string, string | undefined>
         <>
           <EntryTable
             entries={found}
+            query={query}
             empty={
               entries.more === null
                 ? 'No matching entries.'
@@ -189,7 +201,7 @@ function Found({ filter }: { filter: Readonly<Record<string, string | undefined>
   )
 }
 
-function Live({ filter }: { filter: Readonly<Record<string, string | undefined>> }) {
+function Live({ filter, query }: Shown) {
   const [entries, setEntries] = useState<readonly ActivityEntry[]>([])
   const [isLive, setLive] = useState(false)
   const path = withQuery('/admin/activity/stream', filter)
@@ -220,7 +232,7 @@ function Live({ filter }: { filter: Readonly<Record<string, string | undefined>>
           ? `Live: new entries appear here (latest ${LIVE_LIMIT}).`
           : 'Connecting … The stream resumes after the last entry.'}
       </p>
-      <EntryTable entries={entries} empty="No entries yet." />
+      <EntryTable entries={entries} query={query} empty="No entries yet." />
     </>
   )
 }

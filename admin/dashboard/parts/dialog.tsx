@@ -3,13 +3,18 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Problem } from '../api.ts'
 import { ProblemNotice } from './notices.tsx'
 
-/** A modal dialog: the browser keeps the focus in it, Escape closes it, and the focus returns. */
+/**
+ * A modal dialog: the browser keeps the focus in it, Escape closes it, and the focus returns. A drawer stands at the right, has
+ * a button to close it, and closes by a click next to it.
+ */
 export function Dialog({
   title,
+  kind = 'box',
   onClose,
   children,
 }: {
   title: string
+  kind?: 'box' | 'drawer'
   onClose: () => void
   children: ComponentChildren
 }) {
@@ -28,8 +33,24 @@ export function Dialog({
     }
   }, [])
   return (
-    <dialog ref={element} aria-labelledby={id} onClose={() => isShown.current && onClose()}>
-      <h2 id={id}>{title}</h2>
+    <dialog
+      ref={element}
+      class={kind}
+      aria-labelledby={id}
+      onClose={() => isShown.current && onClose()}
+      onClick={(event) => {
+        // The dialog itself is clicked only outside its content.
+        if (kind === 'drawer' && event.target === element.current) onClose()
+      }}
+    >
+      <div class="head">
+        <h2 id={id}>{title}</h2>
+        {kind === 'drawer' && (
+          <button type="button" aria-label="Close" onClick={onClose}>
+            ×
+          </button>
+        )}
+      </div>
       {children}
     </dialog>
   )

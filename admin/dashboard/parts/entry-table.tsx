@@ -1,5 +1,6 @@
 import { eventRow } from '../../../core/events.ts'
 import type { ActivityEntry } from '../api-types.ts'
+import { eventTitle } from '../event-title.ts'
 import { linkTo } from '../place.ts'
 import { AgentLink, Tag } from './bits.tsx'
 import { Table } from './table.tsx'
@@ -9,10 +10,13 @@ import { Time } from './time.tsx'
 export const EntryTable = ({
   entries,
   empty,
+  query = {},
   ofOneAgent = false,
 }: {
   entries: readonly ActivityEntry[]
   empty: string
+  /** The filter of the list, which stays when an entry is opened. */
+  query?: Readonly<Record<string, string>>
   ofOneAgent?: boolean
 }) => (
   <Table
@@ -24,12 +28,19 @@ export const EntryTable = ({
       {
         head: 'Time',
         cell: ({ id, timestamp }) => (
-          <a href={linkTo(['activity', id])}>
+          <a href={linkTo(['activity', id], query)}>
             <Time at={timestamp} />
           </a>
         ),
       },
-      { head: 'Event', cell: ({ event }) => <span class="word">{event}</span> },
+      {
+        head: 'Event',
+        cell: ({ event }) => (
+          <span class="word" title={event}>
+            {eventTitle(event)}
+          </span>
+        ),
+      },
       ...(ofOneAgent
         ? []
         : [

@@ -54,7 +54,7 @@ export function Finder() {
         aria-activedescendant={isShown && found.length > 0 ? `${id}-${active}` : undefined}
         aria-autocomplete="list"
         aria-keyshortcuts="/ Control+K Meta+K"
-        placeholder="Request id, agent, API …"
+        placeholder="Search or paste an id"
         title="Shortcut: / or Ctrl-K"
         autocomplete="off"
         spellcheck={false}

@@ -6,6 +6,7 @@ import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
 import { EdgeRows } from './edge-rows.tsx'
 import { TextField } from './fields.tsx'
+import { KillPreviewLine } from './kill-preview.tsx'
 import { Time } from './time.tsx'
 
 /** Short, since it may be typed in a hurry and can be undone by a reactivation. */
@@ -42,6 +43,7 @@ export function KillDialog({
         Its calls in flight end now, on every edge, new ones are refused, and its keys are revoked,
         until an admin reactivates it. Its id is <code>{agent.agent_id}</code>.
       </p>
+      <KillPreviewLine path={path} />
       <TextField
         label="Reason"
         hint="Shown to operators, in the log and in webhooks. The agent never sees it."

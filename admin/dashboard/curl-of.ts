@@ -1,0 +1,13 @@
+/**
+ * The command that makes a call again through the gateway. Key and proxy address are variables of the shell: the console knows
+ * neither. A body and a query are not stored.
+ */
+export function curlOf(method: string, origin: string, endpoint: string): string {
+  return [
+    `curl -i -X ${quoted(method)} "$AGW_PROXY_URL"/${quoted(origin + endpoint)}`,
+    `  -H "Authorization: Bearer $AGW_KEY"`,
+  ].join(' \\\n')
+}
+
+/** Nothing between single quotes is special to a shell but the quote itself. */
+const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

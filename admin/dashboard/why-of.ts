@@ -1,0 +1,66 @@
+import { REASONS } from '../../core/reasons.ts'
+import type { ActivityEntry } from './api-types.ts'
+
+/** One sentence that says why an entry is what it is. */
+export function whyOf(entry: ActivityEntry, api: string): string {
+  const { data } = entry
+  if (entry.method === null && typeof data['suppressed'] === 'number')
+    return `${data['suppressed']} further refusals of this minute were only counted.`
+  return SENTENCES[entry.event]?.(entry, api) ?? reasonSentence(entry)
+}
+
+type Sentence = (entry: ActivityEntry, api: string) => string
+
+const text = (value: unknown): string =>
+  value == null ? 'unknown' : typeof value === 'string' ? value : JSON.stringify(value)
+
+const agentOf = ({ agent_name, agent_id }: ActivityEntry): string =>
+  agent_name ?? agent_id ?? 'The agent'
+
+const PERMISSION: Readonly<Record<string, Sentence>> = {
+  no_scope: (entry, api) =>
+    `${agentOf(entry)} has no scope for ${api}, so it may call nothing there.`,
+  path_not_allowed: (entry, api) =>
+    `No rule of ${agentOf(entry)} for ${api} allows the path of ${text(entry.data['attempted_action'])}.`,
+  method_not_allowed: (entry, api) =>
+    `${agentOf(entry)} may use this path of ${api}, but not with the method ${entry.method}.`,
+}
+
+const finding =
+  (ending: string): Sentence =>
+  ({ data }) =>
+    `The text in ${text(data['location'])} matches the pattern ${text(data['pattern_name'])} (${text(data['severity'])}); ${ending}.`
+
+const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
+  request_allowed: (entry, api) =>
+    entry.decision === 'terminated'
+      ? 'The call was allowed and then cut while it was in flight.'
+      : entry.rule === null
+        ? `The call to ${api} was allowed.`
+        : `Rule ${entry.rule + 1} of the scope allows the call to ${api}.`,
+  permission_denied: (entry, api) =>
+    PERMISSION[text(entry.data['reason'])]?.(entry, api) ?? reasonSentence(entry),
+  injection_blocked: finding('the call was refused'),
+  injection_detected: finding('the call was forwarded'),
+  rate_limit_exceeded: ({ data }, api) =>
+    `The scope allows ${text(data['limit'])} calls per minute to ${api}, and this one exceeded it.`,
+  mcp_tool_blocked: (entry) =>
+    `No scope allows ${agentOf(entry)} to use the tool ${text(entry.data['tool_name'])}.`,
+  agent_killed: (entry) =>
+    `${agentOf(entry)} was killed by ${text(entry.data['triggered_by'])}: ${text(entry.data['reason'] ?? 'no reason given')}.`,
+  agent_reactivated: (entry) =>
+    `${agentOf(entry)} was reactivated by ${text(entry.data['triggered_by'])}: ${text(entry.data['reason'])}.`,
+  anomaly_detected: ({ data }) =>
+    `The traffic deviates from its baseline: score ${text(data['anomaly_score'])}, ${text(data['anomaly_types'])}.`,
+  admin_action: ({ data }) =>
+    `${text(data['actor'])} did ${text(data['action'])} on ${text(data['target'])}.`,
+}
+
+const CAUSES: Readonly<Record<string, { readonly cause: string } | undefined>> = REASONS
+
+/** Code in the catalogue stands between backticks. */
+function reasonSentence({ reason, decision }: ActivityEntry): string {
+  const cause = CAUSES[reason ?? '']?.cause
+  if (cause !== undefined) return cause.replaceAll('`', '')
+  return decision === 'terminated' ? 'The call was cut while it was in flight.' : (reason ?? '')
+}

@@ -1,0 +1,32 @@
+import { storedKilledAt } from '../../core/decision/stored-killed-at.ts'
+import type { Agent, Integration, Scope } from '../../core/model.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { readRecord } from '../resources/records.ts'
+
+/** What decides the calls of an agent, as it is stored. */
+export interface StoredPolicy {
+  readonly agent: Agent | null
+  readonly killed_at: string | null
+  readonly scopes: readonly Scope[]
+  readonly integrations: readonly Integration[]
+}
+
+export async function readPolicy(
+  redis: RedisClient,
+  organization_id: string,
+  agent_id: string,
+): Promise<StoredPolicy> {
+  const [agent, scopeTexts, integrationTexts] = await Promise.all([
+    readRecord<Agent>(redis, REDIS_KEYS.agents(organization_id), agent_id),
+    redis.hvals(REDIS_KEYS.agentScopes(organization_id, agent_id)),
+    redis.hvals(REDIS_KEYS.integrations(organization_id)),
+  ])
+  const record = agent?.record ?? null
+  return {
+    agent: record,
+    killed_at: record === null ? null : storedKilledAt(record),
+    scopes: scopeTexts.map((text) => JSON.parse(text) as Scope),
+    integrations: integrationTexts.map((text) => JSON.parse(text) as Integration),
+  }
+}
