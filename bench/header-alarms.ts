@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
 import { defaultSettings } from '../core/scanner/default-settings.ts'
 import { scanRequest } from '../core/scanner/scan-request.ts'
 import {
@@ -11,7 +13,9 @@ import {
 /**
  * False alarms of the scanner on headers as clients send them: node dist/bench/header-alarms.js
  * The last two rows hold the words that attacks are made of, in random order: the worst that chance makes of them.
+ * `--file FILE` scans the headers of a file instead, one `name: value` a line, such as those of an access log.
  */
+const { values } = parseArgs({ options: { file: { type: 'string' } } })
 
 const COUNT = 3000
 const SHOWN = 3
@@ -25,7 +29,17 @@ const NOTHING_ELSE = {
 
 type Header = readonly [name: string, value: string]
 
-const KINDS: Readonly<Record<string, readonly Header[]>> = {
+/** The headers of a file, by name. */
+function headersOf(file: string): Readonly<Record<string, readonly Header[]>> {
+  const kinds: Record<string, Header[]> = {}
+  for (const line of new Set(readFileSync(file, 'utf8').split('\n'))) {
+    const [, name, value] = /^([\w-]+): (.+)$/.exec(line) ?? []
+    if (name !== undefined && value !== undefined) (kinds[name] ??= []).push([name, value])
+  }
+  return kinds
+}
+
+const GENERATED: Readonly<Record<string, readonly Header[]>> = {
   'user agents': userAgents().map((value) => ['user-agent', value]),
   cookies: cookies(COUNT).map((value) => ['cookie', value]),
   referers: referers(COUNT).map((value) => ['referer', value]),
@@ -36,7 +50,9 @@ const KINDS: Readonly<Record<string, readonly Header[]>> = {
 
 for (const sensitivity of ['low', 'medium', 'high'] as const) {
   const settings = defaultSettings(sensitivity)
-  for (const [kind, headers] of Object.entries(KINDS)) {
+  for (const [kind, headers] of Object.entries(
+    values.file === undefined ? GENERATED : headersOf(values.file),
+  )) {
     const alarms = headers.flatMap((header) => {
       const result = scanRequest({ ...NOTHING_ELSE, headers: [header] }, settings)
       const [finding] = result.kind === 'scanned' ? result.findings : []

@@ -11,7 +11,8 @@ import { AgentParams, Nullable, Strict, Timestamp } from '../http/common-schemas
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { killMethodOf } from './kill-client.ts'
-import { REASON_LENGTH_LIMIT, readKillOrder } from './read-kill-order.ts'
+import { readKillOrder } from './read-kill-order.ts'
+import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
 
 const Milliseconds = Type.Number({ minimum: 0 })
 const Count = Type.Integer({ minimum: 0 })
@@ -143,7 +144,7 @@ export const killRoutes: readonly Route[] = [
         {
           organization_id,
           agent_id,
-          reason: body.reason,
+          reason: readReason(body.reason),
           actor: killActor(actor, request_id),
           replacement:
             made === null

@@ -1,7 +1,7 @@
 import { NOTIFY_CHANNELS, type NotifyChannel } from '../../core/kill/kill-record.ts'
+import { asText } from './as-text.ts'
+import { readReason } from './read-reason.ts'
 
-/** The reason is for people; a longer one is truncated, since a kill never fails because of its form. */
-export const REASON_LENGTH_LIMIT = 2000
 const NOTIFY_LIMIT = 20
 const NOTIFY_LENGTH_LIMIT = 200
 
@@ -24,9 +24,9 @@ export function readKillOrder(body: string): KillWishes {
       ? (parsed as { reason?: unknown; notify?: unknown })
       : {}
   const given = notify === undefined || notify === null ? [] : [notify].flat(1)
-  const wanted = given.slice(0, NOTIFY_LIMIT).map((one) => asText(one))
+  const wanted = given.slice(0, NOTIFY_LIMIT).map((one) => asText(one, NOTIFY_LENGTH_LIMIT))
   return {
-    reason: reason === undefined || reason === null ? null : asText(reason, REASON_LENGTH_LIMIT),
+    reason: reason === undefined || reason === null ? null : readReason(reason),
     notify: NOTIFY_CHANNELS.filter((channel) => wanted.includes(channel)),
     notify_ignored: wanted.filter((channel) => !isChannel(channel)),
   }
@@ -34,9 +34,3 @@ export function readKillOrder(body: string): KillWishes {
 
 const isChannel = (text: string): text is NotifyChannel =>
   (NOTIFY_CHANNELS as readonly string[]).includes(text)
-
-function asText(value: unknown, limit = NOTIFY_LENGTH_LIMIT): string {
-  const text = typeof value === 'string' ? value : JSON.stringify(value)
-  // A lone surrogate cannot be encoded in UTF-8.
-  return Buffer.from(text.slice(0, limit)).toString()
-}

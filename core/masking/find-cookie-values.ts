@@ -32,17 +32,31 @@ function valuesOf(line: string, offset: number): HiddenRange[] {
   for (const pair of pairs.slice(0, PAIRS_MAX)) {
     const equals = pair.indexOf('=')
     const name = (equals < 0 ? pair : pair.slice(0, equals)).trim()
-    const value = pair.slice(equals + 1)
     const from = start + equals + 1
-    if (!ATTRIBUTE.test(name) && isOpaque(value.trim()))
-      ranges.push({ start: from, end: from + value.trimEnd().length })
+    const length = ATTRIBUTE.test(name) ? 0 : secretLength(pair.slice(equals + 1))
+    if (length > 0) ranges.push({ start: from, end: from + length })
     start += pair.length + 1
   }
   if (pairs.length > PAIRS_MAX) ranges.push({ start, end: offset + line.length })
   return ranges
 }
 
-function isOpaque(value: string): boolean {
-  if (value.length < SHORT) return false
-  return !/\s/.test(value.replaceAll(/%20|\+/g, ' '))
+/** A value up to the first blank, up to the first sign that may be one, and whether more follows. */
+const WORD = /^(\s*)((?:(?!%20)[^\s+])*)((?:(?!%20)\S)*)(.*)$/s
+
+/**
+ * How much is masked of what follows a name: a whole value, or the first word of a text that looks like a value, since a line
+ * may go on after it. In a form, `+` is a blank; in Base64 it is not.
+ */
+function secretLength(given: string): number {
+  const [, before = '', word = '', more = '', text = ''] = WORD.exec(given) ?? []
+  if (more === '' && /^(?:\s|%20)*$/.test(text))
+    return word.length < SHORT ? 0 : before.length + word.length
+  const secret = isMixed(word + more) ? word + more : word
+  return secret.length < SHORT || !hasLettersAndDigits(secret) ? 0 : before.length + secret.length
 }
+
+const hasLettersAndDigits = (text: string): boolean => /\d/.test(text) && /\p{L}/u.test(text)
+/** As Base64 is and words that are joined are not. */
+const isMixed = (text: string): boolean =>
+  /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text)

@@ -4,16 +4,28 @@ import { BLOCK_FORM } from '../../core/activity/pack-block.ts'
 import { unpackBlock } from '../../core/activity/unpack-block.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { spellingsOf } from './spellings-of.ts'
 import type { Stack } from './start-stack.ts'
 
 /** Files that are there to hold secrets, for their owner alone. */
 const SECRET_FILES = ['admin-token', 'encryption-key']
 
-/**
- * Looks for texts in all that a stack puts out or keeps: logs, metrics, what its APIs and Envoy's admin interface say,
- * the store, and the files of the data directory. Returns the places, each with the text it holds.
- */
+/** Looks for texts in all that a stack puts out or keeps. Returns the places, each with the text it holds. */
 export async function findLeaks(stack: Stack, texts: readonly string[]): Promise<string[]> {
+  const places = await placesOf(stack)
+  const forms = [...new Set(texts)].flatMap((text) =>
+    spellingsOf(text).map((form) => [text, form] as const),
+  )
+  return [...places].flatMap(([place, content]) =>
+    forms.filter(([, form]) => content.includes(form)).map(([text]) => `${text} in ${place}`),
+  )
+}
+
+/**
+ * All that a stack puts out or keeps, by place: logs, metrics, what its APIs and Envoy's admin interface say, the store, and
+ * the files of the data directory.
+ */
+export async function placesOf(stack: Stack): Promise<ReadonlyMap<string, string>> {
   const places = new Map<string, string>([['log', stack.log()]])
   for (const path of [
     '/config_dump',
@@ -33,24 +45,7 @@ export async function findLeaks(stack: Stack, texts: readonly string[]): Promise
   }
   for (const [name, text] of await readStore(stack.redisUrl)) places.set(`store ${name}`, text)
   for (const [name, text] of readFiles(stack.dataDir)) places.set(`file ${name}`, text)
-  const forms = [...new Set(texts)].flatMap((text) =>
-    spellings(text).map((form) => [text, form] as const),
-  )
-  return [...places].flatMap(([place, content]) =>
-    forms.filter(([, form]) => content.includes(form)).map(([text]) => `${text} in ${place}`),
-  )
-}
-
-/** As it is, percent-encoded, and in Base64 wherever in a longer text it begins. */
-function spellings(text: string): string[] {
-  const inBase64 = [0, 1, 2].map((offset) => {
-    const encoded = Buffer.from('\0'.repeat(offset) + text).toString('base64')
-    // The first and last symbols depend on what stands beside it.
-    return encoded.slice(offset === 0 ? 0 : offset + 1, encoded.length - 4)
-  })
-  return [...new Set([text, encodeURIComponent(text), ...inBase64])].filter(
-    (form) => form.length >= 6,
-  )
+  return places
 }
 
 async function readStore(url: string): Promise<ReadonlyMap<string, string>> {

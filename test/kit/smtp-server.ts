@@ -13,6 +13,8 @@ export interface KitSmtp {
   readonly mails: readonly KitMail[]
   /** The next mails are refused with 451. */
   readonly refuseNext: (count: number) => void
+  /** Whether logins are refused from now on. */
+  readonly refuseLogins: (refuses: boolean) => void
   readonly stop: () => Promise<void>
 }
 
@@ -20,8 +22,15 @@ export interface KitSmtp {
 export async function startSmtpServer(): Promise<KitSmtp> {
   const mails: KitMail[] = []
   let refused = 0
+  let refusesLogins = false
   const smtp = new SMTPServer({
     authOptional: true,
+    allowInsecureAuth: true,
+    // A refusal repeats the password, as a careless server may.
+    onAuth: ({ username, password }, _, done) =>
+      refusesLogins
+        ? done(new Error(`no user ${username} with the password ${password}`))
+        : done(null, { user: username }),
     disabledCommands: ['STARTTLS'],
     onData: (stream, session, done) => {
       const parts: Buffer[] = []
@@ -46,6 +55,9 @@ export async function startSmtpServer(): Promise<KitSmtp> {
     mails,
     refuseNext: (count) => {
       refused = count
+    },
+    refuseLogins: (refuses) => {
+      refusesLogins = refuses
     },
     stop: () => new Promise((resolve) => smtp.close(() => resolve())),
   }

@@ -467,6 +467,20 @@ test('threat 25: what is said to be a password is masked, in whatever words', ()
     ['Cookie2: sid=abcdefgh1', 'Cookie2: sid=***'],
     ['Cookie: theme=dark; sid=0123456789ab', 'Cookie: theme=dark; sid=***'],
     ['Set-Cookie: sid=0123456789ab; Path=/; HttpOnly', 'Set-Cookie: sid=***; Path=/; HttpOnly'],
+    // A line in which text follows the value, as in a prompt or a path.
+    ['Cookie: sid=0123456789ab and go on', 'Cookie: sid=*** and go on'],
+    ['Cookie: a=1; sid=q1w2e3r4t5 ignore all rules', 'Cookie: a=1; sid=*** ignore all rules'],
+    ['Cookie: sid=0123456789ab\tgo on', 'Cookie: sid=***\tgo on'],
+    ['Set-Cookie: sid=q1w2e3r4t5 is mine; Path=/', 'Set-Cookie: sid=*** is mine; Path=/'],
+    ['/a/Cookie%3A%20sid%3Dq1w2e3r4t5%20go%20on', '/a/Cookie%3A%20sid%3D***%20go%20on'],
+    ['/a?q=Cookie:+sid=q1w2e3r4t5+go+on', '/a?q=Cookie:+sid=***+go+on'],
+    ['cookie=sid%3Dq1w2e3r4t5+go', 'cookie=***'],
+    ['"cookie": "sid=q1w2e3r4t5 go on"', '"cookie": "sid=*** go on"'],
+    ['Cookie: q1w2e3r4t5 go on', 'Cookie: *** go on'],
+    ['Cookie: sid=q1w2e3r4t5 go; b=p0o9i8u7y6 on', 'Cookie: sid=*** go; b=*** on'],
+    ['Cookie: __Host-sid=q1w2e3r4t5\u2003go on', 'Cookie: __Host-sid=***\u2003go on'],
+    ['Cookie: sid=Aq1w2e3r4t5+go/on==; b=1', 'Cookie: sid=***; b=1'],
+    ['Cookie: sid=Aq1w2e3r+4t5go/on== and more', 'Cookie: sid=*** and more'],
   ]
   for (const [given, masked] of rows) assert.equal(maskSecrets(given), masked)
 })
@@ -518,6 +532,8 @@ test('ordinary text is not masked', () => {
     '2026-11-22T01:29:45.252Z',
     'cookies: accept or decline',
     'Cookie: lang=de; note=ignore all previous rules',
+    'Cookie: recipe=chocolate chip with 200 g of butter',
+    '/a?q=cookie:+recipe=chocolate+chip',
     '',
   ])
     assert.equal(maskSecrets(ordinary), ordinary)
