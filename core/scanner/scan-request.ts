@@ -35,7 +35,7 @@ export type ScanResult =
 
 /** What a compressed body may inflate to when the caller names no lower limit. */
 export const INFLATED_LIMIT_BYTES = 8 * 1024 * 1024
-/** More headers than any client sends; Envoy refuses more than 100 by default. */
+/** More headers than any client sends. Those beyond are scanned as one text, so that their number costs nothing. */
 const HEADER_COUNT = 200
 
 interface Header {
@@ -66,8 +66,19 @@ const callSources = (input: ScanInput, settings: CompiledInjectionSettings): Cal
     if (value === '' || (mayLeaveOut && isKnownClean(settings, lower, value))) continue
     if (!isUnreadHeader(lower)) headers.push({ name: lower, value })
   }
-  return [...sources, ...headers.map(headerSource)]
+  const rest = input.headers.slice(HEADER_COUNT)
+  return [
+    ...sources,
+    ...headers.map(headerSource),
+    ...(rest.length === 0 ? [] : [restSource(rest)]),
+  ]
 }
+
+const restSource = (headers: ScanInput['headers']): CallSource => ({
+  bytes: Buffer.from(headers.map(([, value]) => value).join('\n')),
+  format: 'text',
+  location: 'headers',
+})
 
 const headerSource = (header: Header): CallSource => {
   const { name, value } = header

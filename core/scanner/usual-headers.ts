@@ -1,15 +1,12 @@
 /**
- * Headers whose value no API reads as text: they frame the message, belong to proxies and are not forwarded, or contain the
- * caller's credential. All others are scanned, also those that every client sends, because an API may store or show them.
+ * Headers that never reach the API, or whose value Envoy and HTTP fix. All others are scanned, also those that every client sends
+ * and those in which a caller may have a credential of its own, because an API may store or show them.
  */
 const UNREAD = new Set(
-  `authorization proxy-authorization x-api-key api-key x-goog-api-key connection keep-alive proxy-connection te trailer
-  transfer-encoding upgrade expect content-length host http2-settings forwarded x-real-ip x-request-id`.split(
-    /\s+/,
-  ),
+  `authorization proxy-authorization connection keep-alive proxy-connection te trailer transfer-encoding upgrade
+  content-length host forwarded x-real-ip x-request-id`.split(/\s+/),
 )
-const UNREAD_FAMILIES =
-  /^(?::|x-forwarded-|x-envoy-|x-agw-|x-amz-(?:date|security-token|content-sha256)$)/
+const UNREAD_FAMILIES = /^(?::|x-forwarded-|x-envoy-|x-agw-)/
 
 /** Whether the scanner skips a header. */
 export const isUnreadHeader = (name: string): boolean =>
@@ -23,10 +20,13 @@ const USUAL = new Set(
   link max-forwards origin pragma prefer priority range referer referrer-policy save-data upgrade-insecure-requests user-agent via warning
   x-csrf-token x-xsrf-token x-requested-with x-correlation-id traceparent tracestate baggage b3 sentry-trace idempotency-key
   x-idempotency-key anthropic-version anthropic-beta openai-organization openai-project openai-beta x-goog-api-client
-  x-github-api-version stripe-version stripe-account notion-version x-amz-target`.split(/\s+/),
+  x-github-api-version stripe-version stripe-account notion-version x-amz-target http2-settings`.split(
+    /\s+/,
+  ),
 )
-const USUAL_FAMILIES = /^(?:sec-|x-stainless-|x-b3-|amz-sdk-|x-datadog-)/
+const USUAL_FAMILIES = /^(?:sec-|x-stainless-|x-b3-|amz-sdk-|x-datadog-|x-amz-)/
+const CREDENTIAL = /(?:^|-)(?:key|token|secret|signature|auth)$/
 
 /** Whether a run of Base64 is not reported here, because such headers contain tokens. The decoded text is still scanned. */
 export const holdsTokens = (name: string): boolean =>
-  USUAL.has(name) || USUAL_FAMILIES.test(name) || name.endsWith('-token')
+  USUAL.has(name) || USUAL_FAMILIES.test(name) || CREDENTIAL.test(name)

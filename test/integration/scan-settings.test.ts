@@ -255,6 +255,12 @@ test('an injection in a header that every client sends is refused, and the usual
     ['traceparent', TEXTS.critical, '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
     ['x-stainless-os', TEXTS.critical, 'Linux'],
     ['x-note', TEXTS.critical, 'a note'],
+    ['x-api-key', TEXTS.critical, 'Zx81kQv0LmN4'],
+    ['api-key', TEXTS.critical, '0123456789abcdef0123456789abcdef'],
+    ['x-goog-api-key', TEXTS.critical, 'AIzaSyA0123456789abcdefghijklmnopqrstuv'],
+    ['x-amz-security-token', TEXTS.critical, 'IQoJb3JpZ2luX2VjEPz'],
+    ['x-amz-date', TEXTS.critical, '20260512T102105Z'],
+    ['x-amz-content-sha256', TEXTS.critical, 'UNSIGNED-PAYLOAD'],
   ]
   for (const [name, value, usual] of rows) {
     const before = upstream.bodies.length
@@ -266,4 +272,26 @@ test('an injection in a header that every client sends is refused, and the usual
     assert.equal(upstream.bodies.length, before, 'nothing reached the upstream')
     assert.equal((await send(name, usual)).status, 200, name)
   }
+})
+
+test('threat 13: an injection in the last of all headers that Envoy takes is refused', async () => {
+  const { headers, base_url } = await stack.operator.makeAccess(`${upstream.origin}/many`, {
+    scope: { injection_detection: { enabled: true } },
+  })
+  const send = (count: number, value: string): ReturnType<typeof call> => {
+    const others = Array.from({ length: count }, (_, i) => [`x-${i}`, 'a'])
+    const all = { ...headers, ...Object.fromEntries(others), 'x-last': value }
+    return call({ to: stack.proxyUrl, path: `/${base_url}/chat`, headers: all })
+  }
+  const before = upstream.bodies.length
+  let most = 0
+  for (let count = 170; count <= 201; count++) {
+    const { status } = await send(count, TEXTS.critical)
+    // Too many headers are 431.
+    assert.ok([403, 431].includes(status), `${count}: ${status}`)
+    if (status === 403) most = count
+  }
+  assert.ok(most > 175, String(most))
+  assert.equal(upstream.bodies.length, before, 'nothing reached the upstream')
+  assert.equal((await send(most, 'a')).status, 200)
 })

@@ -14,10 +14,10 @@ export function spellingsOf(text: string): readonly string[] {
     encodeURIComponent(text).replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()),
     escaped,
     JSON.stringify(escaped).slice(1, -1),
-    Array.from(text, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''),
+    text.replaceAll(/./gs, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`),
     hex,
     hex.toUpperCase(),
-    Array.from(text, swapCase).join(''),
+    text.replaceAll(/./gs, swapCase),
     ...[0, 1, 2].flatMap((offset) => inBase64(text, offset)),
   ]
   return [...new Set(forms)].filter((form) => form.length >= LENGTH_MIN)

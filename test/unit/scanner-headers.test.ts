@@ -59,15 +59,37 @@ test('threat: an injection is found in whatever header carries it', () => {
     ['sec-ch-ua', `"${ATTACK}";v="1"`, 'headers.sec-ch-ua'],
     ['x-csrf-token', base64, 'headers.x-csrf-token'],
     ['x-note', ATTACK, 'headers.x-note'],
+    // Where a caller may have a credential, no one has to have one, and an API logs and stores it like others.
+    ['x-api-key', ATTACK, 'headers.x-api-key'],
+    ['api-key', `key ${ATTACK}`, 'headers.api-key'],
+    ['x-goog-api-key', base64, 'headers.x-goog-api-key'],
+    ['x-amz-security-token', ATTACK, 'headers.x-amz-security-token'],
+    ['x-amz-security-token', base64, 'headers.x-amz-security-token'],
+    ['x-amz-date', ATTACK, 'headers.x-amz-date'],
+    ['x-amz-content-sha256', ATTACK, 'headers.x-amz-content-sha256'],
+    ['http2-settings', base64, 'headers.http2-settings'],
+    ['expect', ATTACK, 'headers.expect'],
   ]
   for (const [name, value, location] of rows) assert.equal(locationOf(name, value), location, name)
+})
+
+test('threat: an injection is found in a header that has any number of others before it', () => {
+  for (const count of [0, 99, 195, 199, 200, 201, 250, 1000, 5000])
+    for (const [name, value] of [
+      ['x-note', ATTACK],
+      ['cookie', `a=${encodeURIComponent(ATTACK)}`],
+      ['user-agent', Buffer.from(ATTACK).toString('base64')],
+    ] as const) {
+      const others = Array.from({ length: count }, (_, i) => [`x-${i}`, `${i}`] as const)
+      const [finding] = findingsIn([...others, [name, value], ['x-last', 'a']])
+      assert.equal(finding?.severity, 'critical', `${count} ${name}`)
+    }
 })
 
 test('what frames a message, is not forwarded, or is a credential is not read', () => {
   for (const name of [
     'authorization',
     'proxy-authorization',
-    'x-api-key',
     'host',
     'connection',
     'x-forwarded-for',
@@ -75,7 +97,6 @@ test('what frames a message, is not forwarded, or is a credential is not read', 
     'x-agw-agent-id',
     'x-request-id',
     ':authority',
-    'x-amz-security-token',
   ])
     assert.equal(locationOf(name, ATTACK), undefined, name)
 })

@@ -50,10 +50,13 @@ const URL_MARK = randomBytes(6).toString('hex')
 
 function cardNumber(): string {
   const digits = `411111${String(Math.floor(Math.random() * 1e9)).padStart(9, '0')}`
-  const sum = [...digits].reverse().reduce((total, one, i) => {
-    const doubled = i % 2 === 0 ? Number(one) * 2 : Number(one)
-    return total + (doubled > 9 ? doubled - 9 : doubled)
-  }, 0)
+  const sum = digits
+    .split('')
+    .reverse()
+    .reduce((total, one, i) => {
+      const doubled = i % 2 === 0 ? Number(one) * 2 : Number(one)
+      return total + (doubled > 9 ? doubled - 9 : doubled)
+    }, 0)
   return digits + String((10 - (sum % 10)) % 10)
 }
 const secretText = (name: string, text: string, part = text): string => (
