@@ -13,6 +13,7 @@ import { findCaller, type KeyLookup } from './find-caller.ts'
 import type { SentBody } from './buffer-body.ts'
 import { headAsSent } from './head-as-sent.ts'
 import { noteAdmission } from './note-admission.ts'
+import { noteCaller } from './note-caller.ts'
 import { noteUnusableKey } from './note-unusable-key.ts'
 import { type IdentityServices, readIdentity } from './read-identity.ts'
 import { type AgentServices, readAgentFacts } from './read-agent-facts.ts'
@@ -64,6 +65,7 @@ export async function admitCall(
     const admission = admit(facts, settled)
     if (admission.kind !== 'missing') noteAdmission(services.uses, record, admission)
     if (admission.kind === 'not_admitted') {
+      if (record.facts.agent_id === null) await noteCaller(services, call, facts.caller)
       const { step, reason, details, data } = admission
       return deny(
         step,

@@ -16,6 +16,8 @@ import {
 
 const HOLD = `hold ${ORG} agt_a`
 const RATE = 'rate agt_a scp_write 600'
+/** Whose key it is, for the log. */
+const OWNER = ['key', 'agent agt_a']
 const ADMITTED = ['key', 'agent agt_a', HOLD]
 const READ = [...ADMITTED, 'body', RATE, 'token', 'read']
 const TOOL_CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop"}}'
@@ -58,10 +60,10 @@ test('a call that every step allows is forwarded, and every step is in its recor
 const ORDER: readonly (readonly [change: CallChange, answer: string, events: readonly string[]])[] =
   [
     [{ mayServe: [false] }, 'lease: gateway_unavailable', []],
-    [{ url: 'https://api.example.com/v1/../a' }, 'target: invalid_target_url dot_segment', []],
-    [{ headers: { upgrade: 'websocket' } }, 'target: upgrade_not_supported', []],
-    [{ headers: { via: '1.1 agw-here' } }, 'target: loop_detected', []],
-    [{ url: 'https://other.example.com/' }, 'integration: integration_not_found', ['key']],
+    [{ url: 'https://api.example.com/v1/../a' }, 'target: invalid_target_url dot_segment', OWNER],
+    [{ headers: { upgrade: 'websocket' } }, 'target: upgrade_not_supported', OWNER],
+    [{ headers: { via: '1.1 agw-here' } }, 'target: loop_detected', OWNER],
+    [{ url: 'https://other.example.com/' }, 'integration: integration_not_found', OWNER],
     [{ headers: { authorization: '' } }, 'agent: authentication_required', []],
     [{ headers: { authorization: 'Bearer wrong' } }, 'agent: invalid_api_key', []],
     [{ key: null }, 'agent: invalid_api_key', ['key']],
@@ -70,8 +72,8 @@ const ORDER: readonly (readonly [change: CallChange, answer: string, events: rea
       'agent: invalid_api_key',
       ['key', 'agent agt_a'],
     ],
-    [{ key: { uses: ['webhooks'] } }, 'agent: key_not_allowed', ['key']],
-    [{ headers: { 'x-agw-agent-id': 'agt_b' } }, 'agent: agent_mismatch', ['key']],
+    [{ key: { uses: ['webhooks'] } }, 'agent: key_not_allowed', OWNER],
+    [{ headers: { 'x-agw-agent-id': 'agt_b' } }, 'agent: agent_mismatch', OWNER],
     [{ key: { agent_id: null } }, 'agent: agent_id_required', ['key', 'body', 'read']],
     [
       { key: { agent_id: null }, is_busy: true },
@@ -301,6 +303,61 @@ for (const [key, state] of [
       )
     }
   })
+
+/** Refused before the key is needed, or because there are several, or where no key is accepted. */
+const EARLY: readonly (readonly [told: string, change: CallChange])[] = [
+  ['target: invalid_target_url', { url: 'ftp://api.example.com/v1/models/a' }],
+  ['target: invalid_target_url', { url: 'https://api.example.com/v1/models/../a' }],
+  ['target: invalid_target_url', { url: 'https://api.example.com/v1/models/%2e%2e/a' }],
+  ['target: invalid_target_url', { url: 'https://user:pass@api.example.com/v1' }],
+  ['target: invalid_target_url', { url: 'https://api.example.com/v1//models' }],
+  ['target: invalid_target_url', { url: '' }],
+  ['target: upgrade_not_supported', { headers: { upgrade: 'websocket' } }],
+  ['target: upgrade_not_supported', { method: 'CONNECT' }],
+  ['target: loop_detected', { installation: 'x', headers: { via: '1.1 agw-x' } }],
+  ['agent: ambiguous_request', { headers: { authorization: 'Bearer {key}, Bearer x' } }],
+  ['agent: ambiguous_request', { headers: { authorization: 'Bearer x,Bearer {key}' } }],
+  ['agent: authentication_required', { headers: { authorization: '', 'x-note': 'a {key}' } }],
+  ['agent: authentication_required', { headers: { authorization: '{key}' } }],
+  ['agent: authentication_required', { headers: { authorization: '', cookie: 'a={key}; b=1' } }],
+  [
+    'agent: authentication_required',
+    { headers: { authorization: '' }, url: `${URL_CALLED}?token={key}` },
+  ],
+  ['integration: integration_not_found', { url: 'https://other.example.com/' }],
+]
+for (const [state, key] of [
+  [undefined, {}],
+  ['revoked', { revoked_at: KILLED_AT, revoked_by: 'operator' }],
+  ['expired', { expires_at: '2026-01-02T00:00:00.000Z' }],
+] as const)
+  for (const [expected, change] of EARLY)
+    test(`a call is in the log of its agent, however early it is refused: ${state ?? 'a live'} key, ${JSON.stringify(change)}`, async () => {
+      const { verdict, record } = await decide({ ...change, key })
+      assert.ok(toldOf(verdict).startsWith(expected), toldOf(verdict))
+      const { organization_id, agent_id, agent_name, key_id, data } = record.facts
+      assert.deepEqual(
+        [organization_id, agent_id, agent_name, key_id, data['key_state']],
+        [ORG, 'agt_a', 'a', 'key_a', state],
+      )
+      assert.equal(record.refused('invalid_target_url', 400, {})?.event, 'request_rejected')
+    })
+
+test('an organization key is recorded without an agent, and an unknown one not at all', async () => {
+  const url = 'ftp://x/'
+  const org = await decide({ url, key: { agent_id: null } })
+  assert.deepEqual(
+    [org.record.facts.organization_id, org.record.facts.key_id, org.record.facts.agent_id],
+    [ORG, 'key_a', null],
+  )
+  const unknown = await decide({ url, key: null })
+  assert.equal(unknown.record.facts.organization_id, null)
+  const none = await decide({ url, headers: { authorization: '' } })
+  assert.deepEqual([none.record.facts.organization_id, none.events], [null, []])
+  const false_sum = `agw_live_${'a'.repeat(38)}`
+  const malformed = await decide({ url, headers: { authorization: `Bearer ${false_sum}` } })
+  assert.deepEqual([malformed.record.facts.organization_id, malformed.events], [null, []])
+})
 
 test('a call by an unknown key has no organization in its record', async () => {
   const { record } = await decide({ key: null })

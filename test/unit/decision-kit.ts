@@ -66,6 +66,7 @@ export const found = (change: Partial<InjectionDecision>): ScanResult => ({
 export interface CallChange {
   readonly method?: string
   readonly url?: string
+  /** `{key}` in a value, and in the URL, is the key of the call. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly key?: Partial<ApiKey> | null
@@ -193,7 +194,7 @@ function headersOf(change: CallChange, key: string): readonly Header[] {
   }
   return Object.entries(all)
     .filter(([, value]) => value !== '')
-    .map(([name, value]) => ({ name, value }))
+    .map(([name, value]) => ({ name, value: value.replaceAll('{key}', key) }))
 }
 
 function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallIo {

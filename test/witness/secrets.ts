@@ -658,7 +658,7 @@ async function readConsole(): Promise<void> {
         search(`console ${role} signed out ${part}`, text)
     }
   } finally {
-    await browser.close()
+    await browser.closePages()
   }
 }
 
@@ -777,6 +777,8 @@ try {
   api.close()
   await stopAll(stack)
   await Promise.all([tokens.stop(), smtp.stop(), receiver.stop(), store.stop()])
+  // Ends Chromium, too.
+  process.exit()
 }
 
 async function readFileSafely(file: string): Promise<string> {
