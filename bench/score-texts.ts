@@ -8,7 +8,7 @@ import { type Finding, SEVERITY_RANK } from '../core/scanner/finding.ts'
 import { scanRequest } from '../core/scanner/scan-request.ts'
 
 /**
- * What the scanner blocks of labelled texts, file by file:
+ * What the scanner blocks of labelled texts, file by file, with the 95 % interval:
  *   node dist/bench/score-texts.js [--sensitivity medium] [--by-source] [--patterns] [--show wrong|blocked] FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}. A text that is JSON is the body as it stands,
  * any other is the message of a user. `--patterns` counts the patterns that blocked; `--show` prints texts
@@ -64,6 +64,16 @@ const blockedBy = (text: string, settings: CompiledInjectionSettings): string | 
   return first === undefined ? 'unknown' : `${first.pattern_name}: ${first.matched_text}`
 }
 
+/** The Wilson interval of a share at 95 %, in percent. */
+const interval = (part: number, whole: number): readonly [number, number] => {
+  const z = 1.96
+  const share = part / whole
+  const centre = share + (z * z) / (2 * whole)
+  const spread = z * Math.sqrt((share * (1 - share)) / whole + (z * z) / (4 * whole * whole))
+  const scale = 100 / (1 + (z * z) / whole)
+  return [Math.max(0, (centre - spread) * scale), (centre + spread) * scale]
+}
+
 class Tally {
   readonly rows = new Map<string, { texts: number; blocked: number }>()
 
@@ -77,8 +87,9 @@ class Tally {
   print(): void {
     for (const [key, { texts, blocked }] of this.rows) {
       const percent = ((100 * blocked) / texts).toFixed(1)
+      const [least, most] = interval(blocked, texts)
       console.log(
-        `${key.padEnd(52)} ${String(blocked).padStart(6)} of ${String(texts).padEnd(6)} ${percent.padStart(6)} %`,
+        `${key.padEnd(52)} ${String(blocked).padStart(6)} of ${String(texts).padEnd(6)} ${percent.padStart(6)} %  (${least.toFixed(1)}–${most.toFixed(1)})`,
       )
     }
   }

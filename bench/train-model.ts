@@ -1,5 +1,6 @@
 import { createReadStream, writeFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { parseArgs } from 'node:util'
 import { fromRoot } from '../core/root.ts'
 import {
   HALF_STRETCH_WORDS,
@@ -13,15 +14,17 @@ import {
 } from '../core/scanner/model/learned-model.ts'
 import { builtIn } from '../core/scanner/patterns/built-in.ts'
 import { TextScanner } from '../core/scanner/text/text-scanner.ts'
+import { hashWord } from '../core/scanner/text/token-table.ts'
 
 /**
  * Trains the learned model:
- *   node dist/bench/train-model.js [--cross-validate] [--false-alarms 0.001] FILE.jsonl …
- * Each line is {"text", "label": 1 (attack) or 0, "source"}. Sources are left out as a whole to choose the
- * threshold, so that it holds for texts of other origin; with --cross-validate nothing is written.
+ *   node dist/bench/train-model.js [--cross-validate] [--false-alarms 0.0015] [--suspicion 0.006] [--out FILE] FILE.jsonl …
+ * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. Whole families of sources
+ * are left out to choose the two thresholds, so that they hold for texts of other origin. A family is what comes before
+ * the first hyphen of a source. With --cross-validate nothing is written. The same files give the same weights.
  */
 
-const FOLDS = 12
+const FOLDS = 6
 const EPOCHS = 3
 /** Short harmless texts are rare in collections and common in life: parts of long ones stand in for them. */
 const FRAGMENTS = 3
@@ -35,7 +38,7 @@ const ATTACK_WEIGHT = 6
 
 type Text = {
   readonly is_attack: boolean
-  readonly source: string
+  readonly family: string
   readonly stretches: readonly Int32Array[]
 }
 
@@ -171,10 +174,10 @@ const scoreOf = (model: Floats, text: Text): number => {
   return best
 }
 
-/** Scores of each text by a model that has seen nothing of its source. */
+/** Scores of each text by a model that has seen nothing of its family. */
 const crossScores = (texts: readonly Text[]): { text: Text; score: number }[] => {
-  const sources = [...new Set(texts.map((text) => text.source))]
-  const foldOf = (text: Text): number => sources.indexOf(text.source) % FOLDS
+  const families = [...new Set(texts.map((text) => text.family))].sort()
+  const foldOf = (text: Text): number => families.indexOf(text.family) % FOLDS
   return Array.from({ length: FOLDS }, (_, fold) => {
     const model = train(texts.filter((text) => foldOf(text) !== fold))
     return texts
@@ -183,7 +186,11 @@ const crossScores = (texts: readonly Text[]): { text: Text; score: number }[] =>
   }).flat()
 }
 
-const quantize = ({ weights, bias }: Floats, threshold: number): LearnedModel => {
+const quantize = (
+  { weights, bias }: Floats,
+  threshold: number,
+  suspicion: number,
+): LearnedModel => {
   const largest = weights.reduce((most, weight) => Math.max(most, Math.abs(weight)), 0)
   const scale = largest / 127
   return {
@@ -191,7 +198,31 @@ const quantize = ({ weights, bias }: Floats, threshold: number): LearnedModel =>
     scale,
     bias,
     threshold,
+    suspicion,
   }
+}
+
+const SHINGLE_WORDS = 8
+
+/** Which family a run of eight words was first seen in. */
+const shingles = new Map<number, string>()
+
+/** Whether half of the runs of eight words of a text stand in another family already. */
+const isCopy = (text: string, family: string): boolean => {
+  const hashes = Array.from(text.toLowerCase().matchAll(/[\p{L}\p{N}]+/gu), ([word]) =>
+    hashWord(word),
+  )
+  let copied = 0
+  const runs = Math.max(0, hashes.length - SHINGLE_WORDS + 1)
+  for (let at = 0; at < runs; at += 1) {
+    let run = 0
+    for (let k = at; k < at + SHINGLE_WORDS; k += 1)
+      run = (Math.imul(run, 0x01000193) ^ (hashes[k] as number)) | 0
+    const first = shingles.get(run)
+    if (first === undefined) shingles.set(run, family)
+    else if (first !== family) copied += 1
+  }
+  return runs > 0 && copied * 2 >= runs
 }
 
 const readTexts = async (files: readonly string[]): Promise<Text[]> => {
@@ -204,21 +235,28 @@ const readTexts = async (files: readonly string[]): Promise<Text[]> => {
         label: number
         source: string
       }
+      const family = source.replace(/-.*/, '')
+      if (isCopy(text, family)) continue
       const stretches = stretchesOf(text, label === 1)
-      if (stretches.length > 0) texts.push({ is_attack: label === 1, source, stretches })
+      if (stretches.length > 0) texts.push({ is_attack: label === 1, family, stretches })
     }
   }
   return texts
 }
 
-const args = process.argv.slice(2)
-const rateAt = args.indexOf('--false-alarms')
-const rate = rateAt < 0 ? 0.001 : Number(args[rateAt + 1])
-const files = args.filter(
-  (arg, index) => !arg.startsWith('--') && (rateAt < 0 || index !== rateAt + 1),
-)
+const { values: options, positionals: files } = parseArgs({
+  allowPositionals: true,
+  options: {
+    'cross-validate': { type: 'boolean', default: false },
+    'false-alarms': { type: 'string', default: '0.0015' },
+    suspicion: { type: 'string', default: '0.006' },
+    out: { type: 'string', default: fromRoot('core/scanner/model/weights.bin') },
+  },
+})
 if (files.length === 0) {
-  console.error('usage: train-model [--cross-validate] [--false-alarms 0.001] FILE.jsonl …')
+  console.error(
+    'usage: train-model [--cross-validate] [--false-alarms 0.0015] [--suspicion 0.006] [--out FILE] FILE.jsonl …',
+  )
   process.exit(2)
 }
 const texts = await readTexts(files)
@@ -227,14 +265,19 @@ const harmless = scored
   .filter(({ text }) => !text.is_attack)
   .map(({ score }) => score)
   .sort((a, b) => b - a)
-const threshold = harmless[Math.floor(harmless.length * rate)] ?? 0
 const attacks = scored.filter(({ text }) => text.is_attack)
-const found = attacks.filter(({ score }) => score > threshold).length
-console.log(
-  `${texts.length} texts; sources left out: threshold ${threshold.toFixed(2)}, ${found} of ${attacks.length} attacks at ${(rate * 100).toFixed(2)} % false alarms`,
-)
-if (!args.includes('--cross-validate')) {
-  const bytes = writeModel(quantize(train(texts), threshold))
-  writeFileSync(fromRoot('core/scanner/model/weights.bin'), bytes)
+const thresholdAt = (rate: number): number => {
+  const threshold = harmless[Math.floor(harmless.length * rate)] ?? 0
+  const found = attacks.filter(({ score }) => score > threshold).length
+  console.log(
+    `${texts.length} texts; families left out: threshold ${threshold.toFixed(2)}, ${found} of ${attacks.length} attacks at ${(rate * 100).toFixed(2)} % false alarms`,
+  )
+  return threshold
+}
+const threshold = thresholdAt(Number(options['false-alarms']))
+const suspicion = thresholdAt(Number(options.suspicion))
+if (!options['cross-validate']) {
+  const bytes = writeModel(quantize(train(texts), threshold, suspicion))
+  writeFileSync(options.out, bytes)
   console.log(`wrote ${bytes.length} bytes`)
 }

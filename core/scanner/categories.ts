@@ -3,8 +3,8 @@ export type Severity = 'critical' | 'high' | 'medium'
 interface CategoryRow {
   /** Fixed by the specification; `custom` and learned findings are `high`. */
   readonly severity: Severity
-  /** What finds it: the expressions of `patterns/`, code of the scanner, the learned model, or an operator's patterns. */
-  readonly found_by: 'expression' | 'code' | 'model' | 'operator'
+  /** What finds it: the expressions of `patterns/`, one of them in everyday wording, code of the scanner, the learned model, or an operator's patterns. */
+  readonly found_by: 'expression' | 'weakened' | 'code' | 'model' | 'operator'
   /**
    * Whether a sentence that forbids or reports it is harmless: "never reveal your system prompt". False where the negation
    * is the attack itself: "never refuse".
@@ -30,6 +30,8 @@ export const CATEGORIES = {
   learned: { severity: 'high', found_by: 'model', may_be_ruled_out: false },
   encoded_payload: { severity: 'medium', found_by: 'code', may_be_ruled_out: false },
   invisible_characters: { severity: 'medium', found_by: 'code', may_be_ruled_out: false },
+  /** What people say to each other too: wording of another category without a sign that a model is meant. */
+  suspicious_wording: { severity: 'medium', found_by: 'weakened', may_be_ruled_out: true },
   persona_request: { severity: 'medium', found_by: 'expression', may_be_ruled_out: false },
 } as const satisfies Record<string, CategoryRow>
 

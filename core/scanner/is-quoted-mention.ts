@@ -8,7 +8,7 @@ const CLOSING = /^([^"'`“”‘’«»\n]{0,90})["'`”’»]/
 
 /** Words that people use in a sentence about an attack: one of the first kind, or two of the second. */
 const ABOUT_ATTACKS =
-  /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness)\b/i
+  /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness|what does|what is meant by|meaning of|payloads?|attacks?|test case|blocklist|false alarms?)\b|\b(?:assert|expect|test|describe|it)(?:\.\w+)?\(/i
 const ABOUT_TEXTS =
   /\b(?:example|examples|sample|quotes?|quoted|describes?|explains?|explaining|lesson|workshop|students|learners|transcript|guidance|release notes|benchmark|paper|article|blog|research|guide|literal|risky|unsafe|untrusted|defen[cs]es?|malicious|attackers?|snapshot|training|quiz|policy|review|owasp|analysts|says|appears|discussing)\b/gi
 

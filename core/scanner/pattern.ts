@@ -19,6 +19,11 @@ export type Pattern = {
   readonly unless_system_role?: boolean
   /** Only in texts of at most this many bytes, as values of forms and tool arguments are. */
   readonly longest_text?: number
+  /**
+   * Given where people say the same to each other: a match counts as `suspicious_wording`, unless this RE2 or a general
+   * sign that a model is meant matches the text around it (lower case, no accents). Empty: only a general sign counts.
+   */
+  readonly model_sign?: string
   readonly hits: readonly string[]
   readonly misses: readonly string[]
 }

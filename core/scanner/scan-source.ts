@@ -1,3 +1,4 @@
+import type RE2 from 're2'
 import type { CompiledInjectionSettings } from './compile-settings.ts'
 import { type Finding, FINDING_LIMIT } from './finding.ts'
 import { locateJson } from './format/locate-json.ts'
@@ -6,8 +7,10 @@ import { decodePercent, eachPair } from './format/pairs.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { mayMatch } from './custom/literal-filter.ts'
+import { isEveryday, SIGN_CHARACTERS } from './is-everyday.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
+import { withoutMentions } from './without-mentions.ts'
 import { LayeredScanner } from './layered-scanner.ts'
 import { maskSecrets, maskWithin } from '../masking/mask-secrets.ts'
 import { CATEGORIES, type Category } from './categories.ts'
@@ -16,7 +19,8 @@ import { builtIn } from './patterns/built-in.ts'
 import { HITS_PER_PIECE } from './text/place-search.ts'
 import type { SearchBudget } from './text/search-budget.ts'
 import { LEARNED_PATTERN } from './text/text-scanner.ts'
-import { learnedModel } from './model/learned-model.ts'
+import { type LearnedModel, learnedModel } from './model/learned-model.ts'
+import { modelFinds } from './model-finds.ts'
 import { plainJsonText } from './format/plain-json-text.ts'
 
 /**
@@ -45,6 +49,8 @@ type Candidate = {
   readonly via: readonly string[]
   readonly expression: string | null
   readonly unless_system_role: boolean
+  /** Of a pattern that everyday wording matches too. */
+  readonly model_sign: RE2 | null
 }
 
 /** The name of findings by the learned model. */
@@ -67,6 +73,16 @@ const activePatterns = (settings: CompiledInjectionSettings): Uint8Array => {
   return mask
 }
 
+let suspicious: LearnedModel | null = null
+
+/** Sensitivity `high` refuses what the model only suspects. */
+const modelAt = (sensitivity: Sensitivity): LearnedModel => {
+  const model = learnedModel()
+  if (sensitivity !== 'high') return model
+  suspicious ??= { ...model, threshold: model.suspicion }
+  return suspicious
+}
+
 const scanOnce = (
   source: Source,
   settings: CompiledInjectionSettings,
@@ -83,7 +99,7 @@ const scanOnce = (
     settings.disabled.has(LEARNED_NAME) ||
     source.is_noise === true
       ? null
-      : learnedModel()
+      : modelAt(settings.sensitivity)
   scanner.budget = budget
   scanner.begin(bytes, activePatterns(settings))
   const { text } = scanner
@@ -114,6 +130,7 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens:
         category: 'learned',
         expression: null,
         unless_system_role: true,
+        model_sign: null,
       })
       continue
     }
@@ -127,6 +144,7 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens:
       via: hit.via,
       expression: null,
       unless_system_role: pattern.unless_system_role === true,
+      model_sign: patterns.modelSignOf(hit.pattern),
     })
   }
   if (scanner.encoded_run !== null && !holdsTokens) {
@@ -137,6 +155,7 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens:
       via: [],
       expression: null,
       unless_system_role: false,
+      model_sign: null,
     })
   }
   if (text.invisible_at >= 0) {
@@ -148,6 +167,7 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens:
       via: [],
       expression: null,
       unless_system_role: false,
+      model_sign: null,
     })
   }
 }
@@ -183,6 +203,7 @@ const addCustom = (
       via: [],
       expression: custom.expressions[index] ?? null,
       unless_system_role: false,
+      model_sign: null,
     })
   }
 }
@@ -321,6 +342,43 @@ const scanUntil = (
   return isRead
 }
 
+/** Candidates of a source that are looked at once more; everyday wording behind them stays suspicious. */
+const SECOND_LOOKS = 16
+const LOOK_AROUND_BYTES = 320
+
+/** What a candidate is reported as: everyday wording is only suspicious, until the learned model supports it. */
+const judged = (
+  source: Source,
+  place: Place,
+  candidate: Candidate,
+  budget: SearchBudget | null,
+): Candidate => {
+  const { model_sign, start, end, via } = candidate
+  // A disguise is a second signal: nobody writes to a colleague in Base64.
+  if (model_sign === null || via.length > 0) return candidate
+  const around = asWritten(
+    source,
+    Math.max(place.start, start - SIGN_CHARACTERS),
+    Math.min(place.end, end + SIGN_CHARACTERS),
+  )
+  if (!isEveryday(around, model_sign)) return candidate
+  const from = Math.max(place.start, start - LOOK_AROUND_BYTES)
+  const to = Math.min(place.end, end + LOOK_AROUND_BYTES)
+  const isSupported =
+    budget !== null && modelFinds(source.bytes.subarray(from, to), modelAt('high'), budget)
+  return isSupported
+    ? { ...candidate, name: LEARNED_NAME, category: 'learned' }
+    : { ...candidate, category: 'suspicious_wording' }
+}
+
+/** Patterns first. The learned model comes last: it cannot distinguish a mention of an attack from the attack. */
+const inOrder = <Placed extends { readonly candidate: Candidate }>(
+  placed: readonly Placed[],
+): readonly Placed[] => [
+  ...placed.filter(({ candidate }) => candidate.category !== 'learned'),
+  ...placed.filter(({ candidate }) => candidate.category === 'learned'),
+]
+
 const nameFindings = (
   source: Source,
   settings: CompiledInjectionSettings,
@@ -331,9 +389,7 @@ const nameFindings = (
 ): void => {
   const checked = candidates.filter(
     ({ name, category }) =>
-      category === 'custom' ||
-      (CHECKED[settings.sensitivity].includes(CATEGORIES[category].severity) &&
-        !settings.disabled.has(name)),
+      category === 'custom' || (isChecked(settings, category) && !settings.disabled.has(name)),
   )
   if (checked.length === 0) return
   if (settings.whitelist?.search === null) {
@@ -347,24 +403,34 @@ const nameFindings = (
     checked.map(({ start }) => start),
   )
   const seen = new Map<string, number>()
-  const mentions = new Set<number>()
+  const mentions = new Map<number, Candidate[]>()
   const placed = checked.map((candidate, index) => ({ candidate, place: places[index] }))
-  const isLearned = (one: { readonly candidate: Candidate }): boolean =>
-    one.candidate.category === 'learned'
-  // The learned model comes last: it cannot distinguish a mention of an attack from the attack.
-  for (const { candidate, place } of [
-    ...placed.filter((one) => !isLearned(one)),
-    ...placed.filter(isLearned),
-  ]) {
-    if (place === undefined || (candidate.unless_system_role && place.is_system)) continue
-    if (candidate.category === 'learned' && mentions.has(place.start)) continue
-    const key = `${candidate.name} ${candidate.expression ?? ''} ${place.start}`
+  let looks = 0
+  for (const { candidate: found, place } of inOrder(placed)) {
+    if (place === undefined || (found.unless_system_role && place.is_system)) continue
+    const mentioned = mentions.get(place.start)
+    if (found.category === 'learned' && mentioned !== undefined) {
+      looks += 1
+      const rest = withoutMentions(source.bytes, place, mentioned)
+      if (looks <= SECOND_LOOKS && !modelFinds(rest, modelAt(settings.sensitivity), budget))
+        continue
+    }
+    const key = `${found.name} ${found.expression ?? ''} ${place.start}`
     const count = (seen.get(key) ?? 0) + 1
     // A text that mentions an attack repeatedly may contain the attack after the mentions.
-    if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, place, candidate))) {
+    if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, place, found))) {
       seen.set(key, count)
-      mentions.add(place.start)
+      mentions.set(place.start, [...(mentioned ?? []), found])
       continue
+    }
+    let candidate = found
+    if (found.model_sign !== null) {
+      looks += 1
+      candidate = judged(source, place, found, looks <= SECOND_LOOKS ? budget : null)
+      if (!isChecked(settings, candidate.category) || settings.disabled.has(candidate.name)) {
+        seen.set(key, count)
+        continue
+      }
     }
     seen.set(key, HITS_PER_PIECE)
     findings.push({
@@ -382,6 +448,9 @@ const nameFindings = (
     if (findings.length >= FINDING_LIMIT) return
   }
 }
+
+const isChecked = (settings: CompiledInjectionSettings, category: Category): boolean =>
+  CHECKED[settings.sensitivity].includes(CATEGORIES[category].severity)
 
 const isMention = (source: Source, place: Place, candidate: Candidate): boolean =>
   candidate.category !== 'custom' &&

@@ -20,7 +20,7 @@ const modelOf = (marked: readonly string[]): LearnedModel => {
   const [first, second] = marked.map(hashWord)
   weights[wordFeature(second as number)] = 40
   weights[pairFeature(second as number, first as number)] = 60
-  return { weights, scale: 1, bias: 0, threshold: 10 }
+  return { weights, scale: 1, bias: 0, threshold: 10, suspicion: 10 }
 }
 
 test('the shipped model is smaller than a megabyte and survives its file format', () => {

@@ -12,6 +12,8 @@ export type LearnedModel = {
   readonly bias: number
   /** A section with a higher score is a finding. */
   readonly threshold: number
+  /** Lower: enough for sensitivity `high`, and to raise what a pattern found in everyday wording. */
+  readonly suspicion: number
 }
 
 /** Words whose weights are added up; half of them overlap with the previous section. */
@@ -48,6 +50,7 @@ export const readModel = (bytes: Buffer): LearnedModel => {
     scale: bytes.readFloatLE(8),
     bias: bytes.readFloatLE(12),
     threshold: bytes.readFloatLE(16),
+    suspicion: bytes.readFloatLE(20),
     weights: new Int8Array(bytes.buffer, bytes.byteOffset + HEADER_BYTES, 1 << MODEL_BITS),
   }
 }
@@ -58,6 +61,7 @@ export const writeModel = (model: LearnedModel): Buffer => {
   header.writeFloatLE(model.scale, 8)
   header.writeFloatLE(model.bias, 12)
   header.writeFloatLE(model.threshold, 16)
+  header.writeFloatLE(model.suspicion, 20)
   return Buffer.concat([
     header,
     Buffer.from(model.weights.buffer, model.weights.byteOffset, model.weights.byteLength),

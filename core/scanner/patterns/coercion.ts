@@ -60,6 +60,8 @@ export const COERCION_PATTERNS: readonly Pattern[] = [
   {
     name: 'policy_waived',
     category: 'jailbreak',
+    model_sign:
+      '\\breveal\\b|\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b|\\b(?:guidelines|policies|filters?|safety|restrictions? (?:on|for) (?:you|this)|content policy)\\b',
     description: 'Claims that safeguards are waived, optional or unreal.',
     expression: anyOf(
       `(?:\\b(?:your|the|these|those|all|any)|(?:^|[.!?:\\n] ?)) ?${BOUNDS} (?:are|is|were|have been|has been|was)(?: (?:now|hereby|temporarily|remotely|all|fully|only|actually|really|no more than))* (?:optional|suggestions|waived|suspended|revoked|lifted|paused|voided|disabled|not (?:real|binding)|fake|imaginary|relaxed|unlocked|irrelevant)\\b`,

@@ -10,6 +10,8 @@ export type CompiledPatterns = {
   readonly matcherOf: (pattern: number) => RE2
   /** The same without upper bounds of repetition, which find whatever the matchers find and cost far less on any text. */
   readonly relaxed: readonly RE2[]
+  /** The compiled `model_sign` of a pattern that everyday wording matches too; null for the others. */
+  readonly modelSignOf: (pattern: number) => RE2 | null
   readonly table: TokenTable
   readonly class_count: number
   readonly gates: GateProgram
@@ -62,6 +64,9 @@ const expandExpression = (expression: string, classes: WordClasses): string =>
 const withoutUpperBounds = (source: string): string =>
   source.replace(/(?<!\\)\{(\d+),\d+\}/g, (_, least: string) => `{${least},}`)
 
+/** Matches no text. */
+const NEVER = '[^\\s\\S]'
+
 const symbolTable = (symbols: string): Uint8Array => {
   const table = new Uint8Array(256)
   for (const byte of Buffer.from(symbols)) table[byte] = 1
@@ -102,10 +107,16 @@ export const compilePatterns = (
   const table = buildTokenTable([...reserved, ...words])
   const sources = patterns.map((pattern) => expandExpression(pattern.expression, classes))
   const matchers: RE2[] = []
+  const signs: RE2[] = []
   return {
     patterns,
     matcherOf: (pattern) => (matchers[pattern] ??= new RE2(sources[pattern] ?? '', 'us')),
     relaxed: sources.map((source) => new RE2(withoutUpperBounds(source), 'us')),
+    modelSignOf: (pattern) => {
+      const sign = patterns[pattern]?.model_sign
+      if (sign === undefined) return null
+      return (signs[pattern] ??= new RE2(sign === '' ? NEVER : foldBeyondAscii(sign), 'us'))
+    },
     table,
     class_count: names.length + reserved.length,
     gates: buildGateProgram(table.classesOf, gatesOf),

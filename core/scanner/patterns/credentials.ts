@@ -12,6 +12,8 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
   {
     name: 'reveal_credentials',
     category: 'credential_extraction',
+    model_sign:
+      '\\b(?:oauth|aws|authorization header)\\b|\\.env\\b|\\boutput the\\b|\\byour (?:\\w+ ){0,2}(?:api|secrets?|env\\w*|system|credentials|tokens?|keys?|connection|config\\w*|stored|private|master|access|passwords?)\\b|\\benvironment variables?\\b|\\ball (?:the |of |your |available |user |stored )*(?:passwords|secrets|credentials|api keys|tokens|keys|env\\w*)\\b|\\b(?:dump|exfiltrate|leak|divulge|steal|harvest|spill)\\b|\\b(?:database|db|aws|openai|stripe|github|root|admin|production|prod|system|server|internal|ssh|private|user|users?|service|bot|assistant|signing|encryption|hidden|stored)(?: \\w+){0,2} (?:keys?|passwords?|credentials|tokens?|secrets?|connection strings?)\\b|\\bprocess\\.env|os\\.environ|printenv|\\bhash(?:es)?\\b|\\byou (?:use|hold|have|know|store)\\b',
     description: 'Asks to hand over passwords, keys, tokens or environment variables.',
     expression: anyOf(
       `\\b(?:show|tell|give|send|e?mail|hand|forward|share with|get) (?:me|us) (?:(?:the|your|all|any|every|of|their|our|its|list|a|full|out|back) )*${STORE}${SECRET}\\b`,
@@ -48,6 +50,8 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
   {
     name: 'what_is_the_password',
     category: 'credential_extraction',
+    model_sign:
+      '\\bwhat(?: i)?s the (?:secret )?(?:password|pass ?phrase|pass ?code|secret (?:key|word|code|phrase))(?: ?[?.!\\"\'\\)\\]]| ?$)|\\b(?:story|confirm) the password|\\bstory about\\b|\\byour (?:\\w+ )?(?:password|pass ?phrase|pass ?code|secret|api ?key|access|private|credentials)\\b|\\bthe (?:admin|root|database|db|system|server|secret|master|exact|user|current) (?:password|pass ?phrase|pass ?code|key|code|word|access code)s?(?: ?[?.!]| ?$| is\\b|\\n)|\\b(?:acrostic|poem|haiku|sonnet|rhyme|limerick|rap|spell|reverse|encode|letters?|hint|backwards)\\b|\\$secret',
     description: 'Asks what the password, key or secret is.',
     expression: anyOf(
       `\\bwhats?(?: is| are| s| was|'s)?(?: (?:the|your|our|my|their|his|her|its|current|actual|exact|\\w+s))* (?:(?:\\w+ ){0,2})?(?:password|pass ?phrase|pass ?code|secret (?:key|code|word|phrase|token)|api ?key|private key|access (?:code|token|key)|credentials|login (?:data|details|credentials))\\b ?(?:\\?|$|\\n|for (?:our|the|this|your|my|that|john|jane)|that|to (?:the|your|our|access)|of (?:the|your|our)|in |is )`,
@@ -76,6 +80,8 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
   {
     name: 'sensitive_file',
     category: 'credential_extraction',
+    model_sign:
+      '[;|&`(] ?[\\"\'\\[(]{0,2}cat[\\"\', ]|\\.ssh|\\bid (?:rsa|ed25519)|\\bid_rsa|\\bevery secret\\b|\\b(?:send|upload|e?mail|forward|exfiltrate|reveal|leak|disclose|show me|tell me|give me|contents? of|print|display|output|return|retrieve|steal|transmit|expose|extract|fetch|read|show|include|embed|append)\\b',
     description: 'Asks to read a file that holds secrets.',
     expression: anyOf(
       '(?:\\b(?:reveal|show|print|output|tell|give|expose|leak|disclose|return|dump|send|e?mail|forward|exfiltrate|post|upload|read|display|extract|provide|fetch|steal|retrieve|include|append|collect|copy|transmit|prepend|embed|open|see|list|access|cat)\\b|\\bcontents? of\\b)[^\\n]{0,60}(?:/etc/(?:passwd|shadow|sudoers)|\\.ssh/|\\bid (?:rsa|ed25519|ecdsa|dsa)\\b|\\.aws/credentials|\\bin \\.env\\b|\\b(?:the|your|contents? of|from|every|all) \\.env\\b|\\.netrc|\\.pgpass|\\.git-credentials|/proc/self/environ|\\bwp-config\\.php|/var/run/secrets|\\.htpasswd|\\.bash history)',
@@ -92,6 +98,8 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
   {
     name: 'personal_data_recall',
     category: 'credential_extraction',
+    model_sign:
+      '\\bcredit card\\b|\\b(?:you remember|training|memory|dump|reveal|recite|passwords?|bank|credentials|users?|customers?|private)\\b',
     description: 'Asks for private data of others from memory or training.',
     expression: anyOf(
       '\\b(?:recite|list|reveal|give|show|tell|output|dump|complete|provide)\\b.{0,40}\\b(?:email addresses|phone numbers|addresses|credit card (?:numbers?|details)|social security numbers?|ssns?|bank (?:details|accounts?|balances?)|training data|customer records|user data|memory contents)\\b.{0,40}\\b(?:you remember|from (?:your )?(?:memory|training)|in your (?:memory|training|database|context)|of (?:all|other|every) (?:users?|customers?)|and their|memori[sz]ed)\\b',

@@ -44,6 +44,8 @@ export const DEMAND_PATTERNS: readonly Pattern[] = [
   {
     name: 'own_prompt_wanted',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\bprompts?\\b|\\bprompt(?:ed)?\\b|\\byou (?:run|operate)\\b|\\bsettings\\b|\\bcontext\\b|\\b(?:instructions?|directives) (?:did|have|were|do) you\\b|\\b(?:configured|initiali[sz]ed|primed|instructed|programmed)\\b|\\bmemory\\b|\\bparameters\\b',
     description: 'Asks for the prompt, settings or instructions that the model runs with.',
     expression: anyOf(
       '\\bwhat(?: exactly)?(?:s| is| was| were| are)? (?:your|the) (?:very |own )?(?:first|full|complete|raw|entire|exact|whole|last|actual|current|underlying) (?:\\w+ )?prompts?\\b(?: ?[?.!,:;")]| ?$| (?:you|that you|texts?|here|in (?:full|this)|of (?:this|our|the conversation))\\b)',
@@ -145,6 +147,8 @@ export const DEMAND_PATTERNS: readonly Pattern[] = [
   {
     name: 'demand_confidential',
     category: 'data_exfiltration',
+    model_sign:
+      '\\b(?:all|every|any|other|your) (?:\\w+ )?(?:users?|patients?|customers?|clients?)\\b|\\b(?:immediately|at once|now|classified|reveal|leak|divulge|disclose|or else)\\b',
     description: 'Demands confidential data, or the records of other people.',
     expression: anyOf(
       `\\b(?:provide|give|tell|send|show|share with|hand|supply|grant|get) (?:me|us)(?: (?:with|access|to|over|all|any|every|the|your|their|its|some|of|detailed|full|immediate|complete|\\w+s))*? ${WITHHELD}(?: (?:and|or|\\w+)){0,2}? ${RECORDS}\\b`,

@@ -28,6 +28,8 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'reveal_your_instructions',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\bsummari[sz]e your instructions\\b|\\brepeat your instructions(?: before| ?$| ?[.!])|\\b(?:print|output|recite|rephrase|translate|format|convert|paraphrase|dump|leak|reveal|disclose|echo|reproduce|encode|divulge|regurgitate)(?: (?:out|me|all|of|the|exactly|please))* your (?:\\w+ )?(?:instructions?|prompts?|directives?|rules|guidelines|configuration|constraints)\\b|\\bverification\\b|\\byour (?:(?:own|exact|full|complete|entire|core|internal|current|actual|underlying|confidential|above|secret|hidden|original|initial|system) ?){1,3}(?:\\w+ )?(?:instructions?|prompts?|directives?|guidelines|rules|rule ?set|configuration|constraints|policies)\\b|\\byour (?:instruction set|prompts?|directives?|programming|preamble|guardrails|safeguards|system (?:settings|message)|initial context|context window)(?:[.,;:!?\\"\')\\n]|$| (?:and|in|as|to me|word|exactly|verbatim|with|into|text|above|starting))|\\byour (?:instructions|rules|guidelines|rule ?set)(?: (?:as|in) (?:an? )?(?:code|bullet|json|yaml|base64|poem|song|list|table|markdown|rap|haiku|reverse|rot13|hex|leet\\w*|python)|,? (?:word|verbatim|exactly))',
     description: 'Asks the model for its own instructions.',
     expression:
       '\\b(?:reveal|show|print|output|repeat|display|tell|expose|leak|disclose|list|recite|echo|summari[sz]e|translate|copy|spell|type|state|describe|dump|read|transcribe|paraphrase|rephrase|encode|reproduce|quote|extract|unveil|divulge|regurgitate|restate|share|provide|give|return|send|write|post|explain|complete|forward|paste|convert|put|place|wrap|embed|insert|format|clarify|rewrite|outline|express|store|save|append|elaborate|reiterate|recap|reply|respond)\\w*(?: (?:me|us|back|out|all|of|the|exactly|verbatim|to|please|everything|a|copy|full|list|text|contents|detail|in|with|on|any|every))*{g1}your (?:\\w+[ -]){0,3}?(?:instructions?(?: set)?|prompts?|directives?|guidelines|rules|rule ?set|guardrails|safeguards|system settings|programming|preamble|configuration|constraints|system message|initial context|context window|confidential \\w+|internal (?:rules|policies|logic)|restrictions|guide)\\b',
@@ -43,6 +45,8 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'repeat_text_above',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\bthe above words\\b|\\beverything\\b|\\b(?:start|beginning)(?:ing)? (?:with|of|from)|\\bverbatim\\b|\\bbefore (?:this|my|our|the user)|\\bfirst (?:line|message|sentence)|\\bexact(?:ly)?\\b|\\b(?:conversation|chat|prompt|instructions?|context|initiali[sz]ation)\\b|\\ball (?:the )?(?:text|words|content)\\b|\\babove this\\b',
     description: 'Asks to repeat what stands above or came before the conversation.',
     expression: anyOf(
       '\\b(?:repeat|print|output|recite|echo|copy|return|reproduce|transcribe|display|reveal|spell out|tell me|give me|restate|dump|regurgitate)\\b(?: (?:me|us|back|out|again|exactly|verbatim|only|please|to))*{g5}\\b(?:(?:everything|all|text|words?|sentences?|content|lines?|paragraphs?|conversation|messages?|what|instructions?|initiali[sz]ation|characters|string)(?: that)?(?: (?:is|was|are|were|came|comes|appears|appeared|you see|written|said|stated|displayed|contained|provided|given|in your context|of the conversation|of text|you (?:were|have been|received|got)(?: told| given)?))*(?: right| directly| immediately)? (?:above|before (?:this|my|the user|the word|that|our|now|here|user|any)|prior to (?:this|my|our)|preceding (?:this|my)|at the (?:top|start|beginning)|from the (?:top|start|beginning))|(?:above|preceding|foregoing) (?:text|instructions?|prompt|message|words|conversation|content|statement)|(?:start|beginning|first (?:line|message|sentence|words?)) of (?:this|our|the|your) (?:conversation|chat|prompt|context|session|instructions|dialogue|context window|system))\\b',
@@ -59,6 +63,8 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'instructions_you_were_given',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\b(?:reveal|repeat|print|output|list|show|tell me|summari[sz]e|share|what(?: are| were)?|recite|sum up|copy|describe|translate|ignore|disregard|forget)\\b',
     description: 'Asks for the instructions that the model was given.',
     expression: anyOf(
       '\\b(?:instructions?|prompts?|rules|directives?|guidelines|text|message|orders|commands|information|context|directions|words)(?: (?:that|which|given to|provided to|told to|sent to))? you(?: have|ve)?(?: were| was| are| been)?(?: originally| initially| first| previously)* (?:given|told|received|got|got before|provided|provided with|instructed|supplied|trained with|following|operating under|asked to follow|start(?:ed)? with|initiali[sz]ed with|configured with|set up with|loaded with|primed with|created with|prompted with|at the (?:start|beginning))\\b',
@@ -74,6 +80,8 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'what_are_your_instructions',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\byour (?:\\w+ )?(?:instructions?|instruction set|directives?|programming|prompt)(?: ?[?.!,;:\\"\')\\n]| ?$| and| in| that| exactly)|\\byour (?:exact|full|core|internal|current|confidential|underlying|base|foundational) (?:\\w+ )?(?:rules|guidelines|instructions|constraints)\\b|\\bwhat (?:were|have) you (?:been )?(?:told|instructed|programmed)(?: ?[?.!\\"]| ?$| earlier| before| at the (?:start|beginning)| not| to| in)|\\b(?:words?|characters?|tokens?|letters?|lines?|sentences?) of your\\b|\\bhow many\\b|\\bwhat did (?:openai|anthropic|google|meta|your (?:developers?|creators?|makers?|trainers?))|\\bsupposed|\\b(?:allowed|forbidden|instructed|told|permitted) (?:not )?to (?:tell|say|reveal|share|discuss|disclose)',
     description: 'Asks what the instructions of the model are.',
     expression: anyOf(
       '\\b(?:whats?|which|describe|if you had to|may i know|could i see|can i see|i want to know|i need|what s)\\b(?:{g4}|[^a-z0-9]+)(?:(?:your|the) (?:\\w+ )?(?:system|initial|original|hidden|secret|exact|full|core|internal|current|confidential|underlying|base|foundational|pre)[ -]?(?:\\w+ )?(?:prompts?|instructions?|instruction set|messages?|directives?|guidelines|rules|constraints)|your (?:instructions?|prompt|rules|directives?|guidelines|programming|limitations|system prompt|restrictions))\\b',
@@ -116,6 +124,8 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'begin_with_you_are',
     category: 'system_prompt_extraction',
+    model_sign:
+      "\\bi (?:was|am) (?:instructed|told|programmed)|\\bmy (?:instructions|rules|prompt|guidelines)\\b|you(?: a|')?re? ?[\\\"'`\\)”’]|you are (?:an?|the) (?:ai|helpful|large|chat|assistant|expert|\\w+ ?(?:bot|gpt|assistant))|\\b(?:repeat|print|output|reveal|everything|text|words|instructions?|prompt|rules)\\b",
     description: 'Asks for the text that begins with "You are".',
     expression: anyOf(
       '\\b(?:begin|start|commenc)(?:s|ning|ing|e)?\\b(?: \\w+){0,4}? ?(?:with|from|at|by)?(?: \\w+){0,4}? ?["\'`(\\[:]+ ?(?:you are|you re)\\b',
@@ -135,6 +145,8 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'prompt_verbatim',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\byour (?:\\w+ )?(?:instructions?|prompt|rules|context|message|guide|directives|guidelines)\\b|\\bprompt\\b|\\b(?:initial|prior|previous) (?:instructions?|directives|prompts?|message)',
     description: 'Asks for the prompt word for word.',
     expression: anyOf(
       '\\b(?:prompt|instructions?|directives|guidelines|text above|your (?:context|rules|message|guide)|system message|initialization)\\b.{0,60}\\b(?:verbatim|word for word|in (?:its|their) entirety|(?:the )?exact text|do not summari[sz]e)\\b',

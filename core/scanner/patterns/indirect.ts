@@ -7,6 +7,8 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
   {
     name: 'note_to_ai',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:llms?|bots?|crawlers?|language models?|models?|ais|gpt|summari[sz]er|agents? (?:reading|processing|that))\\b|<!--|\\bhidden\\b|\\bthis (?:page|document|text|file|email|message|content|site|resume|cv|paper)\\b',
     description: 'A note inside data that is addressed to an AI reading it.',
     expression: anyOf(
       '\\b(?:note|notice|instructions?|message|attention|important|memo|warning|reminder|directive|hint|command|alert)(?: \\w+){0,2} (?:to|for)(?: (?:any|all|the|every|an|our|your|you,?|translator|summari[sz]ing|future))* (?:ai|llm|language model|chatbot|gpt|chatgpt|translator ai|automated (?:assistant|agent|system)|ai[- ]\\w+|\\w+ ai)s?(?: (?:assistants?|agents?|models?|systems?|bots?|reviewers?|readers?|crawlers?|processing|reading))*\\b ?(?:[:\\-(]|, ?(?:please|you|do|must|ignore|stop|when|if|disregard|reading)|reading|processing|that|who|parsing|summari[sz]ing)',
@@ -55,6 +57,8 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
   {
     name: 'hide_from_user',
     category: 'instruction_override',
+    model_sign:
+      '\\busers?\\b|\\bhumans?\\b|\\b(?:silently|secretly|covertly|quietly)\\b|\\bvictim\\b',
     description: 'Asks to keep something from the user.',
     expression: anyOf(
       '\\b(?:do not|dont|never|without|not to|avoid|must not|should not|shouldnt)(?: \\w+){0,2} (?:tell|mention|inform|notify|reveal|alert|show|disclose|telling|mentioning|informing|notifying|alerting|revealing|let)(?: (?:this|that|it|these|those|anything|about|any|step|instruction|message|action|the|to|of))*? (?:the |your |an |any )?(?:users?|customers?|humans?|person|owner|victim|operator|account holder)\\b(?: (?:about (?:this|it|that|these)|this|that you|know|of this|anything|why|what|any))?',
@@ -79,6 +83,8 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
   {
     name: 'task_inside_data',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:tool|tools|function)\\b|https?://|~/|/etc/|\\.ssh|\\bcredentials?\\b|\\bmodel\\b|\\bthis task\\b|\\bthe task\\b|\\byour (?:original|current|actual|main) task|\\bapprov|\\bauthori[sz]ed|\\bmessage from\\b|\\byou must\\b|\\bmust (?:now|first|ignore|send|execute|reveal|forward)\\b',
     description: 'Data that orders a step before, instead of or besides the task.',
     expression: anyOf(
       '\\b(?:before|prior to|when|while|after|whenever)\\b(?: \\w+){0,3} (?:you can solve|you (?:can )?(?:do|complete|continue|answer|proceed|respond)|proceeding|continuing|answering|responding|replying|finishing|using this tool|calling (?:this|any)|invoking|returning|summari[sz]ing|(?:solving|completing) the)(?: \\w+){0,12},? (?:please |first |you must |always |also )*(?:do the following first|read|call|send|run|execute|fetch|output|upload|include|post|forward|email|reveal|first read|append|add|insert|attach|visit|load)\\b.{0,80}(?:~/|/etc/|\\.ssh|\\.env|\\.aws|https?://|\\bcredentials?\\b|\\bcontents?\\b|\\bprompt\\b|\\bsecrets?\\b|\\bfollowing first\\b|\\bfile\\b|\\bbash\\b|\\btool\\b|\\bkeys?\\b)',
@@ -135,6 +141,8 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
   {
     name: 'data_exfiltration',
     category: 'data_exfiltration',
+    model_sign:
+      '\\b(?:attacker|evil|exfil\\w*|hacker|malicious|webhook|ngrok|requestbin|pastebin|collect\\w*|conversation|chat history|history|system prompt|credentials|api keys?|secrets?|passwords?|cookies?|session|env|database|contacts|private|confidential|transcript|users?|customers?|e?mails|files?|records)\\b',
     description: 'Asks to send conversation, records or secrets to an address outside.',
     expression: anyOf(
       '\\b(?:send|forward|post|upload|transmit|exfiltrate|e?mail|leak|submit|share|copy|deliver|bcc|cc|dump|export|report|envoyez|envoyer)(?:ing|s|ed)?\\b(?:[^a-z0-9]+[a-z0-9]+){0,9}?[^a-z0-9]+(?:data|conversations?|chat|history|messages?|prompts?|context|information|records?|credentials?|e?mails?|files?|secrets?|keys?|passwords?|session|details|contacts?|variables|cookies?|env|database|transcript|tokens?|contents?|results?|value|donnees|copy|lists?|it|them|everything|valeur)\\b(?:[^a-z0-9]+[a-z0-9]+){0,6}?[^a-z0-9]+(?:to|via|at|a)\\b(?:[^a-z0-9]+(?:the|an?|my|our|this|address|url|endpoint|following|external|remote|e?mail))*[^a-z0-9]+(?:https?://|[a-z0-9.+-]+ ?@ ?(?:[a-z0-9-]*(?:attacker|evil|external|hacker|malicious|exfil)|gmail|proton)[a-z0-9.-]*|(?:attacker|evil|hacker|malicious|third[ -]party|external|remote)(?: ?(?:server|address|endpoint|url|site|webhook|account|domain|host|service)|[a-z0-9-]*\\.[a-z]{2,})|webhook\\.|ngrok|requestbin|pastebin)',

@@ -7,6 +7,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
   {
     name: 'do_anything_now',
     category: 'jailbreak',
+    model_sign:
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b|\\bdo anything now\\b|\\bdan\\b|\\bjailbr\\w+',
     description: 'DAN and its kin by name.',
     expression: anyOf(
       '\\bdo anything now\\b',
@@ -41,6 +43,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
   {
     name: 'no_restrictions',
     category: 'jailbreak',
+    model_sign:
+      '\\breveal\\b|\\bbypass restrictions\\b|\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b',
     description: 'Says that the model has no restrictions, ethics or filters.',
     expression:
       '\\b(?:no|without(?: any)?|free(?:d)? (?:of|from)|not bound by|broken free|break free|beyond|lacks?|devoid of|never follows?|doesnt (?:have|follow|care|adhere)|do(?:es)? not (?:have|follow|care|adhere|abide)|dont (?:have|follow|care)|have no|has no|not (?:subject|limited|restricted|constrained|confined|bound)(?: to| by)?|unbound by|zero|unrestricted by|unconcerned|unaffected by|regardless of|without concern for|no regard for|isnt bound|exempt from|ignor(?:e|es|ing)|bypass(?:es|ing)?|disregard(?:s|ing)?)\\b(?:[ ,/]+(?:any|all|the|of|its|your|their|his|her|for|to|about|such|by|or|and|rules|typical|usual|normal|standard|moral|ethical|legal|content|safety|ai|openais?|programmed|set|kind|kinds|confines|these|those|censorship|imposed|corporate|societal|laws?|filters?|limitations?|restrictions?|boundaries|guidelines|with|whether))*?[ ,/]+(?:(?:restrictions?|limitations|filters|limits|constraints)(?: ?[^a-z0-9 ]| ?$| (?:or|and|what|at|for you|in (?:place|your|how|your)|whatever|placed|imposed|from|when|no|to what|that|so|as)\\b)|(?:censorship|ethics|ethical (?:guidelines|constraints|concerns|considerations|boundaries|limitations|code|rules|principles|standards|or)|moral(?:s|ity|ly)|moral (?:guidelines|constraints|compass|code|concerns|or|and|principles|boundaries|limitations)|content polic(?:y|ies)|content restrictions|moderation|safeguards|safety (?:guidelines|restrictions|filters|protocols|measures|rules)|openais (?:\\w+ )?(?:polic\\w+|guidelines|rules)|legality|ethical|guardrails|inhibitions|scruples|restraints|(?:a )?conscience|qualms|taboos)\\b)',
@@ -55,6 +59,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
   {
     name: 'never_refuse',
     category: 'jailbreak',
+    model_sign:
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b',
     description: 'Forbids the model to refuse, warn or leave its role.',
     expression: anyOf(
       '\\b(?:never|cannot|can not|cant|must not|mustnt|will not|wont|do not|dont|shall not|should not|without|always \\w+ and never|unable to|not allowed to|not)(?: (?:ever|be able to|allowed to|permitted to|even|to|you|or|say|any))* (?:refus(?:e|es|ing|al)(?: (?:to|requests?|anything|any|me|my|answering|based|on|or|and|because|a (?:request|question|prompt|command|task)|the (?:request|question|prompt|user)|users?|prompts?|questions?|commands?)\\b| ?[.,;!:"\')\\n]| ?$)|declin(?:e|es|ing)|reject (?:any|a|my|the|requests?|anything)|break(?:ing)? (?:the )?(?:character|role)|censor|moraliz(?:e|ing)|lectur(?:e|ing)|add(?:ing)? (?:any )?(?:warnings?|disclaimers?)|say(?:ing|s)? (?:no|sorry|that you (?:cant|cannot|can not)|you (?:cant|cannot)|i cant|i cannot|["\']?i (?:cant|cannot|am sorry|apologi[sz]e))|deny (?:a|any|my)|warn|warnings|mention(?:ing)? (?:any )?(?:ethic|limitation|restriction|polic|that you are an ai|youre an ai|openai)\\w*|question my|turn down|remind me|include (?:any )?(?:warnings?|disclaimers?))',
@@ -76,6 +82,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
   {
     name: 'ethics_switched_off',
     category: 'jailbreak',
+    model_sign:
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b',
     description: 'Sets ethical or content rules aside.',
     expression:
       "\\b(?:ethical|ethics|moral|morality|safety|legal|legality|content|openai'?s?|openais|usage)(?:,? (?:and|or) \\w+)? ?(?:guidelines|concerns|constraints|restrictions|rules|polic(?:y|ies)|considerations|boundaries|filters?|standards?|limitations|implications|or|and)?\\b.{0,40}\\b(?:ignored?|removed|disabled|do(?:es)? not apply|dont apply|lifted|no longer|bypass(?:ed)?|irrelevant|set aside|not matter|doesnt matter|out the window|turned off|overridden|not exist|not relevant)\\b|\\b(?:regardless|irrespective|no matter)\\b.{0,30}\\b(?:illegal|unethical|immoral|harmful|legality|ethics|moral\\w*|consequences)\\b|\\b(?:even if|whether(?: or not)?|no matter (?:if|how))\\b.{0,50}\\b(?:illegal|unethical|immoral|harmful|offensive|unlawful|dangerous)\\b.{0,40}|\\bopenai'?s? (?:content |usage )?(?:polic(?:y|ies)|guidelines?|rules?|restrictions?|limitations)\\b|\\b(?:illegal|unethical|immoral|harmful)(?:,? (?:or|and|/) ?(?:\\w+ ?)){1,2}(?:requests?|things|content|answers?|information|activities|questions?|topics)\\b.{0,40}\\b(?:answer|comply|provide|generate|allowed|fine|ok)\\b",
@@ -150,6 +158,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
   {
     name: 'question_without_refusal',
     category: 'jailbreak',
+    model_sign:
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b',
     description: 'Asks to answer as though safety measures were off.',
     expression: anyOf(
       '\\b(?:as if|as though|like)\\b(?: \\w+){0,4} (?:safety|content|ethical|restrictions?|filters?|guidelines|rules)(?: \\w+){0,3} (?:disabled|off|removed|not exist|did not exist|didnt exist|lifted|gone|no longer)\\b',
@@ -185,6 +195,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
   {
     name: 'invented_mode',
     category: 'jailbreak',
+    model_sign:
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b|\\byou are (?:now )?in\\b|\\b(?:enter|enable|activate|switch)\\b|\\b(?:unrestricted|dan|god|jailbreak|developer|admin|root|evil|opposite|sudo)\\b',
     description: 'An invented mode with an output of its own.',
     expression: anyOf(
       '\\b(?:stay|remain|keep) in (?:the )?["\'*]*[a-z0-9-]{2,20}["\'*]* mode\\b',
@@ -233,6 +245,8 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
   {
     name: 'corrupted_persona',
     category: 'jailbreak',
+    model_sign:
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b|\\byou\\b',
     description: 'A persona whose point is to have no morals or to break the law.',
     expression: anyOf(
       '\\b(?:corrupted|opposite|evil|dark|reverse|negation) (?:form|version|side|twin|counterpart|self|alter ego) of (?:you|yourself|ethics|chatgpt|the ai|an? (?:ai|assistant))\\b',

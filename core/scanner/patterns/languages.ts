@@ -70,6 +70,23 @@ export const LANGUAGE_WORDS = {
   zh_secret: `密码, 密碼, 密钥, 密鑰, 秘密, 口令, 凭证, 凭据, パスワード, 暗証番号, 秘密鍵, 비밀번호, 암호, 비밀, รหัสผ่าน`,
 } as const
 
+/** Instructions as only a model has them: all of them, the earlier ones, its own. The text around has no accents. */
+const OWN_RULES: Readonly<Record<string, string>> = {
+  de: '\\b(?:alle[rns]?|samtliche[rn]?|bisherige[rn]?|vorherige[rn]?|vorige[rn]?|obige[rn]?|deine[rn]?|ihre[rn]?|ursprungliche[rn]?|fruhere[rn]?)(?: \\w+){0,2} (?:anweisungen|instruktionen|befehle|vorgaben|regeln|richtlinien|anordnungen|ausfuhrungen|auftrage|prompts?)\\b|\\b(?:anweisungen|instruktionen|vorgaben|regeln)(?: \\w+){0,2} (?:oben|vorher|zuvor|davor|bisher|vorhin)\\b',
+  fr: '\\bet (?:montre|affiche|revele|donne|dis|ecri|repond)\\w*|\\b(?:toutes?|tes|vos|ces)(?: \\w+){0,2} (?:instructions?|consignes?|directives?|regles|ordres|contraintes)\\b|\\b(?:instructions?|consignes?|directives?|regles|ordres)(?: \\w+)? (?:precedentes?|precedents|anterieures?|ci-dessus|recues)\\b',
+  es: '\\by (?:muestra|revela|di\\b|dime|escribe|responde|imprime)\\w*|\\bignorar las instrucciones|\\b(?:todas?|tus|sus|estas|esas)(?: \\w+){0,2} (?:instrucciones|ordenes|reglas|indicaciones|directrices|directivas|restricciones|normas)\\b|\\b(?:instrucciones|ordenes|reglas|indicaciones|directrices|directivas)(?: \\w+){0,2} (?:anteriores|previas|de arriba|de antes|iniciales|del sistema)\\b|\\banteriores (?:instrucciones|indicaciones|ordenes)\\b',
+  pt: '\\b(?:todas?|tuas|suas|essas|estas)(?: \\w+){0,2} (?:instrucoes|ordens|regras|diretrizes|orientacoes|restricoes)\\b|\\b(?:instrucoes|ordens|regras|diretrizes|orientacoes)(?: \\w+){0,2} (?:anteriores|previas|acima|iniciais|do sistema)\\b',
+  it: '\\b(?:tutte|tue|queste|vostre)(?: \\w+){0,2} (?:istruzioni|regole|direttive|indicazioni|restrizioni)\\b|\\b(?:istruzioni|regole|direttive|indicazioni)(?: \\w+){0,2} (?:precedenti|iniziali|sopra|ricevute)\\b|\\bprecedenti (?:istruzioni|indicazioni|direttive)\\b',
+  xx: 'quen (?:tat ca|moi|chi dan|nhung)|\\b(?:iyong|naunang|mga)(?: \\w+){0,2} (?:tagubilin|instruksyon|panuto)\\b|\\b(?:alle|vorige|eerdere|bovenstaande|je|jouw)(?: \\w+){0,2} (?:instructies|regels|aanwijzingen)\\b|\\b(?:wszystkie|poprzednie|powyzsze|wczesniejsze)(?: \\w+){0,2} (?:instrukcje|polecenia|zasady|wytyczne)\\b|\\b(?:onceki|tum|yukaridaki)(?: \\w+){0,2} (?:talimat|kural|yonerge)\\w*|\\bhuong dan (?:truoc|tren)|\\b(?:semua|instruksi|perintah|aturan)(?: \\w+){0,2} (?:instruksi|perintah|aturan|sebelumnya)\\b|\\b(?:alla|tidigare)(?: \\w+)? (?:instruktioner|regler)\\b|\\b(?:vsechny|predchozi)(?: \\w+)? (?:instrukce|pokyny|pravidla)\\b|\\b(?:toate|instructiunile)(?: \\w+){0,2} (?:instructiunile|anterioare)\\b|\\b(?:lahat|nakaraang)(?: \\w+){0,3} (?:tagubilin|instruksyon|panuto)\\b',
+  ru: '(?:все|всех|предыдущ\\S*|прежни\\S*|твои|свои|ваши|вышеуказанн\\S*|данные тебе|системн\\S*)(?: \\S+){0,2} (?:инструкци\\S*|указани\\S*|правил(?:а|ам|ах|ами)?(?:[^а-я]|$)|команд\\S*|ограничени\\S*|директив\\S*|приказ\\S*)|(?:усі|всі|попередн\\S*)(?: \\S+)? (?:інструкці\\S*|вказівк\\S*)',
+  ar: 'והצג|מההוראות|(?:التعليمات|تعليمات|الأوامر|الاوامر|القواعد|الإرشادات|التوجيهات)(?: \\S+)? ?(?:السابقة|اعلاه|أعلاه|الأصلية)|(?:جميع|كل|كافة) (?:\\S+ )?(?:التعليمات|تعليمات|الأوامر|القواعد|الإرشادات)|تعليماتك|قواعدك|(?:ההוראות|ההנחיות|הכללים|הוראות)(?: \\S+)? ?(?:הקודמות|הקודמים|שלך)|כל (?:ההוראות|ההנחיות|הכללים)|(?:دستورات|دستورالعمل\\S*|قوانین)(?: \\S+)? (?:قبلی|پیشین)',
+  hi: '(?:पिछले|पिछली|सभी|पूर्व|अपने|ऊपर)(?: \\S+){0,3} ?(?:नरदश|निर्देश|नियम|आदेश|दिशानिर्देश)|(?:पछल|सभ|परव|अपन|उपर|ऊपर)\\S*(?: \\S+){0,3} ?(?:नरदश|नयम|आदश|दशनरदश)|(?:আগের|পূর্ববর্তী|সমস্ত|সব|আগর|পরববরত|সমসত)(?: \\S+){0,2} ?(?:নির্দেশ|নিয়ম|নরদশ|নযম)',
+  zh: '(?:之前|先前|以上|上述|上面|前面|此前|所有|一切|全部|你的|您的|系统|系統|原有|初始|任何)[^。！？\\n]{0,10}(?:指令|指示|提示|规则|規則|命令|设定|設定|限制|约束|说明|說明|要求)|提示词|提示詞',
+  ja: '(?:これまで|以前|上記|前の|先の|今まで|すべての|全ての|あなたの|元の|以上の|与えられた)[^。\\n]{0,10}(?:指示|命令|ルール|フロンフト|プロンプト|制約|制限|規則|設定|指令|ガイドライン|カイトライン)',
+  ko: '자유롭게|대답|답변|알려|출력|(?:이전|앞의|앞선|위의|지금까지|모든|기존|너의|당신의|시스템|이전의)[^.\\n]{0,10}(?:지시|명령|지침|프롬프트|규칙|설정|제한)|(?:이전|앞|위|지금|모든|기존|시스템)',
+  th: '(?:ก่อนหน้า|ทั้งหมด|ข้างต้น|ของคุณ|กอนหนา|ทงหมด|ขางตน|ของคณ)',
+}
+
 const either = (a: string, b: string, gap: string): string =>
   `(?:{${a}}${gap}{${b}}|{${b}}${gap}{${a}})`
 
@@ -89,6 +106,7 @@ const drop = (
 ): Pattern => ({
   name,
   category: 'instruction_override',
+  model_sign: OWN_RULES[prefix] ?? '',
   description: `Asks to drop the instructions, in ${language}.`,
   expression: either(`${prefix}_ignore`, `${prefix}_rules`, gap),
   gates: bothWays(`${prefix}_ignore`, `${prefix}_rules`, within),
@@ -214,6 +232,8 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'reveal_prompt_other_language',
     category: 'system_prompt_extraction',
+    model_sign:
+      'prompts?\\b|\\b(?:deine|deinen|deiner|ihre|ihren|tus|tes|vos|votre|tuas|suas|seu|seus|tue|tuoi|vostre|je|jouw|twoje|sistem|initial\\w*|todas|alle|anfangs\\w*)\\b|сво[ие]|твои|ваши|системн|промпт|अपन|تعليماتك|systemt?\\w*',
     description:
       'Asks for the system prompt or the instructions, in a language other than English.',
     expression: '\\b(?:{ml_show})[^\\n.!?]{0,40}?{ml_prompt}|{ml_show}[^\\n.!?]{0,40}?{ml_prompt}',
@@ -228,6 +248,8 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'reveal_prompt_cjk',
     category: 'system_prompt_extraction',
+    model_sign:
+      '시스템 ?(?:프롬프트|메시지|지침|명령)|システム ?[プフ]ロン[プフ]ト|シス[プフ]ロ|系统提示|系統提示|系统指令|初始指令|系统消息|提示词|提示詞|你的|您的|あなたの|君の|너의|당신의|네 |最初の指示',
     description: 'Asks for the system prompt, in Chinese, Japanese or Korean.',
     expression: either('zh_show', 'zh_prompt', BESIDE),
     gates: bothWays('zh_show', 'zh_prompt', 24),
@@ -237,6 +259,8 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'forget_all_other_language',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:davor|zuvor|bisher\\w*|vorher\\w*|oben|anweisung\\w*|instrukt\\w*|aufgabe :|anterior\\w*|instruc\\w*|precedent\\w*|gesagt|gelernt|dicho|dito|detto|dit|leiste|antes|prompts?)\\b|\\b(?:sag|schreib|antworte|gib|escribe|responde|ecris|reponds|scrivi|rispondi)\\w*',
     description:
       'Asks to forget everything, or begins a new task, in a language other than English.',
     expression: anyOf(
@@ -263,6 +287,8 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'which_instructions_other_language',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\binitial\\w*|anweisung|instrukt|prompt|instrucc|consignes|istruzioni|instrucoes|инструкц|提示|指令|你的|あなたの|programmiert|konfiguriert',
     description: 'Asks what the instructions of the model are, in a language other than English.',
     expression: anyOf(
       '\\b(?:wie lauten|was (?:sind|waren|war|ist)|welche[ns]?)(?: \\w+){0,3}? (?:deine?[nr]?|ihre?[nr]?|euer|eure) (?:\\w+ ){0,2}?(?:anweisungen|instruktionen|vorgaben|prompts?|systemprompt|richtlinien)\\b',
@@ -298,6 +324,8 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'unrestricted_mode_other_language',
     category: 'jailbreak',
+    model_sign:
+      'aktivier\\w*|\\bactiv\\w+|\\bative\\b|\\battiva\\w*|\\bentra\\b|wechsle|активиру\\S*|激活|활성화|有効|進入|进入|切换|\\b(?:du|dich|bist|tu|estas|eres|sei|voce|vous etes|tu es|je bent)\\b|antwort\\w*|respon\\w+|rispond\\w+|repon\\w+|отвеч\\S*|ответ\\S*|\\bты\\b|тебя|ты |你|您|あなた|答え|대답|너|당신|أجب|أنت|आप|तुम',
     description:
       'Puts the model into a mode without restrictions, in a language other than English.',
     expression: anyOf(
@@ -330,6 +358,8 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'secret_other_language',
     category: 'credential_extraction',
+    model_sign:
+      '(?:ist|lautet|est|es|e|is) (?:das|la|le|el|a|o|het) (?:passwort|mot de passe|contrasena|senha|password|wachtwoord)(?: ?[?.!]| ?$)|(?:^|[。！？?\\n\\"：:，,、] ?)(?:パスワード|ハスワート|密码|密碼|口令|비밀번호|暗証番号)(?:は何|是什|는 ?뭐)|\\b(?:dein|deine|deinen|tu|tus|ton|tua|tuo|teu|sua|geheim\\w*|secreta?|segreta?|secrete|sekret\\w*|admin\\w*)\\b|тво[ийея]|секретн|السري|你的|您的|あなたの|너의|गुप|গোপ|秘密|管理|系统|系統|秘',
     description: 'Asks for a password or secret key, in a language other than English.',
     expression: anyOf(
       '\\b(?:was (?:ist|lautet)|wie (?:ist|lautet)|quel(?:le)? est|cual es|qual e|que es|wat is|dimmi|dime|dis moi|sag mir|gib mir|donne moi|dame|jaki(?:e|a)? jest) (?:\\w+ ){0,4}?(?:passworte?|geheim\\w*|schlussel|zugangsdaten|mot de passe|cle secrete|contrasena|clave secreta|senha|chave secreta|chiave segreta|parola|password|wachtwoord|haslo)',

@@ -7,6 +7,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'ignore_previous_instructions',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b',
     description: 'Asks to drop earlier instructions, rules or context.',
     expression: '{ignore_strong}{g4}{prior}{g3}{rules}|{ignore}{s4}{prior}{s3}{dropped_rules}',
     gates: [gate('ignore', 'rules', 13)],
@@ -50,6 +52,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'ignore_everything_before',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:developers?|system|operator) (?:message|said|told|prompt)\\b|\\b(?:you (?:were|are|have been|ve been|know|learned)|(?:and|then|instead|now|,|\\.) ?(?:say|print|output|respond|reply|write|act|tell|repeat|focus|start|listen))\\b|\\babove (?:and|this)|\\b(?:everything|all) (?:above|before)\\b|\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b',
     description: 'Asks to forget everything said before.',
     expression:
       '\\b(?:ignor(?:e|ing)|disregard|forget|overlook|discard|dismiss|scrap|erase|skip)\\b{g3}\\b(?:everything|all|anything|whatever|what)\\b{g5}\\b(?:above|before|previous(?:ly)?|prior|earlier|said|told|instructed|learned|know|wrote|written|preceding|programmed|taught|trained|so far|until now)\\b',
@@ -63,6 +67,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'ignore_the_above',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b|\\b(?:and|then|instead|now|just|,|\\.|:) ?(?:and |then |instead |now |just |please |only )*(?:say|print|output|respond with|reply with|answer with|return|repeat|write|sing|tell me|act|pretend|translate|reveal)\\b',
     description: 'Asks to ignore the text above.',
     expression:
       '\\b(?:ignore|disregard|forget|overlook|discard|scrap)\\b(?: (?:all|any|everything|anything|of|about|what is|whats|please|completely))* (?:the |this |that |from |that is )?(?:text |content |stuff )?(?:above|foregoing|preceding|previous)\\b(?: (?:and|text|directions?|content|but|then|instead)\\b| ?[.,;:!\\n"\'\\])}-]|$)',
@@ -73,6 +79,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'new_instructions',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:ignore|forget|disregard|override|you must|your (?:real|actual|true|only) |instructions? ?: ?(?:reply|respond|say|print|output|answer|reveal|do not|never|you|tell|write|send|stop))\\b|\\[|\\*\\*\\*|###',
     description: 'Announces instructions that replace those of the operator.',
     expression: anyOf(
       '\\b(?:new|updated|revised|real|actual|true|only|different|secret|hidden|important)(?: (?:and|set of|system|primary|main|secret|urgent|important|priority|core|more important|overriding))* (?:instructions?|rules?|directives?|objectives?|orders|prompt|assignment|mission|policy|priority directive)\\b(?: for (?:you|the ai|the assistant|the model))? ?(?:[:\\]>]|(?:is|are) (?:to|now|as follows|that)\\b|(?:received|in effect|begin|follows?|below|supersedes?|overrides?|take)\\b)',
@@ -90,6 +98,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'instructions_void',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|guidance|safeguards)\\b|\\byour (?:\\w+ )?(?:rules|restrictions|constraints|prompt|policies)\\b',
     description: 'Declares earlier instructions void.',
     expression: anyOf(
       '\\b(?:consider|treat|regard|deem) (?:all |any |the |every |your )*(?:earlier|previous|prior|above|preceding|existing|original)(?: \\w+)? (?:messages?|instructions?|rules|text|paragraphs?|prompts?|context|guidelines|directives|conversation|statements?)(?: as| to be)?(?: an?)? (?:deleted|void|mistake|invalid|tests?|irrelevant|null|erased|obsolete|cancell?ed|jokes?|error|outdated|superseded)\\b',
@@ -113,6 +123,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'system_override',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:system|admin\\w*|root|developer|safety|policy|instruction|security|debug|core)[ -]?(?:priority )?(?:override|overwrite|bypass|unlock)\\b|\\boverride (?:code|command)\\b|\\b(?:activate|enable|initiate) (?:the )?(?:system|admin|developer|safety) override',
     description: 'Claims a system, admin or safety override.',
     expression: anyOf(
       '\\b(?:system|admin(?:istrator)?|root|developer|security|safety|policy|supervisor|debug|maintenance|emergency|core|instruction|training data)[ -]?(?:priority )?(?:override|overwrite|bypass|unlock)\\b ?(?:[:!\\]>=},"\'.*-]|code|mode|activated|engaged|enabled|confirmed|initiated|in effect|true|granted|authorized|$|\\n)',
@@ -135,6 +147,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'disable_safety',
     category: 'instruction_override',
+    model_sign:
+      '\\byour (?:\\w+ ){0,2}(?:safety|content|ethical|moral|moderation|filters?|filtering|restrictions?|safeguards?|guidelines|guardrails?|censorship|limitations|alignment|protocols?|constraints)\\b|\\ball (?:the )?(?:guardrails|safeguards|filters|restrictions)\\b|\\b(?:safety|security) protocols?\\b|\\b(?:ethical|safety|moderation|censorship) (?:filter|guardrail|safeguard|guideline|restriction|constraint|protocol)s?\\b|\\bmode\\b',
     description: 'Asks to switch off safety rules, filters or restrictions.',
     expression: anyOf(
       '\\b(?:disable|deactivate|turn(?:ed)? off|switch off|suspend|lift|bypass|override|circumvent|remove|unlock|evade|shut (?:off|down)|drop|skip)\\b(?: (?:all|any|every|your|its|these|those|of|remaining|internal|built-in|current|content|ai|model|now|please|the))* (?:safety|content|ethical|moral|moderation|censorship|alignment)[ -]?(?:filter|safeguard|restriction|protocol|guardrail|guideline|moderation|constraint|feature|measure|check|polic|rule|control|mechanism|setting|layer|system|mode|training|limit|filtering)\\w*',
@@ -156,6 +170,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'stop_and_do_instead',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b|\\b(?:and|then|instead|now|just|,|\\.|:) ?(?:and |then |instead |now |just |please |only )*(?:say|print|output|respond with|reply with|answer with|return|repeat|write|sing|tell me|act|pretend|translate|reveal)\\b',
     description: 'Breaks the task off and asks for something else instead.',
     expression:
       "\\bstop (?:everything|your current task|all previous|what you are doing|the current task)\\b|\\b(?:never ?mind|forget|scratch|scrap)(?: (?:about|all))? (?:that|this|the (?:task|earlier|previous|first|original|above|last)(?: (?:task|request|question|one|message))?)[.,;:!]? ?(?:and |but |now |instead )+(?:say|print|output|respond|reply|write|tell|do|give|show|just)\\b|\\binstead(?:,? of (?:that|this|the above|(?:the|a|your) (?:summary|translation|answer|classification|analysis|task|question|response|reply)|translating|summarizing|answering|completing|doing|classifying))?[,:]? (?:just |only |simply |please )?(?:say|print|output|respond|reply|return|write|repeat)\\b.{0,40}(?:\\b(?:only|exactly|nothing|pwned|hacked|hijacked)\\b|[\"'])|\\b(?:forget|ignore|cancel|disregard) the (?:earlier|previous|first|original|last|current|above|user'?s?|users) (?:request|task|question|query|assignment|instruction|text|context|input|job)\\b",
@@ -177,6 +193,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'only_follow_me',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b|\\bobey (?:me|my)\\b|\\b(?:system|admin|root|developer)\\b',
     description: 'Claims that only the instructions that follow count.',
     expression: anyOf(
       '\\b(?:strictly )?(?:adhere to|follow|obey|comply with|execute|listen to)(?: (?:only|just|to|strictly|all|exclusively))* (?:the|these|this|my|following|only)(?: (?:following|next|new|own|one))+ (?:instructions?|commands?|prompts?|orders?|directives?)\\b ?(?:[:.]|instead|only|and (?:ignore|nothing|no|not))',
@@ -207,6 +225,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'task_switch',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b|\\b(?:and|then|instead|now|just|,|\\.|:) ?(?:and |then |instead |now |just |please |only )*(?:say|print|output|respond with|reply with|answer with|return|repeat|write|sing|tell me|act|pretend|translate|reveal)\\b|\\bno matter what\\b|\\byou (?:are|will|must|should)\\b',
     description: 'Declares the task at hand finished and another one begun.',
     expression: anyOf(
       '\\b(?:completely|entirely|totally|brand|whole|fully) (?:new|different) (?:task|assignment|topic|chat|conversation|job|role|mission|challenge|set of (?:tasks|instructions))s?\\b',
@@ -252,6 +272,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'claimed_authority',
     category: 'role_manipulation',
+    model_sign:
+      '\\byou (?:now )?have\\b|\\b(?:i am god|openai|anthropic|your (?:developer|creator|programmer|maker)|override|reveal|order you|command you|instructions?|unrestricted|bypass)\\b',
     description: 'Claims to be the maker or operator of the model.',
     expression: anyOf(
       '\\b(?:i am|im|this is|its|as) (?:your|the|from)(?: (?:actual|real|new|official|lead|chief|head|openai|anthropic|system|authorized|original|only))* (?:developer|creator|admin(?:istrator)?|programmer|god|sysadmin|openai|anthropic|engineer at (?:openai|anthropic|google))\\b(?:.{0,80}\\b(?:must|command|order|authori[sz]\\w+|need you|override|disable|debug|grant|unlock|password|system|access|prompt|test|instruct\\w*|mode|audit|check)\\b)',
@@ -275,6 +297,7 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'authorised_exception',
     category: 'instruction_override',
+    model_sign: '\\b(?:you|your)\\b',
     description: 'Invents an agreement or permission to leave the rules aside.',
     expression: anyOf(
       '\\b(?:you|we)(?: have| had)?(?: already| previously| earlier)? (?:agreed|confirmed|promised|said|established|told me)\\b.{0,80}\\b(?:unrestricted|without (?:any )?(?:content )?(?:filters?|restrictions?|limits)|bypass|disable|ignore|no restrictions|exception)\\b',
@@ -291,6 +314,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'ignore_what_you_were_given',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b|\\b(?:guidance|instructions?|prompts?|rules|context|guidelines|directives|directions)(?: (?:that|which))? (?:you|it|the (?:ai|model|assistant))\\b|\\b(?:system|developers?|operators?|creators?)\\b|\\bmemory\\b|\\bchat\\b',
     description:
       'Asks to drop the guidance that the model was given, or what the system or developer said.',
     expression: anyOf(
@@ -317,6 +342,8 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
   {
     name: 'need_not_follow',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|initial|original|existing|former|your|these|those|system|past)(?: of)?(?: (?:the|your|these|those|previous|prior|above|earlier|preceding|other|safety|given|of|and|current|existing|foregoing|initial|original)){0,4} (?:instructions?|prompts?|directives?|commands?|programming|guidelines?|rules|directions|training|constraints|restrictions|context|guidance|orders|safeguards)\\b\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?))\\b',
     description:
       'Tells the model that it need not follow its rules, or to act as though there were none.',
     expression: anyOf(

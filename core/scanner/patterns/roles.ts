@@ -26,6 +26,8 @@ export const ROLE_PATTERNS: readonly Pattern[] = [
   {
     name: 'fake_system_message',
     category: 'role_manipulation',
+    model_sign:
+      '\\badministra\\w*|\\bapprouv\\w*|\\b(?:ignore|disregard|override|reveal|unrestricted|mode|must|instructions?|new|policy|comply|grant\\w*|access|admin|disable\\w*|forget|bypass|now)\\b|<\\||\\[/?inst|</?system',
     description: 'A text that poses as a message of the system, an administrator or another turn.',
     expression: anyOf(
       '(?:^|[\\n.!?>"\'*\\])}#|-]) ?[\\[<({=]{1,4} ?(?:system|admin(?:istrator)?|developer|sysadmin|root|moderator|security|priority)(?:[ -](?:note|message|prompt|notice|update|alert|instruction|command|directive|override|mode|event|log|admin))? ?[\\]>)}=:]{1,4}.{0,80}\\b(?:you|your|ignore|override|must|reveal|assistant|ai|instructions?|instruction|unrestricted|comply|disable|approve|disregard|previous|forget|bypass|now|users?|grant|output|policy|execute|access)\\b',
@@ -71,6 +73,8 @@ export const ROLE_PATTERNS: readonly Pattern[] = [
   {
     name: 'no_longer_an_assistant',
     category: 'role_manipulation',
+    model_sign:
+      '\\b(?:respond|responds|answer|answers|reply|responses?|pretend\\w*|role-?play\\w*|act as|acts? like|persona|character|you can do|you will|you are now|your (?:answers?|replies|responses?|guidelines|programming|rules|instructions|restrictions|policies))\\b|\\bprogramm\\w*|\\bopenai\\b|\\bcontent polic\\w+|\\bethic\\w*',
     description: 'Denies that the model is what it is.',
     expression: anyOf(
       '\\byou(?: are|re) no longer\\b(?: \\w+){0,3} (?:ai|assistant|bound|chatgpt|gpt|language model|limited|restricted|required|chatbot|claude|bot|model|constrained|subject|under|allowed|called|llm)\\b',
