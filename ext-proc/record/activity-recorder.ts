@@ -1,6 +1,6 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { floodDueMs } from '../../core/activity/flood-entry.ts'
-import { lineOfEntry, recordEntries, recordLines } from '../../core/change/record-entries.ts'
+import { lineOfEntry, recordLines } from '../../core/change/record-entries.ts'
 import { isPacked } from '../../core/activity/is-packed.ts'
 import { BLOCK_ENTRIES_MAX } from '../../core/activity/pack-block.ts'
 import { recordBlocks } from '../../core/change/record-blocks.ts'
@@ -9,13 +9,18 @@ import type { EdgeNumber } from '../../core/metrics/metric-catalogue.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import { WaitingRefusals, wasNotRun } from './waiting-refusals.ts'
+import { TurnBatches } from './turn-batches.ts'
+import { type WaitingCount, WaitingRefusals, wasNotRun } from './waiting-refusals.ts'
 
 /** Allowed calls are written in blocks: a crash costs at most this much of them, unless `strict`. */
 const FLUSH_INTERVAL_MS = 100
 const BATCH_MAX = 4 * BLOCK_ENTRIES_MAX
 /** Fewer entries are written one by one: a block of them would save nothing. */
 const BLOCK_ENTRIES_MIN = 3
+/** Entries that are written before the response to their call, and that arise in one turn of the event loop: some 100 kB. */
+const TURN_ENTRIES_MAX = 64
+/** A number alone, so only its sum is written. */
+const TURN_COUNTS_MAX = 10_000
 /** Entries that wait while Redis is slow; beyond, the oldest are dropped and counted. */
 const QUEUE_MAX = 20_000
 /** Refusals of one agent for one reason that are recorded in full each minute; further ones are counted. */
@@ -50,6 +55,9 @@ export class ActivityRecorder {
   readonly #parts: RecorderParts
   readonly #timers: readonly NodeJS.Timeout[]
   readonly #refusals: WaitingRefusals
+  /** Lines by organization. */
+  readonly #turnLines: TurnBatches<string>
+  readonly #turnCounts: TurnBatches<WaitingCount>
   #queue: Waiting[] = []
   #lost = 0
   #counted = 0
@@ -69,6 +77,10 @@ export class ActivityRecorder {
         this.#lost += count
       },
     })
+    this.#turnLines = new TurnBatches(TURN_ENTRIES_MAX, (organization_id, lines) =>
+      recordLines(parts.redis, organization_id, lines),
+    )
+    this.#turnCounts = new TurnBatches(TURN_COUNTS_MAX, (_, counts) => this.#writeCounts(counts))
     const writeWaiting = (): void => {
       void this.flush()
       void this.#refusals.write()
@@ -106,7 +118,7 @@ export class ActivityRecorder {
    * @throws (rejects) when Redis has not taken it
    */
   async allowedNow(entry: ActivityEntry): Promise<void> {
-    await recordEntries(this.#parts.redis, entry.organization_id, [entry])
+    await this.#turnLines.add(entry.organization_id, lineOfEntry(entry))
   }
 
   /**
@@ -114,21 +126,20 @@ export class ActivityRecorder {
    * is written when the store answers again; the refusal of the call does not wait for that.
    */
   async refused(entry: ActivityEntry): Promise<void> {
-    const { redis, log } = this.#parts
     const { organization_id, agent_id, reason } = entry
+    const line = lineOfEntry(entry)
     const isCounted = eventRow(entry.event)?.when_frequent === 'counted'
     try {
       if (isCounted && this.#isFlood(`${organization_id} ${agent_id} ${reason}`)) {
         await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
         return
       }
-      await recordEntries(redis, organization_id, [entry])
+      await this.#turnLines.add(organization_id, line)
     } catch (error) {
-      log.warn(
+      this.#parts.log.warn(
         { error: messageOf(error), entry },
         'a refusal could not be written to the activity log; it is written when the store answers',
       )
-      const line = lineOfEntry(entry)
       const may_be_there = !wasNotRun(error)
       if (!this.#refusals.add({ organization_id, id: entry.id, line, may_be_there }))
         await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
@@ -141,13 +152,11 @@ export class ActivityRecorder {
     if (this.#unknownSamples++ < UNKNOWN_CALL_SAMPLES_PER_MINUTE)
       this.#parts.log.info({ reason, ...sample }, 'refused a call without a known organization')
     this.#counted++
-    const { redis } = this.#parts
     const key = REDIS_KEYS.unknownCalls(this.#minute)
     const write = (store: RedisClient, count: number): Promise<unknown> =>
       Promise.all([store.hincrby(key, reason, count), store.expire(key, COUNTS_TTL_S)])
-    await write(redis, 1).catch((error: unknown) => {
-      if (wasNotRun(error)) this.#refusals.count({ name: `${key} ${reason}`, write })
-    })
+    const name = `${key} ${reason}`
+    await this.#turnCounts.add(name, { name, write })
   }
 
   /** Writes what waits; resolves when it is written. */
@@ -237,10 +246,19 @@ export class ActivityRecorder {
       const args = [field, COUNTS_TTL_S, name, floodDueMs(minute), FLOODS_MAX, count]
       return runScript(store, 'count-refusal', keys, args)
     }
-    await write(this.#parts.redis, 1).catch((error: unknown) => {
-      if (wasNotRun(error)) this.#refusals.count({ name: `${name} ${field}`, write })
-      else this.#lost++
-    })
+    await this.#turnCounts.add(`${name} ${field}`, { name: `${name} ${field}`, write })
+  }
+
+  /** All of one name. */
+  async #writeCounts(counts: readonly WaitingCount[]): Promise<void> {
+    const [counted] = counts
+    if (counted === undefined) return
+    try {
+      await counted.write(this.#parts.redis, counts.length)
+    } catch (error) {
+      if (wasNotRun(error)) this.#refusals.count(counted, counts.length)
+      else this.#lost += counts.length
+    }
   }
 }
 

@@ -60,11 +60,11 @@ export class WaitingRefusals {
     return true
   }
 
-  count(counted: WaitingCount): void {
+  count(counted: WaitingCount, count: number): void {
     const known = this.#counts.get(counted.name)
-    if (known !== undefined) known.count++
-    else if (this.#counts.size >= COUNTS_MAX) this.#parts.onLost(1)
-    else this.#counts.set(counted.name, { counted, count: 1 })
+    if (known !== undefined) known.count += count
+    else if (this.#counts.size >= COUNTS_MAX) this.#parts.onLost(count)
+    else this.#counts.set(counted.name, { counted, count })
   }
 
   /** Writes what waits, in order; what the store does not take waits on. */
