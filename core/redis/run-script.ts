@@ -29,54 +29,52 @@ const LOADED = Object.fromEntries(
   Object.keys(SCRIPTS).map((name) => [name, loadScript(name)]),
 ) as Readonly<Record<ScriptName, Script>>
 
+type Argument = string | number | Buffer
+type Evaluate = (script: string, keys: number, ...args: Argument[]) => Promise<unknown>
+
+/** ioredis has all four; its types lack the last two. `callBuffer`, which the types have, loses the name of the command in a pipeline. */
+interface ScriptCommands {
+  readonly evalsha: Evaluate
+  readonly eval: Evaluate
+  readonly evalshaBuffer: Evaluate
+  readonly evalBuffer: Evaluate
+}
+
 /**
  * Runs `core/lua/<name>.lua`. The header of that file says what it does, takes and returns.
  * @throws the error that Redis returns, or a timeout of the connection
  */
-export async function runScript<Name extends ScriptName>(
+export const runScript = <Name extends ScriptName>(
   redis: RedisClient,
   name: Name,
   keys: KeysOf<Name>,
-  args: readonly (string | number | Buffer)[],
-): Promise<unknown> {
-  const { text, sha1 } = LOADED[name]
-  const all: readonly string[] = keys
-  try {
-    return await redis.evalsha(sha1, all.length, ...all, ...args)
-  } catch (error) {
-    if (!isUnknownScript(error)) throw error
-    return await redis.eval(text, all.length, ...all, ...args)
-  }
-}
+  args: readonly Argument[],
+): Promise<unknown> => evaluate(redis, 'evalsha', 'eval', name, keys, args)
 
-/** The same, with Buffers where Redis returns texts: for values that are not UTF-8. */
-export async function runScriptBuffer<Name extends ScriptName>(
+/** The same, but strings in the reply are Buffers: for values that are not UTF-8. */
+export const runScriptBuffer = <Name extends ScriptName>(
   redis: RedisClient,
   name: Name,
   keys: KeysOf<Name>,
-  args: readonly (string | number | Buffer)[],
+  args: readonly Argument[],
+): Promise<unknown> => evaluate(redis, 'evalshaBuffer', 'evalBuffer', name, keys, args)
+
+async function evaluate(
+  redis: RedisClient,
+  bySha1: 'evalsha' | 'evalshaBuffer',
+  byText: 'eval' | 'evalBuffer',
+  name: ScriptName,
+  keys: readonly string[],
+  args: readonly Argument[],
 ): Promise<unknown> {
   const { text, sha1 } = LOADED[name]
-  const all: readonly string[] = keys
-  const client = redis as unknown as BufferScripts
+  const commands = redis as unknown as ScriptCommands
   try {
-    return await client.evalshaBuffer(sha1, all.length, ...all, ...args)
+    return await commands[bySha1](sha1, keys.length, ...keys, ...args)
   } catch (error) {
     if (!isUnknownScript(error)) throw error
-    return await client.evalBuffer(text, all.length, ...all, ...args)
+    return await commands[byText](text, keys.length, ...keys, ...args)
   }
-}
-
-type RunBuffer = (
-  script: string,
-  keys: number,
-  ...args: (string | number | Buffer)[]
-) => Promise<unknown>
-
-/** ioredis has both, but its types do not. `callBuffer`, which the types have, loses the name of the command in a pipeline. */
-interface BufferScripts {
-  readonly evalshaBuffer: RunBuffer
-  readonly evalBuffer: RunBuffer
 }
 
 const isUnknownScript = (error: unknown): boolean =>
