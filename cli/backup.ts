@@ -7,14 +7,14 @@ import { connectRedis } from '../core/redis/connect-redis.ts'
 import { KEY_TAG, REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { scanHash, scanNames } from '../core/redis/scan-store.ts'
-import { type Environment, readSettings } from '../core/settings.ts'
+import type { Environment } from '../core/settings.ts'
 import { readStoreIdentity } from '../core/store/deployment-file.ts'
 import { activeKeyId, readStoredKeys } from '../core/store/stored-keys.ts'
 import { version } from '../core/version.ts'
 import type { BackupEnd, BackupHeader, BackupLine } from './backup/backup-file.ts'
 import { backupMac, readPassphrase, wrapKeys } from './backup/backup-keys.ts'
-import { findOwnKey, type OwnKey } from './own-key.ts'
-import { findStore } from './find-store.ts'
+import { findOwnDeployment } from './find-own-deployment.ts'
+import type { OwnKey } from './own-key.ts'
 import { terminalLines } from './terminal-text.ts'
 
 /** Keys or entries that are read at a time; the store works on nothing else meanwhile. */
@@ -40,17 +40,11 @@ export async function runBackup(
   env: Environment,
   stdout: Writable,
 ): Promise<number> {
-  const read = readSettings(env)
-  if (!read.ok) throw new Error(read.problems.join('\n'))
-  const own = findOwnKey(read.settings)
-  if (own === null)
-    throw new Error('No encryption key found. Set AGW_ENCRYPTION_KEY, or AGW_DATA_DIR.')
   const passphrase = readPassphrase(env)
   if (options.keys && passphrase === null)
     throw new Error('--keys needs AGW_BACKUP_PASSPHRASE or AGW_BACKUP_PASSPHRASE_FILE.')
   if (existsSync(file)) throw new Error(`${file} exists already.`)
-  const store = await findStore(read.settings)
-  if (store === null) throw new Error('The gateway is not running on this machine. Start it first.')
+  const { own, store } = await findOwnDeployment(env)
   const redis = connectRedis(store, { name: 'agw-backup', role: 'queue' })
   const part = `${file}.part`
   try {

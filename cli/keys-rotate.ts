@@ -8,10 +8,10 @@ import { SEALED_STORES } from '../admin/encryption/sealed-stores.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { type KeyRing, parseKeyRing, SEALED_KINDS } from '../core/seal.ts'
-import { type Environment, readSettings } from '../core/settings.ts'
+import type { Environment } from '../core/settings.ts'
 import { activeKeyId, readStoredKeys } from '../core/store/stored-keys.ts'
-import { findOwnKey, type OwnKey } from './own-key.ts'
-import { findStore } from './find-store.ts'
+import { findOwnDeployment } from './find-own-deployment.ts'
+import type { OwnKey } from './own-key.ts'
 import { terminalLines } from './terminal-text.ts'
 
 const POLL_MS = 250
@@ -43,22 +43,13 @@ export async function runKeysRotate(
   env: Environment,
   stdout: Writable,
 ): Promise<number> {
-  const read = readSettings(env)
-  if (!read.ok) throw new Error(read.problems.join('\n'))
-  const own = findOwnKey(read.settings)
-  if (own === null)
-    throw new Error(
-      'No encryption key found. Set AGW_ENCRYPTION_KEY_FILE, or AGW_DATA_DIR to the directory of the gateway.',
-    )
-  const store = await findStore(read.settings)
-  if (store === null)
-    throw new Error('The gateway is not running on this machine. Start it, then run this again.')
+  const { settings, own, store } = await findOwnDeployment(env)
   const redis = connectRedis(store, { name: 'agw-keys-rotate', role: 'queue' })
   try {
     await Promise.race([redis.ping(), failAfter(CONNECT_LIMIT_MS)])
     const say = (line: string): void => void stdout.write(`${terminalLines(line)}\n`)
     const deadline_ms = Date.now() + timeout_s * 1000
-    return await rotate({ redis, own, lease_ms: read.settings.killLease_ms, deadline_ms, say })
+    return await rotate({ redis, own, lease_ms: settings.killLease_ms, deadline_ms, say })
   } finally {
     redis.disconnect()
   }

@@ -215,7 +215,7 @@ const comparesFile = (command: Command): Command =>
 
 function addApply(program: Command): void {
   comparesFile(program.command('apply'))
-    .description('apply integrations, agents, scopes and webhooks from a file')
+    .description('apply a configuration file')
     .option('--keys-out <file>', 'write keys of new agents to this file, - for standard output')
     .action(async (options: import('./apply.ts').ApplyOptions) => {
       const { runApply } = await import('./apply.ts')

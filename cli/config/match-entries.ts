@@ -25,6 +25,9 @@ export interface Match {
   readonly problems: readonly FileProblem[]
 }
 
+type Other = Exclude<Section, Owner>
+const OTHERS = SECTIONS.filter((kind): kind is Other => !OWNERS.some((owner) => owner === kind))
+
 /** @param prune whether resources that the file does not name are deleted */
 export function matchEntries(config: Config, deployment: CurrentConfig, prune: boolean): Match {
   const entries = Object.fromEntries(
@@ -57,19 +60,20 @@ export function matchEntries(config: Config, deployment: CurrentConfig, prune: b
     const shown = found !== null && isEntry(found) ? pairs.get(found) : found
     return shown?.[SECTION_RESOURCES[kind].id]
   }
-  matchByKey('scopes', entries.scopes, rest('scopes'), pairs, {
-    ofEntry: (scope) => {
-      const ids = OWNERS.map((kind) => idOf(kind, scope))
-      return ids.includes(undefined) ? null : JSON.stringify([...ids, scope['name']])
-    },
-    ofShown: ({ agent_id, integration_id, name }) =>
-      JSON.stringify([agent_id, integration_id, name]),
-  })
   const byName = ({ name }: Json): string => String(name)
-  matchByKey('webhooks', entries.webhooks, rest('webhooks'), pairs, {
-    ofEntry: byName,
-    ofShown: byName,
-  })
+  // How entries of all other sections are matched. A section that is missing here does not compile.
+  const keys: Readonly<Record<Other, MatchKeys>> = {
+    scopes: {
+      ofEntry: (scope) => {
+        const ids = OWNERS.map((kind) => idOf(kind, scope))
+        return ids.includes(undefined) ? null : JSON.stringify([...ids, scope['name']])
+      },
+      ofShown: ({ agent_id, integration_id, name }) =>
+        JSON.stringify([agent_id, integration_id, name]),
+    },
+    webhooks: { ofEntry: byName, ofShown: byName },
+  }
+  for (const kind of OTHERS) matchByKey(kind, entries[kind], rest(kind), pairs, keys[kind])
   const unnamed = Object.fromEntries(SECTIONS.map((kind) => [kind, rest(kind)])) as Match['unnamed']
   return { shownOf: (entry) => pairs.get(entry) ?? null, target, unnamed, problems }
 }
@@ -136,16 +140,19 @@ function matchAgents(
   }
 }
 
+/** Entries and resources with the same key match. Null: an entry that cannot match yet, because its owner is new. */
+interface MatchKeys {
+  readonly ofEntry: (wanted: Json) => string | null
+  readonly ofShown: (shown: Json) => string
+}
+
 /** Several can have the same key: equal entries are matched first, the others in order. */
 function matchByKey(
   kind: Section,
   entries: readonly ConfigEntry[],
   shown: readonly Json[],
   pairs: Pairs,
-  key: {
-    readonly ofEntry: (wanted: Json) => string | null
-    readonly ofShown: (shown: Json) => string
-  },
+  key: MatchKeys,
 ): void {
   const byKey = groupBy(shown, key.ofShown)
   const takeFirst = (entry: ConfigEntry, fits: (one: Json) => boolean): void => {
