@@ -11,8 +11,11 @@ import { readStoredEntry } from './read-stored-entry.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 
 const READ_MAX = 50
-/** Regular comments keep proxies from closing an idle stream, and detect clients that have disconnected. */
-const HEARTBEAT_MS = 15_000
+/**
+ * Regular comments keep proxies from closing an idle stream, and detect clients that have disconnected. A comment says that the
+ * store answers, so a client that receives none for two intervals knows that it may be missing entries.
+ */
+const HEARTBEAT_MS = 2_000
 /** The reconnection time of the event stream format. */
 const RETRY_MS = 1_000
 
@@ -45,8 +48,18 @@ export async function streamActivity(
     if (out.write(text) || ended.aborted) return
     await waitForReader(out, ended)
   }
+  let isAsking = false
   const heartbeat = setInterval(() => {
-    if (!out.writableNeedDrain) out.write(':\n\n')
+    // While the store is unavailable the first question waits, and no others are asked.
+    if (isAsking || out.writableNeedDrain) return
+    isAsking = true
+    redis
+      .ping()
+      .then(() => ended.aborted || out.write(':\n\n'))
+      .catch(() => false)
+      .finally(() => {
+        isAsking = false
+      })
   }, HEARTBEAT_MS)
   const aborted = whenAborted(ended)
   try {

@@ -7,6 +7,7 @@ import { isId } from './is-id.ts'
 import { PAGES } from './page-titles.ts'
 import { Finder } from './parts/finder.tsx'
 import { Guard } from './parts/guard.tsx'
+import { HealthBanner } from './parts/health-banner.tsx'
 import { ProblemNotice } from './parts/notices.tsx'
 import { pageSecret } from './page-secret.ts'
 import { AccessPage } from './pages/access.tsx'
@@ -108,7 +109,7 @@ function Frame({
       >
         Skip to content
       </a>
-      {!isReached && <Unreachable />}
+      {isReached ? <HealthBanner /> : <Unreachable />}
       <div class="frame">
         <header>
           <p class="brand">

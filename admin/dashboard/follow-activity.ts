@@ -4,6 +4,9 @@ import type { ActivityEntry } from './api-types.ts'
 import { connection } from './connection.ts'
 
 const RETRY_MS = 2000
+/** The service sends a comment every two seconds while the store answers. */
+const STALE_AFTER_MS = 5_000
+const STALE_CHECK_MS = 500
 /** Above any entry: a change of the largest scope has half a megabyte, before and after. */
 const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024
 
@@ -33,6 +36,11 @@ async function follow(
     const unseen = new AbortController()
     const look = (): void => void (isSeen() || unseen.abort())
     document.addEventListener('visibilitychange', look)
+    let heard_ms = performance.now()
+    // An open stream without a heartbeat may be missing entries, so it is not shown as live.
+    const watch = setInterval(() => {
+      if (performance.now() - heard_ms > STALE_AFTER_MS) onState(false)
+    }, STALE_CHECK_MS)
     try {
       const answer = await fetch(path, {
         headers: { ...dashboardHeaders(true), ...(last === '' ? {} : { 'last-event-id': last }) },
@@ -50,11 +58,16 @@ async function follow(
             onEntry(JSON.parse(data) as ActivityEntry)
           },
         })
-        await readParts(answer.body, (text) => parser.feed(text))
+        await readParts(answer.body, (text) => {
+          heard_ms = performance.now()
+          onState(true)
+          parser.feed(text)
+        })
       }
     } catch {
       // The state shows it; the next iteration retries.
     } finally {
+      clearInterval(watch)
       document.removeEventListener('visibilitychange', look)
     }
     if (stopped.aborted) return

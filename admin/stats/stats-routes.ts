@@ -25,6 +25,11 @@ export const Stats = Strict({
   alerts: countsOf(['open']),
   edges: Strict({
     live: Count,
+    silent: Type.Integer({
+      minimum: 0,
+      description:
+        'Edges that have lost their lease without shutting down; forgotten after a minute',
+    }),
     in_flight: Type.Integer({ minimum: 0, description: 'Calls in flight on all edges' }),
   }),
   activity: Strict({
@@ -95,9 +100,13 @@ async function countWebhooks(redis: RedisClient, org: string) {
 }
 
 async function countEdges(redis: RedisClient, lease_ms: number) {
-  const edges = await liveEdgeRecords(redis, lease_ms)
+  const [edges, registered] = await Promise.all([
+    liveEdgeRecords(redis, lease_ms),
+    redis.zcard(REDIS_KEYS.edgeBeats),
+  ])
   return {
     live: edges.length,
+    silent: Math.max(0, registered - edges.length),
     in_flight: edges.reduce((sum, { record }) => sum + record.in_flight, 0),
   }
 }

@@ -311,6 +311,20 @@ describe('the dashboard', () => {
     for (const line of lines) assert.equal(JSON.parse(line).agent_id, agent_id)
   })
 
+  test('the overview names what needs an operator, with the way to it', async () => {
+    await goTo(page, '', 'Overview')
+    const row = page
+      .getByRole('table', { name: 'What needs you' })
+      .getByRole('row')
+      .filter({ hasText: access.agent.agent_name })
+      .first()
+    await row.getByText('critical').waitFor()
+    await row.getByRole('button', { name: 'Acknowledge' }).waitFor()
+    await row.getByRole('link', { name: 'View call' }).click()
+    await page.getByRole('dialog', { name: 'Injection blocked' }).waitFor()
+    await page.keyboard.press('Escape')
+  })
+
   test('an alert is closed when it is acknowledged', async () => {
     await goTo(page, 'alerts', 'Alerts')
     const row = page.getByRole('row').filter({ hasText: access.agent.agent_name }).first()
@@ -406,11 +420,11 @@ describe('the dashboard', () => {
     // Two actions from the drawer to the fix, by keyboard.
     await drawer.getByRole('button', { name: 'Allow this' }).press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Allow this call' })
-    await dialog.getByText('1 refused calls would pass: 1 like this one, 0 others.').waitFor()
+    await dialog.getByText('would pass: 1 (1 like this one, 0 others)').waitFor()
     await dialog.getByLabel('with any last segment').check()
-    await dialog.getByText('2 refused calls would pass: 1 like this one, 1 others.').waitFor()
+    await dialog.getByText('would pass: 2 (1 like this one, 1 others)').waitFor()
     await dialog.getByLabel('only').check()
-    await dialog.getByText('1 like this one, 0 others.').waitFor()
+    await dialog.getByText('1 like this one, 0 others').waitFor()
     assert.deepEqual(await problemsOf(page), [])
     await dialog.getByRole('button', { name: 'Save the scope' }).press('Enter')
     const saved = page.getByRole('dialog', { name: 'Saved' })

@@ -9,7 +9,7 @@ import { freePort } from '../kit/free-port.ts'
 import { openBrowser } from '../kit/open-browser.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 
-test('over a restart of the service the live view misses nothing, and the session goes on', async () => {
+test('over a restart of the service the live view misses nothing, and over a dead store nothing is shown as live', async () => {
   const [valkey, port, browser] = await Promise.all([startValkey(), freePort(), openBrowser()])
   const token = mintKey('admin')
   const AGW_ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64')
@@ -40,6 +40,10 @@ test('over a restart of the service the live view misses nothing, and the sessio
     admin = await start()
     await page.getByRole('row').filter({ hasText: '/meanwhile' }).waitFor()
     assert.equal(await page.getByRole('row').count(), 3)
+    await page.getByText('Live:').waitFor()
+    await valkey.stop()
+    await page.getByText('Connecting …').waitFor()
+    await page.getByRole('alert').getByText('The store is unavailable').waitFor()
   } finally {
     await browser.closePages()
     await admin.stop()

@@ -230,7 +230,7 @@ function Live({ filter, query }: Shown) {
       <p role="status">
         {isLive
           ? `Live: new entries appear here (latest ${LIVE_LIMIT}).`
-          : 'Connecting … The stream resumes after the last entry.'}
+          : 'Connecting … No answer from the log, so what is shown may be old. The stream resumes after the last entry.'}
       </p>
       <EntryTable entries={entries} query={query} empty="No entries yet." />
     </>

@@ -1,13 +1,13 @@
-import type { Alert, Edge, Page, Readiness, Stats } from '../api-types.ts'
+import type { Edge, Page, Readiness, Stats } from '../api-types.ts'
 import { Facts, Tag } from '../parts/bits.tsx'
 import { Loaded } from '../parts/notices.tsx'
+import { NeedsYou } from '../parts/needs-you.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { linkTo } from '../place.ts'
 import { useLoad } from '../use-load.ts'
 
 const EVERY_MS = 5000
-const ALERTS_SHOWN = 5
 
 export function OverviewPage() {
   const stats = useLoad<Stats>('/admin/stats', EVERY_MS)
@@ -15,8 +15,14 @@ export function OverviewPage() {
     <>
       <h1>Overview</h1>
       <ReadinessLine />
-      <Loaded from={stats}>{(value) => <Counts stats={value} />}</Loaded>
-      <OpenAlerts />
+      <Loaded from={stats}>
+        {(value) => (
+          <>
+            <NeedsYou stats={value} />
+            <Counts stats={value} />
+          </>
+        )}
+      </Loaded>
       <Edges />
       <Loaded from={stats}>{(value) => <Events stats={value} />}</Loaded>
     </>
@@ -28,26 +34,12 @@ function ReadinessLine() {
   // A service that is not ready says so with a 503 and the same body.
   const readiness = problem === null ? value : (problem.body as Readiness | null | undefined)
   if (!readiness?.parts) return null
-  if (readiness.ready)
-    return (
-      <p>
-        <Tag text="ok" /> Ready: store, edge and proxy respond.
-      </p>
-    )
-  const missing = Object.entries(readiness.parts).filter(([, state]) => state !== 'ok')
+  // What is missing is in the banner of every page.
+  if (!readiness.ready) return null
   return (
-    <div class="notice bad" role="alert">
-      <p>
-        <strong>Not ready. Calls are refused.</strong>
-      </p>
-      <ul>
-        {missing.map(([part, state]) => (
-          <li key={part}>
-            {part}: {state}
-          </li>
-        ))}
-      </ul>
-    </div>
+    <p>
+      <Tag text="ok" /> Ready: store, edge and proxy respond.
+    </p>
   )
 }
 
@@ -86,40 +78,6 @@ const Count = ({ of, name }: { of: number; name: string }) => (
     <strong>{of.toLocaleString()}</strong> {name}
   </span>
 )
-
-function OpenAlerts() {
-  const alerts = useLoad<Page<Alert>>(`/admin/alerts?status=open&limit=${ALERTS_SHOWN}`, EVERY_MS)
-  return (
-    <section>
-      <h2>Open alerts</h2>
-      <Loaded from={alerts}>
-        {({ data, next_cursor }) => (
-          <>
-            <Table
-              caption="Open alerts"
-              rows={data}
-              keyOf={({ alert_id }) => alert_id}
-              empty="No open alerts."
-              columns={[
-                { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
-                { head: 'What', cell: ({ title }) => title },
-                { head: 'Count', isNumber: true, cell: ({ count }) => count },
-                { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
-              ]}
-            />
-            {data.length > 0 && (
-              <p>
-                <a href={linkTo(['alerts'])}>
-                  {next_cursor === null ? 'View alerts' : 'View all alerts'}
-                </a>
-              </p>
-            )}
-          </>
-        )}
-      </Loaded>
-    </section>
-  )
-}
 
 function Edges() {
   const edges = useLoad<Page<Edge>>('/admin/edges', EVERY_MS)

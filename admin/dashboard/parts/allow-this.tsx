@@ -162,13 +162,13 @@ function OnHistory({
   return <p role="status">{trialWords(answer.value, refused)}</p>
 }
 
-/** "Of 38 calls in the last 7 days, 6 refused calls would pass: 1 like this one, 5 others." */
+/** "Tried on 38 calls in the last 7 days. Refused calls that would pass: 6 (1 like this one, 5 others)." */
 function trialWords(trial: Trial, { method, endpoint }: Refused): string {
   const like = trial.changes.find((one) => one.method === method && one.endpoint === endpoint)
   const same = like?.after === 'allowed' ? like.count : 0
   const others = trial.would_pass - same
   const range = trial.complete ? 'in the last 7 days' : `since ${trial.since ?? 'then'}`
   const lost =
-    trial.would_be_refused === 0 ? '' : ` ${trial.would_be_refused} that pass now would be refused.`
-  return `Of ${trial.calls} calls ${range}, ${trial.would_pass} refused calls would pass: ${same} like this one, ${others} others.${lost}`
+    trial.would_be_refused === 0 ? '' : ` Calls that would be refused: ${trial.would_be_refused}.`
+  return `Tried on ${trial.calls} calls ${range}. Refused calls that would pass: ${trial.would_pass} (${same} like this one, ${others} others).${lost}`
 }

@@ -1,0 +1,133 @@
+import type { ComponentChildren } from 'preact'
+import { ask } from '../api.ts'
+import type { Alert, Page, Stats, Webhook } from '../api-types.ts'
+import { linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
+import { useAction } from '../use-action.ts'
+import { useLoad } from '../use-load.ts'
+import { Tag } from './bits.tsx'
+import { ProblemNotice } from './notices.tsx'
+import { Table } from './table.tsx'
+import { Time } from './time.tsx'
+
+const EVERY_MS = 5000
+const ALERTS_READ = 200
+const SHOWN = 8
+const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, high: 1, medium: 2 }
+
+interface Item {
+  readonly key: string
+  readonly severity: Alert['severity']
+  readonly what: string
+  readonly at: string | null
+  readonly action: ComponentChildren
+}
+
+/** What an operator has to look at, the most severe first, each with its action. */
+export function NeedsYou({ stats }: { stats: Stats }) {
+  const alerts = useLoad<Page<Alert>>(`/admin/alerts?status=open&limit=${ALERTS_READ}`, EVERY_MS)
+  const webhooks = useLoad<Page<Webhook>>(
+    stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
+    EVERY_MS,
+  )
+  const mayAcknowledge = useMay('operator')
+  const acknowledge = useAction(
+    (alert_id: string) => ask('POST', `/admin/alerts/${alert_id}/acknowledge`),
+    alerts.reload,
+  )
+  const failing = (webhooks.value?.data ?? []).filter(({ status }) => status === 'failing')
+  const items = [
+    ...edgeItems(stats),
+    ...failing.map(webhookItem),
+    ...(alerts.value?.data ?? []).map((alert) =>
+      alertItem(
+        alert,
+        mayAcknowledge ? (
+          <button
+            type="button"
+            disabled={acknowledge.isBusy}
+            onClick={() => acknowledge.run(alert.alert_id)}
+          >
+            Acknowledge
+          </button>
+        ) : null,
+      ),
+    ),
+  ].toSorted((a, b) => RANK[a.severity] - RANK[b.severity])
+  const problem = alerts.problem ?? webhooks.problem ?? acknowledge.problem
+  return (
+    <section>
+      <h2>Needs you</h2>
+      <ProblemNotice problem={problem} />
+      {alerts.value !== null && (
+        <Table
+          caption="What needs you"
+          rows={items.slice(0, SHOWN)}
+          keyOf={({ key }) => key}
+          empty="Nothing: no open alert, no failing webhook, every edge holds its lease."
+          columns={[
+            { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
+            { head: 'What', cell: ({ what }) => what },
+            { head: 'Last', cell: ({ at }) => at !== null && <Time at={at} /> },
+            { head: 'Action', cell: ({ action }) => <div class="buttons">{action}</div> },
+          ]}
+        />
+      )}
+      {items.length > SHOWN && (
+        <p>
+          <a href={linkTo(['alerts'])}>View all alerts</a>
+        </p>
+      )}
+    </section>
+  )
+}
+
+const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
+  silent === 0
+    ? []
+    : [
+        {
+          key: 'edges',
+          severity: 'critical',
+          what: `${silent} ${silent === 1 ? 'edge has' : 'edges have'} lost the lease without shutting down, and refuse every call.`,
+          at: null,
+          action: 'Check their processes and their connection to the store.',
+        },
+      ]
+
+const webhookItem = ({ webhook_id, name, last_triggered_at }: Webhook): Item => ({
+  key: webhook_id,
+  severity: 'high',
+  what: `The webhook ${name} is failing: its events are not delivered.`,
+  at: last_triggered_at,
+  action: <a href={linkTo(['webhooks', webhook_id])}>Repair and replay</a>,
+})
+
+/** The link leads to where the alert can be judged: the kills of an agent, the call, or the agent. */
+function alertItem(alert: Alert, acknowledge: ComponentChildren): Item {
+  const { alert_id, kind, severity, title, count, last, last_at } = alert
+  const id = (name: string): string | null => {
+    const value = last[name]
+    return typeof value === 'string' ? value : null
+  }
+  const agent_id = id('agent_id')
+  const activity_id = id('activity_id')
+  return {
+    key: alert_id,
+    severity,
+    what: count > 1 ? `${title} (${count} times)` : title,
+    at: last_at,
+    action: (
+      <>
+        {kind === 'agent_killed' && agent_id !== null && (
+          <a href={linkTo(['kills'], { agent_id })}>View receipt</a>
+        )}
+        {kind !== 'agent_killed' && activity_id !== null && (
+          <a href={linkTo(['activity', activity_id])}>View call</a>
+        )}
+        {agent_id !== null && <a href={linkTo(['agents', agent_id])}>Open agent</a>}
+        {acknowledge}
+      </>
+    ),
+  }
+}
