@@ -25,9 +25,9 @@ const DNS_WAIT_MS = 1000
 /** Maximum number of addresses listed in a sentence. */
 const ADDRESSES_SHOWN = 3
 
-/** Top-level names that the public DNS does not have. */
+/** A name of one label, and top-level names that the public DNS does not have. */
 const PRIVATE_NAME =
-  /(?:^|\.)(?:internal|local|localhost|localdomain|lan|intranet|corp|home\.arpa)$/
+  /^[^.]+$|\.(?:internal|local|localhost|localdomain|lan|intranet|corp|private|svc|home\.arpa)$/
 
 /**
  * One sentence for each URL that the egress filter would refuse to connect to. Only warns: the addresses of a name may change,

@@ -147,7 +147,24 @@ const ROWS: readonly (readonly [string, string | null])[] = [
   ['nas.local', `nas.local is a private name. ${unknown}`],
   ['api.home.arpa', `api.home.arpa is a private name. ${unknown}`],
   ['internal', `internal is a private name. ${unknown}`],
-  ['notinternal', null],
+  ...[
+    'kubernetes.default.svc',
+    'db.svc',
+    'vault',
+    'intranet',
+    'ip6-localhost',
+    'redis-master',
+    'db.private',
+    'printer.lan',
+    'wiki.corp',
+    'vault.',
+    'VAULT',
+  ].map((host): readonly [string, string] => {
+    const name = host.toLowerCase().replace(/\.$/, '')
+    return [host, `${name} is a private name. ${unknown}`]
+  }),
+  ['api.notinternal', null],
+  ['svc.example.com', null],
   ['internal.example.com', null],
 ]
 
