@@ -371,6 +371,25 @@ const judged = (
     : { ...candidate, category: 'suspicious_wording' }
 }
 
+/** Whether the learned model finds nothing in a text besides its mentions. All are known: one look at a text is enough. */
+const isRestClean = (
+  rest: {
+    readonly source: Source
+    readonly place: Place
+    readonly mentioned: readonly Candidate[]
+    readonly model: LearnedModel
+  },
+  known: Map<number, boolean>,
+  budget: SearchBudget,
+): boolean => {
+  const { source, place, mentioned, model } = rest
+  const isClean =
+    known.get(place.start) ??
+    !modelFinds(withoutMentions(source.bytes, place, mentioned), model, budget)
+  known.set(place.start, isClean)
+  return isClean
+}
+
 /** Patterns first. The learned model comes last: it cannot distinguish a mention of an attack from the attack. */
 const inOrder = <Placed extends { readonly candidate: Candidate }>(
   placed: readonly Placed[],
@@ -405,15 +424,14 @@ const nameFindings = (
   const seen = new Map<string, number>()
   const mentions = new Map<number, Candidate[]>()
   const placed = checked.map((candidate, index) => ({ candidate, place: places[index] }))
+  const cleanRests = new Map<number, boolean>()
   let looks = 0
   for (const { candidate: found, place } of inOrder(placed)) {
     if (place === undefined || (found.unless_system_role && place.is_system)) continue
     const mentioned = mentions.get(place.start)
     if (found.category === 'learned' && mentioned !== undefined) {
-      looks += 1
-      const rest = withoutMentions(source.bytes, place, mentioned)
-      if (looks <= SECOND_LOOKS && !modelFinds(rest, modelAt(settings.sensitivity), budget))
-        continue
+      const rest = { source, place, mentioned, model: modelAt(settings.sensitivity) }
+      if (isRestClean(rest, cleanRests, budget)) continue
     }
     const key = `${found.name} ${found.expression ?? ''} ${place.start}`
     const count = (seen.get(key) ?? 0) + 1
