@@ -346,6 +346,9 @@ const scanUntil = (
 const SECOND_LOOKS = 16
 const LOOK_AROUND_BYTES = 320
 
+/** Escapes that the scanner reads and `isEveryday` does not: as good a sign as a disguise. */
+const ESCAPED = /&#?\w+;|\\[ux\d]/
+
 /** What a candidate is reported as: everyday wording is only suspicious, until the learned model supports it. */
 const judged = (
   source: Source,
@@ -356,12 +359,13 @@ const judged = (
   const { model_sign, start, end, via } = candidate
   // A disguise is a second signal: nobody writes to a colleague in Base64.
   if (model_sign === null || via.length > 0) return candidate
+  if (ESCAPED.test(asWritten(source, start, end))) return candidate
   const around = asWritten(
     source,
     Math.max(place.start, start - SIGN_CHARACTERS),
     Math.min(place.end, end + SIGN_CHARACTERS),
   )
-  if (!isEveryday(around, model_sign)) return candidate
+  if (!isEveryday(decodePercent(around), model_sign)) return candidate
   const from = Math.max(place.start, start - LOOK_AROUND_BYTES)
   const to = Math.min(place.end, end + LOOK_AROUND_BYTES)
   const isSupported =
