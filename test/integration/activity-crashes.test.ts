@@ -68,7 +68,7 @@ test('every refusal that a client received is in the log or in a count, though e
       received.set(reason, [...ids, answer?.header('x-agw-request-id') ?? ''])
       // As fast as it goes would be all flood, and would slow the restart it waits for; the log and the count are both
       // to be seen.
-      await wait(reason === 'permission_denied' ? 5 : 20)
+      await wait(reason === 'permission_denied' ? 20 : 40)
     }
   }
   const callers = kinds.flatMap((kind) => Array.from({ length: CALLERS }, () => caller(kind)))
