@@ -21,6 +21,9 @@ const SHARED_LIMIT_MS = 10 * MINUTE_MS
 
 const UNIT_PROCESSES_MAX = 4
 
+/** A group of more files takes longer than all others together, and is done in parts that each start what they share. */
+const PART_FILES = 20
+
 /** Starts the product, or a process of it, which is most of what a file costs. */
 const STARTS = /\bstart(All|Stack|Parts|Fleet|Cluster|Admin)\(/g
 
@@ -56,6 +59,14 @@ export function planUnitJobs(words: readonly string[]): Job[] {
   }))
 }
 
+/** Files of one subject follow each other by name and take about as long, so that each part gets one of them. */
+function inParts(files: readonly string[]): string[][] {
+  const count = Math.ceil(files.length / PART_FILES)
+  const parts = Array.from({ length: count }, (): string[] => [])
+  for (const [i, file] of files.entries()) parts[i % count]?.push(file)
+  return parts
+}
+
 function jobOf(name: string, files: readonly string[], limit_ms: number): Job {
   const waiting = [...files]
   const [file = null] = files
@@ -68,9 +79,9 @@ function jobOf(name: string, files: readonly string[], limit_ms: number): Job {
 }
 
 /**
- * The integration tests that share what they run against in one process for each such thing, each of the others in its
- * own. Told by their sources, so that no list has to be kept. Those that take longest come first: the groups, then the
- * files that start the product most often.
+ * The integration tests that share what they run against in one process for each such thing, or in a few, each of the
+ * others in its own. Told by their sources, so that no list has to be kept. Those that take longest come first: the
+ * groups, then the files that start the product most often.
  */
 export function planIntegrationJobs(words: readonly string[]): Job[] {
   const groups = new Map<string, string[]>()
@@ -83,6 +94,11 @@ export function planIntegrationJobs(words: readonly string[]): Job[] {
     if (shared === undefined) alone.push({ job: jobOf(name, [file], ALONE_LIMIT_MS), starts })
     else groups.set(shared, [...(groups.get(shared) ?? []), file])
   }
-  const together = [...groups].map(([name, files]) => jobOf(name, files, SHARED_LIMIT_MS))
+  const together = [...groups].flatMap(([name, files]) => {
+    const parts = inParts(files)
+    return parts.map((part, i) =>
+      jobOf(parts.length === 1 ? name : `${name} ${i + 1}`, part, SHARED_LIMIT_MS),
+    )
+  })
   return [...together, ...alone.sort((a, b) => b.starts - a.starts).map(({ job }) => job)]
 }
