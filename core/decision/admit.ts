@@ -4,6 +4,7 @@ import { coverTarget } from '../policy/cover-target.ts'
 import { decideScope } from '../policy/decide-scope.ts'
 import { findOverrides } from '../policy/find-overrides.ts'
 import { type OutgoingRequest, outgoingRequest } from '../policy/outgoing-request.ts'
+import { holdsGatewayKey } from '../policy/holds-gateway-key.ts'
 import { hasOwnVia } from '../policy/request-headers.ts'
 import type { Target } from '../policy/parse-target.ts'
 import { targetProblemDetails } from '../policy/target-problem-details.ts'
@@ -95,6 +96,9 @@ function settleOutgoing(
   return settled.outgoing
 }
 
+/** A method is any token, and a scope may allow every one; a key cannot be taken out of it. */
+const KEY_AS_METHOD = targetProblemDetails('gateway_key')
+
 /** Step 1. */
 function admitTarget(
   request: RequestFacts,
@@ -102,6 +106,7 @@ function admitTarget(
   const { method, headers, target, is_upgrade, installation } = request
   if (headers.length > HEADERS_LIMIT) return no('target', 'headers_too_large')
   if (method === 'CONNECT') return no('target', 'upgrade_not_supported')
+  if (holdsGatewayKey(method)) return no('target', 'invalid_target_url', KEY_AS_METHOD)
   if (!target.ok) return no('target', 'invalid_target_url', targetProblemDetails(target.reason))
   if (is_upgrade) return no('target', 'upgrade_not_supported')
   if (installation !== '' && hasOwnVia(headers, installation)) return no('target', 'loop_detected')

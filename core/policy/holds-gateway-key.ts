@@ -1,44 +1,66 @@
 import { isWellFormedKey } from '../api-key.ts'
 
-/** The length of the shortest key. Every encoding is longer, so most values need no further check. */
+/** The shortest key; every spelling of one is longer. Most values of a request are done with by this. */
 const KEY_BYTES = 'agw_live_'.length + 38
-/** Levels of encoding that are decoded: a URL in a parameter of a URL has two. */
-const ROUNDS_MAX = 3
 const PREFIX = /agw_(?:live|admin)_/g
-/** Levels of Base64: a token that contains an `Authorization`, or a secret that was encoded twice. */
-const BASE64_DEPTH_MAX = 2
-const BASE64_RUN = /[A-Za-z0-9+/_-]{63,}/g
+/** Encodings within encodings that are undone, in any order: a token in a URL in a parameter of a URL has three. */
+const DEPTH_MAX = 4
+/**
+ * What is decoded of one value. A header of 60 KiB that is Base64 from end to end takes 180 KiB, since each place in a
+ * group of four is tried; only one that was made to be decoded often takes more, and it is treated as if it held a key.
+ */
+const DECODED_BYTES_MAX = 1 << 20
 
-/** The bytes `agw_` in Base64 and Base64url, beginning at the first, second and third byte of a group. */
-const ONCE = ['YWd3X2', 'Fnd19', 'hZ3df']
-/** The same for these texts; the characters at the ends depend on their neighbors. */
-const TWICE = ONCE.flatMap((text) =>
-  [0, 1, 2].map((shift) => {
-    const bytes = Buffer.concat([Buffer.alloc(shift), Buffer.from(text)])
-    const first = Math.ceil((shift * 8) / 6)
-    return bytes.toString('base64').slice(first, Math.floor((bytes.length * 8) / 6))
-  }),
-)
-const IN_BASE64 = new RegExp(ONCE.join('|'))
-/** A key in Base64 twice is at least as long. */
-const TWICE_BYTES = 84
+/** A key in Base64 is at least as long. */
+const BASE64_RUN = /[A-Za-z0-9+/_-]{63,}/g
+/**
+ * Base64 of 45 bytes of ASCII, in groups of which each has the bits that make its three bytes less than 128: every
+ * spelling of a key has so many within its first and last byte. Signatures and identifiers are no ASCII, and end here.
+ */
+const ASCII_IN_BASE64 =
+  /(?:[A-Za-f][A-HQ-Xg-nw-z0-3][ABEFIJMNQRUVYZcdghklopstwx014589][A-Za-z0-9+/_-]){15}/
+/** The same for hexadecimal digits. */
+const ASCII_IN_HEX = /(?:[0-7][0-9a-f]){46}/i
+const HEX_RUN = /[0-9a-f]{94,}/gi
 
 /**
- * Whether a text contains a gateway key: as it is, percent-encoded, escaped as in JSON, or in Base64 as in `Basic`, once or
- * twice. Such a header, cookie or parameter is never sent upstream, because the key gives access to the gateway.
+ * Whether a text holds a gateway key anywhere: as it is, or in any sequence of percent-encoding, escapes of JSON,
+ * JavaScript or HTML, Base64 (as `Basic` has it) and hexadecimal digits. Such a header, cookie or parameter never goes
+ * upstream, where the key would open the gateway.
  * @param text one character per byte (latin1)
  */
-export function holdsGatewayKey(text: string): boolean {
-  if (text.length < KEY_BYTES) return false
-  let plain = text
-  for (let round = 0; ; round++) {
-    if (holdsPlainKey(plain) || holdsKeyInBase64(plain, BASE64_DEPTH_MAX)) return true
-    if (round === ROUNDS_MAX) return false
-    const decoded = decode(plain)
-    if (decoded === plain) return false
-    plain = decoded
-  }
+export const holdsGatewayKey = (text: string): boolean =>
+  text.length >= KEY_BYTES && searches(text, DEPTH_MAX, { left_bytes: DECODED_BYTES_MAX })
+
+interface Budget {
+  left_bytes: number
 }
+
+function searches(text: string, depth: number, budget: Budget): boolean {
+  if (text.length < KEY_BYTES) return false
+  if (holdsPlainKey(text)) return true
+  if (depth === 0) return false
+  const unescaped = unescape(text)
+  if (unescaped !== text && leads(unescaped, depth, budget)) return true
+  // What stands before the encoded text may be of the same letters, so each place in a group is tried.
+  if (ASCII_IN_BASE64.test(text))
+    for (const [run] of text.matchAll(BASE64_RUN))
+      for (let start = 0; start < 4; start++)
+        if (leads(decoded(run.slice(start), 'base64'), depth, budget)) return true
+  if (ASCII_IN_HEX.test(text))
+    for (const [run] of text.matchAll(HEX_RUN))
+      for (let start = 0; start < 2; start++)
+        if (leads(decoded(run.slice(start), 'hex'), depth, budget)) return true
+  return false
+}
+
+function leads(text: string, depth: number, budget: Budget): boolean {
+  budget.left_bytes -= text.length
+  return budget.left_bytes < 0 || searches(text, depth - 1, budget)
+}
+
+const decoded = (text: string, encoding: 'base64' | 'hex'): string =>
+  Buffer.from(text, encoding).toString('latin1')
 
 function holdsPlainKey(text: string): boolean {
   if (!text.includes('agw_')) return false
@@ -47,24 +69,19 @@ function holdsPlainKey(text: string): boolean {
   return false
 }
 
-/** Characters of the same alphabet may precede the encoded text, so each position in a group is tried. */
-const holdsKeyInBase64 = (text: string, depth: number): boolean =>
-  depth > 0 &&
-  (IN_BASE64.test(text) ||
-    (text.length >= TWICE_BYTES && TWICE.some((part) => text.includes(part)))) &&
-  (text.match(BASE64_RUN) ?? []).some((run) =>
-    [0, 1, 2, 3].some((start) => {
-      const decoded = Buffer.from(run.slice(start), 'base64').toString('latin1')
-      return holdsPlainKey(decoded) || holdsKeyInBase64(decoded, depth - 1)
-    }),
-  )
-
 /** Perl's CGI and classic ASP read `%u0061` like `%61`. */
-const ESCAPED = /%(?:u00)?([0-9a-f]{2})|\\u00([0-9a-f]{2})/gi
+const PERCENT = /%(?:u00)?([0-9a-f]{2})/gi
+const ESCAPED =
+  /\\(?:u00|x)([0-9a-f]{2})|\\u\{0{0,6}([0-9a-f]{2})\}|&#x0{0,6}([0-9a-f]{2});?|&#0{0,6}(\d{2,3});?/gi
 
-const decode = (text: string): string =>
-  text.includes('%') || text.includes('\\u')
-    ? text.replace(ESCAPED, (_, percent: string | undefined, escape: string | undefined) =>
-        String.fromCharCode(Number.parseInt(percent ?? escape ?? '', 16)),
-      )
+function unescape(text: string): string {
+  const plain = text.includes('%')
+    ? text.replace(PERCENT, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))
     : text
+  if (!plain.includes('\\') && !plain.includes('&#')) return plain
+  return plain.replace(ESCAPED, (...groups: readonly (string | undefined)[]) => {
+    const [, escape, braced, entity, decimal] = groups
+    const hex = escape ?? braced ?? entity
+    return String.fromCharCode(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16))
+  })
+}

@@ -46,5 +46,7 @@ function outgoingQuery(raw_query: string | null, owned: OwnedName): string | nul
     replaced_parameters === undefined ? without : removeParameters(without, replaced_parameters)
   if (kept === null || !holdsGatewayKey(kept)) return kept
   const pairs = kept.split('&').filter((pair) => !holdsGatewayKey(pair))
-  return pairs.length === 0 ? null : pairs.join('&')
+  const rest = pairs.join('&')
+  // A key that is spelled with `&` is in no single pair.
+  return pairs.length === 0 || holdsGatewayKey(rest) ? null : rest
 }

@@ -82,6 +82,18 @@ const ROWS: readonly Row[] = [
     headers: [['Cookie', `key=${ENCODED}`]],
     arrives: { cookie: undefined },
   },
+  {
+    name: 'in Base64, around escaped JSON',
+    headers: [
+      ['X-Context', Buffer.from(`{"k":"${KEY.replace('a', '\\u0061')}"}`).toString('base64')],
+    ],
+    arrives: { 'x-context': undefined },
+  },
+  {
+    name: 'in Base64, around percent-encoding',
+    headers: [['X-Context', Buffer.from(ENCODED).toString('base64')]],
+    arrives: { 'x-context': undefined },
+  },
   { name: 'a parameter', query: `a=1&k=${KEY}&b=2`, sent: 'a=1&b=2' },
   { name: 'the only parameter', query: `k=${KEY}`, sent: '' },
   { name: 'percent-encoded', query: `k=${ENCODED}&a=%2F`, sent: 'a=%2F' },
@@ -152,6 +164,21 @@ test('a key in the path is refused, and is in no answer', async () => {
     assertRefusal(answer, 400, 'invalid_target_url', { reason: 'gateway_key' })
     assert.ok(!answer.body.includes(KEY))
   }
+  assert.deepEqual(since(), [])
+})
+
+test('a key as the method is refused, although the scope allows every method', async () => {
+  const since = stack.api.mark()
+  // The client of HTTP/1.1 writes methods in upper case.
+  const answer = await call({
+    to: stack.proxyUrl,
+    http_version: '2',
+    method: KEY,
+    path: `/${access.base_url}/items`,
+    headers: access.headers,
+  })
+  assertRefusal(answer, 400, 'invalid_target_url', { reason: 'gateway_key' })
+  assert.ok(!answer.body.includes(KEY))
   assert.deepEqual(since(), [])
 })
 

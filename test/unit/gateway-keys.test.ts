@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { mintKey } from '../../core/api-key.ts'
+import { admit } from '../../core/decision/admit.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { holdsGatewayKey } from '../../core/policy/holds-gateway-key.ts'
 import { outgoingRequest } from '../../core/policy/outgoing-request.ts'
@@ -54,6 +55,30 @@ const SPELLINGS: Readonly<Record<string, (key: string) => string>> = {
   'percent-encoded with u in upper case': (key) =>
     everyByte(key, (hex) => `%U00${hex.toUpperCase()}`),
   'one byte percent-encoded with u': (key) => key.replace('_', '%u005F'),
+  'in Base64, around escaped JSON': (key) =>
+    base64(`{"token":"${everyByte(key, (hex) => `\\u00${hex}`)}"}`),
+  'in Base64, around one escaped byte': (key) => base64(key.replace('a', '\\u0061')),
+  'in Base64, around percent-encoding': (key) => base64(everyByte(key, (hex) => `%${hex}`)),
+  'in Base64, around one percent-encoded byte': (key) => base64(`x:${key.replace('g', '%67')}`),
+  'in Base64 twice, around an escaped byte': (key) =>
+    base64(`y${base64(key.replace('_', '\\u005f'))}`),
+  'in Base64, percent-encoded, around percent-encoding': (key) =>
+    encodeURIComponent(base64(`\xff${everyByte(key, (hex) => `%${hex}`)}`)),
+  'in Base64 with an escaped byte of its own': (key) => base64(`:${key}`).replace('Y', '%59'),
+  'in Base64 three times': (key) => base64(base64(base64(key))),
+  'in Base64 three times, behind letters': (key) => base64(`a${base64(`bc${base64(`d${key}`)}`)}`),
+  'as hexadecimal digits': (key) => everyByte(key, (hex) => hex),
+  'as hexadecimal digits in upper case': (key) => everyByte(key, (hex) => hex.toUpperCase()),
+  'in Base64, around hexadecimal digits': (key) => base64(everyByte(key, (hex) => hex)),
+  'with escapes of JavaScript': (key) => everyByte(key, (hex) => `\\x${hex}`),
+  'with braced escapes': (key) => everyByte(key, (hex) => `\\u{${hex}}`),
+  'one byte with a braced escape of six digits': (key) => key.replace('a', '\\u{000061}'),
+  'with entities': (key) => everyByte(key, (hex) => `&#x${hex};`),
+  'with decimal entities': (key) => [...Buffer.from(key)].map((byte) => `&#${byte};`).join(''),
+  'escaped in JSON, percent-encoded': (key) =>
+    encodeURIComponent(everyByte(key, (hex) => `\\u00${hex}`)),
+  'escaped in JSON, the backslashes percent-encoded': (key) =>
+    everyByte(key, (hex) => `%5Cu00${hex}`),
   'with more letters behind it': (key) => `${key}abc`,
   'with letters before it': (key) => `abc${key}`,
   'behind a mistyped one': (key) => `${MISTYPED}${key}`,
@@ -80,6 +105,11 @@ test('other texts are not taken for a gateway key', () => {
     `${KEY.slice(0, 20)} ${KEY.slice(20)}`,
     `sk_live_${'a'.repeat(60)}`,
     base64('a'.repeat(90)),
+    base64(`{"token":"${MISTYPED.replace('a', '\\u0061')}"}`),
+    everyByte(MISTYPED, (hex) => hex),
+    'ab'.repeat(64),
+    'V'.repeat(2_000),
+    '\\u0061'.repeat(50),
     '%'.repeat(90),
     `%zz${'a'.repeat(90)}`,
     `YWd3X2${'A'.repeat(90)}`,
@@ -150,6 +180,56 @@ test('a target with a key in its path is refused, since none can be taken out of
   }
   assert.ok(parseTarget(`/https://api.example/${MISTYPED}`).ok)
   assert.ok(parseTarget(`/https://api.example/?k=${KEY}`).ok)
+})
+
+test('a key as the method is refused, since none can be taken out of it', () => {
+  const target = parseTarget('/https://api.example/v1')
+  const request = {
+    target,
+    headers: [],
+    is_upgrade: false,
+    named_agents: [],
+    installation: '',
+  }
+  for (const method of [
+    KEY,
+    ADMIN_KEY,
+    `X${KEY}`,
+    `${KEY}-X`,
+    base64(`:${KEY}`).replaceAll(/[=+/]/g, ''),
+    everyByte(KEY, (hex) => `%${hex}`),
+    everyByte(KEY, (hex) => hex),
+    `${MISTYPED}${KEY}`,
+  ]) {
+    const admission = admit({ request: { ...request, method }, now_ms: 0 })
+    assert.ok(admission.kind === 'not_admitted', method)
+    assert.equal(admission.reason, 'invalid_target_url')
+    assert.deepEqual(admission.details, { reason: 'gateway_key' })
+  }
+  for (const method of ['GET', 'M-SEARCH', MISTYPED, 'X'.repeat(200)])
+    assert.equal(admit({ request: { ...request, method }, now_ms: 0 }).kind, 'missing', method)
+})
+
+test('the longest values take bounded time, however they are encoded', () => {
+  const texts = [
+    'V'.repeat(60_000),
+    base64('V'.repeat(45_000)),
+    base64(base64(base64('\\u0061gw_'.repeat(3_000)))),
+    '%25'.repeat(20_000),
+    `${'A'.repeat(62)}.`.repeat(900),
+    `${'V'.repeat(63)}.`.repeat(900),
+    '&#'.repeat(30_000),
+    '\\u{0'.repeat(15_000),
+    `\\u{${'0'.repeat(60_000)}`,
+    'agw_live_'.repeat(6_600),
+    'ab'.repeat(30_000),
+  ]
+  for (const text of texts) {
+    const start = process.cpuUsage()
+    holdsGatewayKey(text)
+    const { user } = process.cpuUsage(start)
+    assert.ok(user < 500_000, `${text.slice(0, 40)}: ${user} µs`)
+  }
 })
 
 test('what the credential fills is not among what goes out', () => {
