@@ -4,7 +4,6 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -27,8 +26,10 @@ import {
   readArchiveLine,
   writeArchiveLine,
 } from '../../core/activity/archive-line.ts'
+import { listHourFiles } from '../../core/activity/list-hour-files.ts'
+import { compressHour, removeUnfinished } from './compress-hour.ts'
+import { lastLineOfGzip } from './last-line-of-gzip.ts'
 
-const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
 const HOUR_MS = 3_600_000
 /** An entry has 33 kB at most; the last line is looked for in this much of a file's end. */
 const TAIL_BYTES = 1 << 20
@@ -134,6 +135,20 @@ export class ArchiveChain {
     this.#remove(this.#closedFiles().filter((file) => file.slice(0, 13) <= hour))
   }
 
+  /**
+   * Compresses the oldest closed file that is not compressed yet. Returns whether there was one. It changes nothing that
+   * `append` depends on, so both may run at the same time.
+   * @throws (rejects) when the disk is full or the signal aborts; the file is unchanged then
+   */
+  async compressNext(signal: AbortSignal): Promise<boolean> {
+    const file = this.#closedFiles().find((name) => !name.endsWith('.gz'))
+    if (file === undefined) return false
+    await removeUnfinished(this.#folder)
+    await compressHour(this.#folder, file, signal)
+    this.#closedBytes.delete(file)
+    return true
+  }
+
   #closedFiles(): string[] {
     return this.#files().slice(0, -1)
   }
@@ -148,13 +163,16 @@ export class ArchiveChain {
   }
 
   #remove(old: readonly string[]): void {
-    const lastOld = this.#lastLineOf(old.at(-1) ?? '')
+    const newest = old.at(-1)
+    const lastOld = newest === undefined ? null : this.#lastLineOf(newest)
     if (lastOld === null) return
     // The head first: a file that is still there says the same as before.
     this.#head = { ...this.#head, first_n: lastOld.n + 1, before: lastOld.mac }
     this.#writeHead()
     for (const file of old) {
-      rmSync(join(this.#folder, file))
+      rmSync(join(this.#folder, file), { force: true })
+      // A process that ended while it compressed has left both.
+      rmSync(join(this.#folder, `${file}.gz`), { force: true })
       this.#closedBytes.delete(file)
     }
   }
@@ -195,10 +213,7 @@ export class ArchiveChain {
   }
 
   #files(): string[] {
-    if (!existsSync(this.#folder)) return []
-    return readdirSync(this.#folder)
-      .filter((file) => HOUR_FILE.test(file))
-      .sort()
+    return listHourFiles(this.#folder)
   }
 
   #readLast(): { n: number; place: string; mac: string } | null {
@@ -215,6 +230,7 @@ export class ArchiveChain {
     file: string,
     torn: 'mend' | 'keep' = 'keep',
   ): { n: number; place: string; mac: string } | null {
+    if (file.endsWith('.gz')) return lastLineIn(lastLineOfGzip(join(this.#folder, file)), file)
     const fd = openSync(join(this.#folder, file), torn === 'mend' ? 'r+' : 'r')
     try {
       const { size } = fstatSync(fd)
@@ -228,14 +244,17 @@ export class ArchiveChain {
       }
       if (end === 0) return null
       const begin = end < 2 ? 0 : bytes.lastIndexOf(0x0a, end - 2) + 1
-      const line = readArchiveLine(bytes.toString('utf8', begin, end - 1))
-      if (line === null)
-        throw new Error(`the last line of ${join(this.#folder, file)} is not an archive line`)
-      return line
+      return lastLineIn(bytes.toString('utf8', begin, end - 1), file)
     } finally {
       closeSync(fd)
     }
   }
+}
+
+function lastLineIn(text: string | null, file: string): { n: number; place: string; mac: string } {
+  const line = text === null ? null : readArchiveLine(text)
+  if (line === null) throw new Error(`the last line of ${file} is not an archive line`)
+  return line
 }
 
 /** The hour in which the store took the entry. */

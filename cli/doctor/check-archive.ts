@@ -1,9 +1,9 @@
-import { createReadStream, existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { hideFormerSecrets } from '../../admin/activity/hide-former-secrets.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { readArchiveLine } from '../../core/activity/archive-line.ts'
+import { readArchiveLines } from '../../core/activity/read-archive-lines.ts'
 import { type CheckResult, ok, warning } from './check-result.ts'
 
 /** Reading takes a second for some 100 MB. Of a larger archive the newest files are read first. */
@@ -23,7 +23,7 @@ export async function checkArchive(
   const check = 'archive'
   const deadline_ms = performance.now() + time_limit_ms
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ndjson'))
+    .filter((name) => /\.ndjson(\.gz)?$/.test(name))
     .sort((a, b) => (fileName(a) < fileName(b) ? 1 : -1))
   const findings: CheckResult[] = []
   let shown = 0
@@ -63,17 +63,16 @@ const fileName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)
 
 /** Null when the time limit is reached. */
 async function countLines(file: string, deadline_ms: number): Promise<number | null> {
-  const lines = createInterface({ input: createReadStream(file, 'utf8') })
   let count = 0
   try {
-    for await (const line of lines) {
+    for await (const line of readArchiveLines(file)) {
       if (performance.now() > deadline_ms) return null
       if (holdsSecret(line)) count++
     }
-    return count
-  } finally {
-    lines.close()
+  } catch {
+    // `agw audit verify` reports a damaged file.
   }
+  return count
 }
 
 function holdsSecret(line: string): boolean {

@@ -1,6 +1,5 @@
-import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type ArchiveHead, HEAD_FILE, readArchiveHead } from './archive-head.ts'
 import {
   type ArchiveKey,
@@ -9,6 +8,8 @@ import {
   CHAIN_START,
   readArchiveLine,
 } from './archive-line.ts'
+import { listHourFiles } from './list-hour-files.ts'
+import { readArchiveLines } from './read-archive-lines.ts'
 
 export interface ArchiveProblem {
   readonly organization_id: string
@@ -29,7 +30,6 @@ export interface ArchiveReport {
 
 /** The maximum number of errors that are listed per archive. */
 const PROBLEMS_MAX = 200
-const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson$/
 
 /**
  * Verifies the archive of one deployment and reports lines that were changed, dropped, moved, added or cut off. `heads` are
@@ -79,15 +79,12 @@ class Chain {
   }
 
   async walk(folder: string, stored: Pick<ArchiveHead, 'n' | 'mac'> | null): Promise<void> {
-    const files = existsSync(folder) ? readdirSync(folder).filter((f) => HOUR_FILE.test(f)) : []
     this.#file = HEAD_FILE
     this.#head = this.#sealedHead(folder)
-    for (const file of files.sort()) {
+    for (const file of listHourFiles(folder)) {
       this.#file = file
       this.#report.files++
-      let number = 0
-      const lines = createInterface({ input: createReadStream(join(folder, file)) })
-      for await (const text of lines) this.#check(text, ++number)
+      await this.#walkFile(join(folder, file))
     }
     this.#file = HEAD_FILE
     const sealed = this.#head
@@ -97,6 +94,16 @@ class Chain {
         `entries ${sealed.first_n} to ${this.#first_n - 1} are missing at the beginning`,
       )
     for (const head of [sealed, stored]) if (head !== null) this.#checkEnd(head)
+  }
+
+  async #walkFile(path: string): Promise<void> {
+    let number = 0
+    try {
+      for await (const text of readArchiveLines(path)) this.#check(text, ++number)
+    } catch (error) {
+      this.#problem(number + 1, `cannot be read from here: ${(error as Error).message}`)
+      this.#previous = null
+    }
   }
 
   #sealedHead(folder: string): ArchiveHead | null {

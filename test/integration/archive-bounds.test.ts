@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
+import { gunzipSync } from 'node:zlib'
 import { startArchiver } from '../../admin/audit/archiver.ts'
 import { AdminMetrics } from '../../admin/metrics/admin-metrics.ts'
 import { RequestLoad } from '../../admin/context/request-load.ts'
 import { archiveRoots } from '../../core/activity/archive-line.ts'
+import { listHourFiles } from '../../core/activity/list-hour-files.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -50,8 +52,10 @@ interface Started {
   readonly clock: { ms: number }
 }
 
-function start(bounds: { readonly max_bytes?: number; readonly free?: number } = {}): Started {
-  const folder = tempFolder('archive-bounds')
+function start(
+  bounds: { readonly max_bytes?: number; readonly free?: number } = {},
+  folder = tempFolder('archive-bounds'),
+): Started {
   const disk = { free: bounds.free ?? 1_000_000 }
   const clock = { ms: 1 }
   const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
@@ -82,16 +86,23 @@ async function end(): Promise<void> {
   stop = null
 }
 
+/** The hours, whether they are compressed or not. */
 const filesOf = (folder: string, org: string): string[] =>
-  existsSync(join(folder, org))
-    ? readdirSync(join(folder, org))
-        .filter((file) => file.endsWith('.ndjson'))
-        .sort()
-    : []
+  listHourFiles(join(folder, org)).map((file) => file.replace(/\.gz$/, ''))
+
+/** A file may be compressed between two looks at it. */
+function textOf(folder: string, org: string, hour: string): string {
+  const path = join(folder, org, hour)
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return gunzipSync(readFileSync(`${path}.gz`)).toString('utf8')
+  }
+}
 
 const linesOf = (folder: string, org: string): number =>
   filesOf(folder, org)
-    .map((file) => readFileSync(join(folder, org, file), 'utf8').split('\n').length - 1)
+    .map((file) => textOf(folder, org, file).split('\n').length - 1)
     .reduce((sum, count) => sum + count, 0)
 
 async function alertsOf(org: string, kind: string): Promise<Record<string, string>[]> {
@@ -115,9 +126,9 @@ test('beyond its maximum size the archive loses its oldest hours, of all organiz
   )
   await end()
   const bytes = [ORG, OTHER].flatMap((org) =>
-    filesOf(folder, org).map((file) => statSync(join(folder, org, file)).size),
+    listHourFiles(join(folder, org)).map((file) => statSync(join(folder, org, file)).size),
   )
-  assert.ok(bytes.reduce((sum, size) => sum + size, 0) <= 60_000)
+  assert.deepEqual([bytes.reduce((sum, size) => sum + size, 0) <= 60_000, bytes], [true, bytes])
   assert.ok((measured['agw_archive_bytes'] ?? Infinity) <= 60_000)
   assert.equal(measured['agw_archive_free_bytes'], 1_000_000)
   assert.equal(measured['agw_archive_lag_seconds'], 0)
@@ -160,6 +171,34 @@ test('without free space nothing is archived, one alert is raised, and archiving
   assert.deepEqual((await verifyArchive(folder, archiveRoots(ring))).problems, [])
 })
 
+test('closed hours are compressed, verify, lose their oldest, and the chain goes on after a restart', async () => {
+  for (let hour = 0; hour < 4; hour++) await write(ORG, hour, 30)
+  const first = start()
+  const isCompressed = (): boolean =>
+    listHourFiles(join(first.folder, ORG)).filter((file) => file.endsWith('.gz')).length === 3
+  await until('all but the newest are compressed', isCompressed)
+  await end()
+  assert.deepEqual((await verifyArchive(first.folder, archiveRoots(ring))).problems, [])
+  assert.equal(linesOf(first.folder, ORG), 120)
+  await write(ORG, 5, 10)
+  const largest = Math.max(
+    ...readdirSync(join(first.folder, ORG)).map(
+      (file) => statSync(join(first.folder, ORG, file)).size,
+    ),
+  )
+  start({ max_bytes: largest + 6_000 }, dirname(first.folder))
+  await until(
+    'the oldest are gone',
+    () => !filesOf(first.folder, ORG).includes('2026-03-01T00.ndjson'),
+  )
+  await until(
+    'the newest is there',
+    () => filesOf(first.folder, ORG).at(-1) === '2026-03-01T05.ndjson',
+  )
+  await end()
+  assert.deepEqual((await verifyArchive(first.folder, archiveRoots(ring))).problems, [])
+})
+
 test('what the store drops while the archive is stopped is a gap in it', async () => {
   await write(ORG, 0, 10)
   const { folder, disk } = start()
@@ -171,7 +210,7 @@ test('what the store drops while the archive is stopped is a gap in it', async (
   disk.free = 5_000
   await until('it goes on', () => linesOf(folder, ORG) === 16)
   await end()
-  const text = readFileSync(join(folder, ORG, '2026-03-01T01.ndjson'), 'utf8')
+  const text = textOf(folder, ORG, '2026-03-01T01.ndjson')
   assert.match(text, /"entry":\{"gap":\{"missing":15\}\}/)
   const report = await verifyArchive(folder, archiveRoots(ring))
   assert.deepEqual(report.problems, [])
