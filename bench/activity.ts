@@ -14,9 +14,9 @@ import { until } from '../test/kit/until.ts'
 
 const ORG = 'org_default'
 const ENTRIES = Number(process.env['BENCH_ENTRIES'] ?? 1_000_000)
-/** So many processes beside it do nothing but use the processor. */
+/** This many additional processes only use CPU time. */
 const BUSY = Number(process.env['BENCH_BUSY'] ?? 0)
-/** They end by themselves, also where nobody ends them. */
+/** They end by themselves, even if they are not stopped. */
 const BURN = 'for (const end = Date.now() + 600_000; Date.now() < end; );'
 const BATCH = 500
 const AGENTS = 1000

@@ -321,7 +321,7 @@ function benchBurst(print: (line: string) => void, seeds: readonly number[]): vo
   printTable(print, head, rows)
 }
 
-/** Seconds to the alert; null where the burst fell into an incident that had been told of already. */
+/** Seconds to the alert; null if the burst fell into an incident that had already been reported. */
 function burstTimes(rpm: number, seed: number): (number | null)[] {
   const chance = new Chance(seed * 7919 + rpm)
   const steady = { ...chooseHabits('steady', chance), base_rpm: rpm, growth_per_day: 0 }

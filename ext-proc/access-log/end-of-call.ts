@@ -1,20 +1,20 @@
 import type { Reason } from '../../core/reasons.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
-type Outcome = 'answered' | 'caller_left' | 'timeout' | 'unreachable' | 'reset' | 'cut'
+type CallOutcome = 'answered' | 'caller_left' | 'timeout' | 'unreachable' | 'reset' | 'cut'
 
 /** How an allowed call has ended. */
 export interface CallEnd {
   readonly decision: 'allowed' | 'terminated'
   /** The error code that the gateway sent; null if the response of the upstream was forwarded. */
   readonly reason: Reason | null
-  readonly outcome: Outcome
+  readonly outcome: CallOutcome
   /** JSON of `data.upstream`. */
   readonly upstream: string
 }
 
 /** Fields of ResponseFlags, by what they say of the upstream; the first that is set counts. */
-const FLAGS: readonly (readonly [outcome: Outcome, fields: readonly number[]])[] = [
+const FLAGS: readonly (readonly [outcome: CallOutcome, fields: readonly number[]])[] = [
   ['caller_left', [15, 28, 19]],
   ['timeout', [3, 17, 20, 23]],
   ['unreachable', [2, 6, 8, 9, 25, 27]],

@@ -59,9 +59,13 @@ export function makeAutoKiller(parts: AutoKillerParts): AutoKiller {
 }
 
 /** `needless`: the agent is killed or was deleted. */
-type Outcome = 'killed' | 'needless' | 'failed'
+type KillOutcome = 'killed' | 'needless' | 'failed'
 
-async function kill(parts: AutoKillerParts, agent: Agent, order: AutoKillOrder): Promise<Outcome> {
+async function kill(
+  parts: AutoKillerParts,
+  agent: Agent,
+  order: AutoKillOrder,
+): Promise<KillOutcome> {
   const { redis, edge_id, log, killBoard } = parts
   const { organization_id, agent_id } = agent
   try {

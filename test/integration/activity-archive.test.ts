@@ -273,7 +273,7 @@ test('what was cut off the end is an error for ever, though the writer goes on a
     const { problems: found } = await verifyArchive(root(), ring)
     assert.equal(found.length, 1, JSON.stringify(found))
     assert.match(found[0]?.problem ?? '', /had been archived and were cut off/)
-    // The next round begins with an archive that nobody has touched.
+    // The next round begins with an unmodified archive.
     rmSync(root(), { recursive: true })
   }
 })

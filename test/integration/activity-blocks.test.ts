@@ -360,7 +360,7 @@ test('a log of the version before is read, and reports nothing twice', async () 
   assert.deepEqual(before, old.map(({ id }) => id).toReversed())
   const fresh = Array.from({ length: 130 }, () => aCall())
   const texts = fresh.map((entry) => JSON.stringify(entry))
-  // Until an admin process of this version has been there, nobody could read a block.
+  // Until an admin process of this version has indexed the log, blocks could not be read.
   assert.equal(await recordBlocks(redis, PACKED, texts), false)
   assert.equal(await redis.xlen(REDIS_KEYS.activity(PACKED)), old.length)
   await readDigestPlace(redis, PACKED)

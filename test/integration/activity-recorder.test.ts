@@ -31,7 +31,7 @@ after(() => valkey.stop())
 beforeEach(() => {
   now_ms = 0
   warnings = []
-  // As an edge connects: a command fails at once while the store is away.
+  // As an edge connects: a command fails immediately while the store is unavailable.
   redis = connectRedis(valkey.url, { name: 'test', role: 'commands' })
   recorder = new ActivityRecorder({
     redis,

@@ -443,7 +443,7 @@ describe('a user name that version 0.1 stored in the clear', () => {
     const today = await startTestEdge(valkey.url, 'edge-of-today', { store_format: STORE_FORMAT })
     const message = today.next()
     const done = await reseal()
-    // Whoever has the record cached is told.
+    // Edges that have the record in their cache are informed.
     const { targets } = await message
     await today.stop()
     assert.deepEqual(done, { resealed: 1, unreadable: [], waits_for: [] })

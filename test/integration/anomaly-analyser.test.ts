@@ -200,7 +200,7 @@ test('a burst is reported once, raises an alert, and kills no agent by default',
   })
   assert.equal(alert.last.activity_id, entry.id)
   await stopAll()
-  // Whoever goes on knows of the incident.
+  // The next process knows of the incident.
   await recordEntries(redis, ORG, [callEntry(made, Date.now())])
   await startOne()
   await stopWhenScored(made, entries.length + 1)
@@ -321,7 +321,7 @@ test('leaders that come and go in the midst of the log lose no call, count none 
     await until('a leader is at work', () => redis.get(REDIS_KEYS.anomalyLeader))
     await stopAll()
   }
-  // One that is cut off keeps its lease and stores nothing more; another has taken over meanwhile.
+  // A process that is cut off stores nothing more; another has taken over in the meantime.
   await startOne()
   await until('a leader is at work', () => redis.get(REDIS_KEYS.anomalyLeader))
   await redis.set(REDIS_KEYS.anomalyLeader, 'another', 'PX', 300)

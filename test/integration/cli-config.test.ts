@@ -322,7 +322,7 @@ test('the URL of a webhook may be a reference, and is one in a dump by a role th
   assert.match(seen, /url: \$\{SLACK_WEBHOOK_URL\}\n/)
   assert.equal((await apply(seen, {}, env)).out, '')
   for (const by of [{}, { token }]) assert.equal((await diff(seen, by, env)).out, '')
-  // Nobody reads the secret part of either in a plan.
+  // A plan does not show the secret part of either.
   for (const written of [`${url}-2`, 'https://hooks.example.com/services/another-secret']) {
     const { out } = await diff(text(written), {}, env)
     assert.match(out, /url: /)

@@ -18,7 +18,7 @@ const access = await stack.operator.makeAccess(stack.origin('git'), {
   ],
 })
 
-/** Without the configuration, helpers and prompts of whoever runs the tests. */
+/** Without the configuration, helpers and prompts of the user who runs the tests. */
 const env = (home: string) => ({
   PATH: process.env['PATH'],
   HOME: home,

@@ -214,7 +214,7 @@ describe('a rotation of the encryption key', () => {
     )
     assert.match(log(), /edge edge-before/)
     assert.deepEqual([...(await countSealed(redis, 'all')).keys()], [idOf(second)])
-    // What is stored meanwhile opens everywhere.
+    // Values stored in the meantime can be opened everywhere.
     const made = await storeEverything(admin, 'two')
     assert.deepEqual(await opened(second, made), ALL)
     clearInterval(beating)

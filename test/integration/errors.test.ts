@@ -556,7 +556,7 @@ test('an error that Envoy answers an MCP call with is a JSON-RPC error with the 
       assert.deepEqual(details, { base_url: access.base_url })
       assert.equal(request_id, answer.header('x-agw-request-id'))
     }
-  // A call that is not MCP, and an MCP call whose body nobody reads.
+  // A call that is not MCP, and an MCP call whose body is not read.
   const plain = (await at(lost, '', message('7'), json)).json()
   assert.deepEqual([plain.error, plain.jsonrpc], ['upstream_unreachable', undefined])
   const streamed = (await at(open, '/drop', message('7'))).json()

@@ -139,7 +139,7 @@ for (const [what, output, message] of FAILURES)
     assert.match(readFileSync(join(made.root, 'node_modules', '.re2-build.log'), 'utf8'), /\w/)
   })
 
-/** A folder like that of Node.js from nodejs.org: the headers are beside the binary. */
+/** A folder like that of Node.js from nodejs.org, with the headers next to the binary. */
 function nodeWithHeaders(version: string): string {
   const prefix = tempFolder('node')
   const [major, minor, patch] = version.split('.')

@@ -84,7 +84,7 @@ test('threat 20: an edge left behind on an isolated old primary stops, and holds
   assert.equal(receipt.status, 'killed')
   assert.equal((await stream.ended).is_whole, false)
   assert.equal((await call(0, killed, '/left-behind').ended).reason, 'gateway_unavailable')
-  // The old primary takes no kill that nobody else would hear of.
+  // The old primary accepts no kill that no other process would receive.
   await fleet.operator.send('POST', `/admin/agents/${living.agent.agent_id}/kill`, {}, 503)
   await until('the edge on the new primary serves', async () => {
     return (await call(1, living, '/new').ended).status === 200
@@ -145,7 +145,7 @@ test('after a failover to a replica that lacks a kill, and to a store that is em
   leadEdgesTo(replica)
   const lost = await until('the operator is warned', () => alertOf().catch(() => null))
   assert.equal(lost.last.action, 'agent.kill_lost')
-  // Whoever makes it again under its id gets it as it was.
+  // If it is created again under its id, it has its former state.
   await operator.send('POST', '/admin/agents', { agent_name: 'again', agent_id }, 201)
   const headers = { authorization: `Bearer ${(await operator.makeOrganizationKey()).key}` }
   const { base_url } = await operator.makeIntegration(access.base_url)

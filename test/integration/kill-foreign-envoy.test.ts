@@ -62,7 +62,7 @@ for (const response_header_mode of ['SKIP', 'SEND'] as const)
       streams.map(({ isOpen }) => isOpen()),
       [true, true, true],
     )
-    // Its new calls are refused all the same.
+    // Its new calls are still refused.
     const refused = await openCall(envoy.url, `${access.base_url}/new`, access.headers).ended
     assert.equal(refused.reason, 'agent_killed')
     assert.ok(!fleet.upstream.begun.some(({ path }) => path.includes('/new')))

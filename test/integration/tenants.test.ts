@@ -10,7 +10,7 @@ import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 import { startWebhookReceiver, type WebhookReceiver } from '../kit/webhook-receiver.ts'
 
-/** In every name and text of the organization that nobody else may see. */
+/** In every name and text of the organization that no other may see. */
 const MARK = 'zmine'
 /** What may be asked without a token; it tells nothing of any organization. */
 const PUBLIC = ['/healthz', '/readyz', '/metrics']

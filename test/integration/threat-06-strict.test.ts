@@ -5,7 +5,7 @@ import { call } from '../kit/call.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 
-/** As a stack is without exemptions: no private address, and no admin API beside the calls of agents. */
+/** A stack without exemptions: no private address, and no admin API on the listener of agents. */
 const stack = await startAll({ AGW_EGRESS_ALLOW_CIDRS: '', AGW_PROXY_ADMIN: 'off' })
 after(() => stopAll(stack))
 const operator = operatorAt(stack.apiUrl, stack.adminToken)

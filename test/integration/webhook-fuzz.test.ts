@@ -150,7 +150,7 @@ test('an event of whatever content arrives as JSON that says the same', async ()
   const sent = new Map<string, Record<string, unknown>>()
   for (const [i, data] of contents.entries()) {
     const event = DELIVERED_EVENTS[i % DELIVERED_EVENTS.length] ?? 'agent_killed'
-    // These mark what webhooks are not told of, or hold back.
+    // These mark entries that webhooks do not receive or receive later.
     const { mode: _, whitelisted: __, ...plain } = data
     const isHeld = event === 'rate_limit_exceeded'
     const entry = await record(event, {

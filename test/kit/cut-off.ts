@@ -16,7 +16,7 @@ export interface CutOff {
   readonly killed_answer: { readonly status: number | null; readonly reason: string | null }
 }
 
-/** Cuts an edge off its store while a stream runs through it, kills an agent meanwhile, and mends it. */
+/** Cuts an edge off its store while a stream runs through it, kills an agent in the meantime, and reconnects it. */
 export async function cutOff(
   fleet: Fleet,
   edge: number,

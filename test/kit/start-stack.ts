@@ -26,7 +26,7 @@ export interface Stack {
   readonly redisUrl: string
   /** What Envoy's own admin interface says at a path. */
   readonly envoyAdmin: (path: string) => Promise<string>
-  /** What marks a passed call at this boot; nobody outside should know it. */
+  /** Marks an allowed call since this start; must not be known outside. */
   readonly verdictSecret: string
   /** The launcher's own process. */
   readonly pid: number

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 const made: string[] = []
 
-/** A folder that only the owner may enter (0700) and that is gone when the test process ends. */
+/** A folder that only the owner may enter (0700), removed when the test process ends. */
 export function tempFolder(name = 'test'): string {
   if (made.length === 0) {
     process.once('exit', () => {

@@ -6,7 +6,7 @@ import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 
 export interface TestEdge {
-  /** The numbered messages it has heard, oldest first. */
+  /** The numbered messages it has received, oldest first. */
   readonly heard: readonly Extract<ControlMessage, { kind: 'control' }>[]
   /** Acknowledges a message that it kept back. */
   readonly acknowledge: (epoch: number) => Promise<void>

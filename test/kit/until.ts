@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 
 const INTERVAL_MS = 20
-/** What never comes is told apart from what comes late on a busy machine. */
+/** Long enough to distinguish what never comes from what comes late on a busy machine. */
 const LIMIT_MS = 60_000
 
 /** Polls until the check answers something truthy; for things that send no signal, as a port that opens. */

@@ -14,7 +14,7 @@ import { BEGIN_MS, callTimes, DAY_MS } from '../kit/usual-traffic.ts'
 const SCOPES = ['scp_a', 'scp_b']
 const keys = SCOPES.map((scope_id) => scopeKey('agt_test', scope_id))
 
-/** Three days of calls, failures and refusals, some without a scope, some told of late, and now and then a reactivation. */
+/** Three days of calls, failures and refusals, some without a scope, some observed late, and now and then a reactivation. */
 const entries: readonly StreamEntry[] = [...callTimes(BEGIN_MS, BEGIN_MS + 3 * DAY_MS, 0.2)].map(
   (at_ms, n) => {
     const about = {

@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Readers of bytes: they know formats and nothing of ours.
   'core/http-message': ['core/http-message', 'node:buffer'],
   'core/mcp': ['core/mcp', 'core/http-message', 'node:buffer'],
-  // Declarations, which compute and speak to nobody.
+  // Declarations, which compute without I/O.
   'core/credential': ['core/credential', 'core/secret.ts', 'node:crypto'],
   // Decisions are pure functions of facts: no connection, no file, no process.
   'core/policy': [

@@ -29,7 +29,7 @@ async function postTo(serve: (socket: Socket) => void, deadline: AbortSignal): P
   return answer
 }
 
-/** Without end; stops when nobody listens any more. */
+/** Endless; stops when the client has disconnected. */
 function writeOnAndOn(socket: Socket, text: string): void {
   while (!socket.destroyed && socket.write(text));
   if (!socket.destroyed) socket.once('drain', () => writeOnAndOn(socket, text))

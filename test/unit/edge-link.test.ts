@@ -101,7 +101,7 @@ function aChannel({ mock: { timers } }: Pick<TestContext, 'mock'>): FakeControlC
   return new FakeControlChannel(timers)
 }
 
-/** One that serves: it has subscribed, beaten, and heard a beacon. */
+/** One that serves: it has subscribed, sent a heartbeat, and received a beacon. */
 async function aServingEdge(t: Pick<TestContext, 'mock'>) {
   const channel = aChannel(t)
   const edge = anEdge(channel)

@@ -191,7 +191,7 @@ const ALLOWED: readonly (readonly [string, string, boolean])[] = [
   ['::1/128', 'localhost', false],
   ['fd00::/8', 'six.example.com', false],
   ['10.0.0.0/8', 'imds-and-private.example.com', false],
-  // Which address an unknown name will have, nobody knows here.
+  // The address of an unknown name is not known here.
   ['10.0.0.0/8', 'other.internal', false],
   ['0.0.0.0/0', '169.254.169.254', true],
   ['::/0', '[64:ff9b::a9fe:a9fe]', true],

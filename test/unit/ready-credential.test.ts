@@ -17,7 +17,7 @@ const setOf = (verdict: Verdict, name: string): string | undefined => {
   return verdict.changes.set.find((header) => header.name === name)?.value
 }
 
-/** Why there is no credential: the caller is told that there is none, and only the log says why. */
+/** Why there is no credential. The caller only learns that there is none; the log has the cause. */
 const CAUSES: readonly (readonly [name: string, change: CallChange, cause: object])[] = [
   [
     'the stored secret does not open',

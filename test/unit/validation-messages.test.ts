@@ -65,7 +65,7 @@ function wrongValues(schema: Node): unknown[] {
   }
 }
 
-/** The literal members, by which alternatives are told apart. */
+/** The literal members, which distinguish the alternatives. */
 const constants = (schema: Node): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries((schema['properties'] ?? {}) as Record<string, Node>).flatMap(

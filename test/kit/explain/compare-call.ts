@@ -70,7 +70,7 @@ export async function compareCall(
     return agree('refused_by_envoy')
   }
   const refusedKey = refusedKeyOf(world, one)
-  // A key of nobody belongs to the default organization, which has other integrations.
+  // An unknown key belongs to the default organization, which has other integrations.
   const isForeign = one.key === null || one.key === world.unknown_key
   if (isForeign && explained.error !== 'invalid_target_url') {
     assert.ok([...BEFORE_AGENT, ...(refusedKey ?? [])].includes(reason), says)

@@ -25,7 +25,7 @@ export interface World {
   /** Keys of the organization: for every agent, and for the first one only. */
   readonly organization_key: string
   readonly limited_key: string
-  /** Has the form of a key, and is the key of nobody. */
+  /** Has the form of a key, but is unknown. */
   readonly unknown_key: string
   /** Tool permissions by scope. */
   readonly tools: ReadonlyMap<string, Tools>

@@ -27,7 +27,7 @@ export class ReceivedRequest {
   readonly host: string
   /** As on the wire: order, case and repetition; without the pseudo-headers of HTTP/2. */
   readonly headers: ReadonlyArray<readonly [string, string]>
-  /** Settles when the body has ended or the caller is gone. */
+  /** Settles when the body has ended or the caller has disconnected. */
   readonly ended: Promise<void>
   trailers: ReadonlyArray<readonly [string, string]> = []
   body_bytes = 0
