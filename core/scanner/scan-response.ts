@@ -5,7 +5,10 @@ import { inflateBody } from './format/inflate-body.ts'
 import { takeApart } from './format/take-apart.ts'
 import { INFLATED_LIMIT_BYTES, type ScanResult } from './scan-request.ts'
 import { scanSource } from './scan-source.ts'
+import { joinedLines } from './stream/joined-lines.ts'
 import { SearchBudget } from './text/search-budget.ts'
+
+const LOCATION = 'response.body'
 
 export type ResponseInput = {
   readonly body: Buffer
@@ -28,14 +31,26 @@ export const scanResponseBody = (
     return { kind: 'unsupported_encoding', content_encoding: inflated.content_encoding }
   if (inflated.kind === 'too_large') return inflated
   const findings: Finding[] = []
-  for (const source of takeApart(
-    inflated.bytes,
-    input.content_type,
-    'response.body',
-    limit_bytes,
-  )) {
+  for (const source of takeApart(inflated.bytes, input.content_type, LOCATION, limit_bytes)) {
     scanSource(source, settings, findings, budget)
     if (findings.length >= FINDING_LIMIT || budget.isUndecided) break
   }
+  addJoined(inflated.bytes, settings, findings, budget)
   return { kind: 'scanned', findings, decision: decideInjection(findings, settings.mode) }
+}
+
+/** Findings in texts that grow over lines, unless a single line has shown the same. */
+function addJoined(
+  body: Buffer,
+  settings: CompiledInjectionSettings,
+  findings: Finding[],
+  budget: SearchBudget,
+): void {
+  const known = new Set(findings.map(({ pattern_name }) => pattern_name))
+  for (const source of joinedLines(body, LOCATION)) {
+    if (findings.length >= FINDING_LIMIT || budget.isUndecided) return
+    const found: Finding[] = []
+    scanSource(source, settings, found, budget)
+    findings.push(...found.filter(({ pattern_name }) => !known.has(pattern_name)))
+  }
 }

@@ -54,6 +54,11 @@ before(async () => {
   const viewer = { email: `${MARK}@example.com`, role: 'viewer' }
   ids['token_id'] = (await make('/admin/tokens', viewer)).token_id
   ids['organization_id'] = 'org_default'
+  const killed = await make('/admin/agents', { agent_name: `${MARK} killed` })
+  const kill = await admin.call('POST', `/admin/agents/${killed.agent_id}/kill`, {
+    body: { reason: MARK },
+  })
+  ids['kill_id'] = kill.body.kill_id
   const webhook = await make('/webhooks', {
     name: MARK,
     url: receiver.url(`/${MARK}`),
