@@ -35,8 +35,8 @@ const ENTRY_BYTES = 128
 /** A search with few results returns after this time with what it has and a cursor. */
 const SEARCH_BUDGET_MS = 45
 /**
- * The same for a search by request id, which finds one call and is not continued by hand. Its index takes one to two seconds
- * for a million refusals, in steps of about a millisecond between which other requests are served.
+ * The same for a search by request id, which finds one call and is not continued by hand. It reads its index in steps
+ * between which other requests are served; by the cost of a step, this is enough for about a million refusals.
  */
 const REQUEST_BUDGET_MS = 2_000
 

@@ -598,7 +598,7 @@ test('a kill has a receipt from its first moment, and a repeated kill one of its
   assert.notEqual(two.kill_id, one.kill_id)
 })
 
-test('a change that a kill lost against leaves no receipt, and an unknown agent neither', async () => {
+test('a kill of an unknown agent leaves no receipt', async () => {
   assert.equal(await publishKill(parts(), ORDER), null)
   assert.deepEqual(await receipts(), [])
 })
