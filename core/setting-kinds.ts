@@ -185,16 +185,24 @@ export const durationBetween = (min: string, max: string): SettingKind<number> =
   },
 })
 
-/** An empty text is an empty list. */
-export const listOf = <T>(item: SettingKind<T>, limit: number): SettingKind<readonly T[]> => ({
+/**
+ * An empty text is an empty list.
+ * @param isQuoted whether a message may quote an invalid value; false where a secret may be put by mistake
+ */
+export const listOf = <T>(
+  item: SettingKind<T>,
+  limit: number,
+  isQuoted = true,
+): SettingKind<readonly T[]> => ({
   name: `comma-separated list: ${item.name}`,
   parse: (text) => {
     const parts = text.split(',').flatMap((part) => part.trim() || [])
     if (parts.length > limit) return bad(`lists more than ${limit} values`)
     const values: T[] = []
-    for (const part of parts) {
+    for (const [i, part] of parts.entries()) {
       const parsed = item.parse(part)
-      if (!parsed.ok) return bad(`contains "${part}", which ${parsed.problem}`)
+      if (!parsed.ok)
+        return bad(`contains ${isQuoted ? `"${part}"` : `value ${i + 1}`}, which ${parsed.problem}`)
       values.push(parsed.value)
     }
     return good(values)

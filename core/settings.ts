@@ -159,7 +159,8 @@ export const SETTINGS = {
   ),
   lostEncryptionKeys: withDefault(
     'AGW_LOST_ENCRYPTION_KEYS',
-    kinds.listOf(kinds.keyId, LOST_KEYS_LIMIT),
+    // Somebody may put the key itself here.
+    kinds.listOf(kinds.keyId, LOST_KEYS_LIMIT, false),
     '',
     'Ids of encryption keys that nobody has any more. The gateway then starts without them; what they encrypt must be set again.',
     { shown_default: 'none' },

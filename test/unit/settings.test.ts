@@ -234,3 +234,12 @@ test('a child of the launcher gets a secret of its own only, whichever form the 
   const env = { AGW_ADMIN_TOKEN_FILE: '/a', REDIS_URL_FILE: '/b', AGW_ADMIN_TOKEN: 'c', PATH: '/d' }
   assert.deepEqual(withoutSecrets(env, ['AGW_ADMIN_TOKEN', 'REDIS_URL']), { PATH: '/d' })
 })
+
+test('an encryption key that is given where its id belongs is not in the message', () => {
+  const key = randomBytes(32).toString('base64')
+  for (const value of [key, `0123abcd, ${key}`, `${key},${key}`]) {
+    const problems = problemsOf({ AGW_LOST_ENCRYPTION_KEYS: value }).join('\n')
+    assert.match(problems, /AGW_LOST_ENCRYPTION_KEYS contains value \d, which is not a key id of 8/)
+    assert.ok(!problems.includes(key), problems)
+  }
+})
