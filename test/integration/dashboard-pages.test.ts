@@ -296,6 +296,8 @@ describe('the dashboard', () => {
     await page.locator('mark').first().waitFor()
     assert.equal(await page.locator('main img').count(), 0)
     await page.getByRole('button', { name: 'Close' }).click()
+    // A drawer that closes sets the address.
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
   test('an export holds what the filter of the page finds', async () => {
@@ -323,6 +325,8 @@ describe('the dashboard', () => {
     await row.getByRole('link', { name: 'View call' }).click()
     await page.getByRole('dialog', { name: 'Injection blocked' }).waitFor()
     await page.keyboard.press('Escape')
+    // A drawer that closes sets the address.
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
   test('an alert is closed when it is acknowledged', async () => {
