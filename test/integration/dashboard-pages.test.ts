@@ -470,7 +470,8 @@ describe('the dashboard', () => {
     for (const { ended } of streams) assert.equal((await ended).is_whole, false)
     await own2.keyboard.press('Escape')
     await drawer.waitFor({ state: 'detached' })
-    assert.match(own2.url(), new RegExp(`#/activity\\?agent_id=${agent_id}&event=request_allowed$`))
+    // The browser reports a change of the address later than the change of the page.
+    await own2.waitForURL(new RegExp(`#/activity\\?agent_id=${agent_id}&event=request_allowed$`))
     assert.equal(
       await link.evaluate((element) => element === element.ownerDocument.activeElement),
       true,
