@@ -20,7 +20,8 @@ export async function runLogin(
   stdout: Writable,
   stderr: Writable,
 ): Promise<number> {
-  const { url } = adminAccess({ ...options, token: 'not needed here' }, env)
+  // Only the address; a token that was kept before is not used.
+  const { url } = adminAccess({ ...options, token: '' }, env)
   const token = options.token ?? (env['AGW_TOKEN'] || (await askToken(url, stdin, stderr)))
   if (token === '') throw new Error('No token was given.')
   const answer = await callAdmin({ url, token }, 'GET', '/admin/whoami')
@@ -38,7 +39,7 @@ export async function runLogin(
 
 /** `agw logout`: removes what `agw login` has kept. */
 export function runLogout(env: Environment, stdout: Writable): number {
-  stdout.write(removeLogin(env) ? 'Logged out.\n' : 'Nobody was logged in.\n')
+  stdout.write(removeLogin(env) ? 'Logged out.\n' : 'There was no login.\n')
   return 0
 }
 

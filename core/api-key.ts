@@ -7,15 +7,19 @@ const RANDOM_SYMBOLS = 32
 /** 62^6 exceeds 2^32, so six symbols hold a CRC-32. */
 const CHECK_SYMBOLS = 6
 
-const PREFIX = { live: 'agw_live_', admin: 'agw_admin_' } as const
-export type KeyKind = keyof typeof PREFIX
+export const KEY_PREFIX = { live: 'agw_live_', admin: 'agw_admin_' } as const
+export type KeyKind = keyof typeof KEY_PREFIX
 
-const WELL_FORMED = /^agw_(?:live|admin)_[0-9A-Za-z]{38}$/
+/** What follows the prefix. */
+export const KEY_SYMBOLS = RANDOM_SYMBOLS + CHECK_SYMBOLS
+const WELL_FORMED = new RegExp(
+  `^(?:${Object.values(KEY_PREFIX).join('|')})[0-9A-Za-z]{${KEY_SYMBOLS}}$`,
+)
 
 /** A new key: prefix, 190 random bits, and a checksum that detects typing errors and foreign tokens. */
 export function mintKey(kind: KeyKind): string {
   const random = randomText(RANDOM_SYMBOLS)
-  return PREFIX[kind] + random + checksum(PREFIX[kind] + random)
+  return KEY_PREFIX[kind] + random + checksum(KEY_PREFIX[kind] + random)
 }
 
 /** Whether the text has one of our prefixes and a matching checksum; says nothing about whether it is known. */

@@ -162,7 +162,7 @@ export const SETTINGS = {
     // Somebody may put the key itself here.
     kinds.listOf(kinds.keyId, LOST_KEYS_LIMIT, false),
     '',
-    'Ids of encryption keys that nobody has any more. The gateway then starts without them; what they encrypt must be set again.',
+    'Ids of encryption keys that are lost. The gateway then starts without them; what they encrypt must be set again.',
     { shown_default: 'none' },
   ),
   organizationId: withDefault(

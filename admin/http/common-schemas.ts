@@ -40,6 +40,8 @@ export const TimeText = (description: string) =>
 /** `readFutureTime` judges whether it is to come. */
 export const FutureTime = TimeText('A time in the future')
 
+export const Count = Type.Integer({ minimum: 0 })
+
 /** Items of a page. */
 export const LIST_DEFAULT = 50
 const LIST_LIMIT = 200

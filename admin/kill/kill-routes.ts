@@ -7,7 +7,7 @@ import { agentViews } from '../agents/agent-view.ts'
 import { hasMail } from '../email/mailer.ts'
 import { newKey } from '../keys/new-key.ts'
 import type { Actor } from '../context/admin-context.ts'
-import { AgentParams, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
+import { AgentParams, Count, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { killMethodOf } from './kill-client.ts'
@@ -15,7 +15,6 @@ import { readKillOrder } from './read-kill-order.ts'
 import { REASON_LENGTH_LIMIT, readReason } from './read-reason.ts'
 
 const Milliseconds = Type.Number({ minimum: 0 })
-const Count = Type.Integer({ minimum: 0 })
 
 /** The documented shape; other bodies are accepted too. */
 const KillBody = Type.Object({

@@ -4,11 +4,9 @@ import type { EdgeRecord } from '../../core/control/control-message.ts'
 import { readAgentWithKeys } from '../../core/kill/agent-with-keys.ts'
 import { readCallCounts } from '../../core/kill/read-call-counts.ts'
 import { readStillUsableKeys } from '../../core/kill/read-still-usable-keys.ts'
-import { AgentParams, Nullable, Strict } from '../http/common-schemas.ts'
+import { AgentParams, Count, Nullable, Strict } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
-
-const Count = Type.Integer({ minimum: 0 })
 
 /** What a kill would end. */
 export const KillPreviewView = Strict({

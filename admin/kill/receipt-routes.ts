@@ -2,14 +2,20 @@ import { type Static, Type } from 'typebox'
 import type { StoredReceipt } from '../../core/kill/kill-receipt.ts'
 import { KILL_METHODS } from '../../core/kill/kill-record.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { Id, ListOf, Nullable, PageQuery, Strict, Timestamp } from '../http/common-schemas.ts'
+import {
+  Count,
+  Id,
+  ListOf,
+  Nullable,
+  PageQuery,
+  Strict,
+  Timestamp,
+} from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { listPage } from '../resources/list-page.ts'
 import { readRecord, readRecords } from '../resources/records.ts'
 import { EdgeReceiptView } from './kill-routes.ts'
-
-const Count = Type.Integer({ minimum: 0 })
 
 /** The kept receipt of a kill. */
 export const KillView = Strict({

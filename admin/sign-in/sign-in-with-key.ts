@@ -1,4 +1,4 @@
-import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import { hashKey, isWellFormedKey, KEY_PREFIX } from '../../core/api-key.ts'
 import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
@@ -17,7 +17,7 @@ export async function signInWithKey(
 ): Promise<Actor | Refusal | null> {
   const { redis, now } = context
   const text = readBearer(request.authorization)
-  if (text === null || !text.startsWith('agw_live_') || !isWellFormedKey(text)) return null
+  if (text === null || !text.startsWith(KEY_PREFIX.live) || !isWellFormedKey(text)) return null
   const found = await runScript(
     redis,
     'find-key',

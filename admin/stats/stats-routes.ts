@@ -6,14 +6,13 @@ import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
-import { Strict } from '../http/common-schemas.ts'
+import { Count, Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
 
 /** Agents that one round trip reads. */
 const AGENTS_PER_SCAN = 500
 
-const Count = Type.Integer({ minimum: 0 })
 const countsOf = <N extends string>(names: readonly N[]) =>
   Strict(Object.fromEntries(names.map((name) => [name, Count])) as Record<N, typeof Count>)
 

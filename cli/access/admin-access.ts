@@ -30,7 +30,7 @@ export function adminAccess(options: AdminOptions, env: Environment = process.en
   return { url: address, token: token ?? (login?.url === address ? login.token : null) }
 }
 
-export const trimmed = (url: string): string => url.replace(/\/+$/, '')
+const trimmed = (url: string): string => url.replace(/\/+$/, '')
 
 export const TOKEN_REQUIRED =
   'An admin token is required: use --token, set AGW_TOKEN, or run agw login.'

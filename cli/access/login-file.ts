@@ -14,7 +14,7 @@ export const loginFile = (env: Environment): string =>
   join(env['XDG_CONFIG_HOME'] || join(env['HOME'] || homedir(), '.config'), 'agw', 'login.json')
 
 /**
- * @returns null when nobody has logged in
+ * @returns null if there is no login
  * @throws with a message for the operator when the file cannot be used
  */
 export function readLogin(env: Environment): Login | null {
@@ -22,14 +22,16 @@ export function readLogin(env: Environment): Login | null {
   const stat = statSync(file, { throwIfNoEntry: false })
   if (stat === undefined) return null
   if ((stat.mode & 0o077) !== 0)
-    throw new Error(`${file} is accessible to other users. Run chmod 600 ${file}, or log in again.`)
+    throw new Error(
+      `${file} is accessible to other users. Run chmod 600 ${file}, or agw logout and agw login.`,
+    )
   try {
     const { url, token } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Login>
     if (typeof url === 'string' && typeof token === 'string') return { url, token }
   } catch {
     // Reported below, like a file with other content.
   }
-  throw new Error(`${file} is not a login file. Run agw login again.`)
+  throw new Error(`${file} is not a login file. Run agw logout, then agw login.`)
 }
 
 /** Replaces the file as a whole, so that no reader sees half of it. */

@@ -38,7 +38,7 @@ const flagsOf = ({ short, long }: Option): string[] =>
 /** Within single quotes of a shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Bash and zsh walk the words before the cursor to find the entry; `word` is the flag right before the cursor. */
+/** Bash and zsh walk the words before the cursor to find the entry; `previous` is the word right before it. */
 const walk = (entries: readonly Entry[]): string =>
   entries
     .filter(({ commands }) => commands.length > 0)

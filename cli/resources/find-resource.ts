@@ -28,16 +28,6 @@ export async function findResource(
   return first
 }
 
-/** The ids of the resources that have a name. */
-export async function idsNamed(
-  options: AdminOptions,
-  resource: ResourceName,
-  name: string,
-): Promise<string[]> {
-  const kind = RESOURCE_KINDS[resource]
-  return (await namedOrWithId(options, kind, name)).map(idIn(kind))
-}
-
 /**
  * The id that a resource is meant by: of an id, itself, also when the resource was deleted since; else of a name.
  * @throws with a message for the operator when more than one has the name
@@ -47,11 +37,11 @@ export async function idOf(
   resource: ResourceName,
   idOrName: string,
 ): Promise<string> {
-  const { name, path } = RESOURCE_KINDS[resource]
-  const { status } = await callAdmin(options, 'GET', `${path}/${encodeURIComponent(idOrName)}`)
+  const kind = RESOURCE_KINDS[resource]
+  const { status } = await callAdmin(options, 'GET', `${kind.path}/${encodeURIComponent(idOrName)}`)
   if (status !== 404) return idOrName
-  const found = await idsNamed(options, resource, idOrName)
-  if (found.length > 1) throw new Error(severalNamed(name, idOrName, found))
+  const found = (await namedOrWithId(options, kind, idOrName)).map(idIn(kind))
+  if (found.length > 1) throw new Error(severalNamed(kind.name, idOrName, found))
   return found[0] ?? idOrName
 }
 

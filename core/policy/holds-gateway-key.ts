@@ -1,8 +1,8 @@
-import { isWellFormedKey } from '../api-key.ts'
+import { isWellFormedKey, KEY_PREFIX, KEY_SYMBOLS } from '../api-key.ts'
 
 /** The shortest key; every spelling of one is longer. Most values of a request are done with by this. */
-const KEY_BYTES = 'agw_live_'.length + 38
-const PREFIX = /agw_(?:live|admin)_/g
+const KEY_BYTES = KEY_PREFIX.live.length + KEY_SYMBOLS
+const PREFIX = new RegExp(Object.values(KEY_PREFIX).join('|'), 'g')
 /** Encodings within encodings that are undone, in any order: a token in a URL in a parameter of a URL has three. */
 const DEPTH_MAX = 4
 /**
@@ -65,7 +65,7 @@ const decoded = (text: string, encoding: 'base64' | 'hex'): string =>
 function holdsPlainKey(text: string): boolean {
   if (!text.includes('agw_')) return false
   for (const { 0: prefix, index } of text.matchAll(PREFIX))
-    if (isWellFormedKey(text.slice(index, index + prefix.length + 38))) return true
+    if (isWellFormedKey(text.slice(index, index + prefix.length + KEY_SYMBOLS))) return true
   return false
 }
 

@@ -1,4 +1,4 @@
-import { isWellFormedKey } from '../api-key.ts'
+import { isWellFormedKey, KEY_PREFIX } from '../api-key.ts'
 import type { Header } from './header.ts'
 import type { OwnedName } from './owned-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
@@ -14,7 +14,6 @@ export type PresentedKey =
 
 const NONE: PresentedKey = { kind: 'none' }
 const IN_AUTHORIZATION: KeyPlace = { kind: 'authorization' }
-const KEY_PREFIX = 'agw_live_'
 
 /**
  * The gateway key of a call: any value of `Authorization`, so that an invalid key is reported as such; in a header or parameter
@@ -49,7 +48,7 @@ export function readKey(
   return found
 }
 
-const isOurs = (text: string): boolean => text.startsWith(KEY_PREFIX) && isWellFormedKey(text)
+const isOurs = (text: string): boolean => text.startsWith(KEY_PREFIX.live) && isWellFormedKey(text)
 
 /** A complete header of AWS Signature Version 4 with nothing after it; the group is the access key id. */
 const AWS_SIGNATURE =

@@ -26,7 +26,7 @@ export const REDIS_KEY_ROWS = {
     of: [],
     type: 'string',
     holds:
-      'The time of a restore that is not complete. Until then nobody sets up the store or starts on it.',
+      'The time of a restore that is not complete. Until then no process sets up the store or starts on it.',
   },
   encryptionKeys: {
     kind: 'encryption-keys',

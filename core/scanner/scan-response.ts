@@ -47,7 +47,7 @@ function addJoined(
   budget: SearchBudget,
 ): void {
   const known = new Set(findings.map(({ pattern_name }) => pattern_name))
-  for (const source of joinedLines(body, LOCATION)) {
+  for (const source of joinedLines(body)) {
     if (findings.length >= FINDING_LIMIT || budget.isUndecided) return
     const found: Finding[] = []
     scanSource(source, settings, found, budget)

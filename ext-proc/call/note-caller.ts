@@ -1,4 +1,4 @@
-import { hashKey, isWellFormedKey } from '../../core/api-key.ts'
+import { hashKey, isWellFormedKey, KEY_PREFIX, KEY_SYMBOLS } from '../../core/api-key.ts'
 import type { Caller } from '../../core/decision/admission-facts.ts'
 import type { ApiKey } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
@@ -7,8 +7,7 @@ import type { CallFacts } from '../record/passed-call.ts'
 import { noteUnusableKey } from './note-unusable-key.ts'
 import type { RequestHead } from './read-head.ts'
 
-const KEY_PREFIX = 'agw_live_'
-const KEY = /agw_live_[0-9A-Za-z]{38}(?![0-9A-Za-z])/g
+const KEY = new RegExp(`${KEY_PREFIX.live}[0-9A-Za-z]{${KEY_SYMBOLS}}(?![0-9A-Za-z])`, 'g')
 const BASIC = /^basic +([A-Za-z0-9+/=_-]+)$/i
 /** Keys that are looked up for one call. More than one is a mistake, or an attempt to hide one. */
 const KEYS_MAX = 2
@@ -91,7 +90,7 @@ function keysIn(path: string, headers: readonly Header[]): readonly string[] {
   const found = new Set<string>()
   for (const { name, value } of headers) {
     const text = name === 'authorization' ? withBasic(value) : name === ':path' ? path : value
-    if (!text.includes(KEY_PREFIX)) continue
+    if (!text.includes(KEY_PREFIX.live)) continue
     for (const [key] of text.matchAll(KEY)) if (isWellFormedKey(key)) found.add(key)
     if (found.size >= KEYS_MAX) break
   }

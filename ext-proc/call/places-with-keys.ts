@@ -1,11 +1,10 @@
+import { KEY_PREFIX } from '../../core/api-key.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { OwnedName } from '../../core/policy/owned-name.ts'
 import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 
 /** Maximum number of places outside `Authorization` that are searched for a key. */
 const PLACES_MAX = 8
-
-const KEY_PREFIX = 'agw_live_'
 
 /** Headers and query parameters that contain a gateway key, in any place that a credential might use. */
 export function placesWithKeys(
@@ -14,14 +13,15 @@ export function placesWithKeys(
 ): readonly OwnedName[] {
   let places: OwnedName[] | null = null
   for (const { name, value } of headers) {
-    if (!value.includes(KEY_PREFIX) || name === 'authorization' || name.startsWith(':')) continue
+    if (!value.includes(KEY_PREFIX.live) || name === 'authorization' || name.startsWith(':'))
+      continue
     places ??= []
     if (places.length < PLACES_MAX) places.push({ kind: 'header', name: plainHeaderName(name) })
   }
-  if (raw_query?.includes(KEY_PREFIX)) {
+  if (raw_query?.includes(KEY_PREFIX.live)) {
     for (const pair of raw_query.split('&')) {
       const equals = pair.indexOf('=')
-      if (equals < 0 || !pair.includes(KEY_PREFIX)) continue
+      if (equals < 0 || !pair.includes(KEY_PREFIX.live)) continue
       places ??= []
       if (places.length < PLACES_MAX)
         places.push({ kind: 'query', name: decodeName(pair.slice(0, equals)) })

@@ -1,14 +1,14 @@
 import type { ComponentChildren } from 'preact'
-import { ask, withQuery } from '../api.ts'
+import { withQuery } from '../api.ts'
 import type { Alert } from '../api-types.ts'
+import { lastId } from '../last-id.ts'
 import { AgentLink, Json, Tag } from '../parts/bits.tsx'
 import { SelectField } from '../parts/fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo, linkTo } from '../place.ts'
-import { useMay } from '../session.ts'
-import { useAction } from '../use-action.ts'
+import { useAcknowledge } from '../use-acknowledge.tsx'
 import { usePages } from '../use-load.ts'
 
 export function AlertsPage({ query }: { query: Readonly<Record<string, string>> }) {
@@ -16,11 +16,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
   const alerts = usePages<Alert>(
     withQuery('/admin/alerts', { status: status === 'any' ? undefined : status }),
   )
-  const mayAcknowledge = useMay('operator')
-  const acknowledge = useAction(
-    (alert_id: string) => ask('POST', `/admin/alerts/${alert_id}/acknowledge`),
-    alerts.reload,
-  )
+  const acknowledge = useAcknowledge(alerts.reload)
   return (
     <>
       <h1>Alerts</h1>
@@ -60,17 +56,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
           {
             head: 'Status',
             cell: (alert) => (
-              <AlertState of={alert}>
-                {mayAcknowledge && (
-                  <button
-                    type="button"
-                    disabled={acknowledge.isBusy}
-                    onClick={() => acknowledge.run(alert.alert_id)}
-                  >
-                    Acknowledge
-                  </button>
-                )}
-              </AlertState>
+              <AlertState of={alert}>{acknowledge.button(alert.alert_id)}</AlertState>
             ),
           },
         ]}
@@ -96,18 +82,14 @@ function AlertState({ of, children }: { of: Alert; children: ComponentChildren }
 
 /** Links, and details of the last occurrence. */
 function LastTime({ last }: { last: Alert['last'] }) {
-  const id = (name: string): string | null => {
-    const value = last[name]
-    return typeof value === 'string' ? value : null
-  }
-  const activity_id = id('activity_id')
-  const agent_id = id('agent_id')
+  const activity_id = lastId(last, 'activity_id')
+  const agent_id = lastId(last, 'agent_id')
   return (
     <details>
       <summary>Last occurrence</summary>
       <p class="buttons">
         {activity_id !== null && <a href={linkTo(['activity', activity_id])}>View in activity</a>}
-        {agent_id !== null && <AgentLink id={agent_id} name={id('agent_name')} />}
+        {agent_id !== null && <AgentLink id={agent_id} name={lastId(last, 'agent_name')} />}
       </p>
       <Json value={last} />
     </details>

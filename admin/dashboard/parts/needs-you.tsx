@@ -1,9 +1,8 @@
 import type { ComponentChildren } from 'preact'
-import { ask } from '../api.ts'
 import type { Alert, Page, Stats, Webhook } from '../api-types.ts'
+import { lastId } from '../last-id.ts'
 import { linkTo } from '../place.ts'
-import { useMay } from '../session.ts'
-import { useAction } from '../use-action.ts'
+import { useAcknowledge } from '../use-acknowledge.tsx'
 import { useLoad } from '../use-load.ts'
 import { Tag } from './bits.tsx'
 import { ProblemNotice } from './notices.tsx'
@@ -30,28 +29,13 @@ export function NeedsYou({ stats }: { stats: Stats }) {
     stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
     EVERY_MS,
   )
-  const mayAcknowledge = useMay('operator')
-  const acknowledge = useAction(
-    (alert_id: string) => ask('POST', `/admin/alerts/${alert_id}/acknowledge`),
-    alerts.reload,
-  )
+  const acknowledge = useAcknowledge(alerts.reload)
   const failing = (webhooks.value?.data ?? []).filter(({ status }) => status === 'failing')
   const items = [
     ...edgeItems(stats),
     ...failing.map(webhookItem),
     ...(alerts.value?.data ?? []).map((alert) =>
-      alertItem(
-        alert,
-        mayAcknowledge ? (
-          <button
-            type="button"
-            disabled={acknowledge.isBusy}
-            onClick={() => acknowledge.run(alert.alert_id)}
-          >
-            Acknowledge
-          </button>
-        ) : null,
-      ),
+      alertItem(alert, acknowledge.button(alert.alert_id)),
     ),
   ].toSorted((a, b) => RANK[a.severity] - RANK[b.severity])
   const problem = alerts.problem ?? webhooks.problem ?? acknowledge.problem
@@ -106,12 +90,8 @@ const webhookItem = ({ webhook_id, name, last_triggered_at }: Webhook): Item => 
 /** The link leads to where the alert can be judged: the kills of an agent, the call, or the agent. */
 function alertItem(alert: Alert, acknowledge: ComponentChildren): Item {
   const { alert_id, kind, severity, title, count, last, last_at } = alert
-  const id = (name: string): string | null => {
-    const value = last[name]
-    return typeof value === 'string' ? value : null
-  }
-  const agent_id = id('agent_id')
-  const activity_id = id('activity_id')
+  const agent_id = lastId(last, 'agent_id')
+  const activity_id = lastId(last, 'activity_id')
   return {
     key: alert_id,
     severity,

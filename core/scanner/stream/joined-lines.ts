@@ -1,11 +1,7 @@
 import { isBinary } from '../format/readable-runs.ts'
 import type { Source } from '../format/source.ts'
 import { eventTexts } from './event-texts.ts'
-
-/** Positions whose texts are joined; APIs stream into one or two. Further ones share one text. */
-const LARGEST_PATH_COUNT = 64
-/** Strings that repeat unchanged in every event (ids, model names) are not a growing text. */
-const REPEATED_CHARACTERS = 8
+import { GROWING_TEXTS_MAX, isRepeated, locationAt } from './growing-text.ts'
 
 interface Growing {
   readonly parts: string[]
@@ -16,7 +12,7 @@ interface Growing {
  * The texts that grow over the events or JSON lines of a whole body, one for each position, since clients join them
  * whatever type the response declares. Empty for a body that is neither.
  */
-export function joinedLines(body: Buffer, location: string): Source[] {
+export function joinedLines(body: Buffer): Source[] {
   if (isBinary(body)) return []
   const growing = new Map<string, Growing>()
   for (const line of body
@@ -34,7 +30,7 @@ export function joinedLines(body: Buffer, location: string): Source[] {
           {
             bytes: Buffer.from(parts.join('')),
             format: 'text' as const,
-            location: location + path.replace(/#\d+/g, ''),
+            location: locationAt(path),
           },
         ],
   )
@@ -44,10 +40,10 @@ export function joinedLines(body: Buffer, location: string): Source[] {
 const isJsonLine = (line: string): boolean => /^\s*(?:\{.*\}|\[.*\])\s*$/s.test(line)
 
 function add(growing: Map<string, Growing>, path: string, text: string): void {
-  const place = growing.has(path) || growing.size < LARGEST_PATH_COUNT ? path : ''
+  const place = growing.has(path) || growing.size < GROWING_TEXTS_MAX ? path : ''
   const found = growing.get(place) ?? { parts: [], last: '' }
   growing.set(place, found)
-  if (text === found.last && text.length >= REPEATED_CHARACTERS) return
+  if (isRepeated(text, found.last)) return
   found.parts.push(text)
   found.last = text
 }

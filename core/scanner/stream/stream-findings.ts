@@ -1,13 +1,10 @@
 import { type Finding, FINDING_LIMIT } from '../finding.ts'
 import type { Source } from '../format/source.ts'
 import { eventTexts } from './event-texts.ts'
+import { GROWING_TEXTS_MAX, isRepeated, locationAt } from './growing-text.ts'
 
 /** How much preceding text is scanned together with new text; no expression spans more. */
 const WINDOW_CHARACTERS = 1_024
-/** Maximum number of positions whose texts are joined over events; APIs stream into one or two. */
-const LARGEST_WINDOW_COUNT = 64
-/** Strings that repeat unchanged in every event (ids, model names) are not a growing text. */
-const REPEATED_CHARACTERS = 8
 
 /** A text of a stream; `location`, if given, replaces the less specific one of the scan. */
 export type StreamText = { readonly source: Source; readonly location: string | null }
@@ -57,11 +54,11 @@ export class StreamFindings {
     let path = place
     let window = this.#windows.get(path)
     if (window === undefined) {
-      if (this.#windows.size >= LARGEST_WINDOW_COUNT) path = ''
+      if (this.#windows.size >= GROWING_TEXTS_MAX) path = ''
       window = this.#windows.get(path) ?? { tail: '', last: '' }
       this.#windows.set(path, window)
     }
-    if (text === window.last && text.length >= REPEATED_CHARACTERS) return null
+    if (isRepeated(text, window.last)) return null
     window.last = text
     const joined = window.tail + text
     window.tail = joined.slice(-WINDOW_CHARACTERS)
@@ -69,7 +66,7 @@ export class StreamFindings {
     const bytes = Buffer.from(joined.slice(-WINDOW_CHARACTERS - text.length))
     return {
       source: { bytes, format: 'text', location: 'response.body' },
-      location: `response.body${path.replace(/#\d+/g, '')}`,
+      location: locationAt(path),
     }
   }
 }
