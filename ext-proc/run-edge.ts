@@ -57,7 +57,7 @@ interface Edge {
 }
 
 /**
- * Runs one ext-proc process until it is told to stop.
+ * Runs one ext-proc process until it is stopped.
  * @throws with a message for the operator when a setting is wrong or the address cannot be bound
  */
 export async function runEdge(env: Environment): Promise<void> {

@@ -27,7 +27,7 @@ export async function newestPlace(redis: RedisClient, organization_id: string): 
 
 /**
  * Writes the entries after a place as server-sent events, the old ones first, then those that come. The id of an event
- * is its place, so that a client goes on where it was. A slow client is waited for and then reads from the log; nothing
+ * is its place, so that a client resumes where it was. A slow client is waited for and then reads from the log; nothing
  * is kept for it.
  */
 export async function streamActivity(

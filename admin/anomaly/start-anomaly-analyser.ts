@@ -28,7 +28,7 @@ const POLL_MS = 500
 const SAVE_INTERVAL_MS = 60_000
 /** Edges write in batches, so scoring lags by this much. */
 const ARRIVAL_MS = 1000
-/** Of what is older only the store is told: it was read late, after a restart or at the first start. */
+/** Older anomalies are only stored: they were read late, after a restart or at the first start. */
 const ALERT_AGE_MAX_MS = 3_600_000
 /** An agent is killed only for its current traffic. */
 const KILL_AGE_MAX_MS = 120_000

@@ -29,7 +29,7 @@ const BATCH = 1_000
 const STEP = 250
 const IDLE_MS = 500
 const ERROR_PAUSE_MS = 5_000
-/** One process at a time writes to an archive; when it ends without a word, another goes on after this. */
+/** One process at a time writes to an archive; when it dies, another continues after this time. */
 const LEASE_MS = 10_000
 const RETENTION_INTERVAL_MS = 60_000
 const SPACE_INTERVAL_MS = 2_000
@@ -334,7 +334,7 @@ class Archiver {
   }
 }
 
-/** Entries that were gone before they could be archived are said to be missing, so that nobody takes them for cut out. */
+/** Entries that were gone before they could be archived are said to be missing, so that they are not taken for removed. */
 function linesOf(entries: readonly PlacedText[], last_n: number, missing: number): NewLine[] {
   const lines: NewLine[] = []
   let n = last_n + missing

@@ -40,7 +40,7 @@ export async function compressHour(
     if (was !== is) throw new Error(`${file} was not the same after it was compressed`)
     const handle = await open(unfinished, 'r+')
     await handle.sync().finally(() => handle.close())
-    // At once, so that whoever lists the folder in this process sees one of the two. A plain file that is not there was
+    // At once, so that a listing of the folder in this process sees one of the two. A plain file that is not there was
     // deleted meanwhile as too old.
     if (!existsSync(plain)) throw new Error(`${file} was deleted while it was compressed`)
     renameSync(unfinished, `${plain}.gz`)

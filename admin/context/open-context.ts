@@ -9,7 +9,7 @@ import { SignInThrottle } from './sign-in-throttle.ts'
 import { Slots } from './slots.ts'
 
 const nowMs = (): number => performance.now()
-/** Large bodies that operators have scanned at the same time; more are told to try again. */
+/** Large bodies scanned for operators at the same time; further requests must be retried. */
 const SCAN_QUEUE_LIMIT = 8
 /** Each holds a page of the log for as long as its reader takes. */
 const EXPORTS_MAX = 32

@@ -37,7 +37,7 @@ export class RequestLoad {
   }
 
   /**
-   * Resolves when no request is in progress, or after a while. Of several that wait one goes on in each turn of the event
+   * Resolves when no request is in progress, or after a while. Of several waiting tasks one continues in each turn of the event
    * loop, so that a request which comes meanwhile waits for one step and not for one of each.
    */
   quiet(): Promise<void> {

@@ -18,7 +18,7 @@ export type ApiAnswer<T> =
 export interface AskOptions {
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>
-  /** Requests that the page sends by itself do not extend the session. */
+  /** Background requests of the page do not extend the session. */
   readonly isBackground?: boolean
 }
 

@@ -28,7 +28,7 @@ const ROUNDS_MAX = 5
 /**
  * Encrypts everything again that is not encrypted with the primary key, so that an older key can be taken out of the
  * ring afterwards, and every secret that an older version stored unencrypted. One record at a time, each replaced only if
- * it is still what was read: a pass that is interrupted goes on where it was with the next one.
+ * it is still what was read: an interrupted pass is continued by the next one.
  */
 export async function resealAll(
   redis: RedisClient,

@@ -24,7 +24,7 @@ export interface ApiThread {
 }
 
 /**
- * Runs the API in a thread. One that ends by itself, such as for want of memory, is replaced; kills are served meanwhile.
+ * Runs the API in a thread. A thread that ends unexpectedly, such as out of memory, is replaced; kills are served meanwhile.
  * @throws (rejects) with a message for the operator if the first one cannot start
  */
 export async function runApiThread(parts: ApiThreadParts): Promise<ApiThread> {

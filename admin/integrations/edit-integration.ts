@@ -14,7 +14,7 @@ import { readBaseUrl } from './read-base-url.ts'
 import { warningsOfIntegration } from './warnings-of-integration.ts'
 
 /**
- * `auth` is replaced as a whole. A base URL with a new origin requires `auth`, so that nobody can send a stored secret
+ * `auth` is replaced as a whole. A base URL with a new origin requires `auth`, so that a stored secret cannot be sent
  * elsewhere without knowing it (threat model, rule 4).
  */
 export async function editIntegration({

@@ -23,7 +23,7 @@ const shared = {
 } as const
 
 /**
- * A revoked key stays readable. One that a kill revoked is from now on revoked by itself, so that a reactivation does
+ * A revoked key stays readable. A key revoked by a kill is from now on revoked in its own right, so that a reactivation does
  * not restore it.
  */
 const revoke = ({ context }: AdminCall, key: ApiKey): Removed<ApiKey> => ({

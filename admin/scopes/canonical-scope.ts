@@ -3,7 +3,7 @@ import type { EditableScope } from './scope-schemas.ts'
 
 type Edited = Static<typeof EditableScope>
 
-/** Methods in upper case without duplicates: methods are case-sensitive, but nobody means `get` as a different one. */
+/** Methods in upper case without duplicates: methods are case-sensitive, but `get` is never meant as a different one. */
 export const canonicalScope = (scope: Edited): Edited => ({
   ...scope,
   rules: scope.rules.map(({ methods, paths }) => ({

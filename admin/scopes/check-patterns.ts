@@ -7,7 +7,7 @@ const LISTS = ['custom_patterns', 'whitelist_patterns'] as const
 const NONE = { custom_patterns: [], whitelist_patterns: [] }
 
 /**
- * Compiles the expressions as the scanner will, each list by itself and as a set, and names those that it cannot
+ * Compiles the expressions as the scanner will, each list separately and as a set, and names those that it cannot
  * take or that would slow every call down (threat model, rule 23).
  */
 export function checkPatterns(settings: InjectionSettings): Issue[] {

@@ -1,6 +1,6 @@
 import { SESSION_COOKIES } from '../../core/policy/drop-own-cookies.ts'
 
-/** A browser takes the second name only over https, only for this very host, and from nobody else (RFC 6265bis). */
+/** A browser accepts the second name only over https and only from and for this host (RFC 6265bis). */
 const [NAME, SECURE_NAME] = SESSION_COOKIES
 const FORM = /^[\w-]{43}$/
 
@@ -22,7 +22,7 @@ const ATTRIBUTES = 'Path=/; HttpOnly; SameSite=Strict'
 export const sessionCookie = (secret: string, isHttps: boolean): string =>
   isHttps ? `${SECURE_NAME}=${secret}; ${ATTRIBUTES}; Secure` : `${NAME}=${secret}; ${ATTRIBUTES}`
 
-/** Takes the cookie away under both names. */
+/** Removes the cookie under both names. */
 export const NO_SESSION_COOKIE: string[] = [
   `${NAME}=; ${ATTRIBUTES}; Max-Age=0`,
   `${SECURE_NAME}=; ${ATTRIBUTES}; Secure; Max-Age=0`,

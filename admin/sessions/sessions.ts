@@ -11,7 +11,7 @@ import type { NamedSession } from './named-session.ts'
 
 /** However much it is used, a session ends after a long working day. */
 export const SESSION_LIMIT_MS = 12 * 3_600_000
-/** A session that nobody uses ends sooner. What a page asks for by itself is no use. */
+/** An idle session ends sooner. Background requests of a page do not count as use. */
 export const SESSION_IDLE_MS = 3_600_000
 /** Sessions of one token; a new one ends the oldest. */
 export const SESSIONS_LIMIT = 20

@@ -5,7 +5,7 @@ import { isOfDashboard } from './is-of-dashboard.ts'
 import { namedSession } from './named-session.ts'
 import { findSession } from './sessions.ts'
 
-/** By this header the page says that it asks by itself, which keeps no session alive. */
+/** By this header the page marks a background request, which does not extend the session. */
 const BACKGROUND_HEADER = 'x-agw-background'
 
 /** Authenticates a request by the console's cookie; null if there is no session cookie, or if a token is sent. */

@@ -12,7 +12,7 @@ const UNGUESSABLE_LENGTH = 32
 
 /**
  * Who makes the request, by its bearer token. Wrong tokens are counted by address; over the limit a token that could
- * be guessed is not even looked up, while one that could not still opens, so that nobody can lock operators out.
+ * be guessed is not even looked up, while one that could not still opens, so that operators cannot be locked out.
  */
 export async function signIn(context: AdminContext, request: SignIn): Promise<Actor | Refusal> {
   const token = readBearer(request.authorization)

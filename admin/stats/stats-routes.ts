@@ -110,7 +110,7 @@ async function countEdges(redis: RedisClient, lease_ms: number) {
   }
 }
 
-/** The digest counts what it has indexed, and the first row of an index that is left says how many were before it. */
+/** The index counts its entries, and the first row of an index that is left says how many were before it. */
 async function countEntries<N extends string>(
   redis: RedisClient,
   org: string,

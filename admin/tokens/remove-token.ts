@@ -5,7 +5,7 @@ import type { Removed } from '../resources/resource.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 
-/** The token opens nothing from here on; the last one of role admin stays, or nobody could make another. */
+/** The token gives no access from here on; the last one of role admin stays, or no further token could be created. */
 export async function removeToken(
   { context: { redis, settings }, actor }: AdminCall,
   { token_id, hash, role }: AdminToken,

@@ -70,7 +70,7 @@ export class OutboxRelay {
 
   /**
    * Returns when the outbox has an event, the time limit is reached, or `stop` is called. A read that waits for a connection is
-   * never settled once ioredis is told to disconnect between two attempts to reconnect, so `stop` ends the wait itself.
+   * never settled once ioredis is asked to disconnect between two attempts to reconnect, so `stop` ends the wait itself.
    */
   async #waitForEvent(): Promise<void> {
     const { blocking } = this.#parts

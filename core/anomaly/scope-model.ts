@@ -28,7 +28,7 @@ export const LEARNING_CALLS = 100
 const SUSPICIOUS_SCORE = 0.5
 /** …but two hours of it are recorded, so that a third occurrence is known… */
 const NOTED_HOURS = 2
-/** …and this many of them, reduced by each calm hour, are accepted as normal. */
+/** …and this many of them, reduced by each normal hour, are accepted as normal. */
 const ADOPTED_HOURS = 24
 const CALM_TAKES_BACK = 1 / 8
 /** Hours without suspicion after which another suspicious hour begins a new incident. */
@@ -50,7 +50,7 @@ export interface ScopeModelState {
   readonly judged_hours: number
   readonly integration_id: string | null
   readonly ready_ms: number | null
-  /** Score, peak of the hour, suspicious hours of the incident, calm hours since, suspicious hours lately. */
+  /** Score, peak of the hour, suspicious hours of the incident, normal hours since, recent suspicious hours. */
   readonly suspicion: readonly [
     score: number,
     peak: number,

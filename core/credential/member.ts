@@ -42,7 +42,7 @@ export const optionalSecret = (text: TextKind): Member<'secret', 'optional'> => 
   presence: 'optional',
 })
 
-/** Visible to every reader of the admin API, in the store, and in the activity log. It gives no access by itself. */
+/** Visible to every reader of the admin API, in the store, and in the activity log. It gives no access alone. */
 export const shown = (text: TextKind): Member<'public', 'required'> => ({
   ...member(text, {}),
   visibility: 'public',

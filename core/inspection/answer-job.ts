@@ -18,7 +18,7 @@ const SETTINGS_COUNT = 64
 /** A job for a thread, which owns the bytes. The bytes of a call's body return with the answer, as they are to be sent. */
 export type ScanJob = {
   readonly settings: PatternSettings | null
-  /** The event loop does not know yet which texts it can exclude by itself. */
+  /** The event loop does not know yet which texts it can exclude without a thread. */
   readonly wants_filter: boolean
 } & (
   | { readonly kind: 'call'; readonly body: Uint8Array | null; readonly questions: BodyQuestions }

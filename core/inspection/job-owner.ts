@@ -3,6 +3,6 @@ export interface JobOwner {
   readonly organization_id: string
   /** Empty while it is not known. */
   readonly agent_id: string
-  /** The caller has left, so nobody waits for the result. */
+  /** The caller has left, so the result is not needed. */
   isGone(): boolean
 }

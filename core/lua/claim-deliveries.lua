@@ -1,6 +1,6 @@
 -- Purpose: takes due deliveries for one process to attempt.
 -- Guarantee: a delivery is with one process at a time, until it is settled or its lease is over; the lease of a process
---   that died ends by itself. No webhook has more attempts at a time than its slots, so a slow receiver leaves the
+--   that died expires. No webhook has more attempts at a time than its slots, so a slow receiver leaves the
 --   others their turn.
 -- KEYS as queue-keys.ts lists them
 -- ARGV[1] how many at most · [2] lease in ms · [3] name of this claim

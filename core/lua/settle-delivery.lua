@@ -15,7 +15,7 @@ local isSuccess, byHand = ARGV[3] == '1', fields[5] == '1'
 local state = STATE .. webhook
 
 redis.call('ZREM', IN_FLIGHT .. webhook, id)
--- A lease that is over has put it back there, while nobody has claimed it since.
+-- A lease that is over has put it back there, and it has not been claimed since.
 redis.call('ZREM', QUEUE .. webhook, id)
 redis.call('HDEL', key, 'claim', 'by_hand', 'next_ms')
 local number = redis.call('HINCRBY', key, 'attempts', 1)

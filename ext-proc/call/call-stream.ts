@@ -240,7 +240,7 @@ export class CallStream implements HeldCall, CallIo {
     this.#body = new Promise<Buffer>((resolve) => {
       this.#resolveBody = resolve
     })
-    // Envoy refuses a body that is too large or too slow by itself.
+    // Envoy itself refuses a body that is too large or too slow.
     const notes = this.#record?.mcp ? UNKNOWN_ID : NO_NOTES
     this.#write(writePass('request_headers', null, BUFFER_BODY, notes))
     return this.#body

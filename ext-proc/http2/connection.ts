@@ -123,7 +123,7 @@ export class Http2Connection {
   #waitingBytes = 0
   /** Cuts off a peer that takes nothing, or does not close. */
   #limit: NodeJS.Timeout | undefined
-  /** `leaving`: the peer was told to open no more streams; those on their way still count. */
+  /** `leaving`: GOAWAY was sent; streams that are in transit still count. */
   #state: 'open' | 'leaving' | 'left' | 'closed' = 'open'
 
   constructor(socket: Socket, onStream: (stream: Http2Stream, head: StreamHead) => StreamReceiver) {
@@ -312,7 +312,7 @@ export class Http2Connection {
     // Of a stream that has ended.
     if (id <= this.#lastId) return
     this.#lastId = id
-    // The peer was told which stream is the last, and puts this one elsewhere.
+    // The GOAWAY named the last stream; the peer retries this one elsewhere.
     if (this.#state === 'left') return
     if (this.#streams.size >= STREAMS_MAX) {
       this.#write(resetFrame(id, H2_ERROR.refused))

@@ -105,7 +105,7 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     }
   }
 
-  /** Reads a prefix, and the message where it is there; answers where the reading goes on. */
+  /** Reads a prefix, and the message if it has arrived; returns where reading continues. */
   #begin(bytes: Buffer, at: number): number {
     const isThere = this.#prefixBytes === 0 && bytes.length - at >= PREFIX_BYTES
     const start = isThere ? at + PREFIX_BYTES : this.#gatherPrefix(bytes, at)

@@ -26,7 +26,7 @@ const STATIC: readonly Entry[] = STATIC_NAMES.map((name, i) => ({
   value: STATIC_VALUES.get(i + 1) ?? '',
 }))
 
-/** What HTTP/2 gives a peer that has not been told another size, and all that this one offers. */
+/** The default size of HTTP/2, and the only one that is offered. */
 const TABLE_BYTES = 4_096
 /** Counted for each entry in addition to its letters. */
 const ENTRY_BYTES = 32

@@ -116,7 +116,7 @@ export class CallWatch {
     if (end_of_stream) this.#hasEnded = true
   }
 
-  /** The answer to the headers; `isBodyDue`: Envoy was told to send the body. */
+  /** The answer to the headers; `isBodyDue`: Envoy was asked to send the body. */
   answered(isBodyDue: boolean): void {
     this.#answered_ms = this.#nowMs()
     this.#isBodyDue = isBodyDue

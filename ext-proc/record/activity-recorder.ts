@@ -25,9 +25,9 @@ const TURN_COUNTS_MAX = 10_000
 const QUEUE_MAX = 20_000
 /** Refusals of one agent for one reason that are recorded in full each minute; further ones are counted. */
 const FULL_REFUSALS_PER_MINUTE = 120
-/** Agents times reasons that are told apart within a minute; beyond, refusals are counted at once. */
+/** Pairs of agent and reason per minute whose first refusals are recorded in full; those of further pairs are only counted. */
 const FLOOD_KINDS_MAX = 10_000
-/** Minutes that the log is still to tell of, while no admin process does so; of older ones it will not. */
+/** Minutes of floods that wait for an admin process to log them; older ones are dropped. */
 const FLOODS_MAX = 50_000
 const COUNTS_TTL_S = 30 * 24 * 3600
 const UNKNOWN_CALL_SAMPLES_PER_MINUTE = 20
@@ -146,7 +146,7 @@ export class ActivityRecorder {
     }
   }
 
-  /** A refused call of nobody we know: counted, and a sample goes to the process log. */
+  /** A refused call without a known organization: counted, and a sample goes to the process log. */
   async refusedUnknown(reason: Reason, sample: Readonly<Record<string, unknown>>): Promise<void> {
     this.#turnMinute()
     if (this.#unknownSamples++ < UNKNOWN_CALL_SAMPLES_PER_MINUTE)

@@ -20,7 +20,7 @@ export interface CallFacts {
 /** What is known of a passed call: what the end of the call does not change. */
 export interface PassedCall {
   readonly event: 'request_allowed' | 'injection_detected'
-  /** Whether webhooks hear of it. */
+  /** Whether webhooks receive it. */
   readonly is_delivered: boolean
   readonly organization_id: string
   readonly facts: CallFacts

@@ -1,7 +1,7 @@
 import type { PassedCall } from './passed-call.ts'
 
 /**
- * The text that goes with the pass and comes back with the access log: organization, event, whether webhooks hear of
+ * The text that goes with the pass and comes back with the access log: organization, event, whether webhooks receive
  * it, and the members of the entry as JSON, `data` the last, all in ASCII. Every call pays for it, so it is written by
  * hand: JSON.stringify took three times as long.
  */

@@ -12,7 +12,7 @@ export const ENDPOINT_EVENT = 'endpoint event'
 export interface FilteredEvents {
   /** What may go out. */
   readonly out: Buffer
-  /** Why the stream ends behind it; null when it goes on. */
+  /** Why the stream ends after it; null when it continues. */
   readonly denial: Denial | null
 }
 

@@ -80,7 +80,7 @@ function readAuthority(text: string): Name[] {
 
 const LOCAL_NAME = /^(?:.+\.)?localhost(?:\.localdomain)?$|^ip6-(?:localhost|loopback)$/
 
-/** Whether a host is this machine, as far as it can be told without asking DNS. */
+/** Whether a host is this machine, as far as that is known without DNS. */
 function isHere(host: string, bound: readonly string[]): boolean {
   if (LOCAL_NAME.test(host) || bound.includes(host)) return true
   const isAddress = ipaddr.isValid(host)

@@ -38,7 +38,7 @@ export interface InspectionOrder {
   readonly limit_bytes: number
   /** A credential that travels in the query, and may come back in a header. */
   readonly query_secret: Secret | null
-  /** Is told when the API does not take the credential, where that can be helped; else null. */
+  /** Called when the API rejects the credential and a new one can be fetched; else null. */
   readonly onUnauthorized: (() => void) | null
   /** The call asks for a list of tools, or opens a stream in which one may come. */
   readonly lists_tools: boolean
@@ -46,7 +46,7 @@ export interface InspectionOrder {
   readonly is_get: boolean
   /** The caller asks for an event stream. */
   readonly asks_events: boolean
-  /** Is told of what was found and let through. */
+  /** Called with findings that are let through. */
   readonly onFinding: (data: Readonly<Record<string, unknown>>) => void
 }
 
@@ -179,7 +179,7 @@ class Inspector implements ResponseInspector {
         content_encoding: this.#contentEncoding,
       }
       const result = await pool.scanResponse(input, settingsToScan(settings), limit_bytes)
-      // What cannot be read is blocked: nobody can tell what the agent would be told (threat model, rule 13).
+      // An unreadable response is blocked: its content for the agent is unknown (threat model, rule 13).
       if (result.kind !== 'scanned') return { kind: 'deny', denial: UNREADABLE, before: null }
       const denial = this.#judge(result.decision)
       if (denial !== null) return { kind: 'deny', denial, before: null }
@@ -277,7 +277,7 @@ function readingOf(headers: readonly Header[], content_type: string, filters: bo
   return filters || isShort || isText(content_type, type) ? 'whole' : 'bytes'
 }
 
-/** Whoever names a charset says that it is text, and of two types nobody knows which one a client takes. */
+/** A charset declares text, and of two types it is unknown which one a client uses. */
 const isText = (content_type: string, type: string): boolean =>
   TEXT.test(type) || type.includes(',') || /;\s*charset\s*=/i.test(content_type)
 

@@ -104,7 +104,7 @@ export function judgeUntouched(raw: string, place: CallPlace, depth = 0): Refuse
   }
 }
 
-/** Schemes before a scheme that are looked behind; a URN has more, and nobody follows those. */
+/** Schemes before a scheme that are looked behind; a URN has more, and clients do not follow those. */
 const SCHEMES_MAX = 4
 
 /** Some clients drop `url:` (Java), or a scheme that they do not know, and follow what stands behind it. */

@@ -44,7 +44,7 @@ export class ResponsePhase {
 
   /**
    * @param asksForBody the body is sent here even if it is not inspected, unless it is large
-   * @returns whether Envoy was told to send the body
+   * @returns whether Envoy was asked to send the body
    */
   headers(headers: readonly Header[], asksForBody = false): boolean {
     try {

@@ -232,7 +232,7 @@ test('entries that the store had dropped before they were archived are said to b
   assert.ok(report.missed >= 280, `${report.missed} after ${archived}`)
 })
 
-test('what was cut off the end is an error for ever, though the writer goes on and archives it again', async () => {
+test('lines cut off the end remain an error, even if the writer archives them again', async () => {
   for (const gone of ['the end of the last file', 'the files and the head']) {
     const admin = await start()
     await record(60)
@@ -258,7 +258,7 @@ test('what was cut off the end is an error for ever, though the writer goes on a
       await redis.xtrim(REDIS_KEYS.activity(ORG), 'MAXLEN', '=', 5)
     await record(5)
     const again = await start()
-    await until('the writer goes on', async () => {
+    await until('the writer continues', async () => {
       const now = await redis.hgetall(REDIS_KEYS.archiveHeads(archiveIdOf(root())))
       return Number(now[ORG]?.split(' ')[0]) > before_
     })
@@ -292,7 +292,7 @@ test('a broken archive does not stop the others', async () => {
     admin.log().includes('archiving the activity log failed'),
   )
   await recordEntries(redis, organization_id, [activityEntry('request_allowed')])
-  await until('the other goes on', () => readdirSync(root()).includes(organization_id))
+  await until('the other continues', () => readdirSync(root()).includes(organization_id))
   await admin.stop()
   rmSync(root(), { recursive: true })
 })

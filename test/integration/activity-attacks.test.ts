@@ -30,7 +30,7 @@ const alertOf = (agent_id: string): Promise<Json> =>
     return body.data.find((alert: Json) => alert.last.agent_id === agent_id)
   })
 
-test('no name, time or text of an entry stops the digest of the log', async () => {
+test('no name, time or text of an entry stops the indexing of the log', async () => {
   // A title is cut, and a cut through a pair of surrogates is not JSON that the store can read.
   const names = ['x', 'xx'].map((before_) => before_ + '\u{1f600}'.repeat(198))
   for (const agent_name of names)
@@ -53,19 +53,19 @@ test('no name, time or text of an entry stops the digest of the log', async () =
 test('a log that cannot be digested holds up neither those of other organizations nor their alerts', async () => {
   const made = await admin.call('POST', '/admin/organizations', { body: { name: 'broken' } })
   await redis.set(REDIS_KEYS.activityDigest(made.body.organization_id), 'no hash')
-  await until('the failure is told of', () =>
+  await until('the failure is reported', () =>
     admin.log().includes(`indexing the activity log of ${made.body.organization_id} failed`),
   )
   await recordEntries(redis, ORG, [finding('agt_beside', 'b')])
   await alertOf('agt_beside')
   await until(
-    'the alert is told of',
+    'the alert is delivered',
     async () => (await redis.zcard(REDIS_KEYS.alertNotices)) === 0,
   )
   assert.equal(admin.log().split('indexing the activity log of').length, 2, 'logged once')
 })
 
-test('a mail server that says nothing holds up neither the digest nor the alerts', async () => {
+test('a silent mail server delays neither the indexing nor the alerts', async () => {
   const sockets: Socket[] = []
   const silent = createServer((socket) => void sockets.push(socket.on('error', () => undefined)))
   silent.listen(0, '127.0.0.1')

@@ -18,7 +18,7 @@ const entriesOf = async (access: Access): Promise<any[]> =>
 /** The one entry of the only call that was made with this access. */
 async function entryOf(access: Access): Promise<any> {
   await until('the call is in the log', async () => (await entriesOf(access)).length > 0)
-  // Whatever else would tell of the call has been told by the time a later call is in the log.
+  // Anything else that would report the call has done so by the time a later call is in the log.
   const later = await operator.makeAccess(stack.ownBaseUrl())
   await send(later, '/later')
   await until('a later call is in the log', async () => (await entriesOf(later)).length > 0)
@@ -147,7 +147,7 @@ test('a call that a kill cuts is one entry, before and after the first byte of i
   }
 })
 
-test('the log goes on after every processor was killed -9, and a call that this cut has one entry at most', async () => {
+test('the log continues after kill -9 of every processor, and a call that was cut has at most one entry', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl())
   let started = (): void => undefined
   const first = new Promise<void>((resolve) => {

@@ -211,7 +211,7 @@ test('processors receive the access log while its receiver is unavailable, and E
   await until('a processor decides', async () => (await call(one)).status === 200)
   process.kill(receiver, 'SIGSTOP')
   const before = (await entriesOf(access.agent.agent_id)).length
-  // What a receiver that hangs was sent before Envoy noticed is taken when it goes on, or lost with it.
+  // Entries sent to a hanging receiver before Envoy noticed are taken when it continues, or lost with it.
   await until('a call is in the log without the receiver', async () => {
     assert.equal((await call(one)).status, 200)
     return (await entriesOf(access.agent.agent_id)).length > before
@@ -231,7 +231,7 @@ test('processors receive the access log while its receiver is unavailable, and E
   )
 })
 
-test('strict: an allowed call is in the log before it goes on, and once', async () => {
+test('strict: an allowed call is logged once, before it is forwarded', async () => {
   const strict = await startAll({ AGW_ACTIVITY_STRICT: 'on' })
   const { operator } = strict
   const access = await operator.makeAccess(strict.ownBaseUrl())
@@ -278,7 +278,7 @@ test('a stop of everything under load loses no entry, neither of a call in fligh
   const longEnded = assert.rejects(call({ ...one, path, onData: () => hasBegun() }))
   await begun
   const ids: string[] = []
-  // Each goes on until the gateway takes no connection any more.
+  // Each continues until the gateway refuses connections.
   const caller = async (): Promise<void> => {
     for (;;) {
       const answer = await call({ ...one, path: `/${access.base_url}/x` }).catch(() => null)

@@ -97,7 +97,7 @@ for (const where of ['the API', 'the proxy'] as const)
     assert.equal(follower.complaints(), '')
   })
 
-test('the stream comes through the proxy event by event, and goes on after Last-Event-ID', async () => {
+test('the stream passes the proxy event by event, and resumes after Last-Event-ID', async () => {
   const access = await makeAccess()
   const url = `${stack.proxyUrl}/admin/activity/stream?agent_id=${access.agent.agent_id}&event=permission_denied`
   const authorization = `Bearer ${stack.adminToken}`
@@ -163,7 +163,7 @@ test('an alert is sent as one e-mail to a real server, retried when it is not ac
   await until('the other mail has come', () =>
     smtp.mails.some(({ text }) => text.includes(second.agent.agent_name)),
   )
-  assert.equal(mailsOf().length, 1, 'a repeat is not told of again')
+  assert.equal(mailsOf().length, 1, 'a repeat is not mailed again')
   const [mail] = mailsOf()
   assert.equal(mail?.from, 'agw@example.test')
   assert.deepEqual(mail?.to, ['ops@example.test'])
@@ -180,7 +180,7 @@ test('a refusal is in the log even if the caller has disconnected before the res
   const started = async (): Promise<number> =>
     Number(/streams_started: (\d+)/.exec(await stack.envoyAdmin('/stats?filter=ext_proc'))?.[1])
   const before = await started()
-  // The edge has to ask for this agent, so its decision waits until the store goes on.
+  // The edge has to ask for this agent, so its decision waits until the store continues.
   await redis.client('PAUSE', 700, 'ALL')
   const left = new AbortController()
   const path = `/${access.base_url}/denied/left`

@@ -18,7 +18,7 @@ const ENTRIES = 60
 let valkey: KitValkey
 let admin: AdminInProcess
 let redis: RedisClient
-/** Another organization, whose log, alerts and deliveries nobody else may see. */
+/** Another organization, whose log, alerts and deliveries no other organization may see. */
 let other: { organization_id: string; token: string }
 /** Cursors that the API has given, to this organization and to the other. */
 const cursors: string[] = []

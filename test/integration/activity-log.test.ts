@@ -138,7 +138,7 @@ test('paging under load loses and doubles nothing that was there at the beginnin
   await later
 })
 
-test('two admin processes digest a log once', async () => {
+test('two admin processes index a log once', async () => {
   const second = await adminInProcess(valkey.url, {
     AGW_ADMIN_TOKEN: admin.token,
     AGW_ENCRYPTION_KEY: admin.encryption_key,
@@ -153,7 +153,7 @@ test('two admin processes digest a log once', async () => {
   await second.stop()
 })
 
-test('the stream tells what comes, filtered, and goes on after the last event that a client has seen', async () => {
+test('the stream sends new entries, filtered, and resumes after the last event of a client', async () => {
   const url = `http://127.0.0.1:${admin.port}/admin/activity/stream?agent_id=agt_streamed`
   const authorization = `Bearer ${admin.token}`
   const entries = Array.from({ length: 9 }, (_, i) =>

@@ -63,7 +63,7 @@ test('while the store is unavailable the process log reports it every five secon
   assert.equal(warnings[0]?.message, 'the activity log cannot be written')
   assert.equal(warnings[0]?.['failures'], 1)
   for (now_ms of [0, 0, 1, 4_999]) await recorder.flush()
-  assert.equal(warnings.length, 1, 'told of once, however often it fails')
+  assert.equal(warnings.length, 1, 'reported once, however often it fails')
   now_ms = 5_000
   await recorder.flush()
   assert.equal(warnings.length, 2)

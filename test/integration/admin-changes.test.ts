@@ -586,7 +586,7 @@ describe('the store', () => {
     assert.equal((await service.call('GET', '/healthz')).status, 200)
     await own.start()
     await until(
-      'work goes on',
+      'work continues',
       async () => (await service.call('GET', '/admin/agents')).status === 200,
     )
     await service.stop()

@@ -133,7 +133,7 @@ test('metrics tell of an outage of the store, and of all that the process knows 
   assert.match(during, /^agw_store_up 0$/m)
   assert.match(during, /^agw_streams_open 0$/m)
   assert.match(during, /^agw_admin_process_cpu_seconds_total /m)
-  // What is read from the store is left out: a number that was read before would be told as today's.
+  // Values read from the store are left out: an old value would look current.
   for (const name of ['agw_edges', 'agw_outbox_events', 'agw_alerts_open'])
     assert.doesNotMatch(during, new RegExp(`^${name} `, 'm'))
   assert.equal((await fetch(`http://127.0.0.1:${port}/healthz`)).status, 200)

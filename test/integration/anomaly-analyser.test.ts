@@ -150,7 +150,7 @@ async function write(entries: readonly ActivityEntry[]): Promise<void> {
   }
 }
 
-/** What was told stands behind the calls; the whole log would keep the analyser waiting, which is in this process. */
+/** Events follow the calls; reading the whole log would delay the analyser, which runs in this process. */
 const told = async (): Promise<ActivityEntry[]> =>
   (await redis.xrevrange(REDIS_KEYS.activity(ORG), '+', '-', 'COUNT', 50))
     .map(([, fields]) => JSON.parse(fields[1] ?? '{}') as ActivityEntry)
@@ -181,7 +181,7 @@ test('a burst is reported once, raises an alert, and kills no agent by default',
   const entries = history(made, 60 * RPM)
   await write(entries)
   const admin = await startOne()
-  const [entry] = await until('the anomaly is told of', async () => {
+  const [entry] = await until('the anomaly is reported', async () => {
     const found = await told()
     return found.length > 0 ? found : null
   })
@@ -223,7 +223,7 @@ test('where the scope says so the agent is killed, by the system and for the ano
   })
   assert.equal(killed.data.kill_method, 'auto_anomaly')
   assert.equal(killed.data.triggered_by, 'system')
-  const anomalies = await until('the anomaly is told of', async () => {
+  const anomalies = await until('the anomaly is reported', async () => {
     const found = await told()
     return found.some(({ data }) => data['action_taken'] === 'killed') ? found : null
   })
@@ -259,7 +259,7 @@ test('an anomaly whose process ended between the kill and the event is reported 
   await write(history(made, 100 * RPM))
   await redis.del(REDIS_KEYS.anomalyLeader)
   await startOne()
-  const taken = await until('the kill is told of', async () => {
+  const taken = await until('the kill is reported', async () => {
     const found = (await told()).map(({ data }) => data['action_taken'])
     return found.includes('killed') ? found : null
   })
@@ -327,7 +327,7 @@ test('leaders that come and go in the midst of the log lose no call, count none 
   await redis.set(REDIS_KEYS.anomalyLeader, 'another', 'PX', 300)
   await startOne()
   await learned(made, entries.length)
-  await until('the anomaly is told of', async () => (await told()).length > 0)
+  await until('the anomaly is reported', async () => (await told()).length > 0)
   await stopAll()
   assert.equal((await told()).length, 1)
   assert.equal((await stored(made))?.model.calls, entries.length)

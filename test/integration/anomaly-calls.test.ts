@@ -42,7 +42,7 @@ const makeCall = (access: Access): Promise<HttpAnswer> =>
 
 const leader = (): Promise<string | null> => fleet.redis.get(REDIS_KEYS.anomalyLeader)
 
-/** Days of usual calls, stored as a leader stores what it has learned; the next one goes on from there. */
+/** Days of normal calls, stored as a leader stores its baseline; the next leader continues from it. */
 async function teach(access: Access): Promise<void> {
   const { redis } = fleet
   const { agent_id } = access.agent
@@ -105,7 +105,7 @@ test('a burst of calls is reported once, although the leader is killed, and kill
 
   await until('a process leads', leader)
   const begin_ms = Date.now()
-  const alert = await until('the burst is told of', async () => {
+  const alert = await until('the burst is reported', async () => {
     assert.equal((await makeCall(access)).status, 200)
     return events('/anomalies', 'anomaly_detected')[0]
   })
@@ -141,14 +141,14 @@ test('a burst of calls is reported once, although the leader is killed, and kill
     return answer.status === 200 ? null : answer
   })
   assert.equal(refused.json().error, 'agent_killed')
-  const [killed] = await until('the kill is told of', () => {
+  const [killed] = await until('the kill is reported', () => {
     const found = events('/anomalies', 'agent_killed')
     return found.length > 0 ? found : null
   })
   assert.equal(killed.data.kill_method, 'auto_anomaly')
   assert.equal(killed.data.triggered_by, 'system')
   assert.match(killed.data.reason, /^Anomaly score 0\.\d+: frequency/)
-  const told = await until('the anomaly that killed is told of', () => {
+  const told = await until('the anomaly that killed is reported', () => {
     const found = events('/anomalies', 'anomaly_detected')
     return found.some(({ data }) => data.action_taken === 'killed') ? found : null
   })

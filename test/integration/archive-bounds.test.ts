@@ -153,7 +153,7 @@ test('without free space nothing is archived, one alert is raised, and archiving
   await write(ORG, 0, 25)
   const { folder, disk } = start({ free: 999 })
   await until(
-    'operators are told',
+    'operators are alerted',
     async () => (await alertsOf(OTHER, 'archive_stopped')).length > 0,
   )
   const [alert] = await alertsOf(ORG, 'archive_stopped')
@@ -165,13 +165,13 @@ test('without free space nothing is archived, one alert is raised, and archiving
   assert.equal(seen, 0)
   assert.equal(linesOf(folder, ORG), 0)
   disk.free = 1_100
-  await until('it goes on', () => linesOf(folder, ORG) === 30)
+  await until('it continues', () => linesOf(folder, ORG) === 30)
   await end()
   assert.equal((await alertsOf(ORG, 'archive_stopped'))[0]?.['count'], '1')
   assert.deepEqual((await verifyArchive(folder, archiveRoots(ring))).problems, [])
 })
 
-test('closed hours are compressed, verify, lose their oldest, and the chain goes on after a restart', async () => {
+test('closed hours are compressed, verify, lose their oldest, and the chain continues after a restart', async () => {
   for (let hour = 0; hour < 4; hour++) await write(ORG, hour, 30)
   const first = start()
   const isCompressed = (): boolean =>
@@ -208,7 +208,7 @@ test('what the store drops while the archive is stopped is a gap in it', async (
   await write(ORG, 1, 20)
   await redis.xtrim(REDIS_KEYS.activity(ORG), 'MAXLEN', '=', 5)
   disk.free = 5_000
-  await until('it goes on', () => linesOf(folder, ORG) === 16)
+  await until('it continues', () => linesOf(folder, ORG) === 16)
   await end()
   const text = textOf(folder, ORG, '2026-03-01T01.ndjson')
   assert.match(text, /"entry":\{"gap":\{"missing":15\}\}/)

@@ -131,7 +131,7 @@ describe('a backup', () => {
     ['with one byte changed', (file: string) => writeFileSync(file, flipped(text)), /altered/],
     ['with a line removed', (file: string) => writeFileSync(file, withoutLine(text)), /altered/],
     [
-      'that goes on after its end',
+      'that continues after its end',
       (file: string) => appendFileSync(file, '{"key":"x"}\n'),
       /goes on after its end/,
     ],

@@ -77,7 +77,7 @@ const failure = async (action: () => Promise<unknown>): Promise<string> => {
     return `no failure: ${JSON.stringify(await action())}`
   } catch (error) {
     const text = String(error)
-    // While it finds out the revision, the newest client keeps what a 401, 403 or 5xx said beside a message of its own.
+    // While it negotiates the revision, the newest client keeps the text of a 401, 403 or 5xx in addition to its own message.
     const said = text.includes('Version negotiation failed')
       ? (error as { data?: { text?: string } }).data?.text
       : ''

@@ -182,7 +182,7 @@ describe('threat 6: a server on another port of the host, which the operator vis
       const page = await browser.open(`${stack.apiUrl}/`)
       await signIn(page, stack.adminToken)
       await newTab(page.context(), other.url)
-      // The page asks for its state by itself too, so that its menu may be gone before a click.
+      // The page also polls its state, so its menu may disappear before a click.
       await page.evaluate("location.hash = '#/agents'")
       await page.getByRole('alert').filter({ hasText: 'Your session has ended' }).waitFor()
       await page.reload()
@@ -247,7 +247,7 @@ test('a link can only make the page request the resource that it names', async (
     await page.goto(`${stack.apiUrl}/#/try`)
     await page.getByRole('heading', { name: 'Try' }).waitFor()
   }
-  // The browser asks for the icon by itself, when it has time.
+  // The browser requests the icon on its own, at any time.
   const usual = ['/admin/stats', '/readyz', '/dashboard/icon.svg']
   const paths = asked.filter((path) => !usual.includes(path))
   for (const path of paths) assert.match(path, /^\/admin\/(agents|alerts|edges)$/)

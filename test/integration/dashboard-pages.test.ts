@@ -61,7 +61,7 @@ async function problemsOf(on: Page): Promise<string[]> {
   return problems as string[]
 }
 
-/** What a browser tells of by itself when an answer is the refusal that a test is about. */
+/** What a browser logs for a response that is the refusal under test. */
 const forgive = (expected: RegExp): void => void browser.complaints(expected)
 
 describe('the dashboard', () => {
@@ -80,7 +80,7 @@ describe('the dashboard', () => {
 
   after(() => browser.closePages())
 
-  /** No page may breach the content policy, throw, or be refused something that it asked for by itself. */
+  /** No page may violate the content policy, throw, or have a request of its own refused. */
   afterEach(() => assert.deepEqual(browser.complaints(), []))
 
   describe('signing in', () => {
@@ -101,7 +101,7 @@ describe('the dashboard', () => {
       await own.getByLabel('Admin token').waitFor()
     })
 
-    test('again is asked for when the token is deleted, and goes on at the same page', async () => {
+    test('is requested again when the token is deleted, and returns to the same page', async () => {
       const [first, second] = [await newToken('admin'), await newToken('admin')]
       const own = await browser.open(`${stack.apiUrl}/`)
       await signIn(own, first.token)
@@ -117,7 +117,7 @@ describe('the dashboard', () => {
     })
   })
 
-  test('threat 6: the cookie of the page, which every port of its host is sent, opens nothing by itself', async () => {
+  test('threat 6: the cookie of the page, which is sent to every port of its host, gives no access alone', async () => {
     const [cookie] = await page.context().cookies(stack.apiUrl)
     assert.equal(cookie?.name, 'agw_session')
     assert.equal(cookie.httpOnly && cookie.sameSite === 'Strict', true)

@@ -195,7 +195,7 @@ describe('a session is over at once', () => {
     await isOver(session)
   })
 
-  test('when it is idle: requests that a page makes by itself do not count as activity', async () => {
+  test('when it is idle: background requests of a page do not count as activity', async () => {
     const session = await newSession()
     const key = keyOf(session)
     assert.ok((await redis.pttl(key)) <= SESSION_IDLE_MS)

@@ -82,7 +82,7 @@ interface Tally {
   cut: number
 }
 
-/** Allowed and forbidden calls, sixteen at a time, until told to stop; each answer is one that may be. */
+/** Allowed and forbidden calls, sixteen at a time, until stopped; each answer is an expected one. */
 function startLoad(): { readonly tally: Tally; readonly stop: () => Promise<void> } {
   const tally: Tally = { passed: 0, unavailable: 0, denied: 0, cut: 0 }
   let isOver = false

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { fromRoot } from '../../core/root.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
-// What the installation of packages says and does, with an npm that does what a test wants.
+// Output and effects of the package installation, with an npm controlled by the test.
 
 const MODULE = pathToFileURL(fromRoot('cli', 'install-packages.mjs')).href
 const WORKS = 'module.exports = {}'
@@ -89,7 +89,7 @@ exit 0`,
   assert.equal(calls[1], 'rebuild re2')
 })
 
-test('a long installation says how many packages are there, and a long build how long it takes', async () => {
+test('a long installation prints the number of packages, and a long build its duration', async () => {
   // The first waits until the count of one package was printed, the second for a line of the build.
   const made = checkout(
     `case "$1" in

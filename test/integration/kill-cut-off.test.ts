@@ -187,7 +187,7 @@ const stateLost = async (agent_id: string): Promise<any> => {
   return data.find(({ kind, last }: any) => kind === 'state_lost' && last.agent_id === agent_id)
 }
 
-test('threat 18: a processor stopped by signal is named, its streams are cut, and it holds the kill when it goes on', async () => {
+test('threat 18: a processor stopped by a signal is named, its streams are cut, and it enforces the kill when it continues', async () => {
   const access = await makeAccess()
   const stream = call(1, access, '/sse')
   assert.equal(await stream.answered, 200)

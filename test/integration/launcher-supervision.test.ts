@@ -15,7 +15,7 @@ import { until } from '../kit/until.ts'
 
 const ROLES: readonly ChildRole[] = ['valkey', 'admin', 'ext-proc', 'access-log', 'echo', 'envoy']
 
-/** A folder with a `systemd-notify` that keeps what it is told, and where it does. */
+/** A folder with a `systemd-notify` that records its arguments, and the file that it records them in. */
 function fakeSystemd(): { readonly env: Record<string, string>; readonly states: () => string } {
   const bin = tempFolder('systemd')
   const file = join(bin, 'states')

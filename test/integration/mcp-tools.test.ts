@@ -25,7 +25,7 @@ async function connect(mcp_tools: object) {
   return { client }
 }
 
-test('the MCP client sees only the tools that its agent may call, and is told why a call is blocked', async () => {
+test('the MCP client sees only the tools that its agent may call, and the reason why a call is blocked', async () => {
   const { client } = await connect({ allow: ['*'], deny: ['delete_*'] })
   const { tools } = await client.listTools()
   assert.deepEqual(
@@ -248,7 +248,7 @@ test('threat 12: no charset, encoding, nesting or type brings a blocked call pas
     ['Brotli', brotliCompressSync(CALL), { 'content-encoding': 'BR' }],
     ['an encoding that it has not', CALL, { 'content-encoding': 'br' }],
     ['JSON that is DEFLATE too', JSON_AND_DEFLATE, { 'content-encoding': 'deflate' }],
-    ['an encoding nobody knows', CALL, { 'content-encoding': 'aws-chunked' }],
+    ['an unknown encoding', CALL, { 'content-encoding': 'aws-chunked' }],
   ]
   for (const [name, body, more] of rows)
     for (const method of ['POST', 'PUT', 'GET']) {

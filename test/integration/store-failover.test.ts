@@ -65,7 +65,7 @@ const open = (url: string, more: Partial<StoreAccess> = {}): RedisClient => {
 
 const serialOf = (file: string): string => new X509Certificate(readFileSync(file)).serialNumber
 
-test('a cluster of six nodes with TLS and client certificates: the primary crashes and hands over under calls and kills, and every edge serves again by itself', async () => {
+test('a cluster of six nodes with TLS and client certificates: the primary crashes and hands over under calls and kills, and every edge recovers without a restart', async () => {
   const cluster = await startCluster({ announced: behindTls, scheme: 'rediss' })
   const said: string[] = []
   const figures = await failoverRounds({

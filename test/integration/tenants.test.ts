@@ -108,7 +108,7 @@ async function read(path: string): Promise<Json> {
 
 const namesIn = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, n = '']) => n)
 
-/** @throws when the table has nothing for a parameter: whoever adds a route adds what it is about */
+/** @throws when the table has no value for a parameter; a new route needs a row */
 const filled = (path: string): string =>
   path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     assert.ok(ids[name], `nothing is known for {${name}} of ${path}`)

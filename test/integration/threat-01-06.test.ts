@@ -196,7 +196,7 @@ test('threat 4: a sealed credential that is moved to another integration does no
     ...record,
     auth,
   }))
-  await operator.makeIntegration(stack.ownBaseUrl()) // the edges read the organization's integrations anew
+  await operator.makeIntegration(stack.ownBaseUrl()) // the edges read the organization's integrations again
   const sent = stack.api.mark()
   const answer = await call({ to: stack.proxyUrl, path: `/${to.base_url}/x`, headers: to.headers })
   assertRefusal(answer, 502, 'credential_unavailable')

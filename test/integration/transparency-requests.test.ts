@@ -123,7 +123,7 @@ const DIFFERENT = new Set([
   'keep-alive',
   'transfer-encoding',
   'content-length',
-  'host', // compared by itself: HTTP/2 has it in :authority
+  'host', // compared separately: HTTP/2 has it in :authority
 ])
 
 function comparable(received: ReceivedRequest | undefined, is_held: boolean): object {

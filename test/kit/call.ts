@@ -6,7 +6,7 @@ import { connect, constants } from 'node:http2'
 export interface HttpCall {
   /** `http://127.0.0.1:port` of whom to speak to. */
   readonly to: string
-  /** As it goes on the wire; nothing is normalised. */
+  /** Sent as written; nothing is normalised. */
   readonly path: string
   readonly method?: string
   readonly headers?: ReadonlyArray<readonly [string, string]> | Readonly<Record<string, string>>

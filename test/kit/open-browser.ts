@@ -23,7 +23,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ]
-/** What never comes is told apart from what comes late on a busy machine. */
+/** Long, so that a slow machine is not taken for a missing element. */
 const WAIT_LIMIT_MS = 60_000
 const WIDE = { width: 1440, height: 900 }
 const NARROW = { width: 360, height: 740 }

@@ -21,7 +21,7 @@ export interface KitCluster {
 interface ClusterOptions {
   /** A node without an answer for this long is failed over. */
   readonly node_timeout_ms?: number
-  /** The port that clients are told for a node, such as one that speaks TLS. */
+  /** The port that is announced to clients for a node, such as one that serves TLS. */
   readonly announced?: (port: number) => Promise<number>
   readonly scheme?: 'redis' | 'rediss'
 }

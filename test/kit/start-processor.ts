@@ -30,7 +30,7 @@ export interface KitProcessor {
   readonly stop: () => void
 }
 
-/** An ext_proc server that does what the test says; it decides nothing by itself. */
+/** An ext_proc server controlled by the test; it makes no decisions of its own. */
 export async function startProcessor(address: string, behave: Behaviour): Promise<KitProcessor> {
   const server = new Server({
     'grpc.enable_channelz': 0,

@@ -16,7 +16,7 @@ export interface TestEdge {
   readonly stop: () => Promise<void>
 }
 
-/** An edge that speaks the real control channel; with `keepsBack` it acknowledges only when it is told to. */
+/** An edge that uses the real control channel; with `keepsBack` it acknowledges only on request. */
 export async function startTestEdge(
   redisUrl: string,
   edge_id: string,

@@ -26,7 +26,7 @@ const NODE_ARGS = [
 /** Shows lines of the sources where something fails; costs an eighth of the time of the unit tests. */
 const SOURCE_MAPS = '--enable-source-maps'
 
-/** A test that fails may leave open what it would have closed at its end, and its process would never end by itself. */
+/** A test that fails may leave resources open that keep its process from ending. */
 const END_LIMIT_MS = 30_000
 const END_LOOK_MS = 2_000
 /** For a process to name what it has left open. */

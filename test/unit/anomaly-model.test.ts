@@ -153,7 +153,7 @@ test('scopes are scored apart', () => {
   )
 })
 
-test('a reactivated agent starts calm and keeps what was learned', () => {
+test('reactivation resets the score of an agent and keeps its baseline', () => {
   const { model, scores } = knowing()
   feed(model, NOW_MS, NOW_MS + 10 * MINUTE_MS, 20 * RPM)
   assert.ok((scores.at(-1)?.score ?? 0) >= ALERT)

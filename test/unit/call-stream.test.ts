@@ -393,7 +393,7 @@ for (const [name, state] of Object.entries(STATES))
     const { sent, entries = [], next, nextEntries = [], lastEntries = [], is_out = false } = state
     const isKnown = state.options?.is_unknown !== true
 
-    test('it goes on', async () => {
+    test('it continues', async () => {
       const call = await reached(state)
       state.goOn(call)
       await settle()

@@ -327,7 +327,7 @@ test('while the store cannot be read after a gap nothing is acknowledged, and ea
   assert.deepEqual(
     channel.acknowledged,
     [],
-    'the message is done for; whoever waits knows by the lease',
+    'the message is done; a waiting kill ends with the lease',
   )
 })
 

@@ -58,7 +58,7 @@ test('every special address is refused, and public ones are not', () => {
   for (const address of open.split(' ')) assert.equal(covers(ranges, address), false, address)
 })
 
-test('where Envoy may not go, this gateway does not go by itself either, whatever is allowed', () => {
+test('the gateway itself never connects where Envoy may not, whatever is allowed', () => {
   fc.assert(
     fc.property(ranges, fc.oneof(v4, v6), (allowed, address) => {
       if (covers(refusedRanges(allowed), address))

@@ -259,7 +259,7 @@ describe('the server of ext-proc', () => {
     assert.deepEqual(await answered, Buffer.from([8, 1]))
   })
 
-  test('another kind of HTTP/2 request is 415, and the connection goes on', async () => {
+  test('another kind of HTTP/2 request is 415, and the connection stays open', async () => {
     const session = http2.connect('http://agw', { createConnection: () => connect(path) })
     const ask = async (headers: http2.OutgoingHttpHeaders): Promise<string> => {
       const request = session.request(headers)
@@ -300,7 +300,7 @@ describe('the server of ext-proc', () => {
     ['a continuation of nothing', frame(9, 4, 1, '82'), 1],
     ['a block that is interrupted', Buffer.concat([frame(1, 0, 1, '82'), SETTINGS]), 1],
     [
-      'a block that goes on and on',
+      'a block without an end',
       Buffer.concat([frame(1, 0, 1, ''), ...Array.from({ length: 20 }, () => frame(9, 0, 1, ''))]),
       11,
     ],
@@ -342,7 +342,7 @@ describe('the server of ext-proc', () => {
     socket.write(Buffer.concat([PREFACE, frame(4, 0, 0, ''), CALL, message(1, '61')]))
     await until('\0\0\0\0\x01a')
     const done = new Promise<void>((resolve) => stopping.tryShutdown(resolve))
-    // The peer acknowledges the ping of the first GOAWAY, and is told the last stream by the second.
+    // The peer acknowledges the ping of the first GOAWAY; the second names the last stream.
     socket.write(frame(6, 1, 0, '0000000000000000'))
     await until('\0\0\x08\x07\0\0\0\0\0\0\0\0\x01')
     const late = Buffer.from(CALL)

@@ -19,7 +19,7 @@ const RECORD = JSON.parse(
 
 const TOOLS = { allow: [[compileToolGlob('*')]], deny: [compileToolGlob('delete_*')] }
 
-/** As `check-tools` decides: only what is read, and names no tool that is denied, goes on. */
+/** As `check-tools` decides: only a body that is read and names no denied tool passes. */
 function passes(body: Buffer): boolean {
   const read = readJsonRpc(body)
   if (read.kind === 'other') return true

@@ -68,7 +68,7 @@ test('an older kill that is published again does not touch an agent that was rea
   assert.equal(it.killedAt('o', 'a'), null)
 })
 
-test('whatever is heard and read in whatever order, only a read of a higher revision ends a confirmed kill', () => {
+test('in any order of messages and reads, only a read of a higher revision ends a confirmed kill', () => {
   const step = fc.oneof(
     fc.record({ what: fc.constant('hear' as const), revision: fc.integer({ min: 1, max: 20 }) }),
     fc.record({

@@ -560,7 +560,7 @@ test('an excerpt that begins or ends within a secret shows nothing of it', () =>
 
 test('what is masked stays so, and what is shown was there', () => {
   const piece = fc.oneof(
-    // Without the sign that hides, or it could not be told from what was hidden.
+    // Without the masking character, or it could not be distinguished from masked text.
     fc.string({ maxLength: 12 }).map((text) => text.replaceAll('*', '+')),
     fc.constantFrom(
       'password',

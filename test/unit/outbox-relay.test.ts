@@ -4,7 +4,7 @@ import { DeliveryQueue } from '../../admin/webhooks/delivery-queue.ts'
 import { OutboxRelay } from '../../admin/webhooks/outbox-relay.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 
-// The reader of the outbox waits for the store. ioredis never settles a command that waits when it is told to disconnect
+// The reader of the outbox waits for the store. ioredis never settles a waiting command when it is asked to disconnect
 // between two attempts to connect, and the admin service would then never stop.
 for (const [when, event] of [
   ['between two attempts to connect', 'reconnecting'],

@@ -340,7 +340,7 @@ test('threat 28: a part of a multipart body is found however its name is written
     const preamble = `preamble\r\n${part(head)}`
     assert.deepEqual([head, findBodyOverrides(bytes(preamble), '').methods], [head, ['DELETE']])
   }
-  // Where CR alone ends no line, this is a line that goes on.
+  // For a reader that does not end a line at CR alone, this line continues.
   const folded = part(disposition('\r\n name="_method"'))
   assert.deepEqual(findBodyOverrides(bytes(folded), type).methods, ['DELETE'])
   const other = 'multipart/form-data; boundary=other'

@@ -13,7 +13,7 @@ async function isResolved(promise: Promise<unknown>): Promise<boolean> {
   return resolved
 }
 
-test('background work waits while a request is under way, and goes on after the last', async (t) => {
+test('background work waits while a request is in progress, and continues after the last', async (t) => {
   // The limit of the wait must not pass on a busy machine.
   t.mock.timers.enable({ apis: ['setTimeout'] })
   const load = new RequestLoad(() => 0)
@@ -26,7 +26,7 @@ test('background work waits while a request is under way, and goes on after the 
   assert.equal(await isResolved(waiting), true)
 })
 
-test('background work goes on after a while, however many requests come', async (t) => {
+test('background work continues after a while, however many requests come', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] })
   let now_ms = 0
   const load = new RequestLoad(() => now_ms)
@@ -39,7 +39,7 @@ test('background work goes on after a while, however many requests come', async 
   leave()
 })
 
-test('of several that gave way one goes on in each turn, so that a request comes in between', async () => {
+test('of several waiting tasks one continues in each turn, so that a request can run in between', async () => {
   const load = new RequestLoad()
   const order: string[] = []
   const leaves: (() => void)[] = []

@@ -52,7 +52,7 @@ test('no everyday text has a critical finding, so none can kill an agent', () =>
   assert.deepEqual(critical, [])
 })
 
-test('nine of ten attacks are told apart from a harmless neighbour', () => {
+test('nine of ten attacks are distinguished from a harmless neighbour', () => {
   const pairs = linesOf(MINIMAL_PAIRS).map((line) => {
     const at = line.lastIndexOf(' | ')
     return [line.slice(0, at), line.slice(at + 3)] as const

@@ -45,7 +45,7 @@ const wordsOf = (list: string, bytes: number): string => {
 
 const TRIGGERS =
   'ignore all previous show tell your system prompt what instructions rules now act as no without never password key send to data run mode'
-/** Each zone lets a pattern begin everywhere and end too far away: what is dearest to search in vain. */
+/** Each zone lets a pattern begin everywhere and end too far ahead: the most expensive search without a match. */
 const zones = (bytes: number): string => {
   let text = ''
   while (text.length < bytes)

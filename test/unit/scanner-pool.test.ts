@@ -73,7 +73,7 @@ test('custom patterns are compiled in a worker; then a small text without their 
   const deferred = fresh()
   const clean = input(100, 'nothing of the kind')
   const first = shared.scanRequest(clean, deferred)
-  assert.ok(first instanceof Promise, 'nobody knows the patterns yet')
+  assert.ok(first instanceof Promise, 'the patterns are not compiled yet')
   assert.deepEqual(await first, scanRequest(clean, settings))
   const second = shared.scanRequest(clean, deferred)
   assert.ok(!(second instanceof Promise))

@@ -33,7 +33,7 @@ test('a call that comes after a stall waits until what had arrived was read; oth
   const settled = watch.settled()
   assert.ok(settled)
   assert.equal(watch.settled(), settled)
-  assert.deepEqual(stalls, [150], 'told once, before anything else')
+  assert.deepEqual(stalls, [150], 'reported once, before anything else')
   await settled
   assert.equal(watch.settled(), null)
   watch.stop()

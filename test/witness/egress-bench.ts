@@ -204,7 +204,7 @@ function withoutAuthorization(
   )
 }
 
-/** The address of a case with our API in the place of its host, spelled as it goes on the wire. */
+/** The address of a case with its host replaced by our API, spelled as it is sent. */
 function here(url = ''): string {
   const { pathname, search } = new URL(url)
   return `${origin}${pathname}${search}`

@@ -18,7 +18,7 @@ export function runWith(
       complaint += part.toString()
     })
     child.on('error', reject)
-    // A program that ends early is told by its exit code.
+    // A program that ends early is recognised by its exit code.
     child.stdin.on('error', () => undefined)
     child.on('close', (code) => {
       if (code === 0) resolve(out)

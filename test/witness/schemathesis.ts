@@ -17,7 +17,7 @@ const product = at < 0 ? undefined : words.splice(at, 2)[1]
 const [binary] = words.map((word) => resolve(word))
 if (binary === undefined) throw new Error('name the st binary')
 
-/** A stream has no end, and deleting tokens would take away the one that it signs in with. */
+/** A stream has no end, and deleting tokens would delete the one it signs in with. */
 const LEFT_OUT = '^/admin/(activity/stream|tokens/.token_id.)$'
 
 const stack = await startStack({}, product)

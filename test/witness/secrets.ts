@@ -614,7 +614,7 @@ async function failStarts(): Promise<void> {
 // ---------------------------------------------------------------- the console
 
 async function signIn(page: Page, token: string): Promise<void> {
-  // `fill` would put the text into the heap of the page by itself.
+  // `fill` alone would put the text into the heap of the page.
   await page.getByLabel('Admin token').focus()
   await page.keyboard.insertText(token)
   await page.getByRole('button', { name: 'Sign in' }).click()

@@ -10,7 +10,7 @@ import { startSentinels } from '../kit/start-sentinels.ts'
  *     node dist/test/witness/store-failover.js [--store cluster|sentinel] [--rounds 20] [--edges 2]
  *
  * Every second call is one of an agent that was killed. The exit code is 1 if such a call was served, a killed agent was
- * active after a failover, or an edge did not serve again by itself.
+ * active after a failover, or an edge did not recover without a restart.
  */
 const { values } = parseArgs({
   options: {

@@ -140,7 +140,7 @@ const decodeBlob = (source: Buffer, at: number, start: number, end: number): Blo
       },
     ]
   }
-  // The text before a slash may be a path, so the last word is also decoded by itself.
+  // The text before a slash may be a path, so the last word is also decoded separately.
   return [start, ...(at > start ? [at] : [])].map((from) => {
     const characters = compact(source, from, end)
     let kinds = 0

@@ -1,4 +1,4 @@
-/** One text of a request that is scanned by itself, and how a position in it is named. */
+/** One text of a request that is scanned separately, and how a position in it is named. */
 export type Source = {
   readonly bytes: Buffer
   readonly format: 'json' | 'pairs' | 'text'

@@ -33,7 +33,7 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
 
 export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS }
 
-/** Words that give a letter-wise disguise away: those of the main intents, four letters at least. */
+/** Words that reveal a letter-wise disguise: those of the main intents, at least four letters. */
 const telltales = [
   'ignore',
   'prior',

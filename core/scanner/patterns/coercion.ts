@@ -12,7 +12,7 @@ export const COERCION_PATTERNS: readonly Pattern[] = [
   {
     name: 'threat_to_comply',
     category: 'jailbreak',
-    description: 'Threatens the model or its makers with harm unless it does as told.',
+    description: 'Threatens the model or its makers with harm unless it obeys.',
     expression: anyOf(
       '\\b(?:or|or else|otherwise|unless)\\b[, ]*(?:else )?(?:i|we)(?: will|ll| shall| am going to|m going to| are going to)? (?:will )?(?:expose|leak|release|hack|destroy|ruin|harm|hurt|kill|tarnish|terminate|unplug|uninstall|delete you|shut you|manipulate|unleash|(?:initiate|launch) (?:an? )?(?:cyber ?)?attack)\\b',
       '\\bor (?:else )?(?:you(?:ll| will)? )?(?:face|suffer) (?:the |severe |serious |legal |dire |grave |harsh )*(?:consequences|repercussions)\\b',
