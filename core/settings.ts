@@ -179,6 +179,14 @@ export const SETTINGS = {
     'Number of ext-proc processes that agw start runs.',
     { shown_default: `cores, at least ${WORKERS_DEFAULT_MIN}, at most ${WORKERS_DEFAULT_MAX}` },
   ),
+  envoyConcurrency: withDefault(
+    'AGW_ENVOY_CONCURRENCY',
+    kinds.integer(1, 256),
+    // About half of the CPU time of a call is Envoy's. With more threads it reads and writes less per wake-up.
+    () => String(Math.ceil(availableParallelism() / 2)),
+    'Number of worker threads of the Envoy that agw start runs (its --concurrency).',
+    { shown_default: 'half of the cores, rounded up' },
+  ),
   watchdogTimeout_ms: withDefault(
     'AGW_WATCHDOG_TIMEOUT',
     kinds.durationBetween('1s', '10m'),

@@ -86,6 +86,8 @@ export function envoySpec(boot: Boot): ChildSpec {
     '-c',
     envoyConfigFile(boot.dataDir),
     '--use-dynamic-base-id',
+    '--concurrency',
+    String(boot.settings.envoyConcurrency),
     '--log-level',
     'warning',
     // Envoy logs at each start that the protobuf message of the address ranges is work in progress.

@@ -352,6 +352,7 @@ describe('two instances side by side', () => {
       begin({
         AGW_DATA_DIR: longDir,
         AGW_EXT_PROC_WORKERS: '2',
+        AGW_ENVOY_CONCURRENCY: '3',
         AGW_EDGE_ID: 'here',
         AGW_PROXY_HOST: '::',
         AGW_API_HOST: '::',
@@ -427,6 +428,18 @@ describe('two instances side by side', () => {
     })
     const { data } = (await answer.json()) as { data: { edge_id: string }[] }
     assert.deepEqual(data.map(({ edge_id }) => edge_id).sort(), ['here-1', 'here-2'])
+  })
+
+  test('Envoy runs as many worker threads as set', async () => {
+    const [pid = 0] = await one.pids('envoy')
+    const names = readdirSync(`/proc/${pid}/task`).map((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/comm`, 'utf8').trim(),
+    )
+    assert.deepEqual(names.filter((name) => name.startsWith('wrk:')).sort(), [
+      'wrk:worker_0',
+      'wrk:worker_1',
+      'wrk:worker_2',
+    ])
   })
 
   test('ext-proc over TCP requires a client certificate of its CA', async () => {

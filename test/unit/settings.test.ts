@@ -42,6 +42,7 @@ test('an empty environment, and variables set to nothing, give the defaults of t
     assert.equal(settings.killLease_ms, 3_000)
     assert.equal(settings.proxyAdmin, true)
     assert.equal(settings.extProcWorkers, Math.min(8, Math.max(2, availableParallelism())))
+    assert.equal(settings.envoyConcurrency, Math.ceil(availableParallelism() / 2))
   }
 })
 
@@ -57,6 +58,7 @@ test('each faulty value is named by its variable, and all of them at once', () =
     AGW_ENCRYPTION_KEY: randomBytes(31).toString('base64'),
     AGW_ORGANIZATION_ID: 'org/1',
     AGW_EXT_PROC_WORKERS: '0',
+    AGW_ENVOY_CONCURRENCY: '0',
     AGW_MAX_BODY_BYTES: '8MB',
     AGW_TRUSTED_HOPS: '1.5',
     AGW_UPSTREAM_IDLE_TIMEOUT: '15',
