@@ -19,8 +19,8 @@ export function runEnvoyConfig(env: Environment, options: Options): void {
   const read = readSettings(env)
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
-  const { verdictSecret, extProcAddress, adminSocket, echoOrigin } = settings
-  if (verdictSecret === null || extProcAddress === null) {
+  const { verdictSecrets, extProcAddress, adminSocket, echoOrigin } = settings
+  if (verdictSecrets === null || extProcAddress === null) {
     throw new Error(
       'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS are required: the secret shared by ext-proc and Envoy, and the address of ext-proc.',
     )
@@ -30,7 +30,8 @@ export function runEnvoyConfig(env: Environment, options: Options): void {
     ext_proc_addresses: extProcAddresses(settings, ''),
     access_log_address: settings.accessLogAddress,
     admin_socket: adminSocket,
-    verdict_secret: verdictSecret,
+    verdict_secret: verdictSecrets[0] ?? '',
+    older_verdict_secrets: verdictSecrets.slice(1),
     echo_origin: echoOrigin,
     trusted_ca_file: options.trustedCa,
     heap_limit_bytes: memoryLimits().envoy_bytes,

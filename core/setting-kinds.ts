@@ -108,6 +108,21 @@ export const bearerToken = secret(
   ),
 )
 
+/** Two are enough for a rotation; one more is left over by a rotation that was interrupted. */
+const VERDICT_SECRETS_MAX = 3
+
+/** Newest first: a processor uses the first, Envoy accepts all of them. */
+export const verdictSecrets: SettingKind<readonly string[]> = secret({
+  name: 'token; comma-separated if several, newest first',
+  parse: (text) => {
+    const parts = text.split(',').map((part) => part.trim())
+    if (parts.length > VERDICT_SECRETS_MAX)
+      return bad(`lists more than ${VERDICT_SECRETS_MAX} values`)
+    const problem = parts.map((part) => bearerToken.parse(part)).find(({ ok }) => !ok)
+    return problem?.ok === false ? problem : good([...new Set(parts)])
+  },
+})
+
 /** A shorter token chosen by an operator can be guessed; a generated one has 46 characters. */
 const ADMIN_TOKEN_MIN_LENGTH = 32
 

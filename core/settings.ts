@@ -367,6 +367,23 @@ export const SETTINGS = {
     kinds.readableFile,
     'CA that both sides trust (PEM). It should sign no other certificates.',
   ),
+  healthAddress: optional(
+    'AGW_HEALTH_ADDRESS',
+    kinds.hostPort,
+    'Address on which an ext-proc process or the access log receiver serves /healthz, /readyz and /metrics over plain HTTP, for the probes of Kubernetes and for Prometheus. agw start does not pass it on to its processes.',
+  ),
+  verdictSecrets: optional(
+    'AGW_VERDICT_SECRET',
+    kinds.verdictSecrets,
+    'Secret header value that marks an allowed call for the routes of Envoy. ext-proc and agw envoy-config need the same one. Of several, ext-proc uses the first and Envoy accepts all.',
+    { shown_default: 'generated at each start by `agw start`' },
+  ),
+  adminSocket: optional(
+    'AGW_ADMIN_SOCKET',
+    kinds.path,
+    'Unix socket on which the admin service also listens, for the /admin route of the proxy listener.',
+    { shown_default: 'a socket in the data directory of `agw start`; off elsewhere' },
+  ),
   killLease_ms: withDefault(
     'AGW_KILL_LEASE_MS',
     kinds.integer(500, 60_000),
@@ -398,12 +415,6 @@ export const SETTINGS = {
     'The same for AGW_ADMIN_SOCKET.',
     internal,
   ),
-  verdictSecret: optional(
-    'AGW_VERDICT_SECRET',
-    kinds.bearerToken,
-    'Secret header value that marks an allowed call for the Envoy routes. Changes with every start.',
-    internal,
-  ),
   edgeBoot: optional(
     'AGW_EDGE_BOOT',
     kinds.name,
@@ -414,12 +425,6 @@ export const SETTINGS = {
     'AGW_ECHO_ORIGIN',
     kinds.httpOrigin,
     'Address of the echo API, exempt from the egress filter.',
-    internal,
-  ),
-  adminSocket: optional(
-    'AGW_ADMIN_SOCKET',
-    kinds.path,
-    'Unix socket on which the admin service listens for Envoy.',
     internal,
   ),
 } as const

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { isAlias, isMap, parseDocument, visit } from 'yaml'
+import { type Document, isAlias, isMap, parseDocument, visit, type YAMLMap } from 'yaml'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
 import { localReplies } from './local-replies.ts'
@@ -15,7 +15,10 @@ export interface BootFacts {
   readonly access_log_address: string | null
   /** The admin service's Unix socket; /admin is routed to it when the settings say so. */
   readonly admin_socket: string | null
+  /** What processors send. */
   readonly verdict_secret: string
+  /** Accepted too, while the secret is rotated. */
+  readonly older_verdict_secrets?: readonly string[]
   /** `http://127.0.0.1:8082` when the echo API runs. */
   readonly echo_origin: string | null
   /** PEM bundle that upstream certificates are checked against. */
@@ -171,6 +174,7 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
 /** The bootstrap as YAML: envoy/bootstrap.yaml with every `$name` filled in. */
 export function renderBootstrap(settings: Settings, facts: BootFacts): string {
   const document = parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
+  repeatPassRoutes(document, [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])])
   const values = new Map(Object.entries(placeholders(settings, facts)))
   const anchors = new Set<string>()
   const noteAnchor = ({ anchor }: { anchor?: string }): undefined => {
@@ -198,6 +202,31 @@ export function renderBootstrap(settings: Settings, facts: BootFacts): string {
   })
   return document.toString({ lineWidth: 0 })
 }
+
+/** One route for each secret: Envoy cannot match one of several exact values, and it limits the size of a pattern. */
+function repeatPassRoutes(document: Document, secrets: readonly string[]): void {
+  visit(document, {
+    Seq: (_key, list) => {
+      if (!list.items.some(needsVerdict)) return undefined
+      list.items = list.items.flatMap((route) =>
+        needsVerdict(route)
+          ? secrets.map((secret) => {
+              const own = route.clone() as YAMLMap
+              own.setIn(SECRET_OF_ROUTE, secret)
+              return own
+            })
+          : [route],
+      )
+      return undefined
+    },
+  })
+}
+
+/** The verdict is the first header that such a route matches. */
+const SECRET_OF_ROUTE = ['match', 'headers', 0, 'string_match', 'exact']
+
+const needsVerdict = (route: unknown): route is YAMLMap =>
+  isMap(route) && isMap(route.get('match')) && route.getIn(SECRET_OF_ROUTE) === '$verdict_secret'
 
 const WHEN = '$when'
 
@@ -244,7 +273,6 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     message_timeout: seconds(facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS),
     local_replies: localReplies({ body_bytes: settings.maxBodyBytes }, REQUEST_ID),
     request_id: REQUEST_ID,
-    verdict_secret: facts.verdict_secret,
     admin_route_socket: settings.proxyAdmin ? facts.admin_socket : null,
     echo_host: echo?.hostname ?? null,
     echo_port: echo === null ? null : Number(echo.port || 80),

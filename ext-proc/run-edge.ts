@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { type Logger, pino } from 'pino'
 import { raiseAlert } from '../core/alerts/raise-alert.ts'
 import { HIDDEN_MEMBERS } from '../core/hidden-members.ts'
+import { renderEdges } from '../core/metrics/render-edges.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { connectionProblem } from '../core/redis/connection-problem.ts'
 import { storeAccess } from '../core/redis/store-access.ts'
@@ -23,8 +24,10 @@ import { joinFleet, type Membership } from './fleet/join-fleet.ts'
 import { makeAutoKiller } from './kill/make-auto-killer.ts'
 import { makeStreamWatches } from './kill/make-stream-watches.ts'
 import { startServer } from './envoy/start-server.ts'
+import type { GrpcServer } from './http2/grpc-server.ts'
 import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
 import { onStop, type StopKind } from './process/on-stop.ts'
+import { startHealthServer } from './process/start-health-server.ts'
 import { RateTaker } from './rate/rate-taker.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-settings.ts'
 
@@ -64,6 +67,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const settings = readEdgeSettings(env)
   const { edgeId: edge_id, region } = settings
   const log = pino({ base: { service: 'ext-proc', edge_id }, redact: HIDDEN_MEMBERS })
+  const health = await startHealthServer(settings.healthAddress)
   warmScanner()
   const connections = connectEdge(storeAccess(settings, settings.redisUrl), edge_id)
   const recorder = new ActivityRecorder({ redis: connections.commands, nowMs: Date.now, log })
@@ -93,7 +97,7 @@ export async function runEdge(env: Environment): Promise<void> {
       is_serving: () => lease.isHeld && !isDraining,
     },
   )
-  const stopMetrics = metrics.publish(
+  const published = metrics.publish(
     connections.commands,
     settings.processId,
     (): Record<OwnNumber, number> => ({
@@ -105,32 +109,48 @@ export async function runEdge(env: Environment): Promise<void> {
       agw_token_fetch_failures_total: tokens.counters.failed,
     }),
   )
+  health.serves({
+    whyNotReady: () => (isDraining ? 'draining' : lease.isHeld ? null : NO_LEASE),
+    metrics: () => renderEdges(new Map([[settings.edgeId, published.snapshot()]])),
+  })
   log.info({ address, region }, 'serving')
   void firstLease(lease).then(() => process.send?.({ kind: 'ready' }))
 
-  /** Takes no new calls, stays an edge until the last held call has ended, and cuts what is left at the limit. */
-  const stop = async (kind: StopKind): Promise<void> => {
-    const { drainTimeout_ms } = settings
-    const limit_ms =
-      kind === 'drain' ? drainTimeout_ms : Math.min(QUICK_DRAIN_LIMIT_MS, drainTimeout_ms)
-    fleet.link.drain()
+  onStop(async (kind) => {
     isDraining = true
-    await wait(FOUND_OUT_MS)
-    const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-    const told = endAccessLog(accessLog, held, limit_ms)
-    const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), limit_ms)
-    const force = setTimeout(() => server.forceShutdown(), limit_ms + 1_000)
-    await drained
-    await told
-    clearTimeout(limit)
-    clearTimeout(force)
-    fleet.stopBeacon()
-    await Promise.allSettled([recorder.stop(), uses.stop(), stopMetrics()])
-    await fleet.link.stop()
-    connections.disconnect()
-    process.exit(0)
-  }
-  onStop(stop)
+    await stopEdge(edge, { kind, server, accessLog, stopMetrics: published.stop })
+  })
+}
+
+interface Stop {
+  readonly kind: StopKind
+  readonly server: GrpcServer
+  readonly accessLog: AccessLog
+  readonly stopMetrics: () => Promise<void>
+}
+
+/** Takes no new calls, stays an edge until the last call in flight has ended, and cuts what is left at the limit. */
+async function stopEdge(edge: Edge, { kind, server, accessLog, stopMetrics }: Stop): Promise<void> {
+  const { fleet, recorder, uses, connections } = edge
+  const { held } = fleet
+  const { drainTimeout_ms } = edge.settings
+  const limit_ms =
+    kind === 'drain' ? drainTimeout_ms : Math.min(QUICK_DRAIN_LIMIT_MS, drainTimeout_ms)
+  fleet.link.drain()
+  await wait(FOUND_OUT_MS)
+  const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+  const told = endAccessLog(accessLog, held, limit_ms)
+  const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), limit_ms)
+  const force = setTimeout(() => server.forceShutdown(), limit_ms + 1_000)
+  await drained
+  await told
+  clearTimeout(limit)
+  clearTimeout(force)
+  fleet.stopBeacon()
+  await Promise.allSettled([recorder.stop(), uses.stop(), stopMetrics()])
+  await fleet.link.stop()
+  connections.disconnect()
+  process.exit(0)
 }
 
 /** What every call is decided by and counted in. */

@@ -13,7 +13,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { liveEdges } from '../../core/control/live-edges.ts'
-import { renderEdges } from './render-edges.ts'
+import { renderEdges } from '../../core/metrics/render-edges.ts'
 
 /** Metrics of this process, available without the store. */
 type OwnGauge = 'agw_store_up' | 'agw_streams_open'

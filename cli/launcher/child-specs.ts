@@ -47,6 +47,8 @@ const DECIDED_HERE = ['AGW_ADMIN_TOKEN', 'REDIS_URL', 'AGW_ENCRYPTION_KEY', 'AGW
 function ownEnv({ env, redisUrl, secrets, settings }: Boot, more: Environment): Environment {
   return {
     ...withoutSecrets(env, DECIDED_HERE),
+    // One address cannot be that of several processes.
+    AGW_HEALTH_ADDRESS: undefined,
     AGW_PROXY_PORT: String(settings.proxyPort),
     AGW_API_PORT: String(settings.apiPort),
     REDIS_URL: redisUrl,

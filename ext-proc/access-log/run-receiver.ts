@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { pino } from 'pino'
 import { HIDDEN_MEMBERS } from '../../core/hidden-members.ts'
+import { renderEdges } from '../../core/metrics/render-edges.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
@@ -9,6 +10,7 @@ import { ActivityRecorder } from '../record/activity-recorder.ts'
 import { startServer } from '../envoy/start-server.ts'
 import { EdgeMetrics } from '../record/edge-metrics.ts'
 import { onStop } from '../process/on-stop.ts'
+import { startHealthServer } from '../process/start-health-server.ts'
 import { processId } from '../process/process-id.ts'
 import { tlsOf } from '../process/read-edge-settings.ts'
 import { AccessLog } from './access-log.ts'
@@ -37,6 +39,7 @@ export async function runReceiver(env: Environment): Promise<void> {
   if (redisUrl === null || address === null)
     throw new Error('REDIS_URL and AGW_ACCESS_LOG_ADDRESS are required; "agw start" sets them')
   const log = pino({ base: { service: 'access-log', edge_id }, redact: HIDDEN_MEMBERS })
+  const health = await startHealthServer(settings.healthAddress)
   const redis = connectRedis(storeAccess(settings, redisUrl), {
     name: `access-log-${edge_id}`,
     role: 'commands',
@@ -56,7 +59,11 @@ export async function runReceiver(env: Environment): Promise<void> {
     { address, tls: tlsOf(settings), message_limit_bytes: MESSAGE_LIMIT_BYTES },
     { access_log: accessLog.handler, is_serving: isServing },
   )
-  const stopMetrics = metrics.publish(redis, processId(settings), () => recorder.metrics)
+  const published = metrics.publish(redis, processId(settings), () => recorder.metrics)
+  health.serves({
+    whyNotReady: () => (isStopping ? 'draining' : null),
+    metrics: () => renderEdges(new Map([[edge_id, published.snapshot()]])),
+  })
   log.info({ address }, 'serving')
   process.send?.({ kind: 'ready' })
 
@@ -71,7 +78,7 @@ export async function runReceiver(env: Environment): Promise<void> {
     const force = setTimeout(() => server.forceShutdown(), STOP_LIMIT_MS)
     await ended
     clearTimeout(force)
-    await Promise.allSettled([recorder.stop(), stopMetrics()])
+    await Promise.allSettled([recorder.stop(), published.stop()])
     redis.disconnect()
     process.exit(0)
   }

@@ -6,6 +6,7 @@ import { processId } from './process-id.ts'
 export interface EdgeSettings extends Settings {
   readonly redisUrl: string
   readonly encryptionKey: string
+  /** The newest one. */
   readonly verdictSecret: string
   readonly extProcAddress: string
   readonly processId: string
@@ -16,7 +17,8 @@ export function readEdgeSettings(env: Environment): EdgeSettings {
   const read = readSettings(env)
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
-  const { redisUrl, encryptionKey, verdictSecret, extProcAddress } = settings
+  const { redisUrl, encryptionKey, extProcAddress } = settings
+  const verdictSecret = settings.verdictSecrets?.[0] ?? null
   if (
     redisUrl === null ||
     encryptionKey === null ||

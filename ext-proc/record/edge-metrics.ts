@@ -43,7 +43,6 @@ export class EdgeMetrics {
   readonly #integrations = new Set<string>()
   /** By reason. */
   readonly #envoyRefusals = new Map<string, number>()
-  #timer: NodeJS.Timeout | null = null
 
   decided(decision: Decision, reason: string, steps: readonly StepMark[]): void {
     add(this.#calls, `${decision} ${reason}`)
@@ -113,17 +112,32 @@ export class EdgeMetrics {
     redis: RedisClient,
     process_id: string,
     read: () => Readonly<Partial<Record<OwnNumber, number>>>,
-  ): () => Promise<void> {
+  ): PublishedMetrics {
     const load = new ProcessLoad()
-    this.#timer = setInterval(() => {
-      const text = JSON.stringify(this.snapshot(Date.now(), { ...read(), ...load.read() }))
-      redis.hset(REDIS_KEYS.edgeMetrics, process_id, text).catch(() => undefined)
+    let latest = load.read()
+    const snapshot = (): EdgeSnapshot => this.snapshot(Date.now(), { ...read(), ...latest })
+    const timer = setInterval(() => {
+      latest = load.read()
+      redis
+        .hset(REDIS_KEYS.edgeMetrics, process_id, JSON.stringify(snapshot()))
+        .catch(() => undefined)
     }, SNAPSHOT_INTERVAL_MS)
-    return async () => {
-      if (this.#timer !== null) clearInterval(this.#timer)
-      await redis.hdel(REDIS_KEYS.edgeMetrics, process_id).catch(() => undefined)
+    return {
+      snapshot,
+      stop: async () => {
+        clearInterval(timer)
+        await redis.hdel(REDIS_KEYS.edgeMetrics, process_id).catch(() => undefined)
+      },
     }
   }
+}
+
+/** The metrics of a running process. */
+export interface PublishedMetrics {
+  /** The counters now. The load of the process is that of the latest interval. */
+  readonly snapshot: () => EdgeSnapshot
+  /** Stops writing, and removes what was written. */
+  readonly stop: () => Promise<void>
 }
 
 const add = (counts: Map<string, number>, key: string): void =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { renderEdges } from '../../admin/metrics/render-edges.ts'
+import { renderEdges } from '../../core/metrics/render-edges.ts'
 import { METRICS } from '../../core/metrics/metric-catalogue.ts'
 import { EdgeMetrics } from '../../ext-proc/record/edge-metrics.ts'
 import { ProcessLoad } from '../../ext-proc/record/process-load.ts'

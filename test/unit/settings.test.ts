@@ -162,11 +162,28 @@ test('an admin token has at least 32 characters, and the message says how to mak
   assert.equal(problemsOf({ AGW_ADMIN_TOKEN: `${'z'.repeat(40)} ${'z'.repeat(40)}` }).length, 1)
 })
 
+test('a verdict secret is one token or a few, newest first', () => {
+  const [a, b, c, d] = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(64))
+  const rows: ReadonlyArray<readonly [string, readonly (string | undefined)[]]> = [
+    [`${a}`, [a]],
+    [`${a},${b}`, [a, b]],
+    [` ${a} , ${b} ,${c}`, [a, b, c]],
+    [`${a},${a}`, [a]],
+  ]
+  for (const [text, secrets] of rows)
+    assert.deepEqual(settingsOf({ AGW_VERDICT_SECRET: text }).verdictSecrets, secrets)
+  for (const text of [`${a},`, `,${a}`, `${a},short`, `${a} ${b}`, [a, b, c, d].join(',')]) {
+    const problems = problemsOf({ AGW_VERDICT_SECRET: text }).join()
+    assert.match(problems, /^AGW_VERDICT_SECRET (is not a token|lists more than 3)/, text)
+    assert.doesNotMatch(problems, /aaa|bbb|short/)
+  }
+})
+
 /** A value of each secret setting, by its variable. */
 const SECRETS: Readonly<Record<string, readonly [keyof Settings, string]>> = {
   AGW_ADMIN_TOKEN: ['adminToken', 't'.repeat(40)],
   AGW_ENCRYPTION_KEY: ['encryptionKey', randomBytes(32).toString('base64')],
-  AGW_VERDICT_SECRET: ['verdictSecret', 'v'.repeat(64)],
+  AGW_VERDICT_SECRET: ['verdictSecrets', 'v'.repeat(64)],
   AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],
   REDIS_URL: ['redisUrl', 'rediss://user:pass@store.example:6380'],
   REDIS_SENTINEL_PASSWORD: ['redisSentinelPassword', 'sentinel password'],
@@ -187,7 +204,8 @@ test('every secret setting can come from a file, and no other setting can', () =
     const path = join(folder, name)
     for (const content of [value, `${value}\n`, `${value}\r\n`, `\ufeff${value}\n\n`]) {
       writeFileSync(path, content)
-      assert.equal(settingsOf({ ...WITH[name], [`${name}_FILE`]: path })[field], value, name)
+      const read = settingsOf({ ...WITH[name], [`${name}_FILE`]: path })[field]
+      assert.deepEqual([read].flat(), [value], name)
     }
     assert.deepEqual(unknownSettings({ [`${name}_FILE`]: path }), [])
   }

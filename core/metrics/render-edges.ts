@@ -1,5 +1,5 @@
-import type { EdgeSnapshot } from '../../core/metrics/edge-snapshot.ts'
-import { METRICS, type MetricName, STEP_BUCKETS_S } from '../../core/metrics/metric-catalogue.ts'
+import type { EdgeSnapshot } from './edge-snapshot.ts'
+import { METRICS, type MetricName, STEP_BUCKETS_S } from './metric-catalogue.ts'
 
 type Labels = Readonly<Record<string, string>>
 

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { readSettings } from '../../core/settings.ts'
+import { type BootFacts, renderBootstrap } from '../../envoy/render-bootstrap.ts'
+
+const facts: BootFacts = {
+  envoy_admin_socket: '/run/agw/envoy-admin.sock',
+  ext_proc_addresses: ['unix:/run/agw/ext-proc.sock'],
+  access_log_address: null,
+  admin_socket: null,
+  verdict_secret: 'newest-secret',
+  echo_origin: 'http://127.0.0.1:8082',
+  trusted_ca_file: '/etc/ssl/ca.pem',
+  heap_limit_bytes: 1024 ** 3,
+}
+
+const routesWith = (more: Partial<BootFacts>): readonly any[] => {
+  const read = readSettings({})
+  assert.ok(read.ok)
+  const config = parse(renderBootstrap(read.settings, { ...facts, ...more }), { merge: true })
+  const [listener] = config.static_resources.listeners
+  return listener.filter_chains[0].filters[0].typed_config.route_config.virtual_hosts[0].routes
+}
+
+test('while the verdict secret is rotated, Envoy accepts the new one and the old ones, and no other', () => {
+  const one = routesWith({})
+  const three = routesWith({ older_verdict_secrets: ['older-secret', 'oldest-secret'] })
+  const passes = one.filter(({ name }) => name.startsWith('pass-'))
+  assert.equal(passes.length, 7)
+  assert.equal(three.length, one.length + 2 * passes.length)
+  const withSecret = (secret: string): readonly any[] =>
+    three.filter(({ match }) => match.headers?.[0].string_match.exact === secret)
+  for (const secret of ['newest-secret', 'older-secret', 'oldest-secret'])
+    assert.deepEqual(
+      withSecret(secret),
+      passes.map((route) => {
+        const [verdict, ...others] = route.match.headers
+        const own = { ...verdict, string_match: { exact: secret } }
+        return { ...route, match: { ...route.match, headers: [own, ...others] } }
+      }),
+    )
+  assert.equal(three.at(-1).name, 'no-verdict')
+})
