@@ -37,6 +37,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     scans: openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT }),
     egress: {
       policy: new AddressPolicy(settings.egressAllowCidrs),
+      setting: 'AGW_EGRESS_ALLOW_CIDRS',
       resolve: createHostResolver(settings.dnsResolvers),
       allows_private: settings.egressAllowCidrs.length > 0,
       exempt_origin: settings.echoOrigin,

@@ -19,6 +19,11 @@ export const Name = Type.String({
 
 export const Id = (description: string) => Type.String({ description, maxLength: 1200 })
 export const Timestamp = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
+
+export const Warnings = Type.Array(Type.String(), {
+  description:
+    'Only in the answer of a change: which of its addresses the egress filter refuses, and the setting that allows them.',
+})
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** An object that takes no member but these. */

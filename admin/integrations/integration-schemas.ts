@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { Name, Strict, Timestamp } from '../http/common-schemas.ts'
+import { Name, Strict, Timestamp, Warnings } from '../http/common-schemas.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
 /** Its name and path, for its routes and for `agw apply`. */
@@ -51,12 +51,7 @@ export const IntegrationView = Strict({
   allow_encoded_slashes: Type.Boolean(),
   auth: AuthView,
   created_at: Timestamp,
-  warnings: Type.Optional(
-    Type.Array(Type.String(), {
-      description:
-        'Only in the answer of a change: sentences that say which of its addresses the egress filter refuses, and which setting allows them.',
-    }),
-  ),
+  warnings: Type.Optional(Warnings),
 })
 
 export const INTEGRATION_DEFAULTS = {

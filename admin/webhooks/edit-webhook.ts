@@ -6,13 +6,14 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
+import { warningsOfWebhook } from './warnings-of-webhook.ts'
 import { webhookContextOf } from './webhook-context.ts'
 import type { EditableWebhook } from './webhook-schemas.ts'
 import { openUrl, sealSecret, sealUrl } from './webhook-secret.ts'
 import { SECRET_OVERLAP_MS, type Webhook } from './webhook.ts'
 
 /** A new secret is a rotation; `secret: null` ends signing at once. */
-export function editWebhook({
+export async function editWebhook({
   call: { context },
   record,
   value: { secret, ...rest },
@@ -20,12 +21,17 @@ export function editWebhook({
   readonly call: AdminCall
   readonly record: Webhook
   readonly value: Static<typeof EditableWebhook>
-}): Edited<Webhook> | Refusal {
-  const problem = checkWebhookUrl(rest.url, webhookContextOf(context).policy)
+}): Promise<Edited<Webhook> | Refusal> {
+  const { egress } = webhookContextOf(context)
+  const problem = checkWebhookUrl(rest.url, egress.policy)
   if (problem !== null) return invalid([{ path: '/url', message: problem }])
   const { ring } = context
   const url = openUrl(ring, record) === rest.url ? record.url : sealUrl(ring, record, rest.url)
-  return changedWebhook(record, { ...withSecret(context, record, secret), ...rest, url })
+  const updated = { ...withSecret(context, record, secret), ...rest, url }
+  return {
+    ...changedWebhook(record, updated),
+    warnings: await warningsOfWebhook(egress, rest.url),
+  }
 }
 
 /** The change, with log texts for members that the log does not show. */

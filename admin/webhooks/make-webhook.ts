@@ -5,6 +5,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
 import { checkWebhookUrl } from './check-webhook-url.ts'
+import { warningsOfWebhook } from './warnings-of-webhook.ts'
 import { webhookContextOf } from './webhook-context.ts'
 import type { NewWebhook } from './webhook-schemas.ts'
 import { sealSecret, sealUrl } from './webhook-secret.ts'
@@ -13,11 +14,11 @@ import { type Webhook, WEBHOOKS_MAX } from './webhook.ts'
 export async function makeWebhook(
   call: AdminCall<unknown, unknown, Static<typeof NewWebhook>>,
 ): Promise<Made<Webhook> | Refusal> {
-  const shared = webhookContextOf(call.context)
+  const { egress } = webhookContextOf(call.context)
   const { context, actor, body } = call
   const { redis, ring } = context
   const { organization_id } = actor
-  const problem = checkWebhookUrl(body.url, shared.policy)
+  const problem = checkWebhookUrl(body.url, egress.policy)
   if (problem !== null) return invalid([{ path: '/url', message: problem }])
   if ((await redis.zcard(REDIS_KEYS.webhookIndex(organization_id))) >= WEBHOOKS_MAX)
     return conflict('too_many_webhooks', `An organization has at most ${WEBHOOKS_MAX} webhooks.`)
@@ -37,5 +38,6 @@ export async function makeWebhook(
     kind: 'made',
     record: webhook,
     writes: webhook.events.map((event) => ['HINCRBY', subscriptions, event, 1] as const),
+    warnings: await warningsOfWebhook(egress, body.url),
   }
 }

@@ -1,5 +1,7 @@
 import type { AdminContext } from '../context/admin-context.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
+import type { EgressRules } from '../../core/egress/egress-warnings.ts'
+import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
 import type { Sender } from './send-delivery.ts'
 import { createSender } from './start-webhooks.ts'
@@ -8,7 +10,7 @@ import { createSender } from './start-webhooks.ts'
 export interface WebhookContext {
   readonly queue: DeliveryQueue
   readonly sender: Sender
-  readonly policy: AddressPolicy
+  readonly egress: EgressRules
   /** Test deliveries in progress in this process. */
   tests: number
 }
@@ -23,7 +25,13 @@ export function webhookContextOf(context: AdminContext): WebhookContext {
   const made: WebhookContext = {
     queue: new DeliveryQueue(redis, settings.webhookDelays_ms),
     sender: createSender(settings),
-    policy: new AddressPolicy(settings.webhookAllowCidrs),
+    egress: {
+      policy: new AddressPolicy(settings.webhookAllowCidrs),
+      setting: 'AGW_WEBHOOK_ALLOW_CIDRS',
+      resolve: createHostResolver(settings.dnsResolvers),
+      allows_private: settings.webhookAllowCidrs.length > 0,
+      exempt_origin: null,
+    },
     tests: 0,
   }
   contexts.set(context, made)

@@ -10,6 +10,7 @@ import {
   TimeText,
   Timestamp,
   UNCLEAN,
+  Warnings,
 } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { URL_LENGTH_LIMIT } from './check-webhook-url.ts'
@@ -64,6 +65,7 @@ export const WebhookView = Strict({
   pending_count: Type.Integer({ description: 'Deliveries waiting for an attempt' }),
   last_triggered_at: Nullable(Timestamp),
   created_at: Timestamp,
+  warnings: Type.Optional(Warnings),
 })
 
 const AttemptView = Strict({

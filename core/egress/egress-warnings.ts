@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type AddressPolicy, literalAddress } from './address-policy.ts'
 import type { ResolveHost } from './resolve-host.ts'
 
-/** The settings that decide where calls and token requests may connect to. */
+/** The settings that decide where calls, token requests or deliveries may connect to. */
 export interface EgressRules {
   readonly policy: AddressPolicy
+  /** The setting that allows private ranges. */
+  readonly setting: 'AGW_EGRESS_ALLOW_CIDRS' | 'AGW_WEBHOOK_ALLOW_CIDRS'
   readonly resolve: ResolveHost
   /** Whether any private range is allowed. */
   readonly allows_private: boolean
@@ -43,7 +45,7 @@ export async function egressWarnings(
 }
 
 async function warningOf(
-  { policy, resolve, allows_private, exempt_origin }: EgressRules,
+  { policy, setting, resolve, allows_private, exempt_origin }: EgressRules,
   { member, url, is_call }: NamedUrl,
   wait_ms: number,
 ): Promise<string | null> {
@@ -57,7 +59,13 @@ async function warningOf(
   if (refusals.includes(null) && (is_call || policy.refusalOfHost(host) === null)) return null
   if (policy.refusalOfHost(host) === 'metadata')
     return `${member}: ${host} is a cloud metadata service. ${NEVER}`
-  if (literal !== null) return `${member}: ${ofLiteral(literal, refusals[0] ?? '')}`
+  const allow = (some: readonly string[]): string => howToAllow(setting, some)
+  if (literal !== null) {
+    const refusal = refusals[0] ?? ''
+    return refusal === 'ipv4Mapped'
+      ? `${member}: ${literal} is an IPv4 address in IPv6 form. ${REFUSED}; use the IPv4 address.`
+      : `${member}: ${literal} is not a public address (${WORDS[refusal] ?? refusal}). ${allow([literal])}`
+  }
   if (addresses.length === 0)
     return PRIVATE_NAME.test(host) && !allows_private
       ? `${member}: ${host} is a private name. ${allow([])}`
@@ -68,11 +76,6 @@ async function warningOf(
     ? `${member}: ${host} resolves to a cloud metadata service (${shown}). ${NEVER}`
     : `${member}: ${host} resolves only to addresses that are not public (${shown}). ${allow(usable)}`
 }
-
-const ofLiteral = (address: string, refusal: string): string =>
-  refusal === 'ipv4Mapped'
-    ? `${address} is an IPv4 address in IPv6 form. ${REFUSED}; use the IPv4 address.`
-    : `${address} is not a public address (${WORDS[refusal] ?? refusal}). ${allow([address])}`
 
 async function resolved(
   resolve: ResolveHost,
@@ -92,11 +95,11 @@ const REFUSED = 'Connections to it are refused'
 const NEVER = `${REFUSED}, and no setting allows them.`
 
 /** @param addresses one of which would have to be allowed */
-function allow(addresses: readonly string[]): string {
+function howToAllow(setting: EgressRules['setting'], addresses: readonly string[]): string {
   const [first] = addresses
-  if (first === undefined) return `${REFUSED} unless AGW_EGRESS_ALLOW_CIDRS includes its address.`
+  if (first === undefined) return `${REFUSED} unless ${setting} includes its address.`
   const range = `${first}/${first.includes(':') ? 128 : 32}`
-  return `${REFUSED} unless AGW_EGRESS_ALLOW_CIDRS includes its range, for example ${range}.`
+  return `${REFUSED} unless ${setting} includes its range, for example ${range}.`
 }
 
 /** Descriptions of the ranges of `AddressPolicy` whose names do not explain themselves. */

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { warningsOfIntegration } from '../../admin/integrations/warnings-of-integration.ts'
+import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
+import { warningsOfWebhook } from '../../admin/webhooks/warnings-of-webhook.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { egressWarnings, type EgressRules } from '../../core/egress/egress-warnings.ts'
 import { HostNotFound } from '../../core/egress/resolve-host.ts'
@@ -24,6 +26,7 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const rules = (allowed: readonly string[] = [], more: Partial<EgressRules> = {}): EgressRules => ({
   policy: new AddressPolicy(allowed),
+  setting: 'AGW_EGRESS_ALLOW_CIDRS',
   resolve: async (name) => {
     const found = NAMES[name]
     if (found === undefined) throw new HostNotFound(name)
@@ -198,6 +201,20 @@ const ALLOWED: readonly (readonly [string, string, boolean])[] = [
   ['0.0.0.0/0', 'imds.example.com', true],
   ['::ffff:0:0/96', '[::ffff:7f00:1]', true],
 ]
+
+test('a webhook with a private name is stored with the same warning, which names its own setting', async () => {
+  const ofWebhooks = rules([], { setting: 'AGW_WEBHOOK_ALLOW_CIDRS' })
+  const rows = ROWS.filter(
+    ([host]) => checkWebhookUrl(`https://${host}/`, ofWebhooks.policy) === null,
+  )
+  assert.ok(rows.filter(([, warning]) => warning !== null).length >= 20)
+  for (const [host, warning] of rows) {
+    const found = await warningsOfWebhook(ofWebhooks, `https://${host}/hook/secret`)
+    const expected = warning?.replace('AGW_EGRESS_ALLOW_CIDRS', 'AGW_WEBHOOK_ALLOW_CIDRS')
+    assert.deepEqual(found, expected === undefined ? [] : [`url: ${expected}`], host)
+    assert.ok(!found.join().includes('secret'))
+  }
+})
 
 test('an allowed range ends the warning for its addresses, and for no metadata service', async () => {
   for (const [range, host, is_warned] of ALLOWED) {

@@ -5,6 +5,7 @@ import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fi
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { CheckField, TextField } from '../parts/fields.tsx'
+import { SaveWarnings } from '../parts/notices.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
@@ -29,7 +30,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
           </button>
         )}
       </div>
-      <Warnings of={saved} />
+      <SaveWarnings of={saved} />
       <Search key={q} q={q ?? ''} />
       <PagedTable
         pages={integrations}
@@ -99,23 +100,6 @@ function RowButtons({
       >
         <p>Its credential and all its scopes are deleted too.</p>
       </ConfirmButton>
-    </div>
-  )
-}
-
-/** The warnings about an integration that was saved but will not work. */
-function Warnings({ of }: { of: Integration | null }) {
-  if (of?.warnings === undefined) return null
-  return (
-    <div class="notice warn" role="status">
-      <p>
-        <strong>{of.name}</strong> was saved with warnings:
-      </p>
-      <ul>
-        {of.warnings.map((warning) => (
-          <li key={warning}>{warning}</li>
-        ))}
-      </ul>
     </div>
   )
 }

@@ -5,7 +5,7 @@ import { Facts, SecretOnce, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { Attempts, DeliveryTable } from '../parts/deliveries.tsx'
 import { SelectField } from '../parts/fields.tsx'
-import { Loaded, ProblemNotice } from '../parts/notices.tsx'
+import { Loaded, ProblemNotice, SaveWarnings } from '../parts/notices.tsx'
 import { Replay } from '../parts/replay.tsx'
 import { Time } from '../parts/time.tsx'
 import { WebhookForm } from '../parts/webhook-form.tsx'
@@ -97,6 +97,7 @@ function Deeds({
   const [isEditing, setEditing] = useState(false)
   const [secret, setSecret] = useState<string | null>(null)
   const [tested, setTested] = useState<Delivery | null>(null)
+  const [saved, setSaved] = useState<Webhook | null>(null)
   const test = useAction(
     () => ask<Delivery>('POST', `${path}/test`),
     (delivery) => {
@@ -135,14 +136,16 @@ function Deeds({
         )}
       </div>
       <ProblemNotice problem={test.problem} />
+      <SaveWarnings of={saved} />
       {tested !== null && <TestResult delivery={tested} />}
       {secret !== null && <SecretOnce label="New secret." secret={secret} />}
       {isEditing && (
         <WebhookForm
           of={webhook}
           onClose={() => setEditing(false)}
-          onDone={() => {
+          onDone={(webhook) => {
             setEditing(false)
+            setSaved(webhook)
             onChanged()
           }}
         />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Webhook } from '../api-types.ts'
 import { Tag } from '../parts/bits.tsx'
+import { SaveWarnings } from '../parts/notices.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { WebhookForm } from '../parts/webhook-form.tsx'
@@ -12,6 +13,7 @@ export function WebhooksPage() {
   const webhooks = usePages<Webhook>('/webhooks')
   const mayChange = useMay('admin')
   const [isCreating, setCreating] = useState(false)
+  const [saved, setSaved] = useState<Webhook | null>(null)
   return (
     <>
       <div class="head">
@@ -22,6 +24,7 @@ export function WebhooksPage() {
           </button>
         )}
       </div>
+      <SaveWarnings of={saved} />
       <PagedTable
         pages={webhooks}
         caption="Webhooks"
@@ -45,8 +48,9 @@ export function WebhooksPage() {
         <WebhookForm
           of={null}
           onClose={() => setCreating(false)}
-          onDone={() => {
+          onDone={(webhook) => {
             setCreating(false)
+            setSaved(webhook)
             webhooks.reload()
           }}
         />

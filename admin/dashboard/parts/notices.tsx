@@ -33,6 +33,27 @@ export function ProblemNotice({ problem }: { problem: Problem | null }) {
   )
 }
 
+/** The warnings about a record that was saved but will not work. */
+export function SaveWarnings({
+  of,
+}: {
+  of: { readonly name: string; readonly warnings?: readonly string[] | undefined } | null
+}) {
+  if (of?.warnings === undefined) return null
+  return (
+    <div class="notice warn" role="status">
+      <p>
+        <strong>{of.name}</strong> was saved with warnings:
+      </p>
+      <ul>
+        {of.warnings.map((warning) => (
+          <li key={warning}>{warning}</li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
 /** The loaded data, a loading notice, or the error. */
 export function Loaded<T>({
   from,

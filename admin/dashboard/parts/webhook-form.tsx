@@ -13,7 +13,7 @@ export function WebhookForm({
 }: {
   of: Webhook | null
   onClose: () => void
-  onDone: () => void
+  onDone: (saved: Webhook) => void
 }) {
   const [name, setName] = useState(of?.name ?? '')
   const [url, setUrl] = useState(of?.url ?? '')
@@ -22,8 +22,8 @@ export function WebhookForm({
   const save = useAction(() => {
     const body = { name, url, events, ...(secret === '' ? {} : { secret }) }
     return of === null
-      ? ask('POST', '/webhooks', { body })
-      : ask('PATCH', `/webhooks/${of.webhook_id}`, { body })
+      ? ask<Webhook>('POST', '/webhooks', { body })
+      : ask<Webhook>('PATCH', `/webhooks/${of.webhook_id}`, { body })
   }, onDone)
   return (
     <DialogForm
