@@ -2,12 +2,14 @@ import { readSettings, type Environment } from '../core/settings.ts'
 import { renderBootstrap } from '../envoy/render-bootstrap.ts'
 import { writeOwnFile } from './launcher/data-dir.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
-import { memoryLimits } from './launcher/memory-limits.ts'
+import { envoyHeapBytes, memoryLimits } from './launcher/memory-limits.ts'
 
-interface Options {
+export interface EnvoyConfigOptions {
   readonly output?: string
   readonly trustedCa: string
   readonly envoyAdminSocket: string
+  /** Bytes of the host on which Envoy will run. */
+  readonly envoyMemory?: number | 'cgroup'
 }
 
 /**
@@ -15,7 +17,7 @@ interface Options {
  * AGW_VERDICT_SECRET, and where ext-proc and the admin service listen.
  * @throws a message for the operator when a setting is wrong or missing
  */
-export function runEnvoyConfig(env: Environment, options: Options): void {
+export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): void {
   const read = readSettings(env)
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
@@ -34,8 +36,13 @@ export function runEnvoyConfig(env: Environment, options: Options): void {
     older_verdict_secrets: verdictSecrets.slice(1),
     echo_origin: echoOrigin,
     trusted_ca_file: options.trustedCa,
-    heap_limit_bytes: memoryLimits().envoy_bytes,
+    heap_limit_bytes: heapLimit(options.envoyMemory),
   })
   if (options.output === undefined) process.stdout.write(bootstrap)
   else writeOwnFile(options.output, bootstrap)
+}
+
+function heapLimit(memory: EnvoyConfigOptions['envoyMemory']): number | null {
+  if (memory === 'cgroup') return null
+  return memory === undefined ? memoryLimits().envoy_bytes : envoyHeapBytes(memory)
 }

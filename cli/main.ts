@@ -32,6 +32,7 @@ export function makeProgram(): Command {
   addPrograms(program)
   addScan(program)
   addEnvoyConfig(program)
+  addDrain(program)
   addSettings(program)
   addKill(program)
   addReactivate(program)
@@ -83,12 +84,28 @@ function addRestart(program: Command): void {
 }
 
 const PROGRAM_COMMANDS = {
-  'ext-proc': 'run one ext-proc process in the foreground, for an Envoy of your own',
   'access-log': 'run the access log receiver in the foreground',
   admin: 'run the admin service in the foreground',
 } as const
 
 function addPrograms(program: Command): void {
+  program
+    .command('ext-proc')
+    .description('run ext-proc in the foreground, for an Envoy of your own')
+    .option(
+      '--processes <number>',
+      'processes, on consecutive addresses; one that dies or hangs is restarted',
+      wholeNumber,
+      1,
+    )
+    .action(async ({ processes }: { processes: number }) => {
+      if (processes > 1) {
+        const { runProcessors } = await import('./run-processors.ts')
+        process.exit(await runProcessors(processes, process.env))
+      }
+      const { runProgram } = await import('./run-program.ts')
+      process.exit(await runProgram('ext-proc', process.env))
+    })
   for (const [name, description] of Object.entries(PROGRAM_COMMANDS))
     program
       .command(name)
@@ -131,12 +148,53 @@ function addEnvoyConfig(program: Command): void {
     .option(
       '--envoy-admin-socket <path>',
       "Unix socket of Envoy's admin interface",
-      '/run/agw/envoy-admin.sock',
+      ENVOY_ADMIN_SOCKET,
     )
-    .action(async (options: { output?: string; trustedCa: string; envoyAdminSocket: string }) => {
+    .option(
+      '--envoy-memory <size>',
+      "memory of Envoy's host, such as 2GiB, or cgroup: Envoy reads the limit of its container (default: that of this host)",
+      memorySize,
+    )
+    .action(async (options: import('./envoy-config.ts').EnvoyConfigOptions) => {
       const { runEnvoyConfig } = await import('./envoy-config.ts')
       runEnvoyConfig(process.env, options)
     })
+}
+
+const ENVOY_ADMIN_SOCKET = '/run/agw/envoy-admin.sock'
+
+function addDrain(program: Command): void {
+  program
+    .command('drain')
+    .description('let an Envoy with our configuration finish its calls, before it is stopped')
+    .option(
+      '--envoy-admin-socket <path>',
+      "Unix socket of Envoy's admin interface",
+      ENVOY_ADMIN_SOCKET,
+    )
+    .option('--timeout <seconds>', 'how long to wait for calls in flight', seconds, 30)
+    .option('--on-stop', 'first wait for SIGTERM, for a container that is stopped before Envoy')
+    .action(async (options: { envoyAdminSocket: string; timeout: number; onStop?: boolean }) => {
+      const { runDrain } = await import('./drain.ts')
+      const left = await runDrain({
+        envoyAdminSocket: options.envoyAdminSocket,
+        timeout_ms: options.timeout * 1000,
+        onStop: options.onStop === true,
+      })
+      if (left === null) throw new Error(`Envoy does not answer at ${options.envoyAdminSocket}.`)
+      if (left > 0) throw new Error(`${left} calls were still in flight.`)
+    })
+}
+
+const MEMORY_UNITS = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, '': 1 } as const
+
+/** Bytes; `cgroup` for the limit of the container in which Envoy will run. */
+function memorySize(text: string): number | 'cgroup' {
+  if (text === 'cgroup') return text
+  const [, digits, unit] = /^(\d{1,15})(KiB|MiB|GiB|)$/.exec(text) ?? []
+  if (digits === undefined || Number(digits) === 0)
+    throw new InvalidArgumentError('must be a size such as 2GiB or 512MiB, or cgroup')
+  return Number(digits) * MEMORY_UNITS[unit as keyof typeof MEMORY_UNITS]
 }
 
 function addKill(program: Command): void {

@@ -23,7 +23,8 @@ export interface BootFacts {
   readonly echo_origin: string | null
   /** PEM bundle that upstream certificates are checked against. */
   readonly trusted_ca_file: string
-  readonly heap_limit_bytes: number
+  /** Null: Envoy reads the memory limit of its own container. */
+  readonly heap_limit_bytes: number | null
   /** How long a processor may take for one answer; tests that make it silent set it. */
   readonly message_timeout_ms?: number
 }
@@ -249,6 +250,8 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
   return {
     envoy_admin_socket: facts.envoy_admin_socket,
     heap_limit_bytes: facts.heap_limit_bytes,
+    container_memory: facts.heap_limit_bytes === null ? true : null,
+    memory_monitor: `envoy.resource_monitors.${facts.heap_limit_bytes === null ? 'cgroup_memory' : 'fixed_heap'}`,
     connections_limit: CONNECTIONS_LIMIT,
     proxy_host: settings.proxyHost,
     // `::` means all addresses of both families, as it does for the admin service.

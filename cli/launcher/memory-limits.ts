@@ -11,7 +11,10 @@ export function memoryLimits(): { readonly envoy_bytes: number; readonly valkey_
   const constrained = process.constrainedMemory()
   const total = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem()
   return {
-    envoy_bytes: Math.max(LEAST_BYTES, Math.floor(total * ENVOY_SHARE)),
+    envoy_bytes: envoyHeapBytes(total),
     valkey_bytes: Math.max(LEAST_BYTES, Math.floor(total * VALKEY_SHARE)),
   }
 }
+
+export const envoyHeapBytes = (host_bytes: number): number =>
+  Math.max(LEAST_BYTES, Math.floor(host_bytes * ENVOY_SHARE))
