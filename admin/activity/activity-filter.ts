@@ -2,6 +2,7 @@ import { type Static, type TObject, Type } from 'typebox'
 import { type ActivityEntry, DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
 import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
+import { type Reason, REASONS } from '../../core/reasons.ts'
 import { TimeText } from '../http/common-schemas.ts'
 import type { Issue } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
@@ -15,6 +16,7 @@ export const FILTER_QUERY = {
   agent_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   integration_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   decision: Type.Optional(Type.Enum([...DECISIONS])),
+  reason: Type.Optional(Type.Enum(Object.keys(REASONS) as Reason[])),
   request_id: Type.Optional(
     Type.String({
       minLength: 1,

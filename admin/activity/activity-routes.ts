@@ -8,6 +8,7 @@ import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts
 import { type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { FILTER_QUERY, type FilterQuery, readFilter } from './activity-filter.ts'
 import { ActivityView, activityView } from './activity-view.ts'
+import { countRoutes } from './count-routes.ts'
 import { type ExportFormat, exportActivity } from './export-activity.ts'
 import { findEntry } from './find-entry.ts'
 import { COUNTS_MAX_AGE_MINUTES, readRefusalCounts } from './read-refusal-counts.ts'
@@ -88,6 +89,7 @@ export const activityRoutes: readonly Route[] = [
     answers: { 200: ListOf(CountView) },
     handle: (call) => counts(call, null),
   }),
+  ...countRoutes,
   defineRoute({
     method: 'GET',
     path: '/admin/activity/:id',

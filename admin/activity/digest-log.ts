@@ -10,6 +10,8 @@ import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import { alertOfEntry } from '../alerts/alert-of-entry.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import type { RequestLoad } from '../context/request-load.ts'
+import { ActivityTally } from './activity-tally.ts'
+import { COMBINATIONS_PER_BUCKET, COMBINATIONS_PER_DAY } from './count-buckets.ts'
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 
 /**
@@ -51,10 +53,13 @@ export async function digestLog(
   const last = rows.at(-1)?.place
   if (last === undefined) return { kind: 'digested', position, has_more: false }
   const findings: Findings = { alerts: [], kills: [] }
+  const counts = new ActivityTally()
   let lines = ''
   await load.each(rows, (row) => {
     const isNew = comparePlaces(row.place, reported) > 0
-    lines += row.isBlock ? lineOfBlock(row) : lineOfEntry(row, isNew ? findings : null)
+    lines += row.isBlock
+      ? lineOfBlock(row, counts)
+      : lineOfEntry(row, isNew ? findings : null, counts)
   })
   const { alerts, kills } = findings
   const digested = await runScript(
@@ -65,9 +70,20 @@ export async function digestLog(
       REDIS_KEYS.activityDigest(organization_id),
       REDIS_KEYS.activityIndexes(organization_id),
       REDIS_KEYS.activityIndex(organization_id, ''),
+      REDIS_KEYS.activityCounts(organization_id, ''),
+      REDIS_KEYS.activityCountBuckets(organization_id),
       ...alertKeys(organization_id),
     ],
-    [position, last, organization_id, lines, alerts.length > 0 ? JSON.stringify(alerts) : ''],
+    [
+      position,
+      last,
+      organization_id,
+      lines,
+      alerts.length > 0 ? JSON.stringify(alerts) : '',
+      counts.lines(),
+      COMBINATIONS_PER_BUCKET,
+      COMBINATIONS_PER_DAY,
+    ],
   )
   if (digested === 1)
     for (const { method, propagation_ms } of kills) metrics.killed(method, propagation_ms)
@@ -85,6 +101,8 @@ export async function readDigestPlace(
     REDIS_KEYS.activityDigest(organization_id),
     REDIS_KEYS.activityIndexes(organization_id),
     REDIS_KEYS.activityIndex(organization_id, ''),
+    REDIS_KEYS.activityCounts(organization_id, ''),
+    REDIS_KEYS.activityCountBuckets(organization_id),
   ] as const
   const answer = await runScript(redis, 'renew-activity-index', keys, [INDEX_FORM])
   const [position = '0-0', reported = '0-0'] = answer as string[]
@@ -92,14 +110,19 @@ export async function readDigestPlace(
 }
 
 /** Its writer has computed what the indexes need, and a block has no entry that anybody is alerted of. */
-function lineOfBlock(row: LogRow): string {
-  const { names, requests } = row.summary
+function lineOfBlock(row: LogRow, counts: ActivityTally): string {
+  const { names, alike, requests } = row.summary
+  if (alike === '')
+    for (const { text } of row.entries())
+      counts.addEntry(msOfPlace(row.place), JSON.parse(text) as ActivityEntry)
+  else counts.addBlock(msOfPlace(row.place), names, alike)
   return `${row.place}${names === '' ? '' : `\t${names}`}${requests === '' ? '' : `\t=${requests}`}\n`
 }
 
-function lineOfEntry(row: LogRow, findings: Findings | null): string {
+function lineOfEntry(row: LogRow, findings: Findings | null, counts: ActivityTally): string {
   const entry = readEntry(row)
   if (entry === null) return ''
+  counts.addEntry(msOfPlace(row.place), entry)
   const names = indexesOf(entry).filter(isPlain)
   const { request_id } = entry
   if (findings !== null) report(entry, row.place, findings)

@@ -1,5 +1,7 @@
+import { msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { MINUTE_S, MINUTES_KEPT_S } from './count-buckets.ts'
 
 /** Of a store that has a limit, the logs take at most this share, so that kills and keys have room (threat model, rule 21). */
 const SHARE_OF_STORE = 0.5
@@ -7,6 +9,7 @@ const SHARE_OF_STORE = 0.5
 const SAMPLES = 20
 /** Trimmed to slightly below the budget, so that it is not trimmed with every entry. */
 const TRIM_TO = 0.95
+const BUCKETS_PER_COMMAND = 200
 
 export interface Retention {
   readonly max_bytes: number
@@ -36,6 +39,7 @@ export async function keepWithinBudget(
       await redis.xtrim(key, 'MAXLEN', '~', keep)
     }
     await trimIndexes(redis, organization_id)
+    await trimCounts(redis, organization_id, now_ms)
   }
 }
 
@@ -67,6 +71,34 @@ async function trimIndexes(redis: RedisClient, organization_id: string): Promise
       ],
       [oldest[0], name],
     )
+}
+
+/** Counts of a time that the log no longer holds, and those by the minute when they are old. */
+async function trimCounts(
+  redis: RedisClient,
+  organization_id: string,
+  now_ms: number,
+): Promise<void> {
+  const [oldest] = await redis.xrange(REDIS_KEYS.activity(organization_id), '-', '+', 'COUNT', 1)
+  const buckets = REDIS_KEYS.activityCountBuckets(organization_id)
+  const oldest_s = oldest === undefined ? now_ms / 1000 : msOfPlace(oldest[0]) / 1000
+  const minutes_s = now_ms / 1000 - MINUTES_KEPT_S
+  const ended = await redis.zrangebyscore(
+    buckets,
+    '-inf',
+    Math.floor(Math.max(oldest_s, minutes_s)),
+    'WITHSCORES',
+  )
+  const over = ended.filter((bucket, at) => {
+    const end_s = Number(ended[at + 1])
+    if (at % 2 === 1) return false
+    return end_s <= oldest_s || (end_s <= minutes_s && bucket.startsWith(`${MINUTE_S}:`))
+  })
+  for (let at = 0; at < over.length; at += BUCKETS_PER_COMMAND) {
+    const some = over.slice(at, at + BUCKETS_PER_COMMAND)
+    await redis.unlink(some.map((bucket) => REDIS_KEYS.activityCounts(organization_id, bucket)))
+    await redis.zrem(buckets, ...some)
+  }
 }
 
 async function bytesOf(redis: RedisClient, organization_id: string): Promise<number> {

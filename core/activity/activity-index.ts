@@ -6,9 +6,10 @@ export const INDEXED_MEMBERS = {
   agent_id: 'a',
   integration_id: 'i',
   decision: 'd',
+  reason: 'w',
 } as const
 /** Changes with the format of the indexes; indexes of another format are rebuilt from the log. */
-export const INDEX_FORM = 2
+export const INDEX_FORM = 3
 export type IndexedMember = keyof typeof INDEXED_MEMBERS
 
 /** The index that holds the hashes of request ids (core/activity/request-hash.ts). */

@@ -39,9 +39,10 @@ export class LogRow {
     return { blocks: Number(blocks), packed: Number(packed) }
   }
 
-  /** For a block: its indexes and the hashes of its request ids, as core/activity/pack-block.ts writes them. */
-  get summary(): { readonly names: string; readonly requests: string } {
-    return { names: this.#text('i'), requests: this.#text('r') }
+  /** For a block: its indexes, its entries that are alike, and the hashes of its request ids (core/activity/pack-block.ts). */
+  get summary(): { readonly names: string; readonly alike: string; readonly requests: string } {
+    const [names = '', alike = ''] = this.#text('i').split('\n')
+    return { names, alike, requests: this.#text('r') }
   }
 
   /** In the order of the log. @throws if a block cannot be read */

@@ -22,7 +22,10 @@ export interface PackedBlock {
   readonly count: number
   /** `<count> <oldest> <newest>`: the times, in ms, at which its entries were made. */
   readonly head: string
-  /** `<count>:<name>` of each index that contains entries of the block, separated by tabs. */
+  /**
+   * `<count>:<name>` of each index that contains entries of the block, separated by tabs; after a line feed
+   * `<count> <minute> <positions of its names in that list>` of the entries that share all of them, separated by tabs.
+   */
   readonly names: string
   /** The hashes of the request ids. */
   readonly requests: string
@@ -32,16 +35,25 @@ export interface PackedBlock {
 /** Compresses entries, and computes what the indexes need, so that the block need not be expanded for them. */
 export function packBlock(texts: readonly string[]): PackedBlock {
   const counts = new Map<string, number>()
+  const alike = new Map<string, { count: number; readonly names: readonly string[] }>()
   let requests = ''
   let oldest_ms = Infinity
   let newest_ms = 0
   for (const text of texts) {
+    const own: string[] = []
     for (const member of MEMBERS) {
       const value = memberOf(text, member)
       if (value === null) continue
       const name = indexName(member, value)
-      if (isPlain(name)) counts.set(name, (counts.get(name) ?? 0) + 1)
+      if (!isPlain(name)) continue
+      counts.set(name, (counts.get(name) ?? 0) + 1)
+      own.push(name)
     }
+    const minute = memberOf(text, 'timestamp')?.slice(0, MINUTE_LENGTH) ?? ''
+    const key = `${minute}\t${own.join('\t')}`
+    const same = alike.get(key)
+    if (same === undefined) alike.set(key, { count: 1, names: [minute, ...own] })
+    else same.count++
     const request_id = memberOf(text, 'request_id')
     if (request_id !== null) requests += requestHash(request_id)
     const made_ms = timeOfActivityId(memberOf(text, 'id') ?? '') ?? 0
@@ -55,7 +67,7 @@ export function packBlock(texts: readonly string[]): PackedBlock {
   return {
     count: texts.length,
     head: `${texts.length} ${oldest_ms} ${newest_ms}`,
-    names: [...counts].map(([name, count]) => `${count}:${name}`).join('\t'),
+    names: `${[...counts].map(([name, count]) => `${count}:${name}`).join('\t')}\n${writeAlike([...counts.keys()], [...alike.values()])}`,
     requests,
     block: Buffer.concat([Buffer.of(BLOCK_FORM), compressed]),
   }
@@ -63,18 +75,36 @@ export function packBlock(texts: readonly string[]): PackedBlock {
 
 const MEMBERS = Object.keys(INDEXED_MEMBERS) as readonly IndexedMember[]
 
+/** `2026-01-31T12:00` */
+const MINUTE_LENGTH = 16
+
+const writeAlike = (
+  names: readonly string[],
+  alike: readonly { readonly count: number; readonly names: readonly string[] }[],
+): string => {
+  const positions = new Map(names.map((name, at) => [name, at]))
+  return alike
+    .map(({ count, names: [minute = '', ...own] }) =>
+      [count, minute || '-', ...own.map((name) => positions.get(name))].join(' '),
+    )
+    .join('\t')
+}
+
 /** A name with one of these characters would break the list. */
 const isPlain = (name: string): boolean => !/[\t\n]/.test(name)
 
 /**
  * The value of a member of an entry; null if it is absent or not a string. `data` is the last member of an entry, and strings
- * have no unescaped quotes, so the first match is the member of the entry itself. Parsing each entry took longer than
+ * have no unescaped quotes, so the first match before `data` is the member of the entry itself. Parsing each entry took longer than
  * compressing it.
  */
-function memberOf(text: string, member: IndexedMember | 'id' | 'request_id'): string | null {
+function memberOf(
+  text: string,
+  member: IndexedMember | 'id' | 'request_id' | 'timestamp',
+): string | null {
   const opening = `"${member}":"`
   const at = text.indexOf(opening)
-  if (at < 0) return null
+  if (at < 0 || text.lastIndexOf('"data":{', at) >= 0) return null
   const begin = at + opening.length
   const end = text.indexOf('"', begin)
   const value = text.slice(begin, end)

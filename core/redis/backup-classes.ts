@@ -44,6 +44,8 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   activityDigest: 'removed',
   activityIndex: 'removed',
   activityIndexes: 'removed',
+  activityCounts: 'removed',
+  activityCountBuckets: 'removed',
   activityBudget: 'live',
   activityLeader: 'live',
   anomalyLeader: 'live',

@@ -226,6 +226,19 @@ export const REDIS_KEY_ROWS = {
     type: 'set',
     holds: 'Names of the indexes of an organization',
   },
+  activityCounts: {
+    kind: 'activity-counts',
+    of: ['organization_id', 'bucket'],
+    type: 'hash',
+    holds:
+      'Bucket `<seconds>:<start in s since 1970>`: number of a combination → its entries in that time, `<number>+` → calls that they stand for in addition. Bucket `names:<day since 1970>`: `<agent_id> <integration_id> <event> <decision> <reason>` → its number on that day. `-` stands for none, `*` for those beyond the bound.',
+  },
+  activityCountBuckets: {
+    kind: 'activity-count-buckets',
+    of: ['organization_id'],
+    type: 'sorted set',
+    holds: 'Buckets of the counts, scored by their end in s since 1970',
+  },
   activityBudget: {
     kind: 'activity-budget',
     of: [],

@@ -1,0 +1,17 @@
+/**
+ * Entries are counted in buckets of two lengths: by the minute for charts of the last hours, and by the quarter of an hour for
+ * as long as the log holds them.
+ */
+export const MINUTE_S = 60
+export const QUARTER_S = 900
+export const DAY_S = 86_400
+/** Counts by the minute are kept a day and a bit, so that a chart of a day can have any step. */
+export const MINUTES_KEPT_S = 25 * 3600
+
+/**
+ * A combination is an agent, an API, an event, a decision and a reason. A store keeps a count in about 8 bytes, so a bucket
+ * takes at most 4 kB. Beyond this number, entries are counted without agent and API.
+ */
+export const COMBINATIONS_PER_BUCKET = 400
+/** A name takes about 120 bytes. */
+export const COMBINATIONS_PER_DAY = 5_000
