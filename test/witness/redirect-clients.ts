@@ -3,6 +3,7 @@ import { copyFileSync, existsSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { chromium } from 'playwright-core'
 import { fromRoot } from '../../core/root.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { runWith } from './run-with.ts'
@@ -114,6 +115,34 @@ const javaLines = ({ headers, redirects, jars }: Order): string =>
 const java = (client: string): Client =>
   onInput('java', [join(CLIENTS, 'Redirects.java'), client], javaLines)
 
+/** `fetch` of a page of the gateway's origin, as a page that an API serves through the gateway can call it. */
+const browser: Client = async ({ headers, redirects, references, jars }) => {
+  const executablePath = process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium'
+  const chrome = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] })
+  const visit = async (urls: readonly string[]): Promise<void> => {
+    const page = await (await chrome.newContext()).newPage()
+    await page.goto(new URL(urls[0] ?? '').origin)
+    // Chromium limits the redirects of a fetch, but not its time.
+    const call = (one: readonly [string, Readonly<Record<string, string>>]): Promise<unknown> =>
+      page.evaluate(
+        ([url, given]) =>
+          fetch(url, { headers: given, signal: AbortSignal.timeout(10_000) })
+            .then((answer) => answer.text())
+            .catch(() => null),
+        one,
+      )
+    for (const url of urls) await call([url, headers])
+    await page.context().close()
+  }
+  try {
+    await visit([...redirects, ...references])
+    for (const urls of jars) await visit(urls)
+    return `Chromium ${chrome.version()}`
+  } finally {
+    await chrome.close()
+  }
+}
+
 export const redirectClients: Readonly<Record<string, Client>> = {
   curl: onArguments(
     'curl',
@@ -160,4 +189,5 @@ export const redirectClients: Readonly<Record<string, Client>> = {
   ruby: onInput('ruby', [join(CLIENTS, 'redirects.rb')]),
   php: onInput('php', [join(CLIENTS, 'redirects.php')]),
   perl: onInput('perl', [join(CLIENTS, 'redirects.pl')]),
+  chromium: browser,
 }
