@@ -6,7 +6,7 @@ import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import { digestLog, readDigestPlace } from './digest-log.ts'
+import { type DigestPlace, digestLog, readDigestPlace } from './digest-log.ts'
 import { tellFloods } from './tell-floods.ts'
 import { keepWithinBudget, type Retention } from './log-budget.ts'
 
@@ -53,7 +53,7 @@ export function startActivityWorker(parts: ActivityWorkerParts): () => Promise<v
 async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<void> {
   const { redis, log, nowMs, now } = parts
   const due = { notices: 0, budget: 0, floods: 0 }
-  let leadsUntil_ms = 0
+  let led: Led = { until_ms: 0, organization_ids: [], places: new Map() }
   const failing = new Set<string>()
   let sending: Promise<unknown> | null = null
   /** One failing job must not stop the others; its first failure is logged. */
@@ -71,19 +71,20 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
   }
   while (!stopped.aborted) {
     let pause_ms = RENEWAL_MS
-    const organization_ids = await attempt('electing the leader for the activity log', async () => {
-      if (nowMs() >= leadsUntil_ms) {
-        const asked_ms = nowMs()
-        if (!(await leads(parts))) return null
-        leadsUntil_ms = asked_ms + RENEWAL_MS
-      }
-      return await redis.hkeys(REDIS_KEYS.organizations)
+    const isLeader = await attempt('electing the leader for the activity log', async () => {
+      if (nowMs() < led.until_ms) return true
+      const asked_ms = nowMs()
+      if (!(await leads(parts))) return null
+      const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
+      led = { until_ms: asked_ms + RENEWAL_MS, organization_ids, places: new Map() }
+      return true
     })
-    if (organization_ids !== null) {
+    if (isLeader === true) {
+      const { organization_ids, places } = led
       const has_more = await Promise.all(
         organization_ids.map((organization_id) =>
           attempt(`indexing the activity log of ${organization_id}`, () =>
-            digestNext(parts, organization_id, stopped),
+            digestNext(parts, organization_id, places, stopped),
           ),
         ),
       )
@@ -120,6 +121,13 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     await redis.del(REDIS_KEYS.activityLeader).catch(() => undefined)
 }
 
+/** What a leader knows until it renews its leadership. */
+interface Led {
+  readonly until_ms: number
+  readonly organization_ids: readonly string[]
+  readonly places: Map<string, DigestPlace>
+}
+
 async function leads({ redis, name }: ActivityWorkerParts): Promise<boolean> {
   const key = REDIS_KEYS.activityLeader
   if ((await redis.set(key, name, 'PX', LEADERSHIP_MS, 'NX')) === 'OK') return true
@@ -132,16 +140,22 @@ async function leads({ redis, name }: ActivityWorkerParts): Promise<boolean> {
 async function digestNext(
   parts: ActivityWorkerParts,
   organization_id: string,
+  places: Led['places'],
   stopped: AbortSignal,
 ): Promise<boolean> {
   const { redis, load, nowMs } = parts
   const end_ms = nowMs() + DIGEST_MS
-  let place = await readDigestPlace(redis, organization_id)
+  let place = places.get(organization_id) ?? (await readDigestPlace(redis, organization_id))
+  // Kept only if what follows succeeds.
+  places.delete(organization_id)
   for (;;) {
     const digested = await digestLog(parts, organization_id, place)
-    if (digested.kind === 'overtaken' || !digested.has_more) return false
-    if (stopped.aborted || nowMs() > end_ms) return true
+    if (digested.kind === 'overtaken') return false
     place = { ...place, position: digested.position }
+    if (!digested.has_more || stopped.aborted || nowMs() > end_ms) {
+      places.set(organization_id, place)
+      return digested.has_more
+    }
     await load.quiet()
   }
 }

@@ -1,9 +1,9 @@
-import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { PlacedText } from '../../core/activity/log-row.ts'
 import { AnomalyModel, type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import type { Incident } from '../../core/anomaly/incident.ts'
 import { type ObservedCall, observedCall } from '../../core/anomaly/observed-call.ts'
+import { type ObservedEntry, readObserved } from '../../core/anomaly/read-observed.ts'
 import { isAfter, STATE_FORM, type StoredPosition, type StoredScope } from './stored-scope.ts'
 
 /** The clock of an edge may be ahead of the store's by so much; what claims to be later is of that time. */
@@ -11,7 +11,7 @@ const AHEAD_MAX_MS = 5000
 
 export interface StreamEntry {
   readonly position: string
-  readonly entry: ActivityEntry
+  readonly entry: ObservedEntry
 }
 
 /** The model of one organization and the position in its log up to which it has learned. */
@@ -70,7 +70,7 @@ export class OrganizationAnalysis {
     return { form: STATE_FORM, position: this.#position, tick_ms: this.model.tick_ms }
   }
 
-  #take(position: string, entry: ActivityEntry): void {
+  #take(position: string, entry: ObservedEntry): void {
     if (entry.event === 'agent_reactivated' && entry.agent_id !== null)
       this.#calmDown(entry.agent_id, position)
     const call = observedCall(entry)
@@ -106,7 +106,7 @@ export class OrganizationAnalysis {
 }
 
 /** The entry's own time, which spreads what an edge wrote late; never ahead of the store's clock. */
-function timeOf(position: string, entry: ActivityEntry): number {
+function timeOf(position: string, entry: ObservedEntry): number {
   const stored_ms = Number(position.split('-')[0])
   const made_ms = Date.parse(entry.timestamp)
   return Number.isNaN(made_ms) ? stored_ms : Math.min(made_ms, stored_ms + AHEAD_MAX_MS)
@@ -115,7 +115,7 @@ function timeOf(position: string, entry: ActivityEntry): number {
 /** An entry of the log as the analyser reads it; null if it is not a valid entry. */
 export function readPlaced({ place, text }: PlacedText): StreamEntry | null {
   try {
-    return { position: place, entry: JSON.parse(text) as ActivityEntry }
+    return { position: place, entry: readObserved(text) }
   } catch {
     return null
   }

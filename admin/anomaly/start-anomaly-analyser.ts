@@ -21,6 +21,8 @@ import { BEGINNING, POSITION_FIELD } from './stored-scope.ts'
 const ROWS_MAX = 200
 const ENTRIES_MAX = 300
 const POLL_MS = 500
+/** The lease and the list of organizations are renewed this often; in the meantime a round only asks each log for new rows. */
+const RENEWAL_MS = ANALYSER_LEASE_MS / 5
 /**
  * Between two rounds of storing all that changed, 8 kB a scope: rarely, since the log of a minute is soon read again. A
  * backlog is stored when it was read.
@@ -79,6 +81,7 @@ class Analyser {
   readonly #parts: AnomalyParts
   readonly #store: AnomalyStore
   #organizations = new Map<string, Analysed>()
+  #organization_ids: readonly string[] = []
   #held_ms = Number.NEGATIVE_INFINITY
   #save_ms = 0
   #is_behind = false
@@ -93,20 +96,17 @@ class Analyser {
     while (!stopped.aborted) {
       let pause_ms = POLL_MS
       try {
-        const lease = await this.#store.hold()
-        // Another process may have stored state that this one has not read.
-        if (lease !== 'renewed') this.#organizations.clear()
-        this.#held_ms = performance.now()
-        if (lease === 'not ours') pause_ms = ANALYSER_LEASE_MS / 5
+        if (!(await this.#holdsLease())) pause_ms = RENEWAL_MS
         else pause_ms = (await this.#round(stopped)) ? 0 : POLL_MS
         isWell = true
       } catch (error) {
         // Entries since the last stored state are read again, by this process or another.
         this.#organizations.clear()
+        this.#held_ms = Number.NEGATIVE_INFINITY
         if (isWell && !stopped.aborted)
           this.#parts.log.warn({ err: error }, 'analysing traffic failed; it will be retried')
         isWell = false
-        pause_ms = ANALYSER_LEASE_MS / 5
+        pause_ms = RENEWAL_MS
       }
       await wait(pause_ms, undefined, { signal: stopped }).catch(() => undefined)
       if (pause_ms === 0) await this.#parts.load.quiet()
@@ -114,13 +114,23 @@ class Analyser {
     await this.#end().catch(() => undefined)
   }
 
+  async #holdsLease(): Promise<boolean> {
+    if (performance.now() - this.#held_ms < RENEWAL_MS) return true
+    const lease = await this.#store.hold()
+    // Another process may have stored state that this one has not read.
+    if (lease !== 'renewed') this.#organizations.clear()
+    if (lease === 'not ours') return false
+    this.#held_ms = performance.now()
+    this.#organization_ids = await this.#parts.redis.hkeys(REDIS_KEYS.organizations)
+    for (const known of this.#organizations.keys())
+      if (!this.#organization_ids.includes(known)) this.#organizations.delete(known)
+    return true
+  }
+
   /** Continues reading every log, scores, and stores the state periodically. Returns whether any log has more entries. */
   async #round(stopped: AbortSignal): Promise<boolean> {
-    const organization_ids = await this.#parts.redis.hkeys(REDIS_KEYS.organizations)
-    for (const known of this.#organizations.keys())
-      if (!organization_ids.includes(known)) this.#organizations.delete(known)
     let has_more = false
-    for (const organization_id of organization_ids) {
+    for (const organization_id of this.#organization_ids) {
       if (stopped.aborted) return false
       has_more = (await this.#readOn(organization_id)) || has_more
     }
@@ -136,7 +146,7 @@ class Analyser {
 
   /** A process that yields to many requests, or kills several agents in one round, may take longer than the lease lasts. */
   async #keepLease(): Promise<void> {
-    if (performance.now() - this.#held_ms < ANALYSER_LEASE_MS / 5) return
+    if (performance.now() - this.#held_ms < RENEWAL_MS) return
     if ((await this.#store.hold()) !== 'renewed') throw new Error(TAKEN_OVER)
     this.#held_ms = performance.now()
   }

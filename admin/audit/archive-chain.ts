@@ -22,10 +22,12 @@ import {
 } from '../../core/activity/archive-head.ts'
 import {
   type ArchiveKey,
+  type ArchiveLine,
   CHAIN_START,
   readArchiveLine,
-  writeArchiveLine,
+  writeArchiveLines,
 } from '../../core/activity/archive-line.ts'
+import { msOfPlace } from '../../core/activity/log-place.ts'
 import { listHourFiles } from '../../core/activity/list-hour-files.ts'
 import { compressHour, removeUnfinished } from './compress-hour.ts'
 import { lastLineOfGzip } from './last-line-of-gzip.ts'
@@ -33,12 +35,8 @@ import { lastLineOfGzip } from './last-line-of-gzip.ts'
 const HOUR_MS = 3_600_000
 /** An entry has 33 kB at most; the last line is looked for in this much of a file's end. */
 const TAIL_BYTES = 1 << 20
-
-export interface NewLine {
-  readonly n: number
-  readonly place: string
-  readonly entry_text: string
-}
+/** Lines that are hashed between two requests: a millisecond or two. */
+const STEP = 250
 
 /** The archive of one organization on disk. What the files say is the truth; it is read when the chain is opened. */
 export class ArchiveChain {
@@ -96,16 +94,20 @@ export class ArchiveChain {
 
   /**
    * Appends lines and makes them last, then notes the new end. One call at a time.
+   * @param giveWay is awaited after each step of the computation
    * @throws (rejects) when somebody else has written to the file meanwhile; the chain must be opened again then
    */
-  async append(lines: readonly NewLine[]): Promise<void> {
+  async append(
+    lines: readonly ArchiveLine[],
+    giveWay: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<void> {
     // Made with the first line: a folder without a head says that somebody has emptied it.
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
     for (let from = 0; from < lines.length; ) {
-      const file = fileOf(lines[from]?.place ?? '')
+      const hour = hourOf(lines[from])
       let to = from
-      while (to < lines.length && fileOf(lines[to]?.place ?? '') === file) to++
-      await this.#appendTo(file, lines.slice(from, to))
+      while (to < lines.length && hourOf(lines[to]) === hour) to++
+      await this.#appendTo(fileOf(hour), lines.slice(from, to), giveWay)
       from = to
     }
     this.#writeHead()
@@ -177,18 +179,21 @@ export class ArchiveChain {
     }
   }
 
-  async #appendTo(file: string, lines: readonly NewLine[]): Promise<void> {
-    let { mac, n } = this.#head
-    let text = ''
-    let place = this.#place
-    for (const line of lines) {
-      const written = writeArchiveLine(line, this.#key, mac)
-      text += `${written.text}\n`
+  async #appendTo(
+    file: string,
+    lines: readonly ArchiveLine[],
+    giveWay: () => Promise<void>,
+  ): Promise<void> {
+    const { n, place } = lines.at(-1) ?? { n: this.#head.n, place: this.#place }
+    let { mac } = this.#head
+    const parts: Buffer[] = []
+    for (let at = 0; at < lines.length; at += STEP) {
+      const written = writeArchiveLines(lines.slice(at, at + STEP), this.#key, mac)
+      parts.push(written.bytes)
       mac = written.mac
-      n = line.n
-      place = line.place
+      await giveWay()
     }
-    const bytes = Buffer.from(text, 'utf8')
+    const bytes = Buffer.concat(parts)
     const handle = await open(join(this.#folder, file), 'a', 0o600)
     try {
       const { size } = await handle.stat()
@@ -257,6 +262,9 @@ function lastLineIn(text: string | null, file: string): { n: number; place: stri
   return line
 }
 
-/** The hour in which the store took the entry. */
-const fileOf = (place: string): string =>
-  `${new Date(Number(place.slice(0, place.indexOf('-')))).toISOString().slice(0, 13)}.ndjson`
+/** The hour in which the store took the entry, as a number since 1970. */
+const hourOf = (line: ArchiveLine | undefined): number =>
+  Math.floor(msOfPlace(line?.place ?? '0-0') / HOUR_MS)
+
+const fileOf = (hour: number): string =>
+  `${new Date(hour * HOUR_MS).toISOString().slice(0, 13)}.ndjson`

@@ -4,11 +4,15 @@ import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { archiveKeys, type ArchiveRoots } from '../../core/activity/archive-line.ts'
+import {
+  type ArchiveLine,
+  archiveKeys,
+  type ArchiveRoots,
+} from '../../core/activity/archive-line.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import { readLog } from '../../core/activity/read-log.ts'
-import { entriesAfter } from '../../core/activity/entries-after.ts'
-import type { PlacedText } from '../../core/activity/log-row.ts'
+import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
+import type { PlacedBytes } from '../../core/activity/log-row.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
 import type { AlertCause } from '../../core/alerts/alert.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
@@ -19,18 +23,18 @@ import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-ke
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import { ArchiveChain, type NewLine } from './archive-chain.ts'
+import { ArchiveChain } from './archive-chain.ts'
 import { readUnarchived } from './read-unarchived.ts'
 
-/** Rows of one read, and how many of their entries are archived before the next organization. */
+/** Rows of one read, and how many of their entries are archived in one write, before the next organization. */
 const ROWS_MAX = 200
 const BATCH = 1_000
-/** Entries of one write, and of one step between two requests. */
-const STEP = 250
 const IDLE_MS = 500
 const ERROR_PAUSE_MS = 5_000
 /** One process at a time writes to an archive; when it dies, another continues after this time. */
 const LEASE_MS = 10_000
+/** The lease and the list of organizations are renewed this often. */
+const RENEWAL_MS = LEASE_MS / 5
 const RETENTION_INTERVAL_MS = 60_000
 const SPACE_INTERVAL_MS = 2_000
 const LAG_INTERVAL_MS = 5_000
@@ -72,6 +76,8 @@ class Archiver {
   #chains = new Map<string, ArchiveChain>()
   #folder = ''
   #archive_id = ''
+  #organization_ids: readonly string[] = []
+  #held_until_ms = Number.NEGATIVE_INFINITY
   /** Organizations whose last attempt has failed. */
   readonly #broken = new Set<string>()
   #retention_due_ms = 0
@@ -117,6 +123,7 @@ class Archiver {
       } catch (error) {
         // The files are authoritative; they are read again.
         this.#chains = new Map()
+        this.#held_until_ms = Number.NEGATIVE_INFINITY
         pause_ms = ERROR_PAUSE_MS
         if (isWell)
           log.error({ err: error }, 'archiving the activity log failed; it will be retried')
@@ -132,9 +139,19 @@ class Archiver {
   }
 
   async #mayWrite(): Promise<boolean> {
-    const { redis, name } = this.#parts
+    const { redis, nowMs } = this.#parts
     if (this.#archive_id === '') await this.#open()
     if (this.#roots?.primary_id !== this.#parts.ring.primary_id) await this.#readKeys()
+    if (nowMs() < this.#held_until_ms) return true
+    const asked_ms = nowMs()
+    if (!(await this.#takeLease())) return false
+    this.#organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
+    this.#held_until_ms = asked_ms + RENEWAL_MS
+    return true
+  }
+
+  async #takeLease(): Promise<boolean> {
+    const { redis, name } = this.#parts
     const lock = REDIS_KEYS.archiveWriter(this.#archive_id)
     if ((await redis.set(lock, name, 'PX', LEASE_MS, 'NX')) === 'OK') return true
     if ((await redis.get(lock)) !== name) return false
@@ -163,9 +180,9 @@ class Archiver {
 
   /** Returns whether any log has more entries. */
   async #archiveAll(): Promise<boolean> {
-    const { redis, log } = this.#parts
+    const { log } = this.#parts
     let hasMore = false
-    for (const organization_id of await redis.hkeys(REDIS_KEYS.organizations))
+    for (const organization_id of this.#organization_ids)
       try {
         hasMore = (await this.#archive(organization_id)) || hasMore
         this.#broken.delete(organization_id)
@@ -190,13 +207,9 @@ class Archiver {
     const read = await readUnarchived(redis, organization_id, chain.place, ROWS_MAX)
     const rows = takeRows(read.rows, BATCH)
     if (rows.length === 0) return false
-    const entries = [...entriesAfter(chain.place, rows)]
+    const entries = entryBytesAfter(chain.place, rows)
     const missing = Math.max(0, read.trimmed - chain.head.n)
-    for (let at = 0; at < entries.length; at += STEP) {
-      const gap = at === 0 ? missing : 0
-      await chain.append(linesOf(entries.slice(at, at + STEP), chain.head.n, gap))
-      await load.quiet()
-    }
+    await chain.append(linesOf(entries, chain.head.n, missing), () => load.quiet())
     this.#places.set(organization_id, chain.place)
     const { n, mac } = chain.head
     await redis.hset(REDIS_KEYS.archiveHeads(this.#archive_id), organization_id, `${n} ${mac}`)
@@ -335,8 +348,8 @@ class Archiver {
 }
 
 /** Entries that were gone before they could be archived are said to be missing, so that they are not taken for removed. */
-function linesOf(entries: readonly PlacedText[], last_n: number, missing: number): NewLine[] {
-  const lines: NewLine[] = []
+function linesOf(entries: readonly PlacedBytes[], last_n: number, missing: number): ArchiveLine[] {
+  const lines: ArchiveLine[] = []
   let n = last_n + missing
   if (missing > 0) {
     const entry_text = JSON.stringify({ gap: { missing } })

@@ -1,6 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import { ACTIVITY_FIELD, BLOCK_FIELD } from './activity-entry.ts'
 import { placeTexts } from './place-texts.ts'
-import { unpackBlock } from './unpack-block.ts'
+import { RecentBlocks } from './recent-blocks.ts'
+import { splitLines } from './split-lines.ts'
 
 /** A row of a log, as XRANGE returns it: one entry, or a block of them. */
 export type LogReply = readonly [id: Buffer | string, fields: readonly (Buffer | string)[]]
@@ -10,6 +12,14 @@ export interface PlacedText {
   /** JSON of an entry. */
   readonly text: string
 }
+
+/** The same as bytes. */
+export interface PlacedBytes {
+  readonly place: string
+  readonly text: Buffer
+}
+
+const RECENT = new RecentBlocks()
 
 /**
  * One row of an activity log. The position of a block is that of its last entry, and its entries have the positions before it.
@@ -48,7 +58,20 @@ export class LogRow {
   /** In the order of the log. @throws if a block cannot be read */
   entries(): readonly PlacedText[] {
     if (!this.isBlock) return [{ place: this.place, text: this.#text(ACTIVITY_FIELD) }]
-    return placeTexts(this.place, unpackBlock(this.#field(BLOCK_FIELD) as Buffer))
+    return placeTexts(this.place, this.#expanded().toString('utf8').split('\n'))
+  }
+
+  /** The same for readers that copy entries without reading them. @throws if a block cannot be read */
+  entryBytes(): readonly PlacedBytes[] {
+    if (this.isBlock) return placeTexts(this.place, splitLines(inUtf8(this.#expanded())))
+    const text = this.#field(ACTIVITY_FIELD) ?? ''
+    return [
+      { place: this.place, text: inUtf8(typeof text === 'string' ? Buffer.from(text) : text) },
+    ]
+  }
+
+  #expanded(): Buffer {
+    return RECENT.expand(this.#field(BLOCK_FIELD) as Buffer)
   }
 
   #head(): readonly string[] {
@@ -65,3 +88,7 @@ export class LogRow {
     return undefined
   }
 }
+
+/** Readers of text replace invalid bytes, and a keyed hash of the bytes would then differ from one of the text. */
+const inUtf8 = (bytes: Buffer): Buffer =>
+  isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'), 'utf8')

@@ -1,17 +1,5 @@
-import { inflateRawSync } from 'node:zlib'
-import { BLOCK_BYTES_MAX, BLOCK_FORM } from './pack-block.ts'
-import { BLOCK_DICTIONARY } from './block-dictionary.ts'
+import { expandBlock } from './expand-block.ts'
 
-/**
- * The entries of a block as JSON, in the order of the log.
- * @throws if the block is damaged, or has a format that this version does not know
- */
-export function unpackBlock(block: Buffer): readonly string[] {
-  if (block[0] !== BLOCK_FORM) throw new Error(`unknown form ${block[0]} of a block of the log`)
-  return inflateRawSync(block.subarray(1), {
-    dictionary: BLOCK_DICTIONARY,
-    maxOutputLength: BLOCK_BYTES_MAX,
-  })
-    .toString('utf8')
-    .split('\n')
-}
+/** The entries of a block as JSON, in the order of the log. @throws as expandBlock does */
+export const unpackBlock = (block: Buffer): readonly string[] =>
+  expandBlock(block).toString('utf8').split('\n')

@@ -1,7 +1,7 @@
-import type { ActivityEntry } from '../activity/activity-entry.ts'
 import { isFloodEntry } from '../activity/flood-entry.ts'
 import { eventRow } from '../events.ts'
 import { isReason, REASONS } from '../reasons.ts'
+import type { ObservedEntry } from './read-observed.ts'
 
 /** The facts of a call that the anomaly model needs. */
 export interface ObservedCall {
@@ -20,7 +20,7 @@ export interface ObservedCall {
 const FIRST_ERROR_STATUS = 400
 
 /** The call of an activity entry, or null if the entry is not a call of a known agent. */
-export function observedCall(entry: ActivityEntry): ObservedCall | null {
+export function observedCall(entry: ObservedEntry): ObservedCall | null {
   if (entry.agent_id === null || isFloodEntry(entry)) return null
   if (eventRow(entry.event)?.reports_call !== true || anomalyOf(entry) === 'ignored') return null
   // A revoked or expired key may have leaked: its use says nothing about the agent.
@@ -38,10 +38,10 @@ export function observedCall(entry: ActivityEntry): ObservedCall | null {
   }
 }
 
-const anomalyOf = ({ reason }: ActivityEntry): 'denied' | 'failed' | 'ignored' | null =>
+const anomalyOf = ({ reason }: ObservedEntry): 'denied' | 'failed' | 'ignored' | null =>
   reason !== null && isReason(reason) ? REASONS[reason].anomaly : null
 
-function outcomeOf(entry: ActivityEntry): ObservedCall['outcome'] {
+function outcomeOf(entry: ObservedEntry): ObservedCall['outcome'] {
   const { decision, status } = entry
   if (anomalyOf(entry) === 'failed') return 'failed'
   if (decision === 'blocked') return 'denied'

@@ -6,7 +6,7 @@ import { hideFormerSecrets } from '../../admin/activity/hide-former-secrets.ts'
 import { checkWebhookUrl } from '../../admin/webhooks/check-webhook-url.ts'
 import { hideUrlParts, hideWebhookUrl } from '../../admin/webhooks/hide-webhook-url.ts'
 import { checkArchive } from '../../cli/doctor/check-archive.ts'
-import { writeArchiveLine } from '../../core/activity/archive-line.ts'
+import { writeArchiveLines } from '../../core/activity/archive-line.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -127,7 +127,7 @@ test('agw doctor names the files of the archive that show one, with the number o
     mkdirSync(join(folder, 'ins_1', 'org_default'), { recursive: true })
     const lines = entries.map((entry, n) => {
       const entry_text = JSON.stringify(entry)
-      return `${writeArchiveLine({ n, place: '1-0', entry_text }, key, 'start').text}\n`
+      return writeArchiveLines([{ n, place: '1-0', entry_text }], key, 'start').bytes.toString()
     })
     writeFileSync(file, lines.join(''))
     return file

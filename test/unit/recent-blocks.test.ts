@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { LogRow } from '../../core/activity/log-row.ts'
+import { packBlock } from '../../core/activity/pack-block.ts'
+import { RecentBlocks } from '../../core/activity/recent-blocks.ts'
+import { entriesAfter } from '../../core/activity/entries-after.ts'
+import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
+
+const textsOf = (n: number, count = 3): string[] =>
+  Array.from({ length: count }, (_, i) => JSON.stringify({ id: `act_${n}_${i}`, name: 'ä🤖' }))
+const blockOf = (n: number): Buffer => packBlock(textsOf(n)).block
+
+test('a block that was expanded lately is not expanded again', () => {
+  const recent = new RecentBlocks()
+  const first = recent.expand(blockOf(1))
+  assert.equal(first.toString(), textsOf(1).join('\n'))
+  assert.equal(recent.expand(blockOf(1)), first)
+})
+
+test('blocks with the same end are not mixed up', () => {
+  const recent = new RecentBlocks()
+  const block = blockOf(1)
+  recent.expand(block)
+  const damaged = Buffer.from(block)
+  damaged[2] = (damaged[2] ?? 0) ^ 0xff
+  assert.throws(() => assert.equal(recent.expand(damaged).toString(), textsOf(1).join('\n')))
+  assert.equal(recent.expand(block).toString(), textsOf(1).join('\n'))
+})
+
+test('the oldest blocks are dropped at the bound, and a block above it is not kept', () => {
+  const size = blockOf(1).length + textsOf(1).join('\n').length
+  const recent = new RecentBlocks(size * 3)
+  const first = recent.expand(blockOf(1))
+  const [, , , newest] = [2, 3, 4, 5].map((n) => recent.expand(blockOf(n)))
+  assert.equal(recent.expand(blockOf(5)), newest)
+  assert.notEqual(recent.expand(blockOf(1)), first)
+  const none = new RecentBlocks(10)
+  assert.notEqual(none.expand(blockOf(1)), none.expand(blockOf(1)))
+})
+
+test('entries as bytes are those as texts, after any position in a block', () => {
+  const fields = (n: number): [string, Buffer] => ['b', blockOf(n)]
+  const rows = [
+    new LogRow(['5-2', fields(1)]),
+    new LogRow(['6-0', ['e', textsOf(2, 1)[0] ?? '']]),
+    new LogRow(['7-0', ['e', Buffer.from(textsOf(3, 1)[0] ?? '')]]),
+    new LogRow(['7-9', fields(4)]),
+  ]
+  for (const after of ['0-0', '4-9', '5-0', '5-1'])
+    assert.deepEqual(
+      entryBytesAfter(after, rows).map(({ place, text }) => [place, text.toString()]),
+      [...entriesAfter(after, rows)].map(({ place, text }) => [place, text]),
+    )
+  assert.equal(entryBytesAfter('5-1', rows).length, 6)
+})
+
+test('bytes that are no UTF-8 are replaced as in a text', () => {
+  const [one] = new LogRow(['1-0', ['e', Buffer.from([0x7b, 0xff, 0x7d])]]).entryBytes()
+  assert.equal(one?.text.toString(), '{�}')
+  assert.equal(one?.text.length, 5)
+})
