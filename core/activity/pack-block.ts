@@ -2,6 +2,7 @@ import { deflateRawSync } from 'node:zlib'
 import { timeOfActivityId } from './activity-id.ts'
 import type { ActivityEntry } from './activity-entry.ts'
 import { indexName, INDEXED_MEMBERS, type IndexedMember } from './activity-index.ts'
+import { type AllowedLine, readAllowedLine } from './allowed-line.ts'
 import { BLOCK_DICTIONARY } from './block-dictionary.ts'
 import { requestHash } from './request-hash.ts'
 
@@ -34,32 +35,10 @@ export interface PackedBlock {
 
 /** Compresses entries, and computes what the indexes need, so that the block need not be expanded for them. */
 export function packBlock(texts: readonly string[]): PackedBlock {
+  const { alike, requests, oldest_ms, newest_ms } = digestOf(texts)
   const counts = new Map<string, number>()
-  const alike = new Map<string, { count: number; readonly names: readonly string[] }>()
-  let requests = ''
-  let oldest_ms = Infinity
-  let newest_ms = 0
-  for (const text of texts) {
-    const own: string[] = []
-    for (const member of MEMBERS) {
-      const value = memberOf(text, member)
-      if (value === null) continue
-      const name = indexName(member, value)
-      if (!isPlain(name)) continue
-      counts.set(name, (counts.get(name) ?? 0) + 1)
-      own.push(name)
-    }
-    const minute = memberOf(text, 'timestamp')?.slice(0, MINUTE_LENGTH) ?? ''
-    const key = `${minute}\t${own.join('\t')}`
-    const same = alike.get(key)
-    if (same === undefined) alike.set(key, { count: 1, names: [minute, ...own] })
-    else same.count++
-    const request_id = memberOf(text, 'request_id')
-    if (request_id !== null) requests += requestHash(request_id)
-    const made_ms = timeOfActivityId(memberOf(text, 'id') ?? '') ?? 0
-    oldest_ms = Math.min(oldest_ms, made_ms)
-    newest_ms = Math.max(newest_ms, made_ms)
-  }
+  for (const { count, names } of alike)
+    for (const name of names) counts.set(name, (counts.get(name) ?? 0) + count)
   const compressed = deflateRawSync(Buffer.from(texts.join('\n'), 'utf8'), {
     level: LEVEL,
     dictionary: BLOCK_DICTIONARY,
@@ -67,24 +46,87 @@ export function packBlock(texts: readonly string[]): PackedBlock {
   return {
     count: texts.length,
     head: `${texts.length} ${oldest_ms} ${newest_ms}`,
-    names: `${[...counts].map(([name, count]) => `${count}:${name}`).join('\t')}\n${writeAlike([...counts.keys()], [...alike.values()])}`,
+    names: `${[...counts].map(([name, count]) => `${count}:${name}`).join('\t')}\n${writeAlike([...counts.keys()], alike)}`,
     requests,
     block: Buffer.concat([Buffer.of(BLOCK_FORM), compressed]),
   }
 }
 
+/** Entries that share their minute and all indexed members. */
+interface Alike {
+  count: number
+  readonly minute: string
+  readonly names: readonly string[]
+}
+
+function digestOf(texts: readonly string[]): {
+  readonly alike: readonly Alike[]
+  readonly requests: string
+  readonly oldest_ms: number
+  readonly newest_ms: number
+} {
+  const allowed = new Map<string, Alike>()
+  const others = new Map<string, Alike>()
+  let requests = ''
+  let oldest_ms = Infinity
+  let newest_ms = 0
+  for (const text of texts) {
+    const line = readAllowedLine(text)
+    if (line === null) countOther(others, text)
+    else countAllowed(allowed, line)
+    const request_id = line === null ? memberOf(text, 'request_id') : line.request_id
+    if (request_id !== null) requests += requestHash(request_id)
+    const made_ms = timeOfActivityId(line?.id ?? memberOf(text, 'id') ?? '') ?? 0
+    oldest_ms = Math.min(oldest_ms, made_ms)
+    newest_ms = Math.max(newest_ms, made_ms)
+  }
+  return { alike: [...allowed.values(), ...others.values()], requests, oldest_ms, newest_ms }
+}
+
+function countAllowed(alike: Map<string, Alike>, line: AllowedLine): void {
+  const { timestamp, agent_id, integration_id } = line
+  const minute = timestamp.slice(0, MINUTE_LENGTH)
+  const key = `${minute}\t${agent_id}\t${integration_id}`
+  const same = alike.get(key)
+  if (same !== undefined) {
+    same.count++
+    return
+  }
+  const members = {
+    event: 'request_allowed',
+    agent_id,
+    integration_id,
+    decision: 'allowed',
+    reason: null,
+  }
+  alike.set(key, { count: 1, minute, names: namesOf((member) => members[member]) })
+}
+
+function countOther(alike: Map<string, Alike>, text: string): void {
+  const minute = memberOf(text, 'timestamp')?.slice(0, MINUTE_LENGTH) ?? ''
+  const names = namesOf((member) => memberOf(text, member))
+  const key = `${minute}\t${names.join('\t')}`
+  const same = alike.get(key)
+  if (same === undefined) alike.set(key, { count: 1, minute, names })
+  else same.count++
+}
+
 const MEMBERS = Object.keys(INDEXED_MEMBERS) as readonly IndexedMember[]
+
+const namesOf = (valueOf: (member: IndexedMember) => string | null): readonly string[] =>
+  MEMBERS.flatMap((member) => {
+    const value = valueOf(member)
+    const name = value === null ? '' : indexName(member, value)
+    return name !== '' && isPlain(name) ? [name] : []
+  })
 
 /** `2026-01-31T12:00` */
 const MINUTE_LENGTH = 16
 
-const writeAlike = (
-  names: readonly string[],
-  alike: readonly { readonly count: number; readonly names: readonly string[] }[],
-): string => {
+const writeAlike = (names: readonly string[], alike: readonly Alike[]): string => {
   const positions = new Map(names.map((name, at) => [name, at]))
   return alike
-    .map(({ count, names: [minute = '', ...own] }) =>
+    .map(({ count, minute, names: own }) =>
       [count, minute || '-', ...own.map((name) => positions.get(name))].join(' '),
     )
     .join('\t')
