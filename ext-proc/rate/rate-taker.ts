@@ -15,6 +15,11 @@ export const RATE_WINDOW_MS = 60_100
 const HOLD_MAX_MS = 250
 /** Above this limit several calls share a place in the log; with so many places a share is 0.01 % of the limit. */
 const LOG_PLACES_MAX = 10_000
+/**
+ * Calls that arrive while the store has a script for less than this go together with the next one. A store on the same machine has
+ * answered by then; the delay is for a store that is slow or far away.
+ */
+const GATHER_MAX_MS = 1
 /** Calls of one script, which takes about 10 µs for each that it refuses. Others wait for the store meanwhile. */
 const BATCH_CALLS_MAX = 128
 
@@ -57,13 +62,16 @@ interface Batch {
 
 /**
  * Takes calls from the limits of scopes, in the store, so that the limits hold across edges. All calls that arrive in one turn
- * of the event loop are taken by one script.
+ * of the event loop are taken by one script, and so are those that arrive until the store has answered the script before.
  */
 export class RateTaker {
   readonly #redis: RedisClient
   readonly #testTimeMs: (() => number) | null
   #batches = new Map<string, Batch>()
   #calls = 0
+  /** Scripts without an answer. */
+  #running = 0
+  #timer: NodeJS.Timeout | null = null
 
   /** @param testTimeMs replaces the time of the store in tests, which then do not wait for it either */
   constructor(redis: RedisClient, testTimeMs: (() => number) | null = null) {
@@ -83,20 +91,33 @@ export class RateTaker {
       if (batch === undefined) this.#batches.set(name, { counter, calls: [{ resolve, reject }] })
       else batch.calls.push({ resolve, reject })
       this.#calls++
-      // Runs after all calls that came in the same piece of Envoy's connection.
-      if (this.#calls === 1) process.nextTick(() => this.#send())
-      else if (this.#calls >= BATCH_CALLS_MAX) this.#send()
+      if (this.#calls >= BATCH_CALLS_MAX) this.#send()
+      else if (this.#calls === 1) this.#sendSoon()
     })
   }
 
+  #sendSoon(): void {
+    // Runs after all calls that came in the same piece of Envoy's connection.
+    if (this.#running === 0) process.nextTick(() => this.#send())
+    else this.#timer = setTimeout(() => this.#send(), GATHER_MAX_MS)
+  }
+
   #send(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
     const batches = [...this.#batches.values()]
     if (batches.length === 0) return
     this.#batches = new Map()
     this.#calls = 0
-    this.#take(batches).catch((error: unknown) => {
-      for (const { calls } of batches) for (const { reject } of calls) reject(error)
-    })
+    this.#running++
+    this.#take(batches)
+      .catch((error: unknown) => {
+        for (const { calls } of batches) for (const { reject } of calls) reject(error)
+      })
+      .finally(() => {
+        this.#running--
+        if (this.#running === 0) this.#send()
+      })
   }
 
   async #take(batches: readonly Batch[]): Promise<void> {

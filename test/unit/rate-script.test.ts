@@ -8,6 +8,7 @@ import {
   RateTaker,
   type RateTaken,
 } from '../../ext-proc/rate/rate-taker.ts'
+import { until } from '../kit/until.ts'
 import { unitStore } from '../kit/unit-store.ts'
 
 // The script of the rate limit in a real store, with times of the test's own.
@@ -284,4 +285,83 @@ test('if the store does not answer, every call of the turn is rejected and the n
   )
   isDown = false
   assert.equal((await taker.take({ ...counter, limit: 5 })).kind, 'allowed')
+})
+
+/** A store whose answers the test releases, with the number of calls of each script. */
+function heldStore(): { store: RedisClient; scripts: number[]; answer: () => void } {
+  const scripts: number[] = []
+  const waiting: (() => void)[] = []
+  const store: RedisClient = Object.create(redis, {
+    evalsha: {
+      value: async (...args: Parameters<RedisClient['evalsha']>) => {
+        scripts.push(Number(args.at(-1)))
+        await new Promise<void>((resolve) => waiting.push(resolve))
+        return await redis.evalsha(...args)
+      },
+    },
+  })
+  return { store, scripts, answer: () => waiting.shift()?.() }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+test('calls that arrive while a script runs go together with the next one', async () => {
+  const { store, scripts, answer } = heldStore()
+  const taker = new RateTaker(store, () => START_MS)
+  const { counter } = newCounter(3)
+  const take = (): Promise<RateTaken> => taker.take({ ...counter, limit: 3 })
+  const first = take()
+  await turn()
+  assert.deepEqual(scripts, [1])
+  const others = [take(), take(), take()]
+  answer()
+  await first
+  await until('the rest is asked for', () => scripts.length === 2)
+  assert.deepEqual(scripts, [1, 3])
+  answer()
+  const kinds = (await Promise.all([first, ...others])).map(({ kind }) => kind)
+  assert.deepEqual(kinds, ['allowed', 'allowed', 'allowed', 'refused'])
+})
+
+test('calls do not wait for a store that is slow', async () => {
+  const { store, scripts, answer } = heldStore()
+  const taker = new RateTaker(store, () => START_MS)
+  const { counter } = newCounter(9)
+  const takes: Promise<RateTaken>[] = []
+  for (let n = 1; n <= 3; n++) {
+    takes.push(taker.take({ ...counter, limit: 9 }))
+    // Nothing was answered.
+    await until('the call is asked for', () => scripts.length === n)
+  }
+  for (const _ of takes) answer()
+  assert.deepEqual(
+    (await Promise.all(takes)).map(({ kind }) => kind),
+    ['allowed', 'allowed', 'allowed'],
+  )
+})
+
+test('a script that fails does not take the calls behind it with it', async () => {
+  const { scripts, store, answer } = heldStore()
+  let fails = true
+  const failing: RedisClient = Object.create(store, {
+    evalsha: {
+      value: async (...args: Parameters<RedisClient['evalsha']>) => {
+        const isBad = fails
+        fails = false
+        const answered = await store.evalsha(...args)
+        if (isBad) throw new Error('Command timed out')
+        return answered
+      },
+    },
+  })
+  const taker = new RateTaker(failing, () => START_MS)
+  const { counter } = newCounter(9)
+  const first = taker.take({ ...counter, limit: 9 })
+  await turn()
+  const second = taker.take({ ...counter, limit: 9 })
+  answer()
+  await assert.rejects(first, /timed out/)
+  await until('the second is asked for', () => scripts.length === 2)
+  answer()
+  assert.equal((await second).kind, 'allowed')
 })
