@@ -15,7 +15,7 @@ import { processId } from '../process/process-id.ts'
 import { tlsOf } from '../process/read-edge-settings.ts'
 import { AccessLog } from './access-log.ts'
 
-/** Envoy sends a batch at 64 KiB. The first batch also contains its node description. */
+/** Envoy sends a batch at 256 KiB. The first batch also contains its node description. */
 const MESSAGE_LIMIT_BYTES = 1 << 20
 const STOP_LIMIT_MS = 2_000
 /**
