@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { DiskReserve } from '../core/disk-reserve.ts'
 import { type Environment, readSettings, unknownSettings, type Settings } from '../core/settings.ts'
 import { renderBootstrap } from '../envoy/render-bootstrap.ts'
 import { trustedCaFile } from '../envoy/trusted-ca.ts'
@@ -12,6 +13,7 @@ import {
   adminServiceSocket,
   adminSpec,
   type Boot,
+  diskReserveFile,
   echoSpec,
   envoyAdminSocket,
   envoyConfigFile,
@@ -40,6 +42,8 @@ import { valkeyConfig, valkeySocket } from './launcher/valkey-config.ts'
 import { welcome } from './launcher/welcome.ts'
 
 const FAILED = 1
+/** Its configuration files, locks and the first writes of the store need less. */
+const START_BYTES = 4 << 20
 const READY_LIMIT_MS = 60_000
 const READY_POLL_MS = 100
 /** How long each kind of child may take to stop: Envoy stops at once, our services after they have drained, the store last. */
@@ -85,6 +89,7 @@ async function startIn(
   try {
     if ((await endLeftovers(dataDir)) > 0)
       say('Stopped processes that an earlier start had left behind.')
+    await makeRoomToStart(dataDir, settings)
     const ports = await choosePorts(settings)
     if (!('proxyPort' in ports))
       throw new Error(`\n${ports.map((problem) => `- ${problem}`).join('\n')}`)
@@ -93,6 +98,18 @@ async function startIn(
   } finally {
     unlock()
   }
+}
+
+/** On a full disk no file can be written, and the store may not start either. Kills work only when all of it runs. */
+async function makeRoomToStart(dataDir: DataDir, settings: Settings): Promise<void> {
+  const file = diskReserveFile({ dataDir, settings }) ?? null
+  const reserve = DiskReserve.from({ ...settings, diskReserveFile: file })
+  if (reserve === null || (await reserve.freeBytes()) >= START_BYTES) return
+  const freed_bytes = await reserve.shrinkBy(START_BYTES)
+  if (freed_bytes > 0)
+    report(
+      `The disk of ${dataDir.path} is full. ${freed_bytes} bytes of its reserve were given up.`,
+    )
 }
 
 async function prepareBoot(

@@ -47,6 +47,8 @@ const optional = <T>(
 const internal: Options = { audience: 'internal' }
 
 /** Enough for any policy; each range costs Envoy a comparison per resolved address. */
+/** The reserve is written whole, and a larger one is more than a day of log. */
+const RESERVE_BYTES_MAX = 17_179_869_184
 const CIDRS_LIMIT = 256
 /** More than one is already a disaster. */
 const LOST_KEYS_LIMIT = 16
@@ -305,6 +307,21 @@ export const SETTINGS = {
     kinds.path,
     'File in which the admin service remembers its store, so that a start notices an empty, different or older one.',
     { shown_default: 'deployment-id in the data directory of `agw start`; off elsewhere' },
+  ),
+  diskReserveFile: optional(
+    'AGW_DISK_RESERVE_FILE',
+    kinds.path,
+    'File that holds space on the disk of the store. It must be on that disk. When the disk is full, it shrinks, so that kills and reactivations work.',
+    {
+      shown_default:
+        'reserve in the data directory of `agw start`, if it runs the store; off elsewhere',
+    },
+  ),
+  diskReserveBytes: withDefault(
+    'AGW_DISK_RESERVE_BYTES',
+    kinds.integer(0, RESERVE_BYTES_MAX),
+    '67108864',
+    'Size of AGW_DISK_RESERVE_FILE; 0 turns it off. Half of it is given up when the disk is full, the rest in pieces of 1 MiB for kills and reactivations.',
   ),
   archiveMaxBytes: withDefault(
     'AGW_ARCHIVE_MAX_BYTES',

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Acknowledgements } from '../../core/control/acknowledgements.ts'
+import type { DiskReserve } from '../../core/disk-reserve.ts'
 import type { AdminRole } from '../../core/model.ts'
 import type { EgressRules } from '../../core/egress/egress-warnings.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -29,6 +30,8 @@ export interface AdminContext {
   /** Exports in progress. */
   readonly exports: Slots
   readonly scans: ScanPool
+  /** Space that kills can use on a full disk of the store; null without AGW_DISK_RESERVE_FILE. */
+  readonly reserve: DiskReserve | null
   /** Where calls and token requests may connect to. */
   readonly egress: EgressRules
   readonly log: Logger

@@ -1,3 +1,4 @@
+import { DiskReserve } from '../../core/disk-reserve.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { openScanPool } from '../../core/inspection/scan-pool.ts'
@@ -35,6 +36,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     load: new RequestLoad(),
     exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),
     scans: openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT }),
+    reserve: DiskReserve.from(settings),
     egress: {
       policy: new AddressPolicy(settings.egressAllowCidrs),
       setting: 'AGW_EGRESS_ALLOW_CIDRS',

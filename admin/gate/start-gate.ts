@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { watchDisk } from './watch-disk.ts'
 import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { startBeacon } from '../../core/control/beacon.ts'
+import { DiskReserve } from '../../core/disk-reserve.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { CHANNELS } from '../../core/redis/redis-keys.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
@@ -45,15 +47,23 @@ export async function startGate(
     for (const step of stops.splice(0).reverse()) await step()
   }
   try {
-    const thread = await runApiThread({ sockets, onTokenMade, log })
     const name = `admin-kills-${randomBytes(6).toString('hex')}`
-    const { redisUrl, encryptionKey, killLease_ms: lease_ms } = settings
+    const {
+      redisUrl,
+      encryptionKey,
+      killLease_ms: lease_ms,
+      organizationId: organization_id,
+    } = settings
     const store = storeAccess(settings, redisUrl)
     const redis = connectRedis(store, { name, role: 'commands' })
+    stops.push(() => redis.disconnect())
+    const reserve = DiskReserve.from(settings)
+    // Before the thread, which needs to write when it starts.
+    if (reserve !== null) stops.push(watchDisk({ redis, reserve, organization_id, log }))
+    const thread = await runApiThread({ sockets, onTokenMade, log })
     const subscription = connectRedis(store, { name: `${name}-sub`, role: 'subscription' })
     const tokenUses = new LastUses(redis, () => new Date())
     stops.push(
-      () => redis.disconnect(),
       () => subscription.disconnect(),
       () => tokenUses.stop(),
     )

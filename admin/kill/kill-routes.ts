@@ -2,6 +2,7 @@ import { Type } from 'typebox'
 import { killAgent } from '../../core/kill/kill-agent.ts'
 import { reactivateAgent } from '../../core/kill/reactivate-agent.ts'
 import type { KillActor } from '../../core/kill/kill-entries.ts'
+import { withRoom } from '../../core/kill/with-room.ts'
 import { AgentView } from '../agents/agent-schemas.ts'
 import { agentViews } from '../agents/agent-view.ts'
 import { hasMail } from '../email/mailer.ts'
@@ -98,17 +99,16 @@ export const killRoutes: readonly Route[] = [
       const notify_unavailable = wanted.filter(
         (channel) => channel === 'email' && !hasMail(settings),
       )
-      const receipt = await killAgent(
-        { ...context, lease_ms: settings.killLease_ms },
-        {
-          organization_id: actor.organization_id,
-          agent_id: params.agent_id,
-          ...wishes,
-          notify: wanted.filter((channel) => !notify_unavailable.includes(channel)),
-          kill_method: killMethodOf(actor, headers),
-          actor: killActor(actor, request_id),
-        },
-      )
+      const order = {
+        organization_id: actor.organization_id,
+        agent_id: params.agent_id,
+        ...wishes,
+        notify: wanted.filter((channel) => !notify_unavailable.includes(channel)),
+        kill_method: killMethodOf(actor, headers),
+        actor: killActor(actor, request_id),
+      }
+      const parts = { ...context, lease_ms: settings.killLease_ms }
+      const receipt = await withRoom(context, () => killAgent(parts, order))
       if (receipt === null) return notFound()
       if (notify_unavailable.length > 0)
         log.warn(
@@ -138,19 +138,18 @@ export const killRoutes: readonly Route[] = [
             created_at: context.now().toISOString(),
           })
         : null
-      const done = await reactivateAgent(
-        { ...context, lease_ms: context.settings.killLease_ms },
-        {
-          organization_id,
-          agent_id,
-          reason: readReason(body.reason),
-          actor: killActor(actor, request_id),
-          replacement:
-            made === null
-              ? null
-              : { writes: made.writes, target: made.target, key_id: made.record.key_id },
-        },
-      )
+      const order = {
+        organization_id,
+        agent_id,
+        reason: readReason(body.reason),
+        actor: killActor(actor, request_id),
+        replacement:
+          made === null
+            ? null
+            : { writes: made.writes, target: made.target, key_id: made.record.key_id },
+      }
+      const parts = { ...context, lease_ms: context.settings.killLease_ms }
+      const done = await withRoom(context, () => reactivateAgent(parts, order))
       if (done === null) return notFound()
       const [view = {}] = await agentViews(context.redis, organization_id, [done.agent])
       const { credentials_restored } = done

@@ -64,6 +64,13 @@ export const envoyConfigFile = (dataDir: DataDir): string => join(dataDir.path, 
 /** What this machine remembers of its store. */
 export const deploymentFile = ({ dataDir, settings }: Pick<Boot, 'dataDir' | 'settings'>): string =>
   settings.deploymentIdFile ?? join(dataDir.path, 'deployment-id')
+/** Only where this machine has the disk of the store. */
+export const diskReserveFile = ({
+  dataDir,
+  settings,
+}: Pick<Boot, 'dataDir' | 'settings'>): string | undefined =>
+  settings.diskReserveFile ??
+  (settings.redisUrl === null ? join(dataDir.path, 'reserve') : undefined)
 export const envoyAdminSocket = (dataDir: DataDir): string =>
   join(dataDir.sockets, 'envoy-admin.sock')
 export const adminServiceSocket = (dataDir: DataDir): string => join(dataDir.sockets, 'admin.sock')
@@ -164,6 +171,7 @@ export function adminSpec(boot: Boot): ChildSpec {
       AGW_DEPLOYMENT_ID_FILE: deploymentFile(boot),
       AGW_API_FD: inChild(api),
       AGW_ADMIN_SOCKET_FD: inChild(socketFd),
+      AGW_DISK_RESERVE_FILE: diskReserveFile(boot),
       AGW_ARCHIVE_DIR: boot.settings.archiveDir ?? join(boot.dataDir.path, 'archive'),
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),

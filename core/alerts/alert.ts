@@ -13,6 +13,7 @@ export const ALERT_KINDS = [
   'streams_not_kept',
   'store_lost',
   'store_memory',
+  'store_disk',
 ] as const
 export type AlertKind = (typeof ALERT_KINDS)[number]
 

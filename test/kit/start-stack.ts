@@ -56,6 +56,8 @@ export async function startStack(env: Environment = {}, product = fromRoot()): P
     AGW_ECHO_PORT: String(echo),
     AGW_DATA_DIR: dataDir,
     AGW_EXT_PROC_WORKERS: '1',
+    // The disk of the tests has space.
+    AGW_DISK_RESERVE_BYTES: '0',
     ...env,
   }
   const child = spawn(process.execPath, [join(product, 'dist', 'cli', 'bin.js'), 'start'], {

@@ -17,8 +17,14 @@ export interface KitValkey {
   readonly stop: () => Promise<void>
 }
 
-/** A Valkey of its own on a Unix socket, with the durability that the product asks for. */
-export async function startValkey(options: readonly string[] = []): Promise<KitValkey> {
+/**
+ * A Valkey of its own on a Unix socket, with the durability that the product asks for.
+ * @param more.wrap a command that ends by executing its arguments
+ */
+export async function startValkey(
+  options: readonly string[] = [],
+  { wrap = [] }: { readonly wrap?: readonly string[] } = {},
+): Promise<KitValkey> {
   const read = readSettings({
     VALKEY_BIN: process.env['VALKEY_BIN'],
     AGW_CACHE_DIR: process.env['AGW_CACHE_DIR'],
@@ -43,7 +49,8 @@ export async function startValkey(options: readonly string[] = []): Promise<KitV
     const args = ['--port', '0', '--unixsocket', join(folder, 'v.sock'), '--unixsocketperm', '600']
     args.push('--dir', folder, '--appendonly', 'yes', '--maxmemory-policy', 'noeviction')
     args.push('--save', '', '--loglevel', 'warning', ...options)
-    child = spawn(binary, args, { stdio: 'ignore' })
+    const [command = binary, ...rest] = [...wrap, binary, ...args]
+    child = spawn(command, rest, { stdio: 'ignore' })
     const redis = connectRedis(url, { name: 'kit', role: 'queue' })
     await until('Valkey answers', () => redis.ping().catch(() => null))
     redis.disconnect()
