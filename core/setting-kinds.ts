@@ -171,6 +171,17 @@ export const days: SettingKind<number> = {
   },
 }
 
+export const daysOrForever: SettingKind<number | null> = {
+  name: 'retention: 12h, 30d, forever',
+  parse: (text) => {
+    if (text === 'forever') return good(null)
+    const parsed = days.parse(text)
+    return parsed.ok
+      ? parsed
+      : bad('is not forever, or a duration from 1h to ten years, such as 12h or 30d')
+  },
+}
+
 const DURATION_UNITS_MS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const
 const LONGEST_DURATION_MS = 7 * 24 * 3_600_000
 

@@ -335,11 +335,11 @@ export const SETTINGS = {
     '2147483648',
     'Free space that the archive leaves on its disk, which may be that of the store. Below it archiving stops with an alert, and continues when there is space again.',
   ),
-  archiveRetention_ms: optional(
+  archiveRetention_ms: withDefault(
     'AGW_ARCHIVE_RETENTION',
-    kinds.days,
-    'How long archive files are kept.',
-    { shown_default: 'forever' },
+    kinds.daysOrForever,
+    '400d',
+    'How long archive files are kept; they are deleted earlier when AGW_ARCHIVE_MAX_BYTES is reached.',
   ),
   edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
     shown_default: 'host name',

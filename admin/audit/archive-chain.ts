@@ -37,6 +37,8 @@ const HOUR_MS = 3_600_000
 const TAIL_BYTES = 1 << 20
 /** Lines that are hashed between two requests: a millisecond or two. */
 const STEP = 250
+/** Before the first entry of every log. */
+const START_PLACE = '0-0'
 
 /** The archive of one organization on disk. What the files say is the truth; it is read when the chain is opened. */
 export class ArchiveChain {
@@ -61,7 +63,7 @@ export class ArchiveChain {
       : null
     this.#sealed_n = sealed?.n ?? 0
     const last = this.#readLast()
-    this.#place = last?.place ?? '0-0'
+    this.#place = last?.place ?? START_PLACE
     this.#head = {
       first_n: sealed?.first_n ?? 1,
       before: sealed?.before ?? CHAIN_START,
@@ -83,12 +85,14 @@ export class ArchiveChain {
    * Notes for ever that lines were cut off the end, where the head beside them or that of the store knows of more: those
    * are written after the lines. Returns how many.
    * @param known_n as the store said before this chain was opened
+   * @param begin_place where an archive that has lost all lines continues; the record is kept as long as entries of that time
    */
-  async noteCut(known_n: number): Promise<number> {
+  async noteCut(known_n: number, begin_place: () => Promise<string>): Promise<number> {
     const missing = Math.max(known_n, this.#sealed_n) - this.#head.n
     if (missing <= 0) return 0
     const entry_text = JSON.stringify({ cut: { missing } })
-    await this.append([{ n: this.#head.n, place: this.#place, entry_text }])
+    const place = this.#place === START_PLACE ? await begin_place() : this.#place
+    await this.append([{ n: this.#head.n, place, entry_text }])
     return missing
   }
 

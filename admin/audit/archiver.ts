@@ -9,7 +9,7 @@ import {
   archiveKeys,
   type ArchiveRoots,
 } from '../../core/activity/archive-line.ts'
-import { msOfPlace } from '../../core/activity/log-place.ts'
+import { msOfPlace, placeBefore } from '../../core/activity/log-place.ts'
 import { readLog } from '../../core/activity/read-log.ts'
 import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
 import type { PlacedBytes } from '../../core/activity/log-row.ts'
@@ -224,7 +224,7 @@ class Archiver {
     const folder = join(this.#folder, organization_id)
     if (this.#roots === null) throw new Error('the archive keys have not been read')
     const chain = new ArchiveChain(folder, archiveKeys(this.#roots, organization_id))
-    const missing = await chain.noteCut(known_n)
+    const missing = await chain.noteCut(known_n, () => this.#placeBefore(organization_id))
     this.#chains.set(organization_id, chain)
     if (missing === 0) return chain
     const title = `${missing} archived entries are missing from the archive.`
@@ -237,6 +237,17 @@ class Archiver {
       now(),
     )
     return chain
+  }
+
+  /** A place just before all entries that the store has, so that they are archived again after it. */
+  async #placeBefore(organization_id: string): Promise<string> {
+    const { redis } = this.#parts
+    const [oldest] = await readLog(redis, organization_id, '0-0', 1)
+    const first = oldest?.entries()[0]
+    if (first !== undefined) return placeBefore(first.place)
+    // Entries get their places from the clock of the store.
+    const [seconds = 0] = await redis.time()
+    return `${Number(seconds) * 1000}-0`
   }
 
   /** A full disk would stop the store, which is often on the same one, and with it every call and kill. */

@@ -11,6 +11,13 @@ export const placeAfter = (place: string): string => {
   return `${place.slice(0, dash)}-${Number(place.slice(dash + 1)) + 1}`
 }
 
+/** A position before this one and after all others before it, except for others of the millisecond before. */
+export const placeBefore = (place: string): string => {
+  const dash = place.indexOf('-')
+  const number = Number(place.slice(dash + 1))
+  return number > 0 ? `${place.slice(0, dash)}-${number - 1}` : `${msOfPlace(place) - 1}-0`
+}
+
 /** Negative when `a` is older. */
 export function comparePlaces(a: string, b: string): number {
   const byMs = msOfPlace(a) - msOfPlace(b)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
@@ -53,7 +53,11 @@ interface Started {
 }
 
 function start(
-  bounds: { readonly max_bytes?: number; readonly free?: number } = {},
+  bounds: {
+    readonly max_bytes?: number
+    readonly free?: number
+    readonly retention_ms?: number
+  } = {},
   folder = tempFolder('archive-bounds'),
 ): Started {
   const disk = { free: bounds.free ?? 1_000_000 }
@@ -61,7 +65,7 @@ function start(
   const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined }
   stop = startArchiver({
     folder,
-    retention_ms: null,
+    retention_ms: bounds.retention_ms ?? null,
     max_bytes: bounds.max_bytes ?? 1_000_000_000,
     min_free_bytes: 1_000,
     freeBytes: () => Promise.resolve(disk.free),
@@ -140,6 +144,37 @@ test('beyond its maximum size the archive loses its oldest hours, of all organiz
   const report = await verifyArchive(folder, archiveRoots(ring))
   assert.deepEqual(report.problems, [])
 })
+
+for (const store of ['has entries', 'has none'] as const)
+  test(`the record that all lines were cut off is kept like other entries, where the store ${store}`, async () => {
+    const retention_ms = 10 * 366 * 24 * HOUR_MS
+    await write(ORG, 0, 30)
+    const { folder } = start({ retention_ms })
+    await until('all is archived', () => linesOf(folder, ORG) === 30)
+    await end()
+    rmSync(join(folder, ORG), { recursive: true })
+    await redis.xtrim(REDIS_KEYS.activity(ORG), 'MAXLEN', '=', store === 'has entries' ? 3 : 0)
+    const before_ms = Date.now()
+    start({ retention_ms }, dirname(folder))
+    // The record, and a gap for what the store has dropped.
+    const lines = store === 'has entries' ? 2 + 3 : 1
+    await until('it goes on', () => linesOf(folder, ORG) >= lines)
+    if (store === 'has entries') {
+      await write(ORG, 1, 5)
+      await until('a later hour is archived', () => linesOf(folder, ORG) === lines + 5)
+      // The next look at old files comes after this entry.
+      await write(ORG, 2, 1)
+      await until('and the next', () => linesOf(folder, ORG) === lines + 6)
+    }
+    await end()
+    const hour = store === 'has entries' ? '2026-03-01T00' : new Date(before_ms).toISOString()
+    assert.equal(filesOf(folder, ORG)[0], `${hour.slice(0, 13)}.ndjson`)
+    const { problems } = await verifyArchive(folder, archiveRoots(ring))
+    assert.deepEqual(
+      problems.map(({ problem }) => /had been archived and were cut off/.test(problem)),
+      [true],
+    )
+  })
 
 test('the newest hour stays, however small the maximum is', async () => {
   await write(ORG, 0, 30)
