@@ -1,17 +1,26 @@
 import { connect, type Socket } from 'node:net'
 
-/** One run of a closed loop: as many calls as asked, over so many keep-alive connections, each with one call in flight. */
 interface LoadOrder {
   readonly port: number
   readonly connections: number
   readonly calls: number
   /** The request as it goes on the wire. */
   readonly request: string
+  /**
+   * Absent: a closed loop, in which each connection sends its next call when it has the response. Otherwise calls are due at this rate,
+   * whatever the responses do, and are sent on the next free connection.
+   */
+  readonly per_second?: number
 }
 
 export interface LoadResult {
   readonly took_ms: number
   readonly failed: number
+  /**
+   * With a rate: ms from when each call was due until its response was there, ascending. A call that had to wait because others were slow
+   * counts from when it was due, so slow phases are not left out (coordinated omission).
+   */
+  readonly latencies_ms: readonly number[]
 }
 
 /** A process of its own, so that the load costs neither side of the comparison; takes orders and answers by IPC. */
@@ -24,33 +33,81 @@ process.on('message', (order: LoadOrder) => {
   )
 })
 
-async function run({ port, connections, calls, request }: LoadOrder): Promise<LoadResult> {
-  const bytes = Buffer.from(request, 'latin1')
-  const state = { left: calls, failed: 0 }
+async function run(order: LoadOrder): Promise<LoadResult> {
   const started = performance.now()
-  await Promise.all(Array.from({ length: connections }, () => drive(port, bytes, state)))
-  return { took_ms: performance.now() - started, failed: state.failed }
+  const schedule =
+    order.per_second === undefined ? closedLoop(order) : paced(order, order.per_second)
+  const { port, connections } = order
+  const request = Buffer.from(order.request, 'latin1')
+  await Promise.all(Array.from({ length: connections }, () => drive(port, request, schedule)))
+  schedule.close()
+  return {
+    took_ms: performance.now() - started,
+    failed: schedule.failed,
+    latencies_ms: schedule.latencies_ms.toSorted((a, b) => a - b),
+  }
 }
 
-function drive(
-  port: number,
-  request: Buffer,
-  state: { left: number; failed: number },
-): Promise<void> {
+/** Says when a connection sends its next call. */
+interface Schedule {
+  failed: number
+  readonly latencies_ms: number[]
+  /** Calls back with the time at which the call was due, now or later; with null when there is none left. */
+  readonly next: (send: (due_ms: number | null) => void) => void
+  readonly close: () => void
+}
+
+function closedLoop({ calls }: LoadOrder): Schedule {
+  let left = calls
+  return {
+    failed: 0,
+    latencies_ms: [],
+    next: (send) => send(left-- > 0 ? performance.now() : null),
+    close: () => undefined,
+  }
+}
+
+function paced({ calls }: LoadOrder, per_second: number): Schedule {
+  const began_ms = performance.now()
+  const free: ((due_ms: number | null) => void)[] = []
+  let sent = 0
+  const dueOf = (call: number): number => began_ms + (call / per_second) * 1000
+  const sendDue = (): void => {
+    while (free.length > 0 && sent < calls && dueOf(sent) <= performance.now())
+      free.shift()?.(dueOf(sent++))
+    if (sent >= calls) for (const end of free.splice(0)) end(null)
+  }
+  const timer = setInterval(sendDue, 1)
+  return {
+    failed: 0,
+    latencies_ms: [],
+    next: (send) => {
+      free.push(send)
+      sendDue()
+    },
+    close: () => clearInterval(timer),
+  }
+}
+
+function drive(port: number, request: Buffer, schedule: Schedule): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
     socket.setNoDelay(true)
     let received = ''
-    const next = (): void => {
-      if (state.left-- <= 0) socket.end()
-      else socket.write(request)
-    }
+    let due_ms = 0
+    const next = (): void =>
+      schedule.next((due) => {
+        if (due === null) socket.end()
+        else socket.write(request)
+        due_ms = due ?? 0
+      })
     socket.on('connect', next)
     socket.on('data', (bytes) => {
       received += bytes.toString('latin1')
       const length = responseLength(received)
       if (length === null || received.length < length) return
-      if (!received.startsWith('HTTP/1.1 200')) state.failed++
+      schedule.latencies_ms.push(performance.now() - due_ms)
+      if (!received.startsWith('HTTP/1.1 200')) schedule.failed++
       received = received.slice(length)
       next()
     })
@@ -66,10 +123,14 @@ const onUnexpectedEnd = (socket: Socket, reject: (error: Error) => void): void =
   })
 }
 
-/** Head and body of the first response in the text; null while the head is not whole. */
+const LAST_CHUNK = '0\r\n\r\n'
+
+/** Head and body of the first response in the text; null while that is not known. */
 function responseLength(text: string): number | null {
   const head = text.indexOf('\r\n\r\n')
   if (head < 0) return null
+  if (/\r\ntransfer-encoding: chunked/i.test(text.slice(0, head)))
+    return text.endsWith(`\r\n${LAST_CHUNK}`) ? text.length : null
   const length = /\r\ncontent-length: (\d+)/i.exec(text.slice(0, head))
   return head + 4 + Number(length?.[1] ?? 0)
 }

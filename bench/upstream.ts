@@ -1,10 +1,19 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** The API behind the gateway: reads the body and answers a few bytes. */
+const EVENTS = 20
+const EVENT = `data: ${JSON.stringify({ delta: 'A few more words of the answer, as a model writes them.' })}\n\n`
+
+/** The API behind the gateway: reads the body and answers a few bytes, or below `/events` a short stream. */
 const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => {
+    if (request.url?.endsWith('/events') === true) {
+      response.setHeader('content-type', 'text/event-stream')
+      for (let i = 0; i < EVENTS; i++) response.write(EVENT)
+      response.end()
+      return
+    }
     response.setHeader('content-type', 'application/json')
     response.end('{"ok":true}')
   })

@@ -1,0 +1,222 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fromRoot } from '../core/root.ts'
+import { freePort } from '../test/kit/free-port.ts'
+import { operatorAt } from '../test/kit/operator.ts'
+import { startEnvoy } from '../test/kit/start-envoy.ts'
+import { tempFolder } from '../test/kit/temp-folder.ts'
+import { until } from '../test/kit/until.ts'
+import { startPlainEnvoy } from './start-plain-envoy.ts'
+
+const START_LIMIT_MS = 60_000
+/** Characters of its log that a product which does not start has to show. */
+const LOG_SHOWN = 4_000
+/** Above what any round reaches in its minute. */
+const RATE_PER_MINUTE = 10_000_000
+
+/** The unit of utime and stime in /proc on every Linux that Node runs on. */
+const TICKS_PER_S = 100
+
+export const ROLES = ['Envoy', 'ext-proc', 'access log', 'admin', 'store', 'launcher'] as const
+export type Role = (typeof ROLES)[number]
+
+/** A kind of call. */
+export interface Row {
+  readonly name: string
+  readonly body_bytes: number
+  readonly scans: boolean
+  readonly limits: boolean
+  /** Whether the API answers with an event stream. */
+  readonly streams?: true
+  /** Of the calls of a round, one in so many: large ones take longer. */
+  readonly one_in?: number
+}
+
+/** What can be called and measured. */
+export interface Subject {
+  readonly name: string
+  readonly port: number
+  readonly path: string
+  /** Head lines of a call. */
+  readonly headersOf: (row: Row) => string
+  /** Its processes by role, which may change from round to round. */
+  readonly pids: () => ReadonlyMap<number, Role>
+  readonly stop: () => Promise<void>
+}
+
+/** Plain Envoy, Envoy with a processor that only answers, and the product, as `agw start` runs it. */
+export async function startSubjects(
+  upstream_port: number,
+  rows: readonly Row[],
+  beside: string | null = null,
+): Promise<readonly Subject[]> {
+  const subjects = [await plainEnvoy(upstream_port), await answeringProcessor(upstream_port)]
+  subjects.push(await product('the product', fromRoot(), upstream_port, rows))
+  if (beside !== null) subjects.push(await product('beside', beside, upstream_port, rows))
+  return subjects
+}
+
+async function plainEnvoy(upstream_port: number): Promise<Subject> {
+  const { port, pid, stop } = await startPlainEnvoy(upstream_port)
+  const pids = new Map<number, Role>([[pid, 'Envoy']])
+  return { name: 'plain Envoy', port, path: '/v1/x', headersOf: () => '', pids: () => pids, stop }
+}
+
+async function answeringProcessor(upstream_port: number): Promise<Subject> {
+  const address = `unix:${join(tempFolder('bench'), 'answering.sock')}`
+  const secret = randomBytes(24).toString('hex')
+  const child = fork(fromRoot('dist', 'bench/answering-processor.js'), {
+    env: {
+      ...process.env,
+      BENCH_FORM: 'reflected',
+      BENCH_ADDRESS: address,
+      BENCH_SECRET: secret,
+    },
+  })
+  await once(child, 'message')
+  const envoy = await startEnvoy(
+    { AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' },
+    { ext_proc_addresses: [address], verdict_secret: secret },
+  )
+  const pids = new Map<number, Role>([
+    [envoy.pid, 'Envoy'],
+    [child.pid ?? 0, 'ext-proc'],
+  ])
+  return {
+    name: 'answering processor',
+    port: envoy.port,
+    path: `/http://127.0.0.1:${upstream_port}/v1/x`,
+    headersOf: () => '',
+    pids: () => pids,
+    stop: async () => {
+      await envoy.stop()
+      child.kill('SIGTERM')
+    },
+  }
+}
+
+/** Another checkout may be older, so it is started by its launcher and set up by its admin API, which change little. */
+async function product(
+  name: string,
+  root: string,
+  upstream_port: number,
+  rows: readonly Row[],
+): Promise<Subject> {
+  const folder = tempFolder('whole')
+  const [port, api, echo] = await Promise.all([freePort(), freePort(), freePort()])
+  const child = spawn(process.execPath, [join(root, 'dist', 'cli', 'bin.js'), 'start'], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      AGW_PROXY_PORT: String(port),
+      AGW_API_PORT: String(api),
+      AGW_ECHO_PORT: String(echo),
+      AGW_DATA_DIR: folder,
+      AGW_EXT_PROC_WORKERS: '1',
+      AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let log = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    log = (log + text).slice(-LOG_SHOWN)
+  })
+  const url = `http://127.0.0.1:${api}`
+  const isReady = async (): Promise<boolean> =>
+    (await fetch(`${url}/readyz`).catch(() => null))?.status === 200
+  await until(`${root} is ready`, isReady, START_LIMIT_MS).catch((error: Error) => {
+    throw new Error(`${error.message}\n${log}`)
+  })
+  const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
+  const keys = await setUp(url, token, upstream_port, rows)
+  return {
+    name,
+    port,
+    path: `/http://127.0.0.1:${upstream_port}/v1/x`,
+    headersOf: (row) => `authorization: Bearer ${keys.get(row) ?? ''}\r\n`,
+    pids: () => rolesBelow(child.pid ?? 0),
+    stop: () => end(child),
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
+/** An agent a row, with one scope; returns their keys. */
+async function setUp(
+  url: string,
+  token: string,
+  upstream_port: number,
+  rows: readonly Row[],
+): Promise<ReadonlyMap<Row, string>> {
+  const operator = operatorAt(url, token)
+  const { integration_id } = await operator.makeIntegration(`http://127.0.0.1:${upstream_port}/v1`)
+  const keys = new Map<Row, string>()
+  for (const row of rows) {
+    const { agent_id, api_key } = await operator.makeAgent()
+    await operator.makeScope(agent_id, integration_id, {
+      rules: [{ methods: ['GET', 'POST'], paths: ['/**'] }],
+      injection_detection: { enabled: row.scans, sensitivity: 'medium' },
+      rate_limiting: { requests_per_minute: row.limits ? RATE_PER_MINUTE : null },
+    })
+    keys.set(row, api_key)
+  }
+  return keys
+}
+
+const LOOKS: readonly (readonly [Role, RegExp])[] = [
+  ['ext-proc', /ext-proc\/main\.js/],
+  ['access log', /access-log\/main\.js|agw-access-log/],
+  ['admin', /admin\/main\.js/],
+  ['Envoy', /envoy\.yaml/],
+  ['store', /valkey|redis-server/],
+  ['launcher', /cli\/bin\.js/],
+]
+
+/** A process and its descendants; the echo API is not called. */
+function rolesBelow(root: number): ReadonlyMap<number, Role> {
+  const parents = new Map<number, number>()
+  const roles = new Map<number, Role>()
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name)
+    const stat = Number.isInteger(pid) ? read(`/proc/${pid}/stat`) : ''
+    if (stat !== '') parents.set(pid, Number(afterName(stat)[1]))
+  }
+  for (const pid of parents.keys()) {
+    let at = pid
+    while (at !== root && at > 1) at = parents.get(at) ?? 0
+    const line = at === root ? read(`/proc/${pid}/cmdline`).replaceAll('\0', ' ') : ''
+    const role = LOOKS.find(([, look]) => look.test(line))?.[0]
+    if (role !== undefined) roles.set(pid, role)
+  }
+  return roles
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    // The process has ended.
+    return ''
+  }
+}
+
+/** The fields of /proc/PID/stat after the name, which may hold spaces. */
+const afterName = (stat: string): readonly string[] => stat.split(') ').at(-1)?.split(' ') ?? []
+
+/** µs of CPU time that the processes of each role have used. */
+export function cpuMicros(pids: ReadonlyMap<number, Role>): Map<Role, number> {
+  const sums = new Map<Role, number>()
+  for (const [pid, role] of pids) {
+    const fields = afterName(read(`/proc/${pid}/stat`))
+    const ticks = Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+    sums.set(role, (sums.get(role) ?? 0) + (ticks / TICKS_PER_S) * 1e6)
+  }
+  return sums
+}
