@@ -158,7 +158,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
   const { settings, connections, fleet, recorder, uses, tokens, log } = edge
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
-  const rates = new RateTaker(commands)
+  const rates = new RateTaker(connections.rates, null, commands)
   const { held, killBoard, policy, lease, stall } = fleet
   let installation = ''
   const readDeploymentId = async (): Promise<string> => {

@@ -9,6 +9,8 @@ export interface EdgeConnections {
   readonly subscription: RedisClient
   /** For acknowledgements, so that nothing delays them. */
   readonly urgent: RedisClient
+  /** For rate limits, whose scripts are gathered already: collecting them once more takes a third of the time of each. */
+  readonly rates: RedisClient
   /** For automatic kills made by this edge. */
   readonly kills: RedisClient
   disconnect(): void
@@ -19,14 +21,17 @@ export function connectEdge(store: StoreAccess, edge_id: string): EdgeConnection
   const commands = connectRedis(store, { name, role: 'commands' })
   const subscription = connectRedis(store, { name: `${name}-hears`, role: 'subscription' })
   const urgent = connectRedis(store, { name: `${name}-urgent`, role: 'urgent' })
+  const rates = connectRedis(store, { name: `${name}-rates`, role: 'urgent' })
   const kills = connectRedis(store, { name: `${name}-kills`, role: 'commands' })
   return {
     commands,
     subscription,
     urgent,
+    rates,
     kills,
     disconnect: () => {
-      for (const connection of [commands, kills, urgent, subscription]) connection.disconnect()
+      for (const connection of [commands, kills, rates, urgent, subscription])
+        connection.disconnect()
     },
   }
 }

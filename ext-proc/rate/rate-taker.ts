@@ -66,6 +66,7 @@ interface Batch {
  */
 export class RateTaker {
   readonly #redis: RedisClient
+  readonly #fallback: RedisClient
   readonly #testTimeMs: (() => number) | null
   #batches = new Map<string, Batch>()
   #calls = 0
@@ -73,9 +74,17 @@ export class RateTaker {
   #running = 0
   #timer: NodeJS.Timeout | null = null
 
-  /** @param testTimeMs replaces the time of the store in tests, which then do not wait for it either */
-  constructor(redis: RedisClient, testTimeMs: (() => number) | null = null) {
+  /**
+   * @param testTimeMs replaces the time of the store in tests, which then do not wait for it either
+   * @param fallback is used while `redis` is not connected
+   */
+  constructor(
+    redis: RedisClient,
+    testTimeMs: (() => number) | null = null,
+    fallback: RedisClient = redis,
+  ) {
     this.#redis = redis
+    this.#fallback = fallback
     this.#testTimeMs = testTimeMs
   }
 
@@ -131,7 +140,8 @@ export class RateTaker {
     })
     const time = this.#testTimeMs?.() ?? ''
     const script_args = [RATE_WINDOW_MS, HOLD_MAX_MS, time, ...args]
-    const answers = (await runScript(this.#redis, 'take-rates', keys, script_args)) as number[][]
+    const store = this.#redis.status === 'ready' ? this.#redis : this.#fallback
+    const answers = (await runScript(store, 'take-rates', keys, script_args)) as number[][]
     let next = 0
     for (const { counter, calls } of batches) {
       const [allowed = 0, left = 0, reset_ms = 0] = answers[next++] ?? []

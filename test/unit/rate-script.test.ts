@@ -365,3 +365,14 @@ test('a script that fails does not take the calls behind it with it', async () =
   answer()
   assert.equal((await second).kind, 'allowed')
 })
+
+test('while the connection for limits is down, the other one is used', async () => {
+  const down: RedisClient = Object.create(redis, {
+    status: { value: 'reconnecting' },
+    evalsha: { value: () => Promise.reject(new Error('not connected')) },
+  })
+  const { counter } = newCounter(5)
+  const taken = await new RateTaker(down, null, redis).take({ ...counter, limit: 5 })
+  assert.equal(taken.kind, 'allowed')
+  await assert.rejects(new RateTaker(down).take({ ...counter, limit: 5 }), /not connected/)
+})
