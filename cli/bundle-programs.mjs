@@ -19,6 +19,12 @@ const PROGRAMS = [
 const CHUNKS = 'chunks'
 /** Compiled for the machine, so it stays a package. */
 const NATIVE = ['re2']
+/** Fastify requires them when it is used in ways that the product does not: its own validators, and calls without a socket. */
+const UNUSED = [
+  '@fastify/ajv-compiler',
+  '@fastify/fast-json-stringify-compiler',
+  'light-my-request',
+]
 /** Packages in CommonJS load the modules of Node by it. */
 const REQUIRE =
   "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);"
@@ -38,7 +44,8 @@ export async function bundlePrograms(root) {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    external: NATIVE,
+    external: [...NATIVE, ...UNUSED],
+    alias: { undici: './cli/bundled-undici.mjs' },
     banner: { js: REQUIRE },
     sourcemap: true,
     sourcesContent: false,
