@@ -12,8 +12,8 @@ import { keepWithinBudget, type Retention } from './log-budget.ts'
 
 /** One process indexes; if it ends without releasing the lease, another takes over after this time. */
 const LEADERSHIP_MS = 5_000
-const IDLE_MS = 100
-/** An idle round takes a tenth of a second, in which no other process becomes the leader. */
+const IDLE_MS = 250
+/** Far shorter than the lease, so that no other process becomes the leader between two renewals. */
 const RENEWAL_MS = LEADERSHIP_MS / 5
 /** A backlog is indexed for this long before leadership and the other jobs are checked. */
 const DIGEST_MS = 500
