@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
 import { findEnvoy, findValkey } from '../cli/binaries.ts'
 import { readSettings } from '../core/settings.ts'
+import { bundlePackages } from './runner/bundle-packages.ts'
 import { type Job, planIntegrationJobs, planUnitJobs } from './runner/plan-jobs.ts'
 import { printJob, printResults } from './runner/print-results.ts'
 import { type JobResult, runJob } from './runner/run-job.ts'
@@ -21,6 +22,7 @@ const { values, positionals: words } = parseArgs({
 
 if (values.unit) process.env['TEST_REPETITIONS'] ??= 'few'
 const began_ms = performance.now()
+await bundlePackages()
 if (!values.unit) await installBinaries()
 const jobs = [...planUnitJobs(words), ...(values.unit ? [] : planIntegrationJobs(words))]
 const results = jobs.length === 1 ? [await showAlone(jobs)] : await runAll(jobs)

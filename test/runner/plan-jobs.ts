@@ -38,7 +38,7 @@ const testsIn = (folder: string, words: readonly string[]): string[] =>
     .map((name) => fromRoot('dist', 'test', folder, name))
 
 /** Imports a part of admin or cli, which load the largest packages. */
-const LOADS_MOST = /from "\.\.\/\.\.\/(admin|cli)\//
+const LOADS_MOST = /from ['"]\.\.\/\.\.\/(admin|cli)\//
 
 /**
  * The unit tests in as many processes as there are cores, up to a few, which share one list: half of them take files

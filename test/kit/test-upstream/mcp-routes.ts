@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { Server } from '@modelcontextprotocol/sdk/server/index.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
-import { CallToolRequestSchema, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js'
+import type { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { UpstreamRoute } from './received-request.ts'
 
 const TOOLS = ['add', 'delete_everything'].map((name) => ({
@@ -13,7 +11,7 @@ const TOOLS = ['add', 'delete_everything'].map((name) => ({
   },
 }))
 
-/** The MCP SDK's own server over streamable HTTP, with sessions. */
+/** The MCP SDK's own server over streamable HTTP, with sessions. The SDK is loaded by the first request of it. */
 export function mcpRoutes(): UpstreamRoute {
   const sessions = new Map<string, StreamableHTTPServerTransport>()
   return async (received, request, response) => {
@@ -31,7 +29,13 @@ export function mcpRoutes(): UpstreamRoute {
 async function openSession(
   sessions: Map<string, StreamableHTTPServerTransport>,
 ): Promise<StreamableHTTPServerTransport> {
-  const transport = new StreamableHTTPServerTransport({
+  const [{ Server }, transports, { CallToolRequestSchema, ListToolsRequestSchema }] =
+    await Promise.all([
+      import('@modelcontextprotocol/sdk/server/index.js'),
+      import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
+      import('@modelcontextprotocol/sdk/types.js'),
+    ])
+  const transport = new transports.StreamableHTTPServerTransport({
     sessionIdGenerator: randomUUID,
     onsessioninitialized: (id) => {
       sessions.set(id, transport)
