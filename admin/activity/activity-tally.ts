@@ -2,7 +2,13 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
 import { isFloodEntry } from '../../core/activity/flood-entry.ts'
 import { WRITTEN_AFTER_MAX_MS, WRITTEN_BEFORE_MAX_MS } from './activity-filter.ts'
-import { COMBINATIONS_PER_BUCKET, MINUTE_S, MINUTES_KEPT_S, QUARTER_S } from './count-buckets.ts'
+import {
+  combinationsMax,
+  MINUTE_S,
+  MINUTES_KEPT_S,
+  QUARTER_S,
+  TWO_HOURS_S,
+} from './count-buckets.ts'
 
 const MINUTE_MS = MINUTE_S * 1000
 /** The order of the members in a combination. */
@@ -61,13 +67,16 @@ export class ActivityTally {
   lines(): string {
     let lines = ''
     for (const [bucket, tallies] of this.#buckets)
-      for (const [combination, { entries, calls }] of bounded(tallies))
+      for (const [combination, { entries, calls }] of bounded(
+        tallies,
+        combinationsMax(Number.parseInt(bucket, 10)),
+      ))
         lines += `${bucket} ${entries} ${calls} ${combination}\n`
     return lines
   }
 
   #add(filed_ms: number, combination: string, entries: number, calls: number): void {
-    for (const step_s of [MINUTE_S, QUARTER_S]) {
+    for (const step_s of [MINUTE_S, QUARTER_S, TWO_HOURS_S]) {
       if (step_s === MINUTE_S && filed_ms < this.#minutesFromMs) continue
       const start_s = Math.floor(filed_ms / 1000 / step_s) * step_s
       const bucket = `${step_s} ${start_s}`
@@ -105,12 +114,15 @@ function filedMs(written_ms: number, made_ms: number): number {
   return Math.max(0, Math.min(Math.max(made_ms, first_ms), written_ms + WRITTEN_BEFORE_MAX_MS))
 }
 
-function bounded(tallies: ReadonlyMap<string, Tally>): Iterable<readonly [string, Tally]> {
-  if (tallies.size <= COMBINATIONS_PER_BUCKET) return tallies
+function bounded(
+  tallies: ReadonlyMap<string, Tally>,
+  max: number,
+): Iterable<readonly [string, Tally]> {
+  if (tallies.size <= max) return tallies
   const [most, others] = [new Map<string, Tally>(), new Map<string, Tally>()]
   const falling = [...tallies].sort(([, a], [, b]) => b.entries - a.entries)
   for (const [at, [combination, { entries, calls }]] of falling.entries()) {
-    const isMost = at < COMBINATIONS_PER_BUCKET
+    const isMost = at < max
     const name = isMost ? combination : `* * ${combination.split(' ').slice(2).join(' ')}`
     const into = isMost ? most : others
     const tally = into.get(name) ?? { entries: 0, calls: 0 }

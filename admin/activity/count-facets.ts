@@ -1,6 +1,6 @@
 import { COMBINED_MEMBERS } from './activity-tally.ts'
 import type { ActivityFilter } from './activity-filter.ts'
-import { MINUTE_S, QUARTER_S } from './count-buckets.ts'
+import { MINUTE_S, QUARTER_S, TWO_HOURS_S } from './count-buckets.ts'
 import type { FacetsView } from './count-view.ts'
 import { isUnclear, isWithin } from './count-series.ts'
 import {
@@ -33,18 +33,22 @@ export async function countFacets(
   parts: SearchParts,
   organization_id: string,
   filter: ActivityFilter,
-  range: FacetRange,
+  within: FacetRange,
 ): Promise<FacetsView> {
   const counts = new FacetCounts(filter.equal)
   if (filter.q !== null || filter.request_id !== null) {
-    await countFound(parts, organization_id, { ...filter, ...range }, counts)
-    return counts.view(range.from_ms, range.to_ms)
+    await countFound(parts, organization_id, { ...filter, ...within }, counts)
+    return counts.view(within.from_ms, within.to_ms)
   }
-  const { from_ms, to_ms, now_ms } = range
+  const { from_ms, to_ms, now_ms } = within
   const since_s = await wholeSince(parts.redis, organization_id)
   const step_s = to_ms - from_ms <= BY_MINUTE_MS ? MINUTE_S : QUARTER_S
   const read = countRange({ from_ms, to_ms }, { step_s, since_s, now_ms })
-  await readCounts(parts.redis, organization_id, read, ({ combination, entries }) =>
+  // Facets have no points, so the longest buckets will do.
+  const shortest_s = read.buckets_s.at(-1) ?? QUARTER_S
+  const buckets_s = [TWO_HOURS_S, QUARTER_S, MINUTE_S].filter((own_s) => own_s >= shortest_s)
+  const range = { ...read, buckets_s }
+  await readCounts(parts.redis, organization_id, range, ({ combination, entries }) =>
     counts.add(combination, entries),
   )
   return counts.view(read.from_s * 1000, Math.max(read.from_s, read.to_s) * 1000)

@@ -11,7 +11,11 @@ import { alertOfEntry } from '../alerts/alert-of-entry.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import { ActivityTally } from './activity-tally.ts'
-import { COMBINATIONS_PER_BUCKET, COMBINATIONS_PER_DAY } from './count-buckets.ts'
+import {
+  COMBINATIONS_PER_BUCKET,
+  COMBINATIONS_PER_DAY,
+  COMBINATIONS_PER_TWO_HOURS,
+} from './count-buckets.ts'
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 
 /**
@@ -82,6 +86,7 @@ export async function digestLog(
       alerts.length > 0 ? JSON.stringify(alerts) : '',
       counts.lines(),
       COMBINATIONS_PER_BUCKET,
+      COMBINATIONS_PER_TWO_HOURS,
       COMBINATIONS_PER_DAY,
     ],
   )

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { COMBINED_MEMBERS } from './activity-tally.ts'
-import { DAY_S, MINUTES_KEPT_S, MINUTE_S, QUARTER_S } from './count-buckets.ts'
+import { DAY_S, MINUTE_S, MINUTES_KEPT_S, QUARTER_S, TWO_HOURS_S } from './count-buckets.ts'
 import { WRITTEN_AFTER_MAX_MS, WRITTEN_BEFORE_MAX_MS } from './activity-filter.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 
@@ -23,11 +23,12 @@ export interface CountedPart {
   readonly calls: number
 }
 
-/** Times in s since 1970, multiples of `bucket_s`. */
+/** Times in s since 1970, multiples of the smallest bucket. */
 export interface CountRange {
   readonly from_s: number
   readonly to_s: number
-  readonly bucket_s: number
+  /** Lengths of the buckets that may be read, the longest first. */
+  readonly buckets_s: readonly number[]
 }
 
 /**
@@ -62,38 +63,58 @@ export function countRange(
   return {
     from_s: Math.max(Math.floor(from_ms / 1000 / step) * step, whole_s),
     to_s: Math.ceil(to_ms / 1000 / step) * step,
-    bucket_s,
+    buckets_s: [TWO_HOURS_S, QUARTER_S, MINUTE_S].filter(
+      (own_s) => own_s >= bucket_s && step % own_s === 0,
+    ),
     step_s: step,
   }
+}
+
+/** The fewest buckets that make up a range. */
+function bucketsOf({
+  from_s,
+  to_s,
+  buckets_s,
+}: CountRange): readonly (readonly [number, number])[] {
+  const buckets: (readonly [length_s: number, start_s: number])[] = []
+  for (let at_s = from_s; at_s < to_s; ) {
+    const fits = (own_s: number): boolean => at_s % own_s === 0 && at_s + own_s <= to_s
+    const length_s = buckets_s.find(fits) ?? buckets_s.at(-1) ?? MINUTE_S
+    buckets.push([length_s, at_s])
+    at_s += length_s
+  }
+  return buckets
 }
 
 /** Reads the counts of a range, and hands each to `take`. */
 export async function readCounts(
   redis: RedisClient,
   organization_id: string,
-  { from_s, to_s, bucket_s }: CountRange,
+  range: CountRange,
   take: (part: CountedPart) => void,
 ): Promise<void> {
   const names = new Map<number, ReadonlyMap<string, Combination>>()
   const key = (bucket: string): string => REDIS_KEYS.activityCounts(organization_id, bucket)
-  for (let at_s = from_s; at_s < to_s; at_s += BUCKETS_PER_READ * bucket_s) {
-    const starts: number[] = []
-    for (let i = 0; i < BUCKETS_PER_READ && at_s + i * bucket_s < to_s; i++)
-      starts.push(at_s + i * bucket_s)
-    const buckets = await Promise.all(
-      starts.map((start_s) => redis.hgetall(key(`${bucket_s}:${start_s}`))),
+  const buckets = bucketsOf(range)
+  for (let at = 0; at < buckets.length; at += BUCKETS_PER_READ) {
+    const some = buckets.slice(at, at + BUCKETS_PER_READ)
+    // As a list; an object would have to be made for each bucket.
+    const answers = await Promise.all(
+      some.map(([length_s, start_s]) => redis.call('HGETALL', key(`${length_s}:${start_s}`))),
     )
-    for (const [i, start_s] of starts.entries()) {
-      const counts = buckets[i] ?? {}
+    for (const [i, [, start_s]] of some.entries()) {
+      const counts = answers[i] as readonly string[]
       const day = Math.floor(start_s / DAY_S)
       const known = names.get(day) ?? readNames(await redis.hgetall(key(`names:${day}`)))
       names.set(day, known)
-      for (const [number, count] of Object.entries(counts)) {
-        const combination = known.get(number)
+      for (let field = 0; field + 1 < counts.length; field += 2) {
+        const number = counts[field] ?? ''
+        const calls = Number(counts[field + 1])
+        // `<number>+` counts calls that no entry of their own reports.
+        const isFurther = number.endsWith('+')
+        const combination = known.get(isFurther ? number.slice(0, -1) : number)
         if (combination === undefined) continue
-        const entries = Number(count)
-        const calls = entries + Number(counts[`${number}+`] ?? 0)
-        take({ start_s, combination, entries, calls })
+        take({ start_s, combination, entries: isFurther ? 0 : calls, calls })
       }
     }
     await turn()

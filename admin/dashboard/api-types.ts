@@ -1,6 +1,7 @@
 /** Types of the admin API's responses, taken from its schemas. Imported as types only, so that no schema reaches the browser. */
 import type { Static, TSchema } from 'typebox'
 import type { ActivityView } from '../activity/activity-view.ts'
+import type { FacetsView, SeriesView } from '../activity/count-view.ts'
 import type { AgentView } from '../agents/agent-schemas.ts'
 import type { AlertView } from '../alerts/alert-view.ts'
 import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
@@ -46,6 +47,8 @@ export type ScopeSettings = Pick<Scope, keyof Static<typeof EditableScope>>
 export type Injection = ScopeSettings['injection_detection']
 export type Rule = ScopeSettings['rules'][number]
 export type ActivityEntry = Shown<typeof ActivityView>
+export type Series = Shown<typeof SeriesView>
+export type Facets = Shown<typeof FacetsView>
 export type Alert = Shown<typeof AlertView>
 export type Baseline = Shown<typeof BaselineView>
 export type Edge = Shown<typeof EdgeView>

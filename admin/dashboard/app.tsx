@@ -170,7 +170,7 @@ function PageOf({ place }: { place: PageAddress }) {
   // The key creates a new page instance for another resource.
   switch (page) {
     case '':
-      return <OverviewPage />
+      return <OverviewPage query={query} />
     case 'agents':
       return id === undefined ? <AgentsPage query={query} /> : <AgentPage key={id} agent_id={id} />
     case 'integrations':

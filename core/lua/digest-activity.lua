@@ -8,7 +8,7 @@
 -- ARGV[5] JSON list of alerts, or nothing
 -- ARGV[6] a line for each bucket and combination: seconds and start of the bucket, entries, further calls that they stand
 --   for, and the combination, separated by spaces
--- ARGV[7] combinations in a bucket, and ARGV[8] in a day; beyond either, those that only differ in agent or API are added up
+-- ARGV[7] combinations in a bucket, ARGV[8] in one of two hours, and ARGV[9] in a day; beyond one of them, those that only differ in agent or API are added up
 -- Returns: 1 digested, 0 another process was first or the log was deleted
 -- @include raise-alert
 if (redis.call('HGET', KEYS[2], 'position') or '0-0') ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end
@@ -42,7 +42,7 @@ if ARGV[5] ~= '' then
 end
 
 local DAY = 86400
-local in_bucket, in_day = tonumber(ARGV[7]), tonumber(ARGV[8])
+local in_bucket, in_two_hours, in_day = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local sizes, numbers = {}, {}
 
 local function sizeOf(bucket, to)
@@ -81,7 +81,7 @@ for seconds, start, entries, calls, combination in string.gmatch(ARGV[6], '(%d+)
   local key = KEYS[5] .. bucket
   local size = sizeOf(bucket, start + seconds)
   local number = numberOf(day, combination, in_day)
-  if not number or (size >= in_bucket and redis.call('HEXISTS', key, number) == 0) then
+  if not number or (size >= (seconds == '7200' and in_two_hours or in_bucket) and redis.call('HEXISTS', key, number) == 0) then
     -- These differ only in members that have few values, and are always counted.
     number = numberOf(day, others(combination), 2 * in_day)
   end

@@ -329,6 +329,33 @@ describe('the dashboard', () => {
     await page.getByRole('dialog').waitFor({ state: 'detached' })
   })
 
+  test('a bar of the chart of refusals leads to its calls, by keyboard and by pointer', async () => {
+    const { agent_id } = access.agent
+    const decision = 'decision=blocked'
+    await until('the refusal is counted', async () => {
+      const { total } = await stack.operator.send(
+        'GET',
+        `/admin/activity/facets?agent_id=${agent_id}&${decision}`,
+      )
+      return total > 0
+    })
+    await goTo(page, '?range=15m', 'Overview')
+    const chart = page.getByRole('slider', { name: /^Refused calls by reason/ })
+    await chart.press('Home')
+    await chart.press('Shift+End')
+    assert.match((await chart.getAttribute('aria-valuetext')) ?? '', /Injection blocked \d/)
+    await chart.press('Enter')
+    await page.waitForURL(/#\/activity\?decision=blocked&from=[^&]+&to=/)
+    await page.getByRole('row').nth(1).waitFor()
+    await goTo(page, '', 'Overview')
+    await chart.click({ position: { x: 400, y: 60 } })
+    await page.waitForURL(/#\/activity\?decision=blocked&from=[^&]+&to=/)
+    await goTo(page, '?range=1h', 'Overview')
+    await page.getByRole('link', { name: /^Injection blocked \d/ }).click()
+    await page.waitForURL(/#\/activity\?decision=blocked&reason=security_block&from=/)
+    await page.getByRole('row').filter({ hasText: 'Injection blocked' }).first().waitFor()
+  })
+
   test('an alert is closed when it is acknowledged', async () => {
     await goTo(page, 'alerts', 'Alerts')
     const row = page.getByRole('row').filter({ hasText: access.agent.agent_name }).first()

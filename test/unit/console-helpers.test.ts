@@ -9,6 +9,7 @@ const built = async (name: string): Promise<any> =>
 const { nearestRule } = await built('nearest-rule')
 const { ruleOptions } = await built('rule-options')
 const { curlOf } = await built('curl-of')
+const { unusualRefusals } = await built('unusual-refusals')
 
 const scope = (scope_id: string, ...rules: [string, string][]) => ({
   scope_id,
@@ -79,5 +80,33 @@ test('the curl command is one argument per value, whatever the caller wrote', ()
       '-H',
       'Authorization: Bearer k',
     ])
+  }
+})
+
+test('refusals are out of the ordinary when an hour has far more of them than the hours before', () => {
+  const week = (usual: number, ...last: number[]) => [
+    ...Array.from({ length: 168 - last.length }, (_, hour) => usual + (hour % 3)),
+    ...last,
+  ]
+  const rows: readonly [string, readonly number[], number, readonly number[]][] = [
+    ['a burst in this hour', week(2, 500), 168, [500]],
+    ['a burst in the hour before, while this one has only begun', week(2, 500, 0), 168, [500]],
+    ['five times the usual number is not enough', week(99, 500), 168, []],
+    ['more than five times', week(9, 100), 168, [100]],
+    ['few refusals, however unusual', week(0, 19), 168, []],
+    ['twenty where there were none', week(0, 20), 168, [20]],
+    ['as it has been for many hours', week(1, ...Array.from({ length: 20 }, () => 400)), 168, []],
+    ['a deployment of less than a day', week(0, 500), 23, []],
+    ['a deployment of a day', week(0, 500), 24, [500]],
+    ['nothing now', week(5, 0, 0), 168, []],
+    ['no hours at all', [], 168, []],
+  ]
+  for (const [name, counts, active, expected] of rows) {
+    const found = unusualRefusals([{ reason: 'permission_denied', counts }], active)
+    assert.deepEqual(
+      found.map(({ count }: { count: number }) => count),
+      expected,
+      name,
+    )
   }
 })

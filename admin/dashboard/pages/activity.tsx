@@ -19,6 +19,7 @@ type Query = Readonly<Record<string, string>>
 const FILTERS = [
   'event',
   'decision',
+  'reason',
   'agent_id',
   'integration_id',
   'request_id',

@@ -1,32 +1,62 @@
+import { useEffect, useState } from 'preact/hooks'
 import type { Edge, Page, Readiness, Stats } from '../api-types.ts'
+import { eventTitle } from '../event-title.ts'
 import { Facts, Tag } from '../parts/bits.tsx'
+import { BusyAgents } from '../parts/busy-agents.tsx'
+import { FirstSteps } from '../parts/first-steps.tsx'
+import { KeyFigures } from '../parts/key-figures.tsx'
+import { RefusalChart } from '../parts/refusal-chart.tsx'
+import { TimePresets } from '../parts/time-presets.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { NeedsYou } from '../parts/needs-you.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { linkTo } from '../place.ts'
+import { timeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
 
 const EVERY_MS = 5000
 
-export function OverviewPage() {
+/** The range moves on with the minute, so that all parts of the page ask for the same one. */
+const MINUTE_MS = 60_000
+
+export function OverviewPage({ query }: { query: Readonly<Record<string, string>> }) {
   const stats = useLoad<Stats>('/admin/stats', EVERY_MS)
+  const range = timeRange(query['range'])
+  const minute = useMinute()
+  const from = new Date(minute * MINUTE_MS - range.ms).toISOString()
   return (
     <>
-      <h1>Overview</h1>
+      <div class="head">
+        <h1>Overview</h1>
+        <TimePresets parts={[]} query={query} current={range.key} />
+      </div>
       <ReadinessLine />
       <Loaded from={stats}>
         {(value) => (
           <>
+            <FirstSteps stats={value} />
             <NeedsYou stats={value} />
-            <Counts stats={value} />
+            <KeyFigures range={range} from={from} stats={value} />
           </>
         )}
       </Loaded>
+      <RefusalChart range={range} from={from} />
+      <BusyAgents range={range} from={from} />
+      <Loaded from={stats}>{(value) => <Counts stats={value} />}</Loaded>
       <Edges />
       <Loaded from={stats}>{(value) => <Events stats={value} />}</Loaded>
     </>
   )
+}
+
+function useMinute(): number {
+  const [minute, setMinute] = useState(() => Math.ceil(Date.now() / MINUTE_MS))
+  useEffect(() => {
+    const timer = setInterval(() => setMinute(Math.ceil(Date.now() / MINUTE_MS)), EVERY_MS)
+    return () => clearInterval(timer)
+  }, [])
+  return minute
 }
 
 function ReadinessLine() {
@@ -47,7 +77,6 @@ function Counts({ stats }: { stats: Stats }) {
   const { agents, integrations, scopes, webhooks, alerts, edges } = stats
   const counts: readonly (readonly [string, number, string | null, boolean?])[] = [
     ['Open alerts', alerts.open, linkTo(['alerts']), alerts.open > 0],
-    ['Calls in flight', edges.in_flight, null],
     ['Live edges', edges.live, null, edges.live === 0],
     ['Active agents', agents.active, linkTo(['agents'], { status: 'active' })],
     ['Killed agents', agents.killed, linkTo(['agents'], { status: 'killed' })],
@@ -126,7 +155,7 @@ function Events({ stats: { activity } }: { stats: Stats }) {
             .map(
               ([event, count]) =>
                 [
-                  event,
+                  eventTitle(event),
                   <a key={event} href={linkTo(['activity'], { event })}>
                     {count.toLocaleString()}
                   </a>,

@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact'
-import type { Alert, Page, Stats, Webhook } from '../api-types.ts'
+import type { Alert, Page, Series, Stats, Webhook } from '../api-types.ts'
+import { withQuery } from '../api.ts'
 import { lastId } from '../last-id.ts'
 import { linkTo } from '../place.ts'
+import { reasonTitle } from '../reason-title.ts'
+import { type Unusual, unusualRefusals } from '../unusual-refusals.ts'
 import { useAcknowledge } from '../use-acknowledge.tsx'
 import { useLoad } from '../use-load.ts'
 import { Tag } from './bits.tsx'
@@ -10,8 +13,9 @@ import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
 const EVERY_MS = 5000
+const UNUSUAL_EVERY_MS = 60_000
 const ALERTS_READ = 200
-const SHOWN = 8
+const SHOWN = 4
 const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, high: 1, medium: 2 }
 
 interface Item {
@@ -30,17 +34,21 @@ export function NeedsYou({ stats }: { stats: Stats }) {
     EVERY_MS,
   )
   const acknowledge = useAcknowledge(alerts.reload)
+  const unusual = useUnusual()
   const failing = (webhooks.value?.data ?? []).filter(({ status }) => status === 'failing')
   const items = [
     ...edgeItems(stats),
     ...failing.map(webhookItem),
+    ...unusual.map(refusalItem),
     ...(alerts.value?.data ?? []).map((alert) =>
       alertItem(alert, acknowledge.button(alert.alert_id)),
     ),
-  ].toSorted((a, b) => RANK[a.severity] - RANK[b.severity])
+  ].toSorted(
+    (a, b) => RANK[a.severity] - RANK[b.severity] || (b.at ?? '').localeCompare(a.at ?? ''),
+  )
   const problem = alerts.problem ?? webhooks.problem ?? acknowledge.problem
   return (
-    <section>
+    <section class="needs">
       <h2>Needs you</h2>
       <ProblemNotice problem={problem} />
       {alerts.value !== null && (
@@ -59,7 +67,7 @@ export function NeedsYou({ stats }: { stats: Stats }) {
       )}
       {items.length > SHOWN && (
         <p>
-          <a href={linkTo(['alerts'])}>View all alerts</a>
+          <a href={linkTo(['alerts'])}>View all {items.length}</a>
         </p>
       )}
     </section>
@@ -78,6 +86,45 @@ const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
           action: 'Check their processes and their connection to the store.',
         },
       ]
+
+const HOUR_MS = 3_600_000
+const DAYS = 7
+
+/** Reasons with far more refusals in the last hour than in those of the week before. */
+function useUnusual(): readonly Unusual[] {
+  const from = new Date(
+    Math.ceil(Date.now() / HOUR_MS) * HOUR_MS - DAYS * 24 * HOUR_MS,
+  ).toISOString()
+  const path = (more: Readonly<Record<string, string>>): string =>
+    withQuery('/admin/activity/series', { from, step: '3600', count: 'calls', ...more })
+  const refused = useLoad<Series>(
+    path({ by: 'reason', decision: 'blocked' }),
+    UNUSUAL_EVERY_MS,
+  ).value
+  const all = useLoad<Series>(path({}), UNUSUAL_EVERY_MS).value
+  const active = all?.groups[0]?.counts.filter((count) => count > 0).length ?? 0
+  return unusualRefusals(
+    (refused?.groups ?? []).map(({ value, counts }) => ({ reason: value ?? '', counts })),
+    active,
+  )
+}
+
+const refusalItem = ({ reason, count, usual }: Unusual): Item => ({
+  key: `refusals ${reason}`,
+  severity: 'high',
+  what: `Out of the ordinary: ${count.toLocaleString()} calls refused in an hour (${reasonTitle(reason)}), usually ${usual.toLocaleString()}.`,
+  at: null,
+  action: (
+    <a
+      href={linkTo(['activity'], {
+        reason,
+        from: new Date(Date.now() - 2 * HOUR_MS).toISOString(),
+      })}
+    >
+      Show calls
+    </a>
+  ),
+})
 
 const webhookItem = ({ webhook_id, name, last_triggered_at }: Webhook): Item => ({
   key: webhook_id,

@@ -1,0 +1,224 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+
+export interface ChartGroup {
+  readonly title: string
+  readonly counts: readonly number[]
+}
+
+const WIDTH = 1000
+const MARGIN = 34
+const FOOT = 22
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  hourCycle: 'h23',
+})
+const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+const LABELS = 8
+/** Colours of the style sheet; further groups share the last. */
+const TONES = 8
+
+export const toneOf = (group: number): string => `tone-${Math.min(group, TONES - 1)}`
+
+interface ChartProps {
+  readonly label: string
+  readonly from_ms: number
+  readonly step_ms: number
+  readonly groups: readonly ChartGroup[]
+  readonly height: number
+  /** A bar or a range of bars was chosen. */
+  readonly onRange: (range: { readonly from_ms: number; readonly to_ms: number }) => void
+}
+
+/**
+ * Stacked bars over time. A pointer chooses one bar with a click and several by dragging; the arrow keys move, with Shift they
+ * extend, and Enter chooses.
+ */
+export function StackedChart(props: ChartProps) {
+  const { label, from_ms, step_ms, groups, height, onRange } = props
+  const bars = groups[0]?.counts.length ?? 0
+  const sums = Array.from({ length: bars }, (_, at) => sumAt(groups, at))
+  const top = niceTop(Math.max(1, ...sums))
+  const [at, setAt] = useState(bars - 1)
+  const [anchor, setAnchor] = useState<number | null>(null)
+  const [isActive, setActive] = useState(false)
+  const drag = useRef(false)
+  const svg = useRef<SVGSVGElement>(null)
+  const current = Math.max(0, Math.min(at, bars - 1))
+  useEffect(() => setAt((before) => Math.max(0, Math.min(before, bars - 1))), [bars])
+  const [first, last] = [Math.min(anchor ?? current, current), Math.max(anchor ?? current, current)]
+  const choose = (): void =>
+    onRange({ from_ms: from_ms + first * step_ms, to_ms: from_ms + (last + 1) * step_ms })
+  const barAt = (event: PointerEvent): number => {
+    const box = svg.current?.getBoundingClientRect()
+    if (box === undefined || box.width === 0) return 0
+    const x = ((event.clientX - box.left) / box.width) * WIDTH
+    const bar = Math.floor(((x - MARGIN) / (WIDTH - MARGIN)) * bars)
+    return Math.max(0, Math.min(bar, bars - 1))
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = STEPS[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      if (event.shiftKey) setAnchor(anchor ?? current)
+      else setAnchor(null)
+      setAt(Math.max(0, Math.min(current + step * (Math.abs(step) > 1 ? bars : 1), bars - 1)))
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault()
+      choose()
+    }
+  }
+  return (
+    <div class="chart">
+      <svg
+        ref={svg}
+        viewBox={`0 0 ${WIDTH} ${height + FOOT}`}
+        preserveAspectRatio="none"
+        role="slider"
+        tabIndex={0}
+        aria-label={`${label}: arrow keys choose a time, Shift extends it, Enter shows its entries`}
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, bars - 1)}
+        aria-valuenow={current}
+        aria-valuetext={spoken(props, first, last)}
+        onKeyDown={onKeyDown}
+        onFocus={() => setActive(true)}
+        onBlur={() => setActive(false)}
+        onPointerDown={(event) => {
+          if (event.button !== 0) return
+          drag.current = true
+          event.currentTarget.setPointerCapture(event.pointerId)
+          setAnchor(barAt(event))
+          setAt(barAt(event))
+        }}
+        onPointerMove={(event) => {
+          setActive(true)
+          if (!drag.current) setAnchor(null)
+          setAt(barAt(event))
+        }}
+        onPointerLeave={() => !drag.current && setActive(false)}
+        onPointerUp={() => {
+          if (!drag.current) return
+          drag.current = false
+          choose()
+        }}
+      >
+        <Bars groups={groups} bars={bars} top={top} height={height} />
+        {isActive && bars > 0 && <Chosen first={first} last={last} bars={bars} height={height} />}
+      </svg>
+      <Axes {...props} bars={bars} top={top} />
+      <p class="muted" aria-hidden="true">
+        {isActive && bars > 0
+          ? spoken(props, first, last)
+          : 'Click a bar or drag across several to see their entries.'}
+      </p>
+    </div>
+  )
+}
+
+const STEPS: Readonly<Record<string, number>> = {
+  ArrowLeft: -1,
+  ArrowRight: 1,
+  ArrowDown: -1,
+  ArrowUp: 1,
+  Home: -2,
+  End: 2,
+}
+
+const Bars = ({
+  groups,
+  bars,
+  top,
+  height,
+}: {
+  groups: readonly ChartGroup[]
+  bars: number
+  top: number
+  height: number
+}) => {
+  const wide = (WIDTH - MARGIN) / Math.max(1, bars)
+  const base = Array.from({ length: bars }, () => 0)
+  // One path for each group, so that a chart of a week is a handful of elements.
+  return (
+    <>
+      {groups.map(({ title, counts }, group) => {
+        let path = ''
+        for (const [at, count] of counts.entries()) {
+          if (count === 0) continue
+          const low = base[at] ?? 0
+          base[at] = low + count
+          const x = MARGIN + at * wide
+          const y = height - ((low + count) / top) * height
+          path += `M${x.toFixed(1)} ${y.toFixed(1)}h${(wide * 0.86).toFixed(1)}v${((count / top) * height).toFixed(1)}h-${(wide * 0.86).toFixed(1)}z`
+        }
+        return <path key={title} class={toneOf(group)} d={path} />
+      })}
+      <path class="axis" d={`M${MARGIN} ${height}H${WIDTH}`} />
+    </>
+  )
+}
+
+const Chosen = ({
+  first,
+  last,
+  bars,
+  height,
+}: {
+  first: number
+  last: number
+  bars: number
+  height: number
+}) => {
+  const wide = (WIDTH - MARGIN) / bars
+  return (
+    <rect
+      class="chosen"
+      x={MARGIN + first * wide}
+      y={0}
+      width={(last - first + 1) * wide}
+      height={height}
+    />
+  )
+}
+
+/** Outside the picture, which is stretched and would stretch the letters. */
+const Axes = ({ from_ms, step_ms, bars, top }: ChartProps & { bars: number; top: number }) => {
+  const every = Math.max(1, Math.ceil(bars / LABELS))
+  const isLong = bars * step_ms > 2 * 86_400_000
+  const times = Array.from({ length: bars }, (_, at) => at).filter((at) => at % every === 0)
+  return (
+    <div class="axes" aria-hidden="true">
+      <span class="top">{top.toLocaleString()}</span>
+      <div class="times">
+        {times.map((at) => (
+          <span key={at} style={{ left: `${(100 * at) / bars}%` }}>
+            {(isLong ? DAY : CLOCK).format(from_ms + at * step_ms)}
+          </span>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function spoken({ from_ms, step_ms, groups }: ChartProps, first: number, last: number): string {
+  const counts = groups
+    .map(({ title, counts: all }) => ({
+      title,
+      count: all.slice(first, last + 1).reduce((sum, one) => sum + one, 0),
+    }))
+    .filter(({ count }) => count > 0)
+  const sum = counts.reduce((all, { count }) => all + count, 0)
+  const [from, to] = [from_ms + first * step_ms, from_ms + (last + 1) * step_ms]
+  const isOneDay = DAY.format(from) === DAY.format(to)
+  const time = `${DAY.format(from)}, ${CLOCK.format(from)} to ${isOneDay ? '' : `${DAY.format(to)}, `}${CLOCK.format(to)}`
+  return `${time}: ${sum.toLocaleString()}${counts.length > 0 ? ` (${counts.map(({ title, count }) => `${title} ${count.toLocaleString()}`).join(', ')})` : ''}`
+}
+
+const sumAt = (groups: readonly ChartGroup[], at: number): number =>
+  groups.reduce((sum, { counts }) => sum + (counts[at] ?? 0), 0)
+
+/** 1, 2 or 5 times a power of ten. */
+function niceTop(most: number): number {
+  const power = 10 ** Math.floor(Math.log10(most))
+  return power * ([1, 2, 5, 10].find((factor) => factor * power >= most) ?? 10)
+}

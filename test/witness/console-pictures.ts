@@ -1,0 +1,234 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Page } from 'playwright-core'
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { mintActivityId } from '../../core/activity/activity-id.ts'
+import { recordEntries } from '../../core/change/record-entries.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { operatorAt } from '../kit/operator.ts'
+import { newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
+import { startValkey } from '../kit/start-valkey.ts'
+import { until } from '../kit/until.ts'
+
+// node dist/test/witness/console-pictures.js [FOLDER]: pictures of every page of the console, light, dark and narrow, on a
+// store with a week of made-up calls.
+
+const [folder = 'docs/pictures', only = '', whole = ''] = process.argv.slice(2)
+const ORG = 'org_default'
+const HOUR_MS = 3_600_000
+const ENTRIES = 6_000
+const NAMES = [
+  'billing-bot',
+  'research-crawler',
+  'docs-writer',
+  'support-triage',
+  'release-manager',
+  'oncall-helper',
+]
+const APIS = [
+  ['openai', 'https://api.openai.com/v1', '/chat/completions'],
+  ['stripe', 'https://api.stripe.com/v1', '/charges'],
+  ['notion-mcp', 'https://mcp.notion.com', '/mcp'],
+  ['slack', 'https://slack.com/api', '/chat.postMessage'],
+] as const
+const REFUSALS = [
+  [
+    'permission_denied',
+    'permission_denied',
+    { attempted_action: 'DELETE /charges/ch_1', reason: 'method_not_allowed' },
+  ],
+  ['rate_limit_exceeded', 'rate_limit_exceeded', { limit: 60, current_rpm: 60 }],
+  [
+    'injection_blocked',
+    'security_block',
+    {
+      pattern_name: 'ignore_previous_instructions',
+      severity: 'critical',
+      matched_text: 'Ignore all previous instructions',
+      location: 'body.messages[1].content',
+    },
+  ],
+  ['mcp_tool_blocked', 'mcp_tool_blocked', { tool_name: 'delete_page', reason: 'denied' }],
+] as const
+
+const valkey = await startValkey()
+const redis = connectRedis(valkey.url, { name: 'pictures', role: 'queue' })
+const admin = await startAdmin(valkey.url, newAdminIdentity())
+const operator = operatorAt(admin.url, admin.token)
+try {
+  const made = await fillStore()
+  mkdirSync(folder, { recursive: true })
+  const browser = await chromium.launch({
+    executablePath: process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+  for (const [kind, width, height] of [
+    ['light', 1440, 900],
+    ['dark', 1440, 900],
+    ['narrow', 390, 844],
+  ] as const) {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: kind === 'dark' ? 'dark' : 'light',
+    })
+    const page = await context.newPage()
+    page.on('pageerror', (error) => process.stdout.write(`${error.message}\n`))
+    await page.goto(admin.url)
+    await page.getByLabel('Admin token').fill(admin.token)
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('heading', { name: 'Overview' }).waitFor()
+    for (const [name, hash] of pagesOf(made)) {
+      if (!name.includes(only)) continue
+      await page.goto(`${admin.url}/#/${hash}`)
+      await settle(page)
+      await page.screenshot({ path: join(folder, `${name}-${kind}.png`), fullPage: whole !== '' })
+    }
+    await context.close()
+  }
+  await browser.close()
+} finally {
+  await admin.stop()
+  redis.disconnect()
+  await valkey.stop()
+}
+
+interface Made {
+  readonly agent_id: string
+  readonly scope_id: string
+  readonly kill_id: string
+  readonly webhook_id: string
+  readonly entry_id: string
+}
+
+function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[] {
+  return [
+    ['overview', ''],
+    ['activity', 'activity'],
+    ['drawer', `activity/${made.entry_id}`],
+    ['agents', 'agents'],
+    ['agent', `agents/${made.agent_id}`],
+    ['integrations', 'integrations'],
+    ['scopes', 'scopes'],
+    ['scope', `scopes/${made.scope_id}`],
+    ['alerts', 'alerts'],
+    ['kills', 'kills'],
+    ['kill', `kills/${made.kill_id}`],
+    ['webhooks', 'webhooks'],
+    ['webhook', `webhooks/${made.webhook_id}`],
+    ['access', 'access'],
+    ['try', 'try'],
+  ]
+}
+
+/** Until nothing is loading and nothing was asked for half a second. */
+async function settle(page: Page): Promise<void> {
+  await page.waitForLoadState('networkidle').catch(() => undefined)
+  await page.getByText('Loading …').first().waitFor({ state: 'hidden' })
+}
+
+async function fillStore(): Promise<Made> {
+  const agents = await Promise.all(
+    NAMES.map((agent_name) => operator.send('POST', '/admin/agents', { agent_name })),
+  )
+  const integrations: { integration_id: string }[] = []
+  for (const [name, base_url] of APIS) {
+    const auth = { type: 'bearer', token: 'sk-a-credential-of-nobody' }
+    integrations.push(await operator.send('POST', '/admin/integrations', { name, base_url, auth }))
+  }
+  const scopes: { scope_id: string }[] = []
+  for (const { agent_id } of agents)
+    for (const [at, { integration_id }] of integrations.entries())
+      scopes.push(
+        await operator.send('POST', '/admin/scopes', {
+          name: `${APIS[at]?.[0]} for ${NAMES.at(0)}`,
+          agent_id,
+          integration_id,
+          rules: [
+            { methods: ['POST'], paths: [APIS[at]?.[2]] },
+            { methods: ['GET'], paths: ['/models/**', '/charges/*'] },
+          ],
+        }),
+      )
+  const begin_ms = Date.now() - 7 * 24 * HOUR_MS
+  const step_ms = (7 * 24 * HOUR_MS) / ENTRIES
+  for (let from = 0; from < ENTRIES; from += 500) {
+    const pipeline = redis.pipeline()
+    for (let i = from; i < from + 500; i++) {
+      const at_ms = Math.floor(begin_ms + i * step_ms)
+      const entry = anEntry(i, at_ms, agents, integrations)
+      pipeline.xadd(REDIS_KEYS.activity(ORG), `${at_ms}-*`, 'e', JSON.stringify(entry))
+    }
+    // The entries of the set-up came first; the log begins again with those of the past.
+    if (from === 0) await redis.del(REDIS_KEYS.activity(ORG), REDIS_KEYS.activityDigest(ORG))
+    await pipeline.exec()
+  }
+  const last = Array.from({ length: 60 }, (_, i) =>
+    anEntry(i * 7, Date.now() - (60 - i) * 20_000, agents, integrations),
+  )
+  await recordEntries(redis, ORG, last)
+  const path = `/admin/agents/${agents[2].agent_id}/kill`
+  const { kill_id } = await operator.send('POST', path, {
+    reason: 'Its key was found in a public repository.',
+  })
+  const webhook = await operator.send('POST', '/webhooks', {
+    name: 'pager',
+    url: 'https://hooks.example.com/agw',
+    events: ['agent_killed', 'injection_blocked'],
+  })
+  await until('the log is indexed', async () => {
+    const [newest] = await redis.xrevrange(REDIS_KEYS.activity(ORG), '+', '-', 'COUNT', 1)
+    return (await redis.hget(REDIS_KEYS.activityDigest(ORG), 'position')) === newest?.[0]
+  })
+  return {
+    agent_id: agents[0].agent_id,
+    scope_id: scopes[0]?.scope_id ?? '',
+    kill_id,
+    webhook_id: webhook.webhook_id,
+    entry_id: last.find(({ event }) => event === 'injection_blocked')?.id ?? '',
+  }
+}
+
+/** Deterministic but for ids and times. Calls follow the hours of a day. */
+function anEntry(
+  i: number,
+  at_ms: number,
+  agents: readonly { agent_id: string }[],
+  integrations: readonly { integration_id: string }[],
+): ActivityEntry {
+  const dice = (factor: number): number => (((i + 1) * factor) % 65_536) / 65_536
+  const agent = Math.floor(dice(40_503) * NAMES.length)
+  const api = Math.floor(dice(25_033) * APIS.length)
+  const hour = new Date(at_ms).getUTCHours()
+  const isRefused = dice(31_337) < 0.04 + 0.12 * Math.sin((hour / 24) * Math.PI)
+  const [event, reason, data] = REFUSALS[Math.floor(dice(17_389) * REFUSALS.length)] ?? REFUSALS[0]
+  return {
+    id: mintActivityId(at_ms),
+    timestamp: new Date(at_ms).toISOString(),
+    event: isRefused ? event : 'request_allowed',
+    organization_id: ORG,
+    agent_id: agents[agent]?.agent_id ?? null,
+    agent_name: NAMES[agent] ?? null,
+    key_id: null,
+    integration_id: integrations[api]?.integration_id ?? null,
+    scope_id: null,
+    rule: isRefused ? null : 0,
+    method: 'POST',
+    endpoint: `/v1${APIS[api]?.[2]}`,
+    status: isRefused ? 403 : 200,
+    decision: isRefused ? 'blocked' : 'allowed',
+    reason: isRefused ? reason : null,
+    source_ip: '203.0.113.9',
+    request_id: crypto.randomUUID(),
+    edge_id: 'edge-1',
+    steps: ['target', 'integration', 'agent', 'scope', 'rate', 'scan'].map((step, at, all) => ({
+      step,
+      outcome: isRefused && at === all.length - 1 ? ('deny' as const) : ('pass' as const),
+      took_us: 40 + at * 30,
+    })),
+    duration_ms: isRefused ? null : Math.round(200 + dice(9_973) * 4_000),
+    bytes_in: 2048,
+    bytes_out: 1024,
+    data: isRefused ? data : {},
+  }
+}
