@@ -337,13 +337,12 @@ test('the live view stays small and quick while thousands of entries come', asyn
       writes = redis.pipeline()
     }
     await page.getByText('the last of them').waitFor()
-    assert.equal(await page.getByRole('row').count(), 301)
+    const rows = page.getByRole('row')
+    assert.ok((await rows.count()) < 80, `${await rows.count()} rows are in the page`)
     await page.getByRole('button', { name: 'Stop following' }).click()
     await page.getByRole('button', { name: 'Follow live' }).waitFor()
-    await until(
-      'the rest is read by pages',
-      async () => (await page.getByRole('row').count()) < 301,
-    )
+    await page.getByText(/^\d+ entries so far/).waitFor()
+    assert.ok((await rows.count()) < 80, `${await rows.count()} rows are in the page`)
   } finally {
     redis.disconnect()
   }

@@ -1,21 +1,27 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { EVENT_NAMES } from '../../../core/events.ts'
 import { type Problem, withQuery } from '../api.ts'
 import type { ActivityEntry } from '../api-types.ts'
 import { download } from '../download.ts'
 import { eventTitle } from '../event-title.ts'
-import { followActivity } from '../follow-activity.ts'
+import { ActivityHistogram } from '../parts/activity-histogram.tsx'
 import { EntryDrawer } from '../parts/entry-drawer.tsx'
-import { EntryTable } from '../parts/entry-table.tsx'
+import { EntryList } from '../parts/entry-list.tsx'
+import { FacetChips } from '../parts/facet-chips.tsx'
 import { SelectField, TextField, utcOf } from '../parts/fields.tsx'
-import { Loaded, ProblemNotice } from '../parts/notices.tsx'
+import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
+import { TimePresets } from '../parts/time-presets.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { resolvePair } from '../resolve-pair.ts'
+import { timeRange } from '../time-ranges.ts'
 import { useAction } from '../use-action.ts'
-import { usePages } from '../use-load.ts'
+import { type Entries, useEntries } from '../use-entries.ts'
+import { LIVE_MAX, useLive } from '../use-live.ts'
+import { useNames } from '../use-names.ts'
 
 type Query = Readonly<Record<string, string>>
+type Filters = Readonly<Record<string, string | undefined>>
 const FILTERS = [
   'event',
   'decision',
@@ -27,34 +33,58 @@ const FILTERS = [
   'from',
   'to',
 ] as const
-/** Rows that the live view keeps; older entries are found by a search. */
-const LIVE_LIMIT = 300
-/** How often new entries are shown: rendering the table for each of thousands would leave no time for clicks. */
-const LIVE_SHOW_MS = 200
 const DECISIONS: Readonly<Record<NonNullable<ActivityEntry['decision']>, string>> = {
   allowed: 'Allowed',
   blocked: 'Blocked',
   terminated: 'Terminated',
 }
 
+/** Charts and counts without a chosen range show this one. */
+const COUNTED_MS = 7 * 24 * 3_600_000
+
 /** The log; with `entry` one entry of it is open in a drawer, and the list stays as it is. */
 export function ActivityPage({ query, entry }: { query: Query; entry: string | undefined }) {
-  const filter = Object.fromEntries(FILTERS.map((name) => [name, query[name]]))
+  const given: Filters = Object.fromEntries(FILTERS.map((name) => [name, query[name]]))
   const isLive = query['live'] === '1'
-  const text = withQuery('', filter)
+  const range = query['range'] === undefined ? null : timeRange(query['range'])
+  const text = withQuery('', query)
+  // The range ends now; it does not move on while the list is read.
+  const now_ms = useMemo(() => Date.now(), [text])
+  const since = (ms: number): string => new Date(now_ms - ms).toISOString()
+  const filter = range === null || given['from'] ? given : { ...given, from: since(range.ms) }
+  const counted = filter['from'] ? filter : { ...filter, from: since(COUNTED_MS) }
   const exporting = useAction(
     (format: string) => download(withQuery('/admin/activity/export', { format, ...filter })),
     () => undefined,
   )
   return (
     <>
-      <h1>Activity</h1>
-      <Filter key={text} query={query} />
+      <div class="head">
+        <h1>Activity</h1>
+        <TimePresets
+          parts={['activity']}
+          query={{ ...query, live: undefined }}
+          current={range?.key ?? null}
+        />
+      </div>
+      <FacetChips filter={counted} query={query} />
+      <ActivityHistogram filter={counted} query={query} />
+      <details class="filters">
+        <summary>Filters</summary>
+        <Filter key={text} query={query} />
+      </details>
       <p class="buttons">
         <button
           type="button"
           aria-pressed={isLive}
-          onClick={() => goTo(['activity'], { ...filter, live: isLive ? undefined : '1' })}
+          onClick={() =>
+            goTo(['activity'], {
+              ...given,
+              ...(isLive
+                ? { range: query['range'] }
+                : { from: undefined, to: undefined, live: '1' }),
+            })
+          }
         >
           {isLive ? 'Stop following' : 'Follow live'}
         </button>
@@ -64,14 +94,11 @@ export function ActivityPage({ query, entry }: { query: Query; entry: string | u
         <button type="button" disabled={exporting.isBusy} onClick={() => exporting.run('csv')}>
           Export CSV
         </button>
+        {Object.values(given).some(Boolean) && <a href={linkTo(['activity'])}>Clear filters</a>}
         {exporting.isBusy && <span role="status">Exporting …</span>}
       </p>
       <ProblemNotice problem={exporting.problem} />
-      {isLive ? (
-        <Live key={text} filter={filter} query={query} />
-      ) : (
-        <Found filter={filter} query={query} />
-      )}
+      <List key={String(isLive)} filter={filter} query={query} isLive={isLive} />
       {entry !== undefined && (
         <EntryDrawer id={entry} query={query} onClose={() => goTo(['activity'], query)} />
       )}
@@ -169,73 +196,85 @@ const TextFilters = ({
   </>
 )
 
-type Shown = { filter: Readonly<Record<string, string | undefined>>; query: Query }
-
-function Found({ filter, query }: Shown) {
-  const entries = usePages<ActivityEntry>(withQuery('/admin/activity', filter))
+/** Found entries; a live list begins with them and goes on with new ones above. */
+function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive: boolean }) {
+  const found = useEntries(withQuery('/admin/activity', filter))
+  const [isPaused, setPaused] = useState(false)
+  const [isAtTop, setAtTop] = useState(true)
+  const path = isLive ? withQuery('/admin/activity/stream', filter) : null
+  const live = useLive(path, isPaused || !isAtTop)
+  const apiName = useNames('integrations')
+  const entries = useMemo(
+    () => withoutRepeated([...live.entries, ...found.entries]),
+    [live.entries, found.entries],
+  )
   return (
-    <Loaded from={entries}>
-      {(found) => (
-        <>
-          <EntryTable
-            entries={found}
-            query={query}
-            empty={
-              entries.more === null
-                ? 'No matching entries.'
-                : 'No matching entries so far. Older entries have not been searched yet.'
-            }
-          />
-          <p class="buttons">
-            {entries.more !== null && (
-              <button type="button" onClick={entries.more}>
-                Load older
-              </button>
-            )}
-            <button type="button" onClick={entries.reload}>
-              Refresh
-            </button>
-          </p>
-        </>
+    <>
+      <p class="buttons">
+        <span role="status">
+          {isLive
+            ? liveStatus(live.isLive, isPaused || !isAtTop)
+            : foundStatus(found, entries.length)}
+        </span>
+        {isLive && (
+          <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
+            Pause
+          </button>
+        )}
+        {live.waiting > 0 && (
+          <button type="button" class="main" onClick={live.show}>
+            {live.waiting >= LIVE_MAX ? `${LIVE_MAX} or more` : live.waiting} new
+          </button>
+        )}
+        {!isLive && found.state === 'more' && entries.length === 0 && (
+          <button type="button" onClick={found.more}>
+            Load older
+          </button>
+        )}
+        {!isLive && (
+          <button type="button" onClick={found.reload}>
+            Refresh
+          </button>
+        )}
+      </p>
+      <ProblemNotice problem={found.problem} />
+      {entries.length > 0 && (
+        <EntryList
+          entries={entries}
+          query={query}
+          apiName={apiName}
+          onNearEnd={found.more}
+          onTop={setAtTop}
+        />
       )}
-    </Loaded>
+    </>
   )
 }
 
-function Live({ filter, query }: Shown) {
-  const [entries, setEntries] = useState<readonly ActivityEntry[]>([])
-  const [isLive, setLive] = useState(false)
-  const path = withQuery('/admin/activity/stream', filter)
-  useEffect(() => {
-    let waiting: ActivityEntry[] = []
-    const show = (): void => {
-      const come = waiting.reverse()
-      waiting = []
-      if (come.length > 0) setEntries((before) => [...come, ...before].slice(0, LIVE_LIMIT))
-    }
-    const timer = setInterval(show, LIVE_SHOW_MS)
-    const stop = followActivity(path, {
-      onEntry: (entry) => {
-        waiting.push(entry)
-        if (waiting.length > LIVE_LIMIT) waiting.shift()
-      },
-      onState: setLive,
-    })
-    return () => {
-      clearInterval(timer)
-      stop()
-    }
-  }, [path])
-  return (
-    <>
-      <p role="status">
-        {isLive
-          ? `Live: new entries appear here (latest ${LIVE_LIMIT}).`
-          : 'Connecting … No answer from the log, so what is shown may be old. The stream resumes after the last entry.'}
-      </p>
-      <EntryTable entries={entries} query={query} empty="No entries yet." />
-    </>
-  )
+const liveStatus = (isLive: boolean, isHeld: boolean): string => {
+  if (!isLive)
+    return 'Connecting … No answer from the log, so what is shown may be old. The stream resumes after the last entry.'
+  return isHeld ? 'Paused: new entries wait.' : 'Live: new entries appear at the top.'
+}
+
+function foundStatus({ state }: Entries, count: number): string {
+  const shown = count === 0 ? 'No matching entries' : `${count.toLocaleString()} entries`
+  switch (state) {
+    case 'searching':
+      return count === 0 ? 'Searching …' : `${shown}. Loading older ones …`
+    case 'more':
+      return count === 0 ? `${shown} so far.` : `${shown} so far; scroll for older ones.`
+    case 'full':
+      return `The newest ${shown}. Choose an earlier time for older ones.`
+    case 'end':
+      return count === 0 ? 'No matching entries.' : `${shown}.`
+  }
+}
+
+/** An entry may come by the stream and by the search. */
+function withoutRepeated(entries: readonly ActivityEntry[]): readonly ActivityEntry[] {
+  const seen = new Set<string>()
+  return entries.filter(({ id }) => !seen.has(id) && seen.add(id))
 }
 
 /** A time of the API as a `datetime-local` value: local, to the second. */

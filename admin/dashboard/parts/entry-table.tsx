@@ -1,7 +1,7 @@
-import { eventRow } from '../../../core/events.ts'
 import type { ActivityEntry } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
 import { linkTo } from '../place.ts'
+import { summaryOf } from '../summary-of.ts'
 import { AgentLink, Tag } from './bits.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
@@ -66,24 +66,7 @@ export const EntryTable = ({
         head: 'Decision',
         cell: ({ decision }) => decision !== null && <Tag text={decision} />,
       },
-      { head: 'Why', cell: (entry) => whyOf(entry) },
+      { head: 'Why', cell: (entry) => summaryOf(entry) },
     ]}
   />
 )
-
-/** A summary that distinguishes an entry from others with the same event. */
-function whyOf({ event, method, reason, data }: ActivityEntry): string {
-  // Members of a counted flood (core/activity/flood-entry.ts).
-  if (method === null && typeof data['suppressed'] === 'number')
-    return `${reason}: ${data['suppressed']} more were counted`
-  const shown = (eventRow(event)?.summary ?? []).flatMap((name) => summarized(name, data[name]))
-  return shown.join(', ') || (reason ?? '')
-}
-
-/** A text needs no label; a number or a list does. */
-function summarized(name: string, value: unknown): readonly string[] {
-  if (value == null || value === '') return []
-  if (typeof value === 'string') return [value]
-  const text = Array.isArray(value) ? value.join(' ') : JSON.stringify(value)
-  return [`${name.replaceAll('_', ' ')} ${text}`]
-}

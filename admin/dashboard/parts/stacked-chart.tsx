@@ -35,43 +35,16 @@ interface ChartProps {
  * extend, and Enter chooses.
  */
 export function StackedChart(props: ChartProps) {
-  const { label, from_ms, step_ms, groups, height, onRange } = props
+  const { label, groups, height } = props
   const bars = groups[0]?.counts.length ?? 0
   const sums = Array.from({ length: bars }, (_, at) => sumAt(groups, at))
   const top = niceTop(Math.max(1, ...sums))
-  const [at, setAt] = useState(bars - 1)
-  const [anchor, setAnchor] = useState<number | null>(null)
-  const [isActive, setActive] = useState(false)
-  const drag = useRef(false)
-  const svg = useRef<SVGSVGElement>(null)
-  const current = Math.max(0, Math.min(at, bars - 1))
-  useEffect(() => setAt((before) => Math.max(0, Math.min(before, bars - 1))), [bars])
-  const [first, last] = [Math.min(anchor ?? current, current), Math.max(anchor ?? current, current)]
-  const choose = (): void =>
-    onRange({ from_ms: from_ms + first * step_ms, to_ms: from_ms + (last + 1) * step_ms })
-  const barAt = (event: PointerEvent): number => {
-    const box = svg.current?.getBoundingClientRect()
-    if (box === undefined || box.width === 0) return 0
-    const x = ((event.clientX - box.left) / box.width) * WIDTH
-    const bar = Math.floor(((x - MARGIN) / (WIDTH - MARGIN)) * bars)
-    return Math.max(0, Math.min(bar, bars - 1))
-  }
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const step = STEPS[event.key]
-    if (step !== undefined) {
-      event.preventDefault()
-      if (event.shiftKey) setAnchor(anchor ?? current)
-      else setAnchor(null)
-      setAt(Math.max(0, Math.min(current + step * (Math.abs(step) > 1 ? bars : 1), bars - 1)))
-    } else if (event.key === 'Enter' || event.key === ' ') {
-      event.preventDefault()
-      choose()
-    }
-  }
+  const { first, last, current, isActive, handlers } = useChosen(props, bars)
+  const isShown = isActive && bars > 0
   return (
     <div class="chart">
       <svg
-        ref={svg}
+        {...handlers}
         viewBox={`0 0 ${WIDTH} ${height + FOOT}`}
         preserveAspectRatio="none"
         role="slider"
@@ -81,40 +54,80 @@ export function StackedChart(props: ChartProps) {
         aria-valuemax={Math.max(0, bars - 1)}
         aria-valuenow={current}
         aria-valuetext={spoken(props, first, last)}
-        onKeyDown={onKeyDown}
-        onFocus={() => setActive(true)}
-        onBlur={() => setActive(false)}
-        onPointerDown={(event) => {
-          if (event.button !== 0) return
-          drag.current = true
-          event.currentTarget.setPointerCapture(event.pointerId)
-          setAnchor(barAt(event))
-          setAt(barAt(event))
-        }}
-        onPointerMove={(event) => {
-          setActive(true)
-          if (!drag.current) setAnchor(null)
-          setAt(barAt(event))
-        }}
-        onPointerLeave={() => !drag.current && setActive(false)}
-        onPointerUp={() => {
-          if (!drag.current) return
-          drag.current = false
-          choose()
-        }}
       >
         <Bars groups={groups} bars={bars} top={top} height={height} />
-        {isActive && bars > 0 && <Chosen first={first} last={last} bars={bars} height={height} />}
+        {isShown && <Chosen first={first} last={last} bars={bars} height={height} />}
       </svg>
       <Axes {...props} bars={bars} top={top} />
       <p class="muted" aria-hidden="true">
-        {isActive && bars > 0
+        {isShown
           ? spoken(props, first, last)
           : 'Click a bar or drag across several to see their entries.'}
       </p>
     </div>
   )
 }
+
+/** The bars that are chosen, from the first to the last, and the events of the picture that choose them. */
+function useChosen({ from_ms, step_ms, onRange }: ChartProps, bars: number) {
+  const [at, setAt] = useState(bars - 1)
+  const [anchor, setAnchor] = useState<number | null>(null)
+  const [isActive, setActive] = useState(false)
+  const isDragged = useRef(false)
+  useEffect(() => setAt((before) => Math.max(0, Math.min(before, bars - 1))), [bars])
+  const current = Math.max(0, Math.min(at, bars - 1))
+  const [first, last] = [Math.min(anchor ?? current, current), Math.max(anchor ?? current, current)]
+  const choose = (): void =>
+    onRange({ from_ms: from_ms + first * step_ms, to_ms: from_ms + (last + 1) * step_ms })
+  const barAt = ({ clientX, currentTarget }: PointerOn): number => {
+    const box = currentTarget.getBoundingClientRect()
+    const x = box.width === 0 ? 0 : ((clientX - box.left) / box.width) * WIDTH
+    const bar = Math.floor(((x - MARGIN) / (WIDTH - MARGIN)) * bars)
+    return Math.max(0, Math.min(bar, bars - 1))
+  }
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const step = STEPS[event.key]
+    if (step !== undefined) {
+      event.preventDefault()
+      setAnchor(event.shiftKey ? (anchor ?? current) : null)
+      setAt(Math.max(0, Math.min(current + step * (Math.abs(step) > 1 ? bars : 1), bars - 1)))
+    } else if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault()
+      choose()
+    }
+  }
+  const handlers = {
+    onKeyDown,
+    onFocus: () => setActive(true),
+    onBlur: () => setActive(false),
+    onPointerDown: (event: PointerOn) => {
+      if (event.button !== 0) return
+      isDragged.current = true
+      event.currentTarget.setPointerCapture(event.pointerId)
+      setAnchor(barAt(event))
+      setAt(barAt(event))
+    },
+    onPointerMove: (event: PointerOn) => {
+      setActive(true)
+      if (!isDragged.current) setAnchor(null)
+      setAt(barAt(event))
+    },
+    onPointerLeave: () => {
+      if (!isDragged.current) setActive(false)
+    },
+    onPointerCancel: () => {
+      isDragged.current = false
+    },
+    onPointerUp: () => {
+      if (!isDragged.current) return
+      isDragged.current = false
+      choose()
+    },
+  }
+  return { first, last, current, isActive, handlers }
+}
+
+type PointerOn = PointerEvent & { readonly currentTarget: SVGSVGElement }
 
 const STEPS: Readonly<Record<string, number>> = {
   ArrowLeft: -1,

@@ -1,0 +1,224 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { ActivityEntry } from '../api-types.ts'
+import { eventTitle } from '../event-title.ts'
+import { goTo, linkTo } from '../place.ts'
+import { summaryOf } from '../summary-of.ts'
+import { AgentLink } from './bits.tsx'
+
+type Query = Readonly<Record<string, string>>
+
+/** Heights of a row, as the style sheet has them: one line, and two on a narrow screen. */
+const ROW = 32
+const ROW_NARROW = 60
+const NARROW = '(max-width: 52rem)'
+/** Rows above and below what is seen. */
+const SPARE = 8
+/** So close to the end, older entries are loaded. */
+const NEAR_END = 60
+
+const CLOCK = new Intl.DateTimeFormat(undefined, {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
+
+interface ListProps {
+  readonly entries: readonly ActivityEntry[]
+  /** The filter of the list, which stays when an entry is opened. */
+  readonly query: Query
+  readonly apiName: (integration_id: string) => string
+  readonly onNearEnd: () => void
+  /** Whether the first row is seen. */
+  readonly onTop?: (isAtTop: boolean) => void
+}
+
+/** Entries in one list, of which only the rows that are seen are in the page. `j` and `k` go from row to row. */
+export function EntryList(props: ListProps) {
+  const { entries, query, apiName } = props
+  const list = useRef<HTMLDivElement>(null)
+  const row = useRowHeight()
+  const { first, shown, look } = useWindow(list, row, props)
+  useRowKeys(list, row, entries, look)
+  const end = Math.min(entries.length, first + shown)
+  const begin = Math.min(first, end)
+  const space = {
+    paddingTop: `${begin * row}px`,
+    paddingBottom: `${(entries.length - end) * row}px`,
+  }
+  return (
+    <div
+      class="entries"
+      role="table"
+      aria-label="Activity"
+      aria-rowcount={entries.length + 1}
+      ref={list}
+      onScroll={look}
+    >
+      <div role="rowgroup" class="entries-head">
+        <div role="row" class="entry" aria-rowindex={1}>
+          {HEADS.map((head) => (
+            <span key={head} role="columnheader">
+              {head}
+            </span>
+          ))}
+        </div>
+      </div>
+      <div role="rowgroup" style={space}>
+        {entries.slice(begin, end).map((entry, at) => (
+          <Row
+            key={entry.id}
+            entry={entry}
+            index={begin + at + 2}
+            query={query}
+            apiName={apiName}
+          />
+        ))}
+      </div>
+    </div>
+  )
+}
+
+type ListElement = { readonly current: HTMLDivElement | null }
+
+/** The first row in the page and how many there are, by what is seen of the list. */
+function useWindow(list: ListElement, row: number, { entries, onNearEnd, onTop }: ListProps) {
+  const [first, setFirst] = useState(0)
+  const [shown, setShown] = useState(30)
+  const look = (): void => {
+    const element = list.current
+    if (element === null) return
+    const { scrollTop, clientHeight, scrollHeight } = element
+    setFirst(Math.max(0, Math.floor(scrollTop / row) - SPARE))
+    setShown(Math.ceil(clientHeight / row) + 2 * SPARE)
+    onTop?.(scrollTop < row)
+    if (scrollTop + clientHeight > scrollHeight - NEAR_END * row) onNearEnd()
+  }
+  useLayoutEffect(look, [row, entries.length])
+  useEffect(() => {
+    addEventListener('resize', look)
+    return () => removeEventListener('resize', look)
+  })
+  return { first, shown, look }
+}
+
+/** The keys move the focus from row to row; a row that is not in the page is focused as soon as it is. */
+function useRowKeys(
+  list: ListElement,
+  row: number,
+  entries: readonly ActivityEntry[],
+  look: () => void,
+): void {
+  const wanted = useRef<string | null>(null)
+  const focusWanted = (): void => {
+    const id = wanted.current
+    if (id === null) return
+    const link = list.current?.querySelector<HTMLElement>(`[data-entry="${CSS.escape(id)}"] a`)
+    if (link === null || link === undefined) return
+    wanted.current = null
+    link.focus({ preventScroll: true })
+  }
+  useEffect(focusWanted)
+  useListKeys((step) => {
+    const element = list.current
+    if (element === null || entries.length === 0) return
+    const focused = document.activeElement?.closest<HTMLElement>('[data-entry]')
+    const current = entries.findIndex(({ id }) => id === focused?.dataset['entry'])
+    const next = Math.max(0, Math.min(current < 0 ? 0 : current + step, entries.length - 1))
+    const bottom = (next + 2) * row
+    if (next * row < element.scrollTop) element.scrollTop = next * row
+    else if (bottom > element.scrollTop + element.clientHeight)
+      element.scrollTop = bottom - element.clientHeight
+    wanted.current = entries[next]?.id ?? null
+    look()
+    focusWanted()
+  })
+}
+
+const HEADS = ['Time', 'Event', 'Agent', 'API', 'Call', 'Status', 'ms', 'Why']
+
+function Row({
+  entry,
+  index,
+  query,
+  apiName,
+}: {
+  entry: ActivityEntry
+  index: number
+  query: Query
+  apiName: ListProps['apiName']
+}) {
+  const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint } = entry
+  const at = new Date(timestamp)
+  const isToday = DAY.format(at) === DAY.format(Date.now())
+  return (
+    <div
+      role="row"
+      class="entry"
+      aria-rowindex={index}
+      data-entry={id}
+      onClick={({ target }) => {
+        // A selection is being copied, or a link of its own was chosen.
+        if ((target as HTMLElement).closest('a') !== null || getSelection()?.type === 'Range')
+          return
+        goTo(['activity', id], query)
+      }}
+    >
+      <span role="cell">
+        <a href={linkTo(['activity', id], query)}>
+          <time dateTime={timestamp} title={`${timestamp.replace('T', ' ').replace('Z', '')} UTC`}>
+            {isToday ? '' : `${DAY.format(at)} `}
+            {CLOCK.format(at)}
+          </time>
+        </a>
+      </span>
+      <span role="cell" title={event}>
+        <span class={`dot ${entry.decision ?? 'none'}`} /> {eventTitle(event)}
+      </span>
+      <span role="cell">{agent_id !== null && <AgentLink id={agent_id} name={agent_name} />}</span>
+      <span role="cell">{integration_id !== null && apiName(integration_id)}</span>
+      <span role="cell" title={endpoint ?? ''}>
+        {method !== null && (
+          <code>
+            {method} {endpoint}
+          </code>
+        )}
+      </span>
+      <span role="cell">{entry.status}</span>
+      <span role="cell">{entry.duration_ms !== null && Math.round(entry.duration_ms)}</span>
+      <span role="cell">{summaryOf(entry)}</span>
+    </div>
+  )
+}
+
+function useRowHeight(): number {
+  const [isNarrow, setNarrow] = useState(() => matchMedia(NARROW).matches)
+  useEffect(() => {
+    const media = matchMedia(NARROW)
+    const change = (): void => setNarrow(media.matches)
+    media.addEventListener('change', change)
+    return () => media.removeEventListener('change', change)
+  }, [])
+  return isNarrow ? ROW_NARROW : ROW
+}
+
+/** Not while the user types, and not behind an open drawer. */
+function useListKeys(go: (step: number) => void): void {
+  const latest = useRef(go)
+  latest.current = go
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const step = { j: 1, k: -1 }[event.key]
+      if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return
+      if (
+        event.target instanceof HTMLElement &&
+        event.target.closest('input, textarea, select, dialog')
+      )
+        return
+      latest.current(step)
+    }
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+}

@@ -1,0 +1,19 @@
+import { eventRow } from '../../core/events.ts'
+import type { ActivityEntry } from './api-types.ts'
+
+/** A summary that distinguishes an entry from others with the same event. */
+export function summaryOf({ event, method, reason, data }: ActivityEntry): string {
+  // Members of a counted flood (core/activity/flood-entry.ts).
+  if (method === null && typeof data['suppressed'] === 'number')
+    return `${reason}: ${data['suppressed']} more were counted`
+  const shown = (eventRow(event)?.summary ?? []).flatMap((name) => summarized(name, data[name]))
+  return shown.join(', ') || (reason ?? '')
+}
+
+/** A text needs no label; a number or a list does. */
+function summarized(name: string, value: unknown): readonly string[] {
+  if (value == null || value === '') return []
+  if (typeof value === 'string') return [value]
+  const text = Array.isArray(value) ? value.join(' ') : JSON.stringify(value)
+  return [`${name.replaceAll('_', ' ')} ${text}`]
+}

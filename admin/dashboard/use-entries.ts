@@ -1,0 +1,95 @@
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { ask, type Problem } from './api.ts'
+import type { ActivityEntry, Page } from './api-types.ts'
+import { connection } from './connection.ts'
+
+/** Entries of one request. */
+const PAGE = 200
+/** Entries that the page keeps, some 25 MB; older ones are found with a range of times. */
+export const ENTRIES_MAX = 20_000
+/** A slow search returns early with a cursor; it is continued by itself for this many requests, then on demand. */
+const EMPTY_PAGES_MAX = 40
+
+export interface Entries {
+  readonly entries: readonly ActivityEntry[]
+  /** `full`: the page keeps no more. */
+  readonly state: 'searching' | 'more' | 'end' | 'full'
+  readonly problem: Problem | null
+  readonly more: () => void
+  readonly reload: () => void
+}
+
+interface Found {
+  readonly path: string
+  readonly entries: readonly ActivityEntry[]
+  readonly next: string | null
+  readonly state: Entries['state']
+  readonly problem: Problem | null
+}
+
+const begun = (path: string): Found => ({
+  path,
+  entries: [],
+  next: null,
+  state: 'searching',
+  problem: null,
+})
+
+/** The entries that a path finds, the newest first, a page at a time. */
+export function useEntries(path: string): Entries {
+  const [found, setFound] = useState<Found>(begun(path))
+  const wanted = useRef('')
+  const search = useCallback(
+    async (before: Found, isBackground: boolean) => {
+      const mine = `${path} ${Math.random()}`
+      wanted.current = mine
+      let { entries, next } = before
+      for (let pages = 0; ; pages++) {
+        const cursor = next === null ? '' : `&cursor=${encodeURIComponent(next)}`
+        const glue = path.includes('?') ? '&' : '?'
+        const answer = await ask<Page<ActivityEntry>>(
+          'GET',
+          `${path}${glue}limit=${PAGE}${cursor}`,
+          {
+            isBackground,
+          },
+        )
+        if (wanted.current !== mine) return
+        if (!answer.ok)
+          return setFound({ path, entries, next, state: 'more', problem: answer.problem })
+        entries = [...entries, ...answer.value.data]
+        next = answer.value.next_cursor
+        const isFull = entries.length >= ENTRIES_MAX
+        const state = next === null ? 'end' : isFull ? 'full' : 'more'
+        const goesOn = state === 'more' && answer.value.data.length === 0 && pages < EMPTY_PAGES_MAX
+        setFound({ path, entries, next, state: goesOn ? 'searching' : state, problem: null })
+        if (!goesOn) return
+      }
+    },
+    [path],
+  )
+  useEffect(() => {
+    setFound(begun(path))
+    void search(begun(path), false)
+    return () => {
+      wanted.current = ''
+    }
+  }, [search])
+  useEffect(
+    () => connection.listen((reach) => void (reach === 'reached' && search(begun(path), true))),
+    [search],
+  )
+  const current = found.path === path ? found : begun(path)
+  const more = useCallback(() => {
+    if (current.state !== 'more') return
+    setFound({ ...current, state: 'searching' })
+    void search(current, false)
+  }, [current, search])
+  return {
+    entries: current.entries,
+    state: current.state,
+    problem: current.problem,
+    more,
+    reload: () => void search(begun(path), false),
+  }
+}
