@@ -14,6 +14,7 @@ import { parseKeyRing } from '../core/seal.ts'
 import { warmUp } from './activity/warm-up.ts'
 import { startActivityWorker } from './activity/activity-worker.ts'
 import { analyseTraffic } from './anomaly/analyse-traffic.ts'
+import { keepAuthority } from './certificates/keep-authority.ts'
 import { startArchiver } from './audit/archiver.ts'
 import { bootstrapStore, readDeploymentId } from './bootstrap/bootstrap-store.ts'
 import { checkDurability } from './bootstrap/check-durability.ts'
@@ -88,6 +89,7 @@ export async function startAdmin(
     stops.push(await rememberStore({ redis, file, organization_id, log }))
     const keeper = await openKeys(settings, redis, ring, name, log)
     stops.push(() => keeper.stop())
+    await keepAuthority(redis, ring, settings, new Date())
     stops.push(watchStore(redis, first, log, onMade))
     stops.push(watchMemory({ redis, organization_id, log }))
     const { killLease_ms: lease_ms } = settings

@@ -214,6 +214,26 @@ export const REASONS = {
       'The stored credential cannot be decrypted with the current encryption key, or its token endpoint returned no usable token.',
     cure: 'Set the credential again, or check `AGW_ENCRYPTION_KEY`. `data.cause` of the activity entry and the ext-proc log have the details.',
   },
+  misdirected_request: {
+    status: 421,
+    message:
+      'The request is for another host than its tunnel. Open a tunnel to the host that details.host names, and send the request there.',
+    event: 'request_rejected',
+    anomaly: 'denied',
+    cause:
+      'Inside a tunnel of the forward proxy, `Host` or the server name of TLS is not the host and port of `CONNECT`.',
+    cure: 'Send `CONNECT`, the server name and `Host` for the same host. `details` has all three.',
+  },
+  tunnel_limit_exceeded: {
+    status: 429,
+    message:
+      'This agent has too many tunnels, or opens them too fast. Keep connections open and use them again.',
+    event: 'request_rejected',
+    anomaly: 'ignored',
+    cause:
+      'The agent has `AGW_FORWARD_TUNNELS_PER_AGENT` tunnels of the forward proxy open, or has opened `AGW_FORWARD_CONNECTS_PER_MINUTE` in the last minute.',
+    cure: 'Use connections again (keep-alive), close those that are not needed, or raise the limits.',
+  },
   upstream_unreachable: {
     status: 502,
     message: 'The API is unreachable. Check the base URL of the integration, then try again.',

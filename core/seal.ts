@@ -16,6 +16,7 @@ export const SEALED_KINDS = [
   'webhook_secret',
   'idempotent_answer',
   'archive_key',
+  'forward_ca',
 ] as const
 export type SealedKind = (typeof SEALED_KINDS)[number]
 

@@ -37,6 +37,15 @@ export const integer = (min: number, max: number): SettingKind<number> => ({
 /** Port 0 lets the operating system choose, which tests use. */
 export const port = integer(0, 65_535)
 
+/** Null: off. */
+export const portOrOff: SettingKind<number | null> = {
+  name: `${port.name}, or off`,
+  parse: (text) => {
+    const parsed = text === 'off' ? good(null) : port.parse(text)
+    return parsed.ok ? parsed : bad(`${parsed.problem}, and not "off"`)
+  },
+}
+
 export const onOff: SettingKind<boolean> = {
   name: 'on or off',
   parse: (text) =>

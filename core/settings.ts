@@ -72,6 +72,48 @@ export const SETTINGS = {
     '8080',
     'Port of the Envoy listener that agents call.',
   ),
+  forwardPort: withDefault(
+    'AGW_FORWARD_PORT',
+    kinds.portOrOff,
+    'off',
+    'Port of the forward proxy, on the address of the Envoy listener, for agents that set only HTTPS_PROXY; off: there is none.',
+  ),
+  forwardTls: withDefault(
+    'AGW_FORWARD_TLS',
+    kinds.onOff,
+    'off',
+    'Whether clients speak TLS to the forward proxy itself (HTTPS_PROXY=https://…), with the certificate of AGW_TLS_CERT_FILE.',
+  ),
+  forwardBlindHosts: withDefault(
+    'AGW_FORWARD_BLIND_HOSTS',
+    kinds.listOf(kinds.hostPort, HOSTS_LIMIT),
+    '',
+    'Hosts, each with its port, that the forward proxy passes through unread: no scope applies, no credential is added. A host of an integration is never passed through.',
+    { shown_default: 'none' },
+  ),
+  forwardTunnelsPerAgent: withDefault(
+    'AGW_FORWARD_TUNNELS_PER_AGENT',
+    kinds.integer(1, 10_000),
+    '256',
+    'Tunnels of the forward proxy that one agent may have open in each ext-proc process.',
+  ),
+  forwardConnectsPerMinute: withDefault(
+    'AGW_FORWARD_CONNECTS_PER_MINUTE',
+    kinds.integer(1, 1_000_000),
+    '1200',
+    'Tunnels of the forward proxy that one agent may open in a minute, across all edges.',
+  ),
+  caCertFile: optional(
+    'AGW_CA_CERT_FILE',
+    kinds.readableFile,
+    'CA whose certificates the forward proxy presents to agents (PEM; first the CA itself, then the chain to its root).',
+    { shown_default: 'one of its own, made at first start and kept encrypted in the store' },
+  ),
+  caKeyFile: optional(
+    'AGW_CA_KEY_FILE',
+    kinds.readableFile,
+    'Private key of AGW_CA_CERT_FILE (PEM, EC or RSA, unencrypted).',
+  ),
   apiHost: withDefault('AGW_API_HOST', kinds.host, '127.0.0.1', 'Address of the admin service.'),
   apiPort: withDefault('AGW_API_PORT', kinds.port, '8081', 'Port of the admin service.'),
   apiAllowedHosts: withDefault(
@@ -573,7 +615,7 @@ function conflicts(
         : `The AGW_EXT_PROC_TLS_ files must be set together: ${names} missing.`,
     )
   }
-  problems.push(...storeConflicts(values, isSet))
+  problems.push(...storeConflicts(values, isSet), ...forwardConflicts(values, isSet))
   const { proxyPort, apiPort } = values
   const samePort = typeof proxyPort === 'number' && proxyPort === apiPort && proxyPort !== 0
   if (samePort && values.proxyHost === values.apiHost)
@@ -582,6 +624,30 @@ function conflicts(
     problems.push('AGW_SMTP_URL requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
     problems.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
+  return problems
+}
+
+function forwardConflicts(
+  {
+    forwardPort,
+    forwardTls,
+    proxyPort,
+    apiPort,
+    proxyHost,
+    apiHost,
+  }: Partial<Record<keyof Settings, unknown>>,
+  isSet: (field: keyof Catalogue) => boolean,
+): string[] {
+  const problems: string[] = []
+  if (isSet('caCertFile') !== isSet('caKeyFile'))
+    problems.push('AGW_CA_CERT_FILE and AGW_CA_KEY_FILE must be set together.')
+  if (forwardTls === true && !isSet('tlsCertFile'))
+    problems.push('AGW_FORWARD_TLS requires AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE.')
+  if (typeof forwardPort !== 'number' || forwardPort === 0) return problems
+  if (forwardPort === proxyPort)
+    problems.push('AGW_FORWARD_PORT and AGW_PROXY_PORT must be different.')
+  if (forwardPort === apiPort && proxyHost === apiHost)
+    problems.push('AGW_FORWARD_PORT and AGW_API_PORT must be different.')
   return problems
 }
 

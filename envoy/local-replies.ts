@@ -20,15 +20,20 @@ const BASE_URL = '%FILTER_STATE(agw.base_url:PLAIN)%'
 /**
  * Envoy's own answers as the error body of the gateway. The first mapper that matches decides; the very first leaves the
  * processor's refusals (their code details begin with `agw_`) as they are, since a format would overwrite them.
+ * @param opensTunnels whether CONNECT is served
  */
-export function localReplies(limits: { readonly body_bytes: number }, requestId: string): object {
+export function localReplies(
+  limits: { readonly body_bytes: number },
+  requestId: string,
+  opensTunnels = false,
+): object {
   return {
     mappers: [
       {
         filter: cel("response.code_details.startsWith('agw_')"),
         headers_to_add: [header('x-agw-request-id', requestId)],
       },
-      ...mappings(limits).flatMap((mapping) => [
+      ...mappings(limits, opensTunnels).flatMap((mapping) => [
         mapper(mapping, requestId, JSON_RPC_ID),
         mapper(mapping, requestId, null),
       ]),
@@ -36,12 +41,15 @@ export function localReplies(limits: { readonly body_bytes: number }, requestId:
   }
 }
 
-const mappings = (limits: { readonly body_bytes: number }): readonly Mapping[] => [
+const mappings = (
+  limits: { readonly body_bytes: number },
+  opensTunnels: boolean,
+): readonly Mapping[] => [
   // The admin service is a part of this gateway; its absence is no error of an upstream.
   { reason: 'gateway_unavailable', when: "xds.route_name == 'admin' && response.code >= 500" },
   {
     reason: 'upgrade_not_supported',
-    when: "response.code_details == 'upgrade_failed' || request.method == 'CONNECT'",
+    when: `response.code_details == 'upgrade_failed'${opensTunnels ? '' : " || request.method == 'CONNECT'"}`,
   },
   {
     reason: 'request_too_large',

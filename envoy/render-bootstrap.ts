@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { type Document, isAlias, isMap, parseDocument, visit, type YAMLMap } from 'yaml'
+import { type Document, isAlias, isMap, parseDocument, stringify, visit, type YAMLMap } from 'yaml'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
+import { addForwardProxy } from './add-forward-proxy.ts'
 import { localReplies } from './local-replies.ts'
 import { refusedRanges } from './refused-ranges.ts'
 
@@ -201,7 +202,13 @@ export function renderBootstrap(settings: Settings, facts: BootFacts): string {
         ? document.createNode(known(values, node.value.slice(1)))
         : undefined,
   })
-  return document.toString({ lineWidth: 0 })
+  if (settings.forwardPort === null) return document.toString({ lineWidth: 0 })
+  const bootstrap = document.toJS({ maxAliasCount: -1 }) as Record<string, unknown>
+  const limits = { body_bytes: settings.maxBodyBytes }
+  const entry_replies = localReplies(limits, REQUEST_ID, true)
+  const verdict_secrets = [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])]
+  const whole = addForwardProxy(bootstrap, { settings, verdict_secrets, entry_replies })
+  return stringify(whole, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
 /** One route for each secret: Envoy cannot match one of several exact values, and it limits the size of a pattern. */

@@ -14,6 +14,7 @@ import { ActivityRecorder } from './record/activity-recorder.ts'
 import { AgentUses } from './record/agent-uses.ts'
 import { beginRecord } from './record/begin-record.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
+import { openForwardProxy, type ForwardProxy } from './forward/open-forward-proxy.ts'
 import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
 import type { TokenCache } from './credential/token-cache.ts'
@@ -23,8 +24,9 @@ import type { LivenessLease } from './fleet/liveness-lease.ts'
 import { joinFleet, type Membership } from './fleet/join-fleet.ts'
 import { makeAutoKiller } from './kill/make-auto-killer.ts'
 import { makeStreamWatches } from './kill/make-stream-watches.ts'
-import { startServer } from './envoy/start-server.ts'
+import { type EnvoyStream, forwardHopOf, startServer } from './envoy/start-server.ts'
 import type { GrpcServer } from './http2/grpc-server.ts'
+import { deny } from './verdict/step.ts'
 import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
 import { onStop, type StopKind } from './process/on-stop.ts'
 import { startHealthServer } from './process/start-health-server.ts'
@@ -77,7 +79,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const metrics = new EdgeMetrics()
   const tokens = openTokenCache(settings, log)
   const edge = { settings, connections, fleet, recorder, uses, tokens, log }
-  const streamParts = await callParts(edge, metrics)
+  const { partsOf, forward } = await openCalls(edge, metrics)
   const accessLog = new AccessLog({
     recorder,
     metrics,
@@ -91,8 +93,9 @@ export async function runEdge(env: Environment): Promise<void> {
     { address, tls: tlsOf(settings), message_limit_bytes: settings.maxBodyBytes },
     {
       ext_proc: (stream) => {
-        new CallStream(stream, streamParts)
+        new CallStream(stream, partsOf(stream))
       },
+      secrets: forward?.secrets.handler,
       access_log: accessLog.handler,
       is_serving: () => lease.isHeld && !isDraining,
     },
@@ -118,7 +121,7 @@ export async function runEdge(env: Environment): Promise<void> {
 
   onStop(async (kind) => {
     isDraining = true
-    await stopEdge(edge, { kind, server, accessLog, stopMetrics: published.stop })
+    await stopEdge(edge, { kind, server, accessLog, forward, stopMetrics: published.stop })
   })
 }
 
@@ -126,11 +129,13 @@ interface Stop {
   readonly kind: StopKind
   readonly server: GrpcServer
   readonly accessLog: AccessLog
+  readonly forward: ForwardProxy | null
   readonly stopMetrics: () => Promise<void>
 }
 
 /** Takes no new calls, stays an edge until the last call in flight has ended, and cuts what is left at the limit. */
-async function stopEdge(edge: Edge, { kind, server, accessLog, stopMetrics }: Stop): Promise<void> {
+async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
+  const { kind, server, accessLog, forward, stopMetrics } = stop
   const { fleet, recorder, uses, connections } = edge
   const { held } = fleet
   const { drainTimeout_ms } = edge.settings
@@ -138,6 +143,7 @@ async function stopEdge(edge: Edge, { kind, server, accessLog, stopMetrics }: St
     kind === 'drain' ? drainTimeout_ms : Math.min(QUICK_DRAIN_LIMIT_MS, drainTimeout_ms)
   fleet.link.drain()
   await wait(FOUND_OUT_MS)
+  forward?.stop()
   const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
   const told = endAccessLog(accessLog, held, limit_ms)
   const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), limit_ms)
@@ -153,8 +159,28 @@ async function stopEdge(edge: Edge, { kind, server, accessLog, stopMetrics }: St
   process.exit(0)
 }
 
+interface Calls {
+  readonly partsOf: (stream: EnvoyStream) => CallStreamParts
+  readonly forward: ForwardProxy | null
+}
+
+/** What the calls of each listener are decided by. */
+async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
+  const { settings, connections, fleet, log } = edge
+  const { parts, services } = await callParts(edge, metrics)
+  const { held, keyRing: ring } = fleet
+  const redis = connections.commands
+  const forward = openForwardProxy({ settings, services, redis, ring, held, log })
+  return { partsOf: (stream) => partsFor(stream, parts, forward), forward }
+}
+
+interface SharedParts {
+  readonly parts: CallStreamParts
+  readonly services: DecisionServices
+}
+
 /** What every call is decided by and counted in. */
-async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamParts> {
+async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts> {
   const { settings, connections, fleet, recorder, uses, tokens, log } = edge
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
@@ -197,12 +223,12 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
       echo_origin: settings.echoOrigin,
       gateway: {
         hosts: [settings.proxyHost, settings.apiHost].map((host) => host.toLowerCase()),
-        ports: [settings.proxyPort, settings.apiPort],
+        ports: [settings.proxyPort, settings.apiPort, settings.forwardPort ?? settings.proxyPort],
       },
     },
     installation: () => (installation === '' ? readDeploymentId() : installation),
   }
-  return {
+  const parts: CallStreamParts = {
     held,
     recorder,
     metrics,
@@ -218,7 +244,24 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<CallStreamPa
     begin: (headers) => beginRecord(headers, edge_id, nowMs),
     decide: (headers, io, record) => decideCall(services, headers, io, record),
   }
+  return { parts, services }
 }
+
+/** A call of the forward proxy differs from others only in how its target and its key are read. */
+function partsFor(
+  stream: EnvoyStream,
+  parts: CallStreamParts,
+  forward: ForwardProxy | null,
+): CallStreamParts {
+  const hop = forwardHopOf(stream)
+  if (hop === null) return parts
+  const decide = forward?.decide[hop]
+  return { ...parts, decide: decide ?? refuseForward }
+}
+
+/** An Envoy has the forward proxy in its configuration, and this process does not. */
+const refuseForward: CallStreamParts['decide'] = () =>
+  Promise.resolve(deny('target', 'gateway_unavailable', { cause: 'AGW_FORWARD_PORT is off' }))
 
 /** The alert names the edge, so that each edge with such an Envoy has one. */
 function reportStreams({ settings, connections, log }: Edge): void {

@@ -1,6 +1,7 @@
 import type { SealedKind } from '../../core/seal.ts'
 import { sealedAnswers } from './sealed-answers.ts'
 import { sealedArchiveKeys } from './sealed-archive-keys.ts'
+import { sealedAuthority } from './sealed-authority.ts'
 import { sealedCredentials } from './sealed-credentials.ts'
 import type { SealedStore } from './sealed-store.ts'
 import { sealedWebhookSecrets } from './sealed-webhook-secrets.ts'
@@ -11,4 +12,5 @@ export const SEALED_STORES: Readonly<Record<SealedKind, SealedStore>> = {
   webhook_secret: sealedWebhookSecrets,
   idempotent_answer: sealedAnswers,
   archive_key: sealedArchiveKeys,
+  forward_ca: sealedAuthority,
 }

@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { dashboardRoutes } from '../assets/dashboard-routes.ts'
+import { certificateRoutes } from '../certificates/certificate-routes.ts'
 import { KeptAnswers } from '../changes/kept-answers.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import { healthRoutes } from '../health/health-routes.ts'
@@ -37,6 +38,7 @@ export async function registerApi(
     if (listener === 'api') {
       healthRoutes(routes, context)
       metricsRoutes(routes, context.metrics)
+      certificateRoutes(routes, context, refuse)
       docsRoutes(routes)
       sessionRoutes(routes, context, refuse)
       dashboardRoutes(routes, context.log)

@@ -51,6 +51,7 @@ function ownEnv({ env, redisUrl, secrets, settings }: Boot, more: Environment): 
     AGW_HEALTH_ADDRESS: undefined,
     AGW_PROXY_PORT: String(settings.proxyPort),
     AGW_API_PORT: String(settings.apiPort),
+    AGW_FORWARD_PORT: String(settings.forwardPort ?? 'off'),
     REDIS_URL: redisUrl,
     ...(secrets.encryptionKeyFile === null
       ? { AGW_ENCRYPTION_KEY: secrets.encryptionKey ?? undefined }

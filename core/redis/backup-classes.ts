@@ -12,6 +12,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   installation: 'copied',
   restoring: 'live',
   encryptionKeys: 'copied',
+  forwardCa: 'copied',
   keyHolders: 'live',
   epoch: 'copied',
   organizations: 'copied',

@@ -35,6 +35,12 @@ export const REDIS_KEY_ROWS = {
     holds:
       'key id → StoredKey: the keys that this deployment encrypts with or has encrypted with. The keys themselves are not stored.',
   },
+  forwardCa: {
+    kind: 'forward-ca',
+    of: [],
+    type: 'hash',
+    holds: 'ca → StoredAuthority: the CA of the forward proxy, its private key encrypted',
+  },
   keyHolders: {
     kind: 'key-holders',
     of: [],

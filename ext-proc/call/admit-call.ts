@@ -9,12 +9,14 @@ import type { AgentUses } from '../record/agent-uses.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 import type { CallIo } from './call-io.ts'
-import { findCaller, type KeyLookup } from './find-caller.ts'
+import { callerOfHash, type KeyLookup } from './caller-of-hash.ts'
+import { findCaller } from './find-caller.ts'
 import type { SentBody } from './buffer-body.ts'
 import { headAsSent } from './head-as-sent.ts'
 import { noteAdmission } from './note-admission.ts'
 import { noteCaller } from './note-caller.ts'
 import { noteUnusableKey } from './note-unusable-key.ts'
+import type { ProxiedCall } from './proxied-call.ts'
 import { type IdentityServices, readIdentity } from './read-identity.ts'
 import { type AgentServices, readAgentFacts } from './read-agent-facts.ts'
 import type { RequestHead } from './read-head.ts'
@@ -34,6 +36,8 @@ export interface ReceivedCall {
   readonly headers: readonly Header[]
   /** The name of this deployment in `Via`; empty if the store has none. */
   readonly installation: string
+  /** Null: the target is in the path, and the key in the headers. */
+  readonly proxied: ProxiedCall | null
   readonly io: CallIo
   readonly record: CallRecord
 }
@@ -81,7 +85,10 @@ export async function admitCall(
     switch (admission.fact) {
       case 'caller': {
         record.note('target', 'pass')
-        const found = findCaller(services.policy, call.headers, admission.target.raw_query)
+        const found =
+          call.proxied === null
+            ? findCaller(services.policy, call.headers, admission.target.raw_query)
+            : callerOfHash(services.policy, call.proxied.key_hash, { kind: 'authorization' })
         const caller = found instanceof Promise ? await found : found
         const read = readOrganization(services, caller, record)
         organization = read instanceof Promise ? await read : read

@@ -58,6 +58,7 @@ export class CallStream implements HeldCall, CallIo {
   agent_id = ''
   has_body = false
   passed_ms: number | null = null
+  is_tunnel = false
   readonly #stream: EnvoyStream
   readonly #parts: CallStreamParts
   #record: CallRecord | null = null
@@ -72,6 +73,8 @@ export class CallStream implements HeldCall, CallIo {
    * The pass was recorded through Envoy's access log, or in strict mode in the log itself; otherwise the entry is written here.
    */
   #isNoted = false
+  /** A tunnel, in which each call has an entry of its own. */
+  #isUnlogged = false
   /** The refusal of the response has been logged. It is the final result, even if the caller disconnects before it is sent. */
   #isResponseRefused = false
   /** Detections in the response that have been logged. */
@@ -194,16 +197,19 @@ export class CallStream implements HeldCall, CallIo {
     const watch = this.#parts.watchOf(this.#stream)?.begin(this) ?? null
     if (watch === 'refuse')
       return this.#refuse({ reason: 'gateway_unavailable', details: {} }, record)
-    if (this.#parts.is_strict) await this.#logFirst(record)
+    const isUnlogged = verdict.tunnel === 'intercepted'
+    if (this.#parts.is_strict && !isUnlogged) await this.#logFirst(record)
     // A kill in the meantime has cut the call.
     if (this.#state !== 'open') return
     this.#watch = watch
     this.#state = 'passed'
     this.passed_ms = performance.now()
+    this.is_tunnel = verdict.tunnel !== undefined
+    this.#isUnlogged = isUnlogged
     const { inspector, rate, changes } = verdict
     this.#inspector = inspector
     this.#response = null
-    this.#parts.metrics.decided('allowed', '', record.steps)
+    if (!isUnlogged) this.#parts.metrics.decided('allowed', '', record.steps)
     const facts = this.#noteFacts(record)
     // Also without a body: the mode keeps the stream open where Envoy's configuration would not.
     const mode = this.#phase === 'request_headers' ? STREAM_BODY : null
@@ -296,7 +302,7 @@ export class CallStream implements HeldCall, CallIo {
 
   /** If Envoy has the access log, it returns these facts when the call has ended, and the entry is written then. */
   #noteFacts(record: CallRecord): string | null {
-    if (this.#parts.is_strict) return ''
+    if (this.#parts.is_strict || this.#isUnlogged) return ''
     if (!hasAccessLog(this.#stream)) return null
     const passed = record.passed()
     this.#isNoted = passed !== null
@@ -354,7 +360,7 @@ export class CallStream implements HeldCall, CallIo {
    */
   #lastWord(): ActivityEntry | null {
     const record = this.#record
-    if (record === null || this.#isResponseRefused) return null
+    if (record === null || this.#isResponseRefused || this.#isUnlogged) return null
     const isTold = this.#isNoted && (!this.#parts.is_strict || record.response_finding === '')
     return isTold ? null : record.allowed()
   }

@@ -12,6 +12,7 @@ import { checkTools } from './check-tools.ts'
 import { fillCredential } from './fill-credential.ts'
 import { type ForwardServices, forwardCall } from './forward-call.ts'
 import { planBody } from './plan-body.ts'
+import type { ProxiedCall } from './proxied-call.ts'
 import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
 import { askForToken, readyCredential } from './ready-credential.ts'
@@ -43,13 +44,14 @@ export async function decideCall(
   headers: readonly Header[],
   io: CallIo,
   record: CallRecord,
+  proxied: ProxiedCall | null = null,
 ): Promise<Verdict> {
   const { mayServe, whyUnavailable } = services
   if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
   const named = services.installation()
   const installation = typeof named === 'string' ? named : await named
 
-  const received = { head: readHead(headers), headers, installation, io, record }
+  const received = { head: readHead(headers), headers, installation, proxied, io, record }
   const admitted = await admitCall(services, received)
   if (admitted.kind === 'deny') return admitted
   const call = admitted.value
@@ -100,6 +102,7 @@ export async function decideCall(
       rate: rate.value,
       lists_tools,
       has_body: io.has_body,
+      is_proxied: proxied !== null,
     },
     record,
   )

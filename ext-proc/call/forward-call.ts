@@ -41,13 +41,15 @@ export interface PassedSteps {
   readonly rate: RateValues | null
   readonly lists_tools: boolean
   readonly has_body: boolean
+  /** Whether the caller addresses the API itself, through the forward proxy. */
+  readonly is_proxied: boolean
 }
 
 /** The last look at kill and lease, and the header mutations that make Envoy forward the call. */
 export function forwardCall(
   services: ForwardServices,
   call: AdmittedCall,
-  { body, credential, installation, rate, lists_tools, has_body }: PassedSteps,
+  { body, credential, installation, rate, lists_tools, has_body, is_proxied }: PassedSteps,
   record: Pick<CallRecord, 'note' | 'foundInResponse'>,
 ): Verdict {
   const { killBoard, mayServe, whyUnavailable, pool, settings } = services
@@ -63,9 +65,10 @@ export function forwardCall(
     place: {
       target,
       base_url: integration.base.base_url,
-      siblings: siblingsOf(call.integrations, target.origin),
+      siblings: is_proxied ? call.integrations : siblingsOf(call.integrations, target.origin),
+      is_proxied,
       path: head.path,
-      called: head,
+      called: is_proxied ? UNNAMED : head,
       gateway: settings.gateway,
     },
     settings: call.settings,
@@ -107,6 +110,9 @@ export function forwardCall(
     changes: { set, remove: remove.filter(isOursToRemove), body: body?.is_cut ? body.bytes : null },
   }
 }
+
+/** The caller of the forward proxy names the API. */
+const UNNAMED = { authority: '', forwarded_host: null }
 
 /**
  * Headers that Envoy itself removes: a processor must not change `x-envoy-…`, and no route matches without `x-forwarded-proto`.

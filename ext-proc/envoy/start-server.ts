@@ -32,6 +32,7 @@ export interface ServerOptions {
 const HEADROOM_BYTES = 1 << 20
 const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process'
 const STREAM_ACCESS_LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs'
+const DELTA_SECRETS = '/envoy.service.secret.v3.SecretDiscoveryService/DeltaSecrets'
 const HEALTH_CHECK = '/grpc.health.v1.Health/Check'
 
 /**
@@ -41,11 +42,30 @@ const HEALTH_CHECK = '/grpc.health.v1.Health/Check'
  */
 const WITH_ACCESS_LOG = 'agw-with-access-log'
 
-export const hasAccessLog = (stream: EnvoyStream): boolean => stream.getHost() === WITH_ACCESS_LOG
+/**
+ * The same for the listeners of the forward proxy (envoy/forward.yaml): where clients connect to, and inside of tunnels, with and
+ * without TLS. No caller can set the authority of a gRPC call that Envoy makes.
+ */
+const FORWARD_HOPS = {
+  'agw-forward-entry': 'entry',
+  'agw-forward-https': 'https',
+  'agw-forward-http': 'http',
+} as const
+
+export type ForwardHop = (typeof FORWARD_HOPS)[keyof typeof FORWARD_HOPS]
+
+/** Where in the forward proxy a call is; null for a call of the other listener. */
+export const forwardHopOf = (stream: EnvoyStream): ForwardHop | null =>
+  FORWARD_HOPS[stream.getHost() as keyof typeof FORWARD_HOPS] ?? null
+
+export const hasAccessLog = (stream: EnvoyStream): boolean =>
+  stream.getHost() === WITH_ACCESS_LOG || forwardHopOf(stream) !== null
 
 export interface Handlers {
   readonly ext_proc?: StreamHandler
   readonly access_log?: AccessLogHandler
+  /** Certificates for the forward proxy. */
+  readonly secrets?: StreamHandler | undefined
   /** The response to Envoy's health checks. Without it they are not answered. */
   readonly is_serving?: () => boolean
 }
@@ -72,9 +92,10 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
   return server
 }
 
-function methodsOf({ ext_proc, access_log, is_serving }: Handlers): GrpcMethods {
+function methodsOf({ ext_proc, access_log, secrets, is_serving }: Handlers): GrpcMethods {
   const methods = new Map<string, (stream: GrpcStream) => void>()
   if (ext_proc !== undefined) methods.set(PROCESS, ext_proc)
+  if (secrets !== undefined) methods.set(DELTA_SECRETS, secrets)
   if (access_log !== undefined)
     methods.set(STREAM_ACCESS_LOGS, (stream) =>
       access_log(stream, (_, message) => answerOnce(stream, message)),

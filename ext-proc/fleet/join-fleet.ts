@@ -3,7 +3,7 @@ import { STORE_FORMAT } from '../../core/control/control-message.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { followKeyFile } from '../../core/follow-key-file.ts'
 import { LiveKeyRing } from '../../core/live-key-ring.ts'
-import { parseKeyRing } from '../../core/seal.ts'
+import { type KeyRing, parseKeyRing } from '../../core/seal.ts'
 import { version } from '../../core/version.ts'
 import type { AgentUses } from '../record/agent-uses.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
@@ -37,6 +37,8 @@ export interface Membership {
   readonly lease: LivenessLease
   readonly stall: StallWatch
   readonly link: EdgeLink
+  /** Follows changes of the key file. */
+  readonly keyRing: KeyRing
   /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
   stopBeacon(): void
 }
@@ -115,5 +117,5 @@ export async function joinFleet({
   })
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
-  return { held, killBoard, policy, lease, stall, link, stopBeacon }
+  return { held, killBoard, policy, lease, stall, link, keyRing, stopBeacon }
 }

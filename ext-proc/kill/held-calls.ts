@@ -12,6 +12,8 @@ export interface HeldCall {
   readonly ended: Promise<void>
   /** When it was allowed, by `performance.now()`; null while undecided. */
   readonly passed_ms: number | null
+  /** It is a tunnel of the forward proxy that has been opened. */
+  readonly is_tunnel?: boolean
 }
 
 export type Cut =
@@ -36,11 +38,21 @@ const RECENT_PASS_MS = 100
 /** For such a call the acknowledgement waits this long, because a nearby API may still be reading what Envoy had written. */
 const SETTLE_MS = 5
 
+/**
+ * How much later than the calls inside them tunnels are cut. Cut together with them, they would take their refusals along: Envoy
+ * writes these within a few milliseconds.
+ */
+const TUNNEL_DELAY_MS = 30
+/** For the calls inside to be ended by Envoy first, which takes longer when they are many. */
+const TUNNEL_WAIT_MS = 60
+
 /** All calls in flight in this process, by agent. Bounded by Envoy's circuit breaker for ext_proc streams. */
 export class HeldCalls {
   /** Calls that may be in flight but can no longer be cut. */
   readonly unwatched: UnwatchedCalls = new UnwatchedCalls(() => performance.now())
   readonly #byAgent = new Map<string, Set<HeldCall>>()
+  /** Tunnels that a cut has counted. */
+  readonly #ending = new WeakSet<HeldCall>()
   #size = 0
 
   get size(): number {
@@ -79,8 +91,8 @@ export class HeldCalls {
   }
 
   /**
-   * Cuts every call of an agent immediately, then counts those that Envoy has ended in time. Calls that an earlier cut is
-   * already ending are awaited too, but counted by that cut.
+   * Cuts every call of an agent immediately, and its tunnels shortly after; then counts those that Envoy has ended in time. Calls
+   * that an earlier cut is already ending are awaited too, but counted by that cut.
    */
   async cutAgent(organization_id: string, agent_id: string, why: Cut): Promise<CutCounts> {
     const calls = [...(this.#byAgent.get(keyOf(organization_id, agent_id)) ?? [])]
@@ -89,13 +101,27 @@ export class HeldCalls {
     const recent_ms = performance.now() - RECENT_PASS_MS
     let terminated = 0
     let ended = 0
-    const ends = calls.map((call) => {
-      const isOurs = call.cut(why)
+    const tunnels = calls.filter(isTunnel)
+    // The end of a call may end its tunnel before this cut does.
+    const isNew = new Set(tunnels.filter((tunnel) => !this.#ending.has(tunnel)))
+    for (const tunnel of isNew) this.#ending.add(tunnel)
+    const cutNow = (call: HeldCall): Promise<void> => {
+      const isCut = call.cut(why)
+      const isOurs = isTunnel(call) ? isNew.has(call) : isCut
       return call.ended.then(() => {
         ended++
         if (isOurs) terminated++
       })
-    })
+    }
+    const requests = calls.filter((call) => !isTunnel(call)).map(cutNow)
+    const ends = [...requests]
+    if (tunnels.length > 0)
+      ends.push(
+        Promise.race([Promise.all(requests), wait(TUNNEL_WAIT_MS)])
+          .then(() => wait(TUNNEL_DELAY_MS))
+          .then(() => Promise.all(tunnels.map(cutNow)))
+          .then(() => undefined),
+      )
     let timer: NodeJS.Timeout | undefined
     const limit = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, END_WAIT_MS)
@@ -110,9 +136,31 @@ export class HeldCalls {
 
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */
   cutAll(why: Cut): void {
-    for (const calls of this.#byAgent.values()) for (const call of calls) call.cut(why)
+    const tunnels: HeldCall[] = []
+    for (const calls of this.#byAgent.values())
+      for (const call of calls) {
+        if (isTunnel(call)) tunnels.push(call)
+        else call.cut(why)
+      }
+    if (tunnels.length > 0)
+      setTimeout(() => {
+        for (const tunnel of tunnels) tunnel.cut(why)
+      }, TUNNEL_DELAY_MS)
+  }
+
+  /** Open tunnels of the forward proxy; of one agent, or of all. */
+  tunnels(organization_id?: string, agent_id?: string): number {
+    const lists =
+      organization_id === undefined || agent_id === undefined
+        ? this.#byAgent.values()
+        : [this.#byAgent.get(keyOf(organization_id, agent_id)) ?? []]
+    let count = 0
+    for (const calls of lists) for (const call of calls) if (isTunnel(call)) count++
+    return count
   }
 }
+
+const isTunnel = (call: HeldCall): boolean => call.is_tunnel === true
 
 const keyOf = (organization_id: string, agent_id: string): string =>
   `${organization_id} ${agent_id}`

@@ -97,6 +97,8 @@ function judgeHeader(
     case 'proxy-authenticate':
       return targets === null ? TOO_MANY : challenge(value, targets, place)
     case 'set-cookie':
+      // The client keeps it for the API's own origin.
+      if (place.is_proxied) return { value }
       return {
         value: scopeCookie(value, { prefix: gatewayPrefix(place), path: place.target.raw_path }),
       }

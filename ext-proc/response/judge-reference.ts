@@ -17,6 +17,11 @@ export interface CallPlace {
   readonly base_url: string
   /** The integrations of the API's origin; null if there is no other than that of `base_url`. */
   readonly siblings: IntegrationTable | null
+  /**
+   * The caller addresses the API itself, through the forward proxy: what leads to any integration comes back to the gateway, and
+   * nothing is rewritten. `siblings` are then all integrations of the organization.
+   */
+  readonly is_proxied: boolean
   /** Envoy's `:path`, as the caller wrote it. */
   readonly path: string
   readonly called: CalledNames
@@ -44,6 +49,10 @@ const refused = (reason: RefusedReference): JudgedReference => ({ kind: 'refused
  */
 export function judgeFollowed(raw: string, place: CallPlace): JudgedReference {
   if (raw.trim() === '') return { kind: 'pass', text: raw }
+  if (place.is_proxied) {
+    const reason = judgeProxied(raw, place)
+    return reason === null ? { kind: 'pass', text: raw } : refused(reason)
+  }
   const reference = readReference(raw, baseOf(place.target))
   switch (reference.kind) {
     case 'unreadable':
@@ -85,6 +94,7 @@ export function judgeEndpoint(raw: string, place: CallPlace): JudgedReference {
  */
 export function judgeUntouched(raw: string, place: CallPlace, depth = 0): RefusedReference | null {
   if (raw.trim() === '') return null
+  if (place.is_proxied) return judgeProxied(raw, place)
   const reference = readReference(raw, baseOf(place.target))
   switch (reference.kind) {
     case 'unreadable':
@@ -102,6 +112,19 @@ export function judgeUntouched(raw: string, place: CallPlace, depth = 0): Refuse
         leadsBackFromGateway(raw, place)
       )
   }
+}
+
+/**
+ * A reference in a response to a caller of the forward proxy. One to another integration would be called with its credential,
+ * which the API must not bring about (threat model, rule 29); any other is decided when it is called.
+ */
+function judgeProxied(raw: string, place: CallPlace): RefusedReference | null {
+  const reference = readReference(raw, baseOf(place.target))
+  if (reference.kind === 'unreadable') return 'unreadable'
+  if (reference.kind === 'other_scheme') return null
+  const { url } = reference
+  if (isGatewayAddress(url, place.called, place.gateway, place.target)) return 'gateway_address'
+  return leadsAside(url.pathname, place, url.origin)
 }
 
 /** Schemes before a scheme that are looked behind; a URN has more, and clients do not follow those. */
@@ -134,10 +157,11 @@ function leadsBack(url: URL, { called, gateway, target }: CallPlace): RefusedRef
 function leadsAside(
   path: string,
   { siblings, target, base_url }: CallPlace,
+  origin: string = target.origin,
 ): RefusedReference | null {
   if (hidesDotSegment(path)) return 'target_path'
   if (siblings === null) return null
-  const parsed = parseTarget(`/${target.origin}${path}`)
+  const parsed = parseTarget(`/${origin}${path}`)
   // The gateway refuses the call.
   if (!parsed.ok) return null
   const { integration, is_ambiguous } = matchIntegration(siblings, parsed.target)
@@ -161,7 +185,8 @@ const baseOf = ({ origin, raw_path, raw_query }: Target): URL =>
 const PLAIN_PREFIX = /^[!-:<-~]+$/
 
 /** The path of the gateway that stands for the API's root, as the caller spells it, so that its cookies match. */
-export function gatewayPrefix({ path, target }: CallPlace): string {
+export function gatewayPrefix({ path, target, is_proxied }: CallPlace): string {
+  if (is_proxied) return ''
   const query_length = target.raw_query === null ? 0 : target.raw_query.length + 1
   const written = path.slice(0, path.length - query_length)
   const prefix = written.endsWith(target.raw_path)

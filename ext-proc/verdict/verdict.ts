@@ -11,4 +11,9 @@ export interface Forward {
   readonly inspector: ResponseInspector
   /** The rate limit headers of the response. */
   readonly rate: PassNotes['rate']
+  /**
+   * It opens a tunnel of the forward proxy. The calls inside an intercepted one are decided and logged by themselves; one that is
+   * passed through unread (`blind`) is logged as a call.
+   */
+  readonly tunnel?: 'intercepted' | 'blind'
 }

@@ -36,7 +36,7 @@ export function writeError(denial: Denial, record: RefusedCall): LocalReply {
     headers: [
       { name: 'content-type', value: 'application/json' },
       { name: 'x-agw-reason', value: denial.reason },
-      ...(usual === 401 ? [CHALLENGE] : []),
+      ...(status === 401 ? [CHALLENGE] : []),
       ...(denial.headers ?? []),
     ],
     body: denial.body ?? Buffer.from(body),

@@ -16,6 +16,8 @@ export interface HttpCall {
   readonly http_version?: '1.1' | '2'
   readonly trailers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
+  /** Another way to connect, for HTTP/1.1. */
+  readonly connections?: Agent
   /** A call that hangs fails by then. */
   readonly limit_ms?: number
   /** Told of each piece of the answer's body as it comes. */
@@ -72,7 +74,7 @@ function callHttp1(one: HttpCall, signal: AbortSignal): Promise<HttpAnswer> {
       path: one.path,
       method: one.method ?? 'GET',
       headers,
-      agent,
+      agent: one.connections ?? agent,
       setHost: false,
       signal,
     })

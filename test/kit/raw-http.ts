@@ -20,11 +20,15 @@ const SILENCE_MS = 1_000
 /**
  * Writes the bytes as they are and reads what comes until `wanted` whole answers are there or the other side closes.
  * For what no client library would send: smuggling shapes, folded headers, odd request lines.
+ * @param to where to connect to, or a connection, which is closed behind the answers
  */
-export function rawHttp(to: string, bytes: string | Buffer, wanted = 1): Promise<RawOutcome> {
+export function rawHttp(
+  to: string | Socket,
+  bytes: string | Buffer,
+  wanted = 1,
+): Promise<RawOutcome> {
   return new Promise((resolve, reject) => {
-    const { hostname, port } = new URL(to)
-    const socket: Socket = connect(Number(port), hostname)
+    const socket = typeof to === 'string' ? connectTo(to) : to
     let text = ''
     const finish = (was_closed: boolean): void => {
       socket.destroy()
@@ -40,8 +44,15 @@ export function rawHttp(to: string, bytes: string | Buffer, wanted = 1): Promise
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') finish(true)
       else reject(error)
     })
+    // A tunnel is handed over paused.
+    socket.resume()
     socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes)
   })
+}
+
+function connectTo(url: string): Socket {
+  const { hostname, port } = new URL(url)
+  return connect(Number(port), hostname)
 }
 
 function readAnswers(text: string, was_closed: boolean): RawAnswer[] {

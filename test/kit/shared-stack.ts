@@ -3,6 +3,7 @@ import { after } from 'node:test'
 import { closeConnections } from './call.ts'
 import type { KitDns } from './dns-server.ts'
 import { startDnsServer } from './dns-server.ts'
+import { freePort } from './free-port.ts'
 import { findLeaks } from './find-leaks.ts'
 import type { Operator } from './operator.ts'
 import { operatorAt } from './operator.ts'
@@ -30,9 +31,12 @@ let count = 0
 /** One stack for all test files of a process, with the test upstream behind it; it ends with the process's last test. */
 export function sharedStack(): Promise<SharedStack> {
   // Short enough to wait for in a test, longer than any pause of a test upstream that is meant to answer.
-  shared ??= startAll({ AGW_UPSTREAM_IDLE_TIMEOUT: '6s' })
+  shared ??= startShared()
   return shared
 }
+
+const startShared = async (): Promise<SharedStack> =>
+  startAll({ AGW_UPSTREAM_IDLE_TIMEOUT: '6s', AGW_FORWARD_PORT: String(await freePort()) })
 
 after(async () => {
   if (shared === null) return
@@ -56,6 +60,7 @@ export async function startAll(env: Readonly<Record<string, string>>): Promise<S
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     AGW_UPSTREAM_CA_FILE: api.certificates.ca_file,
     AGW_DNS_RESOLVERS: dns.address,
+    AGW_FORWARD_BLIND_HOSTS: `${TEST_UPSTREAM_HOSTS.blind}:${api.ports.https}`,
     ...env,
   })
   const origin: SharedStack['origin'] = (host, over = 'https') =>

@@ -19,6 +19,8 @@ export type ChildRole = 'ext-proc' | 'access-log' | 'admin' | 'envoy' | 'valkey'
 export interface Stack {
   readonly proxyUrl: string
   readonly apiUrl: string
+  /** Of the forward proxy; null where it is off. */
+  readonly forwardPort: number | null
   /** Of the echo API that `agw start` runs along with the gateway. */
   readonly echoOrigin: string
   readonly adminToken: string
@@ -58,6 +60,8 @@ export async function startStack(env: Environment = {}, product = fromRoot()): P
     AGW_EXT_PROC_WORKERS: '1',
     // The disk of the tests has space.
     AGW_DISK_RESERVE_BYTES: '0',
+    // Its usual port belongs to one stack alone.
+    AGW_FORWARD_PORT: 'off',
     ...env,
   }
   const child = spawn(process.execPath, [join(product, 'dist', 'cli', 'bin.js'), 'start'], {
@@ -100,6 +104,7 @@ export async function startStack(env: Environment = {}, product = fromRoot()): P
   return {
     proxyUrl: `http://127.0.0.1:${proxy}`,
     apiUrl,
+    forwardPort: own['AGW_FORWARD_PORT'] === 'off' ? null : Number(own['AGW_FORWARD_PORT']),
     echoOrigin: `http://127.0.0.1:${echo}`,
     adminToken:
       own['AGW_ADMIN_TOKEN'] ??

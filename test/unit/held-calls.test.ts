@@ -55,3 +55,16 @@ test('threat 19: a stream that Envoy does not end in time is reported as unconfi
   hangs.end()
   assert.deepEqual(await again, { terminated: 0, unconfirmed: 0 })
 })
+
+test('tunnels are cut after the calls inside them, and counted with them', async ({ mock }) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const held = new HeldCalls()
+  const [inside, outside, other] = [heldCall('a'), heldCall('a'), heldCall('b')]
+  const tunnel: HeldCall = { ...outside.call, is_tunnel: true }
+  for (const call of [tunnel, inside.call, { ...other.call, is_tunnel: true }]) held.add(call)
+  assert.deepEqual([held.tunnels('o', 'a'), held.tunnels('o', 'c'), held.tunnels()], [1, 0, 2])
+  held.cutAll({ reason: 'gateway_unavailable' })
+  assert.deepEqual([inside.cuts(), outside.cuts(), other.cuts()], [1, 0, 0])
+  mock.timers.tick(30)
+  assert.deepEqual([inside.cuts(), outside.cuts(), other.cuts()], [1, 1, 1])
+})

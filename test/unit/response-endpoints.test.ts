@@ -12,6 +12,7 @@ function placeOf(path = PATH): CallPlace {
   return {
     target: parsed.target,
     base_url: `${parsed.target.origin}/v1`,
+    is_proxied: false,
     siblings: null,
     path,
     called: { authority: 'gw.test:8080', forwarded_host: null },

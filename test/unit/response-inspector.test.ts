@@ -62,6 +62,7 @@ function anInspector(looks: Looks) {
     place: {
       target: target.target,
       base_url: 'https://api.example.com/v1',
+      is_proxied: false,
       siblings: null,
       path: PATH,
       called: { authority: 'gateway.example.com', forwarded_host: null },

@@ -43,6 +43,7 @@ function placeOf({
   return {
     target: parsed.target,
     base_url: `${parsed.target.origin}/v1`,
+    is_proxied: false,
     siblings: siblingsOf(integrations(...base_urls), parsed.target.origin),
     path,
     called: { authority, forwarded_host: forwarded_host ?? null },

@@ -1,0 +1,375 @@
+import type { Settings } from '../core/settings.ts'
+
+/** A part of Envoy's configuration as data. Envoy checks it; a part that is missing fails here. */
+type Part = Record<string, unknown>
+
+export interface ForwardOptions {
+  readonly settings: Pick<
+    Settings,
+    'forwardPort' | 'forwardTls' | 'forwardBlindHosts' | 'edgeId' | 'upstreamIdleTimeout_ms'
+  >
+  /** The routes match any of them. */
+  readonly verdict_secrets: readonly string[]
+  /** For Envoy's own answers where tunnels are opened. */
+  readonly entry_replies: object
+}
+
+/** An inner connection that is silent, or stops in the middle of its first bytes, is closed. */
+const SILENT_LIMIT = '10s'
+/** The longest life of a tunnel: for Envoy it is one request. */
+const TUNNEL_LIMIT = '86400s'
+/** The calls in a tunnel end by their own timeout first. */
+const IDLE_MARGIN_MS = 60_000
+
+const HOPS = {
+  entry: 'agw-forward-entry',
+  https: 'agw-forward-https',
+  http: 'agw-forward-http',
+} as const
+
+/**
+ * Adds the forward proxy to a bootstrap: a listener for CONNECT and for `http://` URLs in absolute form, and an internal listener
+ * in which each tunnel ends, with TLS or without. Both are the listener of the base URLs with a few members changed, so that a
+ * call is decided, forwarded, logged and refused by the same filters and routes whichever way it came.
+ */
+export function addForwardProxy(bootstrap: Part, options: ForwardOptions): Part {
+  const resources = partAt(bootstrap, 'static_resources')
+  const listeners = listAt(resources, 'listeners')
+  const agents = named(listeners, 'agents')
+  const http = httpOf(agents)
+  const clusters = listAt(resources, 'clusters')
+  return {
+    ...bootstrap,
+    // Without both, Envoy aborts at the first certificate that it asks for.
+    node: { id: options.settings.edgeId, cluster: 'agw', ...partAt(bootstrap, 'node') },
+    bootstrap_extensions: [
+      ...listAt(bootstrap, 'bootstrap_extensions'),
+      extension(
+        'envoy.bootstrap.internal_listener',
+        'bootstrap.internal_listener.v3.InternalListener',
+      ),
+    ],
+    static_resources: {
+      ...resources,
+      listeners: [...listeners, entryListener(agents, http, options), insideListener(agents, http)],
+      clusters: [
+        ...clusters,
+        insideCluster(named(clusters, 'ext_proc')),
+        ...(options.settings.forwardBlindHosts.length === 0
+          ? []
+          : [blindCluster(named(clusters, 'upstream_http'))]),
+      ],
+    },
+  }
+}
+
+/** Where clients connect to. */
+function entryListener(agents: Part, http: Part, options: ForwardOptions): Part {
+  const { forwardPort, forwardTls } = options.settings
+  const address = partAt(partAt(agents, 'address'), 'socket_address')
+  const [chain = {}] = listAt(agents, 'filter_chains')
+  const [first, ...filters] = listAt(http, 'http_filters')
+  const router = filters.at(-1)
+  const options_1 = partAt(http, 'http_protocol_options')
+  const entry = {
+    ...http,
+    stat_prefix: 'forward',
+    codec_type: 'HTTP1',
+    // http.client of Python before 3.12 writes CONNECT … HTTP/1.0.
+    http_protocol_options: { ...options_1, accept_http_10: true },
+    request_timeout: TUNNEL_LIMIT,
+    upgrade_configs: [{ upgrade_type: 'CONNECT' }],
+    early_header_mutation_extensions: forgetting(http, []),
+    local_reply_config: options.entry_replies,
+    route_config: withRoutes(http, (routes) => [
+      ...tunnelRoutes(options),
+      ...routes.filter(({ name }) => PLAIN_ROUTES.test(String(name))),
+      { name: 'no-verdict', match: { connect_matcher: {} }, route: { cluster: 'nowhere' } },
+      ...routes.filter(({ name }) => name === 'no-verdict'),
+    ]),
+    http_filters: [
+      first,
+      ...filters.slice(0, -1).map((filter) => withAuthority(filter, HOPS.entry)),
+      TUNNEL_STATE,
+      router,
+    ],
+  }
+  const { transport_socket } = chain
+  const tls =
+    forwardTls && transport_socket !== undefined
+      ? { transport_socket: overHttp1(transport_socket) }
+      : {}
+  return {
+    ...agents,
+    name: 'forward',
+    address: { socket_address: { ...address, port_value: forwardPort } },
+    filter_chains: [{ ...tls, filters: [{ name: 'http', typed_config: entry }] }],
+  }
+}
+
+/** Only calls of `http://` URLs come without a tunnel. */
+const PLAIN_ROUTES = /^pass-(?:http$|http-|echo$)/
+const PASS_ROUTES = /^(?:pass-|no-verdict$)/
+
+const tunnelRoutes = ({ settings, verdict_secrets }: ForwardOptions): readonly Part[] =>
+  verdict_secrets.flatMap((verdict_secret) => tunnelRoutesWith(settings, verdict_secret))
+
+function tunnelRoutesWith(
+  settings: ForwardOptions['settings'],
+  verdict_secret: string,
+): readonly Part[] {
+  const idle_timeout = `${((settings.upstreamIdleTimeout_ms + IDLE_MARGIN_MS) / 1000).toFixed(3)}s`
+  const route = (up: string, more: Part): Part => ({
+    name: `pass-${up}`,
+    match: {
+      connect_matcher: {},
+      headers: [
+        { name: 'x-agw-pass', string_match: { exact: verdict_secret } },
+        { name: 'x-agw-up', string_match: { exact: up } },
+      ],
+    },
+    ...more,
+  })
+  const upgrade_configs = [{ upgrade_type: 'CONNECT', connect_config: {} }]
+  const intercepted = route('tunnel', {
+    route: { cluster: 'forward_inside', timeout: '0s', idle_timeout, upgrade_configs },
+  })
+  if (settings.forwardBlindHosts.length === 0) return [intercepted]
+  const blind = route('blind', {
+    route: {
+      cluster: 'forward_blind',
+      timeout: '0s',
+      idle_timeout,
+      upgrade_configs,
+      host_rewrite_header: 'x-agw-host',
+    },
+    typed_per_filter_config: {
+      'envoy.filters.http.dynamic_forward_proxy': {
+        '@type': type('filters.http.dynamic_forward_proxy.v3.PerRouteConfig'),
+        host_rewrite_header: 'x-agw-host',
+      },
+    },
+  })
+  return [intercepted, blind]
+}
+
+/**
+ * What the tunnel takes to its inner connection. The facts are hashable and hold a random id, so they are a part of the key by
+ * which Envoy pools connections: with a plain string, a connection that one client abandons is given to another, with the
+ * identity of the first.
+ */
+const TUNNEL_STATE: Part = extension(
+  'envoy.filters.http.set_filter_state',
+  'filters.http.set_filter_state.v3.Config',
+  {
+    on_request_headers: [
+      {
+        object_key: 'agw.tunnel',
+        factory_key: 'envoy.hashable_string',
+        format_string: {
+          text_format_source: { inline_string: '%REQ(x-agw-tunnel)%' },
+          omit_empty_values: true,
+        },
+        shared_with_upstream: 'ONCE',
+        skip_if_empty: true,
+      },
+      // The inner connection has the addresses of the outer one. Otherwise the peer would be Envoy itself, whose
+      // `x-envoy-external-address` is believed.
+      ...[
+        ['remote_ip', '%DOWNSTREAM_REMOTE_ADDRESS%'],
+        ['local_ip', '%DOWNSTREAM_LOCAL_ADDRESS%'],
+      ].map(([member, inline_string]) => ({
+        object_key: `envoy.filters.listener.original_dst.${member}`,
+        format_string: { text_format_source: { inline_string } },
+        shared_with_upstream: 'ONCE',
+      })),
+    ],
+  },
+)
+
+/** Where tunnels end. */
+function insideListener(agents: Part, http: Part): Part {
+  const inside = (authority: string): Part => ({
+    ...http,
+    stat_prefix: authority,
+    // Nobody stands between the client and the end of its tunnel.
+    xff_num_trusted_hops: 0,
+    early_header_mutation_extensions: forgetting(http, [
+      ['x-agw-tunnel', '%FILTER_STATE(agw.tunnel:PLAIN)%'],
+      ['x-agw-sni', '%REQUESTED_SERVER_NAME%'],
+    ]),
+    route_config: withRoutes(http, (routes) =>
+      routes.filter(({ name }) => PASS_ROUTES.test(String(name))),
+    ),
+    http_filters: listAt(http, 'http_filters').map((filter) => withAuthority(filter, authority)),
+  })
+  const chain = (transport_protocol: string, authority: string, more: Part): Part => ({
+    filter_chain_match: { transport_protocol },
+    ...more,
+    filters: [{ name: 'http', typed_config: inside(authority) }],
+  })
+  return {
+    name: 'forward_inside',
+    internal_listener: {},
+    per_connection_buffer_limit_bytes: agents['per_connection_buffer_limit_bytes'],
+    listener_filters_timeout: SILENT_LIMIT,
+    continue_on_listener_filters_timeout: false,
+    listener_filters: [
+      extension('caller', 'filters.listener.original_dst.v3.OriginalDst'),
+      extension('tls', 'filters.listener.tls_inspector.v3.TlsInspector'),
+    ],
+    filter_chains: [
+      chain('tls', HOPS.https, {
+        transport_socket_connect_timeout: SILENT_LIMIT,
+        transport_socket: SERVER_TLS,
+      }),
+      // Some clients open a tunnel for `http://` too.
+      chain('raw_buffer', HOPS.http, {}),
+    ],
+  }
+}
+
+/** A certificate for each server name that a client asks for; ext-proc issues them. A resumed session would skip the question. */
+const SERVER_TLS: Part = extension(
+  'envoy.transport_sockets.tls',
+  'transport_sockets.tls.v3.DownstreamTlsContext',
+  {
+    disable_stateless_session_resumption: true,
+    disable_stateful_session_resumption: true,
+    common_tls_context: {
+      alpn_protocols: ['h2', 'http/1.1'],
+      tls_params: { tls_minimum_protocol_version: 'TLSv1_2' },
+      custom_tls_certificate_selector: extension(
+        'on-demand',
+        'transport_sockets.tls.cert_selectors.on_demand_secret.v3.Config',
+        {
+          config_source: {
+            resource_api_version: 'V3',
+            initial_fetch_timeout: '0s',
+            api_config_source: {
+              // With the state-of-the-world protocol, a name that is refused hangs and stays.
+              api_type: 'DELTA_GRPC',
+              transport_api_version: 'V3',
+              grpc_services: [{ envoy_grpc: { cluster_name: 'ext_proc' } }],
+            },
+          },
+          certificate_mapper: extension(
+            'sni',
+            'transport_sockets.tls.cert_mappers.sni.v3.SNI',
+            // No host has this name, so a client that names none gets no certificate.
+            { default_value: '-' },
+          ),
+        },
+      ),
+    },
+  },
+)
+
+const insideCluster = ({ circuit_breakers }: Part): Part => ({
+  name: 'forward_inside',
+  connect_timeout: '1s',
+  circuit_breakers,
+  transport_socket: extension(
+    'envoy.transport_sockets.internal_upstream',
+    'transport_sockets.internal_upstream.v3.InternalUpstreamTransport',
+    {
+      transport_socket: extension(
+        'envoy.transport_sockets.raw_buffer',
+        'transport_sockets.raw_buffer.v3.RawBuffer',
+      ),
+    },
+  ),
+  load_assignment: {
+    cluster_name: 'forward_inside',
+    endpoints: [
+      {
+        lb_endpoints: [
+          {
+            endpoint: {
+              address: { envoy_internal_address: { server_listener_name: 'forward_inside' } },
+            },
+          },
+        ],
+      },
+    ],
+  },
+})
+
+/** Resolves names as the clusters of the APIs do, and refuses the same addresses. */
+function blindCluster(upstream: Part): Part {
+  const { typed_extension_protocol_options: _, ...rest } = upstream
+  return { ...rest, name: 'forward_blind' }
+}
+
+function type(name: string): string {
+  return `type.googleapis.com/envoy.extensions.${name}`
+}
+
+function extension(name: string, config: string, members: Part = {}): Part {
+  return { name, typed_config: { '@type': type(config), ...members } }
+}
+
+function partAt(part: Part, name: string): Part {
+  return (part[name] ?? {}) as Part
+}
+
+function listAt(part: Part, name: string): readonly Part[] {
+  return (part[name] ?? []) as readonly Part[]
+}
+
+function named(list: readonly Part[], name: string): Part {
+  const found = list.find((one) => one['name'] === name)
+  if (found === undefined) throw new Error(`envoy/bootstrap.yaml has no ${name}`)
+  return found
+}
+
+/** The HTTP connection manager of a listener. */
+function httpOf(listener: Part): Part {
+  const [chain = {}] = listAt(listener, 'filter_chains')
+  return partAt(named(listAt(chain, 'filters'), 'http'), 'typed_config')
+}
+
+function withRoutes(http: Part, change: (routes: readonly Part[]) => readonly Part[]): Part {
+  const config = partAt(http, 'route_config')
+  return {
+    ...config,
+    virtual_hosts: listAt(config, 'virtual_hosts').map((host) => ({
+      ...host,
+      routes: change(listAt(host, 'routes')),
+    })),
+  }
+}
+
+/** The headers that callers must not set are removed, and `set` holds what Envoy itself says in some of them. */
+function forgetting(http: Part, set: readonly (readonly [key: string, value: string])[]): Part[] {
+  return listAt(http, 'early_header_mutation_extensions').map((mutation) => {
+    const config = partAt(mutation, 'typed_config')
+    const mutations = [
+      ...listAt(config, 'mutations'),
+      { remove: 'x-agw-tunnel' },
+      { remove: 'x-agw-sni' },
+      ...set.map(([key, value]) => ({
+        append: { header: { key, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },
+      })),
+    ]
+    return { ...mutation, typed_config: { ...config, mutations } }
+  })
+}
+
+/** The gRPC authority tells ext-proc by which way a call came; see ext-proc/envoy/start-server.ts. */
+function withAuthority(filter: Part, authority: string): Part {
+  if (filter['name'] !== 'envoy.filters.http.ext_proc') return filter
+  const matching = partAt(filter, 'typed_config')
+  const own = partAt(matching, 'extension_config')
+  const config = partAt(own, 'typed_config')
+  const service = partAt(config, 'grpc_service')
+  const grpc_service = { ...service, envoy_grpc: { ...partAt(service, 'envoy_grpc'), authority } }
+  const extension_config = { ...own, typed_config: { ...config, grpc_service } }
+  return { ...filter, typed_config: { ...matching, extension_config } }
+}
+
+function overHttp1(socket: unknown): Part {
+  const config = partAt(socket as Part, 'typed_config')
+  const context = { ...partAt(config, 'common_tls_context'), alpn_protocols: ['http/1.1'] }
+  return { ...(socket as Part), typed_config: { ...config, common_tls_context: context } }
+}

@@ -1,0 +1,7 @@
+import { canonicalHost } from '../../core/policy/canonical-host.ts'
+
+/** A host name in its canonical form; null if it is none. */
+export function canonicalName(text: string): string | null {
+  const host = canonicalHost(text)
+  return typeof host === 'string' ? host : null
+}

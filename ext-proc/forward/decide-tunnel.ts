@@ -1,0 +1,203 @@
+import { randomBytes } from 'node:crypto'
+import type { Caller } from '../../core/decision/admission-facts.ts'
+import { checkKey } from '../../core/decision/check-key.ts'
+import type { ApiKey } from '../../core/model.ts'
+import type { Header } from '../../core/policy/header.ts'
+import { targetProblemDetails } from '../../core/policy/target-problem-details.ts'
+import type { CallIo } from '../call/call-io.ts'
+import { callerOfHash } from '../call/caller-of-hash.ts'
+import { causeOf } from '../call/cause-of.ts'
+import type { DecisionServices } from '../call/decide-call.ts'
+import { readAgentFacts } from '../call/read-agent-facts.ts'
+import type { HeldCalls } from '../kill/held-calls.ts'
+import type { CallRecord } from '../record/call-record.ts'
+import { UNCHANGED, type ResponseInspector } from '../verdict/response-inspector.ts'
+import { type Deny, deny } from '../verdict/step.ts'
+import type { Verdict } from '../verdict/verdict.ts'
+import { proxyCredentials } from './proxy-credentials.ts'
+import { readAuthority, type TunnelAuthority } from './read-authority.ts'
+import type { TunnelSeal } from './tunnel-seal.ts'
+
+export type TunnelServices = Pick<
+  DecisionServices,
+  'policy' | 'killBoard' | 'mayServe' | 'whyUnavailable' | 'takeRate' | 'nowMs' | 'settled'
+> & {
+  readonly held: Pick<HeldCalls, 'tunnels'>
+  readonly seal: TunnelSeal
+  readonly settings: {
+    readonly verdict_secret: string
+    readonly tunnels_per_agent: number
+    readonly connects_per_minute: number
+    /** `host:port` in canonical form. */
+    readonly blind_hosts: ReadonlySet<string>
+  }
+}
+
+/** Who opens a tunnel, or calls by the absolute form of a URL. */
+export interface ProxyCaller {
+  readonly key: ApiKey
+  readonly agent_id: string
+}
+
+/** The limit of CONNECTs is counted like that of a scope; no scope has this id. */
+const RATE_ID = 'forward'
+const TUNNEL_ID_BYTES = 16
+const CHALLENGE: Header = {
+  name: 'proxy-authenticate',
+  value: 'Basic realm="agw", charset="UTF-8"',
+}
+
+/**
+ * Decides a CONNECT: the key, the agent, its kill, and how many tunnels it may have. What may be called is decided inside, for
+ * each call, since a client cannot read why a CONNECT was refused.
+ * @throws (rejects) on a bug or an outage; the tunnel is then refused
+ */
+export async function decideTunnel(
+  services: TunnelServices,
+  headers: readonly Header[],
+  io: CallIo,
+  record: CallRecord,
+): Promise<Verdict> {
+  const { mayServe, whyUnavailable, policy, killBoard, settings } = services
+  if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
+  const found = await findProxyCaller(services, headers, record)
+  if (found.kind === 'deny') return found
+  const { key, agent_id } = found.caller
+  const { organization_id } = key
+  const authority = readAuthority(headers, null)
+  if (typeof authority === 'string')
+    return deny('target', 'invalid_target_url', targetProblemDetails(authority))
+  record.facts.data['tunnel'] = `${authority.host}:${authority.port}`
+  if (headers.some(({ name }) => FRAMES_BODY.has(name))) return deny('target', 'bad_request')
+  record.note('target', 'pass')
+  const asked = {
+    kind: 'missing',
+    fact: 'agent',
+    organization_id,
+    agent_id,
+    is_calling: true,
+  } as const
+  const facts = await readAgentFacts({ policy, killBoard }, io, asked)
+  if (facts.agent === null) return deny('agent', 'agent_not_found')
+  record.facts.agent_name = facts.agent.agent_name
+  if (facts.killed_at !== null) return deny('agent', 'agent_killed', { killed_at: facts.killed_at })
+  record.note('agent', 'pass')
+  const limited = await checkLimits(services, found.caller)
+  if (limited !== null) return limited
+  const tunnel = await kindOfTunnel(services, organization_id, authority)
+  const settled = services.settled()
+  if (settled !== null) await settled
+  // The last check before the verdict. Nothing is awaited between here and the response.
+  const killed_at = killBoard.killedAt(organization_id, agent_id)
+  if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at })
+  if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
+  const own: readonly Header[] =
+    tunnel === 'blind'
+      ? [{ name: 'x-agw-host', value: `${authority.host}:${authority.port}` }]
+      : [{ name: 'x-agw-tunnel', value: services.seal.write(tunnelFacts(found.caller, authority)) }]
+  const set: Header[] = [
+    { name: 'x-agw-up', value: tunnel === 'blind' ? 'blind' : 'tunnel' },
+    { name: 'x-agw-pass', value: settings.verdict_secret },
+    ...own,
+  ]
+  return {
+    kind: 'forward',
+    tunnel,
+    inspector: UNSEEN,
+    rate: null,
+    changes: { set, remove: ['proxy-authorization'], body: null },
+  }
+}
+
+/** A CONNECT has no body (RFC 9110, 9.3.6); one that declares it is read differently by different proxies. */
+const FRAMES_BODY: ReadonlySet<string> = new Set(['content-length', 'transfer-encoding'])
+
+/** Whose key it is. The agent is not read yet. */
+export async function findProxyCaller(
+  { policy, nowMs }: Pick<TunnelServices, 'policy' | 'nowMs'>,
+  headers: readonly Header[],
+  { facts }: CallRecord,
+): Promise<Deny | { readonly kind: 'found'; readonly caller: ProxyCaller }> {
+  const presented = proxyCredentials(headers)
+  if (presented === null) return challenge('authentication_required')
+  if (presented === 'ambiguous' || presented.key_hash === null) return challenge('invalid_api_key')
+  const caller: Caller = await callerOfHash(policy, presented.key_hash, { kind: 'authorization' })
+  if (caller.kind !== 'known') return challenge('invalid_api_key')
+  const { key } = caller
+  facts.organization_id = key.organization_id
+  facts.key_id = key.key_id
+  facts.agent_id = key.agent_id
+  const problem = checkKey(key, nowMs())
+  if (problem === 'revoked_by_kill')
+    return deny('agent', 'agent_killed', { killed_at: key.revoked_at })
+  if (problem === 'invalid_api_key') return challenge(problem)
+  if (problem !== null) return deny('agent', problem)
+  const agent_id = key.agent_id ?? presented.user
+  if (agent_id === '') return deny('agent', 'agent_id_required')
+  // With a key of its own any user name will do, except that of another agent.
+  if (key.agent_id !== null && NAMES_AGENT.test(presented.user) && presented.user !== agent_id)
+    return deny('agent', 'agent_mismatch')
+  if (key.agent_ids !== null && !key.agent_ids.includes(agent_id))
+    return deny('agent', 'key_not_allowed')
+  return { kind: 'found', caller: { key, agent_id } }
+}
+
+const NAMES_AGENT = /^agt_/
+
+const challenge = (reason: 'authentication_required' | 'invalid_api_key'): Deny =>
+  deny('agent', reason, {}, { status: 407, headers: [CHALLENGE] })
+
+async function checkLimits(
+  { held, takeRate, whyUnavailable, settings }: TunnelServices,
+  { key: { organization_id }, agent_id }: ProxyCaller,
+): Promise<Deny | null> {
+  const { tunnels_per_agent, connects_per_minute } = settings
+  const limit = { organization_id, agent_id, scope_id: RATE_ID, limit: connects_per_minute }
+  const taken = await takeRate(limit).catch(
+    (error: unknown) => ({ kind: 'failed', error }) as const,
+  )
+  if (taken.kind === 'failed')
+    return deny('rate', 'gateway_unavailable', causeOf(whyUnavailable(taken.error)))
+  if (taken.kind === 'refused')
+    return tooMany({ connects_per_minute, retry_after_seconds: taken.retry_after_s })
+  return held.tunnels(organization_id, agent_id) >= tunnels_per_agent
+    ? tooMany({ tunnels_per_agent, retry_after_seconds: 1 })
+    : null
+}
+
+const tooMany = (details: Readonly<Record<string, number>>): Deny =>
+  deny('rate', 'tunnel_limit_exceeded', details, {
+    headers: [{ name: 'retry-after', value: String(details['retry_after_seconds'] ?? 1) }],
+  })
+
+/** A host of an integration is never passed through, or its scopes could be avoided by the choice of a port or a scheme. */
+async function kindOfTunnel(
+  { policy, settings }: TunnelServices,
+  organization_id: string,
+  { host, port }: TunnelAuthority,
+): Promise<'intercepted' | 'blind'> {
+  if (!settings.blind_hosts.has(`${host}:${port}`)) return 'intercepted'
+  const { table } = await policy.organization(organization_id)
+  for (const origin of table.keys()) if (new URL(origin).hostname === host) return 'intercepted'
+  return 'blind'
+}
+
+const tunnelFacts = ({ key, agent_id }: ProxyCaller, { host, port }: TunnelAuthority) => ({
+  tunnel_id: randomBytes(TUNNEL_ID_BYTES).toString('base64url'),
+  organization_id: key.organization_id,
+  agent_id,
+  key_hash: key.hash,
+  is_named: key.agent_id === null,
+  host,
+  port,
+})
+
+/** The answer to a CONNECT is Envoy's own. */
+const UNSEEN: ResponseInspector = {
+  sees_every_response: false,
+  may_read_body: false,
+  headers: (headers) => ({ kind: 'pass', headers, body: 'unseen' }),
+  body: () => Promise.resolve(UNCHANGED),
+  trailers: () => [],
+  close: () => undefined,
+}

@@ -1,0 +1,27 @@
+import type { Header } from '../../core/policy/header.ts'
+import { readKey } from '../../core/policy/read-key.ts'
+import { hashOfKey } from '../call/hash-of-key.ts'
+
+/** What a client of the forward proxy presents in `Proxy-Authorization`. */
+export interface ProxyCredentials {
+  /** SHA-256 of the key; null if it has not the form of a key. */
+  readonly key_hash: string | null
+  /** The user name of `Basic`: with an organization key it names the agent. Empty for the other schemes. */
+  readonly user: string
+}
+
+const BASIC = /^basic +([A-Za-z0-9+/=_-]+)$/i
+
+/** Null without a key; `ambiguous` if the header is there more than once. */
+export function proxyCredentials(
+  headers: readonly Header[],
+): ProxyCredentials | 'ambiguous' | null {
+  const lines = headers.filter(({ name }) => name === 'proxy-authorization')
+  const renamed = lines.map(({ value }) => ({ name: 'authorization', value }))
+  const presented = readKey(renamed, null, [])
+  if (presented.kind === 'ambiguous') return 'ambiguous'
+  if (presented.kind === 'none') return null
+  const pair = BASIC.exec(lines[0]?.value.trim() ?? '')?.[1]
+  const text = pair === undefined ? '' : Buffer.from(pair, 'base64').toString('utf8')
+  return { key_hash: hashOfKey(presented.key), user: text.split(':', 1)[0] ?? '' }
+}

@@ -1,0 +1,169 @@
+import type { Authority } from '../../core/certificate/open-authority.ts'
+import { deltaSecrets, type SecretsRequest, type ServerSecret } from '../envoy/delta-secrets.ts'
+import type { EnvoyStream } from '../envoy/start-server.ts'
+
+export interface SecretServiceParts {
+  /** @throws (rejects) while there is no CA that can be used */
+  readonly authority: () => Promise<Authority>
+  /** Wall clock. */
+  readonly nowMs: () => number
+  readonly log: Record<'warn' | 'error', (data: object, message: string) => void>
+  /** Certificates that Envoy may hold from this process. */
+  readonly names_max?: number
+}
+
+/** A stream of Envoy, on which it asks for one name, or several. */
+interface OpenStream {
+  readonly stream: EnvoyStream
+  readonly names: Map<string, HeldName>
+  nonce: number
+}
+
+interface HeldName {
+  readonly at: OpenStream
+  readonly name: string
+  readonly since_ms: number
+}
+
+/** Envoy keeps about 47 kB for each name, and the same again in each of its threads' statistics. */
+const NAMES_MAX = 1_000
+/** Envoy asks for one name per stream. */
+const NAMES_PER_STREAM_MAX = 16
+const NAME_LENGTH_MAX = 254
+/** A certificate is valid for seven days; a client may hold a connection and a clock that is behind. */
+const RENEW_MS = 5 * 86_400_000
+const UNAVAILABLE = 14
+const INVALID_ARGUMENT = 3
+
+/**
+ * Delta SDS: the certificates that Envoy presents inside tunnels, one for each name that a client asks for. Envoy 1.40 keeps a
+ * name for ever once it has a certificate, so this end bounds them: beyond the limit the oldest name is withdrawn, and Envoy asks
+ * again when it is needed.
+ */
+export class SecretService {
+  readonly #parts: SecretServiceParts
+  readonly #open = new Set<OpenStream>()
+  /** Where each certificate is held, the oldest first; with more than one Envoy a name may be held more than once. */
+  readonly #held = new Set<HeldName>()
+  #minted = 0
+
+  constructor(parts: SecretServiceParts) {
+    this.#parts = parts
+  }
+
+  get counters(): { readonly minted: number; readonly names: number } {
+    return { minted: this.#minted, names: this.#held.size }
+  }
+
+  readonly handler = (stream: EnvoyStream): void => {
+    const at: OpenStream = { stream, names: new Map(), nonce: 0 }
+    this.#open.add(at)
+    stream.on('data', (bytes: Buffer) => {
+      this.#receive(at, bytes).catch((error: unknown) => {
+        this.#parts.log.error({ error: String(error) }, 'a certificate could not be issued')
+        this.#drop(at)
+        stream.emit('error', { code: UNAVAILABLE, details: 'no certificate' })
+      })
+    })
+    stream.on('end', () => {
+      this.#drop(at)
+      stream.end()
+    })
+    stream.on('cancelled', () => this.#drop(at))
+    stream.on('error', () => this.#drop(at))
+  }
+
+  /** Sends new certificates for those that end soon. */
+  async renew(): Promise<void> {
+    const due_ms = this.#parts.nowMs() - RENEW_MS
+    for (const at of this.#open) {
+      const old = [...at.names.values()].filter(({ since_ms }) => since_ms <= due_ms)
+      const names = old.map(({ name }) => name)
+      if (names.length > 0) await this.#send(at, names)
+    }
+  }
+
+  /** Envoy opens its streams again, at another process. It goes on with the certificates that it has. */
+  stop(): void {
+    for (const at of this.#open) {
+      this.#drop(at)
+      at.stream.end()
+    }
+  }
+
+  async #receive(at: OpenStream, bytes: Buffer): Promise<void> {
+    let request: SecretsRequest
+    try {
+      request = deltaSecrets.read(bytes)
+    } catch {
+      this.#drop(at)
+      at.stream.emit('error', { code: INVALID_ARGUMENT, details: 'malformed message' })
+      return
+    }
+    const { subscribe, unsubscribe, problem } = request
+    if (problem !== null)
+      this.#parts.log.warn({ problem: problem.slice(0, 200) }, 'Envoy refused a certificate')
+    for (const name of unsubscribe) this.#forget(at, name)
+    if (subscribe.length > 0) await this.#send(at, subscribe)
+  }
+
+  async #send(at: OpenStream, names: readonly string[]): Promise<void> {
+    const authority = await this.#parts.authority()
+    if (!this.#open.has(at)) return
+    const now_ms = this.#parts.nowMs()
+    const secrets: ServerSecret[] = []
+    const removed: string[] = []
+    for (const name of names) {
+      const secret = this.#mint(authority, name, now_ms)
+      this.#forget(at, name)
+      if (secret === null || at.names.size >= NAMES_PER_STREAM_MAX) {
+        removed.push(name)
+        continue
+      }
+      secrets.push(secret)
+      const held: HeldName = { at, name, since_ms: now_ms }
+      at.names.set(name, held)
+      this.#held.add(held)
+    }
+    this.#write(at, secrets, removed)
+    this.#evict()
+  }
+
+  /** The name is a caller's; it is answered as it was asked, and the certificate has it in lower case. */
+  #mint(authority: Authority, name: string, now_ms: number): ServerSecret | null {
+    if (name.length > NAME_LENGTH_MAX) return null
+    try {
+      const { chain, key } = authority.issue(name.toLowerCase(), now_ms)
+      this.#minted++
+      return { name, version: String(this.#minted), chain, key }
+    } catch {
+      return null
+    }
+  }
+
+  #evict(): void {
+    const limit = this.#parts.names_max ?? NAMES_MAX
+    for (const { at, name } of this.#held) {
+      if (this.#held.size <= limit) return
+      this.#forget(at, name)
+      this.#write(at, [], [name])
+    }
+  }
+
+  #write(at: OpenStream, secrets: readonly ServerSecret[], removed: readonly string[]): void {
+    at.nonce++
+    at.stream.write(deltaSecrets.write({ nonce: String(at.nonce), secrets, removed }))
+  }
+
+  #forget(at: OpenStream, name: string): void {
+    const held = at.names.get(name)
+    if (held === undefined) return
+    at.names.delete(name)
+    this.#held.delete(held)
+  }
+
+  #drop(at: OpenStream): void {
+    for (const name of at.names.keys()) this.#forget(at, name)
+    this.#open.delete(at)
+  }
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import { after, test } from 'node:test'
+import { call } from '../kit/call.ts'
+import { freePort } from '../kit/free-port.ts'
+import { ForwardClient, type TunnelOptions } from '../kit/forward-client.ts'
+import { rawHttp } from '../kit/raw-http.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
+import { until } from '../kit/until.ts'
+
+const stack = await sharedStack()
+const { operator, api, origin } = stack
+const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
+const client = new ForwardClient(stack.forwardPort ?? 0, ca)
+after(() => client.close())
+const to = origin('plain')
+const { host, hostname } = new URL(to)
+
+/** Longer than any kill takes to end a connection, on a machine that is busy. */
+const LIMIT_MS = 2_000
+
+interface Opened {
+  readonly closed: Promise<unknown>
+  /** What has come so far. */
+  readonly text: () => string
+}
+
+function watched(socket: Socket): Opened {
+  let text = ''
+  socket.on('data', (part: Buffer) => {
+    text += part.toString('latin1')
+  })
+  socket.on('error', () => undefined)
+  socket.resume()
+  return { closed: once(socket, 'close'), text: () => text }
+}
+
+const within = (closed: Promise<unknown>, what: string): Promise<unknown> =>
+  Promise.race([
+    closed,
+    new Promise((_, reject) => {
+      setTimeout(() => reject(new Error(`${what} was still open`)), LIMIT_MS).unref()
+    }),
+  ])
+
+const secureTunnel = async (options: TunnelOptions): Promise<Socket> => {
+  const { socket } = await client.tunnel(host, options)
+  return await client.tls(socket, { servername: hostname })
+}
+
+test('a kill ends every kind of tunnel, and calls in them can be told why', async () => {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const base = new URL(base_url).pathname
+  const options: TunnelOptions = { key: agent.api_key }
+  const head = (line: string): string => `${line} HTTP/1.1\r\nHost: ${host}\r\n`
+  // Nothing was sent in it, not even the first bytes of TLS.
+  const silent = watched((await client.tunnel(host, options)).socket)
+  const idle = watched(await secureTunnel(options))
+  const keptSocket = await secureTunnel(options)
+  const kept = watched(keptSocket)
+  keptSocket.write(`${head(`GET ${base}/echo`)}\r\n`)
+  const streamingSocket = await secureTunnel(options)
+  const streaming = watched(streamingSocket)
+  streamingSocket.write(`${head(`GET ${base}/sse?ticks=100000&interval_ms=20`)}\r\n`)
+  const uploadingSocket = await secureTunnel(options)
+  const uploading = watched(uploadingSocket)
+  uploadingSocket.write(`${head(`POST ${base}/upload`)}Content-Length: 1000000\r\n\r\nbegins`)
+  const waitingSocket = await secureTunnel(options)
+  const waiting = watched(waitingSocket)
+  waitingSocket.write(`${head(`GET ${base}/slow`)}\r\n`)
+  const blindHost = new URL(origin('blind')).host
+  const blind = watched((await client.tunnel(blindHost, options)).socket)
+  const session = await client.http2(to, options)
+  const streams = Array.from({ length: 100 }, () => {
+    const stream = session.request({ ':path': `${base}/sse?ticks=100000&interval_ms=200` })
+    stream.on('error', () => undefined).resume()
+    return stream
+  })
+  await Promise.all(streams.map((stream) => once(stream, 'response')))
+  await until('all are in flight', () => streaming.text().includes('tick') && kept.text() !== '')
+  await until('the upload and the slow call have arrived', () =>
+    ['/upload', '/slow'].every((path) => api.received.some((one) => one.path === `${base}${path}`)),
+  )
+  const receipt = await operator.send('POST', `/admin/agents/${agent.agent_id}/kill`, {})
+  const all = { silent, idle, kept, streaming, uploading, waiting, blind }
+  for (const [name, { closed }] of Object.entries(all)) await within(closed, name)
+  const open = streams.filter((stream) => !stream.closed)
+  await Promise.all(open.map((stream) => within(once(stream, 'close'), 'h2')))
+  for (const { text } of [uploading, waiting]) {
+    assert.match(text(), /^HTTP\/1\.1 503 /)
+    assert.match(text(), /"error":"agent_killed"/)
+  }
+  // Three calls, a hundred streams, and eight tunnels.
+  assert.equal(receipt.in_flight_requests_terminated, 3 + 100 + 8)
+  assert.equal(receipt.complete, true)
+  const again = await client.tunnel(host, options)
+  assert.equal(again.status, 403)
+  assert.match(again.head, /x-agw-reason: agent_killed/)
+})
+
+test('a killed agent cannot use a tunnel of another connection, and a reactivated one can', async () => {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const path = `${new URL(base_url).pathname}/echo`
+  const connections = client.agent({ key: agent.api_key })
+  assert.equal((await call({ to, path, connections })).status, 200)
+  await operator.send('POST', `/admin/agents/${agent.agent_id}/kill`, {})
+  // The first may still meet the connection that the kill is closing.
+  await call({ to, path, connections }).catch(() => undefined)
+  await assert.rejects(call({ to, path, connections }), /CONNECT 403/)
+  await operator.send('POST', `/admin/agents/${agent.agent_id}/reactivate`, { reason: 'test' })
+  assert.equal((await call({ to, path, connections })).status, 200)
+  connections.destroy()
+})
+
+// Envoy pools connections to the internal listener. One that an aborted CONNECT leaves behind must not be given to another, also
+// if that comes from the same address and port, as it may with a filter state that is no part of the pool's key.
+test('aborted CONNECTs of one agent do not reach calls of another', async () => {
+  const alpha = await operator.makeAccess(stack.ownBaseUrl())
+  const beta = await operator.makeAccess(stack.ownBaseUrl())
+  const integration = await operator.makeIntegration(`${to}/shared`)
+  for (const { agent } of [alpha, beta])
+    await operator.makeScope(agent.agent_id, integration.integration_id)
+  const key = `Basic ${Buffer.from(`agent:${alpha.agent.api_key}`).toString('base64')}`
+  const abort = async (from: number, after_ms: number): Promise<void> => {
+    const socket = client.connect(from)
+    await once(socket, 'connect')
+    socket.write(`CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: ${key}\r\n\r\n`)
+    await new Promise((resolve) => setTimeout(resolve, after_ms))
+    socket.resetAndDestroy()
+    if (!socket.closed) await once(socket, 'close')
+  }
+  const ask = async (from: number): Promise<void> => {
+    const options = { key: beta.agent.api_key }
+    const { socket } = await client.tunnel(host, options, client.connect(from))
+    const secure = await client.tls(socket, { servername: hostname })
+    const { answers } = await rawHttp(secure, `GET /shared/x HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    assert.equal(answers[0]?.status, 200, answers[0]?.body)
+  }
+  const lane = async (calls: number): Promise<void> => {
+    for (let i = 0; i < calls; i++) {
+      const from = await freePort()
+      for (const after_ms of [1, 3, 5]) await abort(from, after_ms + (i % 3))
+      await ask(from)
+    }
+  }
+  await Promise.all(Array.from({ length: LANES }, () => lane(CALLS / LANES)))
+  const query = `event=request_allowed&integration_id=${integration.integration_id}&limit=200`
+  const entries = await until('all calls are in the log', async () => {
+    const { data } = await operator.send('GET', `/admin/activity?${query}`)
+    return data.length >= CALLS ? (data as { agent_id: string }[]) : null
+  })
+  assert.equal(entries.length, CALLS)
+  const wrong = entries.filter(({ agent_id }) => agent_id !== beta.agent.agent_id)
+  assert.equal(wrong.length, 0, `${wrong.length} of ${CALLS} calls arrived as another agent`)
+})
+
+const CALLS = 80
+const LANES = 4

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import { call } from '../kit/call.ts'
+import { ForwardClient } from '../kit/forward-client.ts'
+import { freePort } from '../kit/free-port.ts'
+import { startAll, stopAll } from '../kit/shared-stack.ts'
+import { until } from '../kit/until.ts'
+
+// Small limits, and a processor that is killed: not for the stack that all share.
+const stack = await startAll({
+  AGW_FORWARD_PORT: String(await freePort()),
+  AGW_FORWARD_TUNNELS_PER_AGENT: '3',
+  AGW_FORWARD_CONNECTS_PER_MINUTE: '12',
+  AGW_ACTIVITY_STRICT: 'on',
+})
+after(() => stopAll(stack))
+const { operator, origin } = stack
+const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
+const client = new ForwardClient(stack.forwardPort ?? 0, ca)
+after(() => client.close())
+const to = origin('plain')
+const { host, hostname } = new URL(to)
+
+test('the tunnels of an agent are bounded, and those of another are not affected', async () => {
+  const [one, other] = [await operator.makeAgent(), await operator.makeAccess(to)]
+  const open = await Promise.all([1, 2, 3].map(() => client.tunnel(host, { key: one.api_key })))
+  assert.deepEqual(
+    open.map(({ status }) => status),
+    [200, 200, 200],
+  )
+  const more = await client.tunnel(host, { key: one.api_key })
+  assert.equal(more.status, 429)
+  assert.match(more.head, /x-agw-reason: tunnel_limit_exceeded/)
+  assert.match(more.head, /retry-after: \d/)
+  const connections = client.agent({ key: other.agent.api_key })
+  assert.equal((await call({ to, path: '/echo', connections })).status, 200)
+  connections.destroy()
+  open[0]?.socket.destroy()
+  // Envoy tells of the end of a tunnel when it has seen it.
+  await until('a tunnel is free', async () => {
+    const { status, socket } = await client.tunnel(host, { key: one.api_key })
+    socket.destroy()
+    return status === 200
+  })
+})
+
+test('CONNECTs are counted, also those that were closed', async () => {
+  const { api_key: key } = await operator.makeAgent()
+  const statuses: number[] = []
+  for (let i = 0; i < 13; i++) {
+    const { status, socket, head } = await client.tunnel(host, { key })
+    statuses.push(/tunnels_per_agent/.test(head) ? 0 : status)
+    socket.destroy()
+    if (status === 429) break
+  }
+  assert.equal(statuses.at(-1), 429)
+})
+
+test('when the processor dies, tunnels end, and nothing is opened until it is back', async () => {
+  const { agent } = await operator.makeAccess(stack.ownBaseUrl())
+  const { socket } = await client.tunnel(host, { key: agent.api_key })
+  const secure = await client.tls(socket, { servername: hostname })
+  secure.on('error', () => undefined)
+  const closed = new Promise((resolve) => secure.once('close', resolve))
+  const [pid] = await stack.pids('ext-proc')
+  process.kill(pid ?? 0, 'SIGKILL')
+  await closed
+  const statuses = new Set<number>()
+  await until('tunnels can be opened again', async () => {
+    const again = await client.tunnel(host, { key: agent.api_key }).catch(() => null)
+    statuses.add(again?.status ?? 0)
+    again?.socket.destroy()
+    return again?.status === 200
+  })
+  for (const status of statuses) assert.ok([0, 200, 429, 503].includes(status), String(status))
+})

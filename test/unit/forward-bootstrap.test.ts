@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parse } from 'yaml'
+import { readSettings } from '../../core/settings.ts'
+import { renderBootstrap } from '../../envoy/render-bootstrap.ts'
+
+function render(env: Readonly<Record<string, string>>): string {
+  const read = readSettings(env)
+  assert.ok(read.ok)
+  return renderBootstrap(read.settings, {
+    envoy_admin_socket: '/run/admin.sock',
+    ext_proc_addresses: ['unix:/run/ext-proc.sock'],
+    access_log_address: null,
+    admin_socket: '/run/agw.sock',
+    verdict_secret: 'the-verdict-secret',
+    older_verdict_secrets: ['an-older-secret'],
+    echo_origin: 'http://127.0.0.1:8082',
+    trusted_ca_file: '/ca.pem',
+    heap_limit_bytes: 1_000_000_000,
+  })
+}
+
+const ON = { AGW_FORWARD_PORT: '8083' }
+
+/** All values of a member, wherever it is. */
+function allOf(value: unknown, name: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, member]) => [
+    ...(key === name ? [member] : []),
+    ...allOf(member, name),
+  ])
+}
+
+test('without a port there is nothing of the forward proxy', () => {
+  const text = render({ AGW_FORWARD_PORT: 'off' })
+  assert.ok(!/forward_inside|internal_listener|x-agw-tunnel|connect_matcher/.test(text))
+})
+
+test('what makes the forward proxy safe is in its configuration', () => {
+  const config = parse(render(ON))
+  // Envoy aborts without them.
+  assert.ok(config.node.id !== '' && config.node.cluster !== '')
+  const shared = allOf(config, 'on_request_headers')
+    .flat()
+    .filter((one) => (one as { shared_with_upstream?: string }).shared_with_upstream !== undefined)
+  assert.deepEqual(
+    shared.map((one) => {
+      const { object_key, factory_key } = one as Record<string, string>
+      return [object_key, factory_key]
+    }),
+    [
+      // A plain string is no part of the key of Envoy's pool: a caller could get the connection of another.
+      ['agw.tunnel', 'envoy.hashable_string'],
+      ['envoy.filters.listener.original_dst.remote_ip', undefined],
+      ['envoy.filters.listener.original_dst.local_ip', undefined],
+    ],
+  )
+  assert.deepEqual(allOf(config, 'api_type'), ['DELTA_GRPC'])
+  assert.deepEqual(allOf(config, 'disable_stateless_session_resumption'), [true])
+  assert.deepEqual(allOf(config, 'disable_stateful_session_resumption'), [true])
+  assert.deepEqual(allOf(config, 'accept_http_10'), [true])
+  const inside = config.static_resources.listeners.find(
+    (one: { name: string }) => one.name === 'forward_inside',
+  )
+  assert.equal(inside.continue_on_listener_filters_timeout, false)
+  assert.deepEqual(allOf(inside, 'xff_num_trusted_hops'), [0, 0])
+})
+
+test('every listener forwards only what has a verdict, and removes what callers must not set', () => {
+  const config = parse(render({ ...ON, AGW_FORWARD_BLIND_HOSTS: 'example.com:443' }))
+  for (const listener of config.static_resources.listeners) {
+    for (const routes of allOf(listener, 'routes') as {
+      name: string
+      match: object
+      route: { cluster: string }
+    }[][])
+      for (const { name, match, route } of routes) {
+        if (name === 'admin' || name === 'no-verdict') continue
+        const [header] = (match as { headers: Record<string, { exact: string } | string>[] })
+          .headers
+        assert.equal(header?.['name'], 'x-agw-pass', `${listener.name} ${name} ${route.cluster}`)
+      }
+    const removed = (allOf(listener, 'remove') as unknown[]).filter(
+      (one) => typeof one === 'string',
+    )
+    for (const name of ['x-agw-pass', 'x-agw-up', 'x-agw-host', 'x-request-id'])
+      assert.ok(removed.includes(name), `${listener.name} ${name}`)
+    if (listener.name !== 'agents')
+      for (const name of ['x-agw-tunnel', 'x-agw-sni']) assert.ok(removed.includes(name), name)
+  }
+  const admins = config.static_resources.listeners.filter((one: object) =>
+    allOf(one, 'cluster').includes('admin'),
+  )
+  assert.deepEqual(
+    admins.map(({ name }: { name: string }) => name),
+    ['agents'],
+  )
+})
+
+test('each listener has an authority of its own towards ext-proc', () => {
+  const config = parse(render(ON))
+  assert.deepEqual(
+    config.static_resources.listeners.map((listener: object) => allOf(listener, 'authority')),
+    [['agw-with-access-log'], ['agw-forward-entry'], ['agw-forward-https', 'agw-forward-http']],
+  )
+})

@@ -1,0 +1,220 @@
+import assert from 'node:assert/strict'
+import { X509Certificate } from 'node:crypto'
+import { EventEmitter } from 'node:events'
+import { setImmediate as turn } from 'node:timers/promises'
+import { test } from 'node:test'
+import { loadSync } from '@grpc/proto-loader'
+import { makeAuthority } from '../../core/certificate/make-authority.ts'
+import { openAuthority } from '../../core/certificate/open-authority.ts'
+import { fromRoot } from '../../core/root.ts'
+import type { EnvoyStream } from '../../ext-proc/envoy/start-server.ts'
+import { SecretService } from '../../ext-proc/forward/secret-service.ts'
+import { tunnelSeal } from '../../ext-proc/forward/tunnel-seal.ts'
+
+interface Method {
+  readonly requestSerialize: (value: object) => Buffer
+  readonly responseDeserialize: (bytes: Buffer) => Answer
+}
+interface Answer {
+  readonly nonce: string
+  readonly type_url: string
+  readonly resources: readonly { name: string; version: string; resource: { value: Buffer } }[]
+  readonly removed_resources: readonly string[]
+}
+
+const definition = loadSync('envoy/service/secret/v3/sds.proto', {
+  includeDirs: [fromRoot('proto')],
+  keepCase: true,
+  defaults: true,
+})
+const { DeltaSecrets } = definition[
+  'envoy.service.secret.v3.SecretDiscoveryService'
+] as unknown as {
+  readonly DeltaSecrets: Method
+}
+
+const authority = openAuthority(makeAuthority(Date.now()))
+const DAY_MS = 86_400_000
+
+/** Envoy's end of one stream. */
+class Envoy extends EventEmitter {
+  readonly answers: Answer[] = []
+  readonly errors: unknown[] = []
+  isEnded = false
+  write(bytes: Buffer): void {
+    this.answers.push(DeltaSecrets.responseDeserialize(bytes))
+  }
+  end(): void {
+    this.isEnded = true
+  }
+  async ask(...names: readonly string[]): Promise<Answer | undefined> {
+    this.emit('data', DeltaSecrets.requestSerialize({ resource_names_subscribe: names }))
+    await turn()
+    return this.answers.at(-1)
+  }
+}
+
+interface Options {
+  readonly names_max?: number
+  readonly fails?: boolean
+}
+
+function start({ names_max, fails = false }: Options = {}) {
+  let now_ms = Date.now()
+  const warned: string[] = []
+  const log = (_: object, message: string): void => void warned.push(message)
+  const service = new SecretService({
+    authority: () => (fails ? Promise.reject(new Error('none')) : Promise.resolve(authority)),
+    nowMs: () => now_ms,
+    log: { warn: log, error: log },
+    ...(names_max === undefined ? {} : { names_max }),
+  })
+  const open = (): Envoy => {
+    const envoy = new Envoy()
+    envoy.on('error', (error: unknown) => envoy.errors.push(error))
+    service.handler(envoy as unknown as EnvoyStream)
+    return envoy
+  }
+  const pass = (ms: number): void => {
+    now_ms += ms
+  }
+  return { service, open, pass, warned }
+}
+
+const certificateIn = ({ value }: { value: Buffer }): X509Certificate =>
+  new X509Certificate(
+    /-----BEGIN CERTIFICATE[^]*END CERTIFICATE-----/.exec(String(value))?.[0] ?? '',
+  )
+
+test('a name that Envoy asks for is answered with its certificate, under the name as asked', async () => {
+  const { open, service } = start()
+  const answer = await open().ask('API.Example.com')
+  const [secret] = answer?.resources ?? []
+  assert.equal(secret?.name, 'API.Example.com')
+  assert.equal(answer?.type_url.split('.').at(-1), 'Secret')
+  assert.ok(secret !== undefined)
+  assert.equal(certificateIn(secret.resource).subjectAltName, 'DNS:api.example.com')
+  assert.match(String(secret.resource.value), /-----BEGIN PRIVATE KEY-----/)
+  assert.deepEqual(service.counters, { minted: 1, names: 1 })
+})
+
+test('what cannot have a certificate is answered as removed, and nothing of it is kept', async () => {
+  const { open, service } = start()
+  for (const name of ['-', '', '127.0.0.1', '*.a.test', 'a..b', 'a b', 'x'.repeat(255), '::1']) {
+    const answer = await open().ask(name)
+    assert.deepEqual(answer?.removed_resources, [name])
+    assert.deepEqual(answer?.resources, [])
+  }
+  assert.deepEqual(service.counters, { minted: 0, names: 0 })
+})
+
+test('beyond the limit the oldest name is withdrawn from Envoy, and can be asked for again', async () => {
+  const { open, service } = start({ names_max: 3 })
+  const streams = Array.from({ length: 10 }, () => open())
+  for (const [i, envoy] of streams.entries()) await envoy.ask(`host-${i}.test`)
+  assert.equal(service.counters.names, 3)
+  assert.deepEqual(
+    streams.map(({ answers }) => answers.flatMap(({ removed_resources }) => removed_resources)),
+    streams.map((_, i) => (i < 7 ? [`host-${i}.test`] : [])),
+  )
+  const again = await streams[0]?.ask('host-0.test')
+  assert.equal(again?.resources.length, 1)
+  assert.equal(service.counters.names, 3)
+})
+
+test('a stream that ends, is cancelled or unsubscribes frees its names', async () => {
+  const { open, service } = start()
+  const [ends, cancelled, leaves] = [open(), open(), open()]
+  for (const [i, envoy] of [ends, cancelled, leaves].entries()) await envoy.ask(`host-${i}.test`)
+  ends.emit('end')
+  cancelled.emit('cancelled')
+  leaves.emit(
+    'data',
+    DeltaSecrets.requestSerialize({ resource_names_unsubscribe: ['host-2.test'] }),
+  )
+  await turn()
+  assert.equal(service.counters.names, 0)
+  assert.ok(ends.isEnded)
+})
+
+test('one stream cannot hold any number of names', async () => {
+  const { open, service } = start()
+  const names = Array.from({ length: 40 }, (_, i) => `host-${i}.test`)
+  const answer = await open().ask(...names)
+  assert.equal(answer?.resources.length, 16)
+  assert.equal(answer?.removed_resources.length, 24)
+  assert.equal(service.counters.names, 16)
+})
+
+test('certificates that end in two days are sent again before', async () => {
+  const { open, pass, service } = start()
+  const envoy = open()
+  await envoy.ask('a.test')
+  pass(4 * DAY_MS)
+  await service.renew()
+  assert.equal(envoy.answers.length, 1)
+  pass(DAY_MS)
+  await service.renew()
+  assert.equal(envoy.answers.length, 2)
+  const [before, now] = envoy.answers.map(({ resources }) => resources[0])
+  assert.ok(before !== undefined && now !== undefined)
+  const [old, fresh] = [before, now].map(({ resource }) => certificateIn(resource))
+  assert.ok(Date.parse(fresh?.validTo ?? '') - Date.parse(old?.validTo ?? '') >= 5 * DAY_MS - 1_000)
+  assert.notEqual(before.version, now.version)
+  assert.equal(service.counters.names, 1)
+})
+
+test('without a CA, and on a malformed message, the stream fails and the process goes on', async () => {
+  const { open, warned } = start({ fails: true })
+  const envoy = open()
+  await envoy.ask('a.test')
+  assert.deepEqual(envoy.errors, [{ code: 14, details: 'no certificate' }])
+  assert.deepEqual(warned, ['a certificate could not be issued'])
+  const malformed = start().open()
+  malformed.emit('data', Buffer.from([26, 200]))
+  await turn()
+  assert.deepEqual(malformed.errors, [{ code: 3, details: 'malformed message' }])
+})
+
+test('a stop ends the streams, so that Envoy asks another process', async () => {
+  const { open, service } = start()
+  const envoy = open()
+  await envoy.ask('a.test')
+  service.stop()
+  assert.ok(envoy.isEnded)
+  assert.equal(service.counters.names, 0)
+})
+
+test('the facts of a tunnel open only as they were sealed', () => {
+  const facts = {
+    tunnel_id: 't',
+    organization_id: 'org_a',
+    agent_id: 'agt_a',
+    key_hash: 'h',
+    is_named: false,
+    host: 'api.test',
+    port: 443,
+  }
+  const seal = tunnelSeal(['secret'])
+  const text = seal.write(facts)
+  assert.deepEqual(seal.read(text), facts)
+  assert.deepEqual(tunnelSeal(['newer', 'secret']).read(text), facts)
+  assert.equal(tunnelSeal(['other']).read(text), null)
+  const [body = '', code = ''] = text.split('.')
+  const other = Buffer.from(JSON.stringify({ ...facts, agent_id: 'agt_b' })).toString('base64url')
+  for (const forged of [
+    '',
+    '-',
+    '.',
+    body,
+    `${body}.`,
+    `${other}.${code}`,
+    `${body}.${code}A`,
+    `${text}.x`,
+  ])
+    assert.equal(
+      seal.read(forged)?.agent_id ?? null,
+      forged === `${text}.x` ? 'agt_a' : null,
+      forged,
+    )
+})
