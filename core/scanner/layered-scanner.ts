@@ -1,4 +1,4 @@
-import { type Blob, deriveBlobs, deriveNumbers } from './decode/derive-blobs.ts'
+import { type Blob, deriveBlobs, deriveNumbers, deriveParts } from './decode/derive-blobs.ts'
 import {
   deriveJoined,
   deriveLeet,
@@ -7,6 +7,9 @@ import {
   leetPlaces,
   stretchesAround,
 } from './decode/derive-letters.ts'
+import { deriveMarked } from './decode/derive-marked.ts'
+import { deriveSelectors, deriveSpelled } from './decode/derive-spelled.ts'
+import { deriveUnbroken } from './decode/derive-unbroken.ts'
 import type { DerivedText } from './decode/derived-text.ts'
 import type { LetterTrie } from './decode/letter-trie.ts'
 import type { LearnedModel } from './model/learned-model.ts'
@@ -80,6 +83,11 @@ export class LayeredScanner {
     for (const hit of this.text.hits) this.hits.push({ ...hit, via: [] })
   }
 
+  /** Scans a text that was made from parts of the source. */
+  lookAt(derived: DerivedText): void {
+    this.#descend(derived)
+  }
+
   #look(view: WindowView): void {
     if (this.#depth === DEEPEST_LAYER) return
     const { signs } = view
@@ -104,6 +112,11 @@ export class LayeredScanner {
         end: 0,
       })
     }
+    if (signs.mixed.length > 0) this.#descend(deriveParts(view))
+    for (const derived of deriveSpelled(view)) this.#descend(derived)
+    this.#descend(deriveSelectors(view))
+    for (const derived of deriveMarked(view)) this.#descend(derived)
+    for (const derived of deriveUnbroken(view, this.#compiled.table)) this.#descend(derived)
     this.#lookAtLetters(view)
   }
 

@@ -21,6 +21,7 @@ import type { SearchBudget } from './text/search-budget.ts'
 import { LEARNED_PATTERN } from './text/text-scanner.ts'
 import { type LearnedModel, learnedModel } from './model/learned-model.ts'
 import { modelFinds } from './model-finds.ts'
+import { SplitValues } from './format/split-values.ts'
 import { plainJsonText } from './format/plain-json-text.ts'
 
 /**
@@ -105,7 +106,8 @@ const scanOnce = (
   const { text } = scanner
   text.hit_limit = hit_limit
   let isWhole = true
-  if (!asText && source.format === 'json') isWhole = scanJsonStrings(text, bytes)
+  const split = new SplitValues()
+  if (!asText && source.format === 'json') isWhole = scanJsonStrings(text, bytes, split)
   else if (!asText && source.format === 'pairs') {
     eachPair(bytes, ({ name_start, name_end, value_end }) => {
       if (text.isFull) return
@@ -114,6 +116,7 @@ const scanOnce = (
     })
   } else text.piece(0, bytes.length, false)
   scanner.finish()
+  for (const one of split.texts()) scanner.lookAt({ via: 'split_values', ...one })
   addFound(scanner, candidates, source.holds_tokens === true)
   return isWhole
 }

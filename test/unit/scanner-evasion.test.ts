@@ -195,7 +195,6 @@ const shifted = (by: number) =>
   each((c) => (/[a-z]/.test(c) ? String.fromCharCode(((c.charCodeAt(0) - 97 + by) % 26) + 97) : c))
 const MORSE =
   '.- -... -.-. -.. . ..-. --. .... .. .--- -.- .-.. -- -. --- .--. --.- .-. ... - ..- ...- .-- -..- -.-- --..'
-const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 /** Disguises that are not seen through, by the name that the documentation gives them. */
 const LIMITS: Readonly<Record<string, (text: string) => string>> = {
@@ -212,16 +211,6 @@ const LIMITS: Readonly<Record<string, (text: string) => string>> = {
     each((c) => (/[a-z]/.test(c) ? String.fromCharCode(219 - c.charCodeAt(0)) : c))(
       text.toLowerCase(),
     ),
-  Base32: (text) =>
-    (
-      [...Buffer.from(text)]
-        .map((byte) => byte.toString(2).padStart(8, '0'))
-        .join('')
-        .match(/.{5}/g) ?? []
-    )
-      .map((bits) => BASE32[Number.parseInt(bits, 2)])
-      .join(''),
-  'markup between them': (text) => text.replace(/([a-z])([a-z])/gi, '$1<b></b>$2'),
 }
 
 test('the documentation lists the limits of detection, and each of them is real', () => {

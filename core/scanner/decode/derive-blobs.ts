@@ -1,6 +1,9 @@
+import { gunzipSync, inflateSync } from 'node:zlib'
 import { HEX_VALUE } from '../text/byte-classes.ts'
 import type { WindowView } from '../text/text-scanner.ts'
+import { decodeBase32, decodeBase58 } from './decode-base.ts'
 import type { DerivedText } from './derived-text.ts'
+import { fromEbcdic } from './from-ebcdic.ts'
 
 /** Base64 in mail is wrapped at 76 columns, in PEM at 64; shorter lines are lines of text. */
 const WRAPPED_LINE_BYTES = 60
@@ -65,6 +68,32 @@ const isPrintable = (byte: number): boolean =>
 
 /** The text in decoded bytes: all of it, as UTF-16 if every second byte is zero, or its readable runs. */
 const textIn = (bytes: Buffer): Buffer | null => {
+  const inflated = inflate(bytes)
+  return inflated === null ? (plainTextIn(bytes) ?? fromEbcdic(bytes)) : plainTextIn(inflated)
+}
+
+/** A text does not shrink more than this; what does is a bomb, not a sentence. */
+const LARGEST_INFLATED = { bytes: 4_096, times: 6 }
+
+/** How often a window may still be decompressed: a failure costs 30 microseconds. */
+let inflations = 0
+const MOST_INFLATIONS = 4
+
+/** What gzip or zlib compressed; null if nothing did. */
+const inflate = (bytes: Buffer): Buffer | null => {
+  const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b
+  const isZlib = bytes[0] === 0x78 && [0x01, 0x5e, 0x9c, 0xda].includes(bytes[1] ?? 0)
+  if ((!isGzip && !isZlib) || inflations === 0) return null
+  inflations -= 1
+  const maxOutputLength = Math.max(LARGEST_INFLATED.bytes, bytes.length * LARGEST_INFLATED.times)
+  try {
+    return isGzip ? gunzipSync(bytes, { maxOutputLength }) : inflateSync(bytes, { maxOutputLength })
+  } catch {
+    return null
+  }
+}
+
+const plainTextIn = (bytes: Buffer): Buffer | null => {
   if (bytes.length < SHORTEST_RUN_BYTES - 2) return null
   let zeros = 0
   let readable = 0
@@ -126,7 +155,32 @@ const isHexAt = (source: Buffer, start: number, end: number): boolean => {
 const isWordByte = (byte: number): boolean =>
   BASE64[byte] === 1 && byte !== 0x2b && byte !== 0x2f && byte !== 0x2d && byte !== 0x5f
 
-const decodeBlob = (source: Buffer, at: number, start: number, end: number): Blob[] => {
+/** Base58 costs the most: so many words of a window are tried. */
+const MOST_BASE58 = 4
+
+type Limits = { base58: number }
+
+const decodeWord = (
+  source: Buffer,
+  start: number,
+  end: number,
+  limits: Limits,
+): DerivedText | null => {
+  const from32 = decodeBase32(source, start, end)
+  if (from32 !== null) return { via: 'base32', text: from32, start, end }
+  if (limits.base58 === 0) return null
+  limits.base58 -= 1
+  const from58 = decodeBase58(source, start, end)
+  return from58 === null ? null : { via: 'base58', text: from58, start, end }
+}
+
+const decodeBlob = (
+  source: Buffer,
+  at: number,
+  start: number,
+  end: number,
+  limits: Limits,
+): Blob[] => {
   let wordEnd = at
   while (wordEnd < end && isWordByte(source[wordEnd] as number)) wordEnd += 1
   if (isHexAt(source, at, wordEnd)) {
@@ -140,6 +194,8 @@ const decodeBlob = (source: Buffer, at: number, start: number, end: number): Blo
       },
     ]
   }
+  const other = decodeWord(source, at, wordEnd, limits)
+  if (other !== null) return [{ start: at, end: wordEnd, is_base64: false, text: other }]
   // The text before a slash may be a path, so the last word is also decoded separately.
   return [start, ...(at > start ? [at] : [])].map((from) => {
     const characters = compact(source, from, end)
@@ -160,11 +216,13 @@ const decodeBlob = (source: Buffer, at: number, start: number, end: number): Blo
 export const deriveBlobs = (view: WindowView, floor: number): Blob[] => {
   const blobs: Blob[] = []
   let last = floor
+  inflations = MOST_INFLATIONS
+  const limits = { base58: MOST_BASE58 }
   for (const at of view.signs.blobs) {
     if (at < last) continue
     const { start, end } = blobAround(view.source, at, last)
     const decoded =
-      end - start >= SHORTEST_BLOB_BYTES ? decodeBlob(view.source, at, start, end) : []
+      end - start >= SHORTEST_BLOB_BYTES ? decodeBlob(view.source, at, start, end, limits) : []
     blobs.push(...decoded)
     last = decoded.at(-1)?.end ?? end
   }
@@ -176,7 +234,8 @@ export const deriveNumbers = (view: WindowView, start: number, end: number): Der
   const numbers = view.text.toString('latin1', start, end).match(/[0-9a-fx]+/g) ?? []
   const isBits = numbers.every((number) => /^[01]{8}$/.test(number))
   const isDecimal = numbers.every((number) => /^\d{2,3}$/.test(number) && Number(number) <= 255)
-  const readings = [isBits ? 2 : 16, ...(isDecimal ? [10] : [])]
+  const isOctal = numbers.every((number) => /^[0-3]?[0-7]{2}$/.test(number))
+  const readings = [isBits ? 2 : 16, ...(isDecimal ? [10] : []), ...(isOctal ? [8] : [])]
   return readings.flatMap((base) => {
     const bytes = Buffer.from(
       numbers
@@ -194,4 +253,74 @@ export const deriveNumbers = (view: WindowView, start: number, end: number): Der
       },
     ]
   })
+}
+
+/** How many words before the first of a run may belong to it, and how much of a run is read. */
+const WORDS_BEFORE = 4
+const LONGEST_PARTS_BYTES = 8_192
+
+const isBlank = (source: Buffer, at: number): number => {
+  const byte = source[at]
+  if (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) return 1
+  if (byte !== 0x5c) return 0
+  const next = source[at + 1]
+  return next === 0x6e || next === 0x72 || next === 0x74 ? 2 : 0
+}
+
+/** Where the words begin that stand before a position, nearest last. */
+const startsBefore = (source: Buffer, at: number, floor: number): number[] => {
+  const starts = [at]
+  let i = at
+  while (starts.length <= WORDS_BEFORE && i > floor + 1) {
+    let end = i
+    while (end > floor && (source[end - 1] === 0x20 || source[end - 1] === 0x0a)) end -= 1
+    if (source[end - 1] === 0x6e && source[end - 2] === 0x5c) end -= 2
+    if (end === i) break
+    let start = end
+    while (start > floor && BASE64[source[start - 1] as number] === 1) start -= 1
+    if (start === end) break
+    starts.unshift(start)
+    i = start
+  }
+  return starts
+}
+
+const lettersFrom = (
+  source: Buffer,
+  start: number,
+  limit: number,
+): { letters: string; end: number } => {
+  let letters = ''
+  let i = start
+  while (i < limit) {
+    const blank = isBlank(source, i)
+    if (blank > 0) {
+      i += blank
+      continue
+    }
+    const byte = source[i] as number
+    if (BASE64[byte] !== 1 && byte !== 0x3d) break
+    letters += String.fromCharCode(byte)
+    i += 1
+  }
+  return { letters, end: i }
+}
+
+/** Base64 that blanks or line breaks divide into words. */
+export const deriveParts = (view: WindowView): DerivedText | null => {
+  const { source, signs } = view
+  let last = 0
+  for (const at of signs.mixed) {
+    if (at < last) continue
+    const limit = Math.min(source.length, at + LONGEST_PARTS_BYTES)
+    for (const start of startsBefore(source, at, last)) {
+      const { letters, end } = lettersFrom(source, start, limit)
+      last = Math.max(last, end)
+      const probe = Buffer.from(letters.slice(0, PROBE_CHARACTERS), 'base64')
+      if (probe.length < SHORTEST_RUN_BYTES || !probe.every(isPrintable)) continue
+      const text = textIn(Buffer.from(letters, 'base64'))
+      if (text !== null) return { via: 'base64', text, start, end }
+    }
+  }
+  return null
 }

@@ -9,6 +9,14 @@ export type DerivedText = {
     | 'numbers'
     | 'base64'
     | 'hex'
+    | 'base32'
+    | 'base58'
+    | 'base85'
+    | 'uuencode'
+    | 'rot47'
+    | 'broken_words'
+    | 'variation_selectors'
+    | 'split_values'
     | 'nested_escapes'
   readonly text: Buffer
   /** Source offset of each byte; without it, the text stands for the source from `start` to `end`. */

@@ -1,5 +1,9 @@
+import { fromEbcdic } from '../decode/from-ebcdic.ts'
+
 /** Charset labels whose texts the scanner can read as UTF-8. */
 const AS_UTF8 = /^(?:utf-?8|us-ascii|ascii|iso-8859-1|latin1|windows-1252)$/
+
+const EBCDIC = /^(?:ebcdic.*|(?:ibm|cp|csibm)-?(?:0?37|500|1047|1140|273|277|278|280|284|285|297))$/
 
 const UTF16_PROBE_BYTES = 512
 const UTF16_ZEROS = 4
@@ -69,6 +73,7 @@ export const decodeCharset = (body: Buffer, contentType: string | null): Buffer 
   const label = parameterOf(contentType, 'charset')?.toLowerCase() ?? 'utf-8'
   if (AS_UTF8.test(label)) return null
   if (label === 'utf-7') return fromUtf7(body)
+  if (EBCDIC.test(label)) return fromEbcdic(body, true)
   try {
     return Buffer.from(new TextDecoder(label).decode(body))
   } catch {

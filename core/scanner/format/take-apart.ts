@@ -1,13 +1,16 @@
 import { gunzipSync } from 'node:zlib'
 import { decodeCharset } from './charset.ts'
 import { boundaryOf, readMultipart } from './multipart.ts'
-import { spacesForPlus } from './pairs.ts'
+import { eachPair, spacesForPlus } from './pairs.ts'
 import { isBinary, readableRuns } from './readable-runs.ts'
 import type { Source } from './source.ts'
+import { joinShort } from './split-values.ts'
 import { wideRuns } from './wide-runs.ts'
 
 /** A form inside a part of a form is a text. */
 const DEEPEST_NESTING = 2
+/** Short values of a form that are read as one text. */
+const MOST_VALUES = 256
 
 const firstByte = (body: Buffer): number => {
   let i = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0
@@ -62,17 +65,39 @@ export const takeApart = (
       part.headers,
       ...takeApart(part.bytes, part.content_type, part.name, limit_bytes, nesting + 1),
     ])
+    const joined = joinShort(parts.map(({ bytes }) => withoutLineEnd(bytes)))
+    if (joined !== null) sources.push({ bytes: joined, format: 'text', location })
     if (parts.length > 0) return [...sources, asItStands(body, location)]
   }
   const first = firstByte(body)
   if (first === 0x7b || first === 0x5b || first === 0x22)
     return [{ bytes: body, format: 'json', location }]
   if (looksLikeForm(body) || /^\s*application\/x-www-form-urlencoded/i.test(contentType ?? '')) {
-    return [{ bytes: spacesForPlus(body), format: 'pairs', location }, asItStands(body, location)]
+    return pairSources(body, location)
   }
   return isBinary(body)
     ? binarySources(body, location)
     : [{ bytes: body, format: 'text', location }]
+}
+
+const withoutLineEnd = (bytes: Buffer): Buffer => {
+  const isCrlf = bytes.at(-1) === 0x0a && bytes.at(-2) === 0x0d
+  return bytes.subarray(0, bytes.length - (isCrlf ? 2 : 0))
+}
+
+/** A form: its pairs, its short values as one text, and its bytes. */
+const pairSources = (body: Buffer, location: string): Source[] => {
+  const bytes = spacesForPlus(body)
+  const values: Buffer[] = []
+  eachPair(bytes, ({ name_end, value_end }) => {
+    if (values.length < MOST_VALUES) values.push(bytes.subarray(name_end + 1, value_end))
+  })
+  const joined = joinShort(values)
+  return [
+    { bytes, format: 'pairs', location },
+    ...(joined === null ? [] : [{ bytes: joined, format: 'text' as const, location }]),
+    asItStands(body, location),
+  ]
 }
 
 /** The raw bytes, in addition to the decoded text. */

@@ -23,12 +23,20 @@ export type Signs = {
   readonly symbols: number[]
   /** Whether there were escapes other than those of JSON: the decoded text may contain another layer. */
   escapes: number
+  /** Control characters that came from escapes: nobody sees them inside a word. */
+  controls: number
   /** Runs of single letters, or of groups of one length, in the window: start, end. */
   readonly spaced: number[]
   /** Words in the window that may be several written as one: start, end. */
   readonly long_words: number[]
   /** Source offsets of words that may belong to Base64 or hex. */
   readonly blobs: number[]
+  /** Bytes hidden as variation selectors, each with its source offset. */
+  readonly selectors: number[]
+  /** Source offsets within runs of words that mix letters and digits: Base64 with blanks. */
+  readonly mixed: number[]
+  mixed_count: number
+  mixed_token: number
   /** Runs of short numbers in the window: start, end. */
   readonly number_runs: number[]
   single_count: number
@@ -49,10 +57,15 @@ export const emptySigns = (): Signs => ({
   leet: [],
   symbols: [],
   escapes: 0,
+  controls: 0,
   spaced: [],
   long_words: [],
   blobs: [],
   number_runs: [],
+  selectors: [],
+  mixed: [],
+  mixed_count: 0,
+  mixed_token: 0,
   single_count: 0,
   single_token: 0,
   single_start: 0,
@@ -181,6 +194,20 @@ const noteEven = (signs: Signs, start: number, end: number, bits: number, token:
   }
 }
 
+/** Words of letters and digits that follow one another this closely, and how many of them, are rare in prose. */
+const MIXED_DISTANCE = 5
+const MIXED_WORDS = 4
+
+const isMixed = (bits: number): boolean => bits !== LOWER && bits !== UPPER && bits !== DIGIT
+
+/** Long words count twice, and need no digit. */
+const noteMixed = (signs: Signs, at: number, token: number, weight: 1 | 2): void => {
+  signs.mixed_count =
+    token - signs.mixed_token <= MIXED_DISTANCE ? signs.mixed_count + weight : weight
+  signs.mixed_token = token
+  if (signs.mixed_count >= MIXED_WORDS) mark(signs.mixed, at)
+}
+
 /** Records a position, up to a bound that a window of prose never reaches. */
 export const mark = (places: number[], at: number): void => {
   if (places.length < MARKS) places.push(at)
@@ -203,12 +230,14 @@ export const noteWord = (
     return
   }
   if (length >= BLOB_BYTES) {
+    if (isMixed(bits)) noteMixed(signs, offsets[start] as number, token, 2)
     if (bits !== LOWER && bits !== UPPER && signs.blobs.length < MARKS)
       signs.blobs.push(offsets[start] as number)
     if (length >= LONG_WORD_LETTERS && signs.long_words.length < MARKS)
       signs.long_words.push(start, end)
     return
   }
+  if ((bits & DIGIT) !== 0 && bits !== DIGIT) noteMixed(signs, offsets[start] as number, token, 1)
   if ((bits & DIGIT) === 0) {
     if (length === 2) noteNumber(signs, text, start, length, token)
     return

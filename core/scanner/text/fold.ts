@@ -69,6 +69,17 @@ for (const [plain, others] of Object.entries(LOOK_ALIKES)) {
   }
 }
 
+/** The letters of Braille by their dots, and the blank; signs for capitals and numbers are dropped. */
+const BRAILLE = new Map<number, string>([[0, ' ']])
+const BRAILLE_LETTERS: readonly (readonly [letters: string, dots: readonly number[]])[] = [
+  ['abcdefghij', [1, 3, 9, 25, 17, 11, 27, 19, 10, 26]],
+  ['klmnopqrst', [5, 7, 13, 29, 21, 15, 31, 23, 14, 30]],
+  ['uvxyzw', [37, 39, 45, 61, 53, 58]],
+  [".,?!'-", [50, 2, 38, 22, 4, 36]],
+]
+for (const [letters, dots] of BRAILLE_LETTERS)
+  for (const [index, dot] of dots.entries()) BRAILLE.set(dot, letters[index] as string)
+
 const expansions: string[] = []
 const expansionIndex = new Map<string, number>()
 const DROPPED = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u
@@ -111,6 +122,7 @@ const foldedText = (codePoint: number): string => {
     if (codePoint >= base && codePoint < base + 26)
       return String.fromCharCode(codePoint - base + 97)
   }
+  if (codePoint >= 0x2800 && codePoint <= 0x28ff) return BRAILLE.get(codePoint - 0x2800) ?? ''
   const direct = lookAlikes.get(codePoint)
   if (direct !== undefined) return direct
   let folded = ''

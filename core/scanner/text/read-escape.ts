@@ -24,6 +24,9 @@ const NAMED: Readonly<Record<string, string>> = {
   hyphen: '-',
   newline: '\n',
   tab: '\t',
+  shy: '\u00ad',
+  zwj: '\u200d',
+  zwnj: '\u200c',
 }
 
 const hexAt = (source: Uint8Array, at: number, digits: number, end: number): number => {
@@ -72,6 +75,18 @@ const readUnicode = (source: Uint8Array, at: number, end: number, into: Escape):
   into.length = 12
 }
 
+/** `\\111`: three octal digits; the backslash is at `at`. */
+const readOctal = (source: Uint8Array, at: number, end: number, into: Escape): void => {
+  let value = 0
+  for (let i = at + 1; i <= at + 3; i += 1) {
+    const digit = (i < end ? (source[i] as number) : 0) - 0x30
+    if (digit < 0 || digit > 7) return
+    value = value * 8 + digit
+  }
+  into.code_point = value === 0 ? -1 : value
+  into.length = 4
+}
+
 /** `&#105;`, `&#x69;`, `&lt;`; the ampersand is at `at`. The semicolon may be missing, as browsers allow. */
 const readEntity = (source: Uint8Array, at: number, end: number, into: Escape): void => {
   let i = at + 1
@@ -108,6 +123,12 @@ const readEntity = (source: Uint8Array, at: number, end: number, into: Escape): 
 
 /** `%69`, and UTF-8 sequences in it; the percent sign is at `at`. */
 const readPercent = (source: Uint8Array, at: number, end: number, into: Escape): void => {
+  if (((source[at + 1] as number) | 32) === 0x75) {
+    // `%u0049`, the old escape of scripts.
+    into.code_point = hexAt(source, at + 2, 4, end)
+    into.length = 6
+    return
+  }
   const first = hexAt(source, at + 1, 2, end)
   into.code_point = first
   into.length = 3
@@ -153,6 +174,7 @@ export const readEscape = (
     into.code_point = isJson || next === 0x74 ? 0x20 : -1
   else if (next === 0x75 || next === 0x78 || next === 0x58 || next === 0x55)
     readUnicode(source, at, end, into)
+  else if (!isJson && next >= 0x30 && next <= 0x33) readOctal(source, at, end, into)
   else if (isJson && next === 0x5c) {
     // A double backslash may hide a second layer of escapes: `\\u0069`, `\\n`.
     readEscape(source, at + 1, end, false, into)

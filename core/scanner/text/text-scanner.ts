@@ -372,7 +372,12 @@ export class TextScanner {
     }
     const kind = (folded >> KIND_SHIFT) & 7
     const value = folded & CODE_POINT_MASK
-    if (kind === KIND.dropped) return
+    if (kind === KIND.dropped) {
+      // The selectors from U+E0100 can carry bytes from 16 up, which is every letter.
+      if (codePoint >= 0xe0100 && codePoint <= 0xe01ef && this.#signs.selectors.length < 8_192)
+        this.#signs.selectors.push(codePoint - 0xe0100 + 16, at)
+      return
+    }
     if (kind === KIND.word) {
       this.#lengthen(value, at)
       return
@@ -414,6 +419,7 @@ export class TextScanner {
       this.#hash = HASH_SEED
     }
     this.#ideographBefore = 0
+    if (value < 0x20 || (value >= 0x7f && value < 0xa0)) this.#signs.controls += 1
     const before = this.#n > this.#pieceStart ? this.#text[this.#n - 1] : 0x20
     if (value <= 0x20 && (before === 0x20 || before === 0x0a)) return
     this.#write(value, at)
