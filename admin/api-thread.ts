@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { readSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
-import type { ApiSockets, FromApiThread } from './gate/run-api-thread.ts'
+import type { ApiSockets, FromApiThread, ToApiThread } from './gate/run-api-thread.ts'
 import type { RunningAdmin } from './server/running-admin.ts'
 import { startAdmin } from './start-admin.ts'
 
@@ -22,9 +22,17 @@ async function run(): Promise<RunningAdmin> {
   )
 }
 
+// From the beginning: a start may wait long for the store.
+parentPort?.on('message', (message: ToApiThread) => {
+  if (message === 'ping') tell({ kind: 'pong' })
+})
+
 try {
   const admin = await run()
-  parentPort?.once('message', () => {
+  let isStopping = false
+  parentPort?.on('message', (message: ToApiThread) => {
+    if (message !== 'stop' || isStopping) return
+    isStopping = true
     const end = (): void => {
       tell({ kind: 'stopped' })
       parentPort?.close()

@@ -7,14 +7,25 @@ export type ApiSockets = Readonly<Record<'api' | 'envoy', string>>
 export type FromApiThread =
   | { readonly kind: 'ready' }
   | { readonly kind: 'stopped' }
+  /** Answers a ping. */
+  | { readonly kind: 'pong' }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'failed'; readonly message: string }
 
 /** A thread that has ended is replaced after this long. */
 const START_AGAIN_MS = 1_000
 
+export type ToApiThread = 'ping' | 'stop'
+
+/** Pings within the silence limit, so that one that is late decides nothing. */
+const PINGS_IN_LIMIT = 5
+/** A thread that has never answered may still be loading its code on a busy machine. */
+const START_LIMIT_MS = 60_000
+
 export interface ApiThreadParts {
   readonly sockets: ApiSockets
+  /** A thread that has not answered for so long is ended, and replaced. */
+  readonly silence_limit_ms: number
   readonly onTokenMade: (token: string) => void
   readonly log: { error(data: object, message: string): void }
 }
@@ -24,7 +35,8 @@ export interface ApiThread {
 }
 
 /**
- * Runs the API in a thread. A thread that ends unexpectedly, such as out of memory, is replaced; kills are served meanwhile.
+ * Runs the API in a thread. A thread that ends unexpectedly, such as out of memory, or that hangs, is replaced; kills are served
+ * meanwhile.
  * @throws (rejects) with a message for the operator if the first one cannot start
  */
 export async function runApiThread(parts: ApiThreadParts): Promise<ApiThread> {
@@ -62,13 +74,15 @@ interface Running {
   stop(): Promise<void>
 }
 
-async function start({ sockets, onTokenMade }: ApiThreadParts): Promise<Running> {
+async function start(parts: ApiThreadParts): Promise<Running> {
+  const { sockets, onTokenMade } = parts
   const worker = new Worker(fromRoot('dist', 'admin', 'api-thread.js'), { workerData: sockets })
   let error = ''
   worker.on('error', (cause) => {
     error = String(cause)
   })
   const ended = new Promise<string>((resolve) => worker.once('exit', () => resolve(error)))
+  endIfSilent(worker, parts, ended)
   await new Promise<void>((resolve, reject) => {
     worker.on('message', (message: FromApiThread) => {
       if (message.kind === 'token') onTokenMade(message.token)
@@ -85,9 +99,36 @@ async function start({ sockets, onTokenMade }: ApiThreadParts): Promise<Running>
           if (kind === 'stopped') resolve()
         })
       })
-      worker.postMessage('stop')
+      worker.postMessage('stop' satisfies ToApiThread)
       await Promise.race([stopped, ended])
       await worker.terminate()
     },
   }
+}
+
+/** The watchdog of `agw start` asks the main thread, which answers for the process even if this thread hangs. */
+function endIfSilent(
+  worker: Worker,
+  { silence_limit_ms, log }: Pick<ApiThreadParts, 'silence_limit_ms' | 'log'>,
+  ended: Promise<string>,
+): void {
+  const pause_ms = silence_limit_ms / PINGS_IN_LIMIT
+  let limit_ms = Math.max(silence_limit_ms, START_LIMIT_MS)
+  // Counted in pauses, not by the clock: no thread answers while the process is stopped.
+  let silent_ms = 0
+  worker.on('message', () => {
+    silent_ms = 0
+    limit_ms = silence_limit_ms
+  })
+  const timer = setInterval(() => {
+    if (silent_ms >= limit_ms) {
+      clearInterval(timer)
+      log.error({ silent_ms }, 'the API thread does not answer and is ended')
+      void worker.terminate()
+      return
+    }
+    silent_ms += pause_ms
+    worker.postMessage('ping' satisfies ToApiThread)
+  }, pause_ms)
+  void ended.then(() => clearInterval(timer))
 }
