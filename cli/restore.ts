@@ -101,7 +101,8 @@ async function restore(
   header: BackupHeader,
 ): Promise<void> {
   const epoch_before = Number((await redis.get(REDIS_KEYS.epoch)) ?? 0)
-  const known = await killStates(redis)
+  // In the store before anything is removed: if this process ends, the next restore has them from there.
+  for await (const [who, state] of killStates(redis)) await keepNewest(redis, who, state)
   await redis.set(REDIS_KEYS.restoring, new Date().toISOString())
   // First, so that from here on no edge serves and no admin process signs anybody in.
   await redis.del(REDIS_KEYS.installation)
@@ -113,13 +114,20 @@ async function restore(
   const now = (): Date => new Date()
   const parts = { redis, lease_ms: settings.killLease_ms, now }
   // An edge may be faster.
-  for (const [who, state] of known) await restoreState(parts, who, state, 'agw restore')
+  for await (const [who, state] of scanHash(redis, REDIS_KEYS.restoringKills)) {
+    const [organization_id = '', agent_id = ''] = who.split('/')
+    await restoreState(
+      parts,
+      { organization_id, agent_id },
+      JSON.parse(state) as LostState,
+      'agw restore',
+    )
+  }
   await finish(redis, settings, header, organizations)
 }
 
 /** Every kill and reactivation that the store knows. */
-async function killStates(redis: RedisClient): Promise<KillState[]> {
-  const states: KillState[] = []
+async function* killStates(redis: RedisClient): AsyncGenerator<KillState> {
   for await (const [organization_id] of scanHash(redis, REDIS_KEYS.organizations))
     for await (const [agent_id, text] of scanHash(redis, REDIS_KEYS.agents(organization_id))) {
       const { revision, killed_at, kill_reason, keys_replaced, status } = JSON.parse(text) as Agent
@@ -130,9 +138,20 @@ async function killStates(redis: RedisClient): Promise<KillState[]> {
         kill_reason,
         keys_replaced: keys_replaced === true,
       }
-      states.push([{ organization_id, agent_id }, state])
+      yield [{ organization_id, agent_id }, state]
     }
-  return states
+}
+
+/** A restore that was interrupted may have left an older state in the store than it has kept. */
+async function keepNewest(
+  redis: RedisClient,
+  { organization_id, agent_id }: KillState[0],
+  state: LostState,
+): Promise<void> {
+  const field = `${organization_id}/${agent_id}`
+  const kept = await redis.hget(REDIS_KEYS.restoringKills, field)
+  if (kept !== null && (JSON.parse(kept) as LostState).revision >= state.revision) return
+  await redis.hset(REDIS_KEYS.restoringKills, field, JSON.stringify(state))
 }
 
 async function removeAll(redis: RedisClient): Promise<void> {
@@ -208,6 +227,7 @@ async function finish(
         activityWrite(entry),
         ['SET', REDIS_KEYS.installation, header.deployment_id],
         ['DEL', REDIS_KEYS.restoring],
+        ['DEL', REDIS_KEYS.restoringKills],
       ],
       targets: [],
     },

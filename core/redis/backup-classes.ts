@@ -11,6 +11,7 @@ export type BackupClass = 'copied' | 'log' | 'removed' | 'live'
 const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   installation: 'copied',
   restoring: 'live',
+  restoringKills: 'live',
   encryptionKeys: 'copied',
   forwardCa: 'copied',
   keyHolders: 'live',

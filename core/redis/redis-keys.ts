@@ -28,6 +28,13 @@ export const REDIS_KEY_ROWS = {
     holds:
       'The time of a restore that is not complete. Until then no process sets up the store or starts on it.',
   },
+  restoringKills: {
+    kind: 'restoring-kills',
+    of: [],
+    type: 'hash',
+    holds:
+      'organization/agent → LostState: kills and reactivations that the store had when a restore began, until it is complete.',
+  },
   encryptionKeys: {
     kind: 'encryption-keys',
     of: [],

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
@@ -6,6 +8,7 @@ import { after, before, describe, test } from 'node:test'
 import { runBackup } from '../../cli/backup.ts'
 import { runRestore } from '../../cli/restore.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { fromRoot } from '../../core/root.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Environment } from '../../core/settings.ts'
@@ -190,6 +193,35 @@ describe('a backup', () => {
     assert.equal(state(await configuration()), state(before_))
     const { data } = await operator.send('GET', '/admin/activity?limit=200')
     assert.ok(data.length > 0)
+    await stack.ready()
+  })
+
+  test('that is killed with -9 and run again keeps the kills made since, also without any edge that knows them', async () => {
+    const { operator } = stack
+    const { agent_id } = killedAfter.agent
+    await backup('interrupted')
+    await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'after the backup' })
+    const child = spawn(
+      process.execPath,
+      [fromRoot('dist', 'cli', 'bin.js'), 'restore', join(folder, 'interrupted'), '--replace'],
+      { env: { PATH: process.env['PATH'], ...here }, stdio: 'ignore' },
+    )
+    const exited = once(child, 'exit')
+    // It has removed what was there, and not yet written all of it.
+    while (child.exitCode === null && (await redis.exists(REDIS_KEYS.agents(ORG))) === 1);
+    child.kill('SIGKILL')
+    const [, signal] = (await exited) as [number | null, string | null]
+    assert.equal(signal, 'SIGKILL')
+    assert.equal(await redis.exists(REDIS_KEYS.installation), 0)
+    await until('edges refuse calls', async () => (await call(alive)).status === 503)
+    // Edges know the kill; without them, only the store does.
+    for (const pid of await stack.pids('ext-proc')) process.kill(pid, 'SIGKILL')
+    const { code, text: said } = await restore('interrupted', false)
+    assert.equal(code, 0, said)
+    await until('calls go through again', async () => (await call(alive)).status === 200)
+    assert.deepEqual(await call(killedAfter), { status: 403, reason: 'agent_killed' })
+    assert.equal(await redis.exists(REDIS_KEYS.restoringKills), 0)
+    await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'compared' })
     await stack.ready()
   })
 
