@@ -37,6 +37,7 @@ if (values.disk === undefined) {
 
 const { disk } = values
 const CALL_INTERVAL_MS = 20
+const ASK_LIMIT_MS = 10_000
 const MIB = Buffer.alloc(1 << 20, 1)
 const freeBytes = (): number => {
   const { bavail, bsize } = statfsSync(disk)
@@ -110,6 +111,7 @@ async function ask(method: string, path: string, body?: object): Promise<Answer>
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(ASK_LIMIT_MS),
   }).catch((error: Error) => error)
   const text = answer instanceof Error ? answer.message : await answer.text()
   return {
@@ -191,6 +193,7 @@ for (const role of ['admin', 'ext-proc', 'valkey'] as const) {
   await wait(5_000)
   fill()
   await killRounds(`after kill -9 of ${role}`, 2)
+  if (first?.status !== 200) say(stack.log().split('\n').slice(-30).join('\n'))
 }
 const alerts = await ask('GET', '/admin/alerts')
 const { data = [] } = JSON.parse(alerts.text || '{}') as {

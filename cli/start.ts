@@ -173,7 +173,7 @@ async function runChildren(
       report(`The gateway is stopping: ${why}`)
       endWith(FAILED)
     },
-    spawned: () => noteChildren(boot.dataDir, supervisor.pids()),
+    spawned: () => noteChildrenIfPossible(boot.dataDir, supervisor),
     silence_limit_ms: boot.settings.watchdogTimeout_ms,
   })
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => endWith(0))
@@ -210,6 +210,15 @@ async function runChildren(
   await Promise.race([starting, wait(0)])
   process.removeListener('exit', killAll)
   return code
+}
+
+/** A full disk must not end the gateway. The next start would then not find what a killed launcher leaves behind. */
+function noteChildrenIfPossible(dataDir: DataDir, supervisor: Supervisor): void {
+  try {
+    noteChildren(dataDir, supervisor.pids())
+  } catch (error) {
+    report(`The list of processes could not be written: ${(error as Error).message}`)
+  }
 }
 
 /** One at a time, since two would take two processors out of service at once. */

@@ -47,7 +47,15 @@ export async function rememberStore(parts: Parts): Promise<() => void> {
   const seen = readSeenStore(file)
   if (found !== null && seen !== null && found.epoch < seen.epoch)
     await reportOlder(parts, seen, found)
-  if (found !== null) writeSeenStore(file, found)
+  // A full disk must not end the service, nor keep it from starting; the file is then only older.
+  const remember = (now: SeenStore): void => {
+    try {
+      writeSeenStore(file, now)
+    } catch (error) {
+      parts.log.warn({ err: error }, `${file} could not be written`)
+    }
+  }
+  if (found !== null) remember(found)
   const stopped = new AbortController()
   const { signal } = stopped
   const keep = async (): Promise<void> => {
@@ -57,12 +65,7 @@ export async function rememberStore(parts: Parts): Promise<() => void> {
       const now = await readStoreIdentity(redis).catch(() => null)
       if (now === null || now.epoch <= last) continue
       last = now.epoch
-      // A full disk must not end the service; the file is then only older.
-      try {
-        writeSeenStore(file, now)
-      } catch (error) {
-        parts.log.warn({ err: error }, `${file} could not be written`)
-      }
+      remember(now)
     }
   }
   keep().catch(() => undefined)

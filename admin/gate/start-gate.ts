@@ -8,8 +8,10 @@ import { watchDisk } from './watch-disk.ts'
 import { Acknowledgements } from '../../core/control/acknowledgements.ts'
 import { startBeacon } from '../../core/control/beacon.ts'
 import { DiskReserve } from '../../core/disk-reserve.ts'
+import { withRoom } from '../../core/kill/with-room.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
-import { CHANNELS } from '../../core/redis/redis-keys.ts'
+import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
 import { LiveKeyRing } from '../../core/live-key-ring.ts'
 import { parseKeyRing } from '../../core/seal.ts'
@@ -48,19 +50,17 @@ export async function startGate(
   }
   try {
     const name = `admin-kills-${randomBytes(6).toString('hex')}`
-    const {
-      redisUrl,
-      encryptionKey,
-      killLease_ms: lease_ms,
-      organizationId: organization_id,
-    } = settings
+    const { redisUrl, encryptionKey, killLease_ms: lease_ms } = settings
     const store = storeAccess(settings, redisUrl)
     const redis = connectRedis(store, { name, role: 'commands' })
     stops.push(() => redis.disconnect())
-    const reserve = DiskReserve.from(settings)
-    // Before the thread, which needs to write when it starts.
-    if (reserve !== null) stops.push(watchDisk({ redis, reserve, organization_id, log }))
-    const thread = await runApiThread({ sockets, onTokenMade, log })
+    stops.push(await holdRoom(redis, settings, log))
+    const thread = await runApiThread({
+      sockets,
+      onTokenMade,
+      log,
+      silence_limit_ms: settings.watchdogTimeout_ms,
+    })
     const subscription = connectRedis(store, { name: `${name}-sub`, role: 'subscription' })
     const tokenUses = new LastUses(redis, () => new Date())
     stops.push(
@@ -99,4 +99,21 @@ export async function startGate(
     await stop()
     throw error
   }
+}
+
+/** Keeps the reserve on the disk of the store, if there is one. Returns the function that stops it. */
+async function holdRoom(
+  redis: RedisClient,
+  settings: NeededSettings,
+  log: Logger,
+): Promise<() => void> {
+  const reserve = DiskReserve.from(settings)
+  if (reserve === null) return () => undefined
+  await storeIsReady(redis)
+  const stop = watchDisk({ redis, reserve, organization_id: settings.organizationId, log })
+  // The API thread writes to the store when it starts, and kills are served only then.
+  const write = (): Promise<number> => redis.setrange(REDIS_KEYS.installation, 0, '')
+  // If nothing is left to give up, the start fails, and says why.
+  await withRoom({ redis, reserve }, write).catch(() => undefined)
+  return stop
 }
