@@ -12,7 +12,7 @@ COPY package.json package-lock.json .npmrc ./
 # A mirror of the prebuilt files of re2, for networks that cannot reach GitHub.
 ARG RE2_DOWNLOAD_MIRROR
 RUN npm ci --no-audit --no-fund
-COPY tsconfig.json ./
+COPY tsconfig.json LICENSE ./
 COPY core ./core
 COPY ext-proc ./ext-proc
 COPY admin ./admin

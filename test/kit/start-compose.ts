@@ -11,7 +11,7 @@ import { until } from './until.ts'
 
 const run = promisify(execFile)
 
-/** The command line of this machine that runs one of a service, which may be in a container. */
+/** The command line of this machine that runs a command line in a container, with the folder's volumes. */
 export type Wrap = (
   command: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -21,8 +21,8 @@ export interface ComposeParts {
   readonly services: ComposeServices
   /** In place of the volumes; one of this machine. */
   readonly folder: string
-  /** Services with our image run in this; on this machine if it is left out. */
-  readonly ours?: Wrap
+  /** Runs all services; without it they run on this machine. */
+  readonly inContainer?: Wrap
 }
 
 export interface ComposeStack {
@@ -33,6 +33,8 @@ export interface ComposeStack {
   readonly start: (service: string) => Promise<void>
   /** Stops services as Compose does: those that depend on others first, each with its own grace period. */
   readonly stop: () => Promise<readonly string[]>
+  /** SIGKILL, to it and what it has started. */
+  readonly killService: (service: string) => void
   readonly killAll: () => void
 }
 
@@ -53,7 +55,7 @@ const OF_SERVICE = ['/run/agw', '/var/lib/agw', '/data'] as const
 export async function startCompose({
   services,
   folder,
-  ours,
+  inContainer,
 }: ComposeParts): Promise<ComposeStack> {
   const [proxyPort, apiPort] = [await freePort(), await freePort()]
   for (const place of OF_SERVICE) mkdirSync(join(folder, place), { recursive: true, mode: 0o700 })
@@ -86,7 +88,7 @@ export async function startCompose({
     isEntrypoint: boolean,
   ) => {
     const isOurs = service.image === IMAGE
-    const isContainer = isOurs && ours !== undefined
+    const isContainer = inContainer !== undefined
     const env = Object.fromEntries(
       Object.entries({ ...service.environment, ...(isOurs ? places : {}) }).map(([name, value]) => [
         name,
@@ -94,7 +96,8 @@ export async function startCompose({
       ]),
     )
     const args = command.map((arg) => here(arg, { isContainer }))
-    if (isContainer) return { line: ours(isEntrypoint ? ['agw', ...args] : args, env), env: {} }
+    if (isContainer)
+      return { line: inContainer(isOurs && isEntrypoint ? ['agw', ...args] : args, env), env: {} }
     const agw = [process.execPath, fromRoot('dist', 'cli', 'bin.js')]
     const [program = '', ...rest] = isOurs && isEntrypoint ? [...agw, ...args] : args
     return { line: [programs[program] ?? program, ...rest] as const, env }
@@ -175,6 +178,10 @@ export async function startCompose({
       await waitFor(name, 'service_healthy')
     },
     stop: () => stopInOrder(services, running),
+    killService: (name) => {
+      const child = running.get(name)
+      if (child !== undefined) signalGroup(child, 'SIGKILL')
+    },
     killAll: () => {
       for (const child of running.values()) signalGroup(child, 'SIGKILL')
     },

@@ -1,0 +1,300 @@
+import assert from 'node:assert/strict'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { findEnvoy, findValkey } from '../../cli/binaries.ts'
+import { fromRoot } from '../../core/root.ts'
+import { composeFile } from '../kit/compose-file.ts'
+import { mainJob } from '../kit/main-job.ts'
+import { startCompose, type Wrap } from '../kit/start-compose.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
+
+/**
+ * Builds the Dockerfile with buildah, without a container engine or a registry of images: the base is a Debian of
+ * mmdebstrap with the Node of this machine. Looks into the image for secrets that were next to the sources, compilers and
+ * files that its user can write, then runs all services of docker-compose.yml in it, as its user: the main job, a kill, and
+ * what happens without ext-proc and without the store.
+ *
+ *     apt-get install buildah mmdebstrap      (as root)
+ *     node cli/prepare.mjs build && node dist/test/witness/image.js
+ *
+ * `--compile` compiles re2 in the image, as where GitHub cannot be reached; otherwise this machine's re2 stands for the
+ * prebuilt file.
+ */
+const { values: options } = parseArgs({ options: { compile: { type: 'boolean', default: false } } })
+
+const BASE = `localhost/agw-witness-node:${process.versions.node}`
+const IMAGE = 'localhost/agw-witness'
+const USER = '999:999'
+const BUILDAH_ENV = { ...process.env, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' }
+const binaries = {
+  envoyBin: process.env['ENVOY_BIN'] ?? null,
+  valkeyBin: process.env['VALKEY_BIN'] ?? null,
+  cacheDir: process.env['AGW_CACHE_DIR'] ?? null,
+}
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const seconds = (since_ms: number): string =>
+  `${((performance.now() - since_ms) / 1000).toFixed(1)} s`
+
+for (const tool of ['buildah', 'mmdebstrap'])
+  if (spawnSync(tool, ['--version']).error !== undefined) {
+    say(`${tool} is required: apt-get install buildah mmdebstrap, and run this as root.`)
+    process.exit(2)
+  }
+
+function buildah(...args: readonly string[]): string {
+  return execFileSync('buildah', args, {
+    env: BUILDAH_ENV,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  }).trim()
+}
+
+/** What the public base image is: Debian 12, Node, npm and Node's headers below /usr/local. */
+function makeBase(): void {
+  if (buildah('images', '--filter', `reference=${BASE}`, '-q') !== '') return
+  const cache = process.env['AGW_CACHE_DIR'] ?? join(homedir(), '.cache', 'agw')
+  const tar = join(cache, 'debian-bookworm.tar')
+  mkdirSync(cache, { recursive: true })
+  if (!existsSync(tar)) {
+    say('Making a Debian base …')
+    const args = ['--variant=apt', '--include=ca-certificates', 'bookworm', tar]
+    execFileSync('mmdebstrap', args, { stdio: 'inherit' })
+  }
+  const container = buildah('from', 'scratch')
+  buildah('add', '-q', container, tar, '/')
+  const root = buildah('mount', container)
+  const usr = join(process.execPath, '..', '..')
+  const copy = (from: string, to: string): void =>
+    cpSync(from, join(root, 'usr/local', to), { recursive: true, dereference: true })
+  copy(process.execPath, 'bin/node')
+  copy(join(usr, 'include/node'), 'include/node')
+  copy(join(usr, 'lib/node_modules/npm'), 'lib/node_modules/npm')
+  writeFileSync(
+    join(root, 'usr/local/bin/npm'),
+    '#!/bin/sh\nexec node /usr/local/lib/node_modules/npm/bin/npm-cli.js "$@"\n',
+    { mode: 0o755 },
+  )
+  // The machine may reach the registry through a proxy with a CA of its own.
+  const ca = '/etc/ssl/certs/ca-certificates.crt'
+  cpSync(ca, join(root, ca))
+  mkdirSync(join(root, 'usr/local/etc'), { recursive: true })
+  writeFileSync(join(root, 'usr/local/etc/npmrc'), `cafile=${ca}\nnodedir=/usr/local\n`)
+  buildah('umount', container)
+  buildah(
+    'config',
+    '--env',
+    'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    container,
+  )
+  buildah('commit', '-q', '--rm', container, BASE)
+}
+
+const PLANTED = `planted${randomBytes(12).toString('hex')}`
+/** Where operators and developers keep secrets next to the sources. */
+const PLACES = [
+  '.env',
+  '.env.production',
+  'prod.env',
+  'cli/.env',
+  'core/tls.pem',
+  'admin/server.key',
+  '.agw/admin-token',
+  'secrets/key',
+  'cli/.npmrc',
+  'ext-proc/debug.log',
+]
+
+/** The files of the repository as they are, and the planted secrets. */
+function makeContext(): string {
+  const folder = tempFolder('context')
+  const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], {
+    cwd: fromRoot(),
+    encoding: 'utf8',
+  })
+  for (const file of files.split('\0'))
+    if (file !== '' && existsSync(fromRoot(file))) cpSync(fromRoot(file), join(folder, file))
+  for (const place of PLACES) {
+    mkdirSync(join(folder, place, '..'), { recursive: true })
+    writeFileSync(join(folder, place), `SECRET=${PLANTED}\n`)
+  }
+  return folder
+}
+
+/** Answers like the host from which re2 downloads its prebuilt files. */
+async function startMirror(): Promise<{ readonly url: string; readonly stop: () => void }> {
+  const file = gzipSync(readFileSync(fromRoot('node_modules/re2/build/Release/re2.node')), {
+    level: 1,
+  })
+  const server = createServer((request, response) => {
+    const isThere = request.url?.endsWith('.gz') === true && !options.compile
+    response.writeHead(isThere ? 200 : 404).end(isThere ? file : '')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () => void server.close(),
+  }
+}
+
+async function build(): Promise<void> {
+  const context = makeContext()
+  const mirror = await startMirror()
+  const began = performance.now()
+  const child = spawn(
+    'buildah',
+    [
+      'bud',
+      '--pull=never',
+      '--isolation',
+      'chroot',
+      '--format',
+      'docker',
+      '--layers',
+      '--build-arg',
+      `NODE_IMAGE=${BASE}`,
+      '--build-arg',
+      `RE2_DOWNLOAD_MIRROR=${mirror.url}`,
+      '-t',
+      IMAGE,
+      context,
+    ],
+    { env: BUILDAH_ENV, stdio: ['ignore', 'ignore', 'pipe'] },
+  )
+  let errors = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors = (errors + text).slice(-8_000)
+  })
+  const code = await new Promise((resolve) => child.once('exit', resolve))
+  mirror.stop()
+  if (code !== 0) throw new Error(`The build failed:\n${errors}`)
+  say(`built in ${seconds(began)}${options.compile ? ', re2 compiled' : ''}`)
+}
+
+const COMPILERS = ['gcc', 'g++', 'cc', 'make', 'python3', 'npm', 'npx', 'yarn', 'corepack', 'git']
+
+function inspect(container: string): void {
+  const root = buildah('mount', container)
+  const { User: user, Entrypoint: entrypoint } = JSON.parse(buildah('inspect', container)).OCIv1
+    .config as { User: string; Entrypoint: readonly string[] }
+  assert.equal(user, USER)
+  assert.deepEqual(entrypoint, ['agw'])
+  const grep = spawnSync('grep', ['-rlF', '--binary-files=text', PLANTED, root], {
+    encoding: 'utf8',
+  })
+  assert.equal(grep.stdout, '', 'a planted secret is in the image')
+  assert.equal(grep.status, 1)
+  const inside = (command: string): string =>
+    buildah('run', '--isolation', 'chroot', '--user', USER, container, '--', 'sh', '-c', command)
+  for (const tool of COMPILERS) assert.equal(inside(`command -v ${tool} || true`), '', tool)
+  const writable = inside(
+    'find / -xdev \\( -type f -o -type d \\) -writable -not -path "/proc*" -not -path "/sys*" 2>/dev/null | sort',
+  )
+    .split('\n')
+    .filter((path) => !/^\/(dev|tmp|run\/lock|var\/(tmp|lock))(\/|$)/.test(path))
+  assert.deepEqual(writable, ['/run/agw', '/var/lib/agw'])
+  const setuid = inside('find / -xdev -type f -perm /6000 2>/dev/null || true')
+  assert.equal(setuid, '', 'a program that changes the user')
+  const size = (path: string): string =>
+    `${Math.round(Number(execFileSync('du', ['-sm', path], { encoding: 'utf8' }).split('\t')[0]))} MB`
+  say(`user ${user}; whole image ${size(root)}, of it the gateway ${size(join(root, 'app'))}`)
+  say(`${PLACES.length} planted secrets: none in the image; ${COMPILERS.length} tools: none`)
+  const began = performance.now()
+  say(`agw --version in ${container}: ${inside('agw --version')} (${seconds(began)})`)
+}
+
+async function runServices(container: string): Promise<void> {
+  const secrets = {
+    AGW_ADMIN_TOKEN: `agw_admin_${randomBytes(19).toString('hex')}`,
+    AGW_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
+    AGW_VERDICT_SECRET: randomBytes(32).toString('hex'),
+    AGW_EGRESS_ALLOW_CIDRS: '127.0.0.1/32',
+  }
+  const folder = tempFolder('image')
+  const mounts = ['/run/agw', '/var/lib/agw', '/data'].map((place) => {
+    mkdirSync(join(folder, place), { recursive: true, mode: 0o700 })
+    return [join(folder, place), place] as const
+  })
+  execFileSync('chown', ['-R', USER, folder])
+  const programs = [
+    [await findEnvoy(binaries), '/usr/local/bin/envoy'],
+    [await findValkey(binaries), '/usr/local/bin/valkey-server'],
+  ] as const
+  const inContainer: Wrap = (command, env) => [
+    'env',
+    'STORAGE_DRIVER=vfs',
+    'buildah',
+    'run',
+    '--isolation',
+    'chroot',
+    '--user',
+    USER,
+    ...[...mounts, ...programs].flatMap(([from, to]) => ['-v', `${from}:${to}`]),
+    ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+    container,
+    '--',
+    ...command,
+  ]
+  const began = performance.now()
+  const stack = await startCompose({
+    services: composeFile(secrets).services,
+    folder,
+    inContainer,
+  })
+  try {
+    say(`all services of docker-compose.yml ready in ${seconds(began)}, each as ${USER}`)
+    const job = await mainJob({ ...stack, adminToken: secrets.AGW_ADMIN_TOKEN })
+    say(
+      `main job: 200 with the stored credential, 403 and 401, kill in ${job.kill.propagation_ms} ms`,
+    )
+    await failsClosed('without ext-proc', () => stack.killService('ext-proc'), job.tryCall)
+    await stack.start('ext-proc')
+    await until('calls are allowed again', async () => (await job.tryCall()).status === 200)
+    await failsClosed('without the store', () => stack.killService('valkey'), job.tryCall)
+    await job.stop()
+  } finally {
+    stack.killAll()
+  }
+}
+
+const REFUSALS = 20
+
+/**
+ * Without the store an edge serves from its caches until its lease ends, so refusals must become permanent, not immediate. No
+ * call that is refused reaches the API.
+ */
+async function failsClosed(
+  what: string,
+  remove: () => void,
+  tryCall: () => Promise<{ readonly status: number; readonly reached: boolean }>,
+): Promise<void> {
+  remove()
+  let refusals = 0
+  await until(`${REFUSALS} refusals in a row ${what}`, async () => {
+    const { status, reached } = await tryCall()
+    assert.equal(reached, status === 200, `${status} ${what}`)
+    refusals = status === 503 ? refusals + 1 : 0
+    return refusals === REFUSALS
+  })
+  for (let n = 0; n < REFUSALS; n++)
+    assert.deepEqual(await tryCall(), { status: 503, reached: false })
+  say(`${what}: 503, and nothing reaches the API`)
+}
+
+makeBase()
+await build()
+const container = buildah('from', '--pull-never', IMAGE)
+try {
+  inspect(container)
+  await runServices(container)
+} finally {
+  spawnSync('buildah', ['rm', container], { env: BUILDAH_ENV })
+}
+process.exit(0)
