@@ -5,6 +5,8 @@ import type { JobOwner } from './job-owner.ts'
 
 /** No body that Envoy accepts takes a tenth of this time. A worker that exceeds it is replaced. */
 const JOB_TIMEOUT_MS = 15_000
+/** Starting a thread and building its tables takes 0.2 s, but far longer where all cores are busy. It needs no body of a caller. */
+const START_TIMEOUT_MS = 60_000
 /** Jobs of more bytes leave one thread free, so that a small one does not wait behind them. */
 const LARGE_BYTES = 262_144
 /** A thread that needs more memory for one body is replaced; the bytes of bodies do not count. */
@@ -24,6 +26,7 @@ type Waiting = {
   readonly owner: JobOwner | null
   readonly transfer: readonly ArrayBuffer[]
   readonly bytes: number
+  readonly timeout_ms: number
   readonly resolve: (reply: ScanReply | null) => void
   readonly reject: (error: Error) => void
 }
@@ -101,9 +104,10 @@ export class WorkerSlots {
     bytes: number,
     transfer: readonly ArrayBuffer[] = [],
     owner: JobOwner | null = null,
+    timeout_ms = JOB_TIMEOUT_MS,
   ): Promise<ScanReply | null> {
     return new Promise((resolve, reject) => {
-      const waiting = { job, transfer, bytes, owner, resolve, reject }
+      const waiting = { job, transfer, bytes, owner, timeout_ms, resolve, reject }
       const slot = this.#freeSlot(bytes)
       if (slot !== undefined) {
         this.#start(slot, waiting)
@@ -116,7 +120,7 @@ export class WorkerSlots {
 
   /** Starts all threads with the same small job, before other jobs arrive. */
   async runInEach(job: ScanJob): Promise<void> {
-    await Promise.all(this.#slots.map(() => this.run(job, 0)))
+    await Promise.all(this.#slots.map(() => this.run(job, 0, [], null, START_TIMEOUT_MS)))
   }
 
   async close(): Promise<void> {
@@ -176,7 +180,7 @@ export class WorkerSlots {
   #start(slot: Slot, waiting: Waiting): void {
     this.#takeTurn(waiting)
     const worker = (slot.worker ??= this.#hire(slot))
-    const timeout_ms = this.#limits.timeout_ms ?? JOB_TIMEOUT_MS
+    const timeout_ms = this.#limits.timeout_ms ?? waiting.timeout_ms
     slot.waiting = waiting
     worker.ref()
     const late = new Error(`a scan took more than ${timeout_ms} ms`)

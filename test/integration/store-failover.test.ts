@@ -116,7 +116,12 @@ test('Sentinels with a password of their own and TLS: the connection finds the n
     redis.on('error', (error: Error) => reports.push(error.message))
     await kill()
     const set = (key: string): Promise<unknown> => redis.set(key, '1').catch(() => null)
-    await until('the new primary answers', () => set('during'), STORE_LIMIT_MS)
+    await until('the new primary answers', () => set('during'), STORE_LIMIT_MS).catch(
+      async (error: Error) => {
+        const seen = (await sentinels.describe()).join('\n')
+        throw new Error(`${error.message}\n${reports.slice(-3).join('\n')}\n${seen}`)
+      },
+    )
     assert.ok(reports.some((text) => text.includes('REDIS_TLS_CERT_FILE')))
     const isUsed = (serial: string): boolean =>
       doors.some(({ clients }) => clients.includes(serial))

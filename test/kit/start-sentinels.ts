@@ -9,6 +9,8 @@ export interface KitSentinels {
   readonly url: string
   readonly primary: () => Promise<StoreNode>
   readonly isWhole: () => Promise<boolean>
+  /** What each Sentinel knows: its mode, the primary and the replicas. For the message of a test that fails. */
+  readonly describe: () => Promise<string[]>
   /** In turn: the primary crashes, hands over to a replica, and hangs. */
   readonly failure: (round: number) => Promise<StoreFailure>
   readonly stop: () => Promise<void>
@@ -94,6 +96,17 @@ export async function startSentinels(options: SentinelOptions = {}): Promise<Kit
       replicas.every((list) => Array.isArray(list) && list.length === NODES - 1)
     )
   }
+  const describe = (): Promise<string[]> =>
+    Promise.all(
+      sentinels.map(async ({ redis }) => {
+        const answers = [
+          await redis.info('sentinel'),
+          await redis.call('SENTINEL', 'PRIMARY', NAME),
+          await redis.call('SENTINEL', 'REPLICAS', NAME),
+        ]
+        return JSON.stringify(answers)
+      }),
+    )
   await until('the Sentinels are ready', () => isWhole().catch(() => false))
   const places = sentinels.map((sentinel) => `127.0.0.1:${shown.get(sentinel)}`).join(',')
   return {
@@ -102,6 +115,7 @@ export async function startSentinels(options: SentinelOptions = {}): Promise<Kit
     url: `${scheme}+sentinel://${password === undefined ? '' : `:${password}@`}${places}/${NAME}`,
     primary,
     isWhole,
+    describe,
     failure: async (round) => {
       const failing = await primary()
       const [sentinel] = sentinels
