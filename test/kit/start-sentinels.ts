@@ -31,6 +31,11 @@ const NAME = 'main'
 const NODES = 3
 const SENTINELS = 3
 const QUORUM = 2
+/**
+ * An election, and the promotion of a replica, may each take this long before they start over. A Sentinel asks the others
+ * once a second, so that two seconds are not enough where all cores are busy, however often it tries.
+ */
+const FAILOVER_TIMEOUT_MS = 6_000
 
 /** A primary with two replicas, watched by three Sentinels. */
 export async function startSentinels(options: SentinelOptions = {}): Promise<KitSentinels> {
@@ -59,7 +64,7 @@ export async function startSentinels(options: SentinelOptions = {}): Promise<Kit
   const watch = [
     `sentinel monitor ${NAME} 127.0.0.1 ${firstPort} ${QUORUM}`,
     `sentinel down-after-milliseconds ${NAME} ${down_after_ms}`,
-    `sentinel failover-timeout ${NAME} 2000`,
+    `sentinel failover-timeout ${NAME} ${FAILOVER_TIMEOUT_MS}`,
     ...(password === undefined ? [] : [`sentinel auth-pass ${NAME} ${password}`]),
     ...(sentinel_password === undefined
       ? []
