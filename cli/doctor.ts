@@ -5,6 +5,7 @@ import { type Environment, readSettings, type Settings, unknownSettings } from '
 import { type AdminOptions, adminAccess } from './access/admin-access.ts'
 import { ask } from './doctor/ask.ts'
 import { checkArchive } from './doctor/check-archive.ts'
+import { checkEnvoy } from './doctor/envoy/check-envoy.ts'
 import { checkGateway } from './doctor/check-gateway.ts'
 import {
   checkBinaries,
@@ -24,20 +25,32 @@ import { terminalJson, terminalLines } from './terminal-text.ts'
 
 /**
  * `agw doctor`: checks this machine and the gateway running on it or, with a URL, another deployment, and reports for
- * each check the result and what to do. It changes and installs nothing.
+ * each check the result and what to do. With the admin address of an Envoy, checks its configuration. It changes and installs nothing.
  * @returns the exit code: 0 no check failed, 1 at least one failed
  */
 export async function runDoctor(
-  options: AdminOptions,
+  options: AdminOptions & { readonly envoyAdmin?: string },
   env: Environment,
   stdout: Writable,
 ): Promise<number> {
+  if (options.envoyAdmin !== undefined)
+    return report(await checkEnvoy(options.envoyAdmin, allowedRanges(env)), options, stdout)
   const isElsewhere = (options.url ?? env['AGW_URL'] ?? '') !== ''
   const { url, token } = adminAccess(options, env)
   const findings = [
     checkNode(),
     ...(isElsewhere ? await checkGateway(url, token) : await checkHere(token, env)),
   ]
+  return report(findings, options, stdout)
+}
+
+/** Settings of other machines need not be valid here. */
+function allowedRanges(env: Environment): readonly string[] {
+  const read = readSettings({ AGW_EGRESS_ALLOW_CIDRS: env['AGW_EGRESS_ALLOW_CIDRS'] })
+  return read.ok ? read.settings.egressAllowCidrs : []
+}
+
+function report(findings: readonly CheckResult[], options: AdminOptions, stdout: Writable): number {
   const hasFailed = findings.some(({ state }) => state === 'failed')
   if (options.output === 'json')
     stdout.write(`${terminalJson({ ok: !hasFailed, checks: findings })}\n`)

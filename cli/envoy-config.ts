@@ -1,11 +1,19 @@
-import { readSettings, type Environment } from '../core/settings.ts'
-import { renderBootstrap } from '../envoy/render-bootstrap.ts'
+import { readFileSync } from 'node:fs'
+import { readSettings, type Environment, type Settings } from '../core/settings.ts'
+import { extProcAddress, hostPattern, type SettingKind } from '../core/setting-kinds.ts'
+import { type ConfigMode, renderConfig } from '../envoy/render-config.ts'
 import { writeOwnFile } from './launcher/data-dir.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
 import { envoyHeapBytes, memoryLimits } from './launcher/memory-limits.ts'
 
 export interface EnvoyConfigOptions {
+  readonly mode: ConfigMode
   readonly output?: string
+  /** A bootstrap to which the listener is added. */
+  readonly merge?: string
+  readonly extProc?: readonly string[]
+  readonly accessLog?: string
+  readonly hostname?: readonly string[]
   readonly trustedCa: string
   readonly envoyAdminSocket: string
   /** Bytes of the host on which Envoy will run. */
@@ -13,23 +21,35 @@ export interface EnvoyConfigOptions {
 }
 
 /**
- * `agw envoy-config`: the bootstrap for an Envoy that somebody else starts. Both sides must know the same
- * AGW_VERDICT_SECRET, and where ext-proc and the admin service listen.
+ * `agw envoy-config`: the configuration of an Envoy that somebody else starts, or parts of it. Both sides must know the same
+ * AGW_VERDICT_SECRET. Nothing is read from this machine but the settings: addresses and files are those of the Envoy's.
  * @throws a message for the operator when a setting is wrong or missing
  */
 export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): void {
-  const read = readSettings(env)
+  const { mode, accessLog, extProc, output, hostname = [] } = options
+  for (const address of extProc ?? []) check('--ext-proc', extProcAddress, address)
+  for (const name of hostname) check('--hostname', hostPattern, name)
+  const own = {
+    ...(extProc === undefined ? {} : { AGW_EXT_PROC_ADDRESS: extProc[0] }),
+    ...(accessLog === undefined ? {} : { AGW_ACCESS_LOG_ADDRESS: accessLog }),
+  }
+  const read = readSettings({ ...env, ...own }, 'elsewhere')
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const { settings } = read
-  const { verdictSecrets, extProcAddress, adminSocket, echoOrigin } = settings
-  if (verdictSecrets === null || extProcAddress === null) {
+  const { verdictSecrets, adminSocket, echoOrigin } = settings
+  const addresses = extProc ?? addressesOf(settings, env)
+  if (verdictSecrets === null || addresses.length === 0) {
     throw new Error(
-      'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS are required: the secret shared by ext-proc and Envoy, and the address of ext-proc.',
+      'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS (or --ext-proc) are required: the secret shared by ext-proc and Envoy, and the address of ext-proc.',
     )
   }
-  const bootstrap = renderBootstrap(settings, {
+  if ((mode === 'virtual-host') !== hostname.length > 0)
+    throw new Error(
+      '--hostname, the host names of the virtual host, goes with --mode virtual-host.',
+    )
+  const facts = {
     envoy_admin_socket: options.envoyAdminSocket,
-    ext_proc_addresses: extProcAddresses(settings, ''),
+    ext_proc_addresses: addresses,
     access_log_address: settings.accessLogAddress,
     admin_socket: adminSocket,
     verdict_secret: verdictSecrets[0] ?? '',
@@ -37,9 +57,28 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
     echo_origin: echoOrigin,
     trusted_ca_file: options.trustedCa,
     heap_limit_bytes: heapLimit(options.envoyMemory),
-  })
-  if (options.output === undefined) process.stdout.write(bootstrap)
-  else writeOwnFile(options.output, bootstrap)
+  }
+  if (settings.forwardPort !== null && mode !== 'standalone')
+    throw new Error('AGW_FORWARD_PORT, the forward proxy, needs --mode standalone.')
+  const { merge } = options
+  if (merge !== undefined && mode !== 'listener')
+    throw new Error('--merge goes with --mode listener.')
+  const bootstrap = merge === undefined ? null : readFileSync(merge, 'utf8')
+  const config = renderConfig({ mode, hostnames: hostname, bootstrap }, settings, facts)
+  if (output === undefined) process.stdout.write(config)
+  else writeOwnFile(output, config)
+}
+
+function check(option: string, kind: SettingKind<string>, text: string): void {
+  const parsed = kind.parse(text)
+  if (!parsed.ok) throw new Error(`${option}: "${text}" ${parsed.problem}.`)
+}
+
+/** The number of processes is only known where it is set: Envoy need not run on a machine like this one. */
+function addressesOf(settings: Settings, env: Environment): readonly string[] {
+  if (settings.extProcAddress === null) return []
+  const isNumberSet = (env['AGW_EXT_PROC_WORKERS'] ?? '') !== ''
+  return extProcAddresses(isNumberSet ? settings : { ...settings, extProcWorkers: 1 }, '')
 }
 
 function heapLimit(memory: EnvoyConfigOptions['envoyMemory']): number | null {

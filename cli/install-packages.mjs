@@ -11,15 +11,16 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
  * Does what is missing.
+ * @param parts.isPackage whether npm has installed this as a package, with what it depends on
  * @param parts.execPath of Node, beside which its headers may be
  * @throws one sentence for the operator
  */
 export async function installPackages(
   root,
   say,
-  { progress_ms = PROGRESS_MS, execPath = process.execPath } = {},
+  { progress_ms = PROGRESS_MS, execPath = process.execPath, isPackage = false } = {},
 ) {
-  const wanted = requiredPackages(root)
+  const wanted = isPackage ? [] : requiredPackages(root)
   if (!isInstalled(root, wanted)) {
     say('Installing packages …')
     const progress = () => {

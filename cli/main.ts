@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { DECISIONS } from '../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../core/events.ts'
 import { version } from '../core/version.ts'
+import type { ConfigMode } from '../envoy/render-config.ts'
 import { asksAdmin, asksAdminAs, webAddress } from './admin-command.ts'
 import { SHELLS, type Shell } from './completion/completion-script.ts'
 import { addResourceCommands } from './resources/resource-commands.ts'
@@ -132,13 +133,34 @@ function addScan(program: Command): void {
 }
 
 function addEnvoyConfig(program: Command): void {
-  const mode = new Option('--mode <mode>', 'kind of deployment')
-    .choices(['standalone'])
+  const mode = new Option(
+    '--mode <mode>',
+    'the whole configuration of an Envoy, or parts for yours',
+  )
+    .choices(['standalone', 'listener', 'virtual-host', 'filter'] satisfies ConfigMode[])
     .default('standalone')
   program
     .command('envoy-config')
     .description('print the Envoy configuration for the current settings')
     .addOption(mode)
+    .option(
+      '--ext-proc <addresses>',
+      'addresses of ext-proc as Envoy reaches them, comma-separated (AGW_EXT_PROC_ADDRESS)',
+      commaList,
+    )
+    .option(
+      '--access-log <address>',
+      'address of the access log receiver as Envoy reaches it (AGW_ACCESS_LOG_ADDRESS)',
+    )
+    .option(
+      '--hostname <names>',
+      'host names of the virtual host, comma-separated (--mode virtual-host)',
+      commaList,
+    )
+    .addOption(
+      new Option('--envoy <version>', 'version of Envoy').choices(['1.39', '1.40']).default('1.40'),
+    )
+    .option('--merge <file>', 'add the listener to this bootstrap (--mode listener)')
     .option('--output <file>', 'write to this file, with mode 0600')
     .option(
       '--trusted-ca <file>',
@@ -147,7 +169,7 @@ function addEnvoyConfig(program: Command): void {
     )
     .option(
       '--envoy-admin-socket <path>',
-      "Unix socket of Envoy's admin interface",
+      "Unix socket of Envoy's admin interface (--mode standalone)",
       ENVOY_ADMIN_SOCKET,
     )
     .option(
@@ -196,6 +218,8 @@ function memorySize(text: string): number | 'cgroup' {
     throw new InvalidArgumentError('must be a size such as 2GiB or 512MiB, or cgroup')
   return Number(digits) * MEMORY_UNITS[unit as keyof typeof MEMORY_UNITS]
 }
+
+const commaList = (text: string): readonly string[] => text.split(',').map((part) => part.trim())
 
 function addKill(program: Command): void {
   asksAdmin(program.command('kill'))
@@ -304,8 +328,13 @@ function addDump(program: Command): void {
 
 function addDoctor(program: Command): void {
   asksAdmin(program.command('doctor'))
-    .description('check this machine (or --url) and suggest fixes')
-    .action(async (options: import('./access/admin-access.ts').AdminOptions) => {
+    .description('check this machine (or --url, or --envoy-admin) and suggest fixes')
+    .option(
+      '--envoy-admin <url>',
+      'check the configuration of the Envoy with this admin interface: http://host:port or unix:/path',
+      envoyAdmin,
+    )
+    .action(async (options: Parameters<typeof import('./doctor.ts').runDoctor>[0]) => {
       const { runDoctor } = await import('./doctor.ts')
       process.exitCode = await runDoctor(options, process.env, process.stdout)
     })
@@ -461,6 +490,12 @@ function seconds(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) < 1)
     throw new InvalidArgumentError('must be a number of seconds from 1 to 99999')
   return Number(text)
+}
+
+function envoyAdmin(text: string): string {
+  if (!text.startsWith('unix:/') && !(URL.canParse(text) && /^https?:/.test(text)))
+    throw new InvalidArgumentError('must start with http:// or unix:/')
+  return text
 }
 
 function wholeNumber(text: string): number {

@@ -21,7 +21,10 @@ export async function prepare() {
   if (major < NEEDED_NODE[0] || (major === NEEDED_NODE[0] && minor < NEEDED_NODE[1]))
     fail(`Node.js ${NEEDED_NODE.join('.')} or newer is required; this is ${process.versions.node}.`)
 
-  await installPackages(root, say).catch((error) => fail(error.message))
+  // A package that npm has installed has the programs, and no sources to build them from.
+  const isPackage = !existsSync(join(root, 'tsconfig.json'))
+  await installPackages(root, say, { isPackage }).catch((error) => fail(error.message))
+  if (isPackage) return
   const sources = hashSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   say('Building …')

@@ -11,6 +11,8 @@ export interface SettingKind<T> {
   readonly name: string
   /** The value is a secret or may contain one: it can also come from a file, and no message repeats it. */
   readonly is_secret?: true
+  /** The value names a file that must exist where the program runs. */
+  readonly is_file?: true
   readonly parse: (text: string) => Parsed<T>
 }
 
@@ -72,6 +74,12 @@ export const name = matching(
   'is not a name of at most 64 letters, digits, ".", "_" and "-"',
 )
 
+export const subjectAltName = matching(
+  'DNS name, IP address or URI',
+  /^[\x21-\x2b\x2d-\x7e]{1,255}$/,
+  'is not a DNS name, IP address or URI',
+)
+
 export const email = matching(
   'e-mail address',
   /^[^\s@<>,]{1,64}@[^\s@<>,]{1,190}$/,
@@ -95,6 +103,7 @@ export const path: SettingKind<string> = {
 
 export const readableFile: SettingKind<string> = {
   name: 'file',
+  is_file: true,
   parse: (text) =>
     isReadable(text, constants.R_OK)
       ? good(text)

@@ -55,6 +55,9 @@ const LOST_KEYS_LIMIT = 16
 /** Each name costs a comparison per request of an operator. */
 const HOSTS_LIMIT = 64
 
+/** One for each kind of Envoy and each trust domain. */
+const SANS_LIMIT = 32
+
 /** With one processor its restart would interrupt service; more than eight need more memory than most machines give. */
 const WORKERS_DEFAULT_MIN = 2
 const WORKERS_DEFAULT_MAX = 8
@@ -424,7 +427,21 @@ export const SETTINGS = {
   extProcTlsCaFile: optional(
     'AGW_EXT_PROC_TLS_CA_FILE',
     kinds.readableFile,
-    'CA that both sides trust (PEM). It should sign no other certificates.',
+    'CA that both sides trust (PEM). It should sign no other certificates. ext-proc and the access log receiver read these three files again when they change.',
+  ),
+  extProcTlsClientSans: withDefault(
+    'AGW_EXT_PROC_TLS_CLIENT_SANS',
+    kinds.listOf(kinds.subjectAltName, SANS_LIMIT),
+    '',
+    'Subject alternative names (DNS name, IP address or URI) of the Envoys that may connect to ext-proc and the access log receiver. Without any, every certificate of the CA may.',
+    { shown_default: 'all' },
+  ),
+  extProcTlsServerSans: withDefault(
+    'AGW_EXT_PROC_TLS_SERVER_SANS',
+    kinds.listOf(kinds.subjectAltName, SANS_LIMIT),
+    '',
+    'Subject alternative names that Envoy accepts in the certificates of ext-proc and the access log receiver.',
+    { shown_default: 'all' },
   ),
   healthAddress: optional(
     'AGW_HEALTH_ADDRESS',
@@ -511,9 +528,13 @@ export function withoutSecrets(env: Environment, names: readonly string[]): Envi
   return Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.has(name)))
 }
 
-/** Reads and checks all settings; `problems` lists every problem as a full sentence, without secrets. */
+/**
+ * Reads and checks all settings; `problems` lists every problem as a full sentence, without secrets.
+ * @param files `elsewhere` if the files that settings name, other than those of secrets, are on another machine
+ */
 export function readSettings(
   env: Environment,
+  files: 'here' | 'elsewhere' = 'here',
 ):
   | { readonly ok: true; readonly settings: Settings }
   | { readonly ok: false; readonly problems: readonly string[] } {
@@ -532,7 +553,8 @@ export function readSettings(
       values[field] = null
       continue
     }
-    const parsed = row.kind.parse(text)
+    const kind = files === 'elsewhere' && row.kind.is_file === true ? kinds.path : row.kind
+    const parsed = kind.parse(text)
     if (parsed.ok) values[field] = parsed.value
     else problems.push(`${sourceOf(row, env)} ${parsed.problem}.`)
   }

@@ -173,8 +173,20 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
   ],
 })})%`
 
-/** The bootstrap as YAML: envoy/bootstrap.yaml with every `$name` filled in. */
+/** The bootstrap as YAML, with the forward proxy if it is on. */
 export function renderBootstrap(settings: Settings, facts: BootFacts): string {
+  const document = fillBootstrap(settings, facts)
+  if (settings.forwardPort === null) return document.toString({ lineWidth: 0 })
+  const bootstrap = document.toJS({ maxAliasCount: -1 }) as Record<string, unknown>
+  const limits = { body_bytes: settings.maxBodyBytes }
+  const entry_replies = localReplies(limits, REQUEST_ID, true)
+  const verdict_secrets = [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])]
+  const whole = addForwardProxy(bootstrap, { settings, verdict_secrets, entry_replies })
+  return stringify(whole, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** envoy/bootstrap.yaml with every `$name` filled in. */
+export function fillBootstrap(settings: Settings, facts: BootFacts): Document {
   const document = parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
   repeatPassRoutes(document, [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])])
   const values = new Map(Object.entries(placeholders(settings, facts)))
@@ -202,13 +214,7 @@ export function renderBootstrap(settings: Settings, facts: BootFacts): string {
         ? document.createNode(known(values, node.value.slice(1)))
         : undefined,
   })
-  if (settings.forwardPort === null) return document.toString({ lineWidth: 0 })
-  const bootstrap = document.toJS({ maxAliasCount: -1 }) as Record<string, unknown>
-  const limits = { body_bytes: settings.maxBodyBytes }
-  const entry_replies = localReplies(limits, REQUEST_ID, true)
-  const verdict_secrets = [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])]
-  const whole = addForwardProxy(bootstrap, { settings, verdict_secrets, entry_replies })
-  return stringify(whole, { lineWidth: 0, aliasDuplicateObjects: false })
+  return document
 }
 
 /** One route for each secret: Envoy cannot match one of several exact values, and it limits the size of a pattern. */
@@ -296,7 +302,12 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
       .map((lb_endpoints, priority) => ({ priority, lb_endpoints })),
     ext_proc_tls_cert_file: settings.extProcTlsCertFile,
     ext_proc_tls_key_file: settings.extProcTlsKeyFile,
-    ext_proc_tls_ca_file: settings.extProcTlsCaFile,
+    ext_proc_validation: {
+      trusted_ca: { filename: settings.extProcTlsCaFile },
+      ...(settings.extProcTlsServerSans.length === 0
+        ? {}
+        : { match_typed_subject_alt_names: settings.extProcTlsServerSans.map(sanMatcher) }),
+    },
     keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
     keepalive_timeout: seconds(settings.killLease_ms * KEEPALIVE_TIMEOUT_SHARE),
     kept_from_upstream: KEPT_FROM_UPSTREAM,
@@ -317,6 +328,11 @@ const removals = (names: readonly string[]): readonly object[] => [
 ]
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
+
+const sanMatcher = (san: string): object => ({
+  san_type: san.includes('://') ? 'URI' : isIP(san) > 0 ? 'IP_ADDRESS' : 'DNS',
+  matcher: { exact: san },
+})
 
 function cidrRange(range: string): object {
   const [address_prefix, length] = range.split('/')

@@ -1,8 +1,10 @@
-import { chmodSync, existsSync, readFileSync, unlinkSync } from 'node:fs'
-import type { TlsOptions } from 'node:tls'
+import { chmodSync, existsSync, unlinkSync } from 'node:fs'
 import { listenFailure } from '../../core/listen-failure.ts'
 import { type GrpcMethods, GrpcServer } from '../http2/grpc-server.ts'
 import type { GrpcStream } from '../http2/grpc-stream.ts'
+import { followTlsFiles } from './follow-tls-files.ts'
+import { hasAllowedName } from './has-allowed-name.ts'
+import { readTlsFiles } from './read-tls-files.ts'
 
 export type EnvoyStream = GrpcStream
 export type StreamHandler = (stream: EnvoyStream) => void
@@ -18,6 +20,8 @@ export interface ServerTls {
   readonly cert_file: string
   readonly key_file: string
   readonly ca_file: string
+  /** Names of which a client's certificate must have one; with none, every certificate of the CA is accepted. */
+  readonly client_sans: readonly string[]
 }
 
 export interface ServerOptions {
@@ -82,13 +86,21 @@ const NOT_SERVING = Buffer.from([8, 2])
 export async function startServer(options: ServerOptions, handlers: Handlers): Promise<GrpcServer> {
   const { address, message_limit_bytes } = options
   const limit_bytes = message_limit_bytes + HEADROOM_BYTES
-  const server = new GrpcServer(methodsOf(handlers), limit_bytes, tlsOptions(options))
+  const tls = address.startsWith(UNIX) ? null : neededTls(options.tls)
+  const server = new GrpcServer(
+    methodsOf(handlers),
+    limit_bytes,
+    tls === null
+      ? null
+      : { ...readTlsFiles(tls), accepts: (peer) => hasAllowedName(peer, tls.client_sans) },
+  )
   const path = address.startsWith(UNIX) ? address.slice(UNIX.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
   await server.listen(path === null ? hostAndPort(address) : { path }).catch((error: Error) => {
     throw bindError(error, address)
   })
   if (path !== null) chmodSync(path, 0o600)
+  if (tls !== null) followTlsFiles(tls, (files) => server.useCertificates(files))
   return server
 }
 
@@ -128,16 +140,9 @@ function bindError(error: Error, address: string): Error {
   return new Error(`${address} cannot be used: ${cause}. ${advice}`)
 }
 
-function tlsOptions({ address, tls }: ServerOptions): TlsOptions | null {
-  if (address.startsWith(UNIX)) return null
-  if (tls === null)
-    throw new Error(
-      'ext-proc over TCP needs mutual TLS: set AGW_EXT_PROC_TLS_CERT_FILE, …_KEY_FILE and …_CA_FILE',
-    )
-  return {
-    cert: readFileSync(tls.cert_file),
-    key: readFileSync(tls.key_file),
-    ca: readFileSync(tls.ca_file),
-    minVersion: 'TLSv1.2',
-  }
+function neededTls(tls: ServerTls | null): ServerTls {
+  if (tls !== null) return tls
+  throw new Error(
+    'ext-proc over TCP needs mutual TLS: set AGW_EXT_PROC_TLS_CERT_FILE, …_KEY_FILE and …_CA_FILE',
+  )
 }

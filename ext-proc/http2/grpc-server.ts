@@ -1,5 +1,11 @@
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net'
-import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls'
+import type { X509Certificate } from 'node:crypto'
+import {
+  createServer as createTlsServer,
+  type SecureContextOptions,
+  Server as TlsServer,
+  type TLSSocket,
+} from 'node:tls'
 import { Http2Connection, type Http2Stream, type StreamHead } from './connection.ts'
 import { GrpcStream } from './grpc-stream.ts'
 import { literalHeader } from './response-blocks.ts'
@@ -11,6 +17,12 @@ const UNSUPPORTED_MEDIA_TYPE = Buffer.concat([
   literalHeader(':status', '415'),
   literalHeader('content-type', 'text/plain'),
 ])
+
+/** What a server over TCP shows, and whom it accepts. */
+export interface GrpcTls extends SecureContextOptions {
+  /** Asked of a certificate that the CA has signed. Without it all are accepted. */
+  readonly accepts?: (peer: X509Certificate | undefined) => boolean
+}
 
 /** Methods by their path, `/package.Service/Method`. */
 export type GrpcMethods = ReadonlyMap<string, (stream: GrpcStream) => void>
@@ -30,7 +42,7 @@ export class GrpcServer {
    * @param limit_bytes of one message
    * @param tls null on a Unix socket; else clients must show a certificate
    */
-  constructor(methods: GrpcMethods, limit_bytes: number, tls: TlsOptions | null) {
+  constructor(methods: GrpcMethods, limit_bytes: number, tls: GrpcTls | null) {
     this.#methods = methods
     this.#limit_bytes = limit_bytes
     const accept = (socket: Socket): void => this.#accept(socket)
@@ -48,6 +60,11 @@ export class GrpcServer {
         resolve()
       })
     })
+  }
+
+  /** For connections from now on. */
+  useCertificates(files: SecureContextOptions): void {
+    if (this.#server instanceof TlsServer) this.#server.setSecureContext(files)
   }
 
   /** Takes no new calls; `done` when those that are open have ended. */
@@ -92,7 +109,10 @@ export class GrpcServer {
   }
 }
 
-function secureServer(options: TlsOptions, accept: (socket: Socket) => void): Server {
+function secureServer(
+  { accepts = () => true, ...options }: GrpcTls,
+  accept: (socket: Socket) => void,
+): Server {
   return createTlsServer(
     {
       ...options,
@@ -102,7 +122,8 @@ function secureServer(options: TlsOptions, accept: (socket: Socket) => void): Se
       handshakeTimeout: HANDSHAKE_LIMIT_MS,
     },
     (socket: TLSSocket) => {
-      if (socket.alpnProtocol === 'h2') accept(socket)
+      const isAccepted = accepts(socket.getPeerX509Certificate())
+      if (isAccepted && socket.alpnProtocol === 'h2') accept(socket)
       else socket.destroy()
     },
   )

@@ -47,5 +47,10 @@ export function tlsOf(settings: Settings): ServerTls | null {
   const { extProcTlsCertFile, extProcTlsKeyFile, extProcTlsCaFile } = settings
   if (extProcTlsCertFile === null || extProcTlsKeyFile === null || extProcTlsCaFile === null)
     return null
-  return { cert_file: extProcTlsCertFile, key_file: extProcTlsKeyFile, ca_file: extProcTlsCaFile }
+  return {
+    cert_file: extProcTlsCertFile,
+    key_file: extProcTlsKeyFile,
+    ca_file: extProcTlsCaFile,
+    client_sans: settings.extProcTlsClientSans,
+  }
 }

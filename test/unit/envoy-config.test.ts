@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { readSettings } from '../../core/settings.ts'
+import { type Environment, readSettings } from '../../core/settings.ts'
 import { type BootFacts, renderBootstrap } from '../../envoy/render-bootstrap.ts'
+
+/** Envoy's messages as they are parsed. */
+type Json = any
 
 const facts: BootFacts = {
   envoy_admin_socket: '/run/agw/envoy-admin.sock',
@@ -41,4 +44,24 @@ test('while the verdict secret is rotated, Envoy accepts the new one and the old
       }),
     )
   assert.equal(three.at(-1).name, 'no-verdict')
+})
+
+test('Envoy checks the names of the processors where they are set', () => {
+  const tlsOf = (env: Environment): Json => {
+    const files = { CERT: '/c.pem', KEY: '/k.pem', CA: '/ca.pem' }
+    const tls = Object.entries(files).map(([name, file]) => [`AGW_EXT_PROC_TLS_${name}_FILE`, file])
+    const read = readSettings({ ...Object.fromEntries(tls), ...env }, 'elsewhere')
+    assert.ok(read.ok, 'files are not looked for on this machine')
+    const addresses = { ext_proc_addresses: ['ext-proc.test:7443'] }
+    const config = parse(renderBootstrap(read.settings, { ...facts, ...addresses }))
+    const { common_tls_context } = config.static_resources.clusters[0].transport_socket.typed_config
+    return common_tls_context.validation_context
+  }
+  assert.deepEqual(tlsOf({}), { trusted_ca: { filename: '/ca.pem' } })
+  const names = 'ext-proc.test,10.0.0.1,spiffe://mesh.test/ext-proc'
+  assert.deepEqual(tlsOf({ AGW_EXT_PROC_TLS_SERVER_SANS: names }).match_typed_subject_alt_names, [
+    { san_type: 'DNS', matcher: { exact: 'ext-proc.test' } },
+    { san_type: 'IP_ADDRESS', matcher: { exact: '10.0.0.1' } },
+    { san_type: 'URI', matcher: { exact: 'spiffe://mesh.test/ext-proc' } },
+  ])
 })

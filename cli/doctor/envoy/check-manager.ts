@@ -1,0 +1,190 @@
+import { type CheckResult, failed, warning } from '../check-result.ts'
+import { at, type Message, messages, textAt, typeOf, within } from './message.ts'
+import { type Gateway, isOn } from './read-envoy-dump.ts'
+
+/** Filters that may stand between ours and the router: they change neither route nor headers. */
+const HARMLESS_BEHIND = new Set([
+  'Config',
+  'FilterConfig',
+  'Router',
+  'RBAC',
+  'HTTPFault',
+  'PluginConfig',
+  'Stats',
+])
+/** Filters that change headers, attach credentials or clear the route cache. */
+const HARMFUL_BEHIND = new Set([
+  'Lua',
+  'LuaPerRoute',
+  'ExtAuthz',
+  'JwtAuthentication',
+  'ExternalProcessor',
+  'HeaderMutation',
+  'Wasm',
+  'CredentialInjector',
+  'OAuth2',
+  'BasicAuth',
+  'Rewrite',
+  'GrpcJsonTranscoder',
+  'Transform',
+  'SetMetadata',
+])
+/** Filters that read the caller's `Authorization`, in which agents send the key of the gateway. */
+const READ_AUTHORIZATION = new Set([
+  'ExtAuthz',
+  'JwtAuthentication',
+  'OAuth2',
+  'BasicAuth',
+  'ApiKeyAuth',
+])
+
+/** The other filters of the connection manager. */
+export function checkFilterOrder(gateway: Gateway): CheckResult[] {
+  const { filters, index, listener } = gateway
+  const check = `envoy ${listener}: filters`
+  const isOnHere = (filter: Message): boolean =>
+    gateway.routes.length === 0
+      ? filter['disabled'] !== true
+      : gateway.routes.some(({ route, host }) => isOn(filter, [route, host]))
+  const found: CheckResult[] = []
+  for (const [i, filter] of filters.entries()) {
+    if (i === index || !isOnHere(filter)) continue
+    const name = textAt(filter, 'name')
+    const kind = kindOf(filter)
+    if (i > index && HARMFUL_BEHIND.has(kind))
+      found.push(
+        failed(
+          check,
+          `${name} stands behind the filter of the gateway: it sees the credential, and if it clears the route cache every allowed call is refused`,
+          'Move it in front of the filter of the gateway, or switch it off on the routes of the gateway.',
+        ),
+      )
+    else if (i > index && !HARMLESS_BEHIND.has(kind))
+      found.push(
+        warning(
+          check,
+          `${name} stands behind the filter of the gateway and sees the credential`,
+          'Move it in front of the filter of the gateway.',
+        ),
+      )
+    else if (i < index && READ_AUTHORIZATION.has(kind))
+      found.push(
+        warning(
+          check,
+          `${name} also checks the calls of agents, whose Authorization is a key of the gateway`,
+          'Switch it off on the routes of the gateway.',
+        ),
+      )
+  }
+  return found
+}
+
+function kindOf(filter: Message): string {
+  const kind = typeOf(filter['typed_config'])
+  return kind === 'ExtensionWithMatcher'
+    ? typeOf(at(filter, 'typed_config', 'extension_config', 'typed_config'))
+    : kind
+}
+
+/** Headers with which a call is marked as allowed, and where it goes. */
+const ONLY_OURS = ['x-agw-pass', 'x-agw-up', 'x-agw-host', 'x-agw-retry']
+
+/** Options of the connection manager. */
+export function checkManager(gateway: Gateway): CheckResult[] {
+  const { listener, manager } = gateway
+  const check = `envoy ${listener}: connection manager`
+  const found: CheckResult[] = []
+  const warn = (says: string, advice: string): void => void found.push(warning(check, says, advice))
+  const removed = removedFromCallers(gateway)
+  const kept = ONLY_OURS.filter((name) => !removed.has(name))
+  if (kept.length > 0)
+    found.push(
+      failed(
+        check,
+        `callers can send ${kept.join(', ')}, which only the gateway may set`,
+        'Remove them with early_header_mutation_extensions, or with a header_mutation filter in front of that of the gateway.',
+      ),
+    )
+  if (manager['normalize_path'] === true)
+    warn(
+      'normalize_path resolves dots before the decision; targets with dots are decided as they are then',
+      'Set normalize_path: false on a listener of the gateway alone.',
+    )
+  if (manager['merge_slashes'] === true)
+    warn(
+      'merge_slashes changes paths of targets with empty segments',
+      'Set merge_slashes: false on a listener of the gateway alone.',
+    )
+  if (/UNESCAPE|REJECT/.test(textAt(manager, 'path_with_escaped_slashes_action')))
+    warn(
+      'encoded slashes are changed or refused before the decision',
+      'Set path_with_escaped_slashes_action: KEEP_UNCHANGED on a listener of the gateway alone.',
+    )
+  if (at(manager, 'local_reply_config', 'body_format') !== undefined)
+    warn(
+      'local_reply_config.body_format replaces the error bodies of the gateway',
+      "Add a mapper without a format for response.code_details.startsWith('agw_').",
+    )
+  const sets = setByUs(gateway)
+  if (manager['preserve_external_request_id'] === true && !sets.has('x-request-id'))
+    warn(
+      'callers choose the request id that the activity log shows',
+      'Set preserve_external_request_id: false.',
+    )
+  if (manager['use_remote_address'] !== true && !sets.has('x-envoy-external-address'))
+    warn(
+      'the address of a caller is what the caller says',
+      'Set use_remote_address: true, and xff_num_trusted_hops for proxies in front.',
+    )
+  return [...found, ...checkUpgrades(gateway, check)]
+}
+
+function checkUpgrades({ manager, routes }: Gateway, check: string): CheckResult[] {
+  const allowed = messages(manager['upgrade_configs']).filter(({ enabled }) => enabled !== false)
+  const open = allowed.filter(({ upgrade_type }) =>
+    routes.some(
+      ({ route }) =>
+        !messages(at(route, 'route', 'upgrade_configs')).some(
+          (own) =>
+            String(own['upgrade_type']).toLowerCase() === String(upgrade_type).toLowerCase() &&
+            own['enabled'] === false,
+        ),
+    ),
+  )
+  return open.map(({ upgrade_type }) =>
+    warning(
+      check,
+      `upgrades to ${String(upgrade_type)} are allowed; processors refuse them, but one with a body waits for a timeout`,
+      `Set upgrade_configs: [{ upgrade_type: ${String(upgrade_type)}, enabled: false }] on the routes of the gateway.`,
+    ),
+  )
+}
+
+/** Header mutations that are made before our filter. */
+function* mutations({ manager, filters, index, routes }: Gateway): Generator<Message> {
+  for (const one of within(manager['early_header_mutation_extensions'])) yield one
+  for (const filter of filters.slice(0, index)) {
+    if (kindOf(filter) !== 'HeaderMutation') continue
+    const name = textAt(filter, 'name')
+    const perRoute = routes.map(
+      ({ route, host }) =>
+        at(route, 'typed_per_filter_config', name) ?? at(host, 'typed_per_filter_config', name),
+    )
+    // What is not done on every route can be avoided.
+    if (perRoute.length > 0 && perRoute.every((one) => one !== undefined))
+      yield* within(perRoute[0])
+    else if (filter['disabled'] !== true) yield* within(filter['typed_config'])
+  }
+}
+
+function removedFromCallers(gateway: Gateway): ReadonlySet<string> {
+  return new Set(
+    [...mutations(gateway)].flatMap((one) => textAt(one, 'remove').toLowerCase() || []),
+  )
+}
+
+function setByUs(gateway: Gateway): ReadonlySet<string> {
+  return new Set(
+    [...mutations(gateway)].flatMap((one) => textAt(one, 'append', 'header', 'key') || []),
+  )
+}

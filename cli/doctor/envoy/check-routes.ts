@@ -1,0 +1,106 @@
+import { type CheckResult, failed, warning } from '../check-result.ts'
+import { at, type Message, messages, textAt } from './message.ts'
+import {
+  type EnvoyDump,
+  type Gateway,
+  type GatewayRoute,
+  VERDICT_HEADER,
+} from './read-envoy-dump.ts'
+
+/** A shorter one can be guessed. */
+const SECRET_MIN_LENGTH = 16
+
+/** The routes that the filter is on for. */
+export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
+  const { routes, listener } = gateway
+  const check = `envoy ${listener}: routes`
+  const passes = routes.filter(({ needs_verdict }) => needs_verdict)
+  if (passes.length === 0)
+    return [
+      failed(
+        check,
+        `no route needs a verdict (the header ${VERDICT_HEADER} with its secret)`,
+        'Use the routes that agw envoy-config prints.',
+      ),
+    ]
+  const found: CheckResult[] = []
+  const others = routes.filter(
+    ({ needs_verdict, name }) => !needs_verdict && name !== 'admin' && name !== 'agw-admin',
+  )
+  const open = others.filter(({ route }) => forwards(route, dump))
+  for (const { name } of open)
+    found.push(
+      failed(
+        check,
+        `the route ${name || '(without a name)'} forwards calls that have no verdict, for example when a processor ends early`,
+        `Let it match the header ${VERDICT_HEADER}, or switch the filter of the gateway off there.`,
+      ),
+    )
+  if (!others.some(({ route }) => textAt(route, 'match', 'prefix').startsWith('/')))
+    found.push(
+      failed(
+        check,
+        'no route is left for a call without a verdict',
+        'Add the route no-verdict that agw envoy-config prints, behind the others.',
+      ),
+    )
+  return [...found, ...passes.flatMap((pass) => checkPass(check, pass, dump))]
+}
+
+function checkPass(
+  check: string,
+  { name, route, host }: GatewayRoute,
+  dump: EnvoyDump,
+): CheckResult[] {
+  const found: CheckResult[] = []
+  const cluster = dump.clusters.get(textAt(route, 'route', 'cluster'))
+  if (textAt(route, 'route', 'host_rewrite_header').toLowerCase() !== 'x-agw-host')
+    found.push(
+      failed(
+        check,
+        `the route ${name} sends calls, with their credential, to the host that the caller names`,
+        'Set host_rewrite_header: x-agw-host.',
+      ),
+    )
+  if (cluster === undefined)
+    found.push(failed(check, `the route ${name} names a cluster that does not exist`, 'Add it.'))
+  const isRetry = messages(at(route, 'match', 'headers')).some(
+    (header) => textAt(header, 'string_match', 'exact') !== '' && header['name'] === 'x-agw-retry',
+  )
+  const policy = at(route, 'route', 'retry_policy') ?? host['retry_policy']
+  const retries = policy === undefined ? 0 : Number(at(policy, 'num_retries') ?? 1)
+  if (!isRetry && retries > 0 && textAt(policy, 'retry_on') !== '')
+    found.push(
+      warning(
+        check,
+        `the route ${name} repeats calls that may have been carried out`,
+        'Set retry_policy: { num_retries: 0 } on it.',
+      ),
+    )
+  const secrets = messages(at(route, 'match', 'headers'))
+    .filter((header) => header['name'] === VERDICT_HEADER)
+    .map((header) => textAt(header, 'string_match', 'exact'))
+  if (secrets.some((secret) => secret.length < SECRET_MIN_LENGTH))
+    found.push(
+      warning(
+        check,
+        `the verdict secret of the route ${name} has fewer than ${SECRET_MIN_LENGTH} characters`,
+        'Set AGW_VERDICT_SECRET to the output of openssl rand -hex 32, here and for ext-proc.',
+      ),
+    )
+  return found
+}
+
+/** A cluster without endpoints forwards nothing. */
+function forwards(route: Message, { clusters }: EnvoyDump): boolean {
+  const action = at(route, 'route')
+  if (action === undefined) return false
+  const name = textAt(action, 'cluster')
+  const cluster = clusters.get(name)
+  if (name !== '' && cluster === undefined) return false
+  const isStatic = textAt(cluster, 'type') === 'STATIC' || textAt(cluster, 'type') === ''
+  const hasEndpoints =
+    at(cluster, 'cluster_type') !== undefined ||
+    messages(at(cluster, 'load_assignment', 'endpoints')).length > 0
+  return !isStatic || hasEndpoints
+}

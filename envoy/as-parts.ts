@@ -1,0 +1,248 @@
+import type { Document } from 'yaml'
+import { asListener } from './as-listener.ts'
+
+/** A message of Envoy; only the members that are used here have a type. */
+interface Message {
+  readonly [member: string]: unknown
+}
+
+interface Filter extends Message {
+  readonly name: string
+  readonly typed_config: Message
+}
+
+interface Route extends Message {
+  readonly name: string
+  readonly match: Message
+  readonly route: Message
+  readonly response_headers_to_add?: readonly Message[]
+  readonly typed_per_filter_config?: Message
+}
+
+interface Host extends Message {
+  readonly request_body_buffer_limit: number
+  readonly response_headers_to_add: readonly Message[]
+  readonly routes: readonly Route[]
+}
+
+interface Cluster extends Message {
+  readonly name: string
+}
+
+interface AccessLog extends Message {
+  readonly filter: { readonly and_filter: { readonly filters: readonly Message[] } }
+}
+
+interface Manager extends Message {
+  readonly http_filters: readonly Filter[]
+  readonly access_log: readonly AccessLog[]
+  readonly route_config: { readonly virtual_hosts: readonly [Host] }
+}
+
+interface Bootstrap extends Message {
+  readonly static_resources: {
+    readonly listeners: readonly [
+      {
+        readonly filter_chains: readonly [
+          { readonly filters: readonly [{ readonly typed_config: Manager }] },
+        ]
+      },
+    ]
+    readonly clusters: readonly Cluster[]
+  }
+}
+
+interface UpstreamOptions {
+  auto_config?: Message
+  explicit_http_config?: Message
+}
+
+/** Where the parts go. */
+export type PartsPlace =
+  /** A virtual host of our own on a listener of theirs. */
+  | { readonly kind: 'virtual-host'; readonly hostnames: readonly string[] }
+  /** Routes in a virtual host of theirs. */
+  | { readonly kind: 'filter' }
+
+const TYPE = 'type.googleapis.com/envoy.extensions.filters.http'
+
+/** The filters by the names that routes switch them on with, in the order in which they must stand before the router. */
+const FILTERS = {
+  headers: 'agw.request_headers',
+  requestId: 'agw.request_id',
+  extProc: 'agw.ext_proc',
+  baseUrl: 'agw.base_url',
+  forward: 'agw.dynamic_forward_proxy',
+} as const
+
+/** Headers that only the gateway may set; see early_header_mutation_extensions in envoy/bootstrap.yaml. */
+const NOT_FROM_CALLERS = ['pass', 'up', 'retry', 'host', 'base-url', 'reason', 'request-id'].map(
+  (name) => `x-agw-${name}`,
+)
+
+/**
+ * The parts for a listener that somebody else configured. Every filter is off by default and switched on by our routes, and no
+ * option of the connection manager is set, so that the other routes stay as they are.
+ */
+export function asParts(document: Document, place: PartsPlace): Message {
+  asListener(document)
+  // Anchors are resolved, so that each part can be copied by itself.
+  const config = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: -1 }))) as Bootstrap
+  const { listeners, clusters } = config.static_resources
+  const manager = listeners[0].filter_chains[0].filters[0].typed_config
+  const [host] = manager.route_config.virtual_hosts
+  for (const cluster of clusters) if (cluster.name === 'agw_upstream_https') useHttp1(cluster)
+  const routes = host.routes.filter(({ name }) => name !== 'admin').map(ownRoute)
+  return {
+    bootstrap: {
+      layered_runtime: config['layered_runtime'],
+      grpc_async_client_manager_config: config['grpc_async_client_manager_config'],
+      static_resources: {
+        clusters: clusters.filter(({ name }) => name !== 'agw_admin'),
+      },
+    },
+    http_filters: filtersOf(manager.http_filters),
+    access_log: manager.access_log.map(onlyOurs),
+    ...(place.kind === 'virtual-host'
+      ? {
+          virtual_host: {
+            name: 'agent_access_gateway',
+            domains: place.hostnames,
+            request_body_buffer_limit: host.request_body_buffer_limit,
+            response_headers_to_add: host.response_headers_to_add,
+            typed_per_filter_config: switchedOn(),
+            routes: routes.map(withoutUpgrades),
+          },
+        }
+      : {
+          routes: routes
+            .flatMap((route) => (route.match['headers'] === undefined ? entrances(route) : [route]))
+            .map((route) => inTheirHost(route, host)),
+        }),
+  }
+}
+
+function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): readonly Message[] {
+  const filters: readonly (readonly [string, Omit<Filter, 'name'> | undefined])[] = [
+    [
+      FILTERS.headers,
+      { typed_config: { '@type': `${TYPE}.header_mutation.v3.HeaderMutation`, mutations: {} } },
+    ],
+    [FILTERS.requestId, requestId],
+    [FILTERS.extProc, extProc],
+    [FILTERS.baseUrl, baseUrl],
+    [FILTERS.forward, forward],
+  ]
+  return filters.map(([name, filter]) => ({
+    name,
+    disabled: true,
+    typed_config: filter?.['typed_config'],
+  }))
+}
+
+/** What switches the filters on. That of the forward proxy is in the routes that forward. */
+const switchedOn = (): Message => ({
+  [FILTERS.headers]: {
+    '@type': `${TYPE}.header_mutation.v3.HeaderMutationPerRoute`,
+    mutations: {
+      request_mutations: [
+        ...NOT_FROM_CALLERS.map((name) => ({ remove: name })),
+        // The connection manager of somebody else may take both from the caller.
+        ...[
+          ['x-request-id', '%UNIQUE_ID%'],
+          ['x-envoy-external-address', '%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%'],
+        ].map(([key, value]) => ({
+          append: { header: { key, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },
+        })),
+      ],
+    },
+  },
+  [FILTERS.requestId]: switchOn(),
+  [FILTERS.extProc]: {
+    '@type': `${TYPE}.ext_proc.v3.ExtProcPerRoute`,
+    overrides: {},
+  },
+  [FILTERS.baseUrl]: switchOn(),
+})
+
+const switchOn = (): Message => ({
+  '@type': 'type.googleapis.com/envoy.config.route.v3.FilterConfig',
+  config: {},
+})
+
+/**
+ * With HTTP/2 the request would carry the scheme of the listener, since only the connection manager can make it that of the
+ * upstream. HTTP/1.1 sends none.
+ */
+function useHttp1({ name, typed_extension_protocol_options: all }: Cluster): void {
+  const [options] = Object.values(all as Record<string, UpstreamOptions>)
+  if (options === undefined) throw new Error(`the cluster ${name} has no options`)
+  delete options.auto_config
+  options.explicit_http_config = { http_protocol_options: { enable_trailers: true } }
+}
+
+const ROUTE_PREFIX = 'agw-'
+
+function ownRoute(route: Route): Route {
+  const { typed_per_filter_config: filters, ...rest } = route
+  const perRoute = filters?.['envoy.filters.http.dynamic_forward_proxy']
+  return {
+    ...rest,
+    name: `${ROUTE_PREFIX}${route.name}`,
+    ...(perRoute === undefined ? {} : { typed_per_filter_config: { [FILTERS.forward]: perRoute } }),
+  }
+}
+
+/** The processor refuses upgrades; without this, Envoy would hold them until a timeout where theirs allows them. */
+const withoutUpgrades = (route: Route): Route => ({
+  ...route,
+  route: {
+    ...route.route,
+    upgrade_configs: [{ upgrade_type: 'websocket', enabled: false }],
+  },
+})
+
+/** Paths that begin with a target URL, with one slash or two after the colon. */
+const entrances = (route: Route): readonly Route[] =>
+  ['https', 'http'].map((scheme) => ({
+    ...route,
+    name: `${route.name}-${scheme}`,
+    match: { prefix: `/${scheme}:/`, case_sensitive: false },
+  }))
+
+/** A retry policy of their virtual host would apply to a route that has none. */
+function inTheirHost(given: Route, host: Host): Route {
+  const route = withoutUpgrades(given)
+  return {
+    ...route,
+    request_body_buffer_limit: host.request_body_buffer_limit,
+    response_headers_to_add: [
+      ...host.response_headers_to_add,
+      ...(route.response_headers_to_add ?? []),
+    ],
+    typed_per_filter_config: { ...switchedOn(), ...route.typed_per_filter_config },
+    route: { retry_policy: { num_retries: 0 }, ...route.route },
+  }
+}
+
+/** Their other routes are not ours to report. */
+const onlyOurs = (log: AccessLog): AccessLog => ({
+  ...log,
+  filter: {
+    and_filter: {
+      filters: [
+        {
+          extension_filter: {
+            name: 'envoy.access_loggers.extension_filters.cel',
+            typed_config: {
+              '@type':
+                'type.googleapis.com/envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
+              expression: `xds.route_name.startsWith('${ROUTE_PREFIX}')`,
+            },
+          },
+        },
+        ...log.filter.and_filter.filters,
+      ],
+    },
+  },
+})

@@ -1,0 +1,59 @@
+import { stringify } from 'yaml'
+import type { Settings } from '../core/settings.ts'
+import { asListener } from './as-listener.ts'
+import { asParts } from './as-parts.ts'
+import { mergeListener } from './merge-listener.ts'
+import { type BootFacts, fillBootstrap, renderBootstrap } from './render-bootstrap.ts'
+
+/** For whose Envoy a configuration is, and how much of it there is. */
+export const CONFIG_MODES = ['standalone', 'listener', 'virtual-host', 'filter'] as const
+export type ConfigMode = (typeof CONFIG_MODES)[number]
+
+export interface ConfigPlace {
+  readonly mode: ConfigMode
+  /** Of the virtual host. */
+  readonly hostnames: readonly string[]
+  /** The bootstrap that the listener is added to; null prints the listener alone. */
+  readonly bootstrap: string | null
+}
+
+/** What `agw envoy-config` prints. */
+export function renderConfig(
+  { mode, hostnames, bootstrap }: ConfigPlace,
+  settings: Settings,
+  facts: BootFacts,
+): string {
+  const document = fillBootstrap(settings, facts)
+  const text = (value: object): string =>
+    stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+  switch (mode) {
+    case 'standalone':
+      return renderBootstrap(settings, facts)
+    case 'listener':
+      asListener(document)
+      if (bootstrap !== null) return mergeListener(bootstrap, document)
+      document.commentBefore = LISTENER
+      return document.toString({ lineWidth: 0 })
+    case 'virtual-host':
+      return `${VIRTUAL_HOST}${text(asParts(document, { kind: mode, hostnames }))}`
+    case 'filter':
+      return `${FILTER}${text(asParts(document, { kind: mode }))}`
+  }
+}
+
+const LISTENER = ` A listener for the Agent Access Gateway, to be added to the bootstrap of an Envoy; --merge FILE does it.
+ See docs/guides/existing-envoy.md.`
+
+const ORDER = `# http_filters: into the connection manager of your listener, in this order and directly before the router. No filter between
+# them and the router may change headers or clear the route cache. All are off by default.
+# access_log: add to the access logs of that connection manager.
+# bootstrap: merge into your bootstrap.
+`
+
+const VIRTUAL_HOST = `# Parts of the Agent Access Gateway for a virtual host on a listener of yours. See docs/guides/existing-envoy.md.
+# virtual_host: add to the route configuration. The filters are on here only.
+${ORDER}`
+
+const FILTER = `# Parts of the Agent Access Gateway for a virtual host of yours. See docs/guides/existing-envoy.md.
+# routes: insert before all other routes of the virtual host, in this order. The filters are on in these routes only.
+${ORDER}`

@@ -1,0 +1,528 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { parse, stringify } from 'yaml'
+import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
+import type { CheckResult } from '../../cli/doctor/check-result.ts'
+import { freePort } from '../kit/free-port.ts'
+import { type KitEnvoy, startEnvoy } from '../kit/start-envoy.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
+
+// Configurations that are broken on purpose, each a listener of one real Envoy. What the doctor says is about its /config_dump.
+
+type Json = any
+
+/** One listener, and what it may change. */
+class Broken {
+  listener: Json
+  readonly clusters: Json[] = []
+  readonly #all: readonly Json[]
+  readonly #suffix: string
+
+  constructor(config: Json, i: number, port: number) {
+    this.listener = structuredClone(config.static_resources.listeners[0])
+    this.listener.name = nameOf(i)
+    this.listener.address.socket_address.port_value = port
+    this.#all = config.static_resources.clusters
+    this.#suffix = `_${i}`
+  }
+
+  get manager(): Json {
+    return this.listener.filter_chains[0].filters[0].typed_config
+  }
+  filter(type: string): Json {
+    return this.manager.http_filters.find(({ name }: Json) => name === `envoy.filters.http.${type}`)
+  }
+  get extProc(): Json {
+    return this.filter('ext_proc').typed_config.extension_config.typed_config
+  }
+  get host(): Json {
+    return this.manager.route_config.virtual_hosts[0]
+  }
+  route(name: string): Json {
+    return this.host.routes.find((route: Json) => route.name === name)
+  }
+  /** A cluster of this listener's own. */
+  cluster(name: string): Json {
+    const own = structuredClone(this.#all.find((cluster) => cluster.name === name))
+    own.name = `${name}${this.#suffix}`
+    if (own.load_assignment !== undefined) own.load_assignment.cluster_name = own.name
+    this.clusters.push(own)
+    this.listener = JSON.parse(
+      JSON.stringify(this.listener).replaceAll(
+        new RegExp(`"(cluster|cluster_name)":"${name}"`, 'g'),
+        `"$1":"${own.name}"`,
+      ),
+    )
+    return own
+  }
+  /** Filters directly before the router. */
+  behind(...filters: Json[]): void {
+    this.manager.http_filters.splice(-1, 0, ...filters)
+  }
+  /** Another DNS cache for the forward proxy of this listener. */
+  dnsCache(change: (cache: Json) => void): void {
+    const caches = [this.filter('dynamic_forward_proxy').typed_config.dns_cache_config]
+    for (const name of ['upstream_https', 'upstream_http'])
+      caches.push(this.cluster(name).cluster_type.typed_config.dns_cache_config)
+    caches[0] = this.filter('dynamic_forward_proxy').typed_config.dns_cache_config
+    for (const cache of caches) {
+      cache.name = `cache${this.#suffix}`
+      change(cache)
+    }
+  }
+}
+
+const nameOf = (i: number): string => `broken_${i}`
+const filter = (type: string, message: string, more: object = {}): Json => ({
+  name: `company.${type}`,
+  typed_config: {
+    '@type': `type.googleapis.com/envoy.extensions.filters.http.${type}.v3.${message}`,
+    ...more,
+  },
+})
+const onTcp = (cluster: Json): void => {
+  const address = { socket_address: { address: '127.0.0.1', port_value: 1 } }
+  cluster.load_assignment.endpoints = [{ lb_endpoints: [{ endpoint: { address } }] }]
+}
+const printing = (inline_string: string): Json => ({
+  name: 'envoy.access_loggers.file',
+  typed_config: {
+    '@type': 'type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog',
+    path: '/dev/null',
+    log_format: { text_format_source: { inline_string } },
+  },
+})
+
+type Row = readonly [name: string, change: (of: Broken) => void, says: RegExp, advises: RegExp]
+
+const ROWS: readonly Row[] = [
+  [
+    'failure_mode_allow',
+    (of) => {
+      of.extProc.failure_mode_allow = true
+    },
+    /without a decision/,
+    /failure_mode_allow: false/,
+  ],
+  [
+    'no mutation_rules',
+    (of) => {
+      delete of.extProc.mutation_rules
+    },
+    /change that Envoy does not apply/,
+    /disallow_is_error: true/,
+  ],
+  [
+    'no allow_mode_override',
+    (of) => {
+      of.extProc.allow_mode_override = false
+    },
+    /cannot ask for bodies/,
+    /allow_mode_override: true/,
+  ],
+  [
+    'trailers skipped without override',
+    (of) => {
+      of.extProc.allow_mode_override = false
+      of.extProc.processing_mode.response_trailer_mode = 'SKIP'
+    },
+    /kill cannot cut/,
+    /response_trailer_mode: SEND/,
+  ],
+  [
+    'request trailers skipped',
+    (of) => {
+      of.extProc.processing_mode.request_trailer_mode = 'SKIP'
+    },
+    /trailers are forwarded without/,
+    /request_trailer_mode: SEND/,
+  ],
+  [
+    'default message timeout',
+    (of) => {
+      delete of.extProc.message_timeout
+    },
+    /message_timeout/,
+    /20s/,
+  ],
+  [
+    'no metadata',
+    (of) => {
+      delete of.extProc.metadata_options
+    },
+    /lack what processors note/,
+    /receiving_namespaces/,
+  ],
+  [
+    'no retries of a processor',
+    (of) => {
+      delete of.extProc.grpc_service.retry_policy
+    },
+    /while a processor is restarted/,
+    /num_retries: 4/,
+  ],
+  [
+    'a Lua filter behind ours',
+    (of) =>
+      of.behind(
+        filter('lua', 'Lua', {
+          default_source_code: {
+            inline_string: 'function envoy_on_request(h) h:clearRouteCache() end',
+          },
+        }),
+      ),
+    /company\.lua stands behind .*clears the route cache/,
+    /in front of/,
+  ],
+  [
+    'a header mutation behind ours',
+    (of) => of.behind(filter('header_mutation', 'HeaderMutation')),
+    /company\.header_mutation stands behind/,
+    /in front of/,
+  ],
+  [
+    'a filter of its own behind ours',
+    (of) => of.behind(filter('buffer', 'Buffer', { max_request_bytes: 1000 })),
+    /company\.buffer stands behind/,
+    /in front of/,
+  ],
+  [
+    'basic auth before ours',
+    (of) =>
+      of.manager.http_filters.unshift(
+        filter('basic_auth', 'BasicAuth', {
+          users: { inline_string: 'a:{SHA}2kuSN7rMzfGcB2DKt67EqDWQELA=' },
+        }),
+      ),
+    /company\.basic_auth also checks/,
+    /off on the routes/,
+  ],
+  [
+    'an access log that prints the credential',
+    (of) => of.manager.access_log.push(printing('%REQ(authorization)% %REQ(:PATH)%\n')),
+    /prints the request header authorization/,
+    /Remove it/,
+  ],
+  [
+    'an access log that prints an API key',
+    (of) => of.manager.access_log.push(printing('%REQ(X-API-KEY?COOKIE)%\n')),
+    /prints the request header x-api-key/,
+    /Remove it/,
+  ],
+  [
+    'no access log of ours',
+    (of) => {
+      of.manager.access_log = []
+    },
+    /none is sent/,
+    /access_log part/,
+  ],
+  [
+    'paths normalized',
+    (of) => {
+      of.manager.normalize_path = true
+    },
+    /normalize_path resolves dots/,
+    /normalize_path: false/,
+  ],
+  [
+    'slashes merged',
+    (of) => {
+      of.manager.merge_slashes = true
+    },
+    /merge_slashes changes/,
+    /merge_slashes: false/,
+  ],
+  [
+    'escaped slashes',
+    (of) => {
+      of.manager.path_with_escaped_slashes_action = 'UNESCAPE_AND_FORWARD'
+    },
+    /encoded slashes/,
+    /KEEP_UNCHANGED/,
+  ],
+  [
+    'headers of callers kept',
+    (of) => {
+      delete of.manager.early_header_mutation_extensions
+    },
+    /can send x-agw-pass, x-agw-up, x-agw-host/,
+    /early_header_mutation/,
+  ],
+  [
+    'one header of callers kept',
+    (of) => of.manager.early_header_mutation_extensions[0].typed_config.mutations.splice(1, 1),
+    /can send x-agw-up,/,
+    /early_header_mutation/,
+  ],
+  [
+    'request ids of callers',
+    (of) => {
+      of.manager.preserve_external_request_id = true
+    },
+    /choose the request id/,
+    /preserve_external_request_id: false/,
+  ],
+  [
+    'addresses of callers',
+    (of) => {
+      of.manager.use_remote_address = false
+    },
+    /what the caller says/,
+    /use_remote_address: true/,
+  ],
+  [
+    'error bodies rewritten',
+    (of) => {
+      of.manager.local_reply_config.body_format = {
+        text_format_source: { inline_string: 'refused' },
+      }
+    },
+    /replaces the error bodies/,
+    /mapper without a format/,
+  ],
+  [
+    'upgrades',
+    (of) => {
+      of.manager.upgrade_configs = [{ upgrade_type: 'websocket' }]
+    },
+    /upgrades to websocket/,
+    /enabled: false/,
+  ],
+  [
+    'no verdict needed anywhere',
+    (of) => {
+      for (const { match } of of.host.routes) match.headers?.shift()
+    },
+    /no route needs a verdict/,
+    /agw envoy-config/,
+  ],
+  [
+    'a route without a verdict',
+    (of) => {
+      of.route('pass-http').match.headers.shift()
+    },
+    /route pass-http forwards calls that have no verdict/,
+    /x-agw-pass/,
+  ],
+  [
+    'no route for calls without a verdict',
+    (of) => of.host.routes.pop(),
+    /no route is left/,
+    /no-verdict/,
+  ],
+  [
+    'the host of the caller',
+    (of) => {
+      delete of.route('pass-https').route.host_rewrite_header
+    },
+    /pass-https sends calls, with their credential, to the host that the caller names/,
+    /x-agw-host/,
+  ],
+  [
+    'retries of calls',
+    (of) => {
+      of.host.retry_policy = { retry_on: '5xx' }
+    },
+    /repeats calls/,
+    /num_retries: 0/,
+  ],
+  [
+    'a short secret',
+    (of) => {
+      of.route('pass-http').match.headers[0].string_match.exact = 'short'
+    },
+    /fewer than 16/,
+    /openssl rand/,
+  ],
+  [
+    'processors over TCP without TLS',
+    (of) => onTcp(of.cluster('ext_proc')),
+    /without TLS/,
+    /transport_socket/,
+  ],
+  [
+    'a certificate that is not checked',
+    (of) => {
+      const cluster = of.cluster('ext_proc')
+      onTcp(cluster)
+      cluster.transport_socket = {
+        name: 'tls',
+        typed_config: {
+          '@type':
+            'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+        },
+      }
+    },
+    /certificate is not checked/,
+    /trusted_ca/,
+  ],
+  [
+    'no health check',
+    (of) => {
+      delete of.cluster('ext_proc').health_checks
+    },
+    /no active health check/,
+    /grpc_health_check/,
+  ],
+  [
+    'panic threshold',
+    (of) => {
+      delete of.cluster('ext_proc').common_lb_config
+    },
+    /also uses the others/,
+    /healthy_panic_threshold/,
+  ],
+  [
+    'default limits',
+    (of) => {
+      delete of.cluster('ext_proc').circuit_breakers
+    },
+    /at most 1,024 calls/,
+    /max_requests: 1000000/,
+  ],
+  [
+    'no keepalive',
+    (of) => {
+      delete Object.values<Json>(of.cluster('ext_proc').typed_extension_protocol_options)[0]
+        .explicit_http_config.http2_protocol_options.connection_keepalive
+    },
+    /hangs is not noticed/,
+    /connection_keepalive/,
+  ],
+  [
+    'no address filter',
+    (of) =>
+      of.dnsCache((cache) => {
+        delete cache.resolved_address_filter
+      }),
+    /internal addresses are called/,
+    /resolved_address_filter/,
+  ],
+  [
+    'an address filter with a hole',
+    (of) =>
+      of.dnsCache((cache) => {
+        cache.resolved_address_filter.ranges = [{ address_prefix: '127.0.0.0', prefix_len: 8 }]
+      }),
+    /lets 169\.254\.169\.254, ::1/,
+    /ranges/,
+  ],
+  [
+    'certificates of APIs not checked',
+    (of) => {
+      of.cluster('upstream_https').transport_socket.typed_config.common_tls_context = {}
+    },
+    /certificates of APIs are not checked/,
+    /trusted_ca/,
+  ],
+  [
+    'headers of ours sent to APIs',
+    (of) => {
+      const [options] = Object.values<Json>(
+        of.cluster('upstream_http').typed_extension_protocol_options,
+      )
+      options.http_filters.shift()
+    },
+    /APIs receive headers of the gateway/,
+    /http_filters/,
+  ],
+]
+
+let envoy: KitEnvoy
+let found: CheckResult[]
+
+before(async () => {
+  const ports = await Promise.all(ROWS.map(() => freePort()))
+  envoy = await startEnvoy({}, { ext_proc_addresses: ['unix:/nowhere/ext-proc.sock'] }, (yaml) => {
+    const config = JSON.parse(JSON.stringify(parse(yaml, { merge: true, maxAliasCount: -1 })))
+    for (const [i, [, change]] of ROWS.entries()) {
+      const broken = new Broken(config, i, ports[i] ?? 0)
+      change(broken)
+      config.static_resources.listeners.push(broken.listener)
+      config.static_resources.clusters.push(...broken.clusters)
+    }
+    return JSON.stringify(config)
+  })
+  found = await diagnose(envoy)
+})
+
+after(() => envoy.stop())
+
+const diagnose = async (of: KitEnvoy): Promise<CheckResult[]> =>
+  checkEnvoyConfig(
+    JSON.parse(await of.admin('/config_dump')),
+    await of.admin('/stats?filter=update_rejected'),
+  )
+
+test('what the product renders is found to be complete', () => {
+  assert.deepEqual(
+    found.filter(({ check }) => !check.includes('broken_')),
+    [],
+  )
+})
+
+for (const [i, [name, , says, advises]] of ROWS.entries())
+  test(`found: ${name}`, () => {
+    const own = found.filter(({ check }) => check.startsWith(`envoy ${nameOf(i)}:`))
+    const named = own.filter((one) => says.test(one.says) && advises.test(one.advice ?? ''))
+    assert.ok(named.length > 0, JSON.stringify(own, null, 1))
+    for (const one of own) assert.ok(!one.says.includes(envoy.verdict_secret))
+  })
+
+test('found: the fields of the bootstrap that are missing, an admin port, and an update that was refused', async () => {
+  const folder = tempFolder('lds')
+  const listeners = join(folder, 'lds.yaml')
+  writeFileSync(
+    listeners,
+    stringify({
+      resources: [
+        {
+          '@type': 'type.googleapis.com/envoy.config.listener.v3.Listener',
+          name: 'of-the-company',
+        },
+      ],
+    }),
+  )
+  const start = (change: (config: Json) => void): Promise<KitEnvoy> =>
+    startEnvoy({}, { ext_proc_addresses: ['unix:/nowhere/ext-proc.sock'] }, (yaml) => {
+      const config = parse(yaml, { merge: true, maxAliasCount: -1 })
+      change(config)
+      return JSON.stringify(config)
+    })
+  const without = await start((config) => {
+    delete config.grpc_async_client_manager_config
+    config.node = { id: 'a', cluster: 'b' }
+    config.dynamic_resources = { lds_config: { path_config_source: { path: listeners } } }
+  })
+  const texts = (await diagnose(without)).map(({ says }) => says).join('\n')
+  assert.match(texts, /Envoy crashes when a stream ends after a minute/)
+  assert.match(
+    texts,
+    /has refused 1 updates of its configuration \(listener_manager\.lds\.update_rejected\)/,
+  )
+  await without.stop()
+  const dump = JSON.parse(await envoy.admin('/config_dump'))
+  const { bootstrap } = dump.configs[0]
+  delete bootstrap.layered_runtime
+  bootstrap.admin.address = { socket_address: { address: '127.0.0.1', port_value: 9901 } }
+  const both = checkEnvoyConfig(dump, '')
+    .map(({ says }) => says)
+    .join('\n')
+  assert.match(both, /resets every ext_proc stream/)
+  assert.match(both, /admin interface is a TCP port/)
+})
+
+test('an Envoy without the gateway, and what is no Envoy, are named', () => {
+  assert.match(checkEnvoyConfig({ configs: [] }, '')[0]?.says ?? '', /no listener asks ext-proc/)
+  for (const dump of [
+    null,
+    [],
+    'x',
+    { configs: 'x' },
+    { configs: [{}, null, { '@type': 'a.ListenersConfigDump' }] },
+  ])
+    assert.equal(checkEnvoyConfig(dump, '')[0]?.state, 'failed')
+})

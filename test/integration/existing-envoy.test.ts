@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
+import { type HttpAnswer, call, closeConnections } from '../kit/call.ts'
+import { type CompanyApi, companyAnswers, startCompanyApi } from '../kit/company-calls.ts'
+import { type Adoption, companyEnvoy, GATEWAY_HOST, managerOf } from '../kit/company-envoy.ts'
+import { freePort } from '../kit/free-port.ts'
+import { closeOpenCalls, openCall } from '../kit/open-call.ts'
+import { type Access, STORED_CREDENTIAL } from '../kit/operator.ts'
+import { type Fleet, startFleet } from '../kit/start-fleet.ts'
+import type { KitEnvoy } from '../kit/start-envoy.ts'
+
+// A company with an Envoy of its own adds the gateway to it, in each way that `agw envoy-config` offers.
+
+type Json = any
+
+let fleet: Fleet
+let api: CompanyApi
+/** The company's answers before it knew of the gateway. */
+let without: Record<string, string>
+let health: number
+
+before(async () => {
+  health = await freePort()
+  api = await startCompanyApi()
+  fleet = await startFleet({ env: { AGW_HEALTH_ADDRESS: `127.0.0.1:${health}` } })
+  const { company, envoy } = await start('before')
+  without = await companyAnswers(company)
+  await envoy.stop()
+})
+
+after(async () => {
+  closeOpenCalls()
+  closeConnections()
+  await fleet.stop()
+  await api.stop()
+})
+
+interface Started {
+  readonly envoy: KitEnvoy
+  /** The company's listener. */
+  readonly company: string
+  /** Where agents call the gateway, and with which header `Host`. */
+  readonly gateway: string
+  readonly host: string
+}
+
+async function start(adoption: Adoption, change?: (config: Json) => void): Promise<Started> {
+  const own = adoption === 'listener' ? await freePort() : null
+  let port = 0
+  const envoy = await fleet.addEnvoy((yaml) => {
+    port = own ?? Number(/name: agents\s+address:[\s\S]*?port_value: (\d+)/.exec(yaml)?.[1])
+    return companyEnvoy(adoption, { company: port, api: api.port }, change)(yaml)
+  })
+  const company = `http://127.0.0.1:${port}`
+  const host = adoption === 'virtual-host' ? GATEWAY_HOST : 'any.test'
+  return { envoy, company, gateway: adoption === 'listener' ? envoy.url : company, host }
+}
+
+const ask = (
+  { gateway, host }: Started,
+  access: Access,
+  path: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<HttpAnswer> =>
+  call({
+    to: gateway,
+    path: `/${access.base_url}${path}`,
+    headers: { host, ...access.headers, ...headers },
+  })
+
+const rules = [{ methods: ['*'], paths: ['/allowed/**', '/sse'] }]
+const seenWith = (text: string): readonly string[] => api.seen.filter((one) => one.includes(text))
+
+for (const adoption of ['listener', 'virtual-host', 'filter'] as const)
+  test(`mode ${adoption}: the main job works, and the company's own routes are as before, byte for byte`, async () => {
+    const started = await start(adoption)
+    const access = await fleet.operator.makeAccess(`${api.origin}/${adoption}`, { rules })
+    const passed = await ask(started, access, '/allowed/a?b=c')
+    assert.equal(passed.status, 200, passed.body.toString())
+    const [seen = ''] = seenWith(`/${adoption}/allowed/a?b=c`)
+    assert.ok(seen.includes(STORED_CREDENTIAL))
+    assert.ok(!seen.includes(access.agent.api_key))
+    assert.doesNotMatch(seen, /x-agw-|x-envoy-|x-request-id|x-forwarded/i)
+    assert.ok(seen.includes(new URL(api.origin).host), 'the host is that of the API')
+
+    const dump = JSON.parse(await started.envoy.admin('/config_dump'))
+    const failures = checkEnvoyConfig(dump, '', ['127.0.0.0/8']).filter(
+      ({ state }) => state === 'failed',
+    )
+    assert.deepEqual(failures, [], 'agw doctor finds nothing')
+
+    const denied = await ask(started, access, '/forbidden')
+    assert.deepEqual([denied.status, denied.header('x-agw-reason')], [403, 'permission_denied'])
+    const nobody = await ask(started, access, '/allowed/b', { authorization: 'Bearer x' })
+    assert.equal(nobody.status, 401)
+    // The secret is known to nobody; if it were, a call would still need a verdict.
+    const verdict = {
+      'x-agw-pass': started.envoy.verdict_secret,
+      'x-agw-up': 'http',
+      'x-agw-host': new URL(api.origin).host,
+    }
+    const forged = await ask(started, access, '/forbidden/forged', verdict)
+    assert.equal(forged.status, 403)
+    const stray = await call({
+      to: started.gateway,
+      path: '/private/forged',
+      headers: { host: started.host, ...verdict },
+    })
+    assert.notEqual(stray.status, 200, stray.body.toString())
+    const evil = await ask({ ...started, host: 'evil.test' }, access, '/allowed/evil')
+    assert.equal(evil.status, adoption === 'virtual-host' ? 404 : 200)
+    const upgrade = await ask(started, access, '/allowed/upgrade', {
+      connection: 'upgrade',
+      upgrade: 'websocket',
+    })
+    assert.equal(upgrade.status >= 400, true)
+    for (const path of ['/forbidden', '/allowed/b', '/forged', '/allowed/upgrade'])
+      assert.deepEqual(seenWith(path), [], path)
+    // A host of the caller's is never where the credential goes: it goes to the host of the integration or nowhere.
+    for (const one of seenWith('/allowed/evil')) assert.ok(!one.includes('evil.test'))
+
+    assert.deepEqual(await companyAnswers(started.company), without)
+
+    const stream = openCall(started.gateway, `${access.base_url}/sse`, {
+      host: started.host,
+      ...access.headers,
+    })
+    assert.equal(await stream.answered, 200)
+    const kill = `/admin/agents/${access.agent.agent_id}/kill`
+    const receipt = await fleet.operator.send('POST', kill)
+    assert.deepEqual([receipt.in_flight_requests_terminated, receipt.complete], [1, true])
+    assert.equal((await stream.ended).is_whole, false)
+    const after = await ask(started, access, '/allowed/after')
+    assert.equal(after.header('x-agw-reason'), 'agent_killed')
+
+    const { data } = await fleet.operator.send(
+      'GET',
+      `/admin/activity?agent_id=${access.agent.agent_id}`,
+    )
+    const entry = data.find(({ endpoint }: Json) => endpoint === `/${adoption}/allowed/a`)
+    assert.deepEqual([entry?.decision, entry?.status], ['allowed', 200])
+    assert.equal(entry?.source_ip, '127.0.0.1')
+    await started.envoy.stop()
+  })
+
+const filterNamed = (config: Json, name: string): Json =>
+  managerOf(config).http_filters.find((filter: Json) => filter.name === name)
+
+const BROKEN: Readonly<Record<string, (config: Json) => void>> = {
+  'the ext_proc filter is missing': (config) => {
+    const manager = managerOf(config)
+    manager.http_filters = manager.http_filters.filter(({ name }: Json) => name !== 'agw.ext_proc')
+  },
+  'the virtual host does not switch the filter on': (config) => {
+    for (const host of managerOf(config).route_config.virtual_hosts)
+      delete host.typed_per_filter_config?.['agw.ext_proc']
+  },
+  'the processors have another address': (config) => {
+    const cluster = config.static_resources.clusters.find(
+      ({ name }: Json) => name === 'agw_ext_proc',
+    )
+    cluster.load_assignment.endpoints = [
+      { lb_endpoints: [{ endpoint: { address: { pipe: { path: '/nowhere/ext-proc.sock' } } } }] },
+    ]
+  },
+  'the verdict secret is another one': (config) => {
+    for (const host of managerOf(config).route_config.virtual_hosts)
+      for (const { match } of host.routes)
+        if (match.headers?.[0]?.name === 'x-agw-pass') match.headers[0].string_match.exact = 'other'
+  },
+  'the filter allows calls when it fails, and its cluster is wrong': (config) => {
+    const filter = filterNamed(config, 'agw.ext_proc').typed_config.extension_config.typed_config
+    filter.failure_mode_allow = true
+    filter.grpc_service.envoy_grpc.cluster_name = 'agw_nowhere'
+  },
+}
+
+for (const [i, [name, change]] of Object.entries(BROKEN).entries())
+  test(`fails closed: ${name}`, async () => {
+    const started = await start('virtual-host', change)
+    const access = await fleet.operator.makeAccess(`${api.origin}/broken-${i}`, { rules })
+    const before = api.seen.length
+    const answer = await ask(started, access, '/allowed/a')
+    assert.ok(answer.status >= 500, `${answer.status} ${answer.body.toString()}`)
+    assert.ok(!api.seen.slice(before).some((one) => one.includes('/broken')), 'nothing arrived')
+    assert.deepEqual(await companyAnswers(started.company), without)
+    await started.envoy.stop()
+  })
+
+test('the probes of the edge say that it holds its lease, and its metrics count the calls', async () => {
+  const at = (path: string): Promise<HttpAnswer> => call({ to: `http://127.0.0.1:${health}`, path })
+  assert.equal((await at('/readyz')).status, 200)
+  const metrics = (await at('/metrics')).body.toString()
+  assert.match(metrics, /^agw_lease_held\{edge="edge-1"\} 1$/m)
+  assert.match(metrics, /^agw_calls_total\{edge="edge-1",verdict="allowed",reason=""\} [1-9]/m)
+})
