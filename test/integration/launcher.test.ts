@@ -491,7 +491,10 @@ test('agw lists its commands, and wrong usage exits with 2', async () => {
   assert.equal((await agw(['envoy-config', '--mode', 'other'])).code, 2)
   const failed = await agw(['envoy-config'])
   assert.equal(failed.code, 1)
-  assert.match(failed.err, /AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS are required/)
+  assert.match(
+    failed.err,
+    /AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS \(or --ext-proc\) are required/,
+  )
 })
 
 test('agw envoy-config prints a configuration that Envoy accepts', async () => {
