@@ -9,6 +9,7 @@ import { COMPOSE_TEXT, composeFile } from '../kit/compose-file.ts'
 import { mainJob } from '../kit/main-job.ts'
 import { type ComposeStack, startCompose } from '../kit/start-compose.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
 
 // No container engine is needed here: the file is checked against the schema of Compose, and its commands and health checks
 // are run on this machine.
@@ -64,14 +65,24 @@ test('no container runs as root, has a secret in its command line, or lacks a he
   assert.equal(services['valkey']?.environment, undefined)
 })
 
-test('the commands of the file, run as they are, do the main job and stop without losing a call', async () => {
+test('the commands of the file, run as they are, do the main job and a stop waits for a call in flight', async () => {
   const values = { ...SECRETS, AGW_EXT_PROC_WORKERS: '3', AGW_EGRESS_ALLOW_CIDRS: '127.0.0.1/32' }
   const folder = tempFolder('compose')
   stack = await startCompose({ services: composeFile(values).services, folder })
   const { proxyUrl, apiUrl } = stack
   const job = await mainJob({ proxyUrl, apiUrl, adminToken: SECRETS.AGW_ADMIN_TOKEN })
   assert.equal(job.kill.edges, 3)
-  const ended = await stack.stop()
+  const held = await job.holdCall()
+  const stopping = stack.stop()
+  await until('Envoy accepts no new connections', () =>
+    fetch(proxyUrl).then(
+      () => false,
+      () => true,
+    ),
+  )
+  held.release()
+  assert.equal(await held.status, 200, 'a call in flight when the stop began')
+  const ended = await stopping
   assert.deepEqual(ended.slice(0, 2), ['drain', 'envoy'])
   assert.equal(ended.at(-1), 'valkey')
   assert.deepEqual(

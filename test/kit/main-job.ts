@@ -14,6 +14,11 @@ export interface MainJob {
   readonly kill: { readonly propagation_ms: number; readonly edges: number }
   /** A call of an agent that has access: its status, and whether it reached the API. */
   readonly tryCall: () => Promise<{ readonly status: number; readonly reached: boolean }>
+  /** A call that the API answers when it is released; resolves once it has reached the API. */
+  readonly holdCall: () => Promise<{
+    readonly release: () => void
+    readonly status: Promise<number>
+  }>
   readonly stop: () => Promise<void>
 }
 
@@ -25,8 +30,13 @@ export interface MainJob {
  */
 export async function mainJob({ proxyUrl, apiUrl, adminToken }: Deployment): Promise<MainJob> {
   const seen: { readonly url: string; readonly authorization: string | undefined }[] = []
+  let release = (): void => undefined
   const upstream = await startUpstream((request, response) => {
     seen.push({ url: request.url ?? '', authorization: request.headers.authorization })
+    if (request.url === '/v1/held') {
+      release = () => void response.end('{"ok":true}')
+      return
+    }
     if (request.url !== '/v1/stream') return void response.end('{"ok":true}')
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.write('data: 1\n\n')
@@ -79,6 +89,12 @@ export async function mainJob({ proxyUrl, apiUrl, adminToken }: Deployment): Pro
       seen.splice(0)
       const { status } = await send('/chat', access)
       return { status, reached: seen.length > 0 }
+    },
+    holdCall: async () => {
+      seen.splice(0)
+      const status = send('/held', access).then((answer) => answer.status)
+      await until('the held call has reached the API', () => seen.length > 0)
+      return { release, status }
     },
     stop: upstream.stop,
   }
