@@ -9,6 +9,8 @@ import { Finder } from './parts/finder.tsx'
 import { Guard } from './parts/guard.tsx'
 import { HealthBanner } from './parts/health-banner.tsx'
 import { ProblemNotice } from './parts/notices.tsx'
+import { Shortcuts } from './parts/shortcuts.tsx'
+import { ThemeButton } from './parts/theme-button.tsx'
 import { pageSecret } from './page-secret.ts'
 import { AccessPage } from './pages/access.tsx'
 import { ActivityPage } from './pages/activity.tsx'
@@ -157,9 +159,13 @@ const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
         ({who.role}, {who.organization_id})
       </span>
     </span>
-    <button type="button" onClick={onSignOut}>
-      Sign out
-    </button>
+    <div class="buttons">
+      <ThemeButton />
+      <Shortcuts />
+      <button type="button" onClick={onSignOut}>
+        Sign out
+      </button>
+    </div>
   </div>
 )
 

@@ -1,7 +1,9 @@
 import { render } from 'preact'
+import { theme } from './theme.ts'
 import { App } from './app.tsx'
 import { pageSecret } from './page-secret.ts'
 
+theme.apply()
 const root = document.getElementById('app')
 if (root !== null) {
   root.replaceChildren()

@@ -254,6 +254,19 @@ describe('the dashboard', () => {
     assert.equal(scopes.data[0].rate_limiting.requests_per_minute, 7)
   })
 
+  test('a preset fills in address and kind of credential of a well-known API', async () => {
+    await goTo(page, 'integrations', 'Integrations')
+    await page.getByRole('button', { name: 'Add an integration' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Well-known API').selectOption('Anthropic')
+    assert.equal(await dialog.getByLabel('Name', { exact: true }).inputValue(), 'anthropic')
+    assert.equal(await dialog.getByLabel('name', { exact: true }).inputValue(), 'x-api-key')
+    await dialog.getByLabel('value', { exact: true }).fill('secret-typed-by-hand')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    const row = page.getByRole('row').filter({ hasText: 'https://api.anthropic.com/v1' })
+    await row.getByText('header · name x-api-key').waitFor()
+  })
+
   test('an integration that the egress filter will refuse is saved with a warning', async () => {
     await goTo(page, 'integrations', 'Integrations')
     await page.getByRole('button', { name: 'Add an integration' }).click()
@@ -555,6 +568,36 @@ describe('the dashboard', () => {
     forgive(/ERR_INTERNET_DISCONNECTED/)
   })
 
+  test('the theme that is chosen stays, and keys lead to pages and rows', async () => {
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await signIn(own, (await newToken('viewer')).token)
+    await own.emulateMedia({ colorScheme: 'light' })
+    const back = () => own.evaluate('getComputedStyle(document.body).backgroundColor')
+    const light = await back()
+    await own.getByRole('button', { name: 'Theme: System' }).click()
+    assert.equal(await back(), light)
+    await own.getByRole('button', { name: 'Theme: Light' }).click()
+    const dark = await back()
+    assert.notEqual(dark, light)
+    await own.reload()
+    await own.getByRole('button', { name: 'Theme: Dark' }).waitFor()
+    assert.equal(await back(), dark)
+    await own.keyboard.press('?')
+    await own.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('g a').waitFor()
+    await own.keyboard.press('Escape')
+    await own.getByRole('dialog').waitFor({ state: 'detached' })
+    await own.keyboard.press('g')
+    await own.keyboard.press('a')
+    await own.getByRole('heading', { level: 1, name: 'Activity' }).waitFor()
+    await own.getByRole('row').nth(2).waitFor()
+    await own.keyboard.press('j')
+    await own.keyboard.press('j')
+    const second = await own.getByRole('row').nth(2).getAttribute('data-entry')
+    await own.keyboard.press('Enter')
+    await own.waitForURL(new RegExp(`#/activity/${second}`))
+    await own.getByRole('dialog').waitFor()
+  })
+
   test('Try says which scope decides, and what the scanner finds', async () => {
     await goTo(page, `try?agent_id=${access.agent.agent_id}`, 'Try')
     await page.getByLabel('Target URL').fill(`${access.base_url}/models`)
@@ -571,7 +614,7 @@ describe('the dashboard', () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
     const harmless =
-      /Sign out|Search|Follow|Pause|Refresh|Explain|Scan|Load|Try again|Export|×|Copy/
+      /Sign out|Theme|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Try again|Export|×|Copy/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)

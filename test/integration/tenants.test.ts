@@ -240,3 +240,53 @@ test('a key of another organization sees and changes no webhook of this one', as
   }
   assert.equal(await everything(), before_)
 })
+
+test('an unsaved scope is tried by a viewer, on the agents and calls of the own organization only', async () => {
+  const { agent_id = '', integration_id = '' } = ids
+  const url = `https://${MARK}.example.com/v1/x`
+  const scope = { name: 'unsaved', integration_id, rules: [{ methods: ['GET'], paths: ['/x'] }] }
+  const viewer = await make('/admin/tokens', { email: 'v@example.com', role: 'viewer' })
+  await recordEntries(redis, 'org_default', [
+    activityEntry('permission_denied', {
+      agent_id,
+      integration_id,
+      method: 'GET',
+      endpoint: '/v1/x',
+      decision: 'blocked',
+      reason: 'permission_denied',
+      data: { attempted_action: 'GET /x' },
+    }),
+  ])
+  const question = { agent_id, method: 'GET', url }
+  const ask = async (path: string, token: string, body: object) =>
+    await admin.call('POST', path, { token, body })
+  const saved = await ask('/admin/explain', viewer.token, question)
+  const tried = await ask('/admin/explain', viewer.token, { ...question, scope })
+  assert.deepEqual([saved.status, tried.status], [200, 200], tried.text)
+  assert.notEqual(saved.body.answer, 'allowed')
+  assert.equal(tried.body.answer, 'allowed')
+  await until('the refused call is found', async () => {
+    const trial = await ask('/admin/explain/history', viewer.token, { agent_id, scope })
+    assert.equal(trial.status, 200, trial.text)
+    return trial.body.would_pass === 1
+  })
+  const preview = `/admin/agents/${agent_id}/kill-preview`
+  assert.equal((await admin.call('GET', preview, { token: viewer.token })).status, 200)
+  // Nothing was saved by trying.
+  assert.notEqual((await ask('/admin/explain', viewer.token, question)).body.answer, 'allowed')
+  for (const [path, body] of [
+    ['/admin/explain', { ...question, scope }],
+    ['/admin/explain/history', { agent_id, scope }],
+  ] as const) {
+    const answer = await ask(path, other.token, body)
+    assert.ok([400, 404].includes(answer.status), answer.text)
+    assertNothingShown(answer.text.replaceAll(`"${agent_id}"`, ''), path)
+  }
+  const theirs = await make('/admin/agents', { agent_name: 'theirs' }, other.token)
+  const mixed = await ask('/admin/explain/history', other.token, {
+    agent_id: theirs.agent_id,
+    scope,
+  })
+  assert.equal(mixed.status, 400, mixed.text)
+  assert.equal((await admin.call('GET', preview, { token: other.token })).status, 404)
+})

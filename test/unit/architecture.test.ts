@@ -234,10 +234,15 @@ test('the dashboard is made for a browser: it runs itself, two packages and what
           : file.startsWith('admin/dashboard/') || SHARED_WITH_PAGES.includes(file)
       assert.ok(isOurs, `${path} may not run ${specifier}`)
     }
-    // What callers wrote is text, never markup (threat model, rule 25); nothing outlives the page but the session's halves.
+    // What callers wrote is text, never markup (threat model, rule 25); nothing outlives the page but the
+    // session's halves and the chosen theme.
     assert.doesNotMatch(text, /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacent/, path)
     const stores = /(local|session)Storage|indexedDB|document\.cookie/.test(text)
-    assert.equal(stores, path === 'page-secret.ts', `${path} may not keep anything`)
+    assert.equal(
+      stores,
+      ['page-secret.ts', 'theme.ts'].includes(path),
+      `${path} may not keep anything`,
+    )
   }
 })
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Page } from 'playwright-core'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
@@ -11,12 +11,14 @@ import { newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 
-// node dist/test/witness/console-pictures.js [FOLDER]: pictures of every page of the console, light, dark and narrow, on a
-// store with a week of made-up calls.
+// node dist/test/witness/console-pictures.js [FOLDER [PAGE]]: pictures of every page of the console, light, dark and narrow, on
+// a store with a week of made-up calls. No edge runs; what the page asks of edges is answered here.
 
-const [folder = 'docs/pictures', only = '', whole = ''] = process.argv.slice(2)
+const [folder = 'docs/pictures', only = ''] = process.argv.slice(2)
 const ORG = 'org_default'
 const HOUR_MS = 3_600_000
+/** A change of the address alone is no loading of a page that a browser could be asked to wait for. */
+const SETTLED_MS = 600
 const ENTRIES = 6_000
 const NAMES = [
   'billing-bot',
@@ -64,8 +66,8 @@ try {
     args: ['--no-sandbox', '--disable-gpu'],
   })
   for (const [kind, width, height] of [
-    ['light', 1440, 900],
-    ['dark', 1440, 900],
+    ['light', 1280, 800],
+    ['dark', 1280, 800],
     ['narrow', 390, 844],
   ] as const) {
     const context = await browser.newContext({
@@ -73,6 +75,7 @@ try {
       colorScheme: kind === 'dark' ? 'dark' : 'light',
     })
     const page = await context.newPage()
+    await pretendEdges(page)
     page.on('pageerror', (error) => process.stdout.write(`${error.message}\n`))
     await page.goto(admin.url)
     await page.getByLabel('Admin token').fill(admin.token)
@@ -82,7 +85,7 @@ try {
       if (!name.includes(only)) continue
       await page.goto(`${admin.url}/#/${hash}`)
       await settle(page)
-      await page.screenshot({ path: join(folder, `${name}-${kind}.png`), fullPage: whole !== '' })
+      await writePicture(page, join(folder, `${name}-${kind}.webp`))
     }
     await context.close()
   }
@@ -121,10 +124,42 @@ function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[]
   ]
 }
 
+/** As WebP a picture takes a fifth of a PNG. */
+async function writePicture(page: Page, file: string): Promise<void> {
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 55 })
+  await session.detach()
+  writeFileSync(file, Buffer.from(data, 'base64'))
+}
+
+async function pretendEdges(page: Page): Promise<void> {
+  const started_at = new Date(Date.now() - 30 * HOUR_MS).toISOString()
+  const data = ['edge-1', 'edge-2'].map((edge_id, i) => ({
+    edge_id,
+    region: 'local',
+    started_at,
+    in_flight: 3 + i,
+    beat_age_ms: 212 + i * 40,
+    draining: false,
+  }))
+  await page.route('**/readyz', (route) => route.fulfill({ json: { ready: true, parts: {} } }))
+  await page.route('**/admin/edges', (route) =>
+    route.fulfill({ json: { data, next_cursor: null } }),
+  )
+  await page.route('**/admin/stats', async (route) => {
+    const answer = await route.fetch()
+    const stats = await answer.json()
+    await route.fulfill({ json: { ...stats, edges: { live: 2, silent: 0, in_flight: 7 } } })
+  })
+}
+
 /** Until nothing is loading and nothing was asked for half a second. */
 async function settle(page: Page): Promise<void> {
+  await page.waitForTimeout(SETTLED_MS)
   await page.waitForLoadState('networkidle').catch(() => undefined)
-  await page.getByText('Loading …').first().waitFor({ state: 'hidden' })
+  for (const text of [/^Loading/, /^Searching/])
+    await page.getByText(text).first().waitFor({ state: 'hidden' })
+  await page.waitForTimeout(SETTLED_MS)
 }
 
 async function fillStore(): Promise<Made> {
@@ -180,12 +215,14 @@ async function fillStore(): Promise<Made> {
     const [newest] = await redis.xrevrange(REDIS_KEYS.activity(ORG), '+', '-', 'COUNT', 1)
     return (await redis.hget(REDIS_KEYS.activityDigest(ORG), 'position')) === newest?.[0]
   })
+  // Not the newest: those were written later than their ids say.
+  const found = await operator.send('GET', '/admin/activity?event=injection_blocked&limit=50')
   return {
     agent_id: agents[0].agent_id,
     scope_id: scopes[0]?.scope_id ?? '',
     kill_id,
     webhook_id: webhook.webhook_id,
-    entry_id: last.find(({ event }) => event === 'injection_blocked')?.id ?? '',
+    entry_id: found.data.at(-1)?.id ?? '',
   }
 }
 

@@ -1,10 +1,11 @@
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
+import { API_PRESETS, type ApiPreset } from '../api-presets.ts'
 import type { CredentialType, Integration, Page } from '../api-types.ts'
 import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fields.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
-import { CheckField, TextField } from '../parts/fields.tsx'
+import { CheckField, SelectField, TextField } from '../parts/fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { goTo, linkTo } from '../place.ts'
@@ -158,6 +159,16 @@ function IntegrationForm({
       onSubmit={save.run}
       onClose={onClose}
     >
+      {of === null && (
+        <PresetField
+          onPreset={(preset) => {
+            setName(preset.name)
+            setUrl(preset.base_url)
+            setAuth(preset.auth)
+            setOptions({ ...options, allow_encoded_slashes: preset.allow_encoded_slashes ?? false })
+          }}
+        />
+      )}
       <TextField label="Name" value={name} onValue={setName} required autoFocus maxLength={200} />
       <TextField
         label="Base URL"
@@ -167,19 +178,46 @@ function IntegrationForm({
         onValue={setUrl}
         required
       />
-      {of !== null && (
-        <CheckField
-          label="Replace the credential"
-          hint={`Stored: ${describeAuth(of.auth)}. A change of scheme, host or port requires it again.`}
-          value={auth !== null}
-          onValue={(isReplaced) => setAuth(isReplaced ? { type: of.auth.type } : null)}
-        />
-      )}
+      {of !== null && <ReplaceField of={of} isReplaced={auth !== null} onAuth={setAuth} />}
       {auth !== null && <AuthFields types={types} auth={auth} onAuth={setAuth} />}
       <OptionFields options={options} onOptions={setOptions} />
     </DialogForm>
   )
 }
+
+/** What is filled in can still be changed; the credential is the operator's own. */
+function PresetField({ onPreset }: { onPreset: (preset: ApiPreset) => void }) {
+  const [title, setTitle] = useState('')
+  return (
+    <SelectField
+      label="Well-known API"
+      value={title}
+      onValue={(chosen) => {
+        setTitle(chosen)
+        const preset = API_PRESETS.find((one) => one.title === chosen)
+        if (preset !== undefined) onPreset(preset)
+      }}
+      options={[['', 'another API'], ...API_PRESETS.map((one) => [one.title, one.title] as const)]}
+    />
+  )
+}
+
+const ReplaceField = ({
+  of,
+  isReplaced,
+  onAuth,
+}: {
+  of: Integration
+  isReplaced: boolean
+  onAuth: (auth: Auth | null) => void
+}) => (
+  <CheckField
+    label="Replace the credential"
+    hint={`Stored: ${describeAuth(of.auth)}. A change of scheme, host or port requires it again.`}
+    value={isReplaced}
+    onValue={(is) => onAuth(is ? { type: of.auth.type } : null)}
+  />
+)
 
 type Options = Pick<
   Integration,
