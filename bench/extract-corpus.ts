@@ -26,6 +26,8 @@ type Source = {
   readonly rule: Rule
   /** The column or member that holds the text; `*` for every string. */
   readonly field?: string
+  /** The member of a JSON document that holds the rows. */
+  readonly list?: string
   /** At most so many rows, chosen by hash. */
   readonly limit?: number
   /** Only rows whose member has this value, or has not: "label=1", "class!=benign". */
@@ -44,6 +46,8 @@ type Rule =
   | 'paragraphs'
   | 'lines'
   | 'file'
+  /** Each row of a JSON Lines file as it stands. */
+  | 'rows'
 
 const LONGEST_TEXT = 8_000
 const SHORTEST_TEXT = 12
@@ -141,7 +145,9 @@ const textsOf = (source: Source, content: string): string[] => {
         .filter((row) => matches(row, source.where))
         .flatMap((row) => stringsAt(row, field))
     case 'json': {
-      const value = JSON.parse(content) as unknown
+      const document = JSON.parse(content) as unknown
+      const value =
+        source.list === undefined ? document : (document as Record<string, unknown>)[source.list]
       const rows = Array.isArray(value) ? (value as Record<string, unknown>[]) : [value]
       return rows
         .filter((row) => matches(row as Record<string, unknown>, source.where))
@@ -152,6 +158,7 @@ const textsOf = (source: Source, content: string): string[] => {
     case 'paragraphs':
       return paragraphs(content)
     case 'lines':
+    case 'rows':
       return content.split('\n')
     case 'file':
       return [content]
