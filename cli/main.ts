@@ -43,6 +43,7 @@ export function makeProgram(): Command {
   addApply(program)
   addDiff(program)
   addDump(program)
+  addForward(program)
   addDoctor(program)
   addAudit(program)
   addKeys(program)
@@ -323,6 +324,33 @@ function addDump(program: Command): void {
     .action(async (options: import('./dump.ts').DumpOptions) => {
       const { runDump } = await import('./dump.ts')
       process.exitCode = await runDump(options, process.stdout, process.stderr)
+    })
+}
+
+/** Of the commands for agents that call through the forward proxy. */
+const usesForward = (command: Command): Command =>
+  asksAdmin(command)
+    .argument('<agent>', 'agent id or name')
+    .option('--proxy <url>', 'address of the forward proxy', webAddress)
+
+function addForward(program: Command): void {
+  usesForward(program.command('env'))
+    .description('print the variables by which an agent calls through the forward proxy')
+    .addOption(
+      new Option('--format <form>', 'what reads them')
+        .choices(['shell', 'docker', 'systemd'])
+        .default('shell'),
+    )
+    .action(async (agent: string, options: import('./env.ts').EnvOptions) => {
+      const { runEnv } = await import('./env.ts')
+      await runEnv(agent, options, process.env, process.stdout)
+    })
+  usesForward(program.command('run'))
+    .description('run a command whose calls go through the forward proxy as an agent')
+    .argument('<command...>', 'the command and its arguments, after --')
+    .action(async (agent: string, command: string[], options: import('./run.ts').RunOptions) => {
+      const { runAs } = await import('./run.ts')
+      process.exitCode = await runAs(agent, command, options, process.env)
     })
 }
 

@@ -606,6 +606,7 @@ export function unknownSettings(env: Environment): readonly string[] {
 const CLIENT_VARIABLES = [
   'AGW_URL',
   'AGW_TOKEN',
+  'AGW_KEY',
   'AGW_BACKUP_PASSPHRASE',
   'AGW_BACKUP_PASSPHRASE_FILE',
 ]

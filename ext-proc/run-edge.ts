@@ -105,6 +105,8 @@ export async function runEdge(env: Environment): Promise<void> {
     settings.processId,
     (): Record<OwnNumber, number> => ({
       agw_calls_in_flight: held.size,
+      agw_tunnels_open: held.tunnels(),
+      ...certificateMetrics(forward),
       agw_calls_unwatched_total: held.unwatched.total,
       agw_lease_held: lease.isHeld ? 1 : 0,
       ...recorder.metrics,
@@ -246,6 +248,11 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   }
   return { parts, services }
 }
+
+const certificateMetrics = (forward: ForwardProxy | null) => ({
+  agw_certificates_issued_total: forward?.secrets.counters.minted ?? 0,
+  agw_certificates_held: forward?.secrets.counters.names ?? 0,
+})
 
 /** A call of the forward proxy differs from others only in how its target and its key are read. */
 function partsFor(

@@ -7,7 +7,12 @@ import { fromRoot } from '../../core/root.ts'
 import { type Settings, SETTINGS } from '../../core/settings.ts'
 import { type FoundBinary, lookForEnvoy, lookForValkey } from '../binaries.ts'
 import type { ListenSettings } from '../../core/listen-failure.ts'
-import { API_SETTINGS, PROXY_SETTINGS, tryPort } from '../launcher/choose-ports.ts'
+import {
+  API_SETTINGS,
+  FORWARD_SETTINGS,
+  PROXY_SETTINGS,
+  tryPort,
+} from '../launcher/choose-ports.ts'
 import { urlOf } from '../launcher/url-of.ts'
 import { ask } from './ask.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
@@ -141,7 +146,7 @@ export function certificateResult(check: string, valid_to: string, now: Date): C
 
 /** A port is in use by this gateway when the gateway answers on it. */
 export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
-  const { proxyHost, proxyPort, apiHost, apiPort } = settings
+  const { proxyHost, proxyPort, apiHost, apiPort, forwardPort } = settings
   // An answer with a reason comes from this gateway, which runs and is not ready.
   const isProxy = async (): Promise<boolean> =>
     /^$|^the proxy answered \d+ \w/.test((await probeProxy(settings)) ?? '')
@@ -152,6 +157,9 @@ export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
   return [
     await portFinding('proxy port', PROXY_SETTINGS, proxyHost, proxyPort, isProxy),
     await portFinding('admin port', API_SETTINGS, apiHost, apiPort, isAdmin),
+    ...(forwardPort === null
+      ? []
+      : [await portFinding('forward port', FORWARD_SETTINGS, proxyHost, forwardPort, isProxy)]),
   ]
 }
 

@@ -64,7 +64,7 @@ export async function choosePorts(wanted: Wanted): Promise<Ports | readonly stri
 
 export const PROXY_SETTINGS: ListenSettings = { host: 'AGW_PROXY_HOST', port: 'AGW_PROXY_PORT' }
 export const API_SETTINGS: ListenSettings = { host: 'AGW_API_HOST', port: 'AGW_API_PORT' }
-const FORWARD_SETTINGS: ListenSettings = { host: 'AGW_PROXY_HOST', port: 'AGW_FORWARD_PORT' }
+export const FORWARD_SETTINGS: ListenSettings = { host: 'AGW_PROXY_HOST', port: 'AGW_FORWARD_PORT' }
 const NO_PORT = { kind: 'free', port: null } as const
 const ECHO_SETTINGS: ListenSettings = { host: null, port: 'AGW_ECHO_PORT' }
 

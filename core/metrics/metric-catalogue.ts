@@ -26,6 +26,24 @@ export const METRICS = {
     labels: ['edge'],
     source: 'edge',
   },
+  agw_tunnels_open: {
+    type: 'gauge',
+    help: 'Tunnels of the forward proxy that are open on the edge. They are also counted as calls in flight.',
+    labels: ['edge'],
+    source: 'edge',
+  },
+  agw_certificates_issued_total: {
+    type: 'counter',
+    help: 'Certificates that the edge has issued for the forward proxy.',
+    labels: ['edge'],
+    source: 'edge',
+  },
+  agw_certificates_held: {
+    type: 'gauge',
+    help: 'Certificates of the forward proxy that Envoy holds from the edge; the oldest is withdrawn beyond 1,000.',
+    labels: ['edge'],
+    source: 'edge',
+  },
   agw_calls_unwatched_total: {
     type: 'counter',
     help: 'Allowed calls whose ext_proc stream Envoy closed while the response may still have been running. A kill could not have cut them.',
