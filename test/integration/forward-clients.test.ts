@@ -6,15 +6,15 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { fromRoot } from '../../core/root.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
-import { sharedStack } from '../kit/shared-stack.ts'
+import { sharedForwardStack } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 // `agw run` and `agw env`, with clients that every machine has; test/witness/forward-clients.ts has those of other languages.
 
 const run = promisify(execFile)
-const stack = await sharedStack()
+const stack = await sharedForwardStack()
 const { operator, api, origin } = stack
-const { agent } = await operator.makeAccess(origin('plain'))
+const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
 const home = tempFolder('forward-clients')
 const proxy = `http://127.0.0.1:${stack.forwardPort}`
 const env = {
@@ -39,7 +39,7 @@ const FETCH = `import { EnvHttpProxyAgent, fetch } from 'undici'
 
 test('agw run: the calls of a command are the agent’s, with a key for as long as it runs', async () => {
   const sent = api.mark()
-  const node = [process.execPath, '--input-type=module', '-e', FETCH, `${origin('plain')}/echo`]
+  const node = [process.execPath, '--input-type=module', '-e', FETCH, `${base_url}/echo`]
   const { stdout } = await runAs(...node)
   assert.deepEqual(JSON.parse(stdout), [200, []])
   assert.deepEqual(

@@ -13,7 +13,7 @@ import { startWebhookReceiver, type WebhookReceiver } from '../kit/webhook-recei
 /** In every name and text of the organization that no other may see. */
 const MARK = 'zmine'
 /** What may be asked without a token; it tells nothing of any organization. */
-const PUBLIC = ['/healthz', '/readyz', '/metrics']
+const PUBLIC = ['/healthz', '/readyz', '/metrics', '/ca.pem', '/ca-bundle.pem']
 
 interface Operation {
   readonly method: string

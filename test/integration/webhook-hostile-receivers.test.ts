@@ -174,11 +174,12 @@ test('a name that rebinds is looked up once an attempt, and each attempt is judg
     url: `https://rebind.test:${receiver.port}/rebound`,
     events: ['agent_killed'],
   })
+  const stored = dns.asked('rebind.test')
   dns.set('rebind.test', [['127.0.0.1'], ['169.254.169.254']])
   assert.equal((await send('POST', `/webhooks/${webhook_id}/test`)).status, 'delivered')
   const asked = dns.asked('rebind.test')
   // One question for each family of addresses.
-  assert.equal(asked, 2)
+  assert.equal(asked, stored + 2)
   const second = await send('POST', `/webhooks/${webhook_id}/test`)
   assert.equal(second.attempts[0].error, 'address_refused')
   assert.equal(dns.asked('rebind.test'), asked + 2)

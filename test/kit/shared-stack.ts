@@ -28,15 +28,20 @@ export interface SharedStack extends Stack {
 let shared: Promise<SharedStack> | null = null
 let count = 0
 
+/** Short enough to wait for in a test, longer than any pause of a test upstream that is meant to answer. */
+const SETTINGS = { AGW_UPSTREAM_IDLE_TIMEOUT: '6s' }
+
 /** One stack for all test files of a process, with the test upstream behind it; it ends with the process's last test. */
 export function sharedStack(): Promise<SharedStack> {
-  // Short enough to wait for in a test, longer than any pause of a test upstream that is meant to answer.
-  shared ??= startShared()
+  shared ??= startAll(SETTINGS)
   return shared
 }
 
-const startShared = async (): Promise<SharedStack> =>
-  startAll({ AGW_UPSTREAM_IDLE_TIMEOUT: '6s', AGW_FORWARD_PORT: String(await freePort()) })
+/** The same with the forward proxy. */
+export function sharedForwardStack(): Promise<SharedStack> {
+  shared ??= freePort().then((port) => startAll({ ...SETTINGS, AGW_FORWARD_PORT: String(port) }))
+  return shared
+}
 
 after(async () => {
   if (shared === null) return

@@ -8,15 +8,25 @@ for (;;) {
   const endImport = await beginImport()
   process.send?.('next')
   const [{ file }] = (await once(process, 'message')) as [{ readonly file: string | null }]
-  if (file !== null) await import(file)
-  endImport()
-  if (file === null) break
+  if (file === null) {
+    endImport(null)
+    break
+  }
+  endImport(
+    await import(file).then(
+      () => null,
+      (error: unknown) => error,
+    ),
+  )
 }
 process.disconnect()
 
-/** Waits until no other test runs, and returns the function that lets them go on. */
-function beginImport(): Promise<() => void> {
+/** Waits until no other test runs, and returns the function that lets them continue; with an error, the import has failed. */
+function beginImport(): Promise<(error: unknown) => void> {
   return new Promise((began) => {
-    void test('import', () => new Promise<void>((end) => began(end)))
+    void test('import', () =>
+      new Promise<void>((end, fail) =>
+        began((error) => (error === null ? end() : fail(error as Error))),
+      ))
   })
 }
