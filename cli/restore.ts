@@ -104,8 +104,9 @@ async function restore(
   // In the store before anything is removed: if this process ends, the next restore has them from there.
   for await (const [who, state] of killStates(redis)) await keepNewest(redis, who, state)
   await redis.set(REDIS_KEYS.restoring, new Date().toISOString())
-  // First, so that from here on no edge serves and no admin process signs anybody in.
-  await redis.del(REDIS_KEYS.installation)
+  // First, so that from here on no edge serves and no admin process signs anybody in: without the epoch that they know, edges
+  // check the store.
+  await redis.del(REDIS_KEYS.installation, REDIS_KEYS.epoch)
   await removeAll(redis)
   const organizations = await writeAll(redis, file)
   // Ahead of all that edges have seen; they read everything again.
