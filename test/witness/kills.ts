@@ -384,7 +384,10 @@ async function killAndCheck(
   await pause(30)
   await drain()
   const late = begun.slice(from).filter((path) => path.includes(`/${ownPath(subject)}/`))
-  if (late.length > 0) violated(`began at the API after the kill: ${late.join(', ')}`)
+  if (late.length > 0)
+    violated(
+      `began at the API after the kill: ${late.join(', ')}; the receipt: ${JSON.stringify(receipt)}`,
+    )
   for (const call of [...calls, ...tried]) {
     if (call.highest() > emitted_from)
       violated(`${call.kind} received emission ${call.highest()}, the kill was at ${emitted_from}`)
