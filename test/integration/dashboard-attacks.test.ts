@@ -229,6 +229,10 @@ describe('of several tabs', () => {
 test('a link can only make the page request the resource that it names', async () => {
   const page = await browser.open(`${stack.apiUrl}/`)
   await signIn(page, stack.adminToken)
+  // The overview requests what it shows.
+  await page.goto(`${stack.apiUrl}/#/try`)
+  await page.getByRole('heading', { name: 'Try' }).waitFor()
+  await page.waitForLoadState('networkidle')
   const asked: string[] = []
   page.on('request', (request) => asked.push(new URL(request.url()).pathname))
   for (const hash of [
