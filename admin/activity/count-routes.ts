@@ -36,7 +36,8 @@ const SeriesQuery = Strict({
   by: Type.Optional(Type.Enum([...COMBINED_MEMBERS])),
   count: Type.Optional(
     Type.Enum(['entries', 'calls'], {
-      description: 'With calls, a refusal that was only counted counts too',
+      description:
+        'With calls, only entries that report a call count, and a refusal that was only counted counts too',
       default: 'entries',
     }),
   ),

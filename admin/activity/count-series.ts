@@ -1,3 +1,4 @@
+import { eventRow } from '../../core/events.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { ActivityFilter } from './activity-filter.ts'
 import type { SeriesView } from './count-view.ts'
@@ -38,6 +39,7 @@ export async function countSeries(
       if (isUnclear(combination, equal)) exact = false
       return
     }
+    if (count === 'calls' && eventRow(combination.event ?? '')?.reports_call !== true) return
     const value = by === null ? null : combination[by]
     const number = count === 'calls' ? calls : entries
     const group = found.get(value) ?? { value, total: 0, counts: zeros(length) }

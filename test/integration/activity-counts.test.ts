@@ -183,7 +183,7 @@ test('a call that took long counts where a search for its time finds it', async 
   assert.ok(now_ms - filed_ms >= 4 * MINUTE_MS && now_ms - filed_ms <= 6 * MINUTE_MS)
 })
 
-test('with calls, refusals that were only counted count', async () => {
+test('with calls, refusals that were only counted count, and changes do not', async () => {
   const flood = {
     organization_id: ORG,
     agent_id: 'agt_1',
@@ -192,13 +192,14 @@ test('with calls, refusals that were only counted count', async () => {
     minute: Math.floor(now_ms / MINUTE_MS) - 2,
     suppressed: 5_000,
   }
-  await append([floodEntry(flood, now_ms), anEntry(now_ms)])
+  const change = { ...anEntry(now_ms), event: 'admin_action' } as const
+  await append([floodEntry(flood, now_ms), anEntry(now_ms), change])
   await digest()
   const total = ({ groups }: Awaited<ReturnType<typeof series>>): number =>
     groups.reduce((sum, group) => sum + group.total, 0)
-  assert.equal(total(await series({})), 2)
+  assert.equal(total(await series({})), 3)
   assert.equal(total(await series({ count: 'calls' })), 5_001)
-  assert.equal((await facets()).total, 2)
+  assert.equal((await facets()).total, 3)
 })
 
 test('what retention removes is not counted, and its counts are removed', async () => {
