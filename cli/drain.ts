@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { askEnvoy } from './launcher/ask-envoy.ts'
 import { drainEnvoy } from './launcher/drain-envoy.ts'
 
 export interface DrainOptions {
@@ -46,21 +46,6 @@ async function stopSignal(): Promise<void> {
 }
 
 async function callsInFlight(socketPath: string): Promise<number | null> {
-  const text = await ask(socketPath, `/stats?filter=^${IN_FLIGHT}$`)
+  const text = await askEnvoy(socketPath, `/stats?filter=^${IN_FLIGHT}$`, ASK_LIMIT_MS)
   return text === null ? null : Number(/: (\d+)/.exec(text)?.[1] ?? 0)
 }
-
-const ask = (socketPath: string, path: string): Promise<string | null> =>
-  new Promise((resolve) => {
-    const asked = request({ socketPath, path, timeout: ASK_LIMIT_MS }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-      })
-      answer.once('end', () => resolve(text))
-      answer.once('error', () => resolve(null))
-    })
-    asked.once('timeout', () => asked.destroy())
-    asked.once('error', () => resolve(null))
-    asked.end()
-  })

@@ -6,10 +6,10 @@ import { forwardAddress } from './forward/forward-address.ts'
 import { forwardVariables } from './forward/forward-variables.ts'
 import { findResource } from './resources/find-resource.ts'
 
-export const ENV_FORMS = ['shell', 'docker', 'systemd'] as const
+export type EnvForm = 'shell' | 'docker' | 'systemd'
 
 export interface EnvOptions extends AdminOptions {
-  readonly format: (typeof ENV_FORMS)[number]
+  readonly format: EnvForm
   /** Address of the forward proxy. */
   readonly proxy?: string
 }

@@ -338,7 +338,7 @@ function addForward(program: Command): void {
     .description('print the variables by which an agent calls through the forward proxy')
     .addOption(
       new Option('--format <form>', 'what reads them')
-        .choices(['shell', 'docker', 'systemd'])
+        .choices(['shell', 'docker', 'systemd'] satisfies import('./env.ts').EnvForm[])
         .default('shell'),
     )
     .action(async (agent: string, options: import('./env.ts').EnvOptions) => {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { open, stat, statfs, truncate } from 'node:fs/promises'
+import { open, stat, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { freeBytesOf } from './free-bytes-of.ts'
 import type { Settings } from './settings.ts'
 
 const PIECE_BYTES = 1 << 20
@@ -36,9 +37,8 @@ export class DiskReserve {
   }
 
   /** Of the disk, without the reserve. */
-  async freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(dirname(this.#file))
-    return bavail * bsize
+  freeBytes(): Promise<number> {
+    return freeBytesOf(dirname(this.#file))
   }
 
   /** Gives up all but so many bytes. Returns how many became free. */

@@ -46,9 +46,9 @@ const optional = <T>(
 
 const internal: Options = { audience: 'internal' }
 
-/** Enough for any policy; each range costs Envoy a comparison per resolved address. */
 /** The reserve is written whole, and a larger one is more than a day of log. */
 const RESERVE_BYTES_MAX = 17_179_869_184
+/** Enough for any policy; each range costs Envoy a comparison per resolved address. */
 const CIDRS_LIMIT = 256
 /** More than one is already a disaster. */
 const LOST_KEYS_LIMIT = 16

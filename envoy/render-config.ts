@@ -6,8 +6,7 @@ import { mergeListener } from './merge-listener.ts'
 import { type BootFacts, fillBootstrap, renderBootstrap } from './render-bootstrap.ts'
 
 /** For whose Envoy a configuration is, and how much of it there is. */
-export const CONFIG_MODES = ['standalone', 'listener', 'virtual-host', 'filter'] as const
-export type ConfigMode = (typeof CONFIG_MODES)[number]
+export type ConfigMode = 'standalone' | 'listener' | 'virtual-host' | 'filter'
 
 export interface ConfigPlace {
   readonly mode: ConfigMode
@@ -23,12 +22,11 @@ export function renderConfig(
   settings: Settings,
   facts: BootFacts,
 ): string {
+  if (mode === 'standalone') return renderBootstrap(settings, facts)
   const document = fillBootstrap(settings, facts)
   const text = (value: object): string =>
     stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
   switch (mode) {
-    case 'standalone':
-      return renderBootstrap(settings, facts)
     case 'listener':
       asListener(document)
       if (bootstrap !== null) return mergeListener(bootstrap, document)

@@ -38,8 +38,9 @@ export async function keepWithinBudget(
       const keep = Math.floor((await redis.xlen(key)) * (budget / bytes) * TRIM_TO)
       await redis.xtrim(key, 'MAXLEN', '~', keep)
     }
-    await trimIndexes(redis, organization_id)
-    await trimCounts(redis, organization_id, now_ms)
+    const [oldest] = await redis.xrange(key, '-', '+', 'COUNT', 1)
+    await trimIndexes(redis, organization_id, oldest?.[0])
+    await trimCounts(redis, organization_id, oldest?.[0], now_ms)
   }
 }
 
@@ -56,8 +57,12 @@ export function fairLimit(sizes: readonly number[], total: number): number {
   return (rising.at(-1) ?? 0) + left
 }
 
-async function trimIndexes(redis: RedisClient, organization_id: string): Promise<void> {
-  const [oldest] = await redis.xrange(REDIS_KEYS.activity(organization_id), '-', '+', 'COUNT', 1)
+/** @param oldest the first place of the log; undefined when it is empty */
+async function trimIndexes(
+  redis: RedisClient,
+  organization_id: string,
+  oldest: string | undefined,
+): Promise<void> {
   if (oldest === undefined) return
   const indexes = REDIS_KEYS.activityIndexes(organization_id)
   for (const name of await redis.smembers(indexes))
@@ -69,7 +74,7 @@ async function trimIndexes(redis: RedisClient, organization_id: string): Promise
         indexes,
         REDIS_KEYS.activityDigest(organization_id),
       ],
-      [oldest[0], name],
+      [oldest, name],
     )
 }
 
@@ -77,11 +82,11 @@ async function trimIndexes(redis: RedisClient, organization_id: string): Promise
 async function trimCounts(
   redis: RedisClient,
   organization_id: string,
+  oldest: string | undefined,
   now_ms: number,
 ): Promise<void> {
-  const [oldest] = await redis.xrange(REDIS_KEYS.activity(organization_id), '-', '+', 'COUNT', 1)
   const buckets = REDIS_KEYS.activityCountBuckets(organization_id)
-  const oldest_s = oldest === undefined ? now_ms / 1000 : msOfPlace(oldest[0]) / 1000
+  const oldest_s = oldest === undefined ? now_ms / 1000 : msOfPlace(oldest) / 1000
   const minutes_s = now_ms / 1000 - MINUTES_KEPT_S
   const ended = await redis.zrangebyscore(
     buckets,

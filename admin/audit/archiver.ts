@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -9,6 +8,7 @@ import {
   archiveKeys,
   type ArchiveRoots,
 } from '../../core/activity/archive-line.ts'
+import { freeBytesOf } from '../../core/free-bytes-of.ts'
 import { msOfPlace, placeBefore } from '../../core/activity/log-place.ts'
 import { readLog } from '../../core/activity/read-log.ts'
 import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
@@ -368,11 +368,6 @@ function linesOf(entries: readonly PlacedBytes[], last_n: number, missing: numbe
   }
   for (const { place, text } of entries) lines.push({ n: ++n, place, entry_text: text })
   return lines
-}
-
-async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder)
-  return bavail * bsize
 }
 
 const ID_FILE = 'archive-id'

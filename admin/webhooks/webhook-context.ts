@@ -1,7 +1,6 @@
 import type { AdminContext } from '../context/admin-context.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import type { EgressRules } from '../../core/egress/egress-warnings.ts'
-import { createHostResolver } from '../../core/egress/resolve-host.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
 import type { Sender } from './send-delivery.ts'
 import { createSender } from './start-webhooks.ts'
@@ -28,7 +27,7 @@ export function webhookContextOf(context: AdminContext): WebhookContext {
     egress: {
       policy: new AddressPolicy(settings.webhookAllowCidrs),
       setting: 'AGW_WEBHOOK_ALLOW_CIDRS',
-      resolve: createHostResolver(settings.dnsResolvers),
+      resolve: context.egress.resolve,
       allows_private: settings.webhookAllowCidrs.length > 0,
       exempt_origin: null,
     },

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 import { existsSync, lstatSync, readFileSync, readdirSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { probeProxy } from '../../admin/health/probe-proxy.ts'
+import { freeBytesOf } from '../../core/free-bytes-of.ts'
 import { fromRoot } from '../../core/root.ts'
 import { type Settings, SETTINGS } from '../../core/settings.ts'
 import { type FoundBinary, lookForEnvoy, lookForValkey } from '../binaries.ts'
@@ -107,8 +107,7 @@ export function checkDataDir(path: string, settings: Settings): CheckResult[] {
 export async function checkDisk(path: string): Promise<CheckResult> {
   let folder = resolve(path)
   while (!existsSync(folder)) folder = dirname(folder)
-  const { bavail, bsize } = await statfs(folder)
-  const free_bytes = bavail * bsize
+  const free_bytes = await freeBytesOf(folder)
   const says = `${(free_bytes / 1024 ** 3).toFixed(1)} GiB free for ${path}`
   const advice = 'Free some space, or set AGW_DATA_DIR and AGW_ARCHIVE_DIR to a larger disk.'
   if (free_bytes < DISK_FULL_BYTES) return failed('disk', says, advice)

@@ -1,5 +1,5 @@
-import { request } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
+import { askEnvoy } from './ask-envoy.ts'
 import type { Supervisor } from './supervisor.ts'
 
 export interface RollingRestartParts {
@@ -76,24 +76,12 @@ interface Stat {
 }
 
 /** An Envoy that does not answer says nothing about the health of anything. */
-const ask = (socketPath: string, path: string): Promise<readonly Stat[]> =>
-  new Promise((resolve) => {
-    const none = (): void => resolve([])
-    const call = request({ socketPath, path, timeout: ASK_LIMIT_MS, agent: false }, (answer) => {
-      let text = ''
-      answer.setEncoding('utf8').on('data', (part: string) => {
-        text += part
-      })
-      answer.once('error', none)
-      answer.once('end', () => {
-        try {
-          resolve((JSON.parse(text) as { stats: Stat[] }).stats)
-        } catch {
-          none()
-        }
-      })
-    })
-    call.once('timeout', () => call.destroy())
-    call.once('error', none)
-    call.end()
-  })
+async function ask(socketPath: string, path: string): Promise<readonly Stat[]> {
+  const text = await askEnvoy(socketPath, path, ASK_LIMIT_MS)
+  if (text === null) return []
+  try {
+    return (JSON.parse(text) as { stats: Stat[] }).stats
+  } catch {
+    return []
+  }
+}

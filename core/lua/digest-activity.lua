@@ -8,7 +8,8 @@
 -- ARGV[5] JSON list of alerts, or nothing
 -- ARGV[6] a line for each bucket and combination: seconds and start of the bucket, entries, further calls that they stand
 --   for, and the combination, separated by spaces
--- ARGV[7] combinations in a bucket, ARGV[8] in one of two hours, and ARGV[9] in a day; beyond one of them, those that only differ in agent or API are added up
+-- ARGV[7] combinations in a bucket, ARGV[8] in one of two hours, and ARGV[9] in a day; beyond one of them, those that only differ
+--   in agent or API are added up
 -- Returns: 1 digested, 0 another process was first or the log was deleted
 -- @include raise-alert
 if (redis.call('HGET', KEYS[2], 'position') or '0-0') ~= ARGV[1] or redis.call('EXISTS', KEYS[1]) == 0 then return 0 end

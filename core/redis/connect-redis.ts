@@ -23,8 +23,9 @@ export interface RedisRole {
   /** Shown in CLIENT LIST. */
   readonly name: string
   /**
-   * `commands` fails immediately while disconnected; so does `urgent`, which sends each command at once, and on which no command waits for the replies to earlier
-   * ones; `subscription` waits for the connection and subscribes again; `queue` is for libraries that block.
+   * `commands` fails immediately while disconnected; so does `urgent`, which sends each command at once, and on which no command
+   * waits for the replies to earlier ones; `subscription` waits for the connection and subscribes again; `queue` is for libraries
+   * that block.
    */
   readonly role: 'commands' | 'urgent' | 'subscription' | 'queue'
 }

@@ -8,12 +8,14 @@ const LOOK_INTERVAL_MS = 1_000
  * Polls the files of the certificate, its key and the CA, and reports each change, so that a renewal needs no restart. Files that
  * cannot be used, such as a certificate whose key is still to be written, are ignored until they can. Connections that are open
  * keep what they were opened with. Ends with the process.
+ * @param first what the server has begun with
  */
 export function followTlsFiles(
   tls: ServerTls,
+  first: ReturnType<typeof readTlsFiles>,
   onFiles: (files: SecureContextOptions) => void,
 ): void {
-  let last = textOf(readTlsFiles(tls))
+  let last = textOf(first)
   setInterval(() => {
     try {
       const files = readTlsFiles(tls)

@@ -4,6 +4,7 @@ import { type GrpcMethods, GrpcServer } from '../http2/grpc-server.ts'
 import type { GrpcStream } from '../http2/grpc-stream.ts'
 import { followTlsFiles } from './follow-tls-files.ts'
 import { hasAllowedName } from './has-allowed-name.ts'
+import { hostAndPort } from './host-and-port.ts'
 import { readTlsFiles } from './read-tls-files.ts'
 
 export type EnvoyStream = GrpcStream
@@ -47,7 +48,7 @@ const HEALTH_CHECK = '/grpc.health.v1.Health/Check'
 const WITH_ACCESS_LOG = 'agw-with-access-log'
 
 /**
- * The same for the listeners of the forward proxy (envoy/forward.yaml): where clients connect to, and inside of tunnels, with and
+ * The same for the listeners of the forward proxy (envoy/add-forward-proxy.ts): where clients connect to, and inside of tunnels, with and
  * without TLS. No caller can set the authority of a gRPC call that Envoy makes.
  */
 const FORWARD_HOPS = {
@@ -87,12 +88,13 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
   const { address, message_limit_bytes } = options
   const limit_bytes = message_limit_bytes + HEADROOM_BYTES
   const tls = address.startsWith(UNIX) ? null : neededTls(options.tls)
+  const secure = tls === null ? null : { tls, files: readTlsFiles(tls) }
   const server = new GrpcServer(
     methodsOf(handlers),
     limit_bytes,
-    tls === null
+    secure === null
       ? null
-      : { ...readTlsFiles(tls), accepts: (peer) => hasAllowedName(peer, tls.client_sans) },
+      : { ...secure.files, accepts: (peer) => hasAllowedName(peer, secure.tls.client_sans) },
   )
   const path = address.startsWith(UNIX) ? address.slice(UNIX.length) : null
   if (path !== null && existsSync(path)) unlinkSync(path)
@@ -100,7 +102,8 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
     throw bindError(error, address)
   })
   if (path !== null) chmodSync(path, 0o600)
-  if (tls !== null) followTlsFiles(tls, (files) => server.useCertificates(files))
+  if (secure !== null)
+    followTlsFiles(secure.tls, secure.files, (files) => server.useCertificates(files))
   return server
 }
 
@@ -125,13 +128,6 @@ function answerOnce(stream: GrpcStream, message: Buffer): void {
 }
 
 const UNIX = 'unix:'
-
-/** `host:port`, a host of IPv6 in brackets. */
-function hostAndPort(address: string): { readonly host: string; readonly port: number } {
-  const colon = address.lastIndexOf(':')
-  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
-  return { host, port: Number(address.slice(colon + 1)) }
-}
 
 function bindError(error: Error, address: string): Error {
   if (address.startsWith(UNIX)) return error

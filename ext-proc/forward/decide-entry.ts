@@ -22,12 +22,12 @@ export async function decideEntry(
   record: CallRecord,
 ): Promise<Verdict> {
   record.facts.data['via'] = 'forward'
-  if (headerOf(headers, ':method') === 'CONNECT')
-    return await decideTunnel(services, headers, io, record)
   const { mayServe, whyUnavailable } = services
   if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
   const found = await findProxyCaller(services, headers, record)
   if (found.kind === 'deny') return found
+  if (headerOf(headers, ':method') === 'CONNECT')
+    return await decideTunnel(services, found.caller, headers, io, record)
   const { key, agent_id } = found.caller
   const authority = readAuthority(headers, 80)
   if (typeof authority === 'string')

@@ -48,22 +48,22 @@ const CHALLENGE: Header = {
 }
 
 /**
- * Decides a CONNECT: the key, the agent, its kill, and how many tunnels it may have. What may be called is decided inside, for
+ * Decides a CONNECT of a known key: the agent, its kill, and how many tunnels it may have. What may be called is decided inside, for
  * each call, since a client cannot read why a CONNECT was refused.
  * @throws (rejects) on a bug or an outage; the tunnel is then refused
  */
 export async function decideTunnel(
   services: TunnelServices,
+  caller: ProxyCaller,
   headers: readonly Header[],
   io: CallIo,
   record: CallRecord,
 ): Promise<Verdict> {
   const { mayServe, whyUnavailable, policy, killBoard, settings } = services
-  if (!mayServe()) return deny('lease', 'gateway_unavailable', causeOf(whyUnavailable(null)))
-  const found = await findProxyCaller(services, headers, record)
-  if (found.kind === 'deny') return found
-  const { key, agent_id } = found.caller
-  const { organization_id } = key
+  const {
+    key: { organization_id },
+    agent_id,
+  } = caller
   const authority = readAuthority(headers, null)
   if (typeof authority === 'string')
     return deny('target', 'invalid_target_url', targetProblemDetails(authority))
@@ -82,7 +82,7 @@ export async function decideTunnel(
   record.facts.agent_name = facts.agent.agent_name
   if (facts.killed_at !== null) return deny('agent', 'agent_killed', { killed_at: facts.killed_at })
   record.note('agent', 'pass')
-  const limited = await checkLimits(services, found.caller)
+  const limited = await checkLimits(services, caller)
   if (limited !== null) return limited
   const tunnel = await kindOfTunnel(services, organization_id, authority)
   const settled = services.settled()
@@ -94,7 +94,7 @@ export async function decideTunnel(
   const own: readonly Header[] =
     tunnel === 'blind'
       ? [{ name: 'x-agw-host', value: `${authority.host}:${authority.port}` }]
-      : [{ name: 'x-agw-tunnel', value: services.seal.write(tunnelFacts(found.caller, authority)) }]
+      : [{ name: 'x-agw-tunnel', value: services.seal.write(tunnelFacts(caller, authority)) }]
   const set: Header[] = [
     { name: 'x-agw-up', value: tunnel === 'blind' ? 'blind' : 'tunnel' },
     { name: 'x-agw-pass', value: settings.verdict_secret },

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { listenFailure } from '../../core/listen-failure.ts'
+import { hostAndPort } from '../envoy/host-and-port.ts'
 
 /** Answers once the process serves. */
 export interface HealthFacts {
@@ -37,11 +38,10 @@ export async function startHealthServer(address: string | null): Promise<HealthS
   const server = createServer({ requestTimeout: REQUEST_LIMIT_MS }, answer)
   server.headersTimeout = REQUEST_LIMIT_MS
   server.maxConnections = CONNECTIONS_MAX
-  const colon = address.lastIndexOf(':')
-  const host = address.slice(0, colon).replace(/^\[(.*)\]$/, '$1')
+  const { host, port } = hostAndPort(address)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(Number(address.slice(colon + 1)), host, resolve)
+    server.listen(port, host, resolve)
   }).catch((error: unknown) => {
     const { cause, advice } = listenFailure(error, { host: null, port: 'AGW_HEALTH_ADDRESS' })
     throw new Error(`AGW_HEALTH_ADDRESS ${address} cannot be used: ${cause}. ${advice}`)

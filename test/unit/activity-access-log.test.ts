@@ -14,6 +14,7 @@ import { endOfCall } from '../../ext-proc/access-log/end-of-call.ts'
 import { type FinishedCall, readAccessLog } from '../../ext-proc/access-log/read-access-log.ts'
 import { CallRecord } from '../../ext-proc/record/call-record.ts'
 import { anyCharacter } from '../kit/any-character.ts'
+import { finishedCall } from '../kit/finished-call.ts'
 
 const loaded: any = loadPackageDefinition(
   loadSync('envoy/service/accesslog/v3/als.proto', {
@@ -65,20 +66,6 @@ const record = fc
     return one
   })
 
-const finished = (facts: string, more: Partial<FinishedCall> = {}): FinishedCall => ({
-  facts,
-  status: 200,
-  bytes_in: 10,
-  bytes_out: 20,
-  start_ms: 0,
-  duration_ms: 1.5,
-  flags: [],
-  details: 'via_upstream',
-  upstream_failure: '',
-  route_name: 'pass-http',
-  ...more,
-})
-
 test('the facts attached to a pass are ASCII, and the resulting line equals the entry of the record', () => {
   fc.assert(
     fc.property(record, (one) => {
@@ -87,7 +74,7 @@ test('the facts attached to a pass are ASCII, and the resulting line equals the 
       assert.ok(passed !== null && entry !== null)
       const facts = writeCallFacts(passed)
       assert.match(facts, /^[\t -~]*$/)
-      const call = finished(facts)
+      const call = finishedCall(facts)
       const line = lineOfCall(call, endOfCall(call), Date.now())
       assert.equal(line?.organization_id, 'org_default')
       const [delivered, json = '', ...rest] = line?.line.trimEnd().split('\t') ?? []
@@ -113,7 +100,7 @@ test('a finding that was let through is delivered, unless the processor was lost
   const passed = one?.passed()
   assert.ok(passed)
   const lineOf = (more: Partial<FinishedCall>): string => {
-    const call = finished(writeCallFacts(passed), more)
+    const call = finishedCall(writeCallFacts(passed), more)
     return lineOfCall(call, endOfCall(call), 0)?.line ?? ''
   }
   assert.match(lineOf({}), /^injection_detected bounded\t.*"event":"injection_detected"/)
@@ -174,7 +161,7 @@ test('the outcome of a call follows from the flags and details of Envoy', () => 
     [{ status: 503, details: 'ext_proc_error' }, 'cut', 'gateway_unavailable'],
   ]
   for (const [more, outcome, reason] of rows) {
-    const made = endOfCall(finished('', more))
+    const made = endOfCall(finishedCall('', more))
     assert.equal(JSON.parse(made.upstream).outcome, outcome, JSON.stringify(more))
     assert.equal(made.reason, reason, JSON.stringify(more))
   }

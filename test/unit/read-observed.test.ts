@@ -7,6 +7,7 @@ import { lineOfCall } from '../../ext-proc/access-log/line-of-call.ts'
 import type { FinishedCall } from '../../ext-proc/access-log/read-access-log.ts'
 import type { CallFacts, PassedCall } from '../../ext-proc/record/passed-call.ts'
 import { writeCallFacts } from '../../ext-proc/record/write-call-facts.ts'
+import { finishedCall } from '../kit/finished-call.ts'
 
 const FACTS: CallFacts = {
   organization_id: 'org_default',
@@ -43,19 +44,7 @@ function lineOf({
     edge_id: 'edge-1',
     steps: [{ step: 'target', outcome: 'pass', took_us: 3 }],
   })
-  const call: FinishedCall = {
-    facts: text,
-    status: 200,
-    bytes_in: 10,
-    bytes_out: 20,
-    start_ms: 0,
-    duration_ms: 1.5,
-    flags: [],
-    details: 'via_upstream',
-    upstream_failure: '',
-    route_name: 'pass-http',
-    ...end,
-  }
+  const call = finishedCall(text, end)
   return lineOfCall(call, endOfCall(call), 0)?.line.slice(1, -1) ?? ''
 }
 

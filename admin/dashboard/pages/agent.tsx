@@ -300,9 +300,7 @@ function Recent({ agent_id }: { agent_id: string }) {
     <section>
       <h2>Recent activity</h2>
       <Loaded from={entries}>
-        {({ data }) => (
-          <EntryTable entries={data} query={{ agent_id }} empty="No entries." ofOneAgent />
-        )}
+        {({ data }) => <EntryTable entries={data} query={{ agent_id }} empty="No entries." />}
       </Loaded>
       <p>
         <a href={linkTo(['activity'], { agent_id })}>View all activity</a>

@@ -1,6 +1,8 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ActivityEntry } from '../api-types.ts'
+import { DAY_FORMAT } from '../day-format.ts'
 import { eventTitle } from '../event-title.ts'
+import { isInField } from '../is-in-field.ts'
 import { goTo, linkTo } from '../place.ts'
 import { summaryOf } from '../summary-of.ts'
 import { AgentLink } from './bits.tsx'
@@ -22,7 +24,6 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
   second: '2-digit',
   hourCycle: 'h23',
 })
-const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 
 interface ListProps {
   readonly entries: readonly ActivityEntry[]
@@ -151,7 +152,8 @@ function Row({
 }) {
   const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint } = entry
   const at = new Date(timestamp)
-  const isToday = DAY.format(at) === DAY.format(Date.now())
+  const day = DAY_FORMAT.format(at)
+  const isToday = day === DAY_FORMAT.format(Date.now())
   return (
     <div
       role="row"
@@ -168,7 +170,7 @@ function Row({
       <span role="cell">
         <a href={linkTo(['activity', id], query)}>
           <time dateTime={timestamp} title={`${timestamp.replace('T', ' ').replace('Z', '')} UTC`}>
-            {isToday ? '' : `${DAY.format(at)} `}
+            {isToday ? '' : `${day} `}
             {CLOCK.format(at)}
           </time>
         </a>
@@ -211,11 +213,7 @@ function useListKeys(go: (step: number) => void): void {
     const onKey = (event: KeyboardEvent): void => {
       const step = { j: 1, k: -1 }[event.key]
       if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return
-      if (
-        event.target instanceof HTMLElement &&
-        event.target.closest('input, textarea, select, dialog')
-      )
-        return
+      if (isInField(event)) return
       latest.current(step)
     }
     addEventListener('keydown', onKey)

@@ -2,22 +2,20 @@ import type { ActivityEntry } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
 import { linkTo } from '../place.ts'
 import { summaryOf } from '../summary-of.ts'
-import { AgentLink, Tag } from './bits.tsx'
+import { Tag } from './bits.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
-/** Entries of the activity log, newest first, each with a link to its details. */
+/** Entries of one agent, newest first, each with a link to its details. */
 export const EntryTable = ({
   entries,
   empty,
-  query = {},
-  ofOneAgent = false,
+  query,
 }: {
   entries: readonly ActivityEntry[]
   empty: string
   /** The filter of the list, which stays when an entry is opened. */
-  query?: Readonly<Record<string, string>>
-  ofOneAgent?: boolean
+  query: Readonly<Record<string, string>>
 }) => (
   <Table
     caption="Activity"
@@ -41,15 +39,6 @@ export const EntryTable = ({
           </span>
         ),
       },
-      ...(ofOneAgent
-        ? []
-        : [
-            {
-              head: 'Agent',
-              cell: ({ agent_id, agent_name }: ActivityEntry) =>
-                agent_id !== null && <AgentLink id={agent_id} name={agent_name} />,
-            },
-          ]),
       {
         head: 'Call',
         cell: ({ method, endpoint, status }) =>

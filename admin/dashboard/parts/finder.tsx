@@ -1,4 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { isInField } from '../is-in-field.ts'
 import { type Findings, type Found, findAnything } from '../find-anything.ts'
 import { useSettled } from '../use-settled.ts'
 
@@ -160,9 +161,7 @@ function useFindings(wanted: string): { findings: Findings | null; isCurrent: bo
 function useShortcut(focus: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const isField =
-        event.target instanceof HTMLElement &&
-        event.target.closest('input, textarea, select, dialog') !== null
+      const isField = isInField(event)
       const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField
       const isK = event.key.toLowerCase() === 'k' && (event.ctrlKey || event.metaKey)
       if (!isSlash && !isK) return

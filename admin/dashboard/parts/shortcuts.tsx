@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { isInField } from '../is-in-field.ts'
 import { PAGES } from '../page-titles.ts'
 import { goTo } from '../place.ts'
 import { Dialog } from './dialog.tsx'
@@ -31,10 +32,7 @@ export function Shortcuts() {
   const gone_ms = useRef(0)
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      const isField =
-        event.target instanceof HTMLElement &&
-        event.target.closest('input, textarea, select, dialog') !== null
-      if (isField || event.ctrlKey || event.metaKey || event.altKey) return
+      if (isInField(event) || event.ctrlKey || event.metaKey || event.altKey) return
       const page = LETTERS[event.key]
       const isSecond = performance.now() < gone_ms.current
       gone_ms.current = 0

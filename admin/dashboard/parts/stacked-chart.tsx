@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { DAY_FORMAT } from '../day-format.ts'
 
 export interface ChartGroup {
   readonly title: string
@@ -13,7 +14,6 @@ const CLOCK = new Intl.DateTimeFormat(undefined, {
   minute: '2-digit',
   hourCycle: 'h23',
 })
-const DAY = new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' })
 const LABELS = 8
 /** Colours of the style sheet; further groups share the last. */
 const TONES = 8
@@ -205,7 +205,7 @@ const Axes = ({ from_ms, step_ms, bars, top }: ChartProps & { bars: number; top:
       <div class="times">
         {times.map((at) => (
           <span key={at} style={{ left: `${(100 * at) / bars}%` }}>
-            {(isLong ? DAY : CLOCK).format(from_ms + at * step_ms)}
+            {(isLong ? DAY_FORMAT : CLOCK).format(from_ms + at * step_ms)}
           </span>
         ))}
       </div>
@@ -222,8 +222,8 @@ function spoken({ from_ms, step_ms, groups }: ChartProps, first: number, last: n
     .filter(({ count }) => count > 0)
   const sum = counts.reduce((all, { count }) => all + count, 0)
   const [from, to] = [from_ms + first * step_ms, from_ms + (last + 1) * step_ms]
-  const isOneDay = DAY.format(from) === DAY.format(to)
-  const time = `${DAY.format(from)}, ${CLOCK.format(from)} to ${isOneDay ? '' : `${DAY.format(to)}, `}${CLOCK.format(to)}`
+  const isOneDay = DAY_FORMAT.format(from) === DAY_FORMAT.format(to)
+  const time = `${DAY_FORMAT.format(from)}, ${CLOCK.format(from)} to ${isOneDay ? '' : `${DAY_FORMAT.format(to)}, `}${CLOCK.format(to)}`
   return `${time}: ${sum.toLocaleString()}${counts.length > 0 ? ` (${counts.map(({ title, count }) => `${title} ${count.toLocaleString()}`).join(', ')})` : ''}`
 }
 

@@ -43,7 +43,7 @@ export function checkBootstrap({ bootstrap }: EnvoyDump): CheckResult[] {
       warning(
         check,
         'the admin interface is a TCP port; its /config_dump shows the verdict secret, and other paths stop Envoy',
-        'Use a Unix socket (admin.address.pipe), or let nobody else reach the port.',
+        'Use a Unix socket (admin.address.pipe), or restrict access to the port.',
       ),
     )
   return found

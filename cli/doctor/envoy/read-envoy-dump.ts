@@ -8,7 +8,6 @@ export interface Gateway {
   readonly filters: readonly Message[]
   /** The place of our filter among them. */
   readonly index: number
-  readonly filter: Message
   /** Its configuration, without a matcher around it. */
   readonly config: Message
   readonly routes: readonly GatewayRoute[]
@@ -86,7 +85,7 @@ function gatewaysOf(
         JSON.stringify(config['metadata_options'] ?? '').includes('"agw"') ||
         textAt(config, 'grpc_service', 'envoy_grpc', 'authority').startsWith('agw')
       const name = textAt(listener, 'name')
-      return isOurs ? [{ listener: name, manager, filters, index, filter, config, routes }] : []
+      return isOurs ? [{ listener: name, manager, filters, index, config, routes }] : []
     })
   })
 }
