@@ -588,9 +588,13 @@ describe('the dashboard', () => {
     await own.getByRole('dialog', { name: 'Keyboard shortcuts' }).getByText('g a').waitFor()
     await own.keyboard.press('Escape')
     await own.getByRole('dialog').waitFor({ state: 'detached' })
-    await own.keyboard.press('g')
-    await own.keyboard.press('a')
-    await own.getByRole('heading', { level: 1, name: 'Activity' }).waitFor()
+    const activity = own.getByRole('heading', { level: 1, name: 'Activity' })
+    // The second key must follow soon, which a busy machine may miss.
+    await until('the keys lead to the page', async () => {
+      await own.keyboard.press('g')
+      await own.keyboard.press('a')
+      return await activity.isVisible()
+    })
     await own.getByRole('row').nth(2).waitFor()
     await own.keyboard.press('j')
     await own.keyboard.press('j')
