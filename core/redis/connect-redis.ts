@@ -125,11 +125,13 @@ const sentinelLogin = (
   ...(tls === null ? {} : { sentinelTLS: tls }),
 })
 
-function keepPinging(client: RedisClient): void {
+function keepPinging(client: StoreClient): void {
   const timer = setInterval(() => {
     if (client.status === 'ready') client.ping().catch(() => undefined)
   }, PING_INTERVAL_MS)
   // A client that is disconnected between two attempts emits no 'end', and must not keep the process running.
   timer.unref()
-  client.once('end', () => clearInterval(timer))
+  client.on('end', () => {
+    if (client.is_closed) clearInterval(timer)
+  })
 }

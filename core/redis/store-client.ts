@@ -40,12 +40,15 @@ const OTHER_NODE = /^(MOVED|READONLY|CLUSTERDOWN|MASTERDOWN|UNBLOCKED)\b/
 const MOVES_PER_INTERVAL = 3
 const MOVE_INTERVAL_MS = 1_000
 const RESEND = 2
+/** How long after the library has given a client up it connects again. */
+const REVIVE_MS = 50
 
 /** An ioredis connection whose time limits count from when replies are read, not from when they were due. */
 export class StoreClient extends Redis {
   readonly #command_ms: number | null
   #moves = 0
   #movesSince_ms = 0
+  #isClosed = false
 
   constructor(options: StoreClientOptions, { command_ms, silence_ms }: WaitLimits) {
     // The limits must be set before the first connection.
@@ -57,7 +60,25 @@ export class StoreClient extends Redis {
     })
     this.#command_ms = command_ms
     if (silence_ms !== null) closeWhenSilent(this as unknown as Internals, silence_ms)
+    this.on('end', () => this.#revive())
     this.connect().catch(() => undefined)
+  }
+
+  /** Whether `disconnect` was called: it does not connect again. */
+  get is_closed(): boolean {
+    return this.#isClosed
+  }
+
+  override disconnect(reconnect = false): void {
+    if (!reconnect) this.#isClosed = true
+    super.disconnect(reconnect)
+  }
+
+  /** The library gives a client up when a Sentinel reports a failover while the client is looking for the primary. */
+  #revive(): void {
+    setTimeout(() => {
+      if (!this.#isClosed && this.status === 'end') this.connect().catch(() => undefined)
+    }, REVIVE_MS)
   }
 
   /** Commands wait for the new connection only while it is being made. */

@@ -13,6 +13,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Environment } from '../../core/settings.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
+import { startRelay } from '../kit/start-relay.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 import { runCommand } from '../kit/run-command.ts'
@@ -201,10 +202,12 @@ describe('a backup', () => {
     const { agent_id } = killedAfter.agent
     await backup('interrupted')
     await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'after the backup' })
+    // So slow that it is certainly seen in the middle.
+    const relay = await startRelay(stack.redisUrl, () => 20)
     const child = spawn(
       process.execPath,
       [fromRoot('dist', 'cli', 'bin.js'), 'restore', join(folder, 'interrupted'), '--replace'],
-      { env: { PATH: process.env['PATH'], ...here }, stdio: 'ignore' },
+      { env: { PATH: process.env['PATH'], ...here, REDIS_URL: relay.url }, stdio: 'ignore' },
     )
     const exited = once(child, 'exit')
     // It has removed what was there, and not yet written all of it.
@@ -212,6 +215,7 @@ describe('a backup', () => {
     child.kill('SIGKILL')
     const [, signal] = (await exited) as [number | null, string | null]
     assert.equal(signal, 'SIGKILL')
+    await relay.stop()
     assert.equal(await redis.exists(REDIS_KEYS.installation), 0)
     await until('edges refuse calls', async () => (await call(alive)).status === 503)
     // Edges know the kill; without them, only the store does.
