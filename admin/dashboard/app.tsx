@@ -28,6 +28,7 @@ import { TryPage } from './pages/try.tsx'
 import { WebhookPage } from './pages/webhook.tsx'
 import { WebhooksPage } from './pages/webhooks.tsx'
 import { SessionContext } from './session.ts'
+import { forgetDrafts } from './use-draft.ts'
 
 /** How often an unreachable service is checked. */
 const RETRY_MS = 3000
@@ -100,6 +101,7 @@ function Frame({
     const answer = await ask('DELETE', '/session')
     if (!answer.ok) return setProblem(answer.problem)
     pageSecret.forget()
+    forgetDrafts()
     onSignedOut()
   }
   return (

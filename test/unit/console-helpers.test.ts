@@ -10,6 +10,7 @@ const { nearestRule } = await built('nearest-rule')
 const { ruleOptions } = await built('rule-options')
 const { curlOf } = await built('curl-of')
 const { unusualRefusals } = await built('unusual-refusals')
+const words = await built('scope-words')
 
 const scope = (scope_id: string, ...rules: [string, string][]) => ({
   scope_id,
@@ -109,4 +110,78 @@ test('refusals are out of the ordinary when an hour has far more of them than th
       name,
     )
   }
+})
+
+test('a scope is read aloud as sentences', () => {
+  const rows: readonly [string, string][] = [
+    [words.ruleWords({ methods: ['GET'], paths: ['/**'] }), 'GET on every path'],
+    [
+      words.ruleWords({ methods: ['GET', 'POST'], paths: ['/a/*/b', '/c/**'] }),
+      'GET and POST on /a/{any}/b and /c and everything below it',
+    ],
+    [words.ruleWords({ methods: ['*'], paths: ['/**/x'] }), 'Any method on /{any number}/x'],
+    [words.ruleWords({ methods: [], paths: [] }), 'no method on no path'],
+    [words.toolWords({ allow: [], deny: ['x'] }), 'No MCP tool may be called.'],
+    [words.toolWords({ allow: ['*'], deny: [] }), 'All MCP tools may be called.'],
+    [words.toolWords({ allow: ['*'], deny: ['x'] }), 'All MCP tools may be called except x.'],
+    [
+      words.toolWords({ allow: ['a', 'b'], deny: ['x'] }),
+      'Only the MCP tools a and b may be called, except x.',
+    ],
+    [words.rateWords(rate(null)), 'No rate limit.'],
+    [words.rateWords(rate(1)), 'At most 1 call per minute.'],
+    [
+      words.rateWords({ ...rate(600), auto_kill_on_sustained_violation: true }),
+      'At most 600 calls per minute. A violation that lasts 5 minutes kills the agent.',
+    ],
+    [
+      words.injectionWords(injection({ enabled: false, scan_responses: true })),
+      'Requests and responses are not scanned.',
+    ],
+    [
+      words.injectionWords(injection({})),
+      'Requests are scanned; one with a critical or high finding is refused.',
+    ],
+    [
+      words.injectionWords(
+        injection({ scan_responses: true, auto_kill_on_critical: true, custom_patterns: ['a'] }),
+      ),
+      'Requests and responses are scanned; one with a critical or high finding is refused. A critical finding kills the agent. Patterns: 1 custom.',
+    ],
+    [
+      words.injectionWords(injection({ mode: 'log', auto_kill_on_critical: true })),
+      'Requests are scanned; one with a critical or high finding passes and is logged.',
+    ],
+    [
+      words.anomalyWords({ enabled: false, alert_threshold: 0.7, auto_kill_threshold: 0.9 }),
+      'Anomalies raise no alert.',
+    ],
+    [
+      words.anomalyWords({ enabled: true, alert_threshold: 0.7, auto_kill_threshold: 1 }),
+      'An alert at score 0.7, never a kill.',
+    ],
+    [
+      words.anomalyWords({ enabled: true, alert_threshold: 0.7, auto_kill_threshold: 0.9 }),
+      'An alert at score 0.7, a kill at 0.9.',
+    ],
+  ]
+  for (const [found, expected] of rows) assert.equal(found, expected)
+})
+
+const rate = (requests_per_minute: number | null) => ({
+  requests_per_minute,
+  auto_kill_on_sustained_violation: false,
+  violation_window_minutes: 5,
+})
+
+const injection = (changes: object) => ({
+  enabled: true,
+  mode: 'block',
+  sensitivity: 'medium',
+  custom_patterns: [],
+  whitelist_patterns: [],
+  disabled_patterns: [],
+  auto_kill_on_critical: false,
+  scan_responses: false,
+  ...changes,
 })

@@ -1,18 +1,17 @@
 import { useState } from 'preact/hooks'
 import { SCOPE_DEFAULTS } from '../../../core/model.ts'
 import { ask } from '../api.ts'
-import type { Scope, ScopeSettings } from '../api-types.ts'
+import type { Edge, Page, Scope, ScopeSettings } from '../api-types.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
-import { TextField } from '../parts/fields.tsx'
-import { Loaded, ProblemNotice } from '../parts/notices.tsx'
+import { Loaded } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
-import { RulesFields } from '../parts/rules-fields.tsx'
-import { AnomalyFields, InjectionFields, RateFields, ToolFields } from '../parts/scope-fields.tsx'
+import { ScopeEditor } from '../parts/scope-editor.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { resolvePair } from '../resolve-pair.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
+import { type Draft, useDraft } from '../use-draft.ts'
 import { useLoad } from '../use-load.ts'
 import { useNames } from '../use-names.ts'
 
@@ -39,55 +38,86 @@ const NEW: ScopeSettings = {
 function NewScope({ query }: { query: Query }) {
   const [agent_id, setAgent] = useState(query['agent_id'] ?? '')
   const [integration_id, setIntegration] = useState(query['integration_id'] ?? '')
-  const [settings, setSettings] = useState(NEW)
+  const name = `scopes/new ${query['agent_id'] ?? ''} ${query['integration_id'] ?? ''}`
+  const draft = useDraft<ScopeSettings>(name, NEW, null)
+  const settings = draft.value
   const create = useAction(
     async () => {
       const resolved = await resolvePair({ agent_id, integration_id })
       if (!resolved.ok) return resolved
       return await ask<Scope>('POST', '/admin/scopes', { body: { ...resolved.ids, ...settings } })
     },
-    (scope) => goTo(['agents', scope.agent_id]),
+    (scope) => {
+      draft.forget()
+      goTo(['agents', scope.agent_id])
+    },
   )
   return (
     <>
       <h1>Add a scope</h1>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          create.run()
-        }}
+      <DraftNotice draft={draft} />
+      <ScopeEditor
+        key={String(draft.isRestored)}
+        tried={{ agent_id, integration_id, scope_id: undefined, settings }}
+        onSettings={draft.set}
+        problem={create.problem}
+        onSubmit={create.run}
+        buttons={<SaveButton isBusy={create.isBusy} />}
       >
-        <fieldset>
-          <legend>Agent and integration</legend>
+        <div class="pair">
           <Picker kind="agents" value={agent_id} onValue={setAgent} required />
           <Picker kind="integrations" value={integration_id} onValue={setIntegration} required />
-        </fieldset>
-        <ScopeFields settings={settings} onSettings={setSettings} />
-        <ProblemNotice problem={create.problem} />
-        <button type="submit" class="main" disabled={create.isBusy}>
-          {create.isBusy ? 'Saving …' : 'Save'}
-        </button>
-      </form>
+        </div>
+      </ScopeEditor>
     </>
+  )
+}
+
+const SaveButton = ({ isBusy }: { isBusy: boolean }) => (
+  <button type="submit" class="main" disabled={isBusy}>
+    {isBusy ? 'Saving …' : 'Save'}
+  </button>
+)
+
+function DraftNotice({ draft }: { draft: Draft<ScopeSettings> }) {
+  if (!draft.isRestored) return null
+  return (
+    <div class="notice warn" role="status">
+      <p>
+        Your unsaved changes are back.{' '}
+        {draft.isOutdated &&
+          'The stored scope was changed after you began; saving replaces that change. '}
+        <button type="button" onClick={draft.discard}>
+          Discard them
+        </button>
+      </p>
+    </div>
   )
 }
 
 function StoredScope({ scope_id }: { scope_id: string }) {
   const path = `/admin/scopes/${encodeURIComponent(scope_id)}`
   const scope = useLoad<Scope>(path)
-  const [isSaved, setSaved] = useState(false)
-  const saved = (is: boolean): void => {
-    setSaved(is)
-    if (is) scope.reload()
+  const [edges, setEdges] = useState<number | null>(null)
+  const saved = (live: number | null): void => {
+    setEdges(live)
+    if (live !== null) scope.reload()
   }
   return (
     <Loaded from={scope}>
       {(value) => (
         <>
-          <EditScope key={scope.etag} scope={value} etag={scope.etag} path={path} onSaved={saved} />
-          {isSaved && (
+          <EditScope
+            key={scope.etag}
+            scope={value}
+            etag={scope.etag}
+            path={path}
+            onSaved={saved}
+            onReload={scope.reload}
+          />
+          {edges !== null && (
             <p class="notice good" role="status">
-              Saved, and in force on every edge.
+              Saved, and in force on {edges} of {edges} edges.
             </p>
           )}
         </>
@@ -101,31 +131,76 @@ function EditScope({
   etag,
   path,
   onSaved,
+  onReload,
 }: {
   scope: Scope
   etag: string | null
   path: string
-  onSaved: (isSaved: boolean) => void
+  /** With the number of edges on which it is in force, or null before another attempt. */
+  onSaved: (edges: number | null) => void
+  onReload: () => void
 }) {
-  const { scope_id: _, agent_id, integration_id, created_at: __, ...stored } = scope
-  const [settings, setSettings] = useState<ScopeSettings>(stored)
-  const agentName = useNames('agents')
-  const integrationName = useNames('integrations')
+  const { scope_id, agent_id, integration_id, created_at: _, ...stored } = scope
+  const draft = useDraft<ScopeSettings>(`scopes/${scope_id}`, stored, etag)
   const mayChange = useMay('admin')
   // A concurrent change is not overwritten: If-Match makes the service refuse.
   const headers = etag === null ? {} : { 'if-match': etag }
   const save = useAction(
-    () => ask('PUT', path, { body: settings, headers }),
-    () => onSaved(true),
+    async () => {
+      const answer = await ask('PUT', path, { body: draft.value, headers })
+      // The service answers when the change is in force on every live edge; their number is for the operator.
+      return answer.ok ? await ask<Page<Edge>>('GET', '/admin/edges') : answer
+    },
+    (edges) => {
+      draft.forget()
+      onSaved((edges as Page<Edge>).data.length)
+    },
   )
+  const isConflict = save.problem?.status === 412
+  return (
+    <>
+      <ScopeHead scope={scope} path={path} />
+      <DraftNotice draft={draft} />
+      <ScopeEditor
+        key={String(draft.isRestored)}
+        tried={{ agent_id, integration_id, scope_id, settings: draft.value }}
+        onSettings={draft.set}
+        problem={save.problem}
+        isDisabled={!mayChange}
+        onSubmit={() => {
+          onSaved(null)
+          save.run()
+        }}
+        buttons={
+          mayChange && (
+            <>
+              <SaveButton isBusy={save.isBusy} />
+              {isConflict && (
+                <button type="button" onClick={onReload}>
+                  Read the stored scope again
+                </button>
+              )}
+              {draft.isChanged && <span class="muted">There are unsaved changes.</span>}
+            </>
+          )
+        }
+      />
+    </>
+  )
+}
+
+function ScopeHead({ scope, path }: { scope: Scope; path: string }) {
+  const { agent_id, integration_id, name } = scope
+  const agentName = useNames('agents')
+  const integrationName = useNames('integrations')
   return (
     <>
       <div class="head">
-        <h1>{scope.name}</h1>
-        {mayChange && (
+        <h1>{name}</h1>
+        {useMay('admin') && (
           <ConfirmButton
             label="Delete"
-            title={`Delete ${scope.name}?`}
+            title={`Delete ${name}?`}
             work={() => ask('DELETE', path)}
             onDone={() => goTo(['agents', agent_id])}
           >
@@ -140,74 +215,6 @@ function EditScope({
         </a>
         .
       </p>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSaved(false)
-          save.run()
-        }}
-      >
-        <fieldset class="bare" disabled={!mayChange} aria-label="Settings of the scope">
-          <ScopeFields settings={settings} onSettings={setSettings} />
-        </fieldset>
-        <ProblemNotice problem={save.problem} />
-        {mayChange && (
-          <button type="submit" class="main" disabled={save.isBusy}>
-            {save.isBusy ? 'Saving …' : 'Save'}
-          </button>
-        )}
-      </form>
-    </>
-  )
-}
-
-function ScopeFields({
-  settings,
-  onSettings,
-}: {
-  settings: ScopeSettings
-  onSettings: (settings: ScopeSettings) => void
-}) {
-  const set =
-    <N extends keyof ScopeSettings>(name: N) =>
-    (value: ScopeSettings[N]): void =>
-      onSettings({ ...settings, [name]: value })
-  const { max_body_bytes } = settings
-  return (
-    <>
-      <fieldset>
-        <legend>Scope</legend>
-        <TextField
-          label="Name"
-          value={settings.name}
-          onValue={set('name')}
-          required
-          maxLength={200}
-        />
-        <TextField
-          label="Priority"
-          type="number"
-          hint="If several scopes allow a call, the one with the lowest priority value applies."
-          value={String(settings.priority)}
-          onValue={(text) => set('priority')(Number(text))}
-        />
-        <TextField
-          label="Maximum body size (bytes)"
-          type="number"
-          min={0}
-          hint="Leave empty to use the gateway-wide limit."
-          value={max_body_bytes === null ? '' : String(max_body_bytes)}
-          onValue={(text) => set('max_body_bytes')(text === '' ? null : Number(text))}
-        />
-      </fieldset>
-      <RulesFields rules={settings.rules} onRules={set('rules')} />
-      <ToolFields tools={settings.mcp_tools} onTools={set('mcp_tools')} />
-      <InjectionFields
-        injection={settings.injection_detection}
-        onInjection={set('injection_detection')}
-      />
-      <RateFields rate={settings.rate_limiting} onRate={set('rate_limiting')} />
-      <AnomalyFields anomaly={settings.anomaly_detection} onAnomaly={set('anomaly_detection')} />
     </>
   )
 }

@@ -1,24 +1,49 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
+import { useIssues } from '../issues-of.ts'
 
 interface Labelled {
   readonly label: string
   readonly hint?: string | undefined
+  /** The JSON pointer of the member in the request; its errors are shown at the field. */
+  readonly member?: string | undefined
 }
 
-/** A label with its control and a hint. */
+interface ControlProps {
+  readonly id: string
+  readonly 'aria-describedby'?: string
+  readonly 'aria-invalid'?: true
+}
+
+/** A label with its control, its errors and a hint. */
 function Field({
   label,
   hint,
+  member,
   children,
 }: Labelled & {
-  children: (ids: { id: string; 'aria-describedby'?: string }) => ComponentChildren
+  children: (props: ControlProps) => ComponentChildren
 }) {
   const id = useId()
+  const issues = useIssues(member)
+  const isInvalid = issues.length > 0
+  const described = [
+    ...(isInvalid ? [`${id}-error`] : []),
+    ...(hint === undefined ? [] : [`${id}-hint`]),
+  ].join(' ')
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      {children({ id, ...(hint === undefined ? {} : { 'aria-describedby': `${id}-hint` }) })}
+      {children({
+        id,
+        ...(described === '' ? {} : { 'aria-describedby': described }),
+        ...(isInvalid ? { 'aria-invalid': true } : {}),
+      })}
+      {isInvalid && (
+        <small id={`${id}-error`} class="error">
+          {issues.join('. ')}
+        </small>
+      )}
       {hint !== undefined && (
         <small id={`${id}-hint`} class="muted">
           {hint}
@@ -31,6 +56,7 @@ function Field({
 export function TextField({
   label,
   hint,
+  member,
   value,
   onValue,
   type = 'text',
@@ -51,7 +77,7 @@ export function TextField({
   list?: string
 }) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} member={member}>
       {(ids) => {
         // Preact's types depend on the input type, which is a parameter here.
         const kind = { type, ...more } as { type: 'text'; list?: string }
@@ -73,6 +99,7 @@ export function TextField({
 export function TextArea({
   label,
   hint,
+  member,
   value,
   onValue,
   rows = 3,
@@ -84,7 +111,7 @@ export function TextArea({
   required?: boolean
 }) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} member={member}>
       {(ids) => (
         <textarea
           {...ids}
@@ -102,6 +129,7 @@ export function TextArea({
 export function SelectField({
   label,
   hint,
+  member,
   value,
   onValue,
   options,
@@ -112,7 +140,7 @@ export function SelectField({
   options: readonly (readonly [value: string, text: string])[]
 }) {
   return (
-    <Field label={label} hint={hint}>
+    <Field label={label} hint={hint} member={member}>
       {(ids) => (
         <select {...ids} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
           {options.map(([option, text]) => (

@@ -5,6 +5,7 @@ import { linesOf, TextArea } from './fields.tsx'
 export function ListArea({
   label,
   hint,
+  member,
   list,
   onList,
   rows = 2,
@@ -12,6 +13,7 @@ export function ListArea({
 }: {
   label: string
   hint?: string
+  member?: string
   list: readonly string[]
   onList: (list: readonly string[]) => void
   rows?: number
@@ -22,6 +24,7 @@ export function ListArea({
     <TextArea
       label={label}
       hint={hint}
+      member={member}
       rows={Math.max(rows, Math.min(list.length + 1, 12))}
       required={required}
       value={text}

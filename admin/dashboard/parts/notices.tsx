@@ -1,12 +1,8 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { Problem } from '../api.ts'
+import { issuesOf } from '../issues-of.ts'
 import type { Loading } from '../use-load.ts'
-
-interface Issue {
-  readonly path: string
-  readonly message: string
-}
 
 /** `/auth/token` as people read it. */
 const memberOf = (path: string): string => path.slice(1).replaceAll('/', '.')
@@ -16,7 +12,7 @@ export function ProblemNotice({ problem }: { problem: Problem | null }) {
   const element = useRef<HTMLDivElement>(null)
   useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [problem])
   if (problem === null) return null
-  const issues = (problem.details['issues'] ?? []) as readonly Issue[]
+  const issues = issuesOf(problem)
   return (
     <div class="notice bad" role="alert" ref={element}>
       <p>{issues.length > 0 ? 'Correct these errors:' : problem.message}</p>

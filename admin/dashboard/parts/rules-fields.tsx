@@ -4,7 +4,7 @@ import { useMay } from '../session.ts'
 import { TextField } from './fields.tsx'
 import { ListArea } from './list-area.tsx'
 
-/** The rules of the scope. The log refers to a rule by its position. */
+/** The rules of the scope, a row each. The log refers to a rule by its position. */
 export function RulesFields({
   rules,
   onRules,
@@ -17,20 +17,30 @@ export function RulesFields({
   const mayChange = useMay('admin')
   const change = (at: number, rule: Rule): void => onRules(rules.with(at, rule))
   return (
-    <fieldset>
+    <fieldset class="rules">
       <legend>Rules</legend>
       <p class="muted">
-        Paths begin below the base URL: <code>*</code> is one segment, <code>**</code> any number.
+        A call that fits any row is allowed. Paths begin below the base URL: <code>*</code> is one
+        segment, <code>**</code> any number.
+      </p>
+      <p class="rule rules-head" aria-hidden="true">
+        <span>Rule</span>
+        <span>Methods</span>
+        <span>Paths, one per line</span>
       </p>
       {rules.map((rule, at) => (
         <div class="rule" key={names[at]} role="group" aria-label={`Rule ${at}`}>
+          <span class="muted">{at}</span>
           <Methods
+            at={at}
             methods={rule.methods}
             onMethods={(methods) => change(at, { ...rule, methods })}
           />
           <ListArea
             label={`Paths of rule ${at}, one per line`}
+            member={`/rules/${at}/paths`}
             list={rule.paths}
+            rows={1}
             onList={(paths) => change(at, { ...rule, paths })}
             required
           />
@@ -38,13 +48,15 @@ export function RulesFields({
             <button
               type="button"
               class="danger quiet"
+              aria-label={`Remove rule ${at}`}
+              title={`Remove rule ${at}`}
               disabled={rules.length === 1}
               onClick={() => {
                 setNames(names.toSpliced(at, 1))
                 onRules(rules.toSpliced(at, 1))
               }}
             >
-              Remove rule {at}
+              ×
             </button>
           )}
         </div>
@@ -64,29 +76,41 @@ export function RulesFields({
   )
 }
 
+const METHODS = ['GET', 'GET, HEAD', 'POST', 'GET, POST', 'PUT, PATCH', 'DELETE', '*']
+
 function Methods({
+  at,
   methods,
   onMethods,
 }: {
+  at: number
   methods: readonly string[]
   onMethods: (methods: readonly string[]) => void
 }) {
   const [text, setText] = useState(methods.join(', '))
   return (
-    <TextField
-      label="Methods"
-      hint="For example GET, POST; * for all"
-      value={text}
-      required
-      onValue={(value) => {
-        setText(value)
-        onMethods(
-          value
-            .split(/[\s,]+/)
-            .filter((method) => method !== '')
-            .map((m) => m.toUpperCase()),
-        )
-      }}
-    />
+    <>
+      <TextField
+        label={`Methods of rule ${at}; * for all`}
+        member={`/rules/${at}/methods`}
+        value={text}
+        required
+        list={`methods-${at}`}
+        onValue={(value) => {
+          setText(value)
+          onMethods(
+            value
+              .split(/[\s,]+/)
+              .filter((method) => method !== '')
+              .map((m) => m.toUpperCase()),
+          )
+        }}
+      />
+      <datalist id={`methods-${at}`}>
+        {METHODS.map((some) => (
+          <option key={some} value={some} />
+        ))}
+      </datalist>
+    </>
   )
 }

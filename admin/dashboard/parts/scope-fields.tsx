@@ -13,21 +13,22 @@ export const ToolFields = ({
   tools: Tools
   onTools: (tools: Tools) => void
 }) => (
-  <fieldset>
-    <legend>MCP tools</legend>
+  <>
     <ListArea
       label="Allowed, one per line"
+      member="/mcp_tools/allow"
       hint="* matches any text."
       list={tools.allow}
       onList={(allow) => onTools({ ...tools, allow })}
     />
     <ListArea
       label="Denied, one per line"
+      member="/mcp_tools/deny"
       hint="Takes precedence over allowed."
       list={tools.deny}
       onList={(deny) => onTools({ ...tools, deny })}
     />
-  </fieldset>
+  </>
 )
 
 type SetInjection = <N extends keyof Injection>(name: N) => (value: Injection[N]) => void
@@ -41,8 +42,7 @@ export function InjectionFields({
 }) {
   const set: SetInjection = (name) => (value) => onInjection({ ...injection, [name]: value })
   return (
-    <fieldset>
-      <legend>Prompt injection</legend>
+    <>
       <CheckField label="Scan requests" value={injection.enabled} onValue={set('enabled')} />
       <ChoiceField
         label="On detection"
@@ -72,20 +72,22 @@ export function InjectionFields({
         onValue={set('auto_kill_on_critical')}
       />
       <PatternFields injection={injection} set={set} />
-    </fieldset>
+    </>
   )
 }
 
 const PatternFields = ({ injection, set }: { injection: Injection; set: SetInjection }) => (
-  <details>
-    <summary>Patterns</summary>
+  <>
+    <h3>Patterns</h3>
     <ListArea
       label="Custom patterns (RE2), one per line"
+      member="/injection_detection/custom_patterns"
       list={injection.custom_patterns}
       onList={set('custom_patterns')}
     />
     <ListArea
       label="Whitelist patterns (RE2), one per line"
+      member="/injection_detection/whitelist_patterns"
       list={injection.whitelist_patterns}
       onList={set('whitelist_patterns')}
     />
@@ -100,17 +102,18 @@ const PatternFields = ({ injection, set }: { injection: Injection; set: SetInjec
     />
     <ListArea
       label="Disabled built-in patterns, one per line"
+      member="/injection_detection/disabled_patterns"
       list={injection.disabled_patterns}
       onList={set('disabled_patterns')}
     />
-  </details>
+  </>
 )
 
 export const RateFields = ({ rate, onRate }: { rate: Rate; onRate: (rate: Rate) => void }) => (
-  <fieldset>
-    <legend>Rate limit</legend>
+  <>
     <TextField
       label="Calls per minute"
+      member="/rate_limiting/requests_per_minute"
       type="number"
       min={1}
       hint="Leave empty for no limit."
@@ -126,12 +129,13 @@ export const RateFields = ({ rate, onRate }: { rate: Rate; onRate: (rate: Rate) 
     />
     <TextField
       label="Sustained for minutes"
+      member="/rate_limiting/violation_window_minutes"
       type="number"
       min={1}
       value={String(rate.violation_window_minutes)}
       onValue={(text) => onRate({ ...rate, violation_window_minutes: Number(text) })}
     />
-  </fieldset>
+  </>
 )
 
 export const AnomalyFields = ({
@@ -141,8 +145,7 @@ export const AnomalyFields = ({
   anomaly: Anomaly
   onAnomaly: (anomaly: Anomaly) => void
 }) => (
-  <fieldset>
-    <legend>Anomalies</legend>
+  <>
     <CheckField
       label="Enable anomaly detection"
       value={anomaly.enabled}
@@ -150,6 +153,7 @@ export const AnomalyFields = ({
     />
     <TextField
       label="Alert at score"
+      member="/anomaly_detection/alert_threshold"
       type="number"
       min={0}
       max={1}
@@ -159,6 +163,7 @@ export const AnomalyFields = ({
     />
     <TextField
       label="Auto-kill at score"
+      member="/anomaly_detection/auto_kill_threshold"
       type="number"
       min={0}
       max={1}
@@ -167,5 +172,35 @@ export const AnomalyFields = ({
       value={String(anomaly.auto_kill_threshold)}
       onValue={(text) => onAnomaly({ ...anomaly, auto_kill_threshold: Number(text) })}
     />
-  </fieldset>
+  </>
+)
+
+export const LimitFields = ({
+  settings,
+  onSettings,
+}: {
+  settings: ScopeSettings
+  onSettings: (settings: ScopeSettings) => void
+}) => (
+  <>
+    <TextField
+      label="Priority"
+      member="/priority"
+      type="number"
+      hint="If several scopes allow a call, the one with the lowest priority value applies."
+      value={String(settings.priority)}
+      onValue={(text) => onSettings({ ...settings, priority: Number(text) })}
+    />
+    <TextField
+      label="Maximum body size (bytes)"
+      member="/max_body_bytes"
+      type="number"
+      min={0}
+      hint="Leave empty to use the gateway-wide limit."
+      value={settings.max_body_bytes === null ? '' : String(settings.max_body_bytes)}
+      onValue={(text) =>
+        onSettings({ ...settings, max_body_bytes: text === '' ? null : Number(text) })
+      }
+    />
+  </>
 )
