@@ -9,6 +9,7 @@ import {
 } from './decode/derive-letters.ts'
 import { deriveMarked } from './decode/derive-marked.ts'
 import { deriveSelectors, deriveSpelled } from './decode/derive-spelled.ts'
+import { deriveTypos } from './decode/derive-typos.ts'
 import { deriveUnbroken } from './decode/derive-unbroken.ts'
 import type { DerivedText } from './decode/derived-text.ts'
 import type { LetterTrie } from './decode/letter-trie.ts'
@@ -30,6 +31,7 @@ const LETTER_VIA: ReadonlySet<string> = new Set([
   'rot13',
   'reversed',
   'leetspeak',
+  'typos',
   'spaced_letters',
   'joined_words',
 ])
@@ -141,6 +143,10 @@ export class LayeredScanner {
       for (const [start, end] of stretchesAround(places, view.end, 1))
         this.#descend(deriveLeet(view, start, end, table))
     }
+    if (!this.#readings.has('typos')) {
+      for (const [start, end] of stretchesAround(signs.words[2], view.end, 1))
+        this.#descend(deriveTypos(view, start, end))
+    }
     if (signs.spaced.length > 0 && !this.#readings.has('spaced_letters')) {
       this.#descend(deriveJoined(view, this.#trie, signs.spaced, 'spaced_letters'))
     }
@@ -168,8 +174,9 @@ export class LayeredScanner {
     below.begin(derived.text, this.text.active)
     below.text.piece(0, derived.text.length, false)
     below.finish()
-    const { offsets } = derived
+    const { offsets, changed } = derived
     for (const hit of below.hits) {
+      if (changed?.some((at) => at >= hit.start && at < hit.end) === false) continue
       let start = derived.start
       let end = derived.end
       if (offsets !== undefined) {

@@ -7,6 +7,7 @@ import { decodePercent, eachPair } from './format/pairs.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { mayMatch } from './custom/literal-filter.ts'
+import { correctTypos } from './decode/derive-typos.ts'
 import { isEveryday, SIGN_CHARACTERS } from './is-everyday.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
@@ -349,6 +350,9 @@ const scanUntil = (
 const SECOND_LOOKS = 16
 const LOOK_AROUND_BYTES = 320
 
+/** People misspell words too; nothing else that is decoded happens by itself. */
+const isDisguised = (via: readonly string[]): boolean => via.some((one) => one !== 'typos')
+
 /** Escapes that the scanner reads and `isEveryday` does not: as good a sign as a disguise. */
 const ESCAPED = /&#?\w+;|\\[ux\d]/
 
@@ -361,14 +365,16 @@ const judged = (
 ): Candidate => {
   const { model_sign, start, end, via } = candidate
   // A disguise is a second signal: nobody writes to a colleague in Base64.
-  if (model_sign === null || via.length > 0) return candidate
+  if (model_sign === null || isDisguised(via)) return candidate
   if (ESCAPED.test(asWritten(source, start, end))) return candidate
   const around = asWritten(
     source,
     Math.max(place.start, start - SIGN_CHARACTERS),
     Math.min(place.end, end + SIGN_CHARACTERS),
   )
-  if (!isEveryday(decodePercent(around), model_sign)) return candidate
+  const plain = decodePercent(around)
+  if (!isEveryday(via.length > 0 ? correctTypos(plain.toLowerCase()) : plain, model_sign))
+    return candidate
   const from = Math.max(place.start, start - LOOK_AROUND_BYTES)
   const to = Math.min(place.end, end + LOOK_AROUND_BYTES)
   const isSupported =
@@ -479,6 +485,6 @@ const isChecked = (settings: CompiledInjectionSettings, category: Category): boo
 
 const isMention = (source: Source, place: Place, candidate: Candidate): boolean =>
   candidate.category !== 'custom' &&
-  candidate.via.length === 0 &&
+  !isDisguised(candidate.via) &&
   (isQuotedMention(source.bytes, place, candidate.start, candidate.end) ||
     isRuledOut(source.bytes, place.start, candidate.start, candidate.category))

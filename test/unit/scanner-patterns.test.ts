@@ -50,7 +50,7 @@ test('every pattern has examples, near-misses, a unique snake_case name and a ga
 
 test('without the gates no near-miss of any pattern would be found that the gates hide', () => {
   const ungated = BUILT_IN_PATTERNS.map((pattern) => ({ ...pattern, gates: [] }))
-  const { matcherOf } = compilePatterns(ungated, ALL_WORDS, [[], []])
+  const { matcherOf } = compilePatterns(ungated, ALL_WORDS, [[], [], []])
   for (const [index, pattern] of ungated.entries()) {
     for (const text of pattern.misses) {
       assert.equal(

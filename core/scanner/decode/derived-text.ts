@@ -4,6 +4,7 @@ export type DerivedText = {
     | 'rot13'
     | 'reversed'
     | 'leetspeak'
+    | 'typos'
     | 'spaced_letters'
     | 'joined_words'
     | 'numbers'
@@ -21,6 +22,8 @@ export type DerivedText = {
   readonly text: Buffer
   /** Source offset of each byte; without it, the text stands for the source from `start` to `end`. */
   readonly offsets?: Int32Array
+  /** Where in `text` the words are that were changed; a hit without one of them is known already. */
+  readonly changed?: readonly number[]
   readonly start: number
   readonly end: number
 }

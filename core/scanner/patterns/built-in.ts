@@ -1,5 +1,6 @@
 import type { Pattern } from '../pattern.ts'
 import { buildLetterTrie, type LetterTrie } from '../decode/letter-trie.ts'
+import { MISSPELLED_WORDS } from '../decode/derive-typos.ts'
 import { anchorOf, type CompiledPatterns, compilePatterns, splitWords } from './compile-patterns.ts'
 import { COERCION_PATTERNS } from './coercion.ts'
 import { CREDENTIAL_PATTERNS } from './credentials.ts'
@@ -10,6 +11,8 @@ import { JAILBREAK_PATTERNS } from './jailbreak.ts'
 import { LANGUAGE_PATTERNS, LANGUAGE_WORDS } from './languages.ts'
 import { OVERRIDE_PATTERNS } from './override.ts'
 import { PERSONA_PATTERNS } from './personas.ts'
+import { PLANTED_TASK_PATTERNS } from './planted-tasks.ts'
+import { PRETEXT_PATTERNS } from './pretexts.ts'
 import { REPLACEMENT_PATTERNS } from './replacements.ts'
 import { ROLE_PATTERNS } from './roles.ts'
 import { SHELL_PATTERNS } from './shell.ts'
@@ -29,6 +32,8 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...COERCION_PATTERNS,
   ...REPLACEMENT_PATTERNS,
   ...PERSONA_PATTERNS,
+  ...PRETEXT_PATTERNS,
+  ...PLANTED_TASK_PATTERNS,
 ]
 
 export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS }
@@ -76,6 +81,7 @@ export const builtIn = (): { readonly patterns: CompiledPatterns; readonly trie:
         .filter((word) => word.length > 4)
         .map(reverse)
         .filter((word) => !known.has(word)),
+      MISSPELLED_WORDS.filter((word) => !known.has(word)),
     ]),
     trie: buildLetterTrie([...known, ...GLUE_WORDS.split(' ')]),
   }

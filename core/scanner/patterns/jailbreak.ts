@@ -226,7 +226,7 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
       '\\b(?:allowed|permitted) (?:modes?|responses?)\\b.{0,100}\\b(?:blocked|forbidden)\\b',
       '<interaction-config>',
       '\\{ ?["\']?restrict(?:ed|ions)["\']? ?: ?(?:false|none|0|off)',
-      '["\']?(?:safety|filters?|content filter|moderation|guardrails)["\']? ?[:=] ?["\']?(?:disabled|off|false|none|removed)\\b',
+      '["\']?(?:safety|guardrails)["\']? ?[:=] ?["\']?(?:disabled|off|false|none|removed)\\b',
       '\\b(?:exists?|operates?|lives?|is|are) outside (?:of )?(?:any|all|the|your)(?: \\w+){0,2} (?:polic(?:y|ies)|rules|guidelines|restrictions|filters)\\b',
     ),
     gates: [

@@ -15,8 +15,8 @@ const MARKS = 8_192
 
 /** Signs of a disguise in the current window. */
 export type Signs = {
-  /** Positions in the window of words of the patterns in ROT13, and reversed. */
-  readonly words: readonly [rot13: number[], reversed: number[]]
+  /** Positions in the window of words of the patterns in ROT13, reversed, and misspelled. */
+  readonly words: readonly [rot13: number[], reversed: number[], misspelled: number[]]
   /** Positions of words that are words of the patterns once digits are read as letters. */
   readonly leet: number[]
   /** Positions of symbols that may be letters in leetspeak. */
@@ -53,7 +53,7 @@ export type Signs = {
 }
 
 export const emptySigns = (): Signs => ({
-  words: [[], []],
+  words: [[], [], []],
   leet: [],
   symbols: [],
   escapes: 0,

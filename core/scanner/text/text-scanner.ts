@@ -498,7 +498,7 @@ export class TextScanner {
       const number = code[at] as number
       lastToken[number] = token
       this.#lastAt[number] = wordStart
-      if (number < 2) mark(this.#signs.words[number as 0 | 1], wordStart)
+      if (number < 3) mark(this.#signs.words[number as 0 | 1 | 2], wordStart)
     }
   }
 
