@@ -114,6 +114,7 @@ async function product(
       AGW_PROXY_PORT: String(port),
       AGW_API_PORT: String(api),
       AGW_ECHO_PORT: String(echo),
+      AGW_FORWARD_PORT: 'off',
       AGW_DATA_DIR: folder,
       AGW_EXT_PROC_WORKERS: '1',
       AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',

@@ -58,7 +58,8 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
     trusted_ca_file: options.trustedCa,
     heap_limit_bytes: heapLimit(options.envoyMemory),
   }
-  if (settings.forwardPort !== null && mode !== 'standalone')
+  const isForwardSet = (env['AGW_FORWARD_PORT']?.trim() ?? '') !== ''
+  if (isForwardSet && settings.forwardPort !== null && mode !== 'standalone')
     throw new Error('AGW_FORWARD_PORT, the forward proxy, needs --mode standalone.')
   const { merge } = options
   if (merge !== undefined && mode !== 'listener')

@@ -270,12 +270,17 @@ async function startChildren(
     welcome({
       proxyUrl: urlOf(scheme, boot.settings.proxyHost, boot.settings.proxyPort),
       apiUrl,
+      forwardUrl: forwardUrl(boot),
       echoOrigin: boot.echo_origin,
       newToken: boot.secrets.isNewToken ? boot.secrets.adminToken : null,
       tokenInShell: tokenInShell(boot, tokenFile),
       tokenFile: shownFile.startsWith('..') ? tokenFile : shownFile,
     }),
   )
+}
+
+function forwardUrl({ settings: { forwardPort, forwardTls, proxyHost } }: Boot): string | null {
+  return forwardPort === null ? null : urlOf(forwardTls ? 'https' : 'http', proxyHost, forwardPort)
 }
 
 function tokenInShell({ settings, env }: Boot, keptFile: string): string {

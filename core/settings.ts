@@ -78,7 +78,7 @@ export const SETTINGS = {
   forwardPort: withDefault(
     'AGW_FORWARD_PORT',
     kinds.portOrOff,
-    'off',
+    '8083',
     'Port of the forward proxy, on the address of the Envoy listener, for agents that set only HTTPS_PROXY; off: there is none.',
   ),
   forwardTls: withDefault(
@@ -668,9 +668,9 @@ function forwardConflicts(
     problems.push('AGW_FORWARD_TLS requires AGW_TLS_CERT_FILE and AGW_TLS_KEY_FILE.')
   if (typeof forwardPort !== 'number' || forwardPort === 0) return problems
   if (forwardPort === proxyPort)
-    problems.push('AGW_FORWARD_PORT and AGW_PROXY_PORT must be different.')
+    problems.push('AGW_FORWARD_PORT (8083 if unset; or off) and AGW_PROXY_PORT must be different.')
   if (forwardPort === apiPort && proxyHost === apiHost)
-    problems.push('AGW_FORWARD_PORT and AGW_API_PORT must be different.')
+    problems.push('AGW_FORWARD_PORT (8083 if unset; or off) and AGW_API_PORT must be different.')
   return problems
 }
 

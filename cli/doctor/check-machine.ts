@@ -148,7 +148,13 @@ export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
   const { proxyHost, proxyPort, apiHost, apiPort, forwardPort } = settings
   // An answer with a reason comes from this gateway, which runs and is not ready.
   const isProxy = async (): Promise<boolean> =>
-    /^$|^the proxy answered \d+ \w/.test((await probeProxy(settings)) ?? '')
+    /^$|^the proxy responded with \d+ \w/.test((await probeProxy(settings)) ?? '')
+  // Without a key it refuses what the other listener answers.
+  const isForward = async (proxyPort: number): Promise<boolean> => {
+    const tlsCertFile = settings.forwardTls ? settings.tlsCertFile : null
+    const says = (await probeProxy({ proxyHost, proxyPort, tlsCertFile })) ?? ''
+    return /^the proxy responded with \d+ \w/.test(says)
+  }
   const isAdmin = async (): Promise<boolean> => {
     const answer = await ask(urlOf('http', apiHost, apiPort), '/healthz', null)
     return (answer.body as { status?: unknown } | null)?.status === 'ok'
@@ -158,7 +164,11 @@ export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
     await portFinding('admin port', API_SETTINGS, apiHost, apiPort, isAdmin),
     ...(forwardPort === null
       ? []
-      : [await portFinding('forward port', FORWARD_SETTINGS, proxyHost, forwardPort, isProxy)]),
+      : [
+          await portFinding('forward port', FORWARD_SETTINGS, proxyHost, forwardPort, () =>
+            isForward(forwardPort),
+          ),
+        ]),
   ]
 }
 

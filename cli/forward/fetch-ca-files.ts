@@ -25,7 +25,9 @@ export async function fetchCaFiles(
         throw new Error(`${url} is unreachable: ${(error as Error).message}`)
       })
       if (answer.status === 404)
-        throw new Error('The gateway has no forward proxy. Set AGW_FORWARD_PORT and restart it.')
+        throw new Error(
+          'The gateway has no forward proxy: AGW_FORWARD_PORT is off, or its CA is not made yet.',
+        )
       const text = await answer.text()
       if (!answer.ok || !text.includes('BEGIN CERTIFICATE'))
         throw new Error(`${url}/${name} returned HTTP ${answer.status} and no certificate`)

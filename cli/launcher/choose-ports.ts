@@ -57,7 +57,9 @@ export async function choosePorts(wanted: Wanted): Promise<Ports | readonly stri
   return [
     ...problemOf(proxy, `The proxy listener cannot use ${proxyHost}:${proxyPort}`),
     ...problemOf(api, `The admin service cannot use ${apiHost}:${apiPort}`),
-    ...problemOf(forward, `The forward proxy cannot use ${proxyHost}:${forwardPort}`),
+    ...problemOf(forward, `The forward proxy cannot use ${proxyHost}:${forwardPort}`).map(
+      (problem) => `${problem} Without agents that need it, set AGW_FORWARD_PORT to off.`,
+    ),
     ...problemOf(echo, `The echo API cannot use ${ECHO_HOST}:${echoPort}`),
   ]
 }

@@ -2,6 +2,8 @@
 export interface Welcome {
   readonly proxyUrl: string
   readonly apiUrl: string
+  /** Null: there is no forward proxy. */
+  readonly forwardUrl: string | null
   readonly echoOrigin: string
   /** The token to show; null if it was shown before or came from the settings. */
   readonly newToken: string | null
@@ -15,10 +17,14 @@ export function welcome(parts: Welcome): string {
     parts.newToken === null
       ? ''
       : `  admin token    ${parts.newToken}  (shown only once, stored in ${parts.tokenFile})\n`
+  const forward =
+    parts.forwardUrl === null
+      ? ''
+      : `  or they set    HTTPS_PROXY to ${parts.forwardUrl} (agw env AGENT prints all that they need)\n`
   return `
 The gateway is ready.
   agents call    ${parts.proxyUrl}/https://…
-  operators use  ${parts.apiUrl}  (the dashboard; the API is below it)
+${forward}  operators use  ${parts.apiUrl}  (the dashboard; the API is below it)
 ${token}
 Try it against the echo API that runs beside it (paste as it is):
 

@@ -29,6 +29,7 @@ const nowhere = (proxyPort: number, apiPort: number): Environment => ({
   AGW_DATA_DIR: join(tempFolder('doctor'), 'data'),
   AGW_PROXY_PORT: String(proxyPort),
   AGW_API_PORT: String(apiPort),
+  AGW_FORWARD_PORT: 'off',
 })
 const aNewMachine = async (more: Environment = {}): Promise<Environment> => ({
   ...nowhere(await freePort(), await freePort()),
@@ -39,6 +40,7 @@ const aNewMachine = async (more: Environment = {}): Promise<Environment> => ({
 const here: Environment = {
   ...nowhere(Number(new URL(stack.proxyUrl).port), Number(new URL(stack.apiUrl).port)),
   AGW_DATA_DIR: stack.dataDir,
+  AGW_FORWARD_PORT: String(stack.forwardPort),
 }
 
 async function doctor(options: AdminOptions, env: Environment) {
@@ -77,6 +79,7 @@ test('on the machine of a gateway that runs, every point is looked at and none h
     assert.equal(of(check)[0]?.state, 'ok', check)
   assert.match(of('proxy port')[0]?.says ?? '', /is used by this gateway$/)
   assert.match(of('admin port')[0]?.says ?? '', /is used by this gateway$/)
+  assert.match(of('forward port')[0]?.says ?? '', /is used by this gateway$/)
   assert.match(of('token')[0]?.says ?? '', /^admin@localhost, role admin, org_default$/)
   assert.equal(of('versions')[0]?.says, `all ${version}`)
   assert.match(of('last kill')[0]?.says ?? '', /in force everywhere after [\d.]+ ms$/)
@@ -178,11 +181,16 @@ test('a port used by another program is distinguished from one used by the gatew
     other.close()
   })
   const port = String((other.address() as AddressInfo).port)
-  const { failures } = await doctor({}, await aNewMachine({ AGW_PROXY_PORT: port }))
-  assert.deepEqual(
-    failures.map(({ check, says }) => [check, says]),
-    [['proxy port', `127.0.0.1:${port} is not available: the port is in use`]],
-  )
+  for (const [setting, check] of [
+    ['AGW_PROXY_PORT', 'proxy port'],
+    ['AGW_FORWARD_PORT', 'forward port'],
+  ] as const) {
+    const { failures } = await doctor({}, await aNewMachine({ [setting]: port }))
+    assert.deepEqual(
+      failures.map((failure) => [failure.check, failure.says]),
+      [[check, `127.0.0.1:${port} is not available: the port is in use`]],
+    )
+  }
 })
 
 test('an admin service without edges, or with older ones, is found, and so is a wrong token', async (t) => {

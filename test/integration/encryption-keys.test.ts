@@ -140,8 +140,7 @@ describe('a rotation of the encryption key', () => {
   let things: Awaited<ReturnType<typeof storeEverything>>
 
   test('moves everything that is encrypted, and the old key can go', async () => {
-    // With a forward proxy, whose CA is stored at the start.
-    let admin = await start(first, { AGW_FORWARD_PORT: '8083' })
+    let admin = await start(first)
     things = await storeEverything(admin, 'one')
     assert.deepEqual(await opened(first, things), ALL)
     const before_ = await countSealed(redis, 'all')

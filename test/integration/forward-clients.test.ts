@@ -6,13 +6,13 @@ import { test } from 'node:test'
 import { promisify } from 'node:util'
 import { fromRoot } from '../../core/root.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
-import { sharedForwardStack } from '../kit/shared-stack.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 // `agw run` and `agw env`, with clients that every machine has; test/witness/forward-clients.ts has those of other languages.
 
 const run = promisify(execFile)
-const stack = await sharedForwardStack()
+const stack = await sharedStack()
 const { operator, api, origin } = stack
 const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
 const home = tempFolder('forward-clients')

@@ -6,10 +6,10 @@ import { call } from '../kit/call.ts'
 import { freePort } from '../kit/free-port.ts'
 import { ForwardClient, type TunnelOptions } from '../kit/forward-client.ts'
 import { rawHttp } from '../kit/raw-http.ts'
-import { sharedForwardStack } from '../kit/shared-stack.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
-const stack = await sharedForwardStack()
+const stack = await sharedStack()
 const { operator, api, origin } = stack
 const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
 const client = new ForwardClient(stack.forwardPort ?? 0, ca)

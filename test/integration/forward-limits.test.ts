@@ -2,13 +2,11 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { call } from '../kit/call.ts'
 import { ForwardClient } from '../kit/forward-client.ts'
-import { freePort } from '../kit/free-port.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
 // Small limits, and a processor that is killed: not for the stack that all share.
 const stack = await startAll({
-  AGW_FORWARD_PORT: String(await freePort()),
   AGW_FORWARD_TUNNELS_PER_AGENT: '3',
   AGW_FORWARD_CONNECTS_PER_MINUTE: '12',
   AGW_ACTIVITY_STRICT: 'on',

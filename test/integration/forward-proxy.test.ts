@@ -5,12 +5,12 @@ import { assertRefusal } from '../kit/assert-refusal.ts'
 import { ForwardClient, type TunnelOptions } from '../kit/forward-client.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
-import { sharedForwardStack } from '../kit/shared-stack.ts'
+import { sharedStack } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
 // The forward proxy: what agents reach with HTTPS_PROXY alone. test/witness/forward-clients.ts has the clients.
 
-const stack = await sharedForwardStack()
+const stack = await sharedStack()
 const { operator, api, origin } = stack
 const port = stack.forwardPort ?? 0
 const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()

@@ -73,8 +73,8 @@ after(() => {
 
 /** `npm start` in this checkout, as an operator types it. */
 async function npmStart(): Promise<NpmStart> {
-  const ports = await Promise.all([freePort(), freePort(), freePort()])
-  const [proxy, api, echo] = ports
+  const ports = await Promise.all([freePort(), freePort(), freePort(), freePort()])
+  const [proxy, api, echo, forward] = ports
   const { PATH = '', HOME = '', ENVOY_BIN = '', VALKEY_BIN = '', AGW_CACHE_DIR = '' } = process.env
   const npm = spawn('npm', ['start'], {
     cwd: fromRoot(),
@@ -88,6 +88,7 @@ async function npmStart(): Promise<NpmStart> {
       AGW_PROXY_PORT: String(proxy),
       AGW_API_PORT: String(api),
       AGW_ECHO_PORT: String(echo),
+      AGW_FORWARD_PORT: String(forward),
       AGW_EXT_PROC_WORKERS: '1',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -119,7 +120,7 @@ describe('no process outlives npm start', { concurrency: true }, () => {
   for (const signal of ['SIGTERM', 'SIGHUP', 'SIGKILL'] as const)
     test(signal, async () => {
       const { npm, ports } = await npmStart()
-      assert.deepEqual(await Promise.all(ports.map(isOpen)), [true, true, true])
+      assert.deepEqual(await Promise.all(ports.map(isOpen)), [true, true, true, true])
       const exited = once(npm, 'exit')
       npm.kill(signal)
       await exited

@@ -59,7 +59,7 @@ function agw(args: readonly string[], env: Record<string, string> = {}): Promise
   return new Promise((resolve) => {
     const child = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args], {
       cwd,
-      env: { PATH, HOME, ENVOY_BIN, VALKEY_BIN, ...env },
+      env: { PATH, HOME, ENVOY_BIN, VALKEY_BIN, AGW_FORWARD_PORT: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     let out = ''
@@ -117,19 +117,27 @@ test('a wrong start names every error in one message and makes nothing', async (
 })
 
 test('ports that are taken are named with their settings before anything is started', async () => {
-  const servers = [createServer(), createServer()]
+  const servers = [createServer(), createServer(), createServer()]
   const ports = await Promise.all(
     servers.map(async (server) => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       return String((server.address() as AddressInfo).port)
     }),
   )
-  const [proxy = '', api = ''] = ports
-  const { code, out, err } = await agw(['start'], { AGW_PROXY_PORT: proxy, AGW_API_PORT: api })
+  const [proxy = '', api = '', forward = ''] = ports
+  const { code, out, err } = await agw(['start'], {
+    AGW_PROXY_PORT: proxy,
+    AGW_API_PORT: api,
+    AGW_FORWARD_PORT: forward,
+  })
   for (const server of servers) server.close()
   assert.equal(code, 1)
   assert.match(err, new RegExp(`proxy listener .*127.0.0.1:${proxy}.* in use.*AGW_PROXY_PORT`))
   assert.match(err, new RegExp(`admin service .*127.0.0.1:${api}.* in use.*AGW_API_PORT`))
+  assert.match(
+    err,
+    new RegExp(`forward proxy .*127.0.0.1:${forward}.* in use.*FORWARD_PORT to off`),
+  )
   assert.doesNotMatch(out, /Starting/)
 })
 

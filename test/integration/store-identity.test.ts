@@ -137,6 +137,7 @@ describe('agw start', () => {
           AGW_PROXY_PORT: String(ports[0]),
           AGW_API_PORT: String(ports[1]),
           AGW_ECHO_PORT: String(ports[2]),
+          AGW_FORWARD_PORT: 'off',
         },
         stdio: ['ignore', 'pipe', 'pipe'],
       })

@@ -3,7 +3,6 @@ import { after } from 'node:test'
 import { closeConnections } from './call.ts'
 import type { KitDns } from './dns-server.ts'
 import { startDnsServer } from './dns-server.ts'
-import { freePort } from './free-port.ts'
 import { findLeaks } from './find-leaks.ts'
 import type { Operator } from './operator.ts'
 import { operatorAt } from './operator.ts'
@@ -34,12 +33,6 @@ const SETTINGS = { AGW_UPSTREAM_IDLE_TIMEOUT: '6s' }
 /** One stack for all test files of a process, with the test upstream behind it; it ends with the process's last test. */
 export function sharedStack(): Promise<SharedStack> {
   shared ??= startAll(SETTINGS)
-  return shared
-}
-
-/** The same with the forward proxy. */
-export function sharedForwardStack(): Promise<SharedStack> {
-  shared ??= freePort().then((port) => startAll({ ...SETTINGS, AGW_FORWARD_PORT: String(port) }))
   return shared
 }
 

@@ -28,6 +28,7 @@ export interface ComposeParts {
 export interface ComposeStack {
   readonly proxyUrl: string
   readonly apiUrl: string
+  readonly forwardPort: number
   readonly log: () => string
   readonly process: (service: string) => ChildProcess
   readonly start: (service: string) => Promise<void>
@@ -57,12 +58,13 @@ export async function startCompose({
   folder,
   inContainer,
 }: ComposeParts): Promise<ComposeStack> {
-  const [proxyPort, apiPort] = [await freePort(), await freePort()]
+  const [proxyPort, apiPort, forwardPort] = [await freePort(), await freePort(), await freePort()]
   for (const place of OF_SERVICE) mkdirSync(join(folder, place), { recursive: true, mode: 0o700 })
   const places = {
     AGW_PROXY_HOST: '127.0.0.1',
     AGW_PROXY_PORT: `${proxyPort}`,
     AGW_API_PORT: `${apiPort}`,
+    AGW_FORWARD_PORT: `${forwardPort}`,
   }
   const programs: Readonly<Record<string, string>> = {
     node: process.execPath,
@@ -167,6 +169,7 @@ export async function startCompose({
   return {
     proxyUrl: `http://127.0.0.1:${proxyPort}`,
     apiUrl,
+    forwardPort,
     log: () => log,
     process: (name) => {
       const child = running.get(name)

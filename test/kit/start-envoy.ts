@@ -34,7 +34,12 @@ export async function startEnvoy(
 ): Promise<KitEnvoy> {
   const folder = tempFolder('envoy')
   const port = await freePort()
-  const read = readSettings({ AGW_PROXY_PORT: String(port), ...env })
+  const read = readSettings({
+    AGW_PROXY_PORT: String(port),
+    // Its default port is one for the whole machine.
+    AGW_FORWARD_PORT: 'off',
+    ...env,
+  })
   if (!read.ok) throw new Error(read.problems.join('\n'))
   const boot: BootFacts = {
     envoy_admin_socket: join(folder, 'admin.sock'),

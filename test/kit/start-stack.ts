@@ -51,17 +51,21 @@ const START_LIMIT_MS = 60_000
  */
 export async function startStack(env: Environment = {}, product = fromRoot()): Promise<Stack> {
   const dataDir = env['AGW_DATA_DIR'] ?? tempFolder('stack')
-  const [proxy, api, echo] = await Promise.all([freePort(), freePort(), freePort()])
+  const [proxy, api, echo, forward] = await Promise.all([
+    freePort(),
+    freePort(),
+    freePort(),
+    freePort(),
+  ])
   const own: Environment = {
     AGW_PROXY_PORT: String(proxy),
     AGW_API_PORT: String(api),
     AGW_ECHO_PORT: String(echo),
     AGW_DATA_DIR: dataDir,
+    AGW_FORWARD_PORT: String(forward),
     AGW_EXT_PROC_WORKERS: '1',
     // The disk of the tests has space.
     AGW_DISK_RESERVE_BYTES: '0',
-    // Its usual port belongs to one stack alone.
-    AGW_FORWARD_PORT: 'off',
     ...env,
   }
   const child = spawn(process.execPath, [join(product, 'dist', 'cli', 'bin.js'), 'start'], {

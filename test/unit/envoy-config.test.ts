@@ -19,7 +19,7 @@ const facts: BootFacts = {
 }
 
 const routesWith = (more: Partial<BootFacts>): readonly any[] => {
-  const read = readSettings({})
+  const read = readSettings({ AGW_FORWARD_PORT: 'off' })
   assert.ok(read.ok)
   const config = parse(renderBootstrap(read.settings, { ...facts, ...more }), { merge: true })
   const [listener] = config.static_resources.listeners
@@ -50,7 +50,10 @@ test('Envoy checks the names of the processors where they are set', () => {
   const tlsOf = (env: Environment): Json => {
     const files = { CERT: '/c.pem', KEY: '/k.pem', CA: '/ca.pem' }
     const tls = Object.entries(files).map(([name, file]) => [`AGW_EXT_PROC_TLS_${name}_FILE`, file])
-    const read = readSettings({ ...Object.fromEntries(tls), ...env }, 'elsewhere')
+    const read = readSettings(
+      { ...Object.fromEntries(tls), AGW_FORWARD_PORT: 'off', ...env },
+      'elsewhere',
+    )
     assert.ok(read.ok, 'files are not looked for on this machine')
     const addresses = { ext_proc_addresses: ['ext-proc.test:7443'] }
     const config = parse(renderBootstrap(read.settings, { ...facts, ...addresses }))

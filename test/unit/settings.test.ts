@@ -34,6 +34,7 @@ test('an empty environment, and variables set to nothing, give the defaults of t
     assert.equal(settings.proxyHost, '127.0.0.1')
     assert.equal(settings.proxyPort, 8080)
     assert.equal(settings.apiPort, 8081)
+    assert.equal(settings.forwardPort, 8083)
     assert.equal(settings.redisUrl, null)
     assert.equal(settings.organizationId, 'org_default')
     assert.equal(settings.maxBodyBytes, 8_388_608)
@@ -99,11 +100,14 @@ test('settings that contradict each other are errors', () => {
     ],
     [{ AGW_EXT_PROC_TLS_CA_FILE: file }, /must be set together/],
     [{ AGW_PROXY_PORT: '9', AGW_API_PORT: '9' }, /must be different/],
+    [{ AGW_PROXY_PORT: '8083' }, /AGW_FORWARD_PORT \(8083 if unset; or off\) and AGW_PROXY_PORT/],
+    [{ AGW_API_PORT: '8083' }, /AGW_FORWARD_PORT .* and AGW_API_PORT must be different/],
     [{ AGW_SMTP_URL: 'smtp://mail.example' }, /AGW_ALERT_EMAIL_FROM/],
     [{ AGW_WEBHOOK_DELAYS: ',' }, /at least one delay/],
   ]
   for (const [env, problem] of rows) assert.match(problemsOf(env).join('\n'), problem)
   assert.deepEqual(problemsOf({ AGW_PROXY_PORT: '0', AGW_API_PORT: '0' }), [])
+  assert.deepEqual(problemsOf({ AGW_API_PORT: '8083', AGW_FORWARD_PORT: 'off' }), [])
   assert.equal(problemsOf({ AGW_PROXY_PORT: 'x', AGW_API_PORT: 'y' }).length, 2)
 })
 

@@ -42,6 +42,7 @@ const FORMS: readonly (readonly string[])[] = [
     'prometheusRule.labels.release=monitoring',
   ],
   ['admin.archive.enabled=false', 'admin.replicas=2', 'settings.AGW_REGION=eu'],
+  ['gateway.forwardPort=off'],
   [
     'image.digest=sha256:0000000000000000000000000000000000000000000000000000000000000000',
     'image.pullSecrets[0].name=r',

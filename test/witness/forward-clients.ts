@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { forwardVariables } from '../../cli/forward/forward-variables.ts'
 import { fromRoot } from '../../core/root.ts'
-import { freePort } from '../kit/free-port.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -19,7 +18,7 @@ const run = promisify(execFile)
 const LIMIT_MS = 60_000
 
 const words = process.argv.slice(2)
-const stack = await startAll({ AGW_FORWARD_PORT: String(await freePort()) })
+const stack = await startAll({})
 const failed: string[] = []
 try {
   const { operator, api, origin } = stack

@@ -57,6 +57,7 @@ const env = {
   AGW_PROXY_PORT: String(proxy),
   AGW_API_PORT: String(api),
   AGW_ECHO_PORT: String(echo),
+  AGW_FORWARD_PORT: 'off',
 }
 for (const args of [['--version'], ['--help'], ['envoy-config', '--help']]) {
   const { stdout: text } = await run(agw, args, { cwd: elsewhere, env })

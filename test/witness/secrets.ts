@@ -536,6 +536,7 @@ async function failStarts(): Promise<void> {
     AGW_ACCESS_LOG_ADDRESS: `unix:${join(tempFolder('s'), 'a.sock')}`,
     AGW_API_PORT: '0',
     AGW_PROXY_PORT: '0',
+    AGW_FORWARD_PORT: 'off',
   }
   const secretFile = join(tempFolder('s'), 'file')
   writeFileSync(secretFile, `${canary('infile')}\n\0${canary('infile')}`)

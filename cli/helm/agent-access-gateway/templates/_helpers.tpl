@@ -85,10 +85,18 @@ capabilities: { drop: [ALL] }
       {{- end }}
 {{- end -}}
 
+{{/* Not empty if the gateway pods have the forward proxy. */}}
+{{- define "agw.hasForward" -}}
+{{- if and (eq .Values.form "sidecar") (ne (toString .Values.gateway.forwardPort) "off") }}yes{{ end -}}
+{{- end -}}
+
 {{- define "agw.settings" -}}
 - { name: REDIS_URL_FILE, value: /etc/agw/secrets/redis-url }
 - name: AGW_EDGE_ID
   valueFrom: { fieldRef: { fieldPath: metadata.name } }
+{{- if eq .Values.form "sidecar" }}
+- { name: AGW_FORWARD_PORT, value: {{ .Values.gateway.forwardPort | quote }} }
+{{- end }}
 {{- range $name, $value := .Values.settings }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}
