@@ -1,5 +1,3 @@
-import { loadAuthority } from '../../core/certificate/load-authority.ts'
-import type { Authority } from '../../core/certificate/open-authority.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
@@ -9,6 +7,7 @@ import type { HeldCalls } from '../kill/held-calls.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
 import { decideEntry } from './decide-entry.ts'
 import { decideInside } from './decide-inside.ts'
+import { keptAuthority } from './kept-authority.ts'
 import { SecretService } from './secret-service.ts'
 import { tunnelSeal } from './tunnel-seal.ts'
 
@@ -29,12 +28,15 @@ interface ForwardParts {
 
 /** How often certificates are looked at that end soon. */
 const RENEW_INTERVAL_MS = 3_600_000
+/** How often the CA is read again. Clients that trust only the new one fail until then. */
+const AUTHORITY_INTERVAL_MS = 2_000
 
 /** What the calls of the forward proxy are decided by; null where it is off. */
 export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
   const { settings, services, held, log } = parts
   if (settings.forwardPort === null) return null
-  const secrets = new SecretService({ authority: keptAuthority(parts), nowMs: Date.now, log })
+  const authority = keptAuthority(parts.redis, parts.ring, settings)
+  const secrets = new SecretService({ authority: authority.current, nowMs: Date.now, log })
   const seal = tunnelSeal(settings.verdictSecrets ?? [settings.verdictSecret])
   const inside = { ...services, seal }
   const entry = {
@@ -47,12 +49,16 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
       blind_hosts: new Set(settings.forwardBlindHosts.map((host) => host.toLowerCase())),
     },
   }
-  const renewing = setInterval(() => {
-    secrets.renew().catch((error: unknown) => {
-      log.error({ error: String(error) }, 'certificates could not be renewed')
-    })
-  }, RENEW_INTERVAL_MS)
-  renewing.unref()
+  const stopRenewing = repeat(RENEW_INTERVAL_MS, () => secrets.renew(), {
+    failed: (error) => log.error({ error }, 'certificates could not be renewed'),
+  })
+  const stopReading = repeat(
+    AUTHORITY_INTERVAL_MS,
+    async () => {
+      if (await authority.isReplaced()) await secrets.reissue()
+    },
+    { failed: (error) => log.warn({ error }, 'the CA of the forward proxy could not be read') },
+  )
   return {
     secrets,
     decide: {
@@ -61,25 +67,30 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
       http: (headers, io, record) => decideInside(inside, 'http', headers, io, record),
     },
     stop: () => {
-      clearInterval(renewing)
+      stopRenewing()
+      stopReading()
       secrets.stop()
     },
   }
 }
 
-/** Read when it is first needed, and again until it is there: the admin service makes it at its first start. */
-function keptAuthority({ settings, redis, ring }: ForwardParts): () => Promise<Authority> {
-  let reading: Promise<Authority> | null = null
-  const read = async (): Promise<Authority> => {
-    const authority = await loadAuthority(redis, ring, settings)
-    if (authority === null) throw new Error('the store has no CA for the forward proxy yet')
-    return authority
+/** One run at a time. A problem that lasts is reported once. */
+function repeat(
+  interval_ms: number,
+  work: () => Promise<void>,
+  { failed }: { readonly failed: (error: string) => void },
+): () => void {
+  let isRunning = false
+  let reported = ''
+  const run = async (): Promise<void> => {
+    if (isRunning) return
+    isRunning = true
+    const problem = await work().then(() => '', String)
+    if (problem !== '' && problem !== reported) failed(problem)
+    reported = problem
+    isRunning = false
   }
-  return () => {
-    reading ??= read().catch((error: unknown) => {
-      reading = null
-      throw error
-    })
-    return reading
-  }
+  const timer = setInterval(() => void run(), interval_ms)
+  timer.unref()
+  return () => clearInterval(timer)
 }

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Authority } from '../../core/certificate/open-authority.ts'
 import { deltaSecrets, type SecretsRequest, type ServerSecret } from '../envoy/delta-secrets.ts'
 import type { EnvoyStream } from '../envoy/start-server.ts'
@@ -75,11 +76,24 @@ export class SecretService {
 
   /** Sends new certificates for those that end soon. */
   async renew(): Promise<void> {
-    const due_ms = this.#parts.nowMs() - RENEW_MS
+    await this.#sendAgain(this.#parts.nowMs() - RENEW_MS)
+  }
+
+  /** Sends new certificates for all, since the CA is another one. Envoy presents them from the next handshake on. */
+  async reissue(): Promise<void> {
+    await this.#sendAgain(Number.POSITIVE_INFINITY)
+  }
+
+  /** Of all that were issued until then. Each takes half a millisecond, so calls and kills get their turn in between. */
+  async #sendAgain(issued_until_ms: number): Promise<void> {
     for (const at of this.#open) {
-      const old = [...at.names.values()].filter(({ since_ms }) => since_ms <= due_ms)
-      const names = old.map(({ name }) => name)
-      if (names.length > 0) await this.#send(at, names)
+      const old = [...at.names.values()].filter(({ since_ms }) => since_ms <= issued_until_ms)
+      if (old.length === 0) continue
+      await this.#send(
+        at,
+        old.map(({ name }) => name),
+      )
+      await turn()
     }
   }
 

@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict'
 import { X509Certificate } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
 import { loadSync } from '@grpc/proto-loader'
-import { makeAuthority } from '../../core/certificate/make-authority.ts'
-import { openAuthority } from '../../core/certificate/open-authority.ts'
+import { type AuthorityFiles, makeAuthority } from '../../core/certificate/make-authority.ts'
+import { type Authority, openAuthority } from '../../core/certificate/open-authority.ts'
 import { fromRoot } from '../../core/root.ts'
 import type { EnvoyStream } from '../../ext-proc/envoy/start-server.ts'
+import { keptAuthority } from '../../ext-proc/forward/kept-authority.ts'
 import { SecretService } from '../../ext-proc/forward/secret-service.ts'
 import { tunnelSeal } from '../../ext-proc/forward/tunnel-seal.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 
 interface Method {
   readonly requestSerialize: (value: object) => Buffer
@@ -56,15 +60,20 @@ class Envoy extends EventEmitter {
 
 interface Options {
   readonly names_max?: number
+  readonly current?: () => Promise<Authority>
   readonly fails?: boolean
 }
 
-function start({ names_max, fails = false }: Options = {}) {
+function start({
+  names_max,
+  fails = false,
+  current = () => Promise.resolve(authority),
+}: Options = {}) {
   let now_ms = Date.now()
   const warned: string[] = []
   const log = (_: object, message: string): void => void warned.push(message)
   const service = new SecretService({
-    authority: () => (fails ? Promise.reject(new Error('none')) : Promise.resolve(authority)),
+    authority: () => (fails ? Promise.reject(new Error('none')) : current()),
     nowMs: () => now_ms,
     log: { warn: log, error: log },
     ...(names_max === undefined ? {} : { names_max }),
@@ -162,6 +171,57 @@ test('certificates that end in two days are sent again before', async () => {
   assert.ok(Date.parse(fresh?.validTo ?? '') - Date.parse(old?.validTo ?? '') >= 5 * DAY_MS - 1_000)
   assert.notEqual(before.version, now.version)
   assert.equal(service.counters.names, 1)
+})
+
+test('a new CA is used without a restart, and every certificate is sent again', async () => {
+  const folder = tempFolder('ca')
+  const [caCertFile, caKeyFile] = [join(folder, 'ca.pem'), join(folder, 'ca.key')]
+  const put = ({ certificate, key }: AuthorityFiles): void => {
+    writeFileSync(caCertFile, certificate)
+    writeFileSync(caKeyFile, key)
+  }
+  const [first, second, third] = [1, 2, 3].map(() => makeAuthority(Date.now()))
+  assert.ok(first && second && third)
+  put(first)
+  const noStore = {} as Parameters<typeof keptAuthority>[0]
+  const kept = keptAuthority(noStore, {} as Parameters<typeof keptAuthority>[1], {
+    caCertFile,
+    caKeyFile,
+  })
+  assert.equal(await kept.isReplaced(), false, 'none was needed yet')
+  const { open, service } = start({ current: kept.current })
+  const streams = [open(), open(), open()]
+  for (const [i, envoy] of streams.entries()) await envoy.ask(`host-${i}.test`)
+  streams[2]?.emit('end')
+  assert.equal(await kept.isReplaced(), false, 'it is the same')
+  // Half of a change: the certificate of one CA and the key of another.
+  put({ ...first, certificate: second.certificate })
+  await assert.rejects(kept.isReplaced(), /the private key is not that of/)
+  put({ ...first, certificate: '' })
+  await assert.rejects(kept.isReplaced(), /no certificate/)
+  const issuerOf = async (envoy: Envoy | undefined, name: string): Promise<string> => {
+    const answer = await envoy?.ask(name)
+    return certificateIn(answer?.resources[0]?.resource ?? { value: Buffer.alloc(0) }).issuer
+  }
+  const subjectOf = ({ certificate }: AuthorityFiles): string =>
+    new X509Certificate(certificate).subject
+  assert.equal(await issuerOf(open(), 'more.test'), subjectOf(first), 'the one before is used on')
+  put(second)
+  const isReplaced = [await kept.isReplaced(), await kept.isReplaced()]
+  assert.deepEqual(isReplaced, [true, false])
+  await service.reissue()
+  for (const [i, envoy] of streams.slice(0, 2).entries()) {
+    assert.equal(envoy.answers.length, 2)
+    const [secret] = envoy.answers[1]?.resources ?? []
+    assert.equal(secret?.name, `host-${i}.test`)
+    assert.ok(secret !== undefined && certificateIn(secret.resource).issuer === subjectOf(second))
+  }
+  assert.equal(streams[2]?.answers.length, 1, 'nothing is sent to a stream that has ended')
+  assert.equal(service.counters.names, 3)
+  // Both are trusted during a change: the first certificate is that which signs.
+  put({ certificate: third.certificate + second.certificate, key: third.key })
+  assert.equal(await kept.isReplaced(), true)
+  assert.equal(await issuerOf(open(), 'last.test'), subjectOf(third))
 })
 
 test('without a CA, and on a malformed message, the stream fails and the process goes on', async () => {

@@ -1,0 +1,38 @@
+import { loadAuthority } from '../../core/certificate/load-authority.ts'
+import type { Authority } from '../../core/certificate/open-authority.ts'
+
+/** The CA that certificates are issued with, read when it is first needed. */
+export interface KeptAuthority {
+  /** @throws (rejects) while there is none; it is read again then, since the admin service makes it at its first start */
+  readonly current: () => Promise<Authority>
+  /**
+   * Reads it again and uses it from now on if it is another one: that of changed files, or a new one in the store.
+   * @throws (rejects) when it cannot be used, as while files are being replaced; the one before is used on
+   */
+  readonly isReplaced: () => Promise<boolean>
+}
+
+export function keptAuthority(...source: Parameters<typeof loadAuthority>): KeptAuthority {
+  let reading: Promise<Authority> | null = null
+  const read = async (): Promise<Authority> => {
+    const authority = await loadAuthority(...source)
+    if (authority === null) throw new Error('the store has no CA for the forward proxy yet')
+    return authority
+  }
+  return {
+    current: () => {
+      reading ??= read().catch((error: unknown) => {
+        reading = null
+        throw error
+      })
+      return reading
+    },
+    isReplaced: async () => {
+      if (reading === null) return false
+      const [before, now] = await Promise.all([reading, read()])
+      if (before.certificate === now.certificate) return false
+      reading = Promise.resolve(now)
+      return true
+    },
+  }
+}
