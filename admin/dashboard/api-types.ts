@@ -21,7 +21,7 @@ import type { EditableScope, ScopeView } from '../scopes/scope-schemas.ts'
 import type { Whoami } from '../sign-in/whoami-routes.ts'
 import type { Stats as StatsView } from '../stats/stats-routes.ts'
 import type { TokenView } from '../tokens/token-schemas.ts'
-import type { DeliveryView, WebhookView } from '../webhooks/webhook-schemas.ts'
+import type { DeliveryDetail, DeliveryView, WebhookView } from '../webhooks/webhook-schemas.ts'
 
 type Frozen<T> = T extends object ? { readonly [K in keyof T]: Frozen<T[K]> } : T
 /** A type that is lost would be `any` and allow everything; as `never` it does not compile. */
@@ -56,6 +56,7 @@ export type Stats = Shown<typeof StatsView>
 export type Readiness = Shown<typeof ReadinessView>
 export type Webhook = Shown<typeof WebhookView>
 export type Delivery = Shown<typeof DeliveryView>
+export type DeliveryFull = Shown<typeof DeliveryDetail>
 export type Token = Shown<typeof TokenView>
 export type Explanation = Shown<typeof ExplanationView>
 export type ScanReport = Shown<typeof ScanReportView>

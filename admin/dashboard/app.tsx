@@ -196,7 +196,11 @@ function PageOf({ place }: { place: PageAddress }) {
     case 'alerts':
       return <AlertsPage query={query} />
     case 'webhooks':
-      return id === undefined ? <WebhooksPage /> : <WebhookPage key={id} webhook_id={id} />
+      return id === undefined ? (
+        <WebhooksPage />
+      ) : (
+        <WebhookPage key={id} webhook_id={id} query={query} />
+      )
     case 'access':
       return <AccessPage />
     case 'try':

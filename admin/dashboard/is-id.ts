@@ -4,6 +4,7 @@ const IDS: Readonly<Record<string, RegExp>> = {
   activity: /^act_[\w-]+$/,
   kills: /^kil_[\w-]+$/,
   webhooks: /^whk_[\w-]+$/,
+  deliveries: /^dlv_[\w-]+$/,
 }
 
 /**

@@ -2,7 +2,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { type Sender, sendDelivery } from './send-delivery.ts'
 import { signDelivery } from './sign-delivery.ts'
-import { openSecrets, openUrl } from './webhook-secret.ts'
+import { openSecrets, openUrl, secretId } from './webhook-secret.ts'
 import type { Webhook } from './webhook.ts'
 
 /** Signs and sends one envelope with the URL and the secrets that the webhook has now. Never sends unsigned what should be signed. */
@@ -21,8 +21,11 @@ export async function attemptDelivery(
       error: 'secret_unavailable',
       duration_ms: 0,
       response_excerpt: null,
+      sent: null,
     }
   const timestamp_s = Math.floor(now.getTime() / 1000)
   const headers = signDelivery({ ...message, timestamp_s }, secrets)
-  return await sendDelivery(parts.sender, { url, headers, body: message.body })
+  const outcome = await sendDelivery(parts.sender, { url, headers, body: message.body })
+  const secret_id = webhook.secret === null ? null : secretId(webhook.secret)
+  return { ...outcome, sent: { timestamp_s, secret_id } }
 }

@@ -23,6 +23,15 @@ export interface AttemptOutcome {
   readonly duration_ms: number
   /** The beginning of the answer's body, for people; null where there was none or it is not text. */
   readonly response_excerpt: string | null
+  /** What the headers of the request follow from; null where nothing was sent, and in attempts of older versions. */
+  readonly sent: SentRequest | null
+}
+
+/** Signatures are not stored: they would let a reader of the store try weak secrets. They are made again for who may see them. */
+export interface SentRequest {
+  readonly timestamp_s: number
+  /** `secretId` of the secret that signed; null if none did. */
+  readonly secret_id: string | null
 }
 
 /** An attempt as it is kept. */

@@ -201,7 +201,8 @@ export class DeliveryQueue {
     let created = 0
     let place = 0
     const end = Math.min(ids.length, REPLAY_MAX)
-    while (place < end) {
+    // Also without an event: then nothing of the range is stored any more, and nothing more can be replayed.
+    do {
       const batch = ids.slice(place, Math.min(place + REPLAY_BATCH, end))
       const [made, looked] = (await this.#run('replay-events', [
         organization_id,
@@ -210,12 +211,13 @@ export class DeliveryQueue {
         this.#delays_ms[0] ?? 0,
         this.#bounds.pending_max,
         ` ${events.join(' ')} `,
+        ...(place + batch.length === ids.length ? [range.from_ms, range.to_ms] : ['', '']),
         ...batch,
       ])) as [number, number]
       created += made
       place += looked
       if (looked < batch.length) break
-    }
+    } while (place < end)
     return { created, next_from_ms: timeAt(place) }
   }
 
@@ -226,6 +228,7 @@ export class DeliveryQueue {
       readonly organization_id: string
       readonly webhook_id: string
       readonly event_id: string
+      readonly body: string
     },
     attempt: Attempt,
   ): Promise<boolean> {
@@ -237,6 +240,7 @@ export class DeliveryQueue {
       attempt.is_success ? 'delivered' : 'failed',
       JSON.stringify(attempt),
       this.#bounds.settled_max,
+      test.body,
     ])
     return created_ms !== 0
   }

@@ -1,21 +1,24 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { listPage } from '../resources/list-page.ts'
+import { readRecord } from '../resources/records.ts'
 import { ListOf, type PageQuery } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
-import { deliveryView } from './delivery-view.ts'
+import { deliveryDetail, deliveryView } from './delivery-view.ts'
 import { replayEvents } from './replay-events.ts'
 import { retryDelivery } from './retry-delivery.ts'
 import { testWebhook } from './test-webhook.ts'
 import {
   DeliveriesQuery,
+  DeliveryDetail,
   DeliveryParams,
   DeliveryView,
   ReplayAnswer,
   ReplayRange,
   WebhookParams,
 } from './webhook-schemas.ts'
+import type { Webhook } from './webhook.ts'
 
 const shared = { tag: 'webhooks', organization_key: true } as const
 
@@ -58,9 +61,9 @@ export const deliveryRoutes: readonly Route[] = [
     method: 'GET',
     path: '/webhooks/:webhook_id/deliveries/:delivery_id',
     role: 'viewer',
-    summary: 'Read a delivery with its attempts',
+    summary: 'Read a delivery with its body and, per attempt, the headers that were sent',
     params: DeliveryParams,
-    answers: { 200: DeliveryView },
+    answers: { 200: DeliveryDetail },
     handle: readOne,
   }),
   defineRoute({
@@ -95,14 +98,21 @@ async function listDeliveries({ context, actor, params, query }: ListCall): Prom
 }
 
 async function readOne({
-  context: { redis },
-  actor,
+  context: { redis, ring },
+  actor: { organization_id, role },
   params,
 }: AdminCall<{ webhook_id: string; delivery_id: string }>): Promise<Outcome> {
   const { webhook_id, delivery_id } = params
-  if (!(await isThere(redis, actor.organization_id, webhook_id))) return notFound()
-  const delivery = await readDelivery(redis, delivery_id)
-  return delivery?.webhook_id === webhook_id ? answer(200, delivery) : notFound()
+  const webhooks = REDIS_KEYS.webhooks(organization_id)
+  const [stored, fields] = await Promise.all([
+    readRecord<Webhook>(redis, webhooks, webhook_id),
+    redis.hgetall(REDIS_KEYS.webhookDelivery(delivery_id)),
+  ])
+  const view = deliveryView(delivery_id, fields)
+  if (stored === null || view?.webhook_id !== webhook_id) return notFound()
+  const event = REDIS_KEYS.webhookEvent(`${organization_id}:${view.event_id}`)
+  const payload = fields['body'] ?? (await redis.hget(event, 'body'))
+  return answer(200, deliveryDetail({ ring, role }, stored.record, { view, fields, payload }))
 }
 
 const isThere = async (

@@ -10,7 +10,11 @@ const HEADERS_LIMIT_BYTES = 16_384
 /** Bytes of a response body that are read; for a longer one only the status counts, and the connection is closed. */
 const BODY_LIMIT_BYTES = 65_536
 const EXCERPT_LIMIT_BYTES = 512
-const USER_AGENT = 'agent-access-gateway'
+/** Sent with every delivery, in addition to those of `signDelivery`. */
+export const DELIVERY_HEADERS = {
+  'user-agent': 'agent-access-gateway',
+  'accept-encoding': 'identity',
+} as const
 
 export interface Sender {
   readonly connect: buildConnector.connector
@@ -29,7 +33,7 @@ export async function sendDelivery(
     readonly headers: Record<string, string>
     readonly body: Buffer
   },
-): Promise<AttemptOutcome> {
+): Promise<Omit<AttemptOutcome, 'sent'>> {
   const started_ms = performance.now()
   const deadline = AbortSignal.timeout(sender.limit_ms)
   const { origin, pathname, search } = new URL(request.url)
@@ -46,7 +50,7 @@ export async function sendDelivery(
     const answer = await client.request({
       method: 'POST',
       path: pathname + search,
-      headers: { 'user-agent': USER_AGENT, 'accept-encoding': 'identity', ...request.headers },
+      headers: { ...DELIVERY_HEADERS, ...request.headers },
       body: request.body,
       signal: deadline,
       reset: true,

@@ -52,10 +52,11 @@ async function test(shared: WebhookContext, call: AdminCall, webhook: Webhook): 
   const attempt: Attempt = { number: 1, started_at, ...outcome }
   const delivery_id = mintId('dlv')
   const isThere = await shared.queue.noteTest(
-    { delivery_id, organization_id, webhook_id, event_id: envelope.id },
+    { delivery_id, organization_id, webhook_id, event_id: envelope.id, body: body.toString() },
     attempt,
   )
   if (!isThere) return notFound()
+  const { sent: _, ...shown } = attempt
   const view: DeliveryView = {
     delivery_id,
     webhook_id,
@@ -67,7 +68,7 @@ async function test(shared: WebhookContext, call: AdminCall, webhook: Webhook): 
     created_at: started_at,
     attempt_count: 1,
     next_attempt_at: null,
-    attempts: [{ ...attempt, next_attempt_at: null }],
+    attempts: [{ ...shown, next_attempt_at: null }],
   }
   return {
     kind: 'plan',

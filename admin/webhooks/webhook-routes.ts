@@ -39,6 +39,7 @@ export const webhookRoutes: readonly Route[] = [
         'previous_secret_until',
         'status',
         'failing_since',
+        'missed_since',
         'success_count',
         'failure_count',
         'pending_count',

@@ -60,6 +60,12 @@ export const WebhookView = Strict({
   previous_secret_until: Nullable(Timestamp),
   status: Type.Enum(['active', 'failing']),
   failing_since: Nullable(Timestamp),
+  missed_since: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'Time of the oldest event that was given up and has not been replayed since',
+    }),
+  ),
   success_count: Type.Integer({ description: 'Attempts that received a 2xx response in time' }),
   failure_count: Type.Integer({ description: 'All other attempts' }),
   pending_count: Type.Integer({ description: 'Deliveries waiting for an attempt' }),
@@ -92,6 +98,22 @@ export const DeliveryView = Strict({
   attempt_count: Type.Integer(),
   next_attempt_at: Nullable(Timestamp),
   attempts: Type.Array(AttemptView),
+})
+
+const SentHeaders = Type.Record(Type.String(), Nullable(Type.String()), {
+  description:
+    'null for a signature that is not shown: the secret has changed since, or the role is below admin',
+})
+
+export type DeliveryDetail = Static<typeof DeliveryDetail>
+export const DeliveryDetail = Strict({
+  ...DeliveryView.properties,
+  payload: Nullable(
+    Type.String({ description: 'The body as it is sent; null when no longer stored' }),
+  ),
+  attempts: Type.Array(
+    Strict({ ...AttemptView.properties, request_headers: Nullable(SentHeaders) }),
+  ),
 })
 
 export const WebhookParams = Strict({ webhook_id: Id('webhook_id') })

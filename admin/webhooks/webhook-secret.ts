@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { isSealed, type KeyRing, reseal, type SealBinding, seal, unseal } from '../../core/seal.ts'
 import type { Secret } from '../../core/secret.ts'
 import type { Webhook } from './webhook.ts'
@@ -29,6 +29,30 @@ export function openSecrets(ring: KeyRing, webhook: Webhook, now: Date): readonl
     sealed.push(previous_secret.sealed)
   const opened = sealed.map((text) => unseal(ring, text, bindingOf(webhook, 'secret')))
   return opened.every((secret) => secret !== null) ? opened : null
+}
+
+const SECRET_ID_LENGTH = 16
+
+/** Tells sealed secrets apart. It is made from the ciphertext, so it says nothing about the secret. */
+export const secretId = (sealed: string): string =>
+  createHash('sha256').update(sealed).digest('hex').slice(0, SECRET_ID_LENGTH)
+
+/** The secrets that signed an attempt, the then current one first; null if they have changed since or do not open. */
+export function secretsOf(
+  ring: KeyRing,
+  webhook: Webhook,
+  { secret_id }: { readonly secret_id: string | null },
+  at: Date,
+): readonly Secret[] | null {
+  if (secret_id === null) return []
+  const { secret, previous_secret } = webhook
+  if (secret !== null && secretId(secret) === secret_id) return openSecrets(ring, webhook, at)
+  if (previous_secret === null || secretId(previous_secret.sealed) !== secret_id) return null
+  return openSecrets(
+    ring,
+    { ...webhook, secret: previous_secret.sealed, previous_secret: null },
+    at,
+  )
 }
 
 /**

@@ -11,6 +11,7 @@ const NEW: WebhookState & { readonly pending: number } = {
   failure_count: 0,
   last_triggered_ms: null,
   failing_since_ms: null,
+  missed_since_ms: null,
   pending: 0,
 }
 
@@ -36,7 +37,8 @@ export const withoutUrl = (view: Record<string, unknown>): Record<string, unknow
 /** `url` in the clear. */
 function webhookView(webhook: Webhook, now: Date, state: typeof NEW): Record<string, unknown> {
   const { webhook_id, name, url, events, secret, previous_secret, created_at } = webhook
-  const { success_count, failure_count, last_triggered_ms, failing_since_ms, pending } = state
+  const { success_count, failure_count, last_triggered_ms, pending } = state
+  const { failing_since_ms, missed_since_ms } = state
   const until = previous_secret?.until ?? null
   return {
     webhook_id,
@@ -47,6 +49,7 @@ function webhookView(webhook: Webhook, now: Date, state: typeof NEW): Record<str
     previous_secret_until: until !== null && Date.parse(until) > now.getTime() ? until : null,
     status: failing_since_ms === null ? 'active' : 'failing',
     failing_since: isoTime(failing_since_ms),
+    missed_since: isoTime(missed_since_ms),
     success_count,
     failure_count,
     pending_count: pending,
@@ -64,12 +67,14 @@ async function readState(
     redis.zcard(REDIS_KEYS.webhookQueue(webhook_id)),
     redis.zcard(REDIS_KEYS.webhookInFlight(webhook_id)),
   ])
-  const { success_count, failure_count, last_triggered_ms, failing_since_ms } = fields
+  const { success_count, failure_count, last_triggered_ms } = fields
+  const { failing_since_ms, missed_since_ms } = fields
   return {
     success_count: Number(success_count ?? 0),
     failure_count: Number(failure_count ?? 0),
     last_triggered_ms: last_triggered_ms === undefined ? null : Number(last_triggered_ms),
     failing_since_ms: failing_since_ms === undefined ? null : Number(failing_since_ms),
+    missed_since_ms: missed_since_ms === undefined ? null : Number(missed_since_ms),
     pending: waiting + running,
   }
 }

@@ -22,6 +22,8 @@ export interface WebhookState {
   readonly last_triggered_ms: number | null
   /** Unix ms of the delivery that used up its attempts; null while the webhook is active. */
   readonly failing_since_ms: number | null
+  /** Unix ms of the oldest event that was given up and has not been replayed since. */
+  readonly missed_since_ms: number | null
 }
 
 /** The previous secret also signs for this long after a rotation. */

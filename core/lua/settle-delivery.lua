@@ -34,6 +34,7 @@ if not isSuccess and not byHand and delay then
 else
   if isSuccess then redis.call('HSET', key, 'delivered', 1) end
   redis.call('HSET', key, 'status', (isSuccess or fields[6] == '1') and 'delivered' or 'failed')
+  if not isSuccess and not byHand then noteMissed(state, redis.call('HGET', EVENT .. organization .. ':' .. event_id, 'at_ms')) end
   releaseEvent(organization, event_id)
   keepSettled(organization, id, tonumber(ARGV[7]))
   if not isSuccess and not byHand and redis.call('HSETNX', state, 'failing_since_ms', now_ms) == 1 then

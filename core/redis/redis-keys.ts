@@ -421,7 +421,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'webhook-delivery',
     of: ['delivery_id'],
     type: 'hash',
-    holds: 'One delivery with its attempts',
+    holds: 'One delivery with its attempts; a test delivery also with its envelope (`body`)',
   },
   webhookSettled: {
     kind: 'webhook-settled',

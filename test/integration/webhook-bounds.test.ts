@@ -72,6 +72,7 @@ const attempt = (is_success: boolean): Attempt => ({
   error: is_success ? null : 'http_status',
   duration_ms: 5,
   response_excerpt: null,
+  sent: null,
 })
 
 test('only what a webhook subscribes to enters the outbox, by both scripts that write activity', async () => {

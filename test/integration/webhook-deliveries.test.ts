@@ -107,6 +107,54 @@ test('after a rotation the first signature is of the new secret and the second l
   await send('DELETE', `/webhooks/${webhook_id}`)
 })
 
+test('a delivery shows what was sent, and its signatures only to who may change the secret', async () => {
+  const { webhook_id } = await subscribe('/shown', { secret: 'a secret of few words' })
+  await record('permission_denied')
+  const { headers, body } = await firstAt('/shown')
+  await settled(webhook_id)
+  const [listed] = await stack.deliveriesOf(webhook_id)
+  assert.deepEqual(Object.keys(listed?.attempts[0] ?? {}).includes('sent'), false)
+  const path = `/webhooks/${webhook_id}/deliveries/${listed?.delivery_id}`
+  const shown = await send('GET', path)
+  assert.equal(shown.payload, body.toString())
+  const sent = shown.attempts[0].request_headers
+  assert.equal(sent['x-service-signature'], `sha256=${openssl('a secret of few words', body)}`)
+  for (const [name, value] of Object.entries(sent)) assert.equal(headers[name], value, name)
+  assert.equal(Object.keys(sent).length, 8)
+  for (const role of ['viewer', 'operator']) {
+    const { token } = await send('POST', '/admin/tokens', { email: `${role}@example.com`, role })
+    const seen = await operatorAt(stack.admin.url, token).send('GET', path)
+    assert.equal(seen.payload, body.toString())
+    const { 'x-service-signature': hex, 'webhook-signature': list } =
+      seen.attempts[0].request_headers
+    assert.deepEqual([hex, list], [null, null], role)
+    assert.equal(JSON.stringify(seen).includes(openssl('a secret of few words', body)), false)
+  }
+  const stored = await stack.redis.hgetall(REDIS_KEYS.webhookDelivery(String(listed?.delivery_id)))
+  assert.equal(JSON.stringify(stored).includes(openssl('a secret of few words', body)), false)
+  // After one rotation the former secret is still known, after two it is not.
+  await send('POST', `/webhooks/${webhook_id}/rotate-secret`, {})
+  assert.deepEqual((await send('GET', path)).attempts[0].request_headers, sent)
+  await send('POST', `/webhooks/${webhook_id}/rotate-secret`, {})
+  const last = (await send('GET', path)).attempts[0].request_headers
+  assert.deepEqual(last, { ...sent, 'x-service-signature': null, 'webhook-signature': null })
+  // Without a secret there is nothing to sign, and a test has an envelope of its own.
+  await send('PATCH', `/webhooks/${webhook_id}`, { secret: null })
+  const { delivery_id } = await send('POST', `/webhooks/${webhook_id}/test`)
+  const tested = await send('GET', `/webhooks/${webhook_id}/deliveries/${delivery_id}`)
+  assert.equal(tested.payload, receiver.received('/shown').at(-1)?.body.toString())
+  assert.equal('x-service-signature' in tested.attempts[0].request_headers, false)
+  // What older versions stored has neither.
+  await stack.redis.hset(
+    REDIS_KEYS.webhookDelivery(delivery_id),
+    'attempt 1',
+    JSON.stringify({ ...listed?.attempts[0], next_attempt_at: undefined }),
+  )
+  const old = await send('GET', `/webhooks/${webhook_id}/deliveries/${delivery_id}`)
+  assert.equal(old.attempts[0].request_headers, null)
+  await send('DELETE', `/webhooks/${webhook_id}`)
+})
+
 test('threat 31: an excerpt of the answer repeats no part of the URL that was called', async () => {
   const path = '/services/T0123ABCD/abcdefghijklmnop'
   const { webhook_id } = await subscribe(path)

@@ -31,6 +31,7 @@ test('five attempts are made in the order of the schedule; then the webhook is f
     [failing.status, failing.success_count, failing.failure_count],
     ['failing', 0, 5],
   )
+  assert.equal(failing.missed_since, entries[0]?.timestamp)
   const times = receiver.received('/down').map(({ at_ms }) => at_ms)
   assert.equal(times.length, 5)
   for (const [i, wait_ms] of [60, 300, 600, 1200].entries()) {
@@ -79,6 +80,17 @@ test('five attempts are made in the order of the schedule; then the webhook is f
   const retried = await send('GET', `/webhooks/${webhook_id}/deliveries/${delivery.delivery_id}`)
   assert.deepEqual([retried.status, retried.attempt_count], ['delivered', 6])
   assert.equal(smtp.mails.length, 1)
+  // What it missed is remembered until a replay has covered all of it.
+  const missedAfter = async (from: number, to: number): Promise<string | null> => {
+    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() }
+    await send('POST', `/webhooks/${webhook_id}/replay`, range, 202)
+    return (await send('GET', `/webhooks/${webhook_id}`)).missed_since
+  }
+  const first_ms = Date.parse(entries[0]?.timestamp ?? '')
+  assert.equal(await missedAfter(first_ms, first_ms), entries[0]?.timestamp, 'not the second event')
+  assert.equal(await missedAfter(first_ms + 1, Date.now()), entries[0]?.timestamp, 'not the first')
+  assert.equal(await missedAfter(first_ms, Date.now()), null)
+  assert.equal(await missedAfter(0, 1), null, 'nothing stored in the range, nothing missed')
   assert.deepEqual(await scaled.redis.zrange(REDIS_KEYS.webhookNotices, '0', '-1'), [])
 })
 

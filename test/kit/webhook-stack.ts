@@ -22,6 +22,7 @@ export interface ShownWebhook {
   readonly pending_count: number
   readonly last_triggered_at: string | null
   readonly failing_since: string | null
+  readonly missed_since: string | null
 }
 
 export interface WebhookStack extends Operator {

@@ -101,6 +101,7 @@ interface Made {
   readonly scope_id: string
   readonly kill_id: string
   readonly webhook_id: string
+  readonly delivery_id: string
   readonly entry_id: string
 }
 
@@ -119,6 +120,7 @@ function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[]
     ['kill', `kills/${made.kill_id}`],
     ['webhooks', 'webhooks'],
     ['webhook', `webhooks/${made.webhook_id}`],
+    ['delivery', `webhooks/${made.webhook_id}?delivery=${made.delivery_id}`],
     ['access', 'access'],
     ['try', 'try'],
   ]
@@ -210,7 +212,9 @@ async function fillStore(): Promise<Made> {
     name: 'pager',
     url: 'https://hooks.example.com/agw',
     events: ['agent_killed', 'injection_blocked'],
+    secret: 'a secret for pictures',
   })
+  const { delivery_id } = await operator.send('POST', `/webhooks/${webhook.webhook_id}/test`)
   await until('the log is indexed', async () => {
     const [newest] = await redis.xrevrange(REDIS_KEYS.activity(ORG), '+', '-', 'COUNT', 1)
     return (await redis.hget(REDIS_KEYS.activityDigest(ORG), 'position')) === newest?.[0]
@@ -222,6 +226,7 @@ async function fillStore(): Promise<Made> {
     scope_id: scopes[0]?.scope_id ?? '',
     kill_id,
     webhook_id: webhook.webhook_id,
+    delivery_id,
     entry_id: found.data.at(-1)?.id ?? '',
   }
 }

@@ -8,7 +8,7 @@ import { ActivityHistogram } from '../parts/activity-histogram.tsx'
 import { EntryDrawer } from '../parts/entry-drawer.tsx'
 import { EntryList } from '../parts/entry-list.tsx'
 import { FacetChips } from '../parts/facet-chips.tsx'
-import { SelectField, TextField, utcOf } from '../parts/fields.tsx'
+import { SelectField, TextField, utcOf, localOf } from '../parts/fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
 import { TimePresets } from '../parts/time-presets.tsx'
@@ -275,11 +275,4 @@ function foundStatus({ state }: Entries, count: number): string {
 function withoutRepeated(entries: readonly ActivityEntry[]): readonly ActivityEntry[] {
   const seen = new Set<string>()
   return entries.filter(({ id }) => !seen.has(id) && seen.add(id))
-}
-
-/** A time of the API as a `datetime-local` value: local, to the second. */
-function localOf(utc: string | undefined): string {
-  const date = new Date(utc ?? '')
-  if (Number.isNaN(date.getTime())) return ''
-  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
 }

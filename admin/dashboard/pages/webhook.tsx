@@ -4,17 +4,27 @@ import type { Delivery, Webhook } from '../api-types.ts'
 import { Facts, SecretOnce, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { Attempts, DeliveryTable } from '../parts/deliveries.tsx'
+import { DeliveryBars } from '../parts/delivery-bars.tsx'
+import { DeliveryDrawer } from '../parts/delivery-drawer.tsx'
 import { SelectField } from '../parts/fields.tsx'
 import { Loaded, ProblemNotice, SaveWarnings } from '../parts/notices.tsx'
 import { Replay } from '../parts/replay.tsx'
 import { Time } from '../parts/time.tsx'
 import { WebhookForm } from '../parts/webhook-form.tsx'
+import { isId } from '../is-id.ts'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { useLoad, usePages } from '../use-load.ts'
 
-export function WebhookPage({ webhook_id }: { webhook_id: string }) {
+export function WebhookPage({
+  webhook_id,
+  query,
+}: {
+  webhook_id: string
+  query: Readonly<Record<string, string>>
+}) {
+  const { delivery } = query
   const path = `/webhooks/${encodeURIComponent(webhook_id)}`
   const webhook = useLoad<Webhook>(path)
   const [status, setStatus] = useState('')
@@ -57,14 +67,30 @@ export function WebhookPage({ webhook_id }: { webhook_id: string }) {
             Refresh
           </button>
         </div>
-        <DeliveryTable deliveries={deliveries} path={path} onChanged={reload} />
+        {status === '' && <DeliveryBars deliveries={deliveries.value ?? []} />}
+        <DeliveryTable
+          deliveries={deliveries}
+          path={path}
+          webhook_id={webhook_id}
+          onChanged={reload}
+        />
       </section>
+      {delivery !== undefined && isId('deliveries', delivery) && (
+        <DeliveryDrawer
+          key={delivery}
+          path={path}
+          delivery_id={delivery}
+          onChanged={reload}
+          onClose={() => goTo(['webhooks', webhook_id])}
+        />
+      )}
     </>
   )
 }
 
 function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { failing_since: failing, previous_secret_until: previous } = webhook
+  const { missed_since: missed } = webhook
   return (
     <Facts
       facts={[
@@ -74,6 +100,9 @@ function WebhookFacts({ webhook }: { webhook: Webhook }) {
         ...(previous === null
           ? []
           : [['previous secret also signs until', <Time key="p" at={previous} />] as const]),
+        ...(missed === null
+          ? []
+          : [['missed events since', <Time key="m" at={missed} />] as const]),
         ...(failing === null ? [] : [['failing since', <Time key="f" at={failing} />] as const]),
         ['attempts', `${webhook.success_count} delivered, ${webhook.failure_count} failed`],
         ['waiting', webhook.pending_count],
@@ -113,7 +142,7 @@ function Deeds({
             {test.isBusy ? 'Testing …' : 'Send a test'}
           </button>
         )}
-        {mayTest && <Replay path={path} onDone={onChanged} />}
+        {mayTest && <Replay path={path} missed_since={webhook.missed_since} onDone={onChanged} />}
         {mayChange && (
           <>
             <button type="button" onClick={() => setEditing(true)}>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Webhook } from '../api-types.ts'
-import { Tag } from '../parts/bits.tsx'
+import { SecretOnce, Tag } from '../parts/bits.tsx'
+import { SuccessShare } from '../parts/delivery-bars.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
@@ -13,6 +14,7 @@ export function WebhooksPage() {
   const webhooks = usePages<Webhook>('/webhooks')
   const mayChange = useMay('admin')
   const [isCreating, setCreating] = useState(false)
+  const [secret, setSecret] = useState<string | null>(null)
   const [saved, setSaved] = useState<Webhook | null>(null)
   return (
     <>
@@ -25,6 +27,9 @@ export function WebhooksPage() {
         )}
       </div>
       <SaveWarnings of={saved} />
+      {secret !== null && (
+        <SecretOnce label={`Secret of ${saved?.name}, for its receiver.`} secret={secret} />
+      )}
       <PagedTable
         pages={webhooks}
         caption="Webhooks"
@@ -38,8 +43,7 @@ export function WebhooksPage() {
           { head: 'Status', cell: ({ status }) => <Tag text={status} /> },
           { head: 'URL', cell: ({ url }) => <code>{url}</code> },
           { head: 'Events', cell: ({ events }) => events.join(', ') },
-          { head: 'Delivered', isNumber: true, cell: ({ success_count: count }) => count },
-          { head: 'Failed', isNumber: true, cell: ({ failure_count: count }) => count },
+          { head: 'Attempts delivered', cell: (webhook) => <SuccessShare webhook={webhook} /> },
           { head: 'Pending', isNumber: true, cell: ({ pending_count: count }) => count },
           { head: 'Last attempt', cell: ({ last_triggered_at: at }) => <Time at={at} /> },
         ]}
@@ -48,9 +52,10 @@ export function WebhooksPage() {
         <WebhookForm
           of={null}
           onClose={() => setCreating(false)}
-          onDone={(webhook) => {
+          onDone={(webhook, generated) => {
             setCreating(false)
             setSaved(webhook)
+            setSecret(generated)
             webhooks.reload()
           }}
         />

@@ -1,5 +1,6 @@
 import { ask } from '../api.ts'
 import type { Delivery } from '../api-types.ts'
+import { linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import type { Paged } from '../use-load.ts'
@@ -11,10 +12,12 @@ import { Time } from './time.tsx'
 export function DeliveryTable({
   deliveries,
   path,
+  webhook_id,
   onChanged,
 }: {
   deliveries: Paged<Delivery>
   path: string
+  webhook_id: string
   onChanged: () => void
 }) {
   const mayRetry = useMay('operator')
@@ -34,7 +37,11 @@ export function DeliveryTable({
           { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           {
             head: 'Event',
-            cell: ({ event, is_replay }) => (is_replay ? `${event} (replayed)` : event),
+            cell: ({ delivery_id, event, is_replay }) => (
+              <a href={linkTo(['webhooks', webhook_id], { delivery: delivery_id })}>
+                {is_replay ? `${event} (replayed)` : event}
+              </a>
+            ),
           },
           { head: 'Status', cell: ({ status }) => <Tag text={status} /> },
           { head: 'Attempts', cell: (delivery) => <Attempts delivery={delivery} /> },

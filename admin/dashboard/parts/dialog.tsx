@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
 import type { Problem } from '../api.ts'
+import { FormIssues, issuesOf } from '../issues-of.ts'
 import { ProblemNotice } from './notices.tsx'
 
 /**
@@ -14,7 +15,7 @@ export function Dialog({
   children,
 }: {
   title: string
-  kind?: 'box' | 'drawer'
+  kind?: 'box' | 'drawer' | 'wide drawer'
   onClose: () => void
   children: ComponentChildren
 }) {
@@ -40,12 +41,12 @@ export function Dialog({
       onClose={() => isShown.current && onClose()}
       onClick={(event) => {
         // The dialog itself is clicked only outside its content.
-        if (kind === 'drawer' && event.target === element.current) onClose()
+        if (kind !== 'box' && event.target === element.current) onClose()
       }}
     >
       <div class="head">
         <h2 id={id}>{title}</h2>
-        {kind === 'drawer' && (
+        {kind !== 'box' && (
           <button type="button" aria-label="Close" onClick={onClose}>
             ×
           </button>
@@ -86,7 +87,7 @@ export function DialogForm({
           if (isReady) onSubmit()
         }}
       >
-        {children}
+        <FormIssues.Provider value={issuesOf(problem)}>{children}</FormIssues.Provider>
         <ProblemNotice problem={problem} />
         <p class="buttons">
           <button type="submit" class={isDanger ? 'danger' : 'main'} disabled={isBusy || !isReady}>

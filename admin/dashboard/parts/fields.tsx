@@ -217,3 +217,10 @@ export const ExpiryField = (field: { value: string; onValue: (value: string) => 
 /** The local time of a `datetime-local` input in the form of the API; empty for an empty one. */
 export const utcOf = (local: string): string | undefined =>
   local === '' ? undefined : new Date(local).toISOString()
+
+/** A time of the API as a `datetime-local` value: local, to the second. */
+export function localOf(utc: string | undefined): string {
+  const date = new Date(utc ?? '')
+  if (Number.isNaN(date.getTime())) return ''
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 19)
+}

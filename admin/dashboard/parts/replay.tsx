@@ -2,17 +2,67 @@ import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
-import { TextField, utcOf } from './fields.tsx'
+import { localOf, TextField, utcOf } from './fields.tsx'
 
 interface Replayed {
   readonly deliveries_created: number
   readonly next_from: string | null
 }
 
-export function Replay({ path, onDone }: { path: string; onDone: () => void }) {
-  const [isOpen, setOpen] = useState(false)
-  const [from, setFrom] = useState('')
-  const [to, setTo] = useState('')
+const SECOND_MS = 1000
+
+/** Delivers stored events again: of a range, or those that the webhook missed while it was failing. */
+export function Replay({
+  path,
+  missed_since,
+  onDone,
+}: {
+  path: string
+  missed_since: string | null
+  onDone: () => void
+}) {
+  const [start, setStart] = useState<{ readonly from: string } | null>(null)
+  return (
+    <>
+      {missed_since !== null && (
+        <button
+          type="button"
+          class="main"
+          onClick={() => setStart({ from: localOf(missed_since) })}
+        >
+          Replay what it missed
+        </button>
+      )}
+      <button type="button" onClick={() => setStart({ from: '' })}>
+        Replay
+      </button>
+      {start !== null && (
+        <ReplayDialog
+          path={path}
+          start={start.from}
+          onDone={onDone}
+          onClose={() => setStart(null)}
+        />
+      )}
+    </>
+  )
+}
+
+function ReplayDialog({
+  path,
+  start,
+  onDone,
+  onClose,
+}: {
+  path: string
+  start: string
+  onDone: () => void
+  onClose: () => void
+}) {
+  const [from, setFrom] = useState(start)
+  const [to, setTo] = useState(() =>
+    start === '' ? '' : localOf(new Date(Date.now() + SECOND_MS).toISOString()),
+  )
   const [replayed, setReplayed] = useState<Replayed | null>(null)
   const replay = useAction(
     () =>
@@ -24,49 +74,46 @@ export function Replay({ path, onDone }: { path: string; onDone: () => void }) {
       onDone()
     },
   )
-  const close = (): void => {
-    setOpen(false)
-    setReplayed(null)
-  }
   return (
-    <>
-      <button type="button" onClick={() => setOpen(true)}>
-        Replay
-      </button>
-      {isOpen && (
-        <DialogForm
-          title="Replay events"
-          submit={replayed?.next_from ? 'Continue' : 'Replay'}
-          {...replay}
-          isReady={replayed === null || replayed.next_from !== null}
-          onSubmit={replay.run}
-          onClose={close}
-        >
-          <TextField
-            label="From"
-            type="datetime-local"
-            value={from}
-            onValue={setFrom}
-            step={1}
-            required
-            autoFocus
-          />
-          <TextField
-            label="Before"
-            type="datetime-local"
-            value={to}
-            onValue={setTo}
-            step={1}
-            required
-          />
-          {replayed !== null && (
-            <p class="notice good" role="status">
-              {replayed.deliveries_created} deliveries were made.{' '}
-              {replayed.next_from !== null && 'More events: continue.'}
-            </p>
-          )}
-        </DialogForm>
+    <DialogForm
+      title="Replay events"
+      submit={replayed?.next_from ? 'Continue' : 'Replay'}
+      {...replay}
+      isReady={replayed === null || replayed.next_from !== null}
+      onSubmit={replay.run}
+      onClose={onClose}
+    >
+      {start !== '' && (
+        <p>
+          From the first event that was given up until now. Receivers recognize an event that they
+          already have by its <code>webhook-id</code>.
+        </p>
       )}
-    </>
+      <TextField
+        label="From"
+        member="/from"
+        type="datetime-local"
+        value={from}
+        onValue={setFrom}
+        step={1}
+        required
+        autoFocus
+      />
+      <TextField
+        label="Before"
+        member="/to"
+        type="datetime-local"
+        value={to}
+        onValue={setTo}
+        step={1}
+        required
+      />
+      {replayed !== null && (
+        <p class="notice good" role="status">
+          {replayed.deliveries_created} deliveries were made.{' '}
+          {replayed.next_from !== null && 'More events: continue.'}
+        </p>
+      )}
+    </DialogForm>
   )
 }

@@ -66,6 +66,21 @@ local function createDelivery(organization, webhook, event_id, event, occasion, 
   return true
 end
 
+-- The range of the events that were given up, until a replay has covered it.
+local function noteMissed(state, at)
+  if not at then return end
+  local first, last = unpack(redis.call('HMGET', state, 'missed_since_ms', 'missed_until_ms'))
+  if not first or tonumber(at) < tonumber(first) then redis.call('HSET', state, 'missed_since_ms', at) end
+  if not last or tonumber(at) > tonumber(last) then redis.call('HSET', state, 'missed_until_ms', at) end
+end
+
+local function forgetMissed(state, from_ms, to_ms)
+  local first, last = unpack(redis.call('HMGET', state, 'missed_since_ms', 'missed_until_ms'))
+  if first and tonumber(from_ms) <= tonumber(first) and tonumber(to_ms) >= tonumber(last) then
+    redis.call('HDEL', state, 'missed_since_ms', 'missed_until_ms')
+  end
+end
+
 local function forgetDelivery(organization, webhook, id)
   redis.call('DEL', DELIVERY .. id)
   redis.call('ZREM', DELIVERIES .. webhook, id)
