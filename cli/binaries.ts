@@ -14,6 +14,7 @@ import { delimiter, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { promisify } from 'node:util'
 import type { Settings } from '../core/settings.ts'
+import { ENVOY_VERSIONS } from '../envoy/envoy-versions.ts'
 import { ENVOY, VALKEY } from './pinned-binaries.ts'
 import type { PinnedBinary } from './pinned-binaries.ts'
 
@@ -49,8 +50,11 @@ export async function findValkey(where: Where, progress: Progress = () => {}): P
 export async function lookForEnvoy(where: Where): Promise<FoundBinary | null> {
   if (where.envoyBin !== null) {
     const version = await versionOf(where.envoyBin, ENVOY_VERSION)
-    if (version !== null && isEnvoy(version)) return { file: where.envoyBin, version }
-    throw new Error(`ENVOY_BIN is ${describe(version)}, but Envoy 1.40 is required.`)
+    if (version !== null && ENVOY_VERSIONS.includes(version))
+      return { file: where.envoyBin, version }
+    throw new Error(
+      `ENVOY_BIN is ${describe(version)}, but Envoy ${ENVOY_VERSIONS.join(' or ')} is required.`,
+    )
   }
   const onPath = await firstOnPath(['envoy'], ENVOY_VERSION, isEnvoy)
   return onPath ?? (await cachedBinary(ENVOY, where))
@@ -72,8 +76,8 @@ export async function lookForValkey(where: Where): Promise<FoundBinary | null> {
 const ENVOY_VERSION = /\/(\d+\.\d+)\.\d+[^/]*\//
 const VALKEY_VERSION = /v=(\d+\.\d+)/
 
-/** The bootstrap uses features of 1.40, and each release may change what it relies on. */
-const isEnvoy = (version: string): boolean => version === '1.40'
+/** What is on the PATH by chance is only used if it is the version that the gateway is developed with. */
+const isEnvoy = (version: string): boolean => version === ENVOY_VERSIONS.at(-1)
 /** Scripts use flags that came with Redis 7. */
 const isValkey = (version: string): boolean => Number.parseFloat(version) >= 7
 

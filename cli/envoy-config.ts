@@ -14,6 +14,8 @@ export interface EnvoyConfigOptions {
   readonly extProc?: readonly string[]
   readonly accessLog?: string
   readonly hostname?: readonly string[]
+  /** Of the manifests for Kubernetes. */
+  readonly namespace?: string
   readonly trustedCa: string
   readonly envoyAdminSocket: string
   /** Bytes of the host on which Envoy will run. */
@@ -29,7 +31,9 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
   const { mode, accessLog, extProc, output, hostname = [] } = options
   for (const address of extProc ?? []) check('--ext-proc', extProcAddress, address)
   for (const name of hostname) check('--hostname', hostPattern, name)
+  const isKubernetes = mode === 'envoy-gateway' || mode === 'istio'
   const own = {
+    ...(isKubernetes ? mountedFiles(env) : {}),
     ...(extProc === undefined ? {} : { AGW_EXT_PROC_ADDRESS: extProc[0] }),
     ...(accessLog === undefined ? {} : { AGW_ACCESS_LOG_ADDRESS: accessLog }),
   }
@@ -43,10 +47,15 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
       'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS (or --ext-proc) are required: the secret shared by ext-proc and Envoy, and the address of ext-proc.',
     )
   }
-  if ((mode === 'virtual-host') !== hostname.length > 0)
+  if (!isKubernetes && (mode === 'virtual-host') !== hostname.length > 0)
     throw new Error(
-      '--hostname, the host names of the virtual host, goes with --mode virtual-host.',
+      '--hostname, the host names of the virtual host, goes with --mode virtual-host, envoy-gateway or istio.',
     )
+  const { namespace } = options
+  if (namespace !== undefined && !isKubernetes)
+    throw new Error('--namespace goes with --mode envoy-gateway or istio.')
+  if (isKubernetes && hostname.length > HOSTNAMES_LIMIT)
+    throw new Error(`--hostname takes at most ${HOSTNAMES_LIMIT} names.`)
   const facts = {
     envoy_admin_socket: options.envoyAdminSocket,
     ext_proc_addresses: addresses,
@@ -65,9 +74,33 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
   if (merge !== undefined && mode !== 'listener')
     throw new Error('--merge goes with --mode listener.')
   const bootstrap = merge === undefined ? null : readFileSync(merge, 'utf8')
-  const config = renderConfig({ mode, hostnames: hostname, bootstrap }, settings, facts)
+  const place = {
+    mode,
+    bootstrap,
+    hostnames: isKubernetes && hostname.length === 0 ? ['*'] : hostname,
+    namespace: namespace ?? (mode === 'istio' ? ISTIO_NAMESPACE : 'agw'),
+  }
+  const config = renderConfig(place, settings, facts)
   if (output === undefined) process.stdout.write(config)
   else writeOwnFile(output, config)
+}
+
+/** Every name repeats the routes. */
+const HOSTNAMES_LIMIT = 16
+
+/** Where the pods of the ingress gateway run: an EnvoyFilter acts on pods of its own namespace. */
+const ISTIO_NAMESPACE = 'istio-system'
+
+/** Where the manifests mount the Secret with Envoy's certificate, unless the settings name another place. */
+const TLS_MOUNT = '/etc/agw/tls'
+
+function mountedFiles(env: Environment): Environment {
+  const files = { CERT: 'tls.crt', KEY: 'tls.key', CA: 'ca.crt' }
+  const names = Object.keys(files).map((name) => `AGW_EXT_PROC_TLS_${name}_FILE`)
+  if (names.some((name) => (env[name] ?? '') !== '')) return {}
+  return Object.fromEntries(
+    Object.values(files).map((file, i) => [names[i], `${TLS_MOUNT}/${file}`]),
+  )
 }
 
 function check(option: string, kind: SettingKind<string>, text: string): void {

@@ -2,6 +2,7 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import { DECISIONS } from '../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../core/events.ts'
 import { version } from '../core/version.ts'
+import { ENVOY_VERSIONS } from '../envoy/envoy-versions.ts'
 import type { ConfigMode } from '../envoy/render-config.ts'
 import { asksAdmin, asksAdminAs, webAddress } from './admin-command.ts'
 import { SHELLS, type Shell } from './completion/completion-script.ts'
@@ -138,7 +139,14 @@ function addEnvoyConfig(program: Command): void {
     '--mode <mode>',
     'the whole configuration of an Envoy, or parts for yours',
   )
-    .choices(['standalone', 'listener', 'virtual-host', 'filter'] satisfies ConfigMode[])
+    .choices([
+      'standalone',
+      'listener',
+      'virtual-host',
+      'filter',
+      'envoy-gateway',
+      'istio',
+    ] satisfies ConfigMode[])
     .default('standalone')
   program
     .command('envoy-config')
@@ -155,11 +163,20 @@ function addEnvoyConfig(program: Command): void {
     )
     .option(
       '--hostname <names>',
-      'host names of the virtual host, comma-separated (--mode virtual-host)',
+      'host names of the virtual host, comma-separated (--mode virtual-host, envoy-gateway, istio)',
       commaList,
     )
+    .option(
+      '--namespace <name>',
+      'namespace of the manifests (--mode envoy-gateway: agw, istio: istio-system)',
+    )
     .addOption(
-      new Option('--envoy <version>', 'version of Envoy').choices(['1.39', '1.40']).default('1.40'),
+      new Option(
+        '--envoy <version>',
+        'version of Envoy; the configuration is the same for both, and no other is supported',
+      )
+        .choices(ENVOY_VERSIONS)
+        .default(ENVOY_VERSIONS.at(-1)),
     )
     .option('--merge <file>', 'add the listener to this bootstrap (--mode listener)')
     .option('--output <file>', 'write to this file, with mode 0600')

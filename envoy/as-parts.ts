@@ -39,10 +39,12 @@ interface Manager extends Message {
   readonly route_config: { readonly virtual_hosts: readonly [Host] }
 }
 
-interface Bootstrap extends Message {
+interface Bootstrap
+  extends Pick<Parts['bootstrap'], 'layered_runtime' | 'grpc_async_client_manager_config'> {
   readonly static_resources: {
     readonly listeners: readonly [
       {
+        readonly per_connection_buffer_limit_bytes: unknown
         readonly filter_chains: readonly [
           { readonly filters: readonly [{ readonly typed_config: Manager }] },
         ]
@@ -59,6 +61,8 @@ interface UpstreamOptions {
 
 /** Where the parts go. */
 export type PartsPlace =
+  /** A listener of another control plane that serves nothing else: its connection manager takes our options as well. */
+  | { readonly kind: 'own-port'; readonly hostnames: readonly string[] }
   /** A virtual host of our own on a listener of theirs. */
   | { readonly kind: 'virtual-host'; readonly hostnames: readonly string[] }
   /** Routes in a virtual host of theirs. */
@@ -80,68 +84,114 @@ const NOT_FROM_CALLERS = ['pass', 'up', 'retry', 'host', 'base-url', 'reason', '
   (name) => `x-agw-${name}`,
 )
 
+/** What `asParts` makes; messages of Envoy by where they go. */
+export interface Parts extends Message {
+  readonly bootstrap: {
+    readonly layered_runtime: { readonly layers: readonly [{ readonly static_layer: Message }] }
+    readonly grpc_async_client_manager_config: Message
+    readonly static_resources: { readonly clusters: readonly Cluster[] }
+  }
+  /** In the order in which they stand before the router. */
+  readonly http_filters: readonly Filter[]
+  readonly access_log: readonly Message[]
+  /** Options of a listener of our own, and of its connection manager. */
+  readonly listener?: {
+    readonly per_connection_buffer_limit_bytes: unknown
+    readonly manager: Message
+  }
+  readonly virtual_host?: Message & {
+    readonly domains: readonly string[]
+    readonly routes: readonly Route[]
+  }
+  readonly routes?: readonly Route[]
+}
+
 /**
- * The parts for a listener that somebody else configured. Every filter is off by default and switched on by our routes, and no
- * option of the connection manager is set, so that the other routes stay as they are.
+ * The parts for a listener that somebody else configured. Every filter is off by default and switched on by our routes. No
+ * option of a connection manager that has other routes is set, so that these stay as they are.
  */
-export function asParts(document: Document, place: PartsPlace): Message {
+export function asParts(document: Document, place: PartsPlace): Parts {
   asListener(document)
   // Anchors are resolved, so that each part can be copied by itself.
   const config = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: -1 }))) as Bootstrap
   const { listeners, clusters } = config.static_resources
-  const manager = listeners[0].filter_chains[0].filters[0].typed_config
+  const [{ filter_chains, per_connection_buffer_limit_bytes }] = listeners
+  const manager = filter_chains[0].filters[0].typed_config
   const [host] = manager.route_config.virtual_hosts
-  for (const cluster of clusters) if (cluster.name === 'agw_upstream_https') useHttp1(cluster)
-  const routes = host.routes.filter(({ name }) => name !== 'admin').map(ownRoute)
+  const perRoute = switchedOn(manager.http_filters)
+  const isShared = place.kind !== 'own-port'
+  if (isShared)
+    for (const cluster of clusters) if (cluster.name === 'agw_upstream_https') useHttp1(cluster)
+  const routes = host.routes
+    .filter(({ name }) => name !== 'admin')
+    .map(ownRoute)
+    .map(withoutUpgrades)
   return {
     bootstrap: {
-      layered_runtime: config['layered_runtime'],
-      grpc_async_client_manager_config: config['grpc_async_client_manager_config'],
+      layered_runtime: config.layered_runtime,
+      grpc_async_client_manager_config: config.grpc_async_client_manager_config,
       static_resources: {
         clusters: clusters.filter(({ name }) => name !== 'agw_admin'),
       },
     },
     http_filters: filtersOf(manager.http_filters),
     access_log: manager.access_log.map(onlyOurs),
-    ...(place.kind === 'virtual-host'
+    ...(isShared
+      ? {}
+      : { listener: { per_connection_buffer_limit_bytes, manager: optionsOf(manager) } }),
+    ...(place.kind === 'filter'
       ? {
+          routes: routes
+            .flatMap((route) => (route.match['headers'] === undefined ? entrances(route) : [route]))
+            .map((route) => inTheirHost(route, host, perRoute)),
+        }
+      : {
           virtual_host: {
             name: 'agent_access_gateway',
             domains: place.hostnames,
             request_body_buffer_limit: host.request_body_buffer_limit,
             response_headers_to_add: host.response_headers_to_add,
-            typed_per_filter_config: switchedOn(),
-            routes: routes.map(withoutUpgrades),
+            typed_per_filter_config: perRoute,
+            routes,
           },
-        }
-      : {
-          routes: routes
-            .flatMap((route) => (route.match['headers'] === undefined ? entrances(route) : [route]))
-            .map((route) => inTheirHost(route, host)),
         }),
   }
 }
 
-function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): readonly Message[] {
-  const filters: readonly (readonly [string, Omit<Filter, 'name'> | undefined])[] = [
+/** What has a place of its own among the parts, or belongs to the other listener. */
+const NOT_OPTIONS = new Set(['@type', 'stat_prefix', 'access_log', 'http_filters', 'route_config'])
+
+const optionsOf = (manager: Message): Message =>
+  Object.fromEntries(Object.entries(manager).filter(([name]) => !NOT_OPTIONS.has(name)))
+
+/** Sets nothing by itself: what a route switches it on with is applied in addition. */
+const withoutState = (filter: Filter | undefined): Pick<Filter, 'typed_config'> => ({
+  typed_config: { '@type': filter?.typed_config['@type'] },
+})
+
+function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): readonly Filter[] {
+  const filters: readonly (readonly [string, Pick<Filter, 'typed_config'> | undefined])[] = [
     [
       FILTERS.headers,
       { typed_config: { '@type': `${TYPE}.header_mutation.v3.HeaderMutation`, mutations: {} } },
     ],
-    [FILTERS.requestId, requestId],
+    [FILTERS.requestId, withoutState(requestId)],
     [FILTERS.extProc, extProc],
-    [FILTERS.baseUrl, baseUrl],
+    [FILTERS.baseUrl, withoutState(baseUrl)],
     [FILTERS.forward, forward],
   ]
   return filters.map(([name, filter]) => ({
     name,
     disabled: true,
-    typed_config: filter?.['typed_config'],
+    typed_config: filter?.typed_config ?? {},
   }))
 }
 
-/** What switches the filters on. That of the forward proxy is in the routes that forward. */
-const switchedOn = (): Message => ({
+/**
+ * What switches the filters on. That of the forward proxy is in the routes that forward. An empty FilterConfig would switch
+ * them on too, but Istio does not accept one.
+ */
+const switchedOn = ([requestId, , baseUrl]: readonly Filter[]): Message => ({
   [FILTERS.headers]: {
     '@type': `${TYPE}.header_mutation.v3.HeaderMutationPerRoute`,
     mutations: {
@@ -157,17 +207,12 @@ const switchedOn = (): Message => ({
       ],
     },
   },
-  [FILTERS.requestId]: switchOn(),
+  [FILTERS.requestId]: requestId?.typed_config,
   [FILTERS.extProc]: {
     '@type': `${TYPE}.ext_proc.v3.ExtProcPerRoute`,
     overrides: {},
   },
-  [FILTERS.baseUrl]: switchOn(),
-})
-
-const switchOn = (): Message => ({
-  '@type': 'type.googleapis.com/envoy.config.route.v3.FilterConfig',
-  config: {},
+  [FILTERS.baseUrl]: baseUrl?.typed_config,
 })
 
 /**
@@ -211,8 +256,7 @@ const entrances = (route: Route): readonly Route[] =>
   }))
 
 /** A retry policy of their virtual host would apply to a route that has none. */
-function inTheirHost(given: Route, host: Host): Route {
-  const route = withoutUpgrades(given)
+function inTheirHost(route: Route, host: Host, perRoute: Message): Route {
   return {
     ...route,
     request_body_buffer_limit: host.request_body_buffer_limit,
@@ -220,7 +264,7 @@ function inTheirHost(given: Route, host: Host): Route {
       ...host.response_headers_to_add,
       ...(route.response_headers_to_add ?? []),
     ],
-    typed_per_filter_config: { ...switchedOn(), ...route.typed_per_filter_config },
+    typed_per_filter_config: { ...perRoute, ...route.typed_per_filter_config },
     route: { retry_policy: { num_retries: 0 }, ...route.route },
   }
 }

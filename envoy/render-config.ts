@@ -1,12 +1,20 @@
 import { stringify } from 'yaml'
 import type { Settings } from '../core/settings.ts'
+import { asEnvoyGateway } from './as-envoy-gateway.ts'
+import { asIstio } from './as-istio.ts'
 import { asListener } from './as-listener.ts'
 import { asParts } from './as-parts.ts'
 import { mergeListener } from './merge-listener.ts'
 import { type BootFacts, fillBootstrap, renderBootstrap } from './render-bootstrap.ts'
 
 /** For whose Envoy a configuration is, and how much of it there is. */
-export type ConfigMode = 'standalone' | 'listener' | 'virtual-host' | 'filter'
+export type ConfigMode =
+  | 'standalone'
+  | 'listener'
+  | 'virtual-host'
+  | 'filter'
+  | 'envoy-gateway'
+  | 'istio'
 
 export interface ConfigPlace {
   readonly mode: ConfigMode
@@ -14,11 +22,13 @@ export interface ConfigPlace {
   readonly hostnames: readonly string[]
   /** The bootstrap that the listener is added to; null prints the listener alone. */
   readonly bootstrap: string | null
+  /** Of the manifests for Kubernetes. */
+  readonly namespace: string
 }
 
 /** What `agw envoy-config` prints. */
 export function renderConfig(
-  { mode, hostnames, bootstrap }: ConfigPlace,
+  { mode, hostnames, bootstrap, namespace }: ConfigPlace,
   settings: Settings,
   facts: BootFacts,
 ): string {
@@ -36,6 +46,22 @@ export function renderConfig(
       return `${VIRTUAL_HOST}${text(asParts(document, { kind: mode, hostnames }))}`
     case 'filter':
       return `${FILTER}${text(asParts(document, { kind: mode }))}`
+    case 'envoy-gateway': {
+      const parts = asParts(document, { kind: 'own-port', hostnames })
+      const place = {
+        namespace,
+        hostnames,
+        port: settings.proxyPort,
+        tls_cert_file: settings.extProcTlsCertFile,
+        ext_proc_addresses: facts.ext_proc_addresses,
+      }
+      return `${ENVOY_GATEWAY}${asEnvoyGateway(parts, place).map(text).join('---\n')}`
+    }
+    case 'istio': {
+      const parts = asParts(document, { kind: 'own-port', hostnames })
+      const place = { namespace, hostnames, port: settings.proxyPort }
+      return `${ISTIO}${asIstio(parts, place).map(text).join('---\n')}`
+    }
   }
 }
 
@@ -55,3 +81,12 @@ ${ORDER}`
 const FILTER = `# Parts of the Agent Access Gateway for a virtual host of yours. See docs/guides/existing-envoy.md.
 # routes: insert before all other routes of the virtual host, in this order. The filters are on in these routes only.
 ${ORDER}`
+
+const ENVOY_GATEWAY = `# The Agent Access Gateway on Envoy Gateway. See docs/guides/kubernetes.md#envoy-gateway.
+# Contains the verdict secret: whoever may read EnvoyPatchPolicies of this namespace can read it.
+# Envoy Gateway needs extensionApis.enableEnvoyPatchPolicy and extensionApis.enableBackend.
+`
+
+const ISTIO = `# The Agent Access Gateway on an ingress gateway of Istio. See docs/guides/kubernetes.md#istio.
+# Contains the verdict secret: whoever may read EnvoyFilters of this namespace can read it.
+`

@@ -1,8 +1,11 @@
+import { ENVOY_VERSIONS } from '../../../envoy/envoy-versions.ts'
 import { type CheckResult, failed, warning } from '../check-result.ts'
 import { at, messages, textAt } from './message.ts'
 import type { EnvoyDump } from './read-envoy-dump.ts'
 
 const GRACEFUL_CLOSE = 'envoy.reloadable_features.ext_proc_graceful_grpc_close'
+const VERSION = ['node', 'user_agent_build_version', 'version'] as const
+const VERSION_PARTS = ['major_number', 'minor_number'] as const
 /** Of cached gRPC clients; the default is 50 s. */
 const IDLE_MIN_S = 24 * 3_600
 
@@ -35,6 +38,16 @@ export function checkBootstrap({ bootstrap }: EnvoyDump): CheckResult[] {
           ? 'Envoy crashes when a stream ends after a minute without other calls'
           : 'gRPC clients are dropped while their streams are open',
         'Set grpc_async_client_manager_config: { max_cached_entry_idle_duration: 31536000s }.',
+      ),
+    )
+  const version = VERSION_PARTS.map((part) => String(at(bootstrap, ...VERSION, part))).join('.')
+  // An Envoy of somebody else's build may not name its version.
+  if (/^\d+\.\d+$/.test(version) && !ENVOY_VERSIONS.includes(version))
+    found.push(
+      failed(
+        check,
+        `Envoy ${version} is not supported: the configuration relies on what each version does`,
+        `Use Envoy ${ENVOY_VERSIONS.join(' or ')}.`,
       ),
     )
   const admin = at(bootstrap, 'admin', 'address', 'socket_address')

@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseAllDocuments } from 'yaml'
+import { checkBootstrap } from '../../cli/doctor/envoy/check-bootstrap.ts'
+import { readSettings } from '../../core/settings.ts'
+import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
+
+/** Resources and Envoy's messages as they are parsed. */
+type Json = any
+
+const FILES = {
+  AGW_EXT_PROC_TLS_CERT_FILE: '/etc/agw/tls/tls.crt',
+  AGW_EXT_PROC_TLS_KEY_FILE: '/etc/agw/tls/tls.key',
+  AGW_EXT_PROC_TLS_CA_FILE: '/etc/agw/tls/ca.crt',
+}
+
+function manifests(mode: ConfigMode, hostnames: readonly string[] = ['*']): readonly Json[] {
+  const read = readSettings(FILES, 'elsewhere')
+  assert.ok(read.ok)
+  const facts = {
+    envoy_admin_socket: '/run/agw/envoy-admin.sock',
+    ext_proc_addresses: ['ext-proc.agw.svc:9001', '192.0.2.1:9001'],
+    access_log_address: 'access-log.agw.svc:9002',
+    admin_socket: null,
+    verdict_secret: 'newest-secret',
+    older_verdict_secrets: ['older-secret'],
+    echo_origin: null,
+    trusted_ca_file: '/etc/ssl/ca.pem',
+    heap_limit_bytes: null,
+  }
+  const place = { mode, hostnames, bootstrap: null, namespace: 'agw' }
+  const text = renderConfig(place, read.settings, facts)
+  return parseAllDocuments(text).map((document) => document.toJS())
+}
+
+const of = (all: readonly Json[], kind: string): Json => {
+  const found = all.filter((one) => one.kind === kind)
+  assert.equal(found.length, 1, kind)
+  return found[0].spec
+}
+
+/** Every cluster that resolves what integrations name refuses special addresses, in a DNS cache that nobody else configures. */
+function assertAddressFilter(clusters: readonly Json[]): void {
+  const forward = clusters.filter(({ cluster_type }) => cluster_type !== undefined)
+  assert.deepEqual(
+    forward.map(({ name }) => name),
+    ['agw_upstream_https', 'agw_upstream_http'],
+  )
+  for (const { cluster_type } of forward) {
+    const cache = cluster_type.typed_config.dns_cache_config
+    assert.equal(cache.name, 'agw_upstreams')
+    assert.ok(cache.resolved_address_filter.ranges.length > 20)
+  }
+}
+
+const BOTH_FIELDS = {
+  flag: 'envoy.reloadable_features.ext_proc_graceful_grpc_close',
+  cache: { max_cached_entry_idle_duration: '31536000s' },
+}
+
+test('the manifests for Envoy Gateway refuse by themselves, and their last patches are the routes that forward', () => {
+  const all = manifests('envoy-gateway')
+  assert.equal(of(all, 'HTTPRoute').rules.length, 1)
+  assert.equal(of(all, 'HTTPRoute').rules[0].backendRefs, undefined, 'forwards to nobody')
+  assert.equal(of(all, 'HTTPRouteFilter').directResponse.statusCode, 503)
+  const [extProc] = of(all, 'EnvoyExtensionPolicy').extProc
+  assert.deepEqual([extProc.failOpen, extProc.processingMode.allowModeOverride], [false, true])
+  assert.deepEqual(of(all, 'Backend').endpoints, [
+    { fqdn: { hostname: 'ext-proc.agw.svc', port: 9001 } },
+    { ip: { address: '192.0.2.1', port: 9001 } },
+  ])
+  const { bootstrap, telemetry, provider } = of(all, 'EnvoyProxy')
+  assert.deepEqual(
+    bootstrap.jsonPatches.map(({ op, path, value }: Json) => [op, path, value]),
+    [
+      ['add', `/layered_runtime/layers/0/static_layer/${BOTH_FIELDS.flag}`, true],
+      ['add', '/grpc_async_client_manager_config', BOTH_FIELDS.cache],
+    ],
+  )
+  assert.equal(telemetry.accessLog.disable, true)
+  const { container } = provider.kubernetes.envoyDeployment
+  assert.equal(container.volumeMounts[0].mountPath, '/etc/agw/tls')
+
+  const patches: readonly Json[] = of(all, 'EnvoyPatchPolicy').jsonPatches
+  assertAddressFilter(
+    patches.map(({ operation }) => operation.value).filter((value) => value?.name),
+  )
+  const kinds = patches.map(({ type }) => type.split('.').at(-1))
+  assert.equal(kinds.indexOf('RouteConfiguration'), kinds.length - 1)
+  const { routes, typed_per_filter_config } = patches.at(-1).operation.value
+  assert.ok(typed_per_filter_config['agw.ext_proc'])
+  assert.equal(routes.at(-1).name, 'agw-no-verdict')
+  for (const { match, name } of routes.slice(0, -1))
+    assert.match(match.headers[0].string_match.exact, /^(newest|older)-secret$/, name)
+})
+
+test('the manifests for Istio act on one port, where every filter is off but for the virtual host', () => {
+  const all = manifests('istio', ['agents.example.com', 'more.example.com'])
+  const port = of(all, 'Gateway').servers[0].port.number
+  assert.equal(of(all, 'VirtualService').http[0].directResponse.status, 503)
+  const patches: readonly Json[] = of(all, 'EnvoyFilter').configPatches
+  const at = (applyTo: string): readonly Json[] => patches.filter((one) => one.applyTo === applyTo)
+  for (const { applyTo, match } of patches)
+    if (!['BOOTSTRAP', 'CLUSTER'].includes(applyTo))
+      assert.equal((match.listener ?? match.routeConfiguration).portNumber, port, applyTo)
+  const [bootstrap] = at('BOOTSTRAP').map(({ patch }) => patch.value)
+  assert.equal(bootstrap.layered_runtime.layers[0].static_layer[BOTH_FIELDS.flag], true)
+  assert.deepEqual(bootstrap.grpc_async_client_manager_config, BOTH_FIELDS.cache)
+  assertAddressFilter(at('CLUSTER').map(({ patch }) => patch.value))
+  const filters = at('HTTP_FILTER').map(({ patch }) => patch.value)
+  assert.equal(filters.length, 5)
+  for (const { name, disabled } of filters) assert.equal(disabled, true, name)
+  for (const hostname of ['agents.example.com', 'more.example.com']) {
+    const inHost = ({ match }: Json): boolean =>
+      match.routeConfiguration.vhost.name === `${hostname}:${port}`
+    // Each is inserted first, so the last one decides first.
+    const routes = at('HTTP_ROUTE')
+      .filter(inHost)
+      .map(({ patch }) => patch.value)
+    assert.equal(routes[0].name, 'agw-no-verdict')
+    assert.equal(routes.at(-1).match.headers[0].string_match.exact, 'newest-secret')
+    const [host] = at('VIRTUAL_HOST')
+      .filter(inHost)
+      .map(({ patch }) => patch.value)
+    assert.ok(host.typed_per_filter_config['agw.ext_proc'])
+    for (const { route } of routes)
+      assert.deepEqual(route.upgrade_configs, [{ upgrade_type: 'websocket', enabled: false }])
+  }
+  // Istio refuses a message of any type that does not name it.
+  assert.ok(!JSON.stringify(patches).includes('"config":{}'))
+})
+
+const VERSIONS: readonly (readonly [object, boolean])[] = [
+  [{ major_number: 1, minor_number: 40 }, true],
+  [{ major_number: 1, minor_number: 39 }, true],
+  [{ major_number: 1, minor_number: 38, patch: 3 }, false],
+  [{ major_number: 1, minor_number: 41 }, false],
+  [{ major_number: 2 }, true],
+  [{}, true],
+]
+
+for (const [version, isSupported] of VERSIONS)
+  test(`agw doctor about an Envoy of version ${JSON.stringify(version)}`, () => {
+    const bootstrap = { node: { user_agent_build_version: { version } } }
+    const found = checkBootstrap({ bootstrap } as unknown as Parameters<typeof checkBootstrap>[0])
+    assert.equal(!found.some(({ says }) => says.includes('is not supported')), isSupported)
+  })
