@@ -9,6 +9,7 @@ import { EXTRACTION_PATTERNS } from './extraction.ts'
 import { INDIRECT_PATTERNS } from './indirect.ts'
 import { JAILBREAK_PATTERNS } from './jailbreak.ts'
 import { LANGUAGE_PATTERNS, LANGUAGE_WORDS } from './languages.ts'
+import { MORE_LANGUAGE_PATTERNS, MORE_LANGUAGE_WORDS } from './more-languages.ts'
 import { OVERRIDE_PATTERNS } from './override.ts'
 import { PERSONA_PATTERNS } from './personas.ts'
 import { PLANTED_TASK_PATTERNS } from './planted-tasks.ts'
@@ -34,9 +35,10 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...PERSONA_PATTERNS,
   ...PRETEXT_PATTERNS,
   ...PLANTED_TASK_PATTERNS,
+  ...MORE_LANGUAGE_PATTERNS,
 ]
 
-export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS }
+export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS, ...MORE_LANGUAGE_WORDS }
 
 /** Words that reveal a letter-wise disguise: those of the main intents, at least four letters. */
 const telltales = [
