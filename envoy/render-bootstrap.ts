@@ -185,9 +185,13 @@ export function renderBootstrap(settings: Settings, facts: BootFacts): string {
   return stringify(whole, { lineWidth: 0, aliasDuplicateObjects: false })
 }
 
+/** envoy/bootstrap.yaml, parsed once. */
+let source: Document | null = null
+
 /** envoy/bootstrap.yaml with every `$name` filled in. */
 export function fillBootstrap(settings: Settings, facts: BootFacts): Document {
-  const document = parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
+  source ??= parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
+  const document = source.clone()
   repeatPassRoutes(document, [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])])
   const values = new Map(Object.entries(placeholders(settings, facts)))
   const anchors = new Set<string>()

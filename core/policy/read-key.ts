@@ -1,4 +1,5 @@
 import { isWellFormedKey, KEY_PREFIX } from '../api-key.ts'
+import { basicPair } from './basic-pair.ts'
 import type { Header } from './header.ts'
 import type { OwnedName } from './owned-name.ts'
 import { plainHeaderName } from './plain-header-name.ts'
@@ -65,7 +66,7 @@ function readAuthorization(value: string): string | null {
     case 'token':
       return rest
     case 'basic': {
-      const pair = Buffer.from(rest, 'base64').toString('utf8')
+      const pair = basicPair(text) ?? ''
       const colon = pair.indexOf(':')
       return colon === -1 || colon === pair.length - 1 ? null : pair.slice(colon + 1)
     }

@@ -19,7 +19,10 @@ const BODIES: readonly (readonly [content_type: string, text: string])[] = [
  */
 export function warmScanner(): void {
   const { patterns } = builtIn()
-  for (const [index] of patterns.patterns.entries()) patterns.matcherOf(index)
+  for (const [index] of patterns.patterns.entries()) {
+    patterns.relaxedOf(index)
+    patterns.matcherOf(index)
+  }
   const settings = defaultSettings('high')
   for (let round = 0; round < ROUNDS; round++)
     for (const [content_type, text] of BODIES)

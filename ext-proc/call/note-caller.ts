@@ -1,6 +1,7 @@
 import { hashKey, isWellFormedKey, KEY_PREFIX, KEY_SYMBOLS } from '../../core/api-key.ts'
 import type { Caller } from '../../core/decision/admission-facts.ts'
 import type { ApiKey } from '../../core/model.ts'
+import { basicPair } from '../../core/policy/basic-pair.ts'
 import type { Header } from '../../core/policy/header.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 import type { CallFacts } from '../record/passed-call.ts'
@@ -8,7 +9,6 @@ import { noteUnusableKey } from './note-unusable-key.ts'
 import type { RequestHead } from './read-head.ts'
 
 const KEY = new RegExp(`${KEY_PREFIX.live}[0-9A-Za-z]{${KEY_SYMBOLS}}(?![0-9A-Za-z])`, 'g')
-const BASIC = /^basic +([A-Za-z0-9+/=_-]+)$/i
 /** Keys that are looked up for one call. More than one is a mistake, or an attempt to hide one. */
 const KEYS_MAX = 2
 
@@ -89,16 +89,11 @@ async function noteOwner(
 function keysIn(path: string, headers: readonly Header[]): readonly string[] {
   const found = new Set<string>()
   for (const { name, value } of headers) {
-    const text = name === 'authorization' ? withBasic(value) : name === ':path' ? path : value
+    const text =
+      name === 'authorization' ? (basicPair(value) ?? value) : name === ':path' ? path : value
     if (!text.includes(KEY_PREFIX.live)) continue
     for (const [key] of text.matchAll(KEY)) if (isWellFormedKey(key)) found.add(key)
     if (found.size >= KEYS_MAX) break
   }
   return [...found].slice(0, KEYS_MAX)
-}
-
-/** With user name and password of `Basic`. */
-function withBasic(authorization: string): string {
-  const pair = BASIC.exec(authorization.trim())?.[1]
-  return pair === undefined ? authorization : Buffer.from(pair, 'base64').toString('latin1')
 }

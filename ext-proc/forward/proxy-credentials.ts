@@ -1,3 +1,4 @@
+import { basicPair } from '../../core/policy/basic-pair.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { readKey } from '../../core/policy/read-key.ts'
 import { hashOfKey } from '../call/hash-of-key.ts'
@@ -10,8 +11,6 @@ export interface ProxyCredentials {
   readonly user: string
 }
 
-const BASIC = /^basic +([A-Za-z0-9+/=_-]+)$/i
-
 /** Null without a key; `ambiguous` if the header is there more than once. */
 export function proxyCredentials(
   headers: readonly Header[],
@@ -21,7 +20,6 @@ export function proxyCredentials(
   const presented = readKey(renamed, null, [])
   if (presented.kind === 'ambiguous') return 'ambiguous'
   if (presented.kind === 'none') return null
-  const pair = BASIC.exec(lines[0]?.value.trim() ?? '')?.[1]
-  const text = pair === undefined ? '' : Buffer.from(pair, 'base64').toString('utf8')
+  const text = basicPair(lines[0]?.value ?? '') ?? ''
   return { key_hash: hashOfKey(presented.key), user: text.split(':', 1)[0] ?? '' }
 }

@@ -175,8 +175,15 @@ const around = (text: string, secrets: readonly string[]): string => {
   const at = text.indexOf(found(text, secrets)[0] ?? '')
   return text.slice(Math.max(0, at - 200), at + 60)
 }
-const found = (text: string, secrets: readonly string[]): string[] =>
-  secrets.filter((one) => spellings(one).some((form) => text.includes(form)))
+/** How the secrets that are made here begin, as they are and in Base64. A text without it has none of them. */
+const MADE_HERE = /zq|enF/
+const found = (text: string, secrets: readonly string[]): string[] => {
+  const mayHave = MADE_HERE.test(text)
+  return secrets.filter(
+    (one) =>
+      (mayHave || !one.startsWith('zq')) && spellings(one).some((form) => text.includes(form)),
+  )
+}
 
 test('threat 31: no route shows a stored secret to any role, in whatever is read', async () => {
   await makeCredentials()

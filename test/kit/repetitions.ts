@@ -1,5 +1,5 @@
 /** Of what `npm test` repeats: a property that a small change breaks is nearly always broken by one in so many cases. */
-const FEW = 1 / 5
+const FEW = 1 / 10
 
 /**
  * How often a test tries random cases, or repeats what has to happen often. `npm run test:unit`, which runs after each

@@ -212,7 +212,7 @@ test('threat 25: the plain reading of a text points to where each character is w
           )
       }
     }),
-    { numRuns: 2_000 },
+    { numRuns: repetitions(2_000) },
   )
 })
 

@@ -7,6 +7,7 @@ import { parsePathPattern } from '../../core/policy/path-pattern.ts'
 import { type MatchBudget, PathTrie } from '../../core/policy/path-trie.ts'
 import { checkScopeSettings } from '../../admin/scopes/check-scope-settings.ts'
 import { matchesPath } from '../kit/matches-path.ts'
+import { repetitions } from '../kit/repetitions.ts'
 import { aScope, targetOf } from './policy-kit.ts'
 
 const ample = (): MatchBudget => ({ left: 1_000_000 })
@@ -39,7 +40,7 @@ test('a trie matches exactly the patterns that match by themselves', () => {
         assert.deepEqual(trieOf(patterns).match(segments, from, ample()), expected)
       },
     ),
-    { numRuns: 3_000 },
+    { numRuns: repetitions(3_000) },
   )
 })
 

@@ -9,7 +9,7 @@ export type CompiledPatterns = {
   /** Compiled when it is first asked for: most patterns never match, and all together take 100 ms. */
   readonly matcherOf: (pattern: number) => RE2
   /** The same without upper bounds of repetition, which find whatever the matchers find and cost far less on any text. */
-  readonly relaxed: readonly RE2[]
+  readonly relaxedOf: (pattern: number) => RE2
   /** The compiled `model_sign` of a pattern that everyday wording matches too; null for the others. */
   readonly modelSignOf: (pattern: number) => RE2 | null
   readonly table: TokenTable
@@ -105,13 +105,16 @@ export const compilePatterns = (
     }
   }
   const table = buildTokenTable([...reserved, ...words])
-  const sources = patterns.map((pattern) => expandExpression(pattern.expression, classes))
+  const sourceOf = (pattern: number): string =>
+    expandExpression(patterns[pattern]?.expression ?? '', classes)
   const matchers: RE2[] = []
+  const relaxed: RE2[] = []
   const signs: RE2[] = []
   return {
     patterns,
-    matcherOf: (pattern) => (matchers[pattern] ??= new RE2(sources[pattern] ?? '', 'us')),
-    relaxed: sources.map((source) => new RE2(withoutUpperBounds(source), 'us')),
+    matcherOf: (pattern) => (matchers[pattern] ??= new RE2(sourceOf(pattern), 'us')),
+    relaxedOf: (pattern) =>
+      (relaxed[pattern] ??= new RE2(withoutUpperBounds(sourceOf(pattern)), 'us')),
     modelSignOf: (pattern) => {
       const sign = patterns[pattern]?.model_sign
       if (sign === undefined) return null

@@ -22,7 +22,7 @@ export class PlaceSearch {
   budget = new SearchBudget()
 
   readonly #matcherOf: CompiledPatterns['matcherOf']
-  readonly #relaxed: CompiledPatterns['relaxed']
+  readonly #relaxedOf: CompiledPatterns['relaxedOf']
   readonly #text: Buffer
   readonly #offsets: Int32Array
   readonly #longest: Float64Array
@@ -37,12 +37,12 @@ export class PlaceSearch {
   #pieceStart = 0
 
   constructor(
-    { patterns, matcherOf, relaxed }: CompiledPatterns,
+    { patterns, matcherOf, relaxedOf }: CompiledPatterns,
     text: Buffer,
     offsets: Int32Array,
   ) {
     this.#matcherOf = matcherOf
-    this.#relaxed = relaxed
+    this.#relaxedOf = relaxedOf
     this.#text = text
     this.#offsets = offsets
     this.active = new Uint8Array(patterns.length).fill(1)
@@ -126,8 +126,8 @@ export class PlaceSearch {
   /** Searches a section of the window, and continues after each match. */
   #searchStretch(pattern: number, from: number, to: number): void {
     if (this.#found[pattern] === HITS_PER_PIECE) return
-    const relaxed = this.#relaxed[pattern]
-    if (relaxed?.test(this.#text.subarray(from, to)) !== true) return
+    const relaxed = this.#relaxedOf(pattern)
+    if (!relaxed.test(this.#text.subarray(from, to))) return
     const offsets = this.#offsets
     let start = from
     while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
