@@ -10,6 +10,7 @@ const HIDDEN: readonly string[] = [
   'token',
   'api_key',
   'key',
+  'client_key',
   'page_secret',
   'x-agw-page-secret',
   'secret',

@@ -43,6 +43,32 @@ export interface ApiKey {
   readonly revoked_by: 'operator' | 'kill' | null
 }
 
+/** How Envoy connects to the API of an integration. Null: as for all others. */
+export interface UpstreamSettings {
+  readonly connect_timeout_ms: number | null
+  /** From the end of the request to the headers of the response. */
+  readonly response_timeout_ms: number | null
+  /** Repetitions of a call that the API cannot have processed, or that is idempotent and got no response. */
+  readonly retries: number | null
+  /** Unused connections are closed after this time. */
+  readonly pool_idle_timeout_ms: number | null
+  /** PEM. Only these CAs are trusted, instead of those that all other APIs are checked with. */
+  readonly ca_certificates: string | null
+  /** PEM, the chain that is presented to the API. */
+  readonly client_certificate: string | null
+  /** Sealed; stored if there is a client certificate. */
+  readonly client_key?: string
+}
+
+export const UPSTREAM_DEFAULTS = {
+  connect_timeout_ms: null,
+  response_timeout_ms: null,
+  retries: null,
+  pool_idle_timeout_ms: null,
+  ca_certificates: null,
+  client_certificate: null,
+} as const satisfies UpstreamSettings
+
 export interface Integration {
   readonly integration_id: string
   readonly organization_id: string
@@ -55,6 +81,8 @@ export interface Integration {
    * Whether the API treats an encoded slash as part of a name, as GitLab does. Absent in integrations stored by older versions.
    */
   readonly allow_encoded_slashes?: boolean
+  /** Absent in integrations stored by older versions. */
+  readonly upstream?: UpstreamSettings
   readonly auth: SealedAuth
   readonly created_at: string
 }

@@ -6,7 +6,7 @@ type Part = Record<string, unknown>
 export interface ForwardOptions {
   readonly settings: Pick<
     Settings,
-    'forwardPort' | 'forwardTls' | 'forwardBlindHosts' | 'edgeId' | 'upstreamIdleTimeout_ms'
+    'forwardPort' | 'forwardTls' | 'forwardBlindHosts' | 'upstreamIdleTimeout_ms'
   >
   /** The routes match any of them. */
   readonly verdict_secrets: readonly string[]
@@ -40,8 +40,6 @@ export function addForwardProxy(bootstrap: Part, options: ForwardOptions): Part 
   const clusters = listAt(resources, 'clusters')
   return {
     ...bootstrap,
-    // Without both, Envoy aborts at the first certificate that it asks for.
-    node: { id: options.settings.edgeId, cluster: 'agw', ...partAt(bootstrap, 'node') },
     bootstrap_extensions: [
       ...listAt(bootstrap, 'bootstrap_extensions'),
       extension(

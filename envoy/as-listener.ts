@@ -3,6 +3,8 @@ import { type Document, isMap, isScalar, visit, type YAMLMap } from 'yaml'
 /** Distinguishes our names from those of the configuration that this becomes a part of. */
 const PREFIX = 'agw_'
 
+const ON_DEMAND = 'envoy.filters.http.on_demand'
+
 /** Members whose value is the name of a cluster. */
 const NAMES_CLUSTER = new Set(['cluster', 'cluster_name'])
 
@@ -12,7 +14,12 @@ const NAMES_CLUSTER = new Set(['cluster', 'cluster_name'])
  * interface and the overload manager are those of the other Envoy.
  */
 export function asListener(document: Document): void {
-  for (const field of ['admin', 'overload_manager']) document.delete(field)
+  for (const field of ['admin', 'overload_manager', 'node']) document.delete(field)
+  // The node of the other Envoy has no templates, so it never gets a cluster of an integration's own. Their calls are refused.
+  document.deleteIn(['static_resources', 'secrets'])
+  visit(document, {
+    Map: (_key, map) => (map.get('name') === ON_DEMAND ? visit.REMOVE : undefined),
+  })
   document.setIn(['layered_runtime', 'layers', 0, 'name'], 'agent-access-gateway')
   document.setIn(['static_resources', 'listeners', 0, 'name'], 'agent_access_gateway')
   visit(document, {

@@ -80,9 +80,16 @@ const FILTERS = {
 } as const
 
 /** Headers that only the gateway may set; see early_header_mutation_extensions in envoy/bootstrap.yaml. */
-const NOT_FROM_CALLERS = ['pass', 'up', 'retry', 'host', 'base-url', 'reason', 'request-id'].map(
-  (name) => `x-agw-${name}`,
-)
+const NOT_FROM_CALLERS = [
+  'pass',
+  'up',
+  'retry',
+  'cluster',
+  'host',
+  'base-url',
+  'reason',
+  'request-id',
+].map((name) => `x-agw-${name}`)
 
 /** What `asParts` makes; messages of Envoy by where they go. */
 export interface Parts extends Message {

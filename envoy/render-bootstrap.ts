@@ -4,6 +4,7 @@ import { type Document, isAlias, isMap, parseDocument, stringify, visit, type YA
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
 import { addForwardProxy } from './add-forward-proxy.ts'
+import { addUpstreamTemplates } from './add-upstream-templates.ts'
 import { localReplies } from './local-replies.ts'
 import { refusedRanges } from './refused-ranges.ts'
 
@@ -176,8 +177,13 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
 /** The bootstrap as YAML, with the forward proxy if it is on. */
 export function renderBootstrap(settings: Settings, facts: BootFacts): string {
   const document = fillBootstrap(settings, facts)
-  if (settings.forwardPort === null) return document.toString({ lineWidth: 0 })
-  const bootstrap = document.toJS({ maxAliasCount: -1 }) as Record<string, unknown>
+  const bootstrap = addUpstreamTemplates(
+    document.toJS({ maxAliasCount: -1 }) as Record<string, unknown>,
+  )
+  if (settings.forwardPort === null) {
+    document.set('node', document.createNode(bootstrap['node']))
+    return document.toString({ lineWidth: 0 })
+  }
   const limits = { body_bytes: settings.maxBodyBytes }
   const entry_replies = localReplies(limits, REQUEST_ID, true)
   const verdict_secrets = [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])]
@@ -265,6 +271,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
   const receiver = facts.access_log_address === null ? [] : [facts.access_log_address]
   const everyOne = [...receiver, ...facts.ext_proc_addresses]
   return {
+    edge_id: settings.edgeId,
     envoy_admin_socket: facts.envoy_admin_socket,
     heap_limit_bytes: facts.heap_limit_bytes,
     container_memory: facts.heap_limit_bytes === null ? true : null,

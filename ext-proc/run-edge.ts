@@ -15,6 +15,7 @@ import { AgentUses } from './record/agent-uses.ts'
 import { beginRecord } from './record/begin-record.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
 import { openForwardProxy, type ForwardProxy } from './forward/open-forward-proxy.ts'
+import { ClusterService } from './upstream/cluster-service.ts'
 import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
 import type { TokenCache } from './credential/token-cache.ts'
@@ -80,6 +81,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const tokens = openTokenCache(settings, log)
   const edge = { settings, connections, fleet, recorder, uses, tokens, log }
   const { partsOf, forward } = await openCalls(edge, metrics)
+  const clusters = openClusters(edge)
   const accessLog = new AccessLog({
     recorder,
     metrics,
@@ -96,6 +98,7 @@ export async function runEdge(env: Environment): Promise<void> {
         new CallStream(stream, partsOf(stream))
       },
       secrets: forward?.secrets.handler,
+      clusters: clusters.handler,
       access_log: accessLog.handler,
       is_serving: () => lease.isHeld && !isDraining,
     },
@@ -123,7 +126,14 @@ export async function runEdge(env: Environment): Promise<void> {
 
   onStop(async (kind) => {
     isDraining = true
-    await stopEdge(edge, { kind, server, accessLog, forward, stopMetrics: published.stop })
+    await stopEdge(edge, {
+      kind,
+      server,
+      accessLog,
+      forward,
+      clusters,
+      stopMetrics: published.stop,
+    })
   })
 }
 
@@ -132,12 +142,13 @@ interface Stop {
   readonly server: GrpcServer
   readonly accessLog: AccessLog
   readonly forward: ForwardProxy | null
+  readonly clusters: { stop(): void }
   readonly stopMetrics: () => Promise<void>
 }
 
 /** Takes no new calls, stays an edge until the last call in flight has ended, and cuts what is left at the limit. */
 async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
-  const { kind, server, accessLog, forward, stopMetrics } = stop
+  const { kind, server, accessLog, forward, clusters, stopMetrics } = stop
   const { fleet, recorder, uses, connections } = edge
   const { held } = fleet
   const { drainTimeout_ms } = edge.settings
@@ -146,6 +157,7 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   fleet.link.drain()
   await wait(FOUND_OUT_MS)
   forward?.stop()
+  clusters.stop()
   const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
   const told = endAccessLog(accessLog, held, limit_ms)
   const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), limit_ms)
@@ -247,6 +259,27 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     decide: (headers, io, record) => decideCall(services, headers, io, record),
   }
   return { parts, services }
+}
+
+/** Clusters that no call names any more are withdrawn from Envoy this often. */
+const PRUNE_INTERVAL_MS = 60_000
+
+/** What Envoy is told of integrations with connection settings of their own. */
+function openClusters({ fleet, log }: Edge): Pick<ClusterService, 'handler' | 'stop'> {
+  const service = new ClusterService({ policy: fleet.policy, log })
+  const pruning = setInterval(() => {
+    service.prune().catch((error: unknown) => {
+      log.warn({ error: String(error) }, 'unused clusters could not be withdrawn')
+    })
+  }, PRUNE_INTERVAL_MS)
+  pruning.unref()
+  return {
+    handler: service.handler,
+    stop: () => {
+      clearInterval(pruning)
+      service.stop()
+    },
+  }
 }
 
 const certificateMetrics = (forward: ForwardProxy | null) => ({

@@ -3,8 +3,9 @@ import type { Integration } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { scanHash } from '../../core/redis/scan-store.ts'
-import { isSealed } from '../../core/seal.ts'
+import { isSealed, type KeyRing } from '../../core/seal.ts'
 import { resealAuth } from '../../core/store/credential-binding.ts'
+import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { SealedRecord, SealedStore } from './sealed-store.ts'
 
 export const sealedCredentials: SealedStore = {
@@ -24,10 +25,11 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
         ...sealingOf(integration),
         reseal: (ring) => {
           const auth = resealAuth(ring, integration)
-          if (auth === null) return null
+          const upstream = resealUpstream(ring, integration)
+          if (auth === null || upstream === null) return null
           return {
             guards: [['HGET', key, id, text]],
-            writes: [['HSET', key, id, JSON.stringify({ ...integration, auth })]],
+            writes: [['HSET', key, id, JSON.stringify({ ...integration, ...upstream, auth })]],
             targets: [{ what: 'integrations', organization_id }],
           }
         },
@@ -36,14 +38,28 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
   }
 }
 
-function sealingOf({ auth }: Integration): Pick<SealedRecord, 'sealed' | 'has_clear'> {
+/** The connection settings with the private key sealed again, if there is one; null if it does not open. */
+function resealUpstream(
+  ring: KeyRing,
+  integration: Integration,
+): Pick<Integration, 'upstream'> | null {
+  const { upstream } = integration
+  if (upstream?.client_key === undefined) return {}
+  const client_key = upstreamKey.reseal(ring, integration, upstream.client_key)
+  return client_key === null ? null : { upstream: { ...upstream, client_key } }
+}
+
+function sealingOf({ auth, upstream }: Integration): Pick<SealedRecord, 'sealed' | 'has_clear'> {
   const members = auth as unknown as Readonly<Record<string, string | undefined>>
   const declared = findCredentialType(auth.type)?.members ?? {}
   const names = secretMembers(auth.type).filter((name) => members[name] !== undefined)
   const isClear = (name: string): boolean =>
     declared[name]?.was_public === true && !isSealed(members[name] ?? '')
   return {
-    sealed: names.filter((name) => !isClear(name)).map((name) => members[name] ?? ''),
+    sealed: [
+      ...names.filter((name) => !isClear(name)).map((name) => members[name] ?? ''),
+      ...(upstream?.client_key === undefined ? [] : [upstream.client_key]),
+    ],
     has_clear: names.some(isClear),
   }
 }

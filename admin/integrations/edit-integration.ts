@@ -11,6 +11,7 @@ import { checkAuth } from './check-auth.ts'
 import type { EditableIntegration } from './integration-schemas.ts'
 import { sameBaseUrl } from './make-integration.ts'
 import { readBaseUrl } from './read-base-url.ts'
+import { setUpstream } from './set-upstream.ts'
 import { warningsOfIntegration } from './warnings-of-integration.ts'
 
 /**
@@ -31,7 +32,7 @@ export async function editIntegration({
   const { redis, ring, egress } = context
   const parsed = readBaseUrl(value.base_url)
   if (!parsed.ok) return invalid([parsed.issue])
-  const { auth, ...rest } = value
+  const { auth, upstream, ...rest } = value
   const issues = auth === undefined ? [] : checkAuth(auth)
   if (issues.length > 0) return invalid(issues)
   const was = parseBaseUrl(current.base_url)
@@ -43,11 +44,16 @@ export async function editIntegration({
       { path: '/auth', message: 'is required in the same request if base_url has a new origin' },
     ])
   const { base_url } = parsed.base
-  const moved: Integration = { ...current, ...rest, base_url }
+  const connection = setUpstream(ring, { ...current, base_url }, upstream, current)
+  if (!connection.ok) return invalid(connection.issues)
+  const moved: Integration = { ...current, ...rest, base_url, upstream: connection.upstream }
   const updated =
     auth === undefined ? moved : { ...moved, auth: sealAuth(ring, { ...moved, auth }) }
   const extra = {
-    ...(auth === undefined ? {} : { note: { auth_replaced: true } }),
+    note: {
+      ...(auth === undefined ? {} : { auth_replaced: true }),
+      ...(upstream.client_key === undefined ? {} : { client_key_replaced: true }),
+    },
     warnings: await warningsOfIntegration(egress, updated),
   }
   if (base_url === current.base_url) return { kind: 'edited', record: updated, ...extra }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
-import { Name, Strict, Timestamp, Warnings } from '../http/common-schemas.ts'
+import { UPSTREAM_DEFAULTS } from '../../core/model.ts'
+import { Name, Nullable, Strict, Timestamp, Warnings } from '../http/common-schemas.ts'
 import { AuthSchema, AuthView } from './auth-schema.ts'
 
 /** Its name and path, for its routes and for `agw apply`. */
@@ -20,6 +21,76 @@ const BaseUrl = Type.String({
   description: 'Scheme, host, port and path up to and including the version segment of the API',
 })
 
+const HOUR_MS = 3_600_000
+const RETRIES_LIMIT = 5
+/** A bundle of some hundred CAs. A certificate in PEM has about 2 kB. */
+const CA_LENGTH_LIMIT = 262_144
+const CERTIFICATE_LENGTH_LIMIT = 65_536
+
+const Pem = (maxLength: number, description: string) =>
+  Type.String({ minLength: 1, maxLength, description })
+
+const upstreamMembers = {
+  connect_timeout_ms: Nullable(
+    Type.Integer({ minimum: 10, maximum: 60_000, description: 'Default: 10 seconds' }),
+  ),
+  response_timeout_ms: Nullable(
+    Type.Integer({
+      minimum: 10,
+      maximum: HOUR_MS,
+      description:
+        'From the end of the request to the headers of the response, for each attempt. Default: none; AGW_UPSTREAM_IDLE_TIMEOUT applies',
+    }),
+  ),
+  retries: Nullable(
+    Type.Integer({
+      minimum: 0,
+      maximum: RETRIES_LIMIT,
+      description:
+        'How often a call is repeated that the API cannot have received, or that has an idempotent method and got no response. Default: 1',
+    }),
+  ),
+  pool_idle_timeout_ms: Nullable(
+    Type.Integer({
+      minimum: 100,
+      maximum: HOUR_MS,
+      description:
+        'Unused connections to the API are closed after this time. Default: AGW_UPSTREAM_POOL_IDLE_TIMEOUT',
+    }),
+  ),
+  ca_certificates: Nullable(
+    Pem(
+      CA_LENGTH_LIMIT,
+      'PEM. Only these CAs are trusted for this API. Default: the public CAs and AGW_UPSTREAM_CA_FILE',
+    ),
+  ),
+  client_certificate: Nullable(
+    Pem(CERTIFICATE_LENGTH_LIMIT, 'PEM, the chain that is presented to the API (mutual TLS)'),
+  ),
+}
+
+const UpstreamView = Strict(upstreamMembers)
+
+const EditableUpstream = Strict({
+  ...upstreamMembers,
+  client_key: Type.Optional(
+    Pem(
+      CERTIFICATE_LENGTH_LIMIT,
+      'PEM, the private key of client_certificate. Write-only; stored encrypted',
+    ),
+  ),
+})
+
+const NewUpstream = Strict({
+  connect_timeout_ms: Type.Optional(upstreamMembers.connect_timeout_ms),
+  response_timeout_ms: Type.Optional(upstreamMembers.response_timeout_ms),
+  retries: Type.Optional(upstreamMembers.retries),
+  pool_idle_timeout_ms: Type.Optional(upstreamMembers.pool_idle_timeout_ms),
+  ca_certificates: Type.Optional(upstreamMembers.ca_certificates),
+  client_certificate: Type.Optional(upstreamMembers.client_certificate),
+  client_key: EditableUpstream.properties.client_key,
+})
+
 export const EditableIntegration = Strict({
   name: Name,
   base_url: BaseUrl,
@@ -30,6 +101,7 @@ export const EditableIntegration = Strict({
     description:
       'The API treats an encoded slash (%2F) as part of a name, as GitLab does. Otherwise a path with one is allowed only if one scope allows every reading of it: as written, and split at the encoded slashes.',
   }),
+  upstream: EditableUpstream,
   /** A change without it keeps the stored credential. */
   auth: Type.Optional(AuthSchema),
 })
@@ -40,6 +112,7 @@ export const NewIntegration = Strict({
   strip_agent_id: Type.Optional(EditableIntegration.properties.strip_agent_id),
   allow_empty_segments: Type.Optional(EditableIntegration.properties.allow_empty_segments),
   allow_encoded_slashes: Type.Optional(EditableIntegration.properties.allow_encoded_slashes),
+  upstream: Type.Optional(NewUpstream),
 })
 
 export const IntegrationView = Strict({
@@ -49,6 +122,7 @@ export const IntegrationView = Strict({
   strip_agent_id: Type.Boolean(),
   allow_empty_segments: Type.Boolean(),
   allow_encoded_slashes: Type.Boolean(),
+  upstream: UpstreamView,
   auth: AuthView,
   created_at: Timestamp,
   warnings: Type.Optional(Warnings),
@@ -58,4 +132,5 @@ export const INTEGRATION_DEFAULTS = {
   strip_agent_id: true,
   allow_empty_segments: false,
   allow_encoded_slashes: false,
+  upstream: UPSTREAM_DEFAULTS,
 }

@@ -1,5 +1,5 @@
 import { findCredentialType } from '../../core/credential/catalogue.ts'
-import type { Integration } from '../../core/model.ts'
+import { type Integration, UPSTREAM_DEFAULTS, type UpstreamSettings } from '../../core/model.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import { Secret } from '../../core/secret.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
@@ -18,9 +18,16 @@ export function integrationView(ring: KeyRing, integration: Integration): Record
     strip_agent_id,
     allow_empty_segments,
     allow_encoded_slashes: integration.allow_encoded_slashes ?? false,
+    upstream: upstreamView(integration),
     auth: authView(ring, integration),
     created_at,
   }
+}
+
+/** Without the private key; there is one if there is a client certificate. */
+function upstreamView({ upstream = UPSTREAM_DEFAULTS }: Integration): Record<string, unknown> {
+  const { client_key: _key, ...shown }: UpstreamSettings = upstream
+  return shown
 }
 
 function authView(ring: KeyRing, integration: Integration): Record<string, unknown> {

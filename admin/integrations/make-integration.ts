@@ -13,6 +13,7 @@ import {
   type NewIntegration,
 } from './integration-schemas.ts'
 import { readBaseUrl } from './read-base-url.ts'
+import { setUpstream } from './set-upstream.ts'
 import { warningsOfIntegration } from './warnings-of-integration.ts'
 
 export async function makeIntegration(
@@ -28,10 +29,13 @@ export async function makeIntegration(
   const { base_url } = parsed.base
   const integration_id = mintId('int')
   const owner = { organization_id: org, integration_id, base_url, auth: body.auth }
+  const connection = setUpstream(ring, owner, body.upstream ?? {}, null)
+  if (!connection.ok) return invalid(connection.issues)
   const integration: Integration = {
     ...INTEGRATION_DEFAULTS,
     ...body,
     ...owner,
+    upstream: connection.upstream,
     auth: sealAuth(ring, owner),
     created_at: now().toISOString(),
   }

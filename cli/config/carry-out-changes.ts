@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdminOptions } from '../access/admin-access.ts'
 import { type AdminAnswer, callAdmin, messageOf } from '../call-admin.ts'
-import { comparable } from './differences.ts'
+import { comparable, withoutKey } from './differences.ts'
 import { isEntry } from './owner-index.ts'
 import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
 import type { ConfigEntry } from './read-config.ts'
@@ -158,8 +158,9 @@ function patchOf({ entry, shown, members }: ConfigChange & { action: 'update' })
       ...plain,
       metadata: replacing(comparable(kind, shown)['metadata'] as Json, wanted['metadata'] as Json),
     }
+  const isNewKey = members.some(({ member }) => member === 'upstream.client_key')
   return {
-    ...plain,
+    ...(kind === 'integrations' && !isNewKey ? withoutKey(plain) : plain),
     ...(kind === 'integrations' && isNew('auth') ? { auth } : {}),
     ...(kind === 'webhooks' && isNew('secret') ? { secret } : {}),
   }

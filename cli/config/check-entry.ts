@@ -97,9 +97,12 @@ function fillSecrets(
     const secret = item['secret'] === null ? [] : ['secret']
     return { item: fill(item, [...url, ...secret], ''), issues }
   }
-  const { auth } = item
-  if (kind !== 'integrations' || !isObject(auth)) return { item, issues }
-  return { item: { ...item, auth: fill(auth, secretMembers(auth['type']), '/auth') }, issues }
+  const { auth, upstream } = item
+  if (kind !== 'integrations') return { item, issues }
+  const filled: Record<string, unknown> = { ...item }
+  if (isObject(auth)) filled['auth'] = fill(auth, secretMembers(auth['type']), '/auth')
+  if (isObject(upstream)) filled['upstream'] = fill(upstream, ['client_key'], '/upstream')
+  return { item: filled, issues }
 }
 
 /** The gateway has a limit of its own, which only it knows. */
@@ -120,10 +123,12 @@ const COMPLETE: Readonly<
     const issues = isObject(auth) ? checkAuth(auth as Parameters<typeof checkAuth>[0]) : []
     if (read?.ok === false) issues.unshift(read.issue)
     const canonical = read?.ok ? { base_url: read.base.base_url } : {}
-    return {
-      wanted: { ...SECTION_RESOURCES.integrations.defaults, ...sound, ...canonical },
-      issues,
+    const { defaults } = SECTION_RESOURCES.integrations
+    const upstream = {
+      ...(defaults['upstream'] as Json),
+      ...(sound['upstream'] as Json | undefined),
     }
+    return { wanted: { ...defaults, ...sound, ...canonical, upstream }, issues }
   },
   agents: (sound) => {
     const metadata = withoutNulls(sound['metadata'] ?? {})

@@ -46,7 +46,8 @@ export function differences(
   shown: Json,
   all_secrets: boolean,
 ): MemberChange[] {
-  const { auth, secret, url, ...plain } = pick(wanted, EDITABLE[kind])
+  const { auth, secret, url, ...rest } = pick(wanted, EDITABLE[kind])
+  const plain = kind === 'integrations' ? withoutKey(rest) : rest
   const { auth: auth_shown, has_secret, url: url_shown, ...current } = comparable(kind, shown)
   const changes = below('', plain, current)
   if (kind === 'integrations') {
@@ -54,11 +55,23 @@ export function differences(
     // A new base URL requires the credential again, or the gateway refuses the change.
     const moved = plain['base_url'] !== current['base_url'] && secrets.length === 0
     changes.push(...(moved ? [{ member: 'auth', secret: true as const }] : secrets))
+    const isNewKey = all_secrets || changes.some(({ member }) => NEEDS_KEY.includes(member))
+    if (isNewKey && isObject(rest['upstream']) && rest['upstream']['client_key'] !== undefined)
+      changes.push({ member: 'upstream.client_key', secret: true })
   }
   if (kind === 'webhooks') changes.push(...urlDifferences(String(url), String(url_shown)))
   if (kind === 'webhooks' && ((secret !== null) !== has_secret || (secret !== null && all_secrets)))
     changes.push({ member: 'secret', secret: true })
   return changes
+}
+
+/** A read never shows the private key, so it is written where it may have to change. */
+const NEEDS_KEY = ['base_url', 'upstream', 'upstream.client_certificate']
+
+export function withoutKey({ upstream, ...rest }: Json): Json {
+  if (!isObject(upstream)) return rest
+  const { client_key: _key, ...shown } = upstream
+  return { ...rest, upstream: shown }
 }
 
 const pick = (from: Json, names: readonly string[]): Json =>

@@ -90,9 +90,21 @@ function integrationEntry(shown: Json, variables: VariableNames): Json {
   return {
     name,
     base_url,
-    ...withoutDefaults(rest, SECTION_RESOURCES.integrations.defaults),
+    ...withKey(
+      withoutDefaults(rest, SECTION_RESOURCES.integrations.defaults),
+      String(name),
+      variables,
+    ),
     auth: Object.fromEntries(entries) as Json,
   }
+}
+
+/** There is a private key where there is a client certificate. */
+function withKey(members: Json, name: string, variables: VariableNames): Json {
+  const { upstream } = members
+  if (!isObject(upstream) || upstream['client_certificate'] === undefined) return members
+  const client_key = variables.referenceFor(name, 'client_key')
+  return { ...members, upstream: { ...upstream, client_key } }
 }
 
 function scopeEntry(

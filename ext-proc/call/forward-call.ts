@@ -14,6 +14,7 @@ import type { AdmittedCall } from './admit-call.ts'
 import { causeOf } from './cause-of.ts'
 import type { FilledCredential } from './fill-credential.ts'
 import type { SentBody } from './buffer-body.ts'
+import { connectionHeaders } from './connection-headers.ts'
 import { retryOf } from './retry-of.ts'
 
 export interface ForwardServices {
@@ -93,7 +94,9 @@ export function forwardCall(
   ]
   const { method, content_length } = head
   const retry = retryOf({ method, has_body, content_length, overrides: call.overrides })
-  if (retry !== null) set.push({ name: 'x-agw-retry', value: retry })
+  const { clusters } = call.organization
+  const cluster = is_echo ? null : (clusters.get(integration.integration.integration_id) ?? null)
+  set.push(...connectionHeaders(integration.integration, cluster, retry))
   // Before the credential is added, because it may itself be a cookie.
   if (cookie !== null) set.push({ name: 'cookie', value: cookie })
   set.push(...credential.headers)

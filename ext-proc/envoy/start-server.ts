@@ -38,6 +38,7 @@ const HEADROOM_BYTES = 1 << 20
 const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process'
 const STREAM_ACCESS_LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs'
 const DELTA_SECRETS = '/envoy.service.secret.v3.SecretDiscoveryService/DeltaSecrets'
+const DELTA_CLUSTERS = '/envoy.service.cluster.v3.ClusterDiscoveryService/DeltaClusters'
 const HEALTH_CHECK = '/grpc.health.v1.Health/Check'
 
 /**
@@ -71,6 +72,8 @@ export interface Handlers {
   readonly access_log?: AccessLogHandler
   /** Certificates for the forward proxy. */
   readonly secrets?: StreamHandler | undefined
+  /** Clusters of integrations with connection settings of their own. */
+  readonly clusters?: StreamHandler
   /** The response to Envoy's health checks. Without it they are not answered. */
   readonly is_serving?: () => boolean
 }
@@ -107,10 +110,11 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
   return server
 }
 
-function methodsOf({ ext_proc, access_log, secrets, is_serving }: Handlers): GrpcMethods {
+function methodsOf({ ext_proc, access_log, secrets, clusters, is_serving }: Handlers): GrpcMethods {
   const methods = new Map<string, (stream: GrpcStream) => void>()
   if (ext_proc !== undefined) methods.set(PROCESS, ext_proc)
   if (secrets !== undefined) methods.set(DELTA_SECRETS, secrets)
+  if (clusters !== undefined) methods.set(DELTA_CLUSTERS, clusters)
   if (access_log !== undefined)
     methods.set(STREAM_ACCESS_LOGS, (stream) =>
       access_log(stream, (_, message) => answerOnce(stream, message)),

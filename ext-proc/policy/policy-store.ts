@@ -1,6 +1,13 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { OpenedAuth } from '../../core/credential/catalogue.ts'
-import type { Agent, ApiKey, Integration, Scope } from '../../core/model.ts'
+import {
+  type Agent,
+  type ApiKey,
+  type Integration,
+  type Scope,
+  UPSTREAM_DEFAULTS,
+  type UpstreamSettings,
+} from '../../core/model.ts'
 import { type AgentScopes, compileScopesInSteps } from '../../core/policy/compile-scopes.ts'
 import {
   compileIntegrations,
@@ -9,9 +16,12 @@ import {
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
+import { upstreamCluster } from '../../core/store/upstream-cluster.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
+import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
+import type { OwnUpstream } from './own-upstream.ts'
 
 /**
  * Keys in use at one edge within a short time. Unknown keys are cached too, so that each guess costs only one Redis request.
@@ -29,6 +39,10 @@ export interface OrganizationPolicy {
   readonly table: IntegrationTable
   /** By integration_id; null if the stored credential cannot be decrypted. */
   readonly auth: ReadonlyMap<string, OpenedAuth | null>
+  /** By the name of the Envoy cluster: the integrations with connection settings of their own. */
+  readonly upstreams: ReadonlyMap<string, OwnUpstream>
+  /** Their clusters by integration_id. */
+  readonly clusters: ReadonlyMap<string, string>
 }
 
 export interface AgentPolicy {
@@ -145,13 +159,30 @@ export class PolicyStore {
   async #readOrganization(organization_id: string): Promise<OrganizationPolicy> {
     const texts = await this.#parts.redis.hvals(REDIS_KEYS.integrations(organization_id))
     const integrations = texts.map((text) => JSON.parse(text) as Integration)
-    const auth = new Map(
-      integrations.map((integration) => [
-        integration.integration_id,
-        openAuth(this.#parts.keyRing, integration),
-      ]),
-    )
-    return { table: compileIntegrations(integrations), auth }
+    const auth = new Map<string, OpenedAuth | null>()
+    const upstreams = new Map<string, OwnUpstream>()
+    const clusters = new Map<string, string>()
+    for (const integration of integrations) {
+      const { integration_id } = integration
+      auth.set(integration_id, openAuth(this.#parts.keyRing, integration))
+      const cluster = upstreamCluster(integration)
+      if (cluster === null) continue
+      clusters.set(integration_id, cluster)
+      const own = this.#openUpstream(integration)
+      if (own === null) auth.set(integration_id, null)
+      else upstreams.set(cluster, own)
+    }
+    return { table: compileIntegrations(integrations), auth, upstreams, clusters }
+  }
+
+  /** Null if the private key cannot be decrypted; calls are then refused as they are without a credential. */
+  #openUpstream(integration: Integration): OwnUpstream | null {
+    const { base_url, upstream: settings = UPSTREAM_DEFAULTS } = integration
+    const scheme = base_url.startsWith('https:') ? 'https' : 'http'
+    const sealed = (settings as UpstreamSettings).client_key
+    if (sealed === undefined) return { scheme, settings, client_key: null }
+    const client_key = upstreamKey.open(this.#parts.keyRing, integration, sealed)
+    return client_key === null ? null : { scheme, settings, client_key }
   }
 
   async #readAgent(pair: string): Promise<AgentPolicy> {

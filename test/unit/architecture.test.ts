@@ -209,6 +209,10 @@ const REVEALERS = [
   'core/certificate/stored-authority.ts',
   // What verifies an archive, which is no credential.
   'core/store/stored-keys.ts',
+  // The private key of a client certificate, which is sealed again when other settings change.
+  'admin/integrations/set-upstream.ts',
+  // The same key, for Envoy.
+  'ext-proc/upstream/write-cluster.ts',
   // The client secret, for its own token endpoint.
   'ext-proc/credential/fetch-token.ts',
   'ext-proc/response/redact-headers.ts',

@@ -55,7 +55,8 @@ test('what makes the forward proxy safe is in its configuration', () => {
       ['envoy.filters.listener.original_dst.local_ip', undefined],
     ],
   )
-  assert.deepEqual(allOf(config, 'api_type'), ['DELTA_GRPC'])
+  // Certificates, and in each of the three listeners clusters.
+  assert.deepEqual(allOf(config, 'api_type'), Array(5).fill('DELTA_GRPC'))
   assert.deepEqual(allOf(config, 'disable_stateless_session_resumption'), [true])
   assert.deepEqual(allOf(config, 'disable_stateful_session_resumption'), [true])
   assert.deepEqual(allOf(config, 'accept_http_10'), [true])

@@ -8,6 +8,7 @@ import { DialogForm } from '../parts/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../parts/fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { PagedTable } from '../parts/table.tsx'
+import { givenUpstream, UpstreamFields, upstreamOf } from '../parts/upstream-fields.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
@@ -140,11 +141,13 @@ function IntegrationForm({
   })
   const types = useLoad<Page<CredentialType>>('/admin/credential-types').value?.data ?? []
   const [auth, setAuth] = useState<Auth | null>(of === null ? { type: 'bearer' } : null)
+  const [upstream, setUpstream] = useState(upstreamOf(of))
   const save = useAction(() => {
     const body = {
       name,
       base_url,
       ...options,
+      upstream: givenUpstream(upstream),
       ...(auth === null ? {} : { auth: givenAuth(types, auth) }),
     }
     return of === null
@@ -181,6 +184,7 @@ function IntegrationForm({
       {of !== null && <ReplaceField of={of} isReplaced={auth !== null} onAuth={setAuth} />}
       {auth !== null && <AuthFields types={types} auth={auth} onAuth={setAuth} />}
       <OptionFields options={options} onOptions={setOptions} />
+      <UpstreamFields upstream={upstream} onUpstream={setUpstream} />
     </DialogForm>
   )
 }

@@ -1,0 +1,39 @@
+import { encodePart } from './encode-part.ts'
+
+type Part = Readonly<Record<string, unknown>>
+
+const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
+
+/**
+ * Adds the templates of clusters that ext-proc sends for integrations with connection settings of their own. Envoy sends them to
+ * ext-proc with its node, so that these clusters resolve names, refuse addresses and remove headers as the shared ones do,
+ * whatever the settings of the process that is asked.
+ */
+export function addUpstreamTemplates(bootstrap: Part): Part {
+  const { clusters = [] } = bootstrap['static_resources'] as { readonly clusters?: readonly Part[] }
+  const templates = { https: templateOf(clusters, 'https'), http: templateOf(clusters, 'http') }
+  return {
+    ...bootstrap,
+    node: {
+      ...(bootstrap['node'] as Part),
+      metadata: { agw_upstreams: JSON.stringify(templates) },
+    },
+  }
+}
+
+function templateOf(clusters: readonly Part[], scheme: 'https' | 'http'): object {
+  const shared = clusters.find(({ name }) => name === `upstream_${scheme}`)
+  if (shared === undefined) throw new Error(`envoy/bootstrap.yaml has no upstream_${scheme}`)
+  const {
+    name: _name,
+    transport_socket: _socket,
+    typed_extension_protocol_options,
+    ...cluster
+  } = shared
+  const options = (typed_extension_protocol_options as Readonly<Record<string, Part>>)[OPTIONS]
+  const { '@type': _type, ...members } = options ?? {}
+  return {
+    cluster: encodePart('Cluster', cluster).toString('base64'),
+    options: encodePart('HttpProtocolOptions', members).toString('base64'),
+  }
+}

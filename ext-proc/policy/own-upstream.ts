@@ -1,0 +1,10 @@
+import type { UpstreamSettings } from '../../core/model.ts'
+import type { Secret } from '../../core/secret.ts'
+
+/** An integration with connection settings of its own. */
+export interface OwnUpstream {
+  readonly scheme: 'https' | 'http'
+  readonly settings: UpstreamSettings
+  /** Of the client certificate; null if there is none. */
+  readonly client_key: Secret | null
+}
