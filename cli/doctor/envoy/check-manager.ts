@@ -9,6 +9,7 @@ const HARMLESS_BEHIND = new Set([
   'Router',
   'RBAC',
   'HTTPFault',
+  'OnDemand',
   'PluginConfig',
   'Stats',
 ])

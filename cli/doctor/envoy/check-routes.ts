@@ -62,7 +62,7 @@ function checkPass(
         'Set host_rewrite_header: x-agw-host.',
       ),
     )
-  if (cluster === undefined)
+  if (cluster === undefined && !takesOwnClusters(route))
     found.push(failed(check, `the route ${name} names a cluster that does not exist`, 'Add it.'))
   const isRetry = messages(at(route, 'match', 'headers')).some(
     (header) => textAt(header, 'string_match', 'exact') !== '' && header['name'] === 'x-agw-retry',
@@ -90,6 +90,14 @@ function checkPass(
     )
   return found
 }
+
+/** For integrations with connection settings of their own, whose clusters ext-proc names. */
+const takesOwnClusters = (route: Message): boolean =>
+  textAt(route, 'route', 'cluster_header').toLowerCase() === 'x-agw-cluster' &&
+  messages(at(route, 'match', 'headers')).some(
+    (header) =>
+      header['name'] === 'x-agw-cluster' && textAt(header, 'string_match', 'prefix') === 'own.',
+  )
 
 /** A cluster without endpoints forwards nothing. */
 function forwards(route: Message, { clusters }: EnvoyDump): boolean {
