@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
+import { fromRoot } from '../core/root.ts'
+import { SeededRandom } from '../test/kit/seeded-random.ts'
+import type { SharedStack } from '../test/kit/shared-stack.ts'
+import type { KitSentinels } from '../test/kit/start-sentinels.ts'
+import type { ChildRole } from '../test/kit/start-stack.ts'
+import { until } from '../test/kit/until.ts'
+
+const STOP_MAX_MS = 4_000
+
+/** Returns what does the next thing at random, resolves when it is done, and says what it was. */
+export function chaosActions(
+  stack: SharedStack,
+  sentinels: KitSentinels | null,
+  seed: number,
+): () => Promise<string> {
+  const random = new SeededRandom(seed)
+  const oneOf = <T>(some: readonly T[]): T => some[random.below(some.length)] as T
+  const roles: readonly ChildRole[] = ['ext-proc', 'ext-proc', 'access-log', 'admin', 'envoy']
+  let round = 0
+  const signal = async (role: ChildRole, name: NodeJS.Signals): Promise<number> => {
+    // One that was killed a moment ago may not have been started again.
+    const pids = await until(`a process of ${role}`, async () => {
+      const found = await stack.pids(role)
+      return found.length > 0 && found
+    })
+    const pid = oneOf(pids)
+    process.kill(pid, name)
+    return pid
+  }
+  const kill = async (role: ChildRole): Promise<string> => {
+    await signal(role, 'SIGKILL')
+    return `kill -9 of ${role}`
+  }
+  const stop = async (role: ChildRole): Promise<string> => {
+    const pid = await signal(role, 'SIGSTOP')
+    await wait(500 + random.below(STOP_MAX_MS))
+    try {
+      process.kill(pid, 'SIGCONT')
+    } catch {
+      // The watchdog has ended it.
+    }
+    return `stop of ${role}`
+  }
+  const restart = async (): Promise<string> => {
+    const child = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), 'restart'], {
+      env: { PATH: process.env['PATH'], AGW_DATA_DIR: stack.dataDir },
+      stdio: 'ignore',
+    })
+    const [code] = (await once(child, 'exit')) as [number | null]
+    return code === 0 ? 'agw restart' : 'agw restart that was refused'
+  }
+  const failOver = async (): Promise<string> => {
+    if (sentinels === null) return await kill('valkey')
+    const failure = await sentinels.failure(round++)
+    await failure.begin()
+    await until('the store has a primary', () => failure.isOver().catch(() => false), 120_000)
+    await failure.repair()
+    await until('the store is whole', () => sentinels.isWhole().catch(() => false), 120_000)
+    return failure.name
+  }
+  const actions: readonly (() => Promise<string>)[] = [
+    () => kill(oneOf(roles)),
+    () => kill(oneOf(roles)),
+    () => stop(oneOf(roles)),
+    restart,
+    failOver,
+  ]
+  return () => oneOf(actions)()
+}

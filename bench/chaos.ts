@@ -1,0 +1,72 @@
+import { parseArgs } from 'node:util'
+import { setTimeout as wait } from 'node:timers/promises'
+import { startAll, stopAll } from '../test/kit/shared-stack.ts'
+import { startSentinels } from '../test/kit/start-sentinels.ts'
+import { startWebhookReceiver } from '../test/kit/webhook-receiver.ts'
+import { chaosActions } from './chaos-actions.ts'
+import { startChaosLoad } from './chaos-load.ts'
+
+/**
+ * `npm run bench -- chaos [--minutes 5] [--rate 200] [--store embedded]`: a gateway with two processors, on a primary with two
+ * replicas and three Sentinels, or on its embedded store. One process after the other, at random, is killed with -9, stopped for
+ * some seconds, or restarted with `agw restart`, and the store fails over, while short calls at a fixed rate, refusals that a
+ * webhook receives, and kills go on. Prints what callers and operators saw, after each action the failures until then by cause. The exit code is 1 if an answer was wrong, a
+ * refusal or event was lost, or a killed agent was served.
+ */
+const { values } = parseArgs({
+  options: {
+    minutes: { type: 'string', default: '5' },
+    rate: { type: 'string', default: '200' },
+    store: { type: 'string', default: 'sentinel' },
+    seed: { type: 'string', default: String(Date.now() % 100_000) },
+  },
+})
+const RECOVERY_LIMIT_MS = 60_000
+const CALM_MS = 1_500
+
+const run_ms = Math.min(Number(values.minutes), 24 * 60) * 60_000
+const sentinels = values.store === 'sentinel' ? await startSentinels() : null
+const receiver = await startWebhookReceiver()
+const stack = await startAll({
+  NODE_EXTRA_CA_CERTS: receiver.certificates.ca_file,
+  AGW_EXT_PROC_WORKERS: '2',
+  AGW_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
+  AGW_WEBHOOK_DELAYS: '0s,1s,5s,15s,30s',
+  ...(sentinels === null ? {} : { REDIS_URL: sentinels.url }),
+})
+const load = await startChaosLoad(stack, receiver, Math.min(Number(values.rate), 1_000))
+const next = chaosActions(stack, sentinels, Number(values.seed))
+const began_ms = performance.now()
+const rows: Record<string, unknown>[] = []
+while (performance.now() - began_ms < run_ms) {
+  const since_ms = performance.now()
+  const failed = load.failed()
+  const name = await next()
+  await wait(CALM_MS)
+  const limit_ms = performance.now() + RECOVERY_LIMIT_MS
+  while (!load.servesSince(performance.now() - CALM_MS) && performance.now() < limit_ms)
+    await wait(50)
+  const outage_ms = load.outageSince(since_ms)
+  rows.push({ name, failed: load.failed() - failed, outage_ms })
+  const at_s = Math.round((since_ms - began_ms) / 1000)
+  process.stdout.write(
+    `${at_s} s: ${name}: ${load.failed() - failed} calls failed, longest outage ${outage_ms} ms; ${load.failures()}\n`,
+  )
+}
+const result = await load.end()
+const byAction = new Map<string, { times: number; failed: number; longest_outage_ms: number }>()
+for (const { name, failed, outage_ms } of rows) {
+  const row = byAction.get(String(name)) ?? { times: 0, failed: 0, longest_outage_ms: 0 }
+  row.times++
+  row.failed += Number(failed)
+  row.longest_outage_ms = Math.max(row.longest_outage_ms, Number(outage_ms))
+  byAction.set(String(name), row)
+}
+process.stdout.write(
+  `${JSON.stringify({ seed: values.seed, actions: Object.fromEntries(byAction), ...result }, null, 2)}\n`,
+)
+await stopAll(stack)
+await Promise.all([sentinels?.stop(), receiver.stop()])
+const { wrong_answers, refusals_lost, events_lost, late_calls, revived_agents } = result
+const faults = wrong_answers + refusals_lost + events_lost + late_calls + revived_agents
+process.exit(faults === 0 ? 0 : 1)
