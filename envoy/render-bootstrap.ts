@@ -188,7 +188,7 @@ export function renderBootstrap(settings: Settings, facts: BootFacts): string {
   const entry_replies = localReplies(limits, REQUEST_ID, true)
   const verdict_secrets = [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])]
   const whole = addForwardProxy(bootstrap, { settings, verdict_secrets, entry_replies })
-  return stringify(whole, { lineWidth: 0, aliasDuplicateObjects: false })
+  return stringify(whole, { lineWidth: 0 })
 }
 
 /** envoy/bootstrap.yaml, parsed once. */
