@@ -57,18 +57,28 @@ export interface FleetOptions {
   readonly envoys?: 'one' | 'each'
   readonly env?: Environment
   readonly valkey?: KitValkey
+  /** Processors that Envoy reaches over the network; without it they have Unix sockets. */
+  readonly network?: {
+    /** `host:port` where each edge listens. */
+    readonly addresses: readonly string[]
+    /** `host:port` that stands for all of them. */
+    readonly name: string
+    readonly edit: (yaml: string) => string
+  }
   /** Run in place of the ext-proc program, for tests that make it slow on purpose. */
   readonly program?: string
 }
 
 /** Several edges on one store, with an admin service, Envoy, and an API to call. */
 export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
-  const { edges: wanted = [{}], envoys: number = 'one', env = {} } = options
+  const { edges: wanted = [{}], envoys: number = 'one', env = {}, network } = options
   const folder = tempFolder('fleet')
   const valkey = options.valkey ?? (await startValkey())
   const identity = newAdminIdentity()
   const upstream = await startUpstream()
-  const addresses = wanted.map((_edge, i) => `unix:${join(folder, `${i}.sock`)}`)
+  const addresses =
+    network?.addresses ?? wanted.map((_edge, i) => `unix:${join(folder, `${i}.sock`)}`)
+  const reached = network === undefined ? addresses : [network.name]
   const settings = {
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     ENVOY_BIN: process.env['ENVOY_BIN'],
@@ -77,10 +87,10 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     ...env,
   }
   const verdict_secret = randomBytes(32).toString('hex')
-  const groups = number === 'one' ? [addresses] : addresses.map((address) => [address])
+  const groups = number === 'one' ? [reached] : addresses.map((address) => [address])
   const envoys = await Promise.all(
     groups.map((ext_proc_addresses) =>
-      startEnvoy(settings, { ext_proc_addresses, verdict_secret }),
+      startEnvoy(settings, { ext_proc_addresses, verdict_secret }, network?.edit),
     ),
   )
   const admin = await startAdmin(valkey.url, identity, env)
@@ -126,7 +136,7 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     redis,
     admin,
     addEnvoy: async (edit) => {
-      const facts = { ext_proc_addresses: addresses, verdict_secret }
+      const facts = { ext_proc_addresses: reached, verdict_secret }
       const another = await startEnvoy(settings, facts, edit)
       envoys.push(another)
       return another
