@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { resolveAlerts } from '../alerts/resolve-alerts.ts'
 import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
 import type { RequestLoad } from '../context/request-load.ts'
@@ -95,6 +96,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
         await attempt('recording counted refusals in the activity log', () =>
           tellFloods(redis, now()),
         )
+        await attempt('resolving alerts', () => resolveAlerts(redis, organization_ids, now()))
       }
       if (nowMs() >= due.budget) {
         due.budget = nowMs() + BUDGET_INTERVAL_MS

@@ -1,5 +1,6 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { ACTIVITY_MAX_ENTRIES } from '../../core/activity/activity-entry.ts'
+import { ALERT_SEVERITIES } from '../../core/alerts/alert.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { runScript } from '../../core/redis/run-script.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
@@ -7,13 +8,37 @@ import { listPage } from '../resources/list-page.ts'
 import { Id, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
-import { AlertView, type StoredAlert, alertView, readAlerts } from './alert-view.ts'
+import { ALERT_STATUSES, AlertView, type StoredAlert, alertView, readAlerts } from './alert-view.ts'
+import { listBySeverity } from './list-by-severity.ts'
 
 const AlertQuery = Strict({
-  status: Type.Optional(Type.Enum(['open', 'acknowledged'])),
+  status: Type.Optional(Type.Enum([...ALERT_STATUSES])),
+  severity: Type.Optional(Type.Enum([...ALERT_SEVERITIES])),
+  sort: Type.Optional(
+    Type.Enum(['newest', 'severity'], {
+      description: 'newest first (default), or the most severe first and the newest of each',
+    }),
+  ),
   ...PageQuery,
 })
 const AlertParams = Strict({ alert_id: Id('Of an alert') })
+
+const COMMENT_LENGTH = 1_000
+const Comment = Type.Optional(
+  Type.String({ maxLength: COMMENT_LENGTH, description: 'Kept with the alerts and in the log' }),
+)
+/** One request, and so one run of the service, closes at most so many. */
+const BULK_MAX = 200
+
+const Acknowledgement = Strict({ comment: Comment })
+const BulkAcknowledgement = Strict({
+  alert_ids: Type.Array(Id('Of an alert'), { minItems: 1, maxItems: BULK_MAX, uniqueItems: true }),
+  comment: Comment,
+})
+const BulkAnswer = Strict({
+  acknowledged: Type.Integer({ description: 'Alerts that were open until now' }),
+  missing: Type.Array(Type.String(), { description: 'Ids of no alert' }),
+})
 
 const tag = 'alerts'
 
@@ -23,22 +48,20 @@ export const alertRoutes: readonly Route[] = [
     path: '/admin/alerts',
     role: 'viewer',
     tag,
-    summary: 'List alerts, newest first',
+    summary: 'List alerts, newest or most severe first',
     query: AlertQuery,
     answers: { 200: ListOf(AlertView) },
-    handle: async ({ context: { redis }, actor: { organization_id }, query }) =>
-      await listPage<StoredAlert>(
-        {
-          redis,
-          index: REDIS_KEYS.alertIndex(organization_id),
-          read: (ids) => readAlerts(redis, organization_id, ids),
-          ...(query.status === undefined
-            ? {}
-            : { matches: (stored) => stored['status'] === query.status }),
-        },
-        query,
-        (alerts) => alerts.map(alertView),
-      ),
+    handle: listAlerts,
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/admin/alerts/acknowledge',
+    role: 'operator',
+    tag,
+    summary: `Acknowledge up to ${BULK_MAX} alerts`,
+    body: BulkAcknowledgement,
+    answers: { 200: BulkAnswer },
+    handle: acknowledgeMany,
   }),
   defineRoute({
     method: 'POST',
@@ -47,18 +70,65 @@ export const alertRoutes: readonly Route[] = [
     tag,
     summary: 'Acknowledge an alert. The next occurrence opens a new one',
     params: AlertParams,
+    body: Acknowledgement,
     answers: { 200: AlertView },
     handle: acknowledge,
   }),
 ]
 
-/** Of two concurrent acknowledgements the first one counts; the second gets the same alert. */
-async function acknowledge({
-  context: { redis, now },
-  actor,
-  params: { alert_id },
-  request_id,
-}: AdminCall<{ alert_id: string }>): Promise<Outcome> {
+async function listAlerts({
+  context: { redis },
+  actor: { organization_id },
+  query,
+}: AdminCall<unknown, Static<typeof AlertQuery>>): Promise<Outcome> {
+  const { status, severity } = query
+  const matches = (stored: StoredAlert): boolean =>
+    (status === undefined || stored['status'] === status) &&
+    (severity === undefined || stored['severity'] === severity)
+  if (query.sort === 'severity') return await listBySeverity(redis, organization_id, query, matches)
+  const isFiltered = status !== undefined || severity !== undefined
+  return await listPage<StoredAlert>(
+    {
+      redis,
+      index: REDIS_KEYS.alertIndex(organization_id),
+      read: (ids) => readAlerts(redis, organization_id, ids),
+      ...(isFiltered ? { matches } : {}),
+    },
+    query,
+    (alerts) => alerts.map(alertView),
+  )
+}
+
+async function acknowledge(
+  call: AdminCall<{ alert_id: string }, unknown, Static<typeof Acknowledgement>>,
+): Promise<Outcome> {
+  const { context, actor, params, body } = call
+  const closed = await close(call, params.alert_id, body.comment)
+  if (closed === 'missing') return notFound()
+  const [stored] = await readAlerts(context.redis, actor.organization_id, [params.alert_id])
+  return stored ? answer(200, alertView(stored)) : notFound()
+}
+
+async function acknowledgeMany(
+  call: AdminCall<unknown, unknown, Static<typeof BulkAcknowledgement>>,
+): Promise<Outcome> {
+  const { alert_ids, comment } = call.body
+  const missing: string[] = []
+  let acknowledged = 0
+  for (const alert_id of alert_ids) {
+    const closed = await close(call, alert_id, comment)
+    if (closed === 'now') acknowledged++
+    if (closed === 'missing') missing.push(alert_id)
+  }
+  return answer(200, { acknowledged, missing })
+}
+
+/** Of two concurrent acknowledgements the first one counts. */
+async function close(
+  { context: { redis, now }, actor, request_id }: AdminCall,
+  alert_id: string,
+  comment = '',
+): Promise<'now' | 'before' | 'missing'> {
   const { organization_id } = actor
   const at = now()
   const entry = auditEntry(
@@ -66,7 +136,7 @@ async function acknowledge({
       action: 'alert.acknowledge',
       target: alert_id,
       before: { status: 'open' },
-      after: { status: 'acknowledged' },
+      after: { status: 'acknowledged', ...(comment === '' ? {} : { comment }) },
     },
     { actor, request_id, now: at },
   )
@@ -75,8 +145,7 @@ async function acknowledge({
     REDIS_KEYS.alertsOpen(organization_id),
     REDIS_KEYS.activity(organization_id),
   ] as const
-  const args = [at.toISOString(), actor.email, JSON.stringify(entry), ACTIVITY_MAX_ENTRIES]
-  if ((await runScript(redis, 'acknowledge-alert', keys, args)) === -1) return notFound()
-  const [stored] = await readAlerts(redis, organization_id, [alert_id])
-  return stored ? answer(200, alertView(stored)) : notFound()
+  const args = [at.toISOString(), actor.email, JSON.stringify(entry), ACTIVITY_MAX_ENTRIES, comment]
+  const answered = await runScript(redis, 'acknowledge-alert', keys, args)
+  return answered === -1 ? 'missing' : answered === 1 ? 'now' : 'before'
 }

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Logger } from 'pino'
 import { dashboardFiles } from './dashboard-files.ts'
+import { packedFile } from './packed-file.ts'
 
 /** `/`, the console, and its files. The browser revalidates its copies with each use. */
 export function dashboardRoutes(app: FastifyInstance, log: Logger): void {
@@ -15,11 +16,16 @@ export function dashboardRoutes(app: FastifyInstance, log: Logger): void {
     'cross-origin-opener-policy': 'same-origin',
     'cross-origin-resource-policy': 'same-origin',
     'cache-control': 'no-cache',
+    vary: 'accept-encoding',
   }
-  for (const { path, type, text, etag } of dashboard.files)
-    app.get(path, { schema: { hide: true } }, async (request, reply) => {
+  for (const file of dashboard.files) {
+    const packed = packedFile(file)
+    app.get(file.path, { schema: { hide: true } }, async (request, reply) => {
+      const { encoding, etag, body } = packed(request.headers['accept-encoding'] ?? '')
       reply.headers(headers).header('etag', etag)
       if (request.headers['if-none-match'] === etag) return reply.code(304).send()
-      return reply.type(type).send(text)
+      if (encoding !== null) reply.header('content-encoding', encoding)
+      return reply.type(file.type).send(body)
     })
+  }
 }

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import { resolveAlert } from '../../core/alerts/resolve-alert.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
 const INTERVAL_MS = 10_000
@@ -23,7 +24,11 @@ export function watchMemory(parts: MemoryWatch): () => void {
     const info = await redis.info('memory')
     const used_bytes = numberIn(info, 'used_memory')
     const max_bytes = numberIn(info, 'maxmemory')
-    if (max_bytes === 0 || used_bytes < max_bytes * CALM_SHARE) isTold = false
+    if (max_bytes === 0 || used_bytes < max_bytes * CALM_SHARE) {
+      isTold = false
+      const resolution = 'The store has enough memory again.'
+      await resolveAlert(redis, organization_id, 'store_memory', { resolution, at: new Date() })
+    }
     if (isTold || max_bytes === 0 || used_bytes < max_bytes * ALERT_SHARE) return
     const percent = Math.floor((used_bytes / max_bytes) * 100)
     const title = `The store uses ${percent} % of its memory (maxmemory). When it is full, calls and changes are refused; kills still work. Raise maxmemory, or lower AGW_ACTIVITY_MAX_BYTES.`

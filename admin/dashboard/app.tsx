@@ -180,9 +180,13 @@ function PageOf({ place }: { place: PageAddress }) {
     case '':
       return <OverviewPage query={query} />
     case 'agents':
-      return id === undefined ? <AgentsPage query={query} /> : <AgentPage key={id} agent_id={id} />
+      return id === undefined ? (
+        <AgentsPage key={query['do']} query={query} />
+      ) : (
+        <AgentPage key={`${id} ${query['do']}`} agent_id={id} query={query} />
+      )
     case 'integrations':
-      return <IntegrationsPage query={query} />
+      return <IntegrationsPage key={query['do']} query={query} />
     case 'scopes':
       return id === undefined ? (
         <ScopesPage query={query} />
@@ -197,7 +201,7 @@ function PageOf({ place }: { place: PageAddress }) {
       return <AlertsPage query={query} />
     case 'webhooks':
       return id === undefined ? (
-        <WebhooksPage />
+        <WebhooksPage key={query['do']} query={query} />
       ) : (
         <WebhookPage key={id} webhook_id={id} query={query} />
       )

@@ -1,3 +1,4 @@
+import { actionsNamed, agentActions, type MayDo, verbOf } from './actions-named.ts'
 import { type ApiAnswer, ask, type Problem, withQuery } from './api.ts'
 import type { ActivityEntry, Agent, Integration, Page, Scope, Webhook } from './api-types.ts'
 import { eventTitle } from './event-title.ts'
@@ -25,9 +26,12 @@ const REQUEST_ID = /^[\w.:-]{8,128}$/
 /** A search of the log that takes long returns early with a cursor. */
 const LOG_PAGES_MAX = 40
 
-/** The pages, agents, APIs, scopes, webhooks and calls that a text names, the most likely first. */
-export async function findAnything(text: string): Promise<Findings> {
-  const pages = [...killNamed(text), ...pagesNamed(text)]
+/** The pages, agents, APIs, scopes, webhooks, calls and actions that a text names, the most likely first. */
+export async function findAnything(text: string, mayDo: MayDo): Promise<Findings> {
+  if (text === '') return { ok: true, found: actionsNamed(text, mayDo) }
+  const verb = verbOf(text)
+  if (verb !== null) return await findAgentActions(verb, mayDo)
+  const pages = [...killNamed(text), ...pagesNamed(text), ...actionsNamed(text, mayDo)]
   const answers = await Promise.all([
     callsNamed(text),
     ask<Page<Agent>>('GET', withQuery('/admin/agents', { q: text, limit: READ })),
@@ -51,6 +55,18 @@ export async function findAnything(text: string): Promise<Findings> {
     ok: true,
     found: [...(calls.ok ? calls.value : []).map(ofEntry), ...nearest(named, text), ...pages],
   }
+}
+
+async function findAgentActions(
+  { verb, name }: NonNullable<ReturnType<typeof verbOf>>,
+  mayDo: MayDo,
+): Promise<Findings> {
+  const path = withQuery('/admin/agents', { q: name, limit: READ })
+  const agents = await ask<Page<Agent>>('GET', path)
+  if (!agents.ok) return { ok: false, problem: agents.problem }
+  const exact = agents.value.data.filter(({ agent_name }) => agent_name === name)
+  const found = agentActions(verb, exact.length > 0 ? exact : agents.value.data, mayDo)
+  return { ok: true, found: found.slice(0, SHOWN) }
 }
 
 /** Exact names first, then those that begin with the text; a few of each kind. */

@@ -8,6 +8,11 @@ const RANK: Readonly<Record<Role, number>> = { viewer: 0, operator: 1, admin: 2 
 
 /** Whether to show actions that need a role. The server decides; this only hides what it would refuse. */
 export function useMay(role: Role): boolean {
+  return useRights()(role)
+}
+
+/** The same for any number of roles. */
+export function useRights(): (role: Role) => boolean {
   const who = useContext(SessionContext)
-  return who !== null && RANK[who.role] >= RANK[role]
+  return (role) => who !== null && RANK[who.role] >= RANK[role]
 }

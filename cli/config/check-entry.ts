@@ -24,6 +24,7 @@ import type { Environment } from '../../core/settings.ts'
 import { fillReferences } from './fill-references.ts'
 import { memberHint } from './member-hint.ts'
 import { isObject, type Json, type Section, SECTION_RESOURCES } from './section-resources.ts'
+import { isUnknownSecret } from './unknown-secrets.ts'
 import { withoutNulls } from './without-nulls.ts'
 
 /** `path` is a JSON pointer into the entry. */
@@ -61,16 +62,23 @@ export function checkEntry(kind: Section, item: unknown, env: Environment): Chec
         path,
         message: message + memberHint(kind, SCHEMAS[kind], filled.item, path),
       }))
-  const issues = [...filled.issues, ...schemaIssues]
+  const isKnown = ({ path }: EntryIssue): boolean => !isUnknownSecret(valueAt(filled.item, path))
+  const issues = [...filled.issues, ...schemaIssues].filter(isKnown)
   const faulty = new Set(issues.map(({ path }) => path.split('/')[1]))
   // What is wrong with one member hides nothing that is wrong with another.
   const sound = Object.fromEntries(
     Object.entries(filled.item).filter(([name]) => !faulty.has(name)),
   )
   const completed = COMPLETE[kind](sound)
-  issues.push(...completed.issues)
+  issues.push(...completed.issues.filter(isKnown))
   return { wanted: issues.length === 0 ? completed.wanted : null, issues }
 }
+
+const valueAt = (item: Json, path: string): unknown =>
+  path
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((value, name) => (isObject(value) ? value[name] : undefined), item)
 
 /** A secret that is missing has its error already; it must not have another for what stands in for it. */
 const STAND_IN = 'secret'

@@ -7,6 +7,7 @@ import { EditableWebhook } from '../../admin/webhooks/webhook-schemas.ts'
 import { hideWebhookUrl, isHiddenUrl } from '../../admin/webhooks/hide-webhook-url.ts'
 import { secretMembers } from '../../core/credential/catalogue.ts'
 import { isObject, type Json, type Section } from './section-resources.ts'
+import { isUnknownSecret } from './unknown-secrets.ts'
 import { withoutNulls } from './without-nulls.ts'
 
 /** A member that a change writes. Neither value of a secret is shown. */
@@ -60,7 +61,11 @@ export function differences(
       changes.push({ member: 'upstream.client_key', secret: true })
   }
   if (kind === 'webhooks') changes.push(...urlDifferences(String(url), String(url_shown)))
-  if (kind === 'webhooks' && ((secret !== null) !== has_secret || (secret !== null && all_secrets)))
+  if (
+    kind === 'webhooks' &&
+    ((secret !== null) !== has_secret ||
+      (secret !== null && all_secrets && !isUnknownSecret(secret)))
+  )
     changes.push({ member: 'secret', secret: true })
   return changes
 }
@@ -96,7 +101,8 @@ const own = (from: Json, name: string): unknown =>
 /** The difference may lie in the secret part of the URL, which is not shown. Roles below `admin` see the masked URL only. */
 function urlDifferences(wanted: string, shown: string): MemberChange[] {
   const [before, after] = [hideWebhookUrl(shown), hideWebhookUrl(wanted)]
-  if (wanted === shown || (isHiddenUrl(shown) && shown === after)) return []
+  if (isUnknownSecret(wanted) || wanted === shown || (isHiddenUrl(shown) && shown === after))
+    return []
   return [before === after ? { member: 'url', secret: true } : { member: 'url', before, after }]
 }
 
@@ -110,6 +116,7 @@ function authDifferences(wanted: Json, shown: Json, all_secrets: boolean): Membe
   const changes = below('auth.', Object.fromEntries(plain), rest)
   for (const name of secrets) {
     const value = wanted[name] as string | undefined
+    if (isUnknownSecret(value)) continue
     const before = own(shown, `${name}_last4`)
     const after = value === undefined ? undefined : shownOf(value)
     if (before !== after || (all_secrets && value !== undefined))

@@ -32,6 +32,7 @@ export const SCRIPTS = {
   'relay-event': 15,
   'renew-activity-index': 5,
   'replay-events': 15,
+  'resolve-alert': 2,
   'retry-delivery': 15,
   'save-anomalies': 9,
   'search-activity': null,

@@ -4,9 +4,11 @@ import { PassThrough } from 'node:stream'
 import { runActivity } from '../../cli/activity.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
+import type { AlertKind } from '../../core/alerts/alert.ts'
 import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { runScript } from '../../core/redis/run-script.ts'
 import { keepWithinBudget } from '../../admin/activity/log-budget.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
@@ -393,6 +395,119 @@ test('a finding opens one alert, repeats are counted in it, and after it is ackn
   assert.equal((await mine()).length, 2)
   assert.equal((await mine('?status=acknowledged')).length, 1)
   assert.equal((await admin.call('POST', '/admin/alerts/alt_x/acknowledge')).status, 404)
+})
+
+test('alerts come in the order of severity, a page at a time, and are acknowledged together with a comment', async () => {
+  const of = (at: number, severity: 'critical' | 'high' | 'medium'): Promise<string> =>
+    raiseAlert(
+      redis,
+      ORG,
+      {
+        about: `order ${at}`,
+        kind: 'anomaly',
+        severity,
+        title: `Number ${at}.`,
+        occurrence: { agent_id: 'agt_order' },
+      },
+      new Date(),
+    )
+  const severities = ['high', 'critical', 'medium', 'critical', 'high', 'medium'] as const
+  const ids: string[] = []
+  for (const [at, severity] of severities.entries()) ids.push(await of(at, severity))
+  const all: any[] = []
+  for (let cursor = ''; ; ) {
+    const page = await get(`/admin/alerts?status=open&sort=severity&limit=2${cursor}`)
+    all.push(...page.data)
+    if (page.next_cursor === null) break
+    cursor = `&cursor=${page.next_cursor}`
+  }
+  const mine = all.filter(({ group }) => group === 'agt_order')
+  assert.deepEqual(
+    mine.map(({ title }) => title),
+    [3, 1, 4, 0, 5, 2].map((at) => `Number ${at}.`),
+  )
+  const ranks = all.map(({ severity }) => ['critical', 'high', 'medium'].indexOf(severity))
+  assert.deepEqual(
+    ranks,
+    ranks.toSorted((a, b) => a - b),
+    'of all alerts',
+  )
+  assert.equal(new Set(all.map(({ alert_id }) => alert_id)).size, all.length)
+  const path = '/admin/alerts/acknowledge'
+  const bulk = (body: object) => admin.call('POST', path, { body })
+  const answer = await bulk({ alert_ids: [...ids.slice(0, 3), 'alt_x'], comment: 'A drill.' })
+  assert.deepEqual(answer.body, { acknowledged: 3, missing: ['alt_x'] })
+  assert.deepEqual((await bulk({ alert_ids: ids })).body, { acknowledged: 3, missing: [] })
+  const closed = (await get('/admin/alerts?status=acknowledged')).data.filter(
+    ({ group }: any) => group === 'agt_order',
+  )
+  assert.deepEqual(
+    closed.map(({ comment }: any) => comment),
+    [null, null, null, 'A drill.', 'A drill.', 'A drill.'],
+  )
+  const [entry] = (await get(`/admin/activity?q=${ids[0]}`)).data
+  assert.equal(entry.data.after.comment, 'A drill.')
+  for (const body of [
+    {},
+    { alert_ids: [] },
+    { alert_ids: [ids[0], ids[0]] },
+    { alert_ids: Array.from({ length: 201 }, (_, at) => `alt_${at}`) },
+    { alert_ids: ids, comment: 'x'.repeat(1001) },
+    { alert_ids: ids, note: '' },
+  ])
+    assert.equal((await bulk(body)).status, 400)
+})
+
+test('an alert is resolved when its condition is over, not before, and not over a new occurrence', async () => {
+  const week_ms = 7 * 24 * 3_600_000
+  const made = await admin.call('POST', '/admin/agents', { body: { agent_name: 'resolved' } })
+  const { agent_id } = made.body
+  const now = new Date()
+  const raise = (kind: AlertKind, occurrence: object, at = now): Promise<string> =>
+    raiseAlert(
+      redis,
+      ORG,
+      {
+        about: `resolve ${kind} ${JSON.stringify(occurrence)}`,
+        kind,
+        severity: 'high',
+        title: kind,
+        occurrence: { ...occurrence },
+      },
+      at,
+    )
+  const old = new Date(now.getTime() - week_ms - 1000)
+  const rows: readonly [string, string | null][] = [
+    [await raise('agent_killed', { agent_id }), 'The agent was reactivated.'],
+    [await raise('agent_killed', { agent_id: 'agt_none' }), 'The agent was deleted.'],
+    [await raise('webhook_failing', { webhook_id: 'whk_none' }), 'The webhook was deleted.'],
+    [await raise('injection', { n: 1 }, old), 'It was not repeated for 7 days.'],
+    [await raise('anomaly', { n: 2 }, old), 'It was not repeated for 7 days.'],
+    [await raise('injection', { n: 3 }), null],
+    [await raise('store_lost', { n: 4 }, old), null],
+    [await raise('activity_lost', { n: 5 }, old), null],
+    [await raise('encryption_key', { n: 6 }, old), null],
+  ]
+  const shown = async (id: string): Promise<any> =>
+    (await get('/admin/alerts?limit=200')).data.find(({ alert_id }: any) => alert_id === id)
+  for (const [id, resolution] of rows) {
+    const alert = await until(`${id} is judged`, async () => {
+      const found = await shown(id)
+      return resolution === null || found.status !== 'open' ? found : null
+    })
+    assert.equal(alert.status, resolution === null ? 'open' : 'resolved', alert.kind)
+    assert.equal(alert.resolution, resolution)
+  }
+  // After them all were judged, those that an operator has to close are open, and readiness still depends on them.
+  for (const [id] of rows.slice(5)) assert.equal((await shown(id)).status, 'open')
+  const again = await raise('injection', { n: 1 })
+  assert.notEqual(again, rows[3]?.[0], 'the next occurrence opens another')
+  const open = REDIS_KEYS.alertsOpen(ORG)
+  const keys = [REDIS_KEYS.alert(ORG, again), open] as const
+  await raise('injection', { n: 1 })
+  assert.equal(await runScript(redis, 'resolve-alert', keys, ['', '', '1']), 0, 'it was repeated')
+  assert.equal(await runScript(redis, 'resolve-alert', keys, ['', '', '2']), 1)
+  for (const [id] of rows.slice(5)) await admin.call('POST', `/admin/alerts/${id}/acknowledge`)
 })
 
 test('an alert may be raised by any part of the service, and one that is flooded keeps to its bound', async () => {

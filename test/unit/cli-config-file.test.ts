@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { configAsYaml } from '../../cli/config/dump-config.ts'
+import { differences } from '../../cli/config/differences.ts'
 import { nearestName } from '../../cli/config/nearest-name.ts'
+import { partialEnvironment } from '../../cli/config/unknown-secrets.ts'
 import { readConfig } from '../../cli/config/read-config.ts'
 import { anyConfig, SECRETS } from '../kit/any-config.ts'
 import { repetitions } from '../kit/repetitions.ts'
@@ -151,6 +153,47 @@ test('a reference to a variable that is not set is an error, a text around refer
     entries.map(({ wanted }) => wanted['auth']),
     [{ type: 'header', name: 'authorization', value: 'Token one:two' }],
   )
+})
+
+test('a secret that is not set is neither an error nor a difference for a command that only compares', () => {
+  const source = JSON.stringify({
+    integrations: [
+      {
+        name: 'new name',
+        base_url: 'https://a.example.com',
+        auth: { type: 'header', name: 'x-key', value: 'Token ${A}' },
+      },
+    ],
+    webhooks: [
+      { name: 'pager', url: '${URL}', secret: '${SECRET}', events: ['agent_killed'] },
+      { name: 'open', url: 'https://hooks.example.com', secret: '${SET}', events: ['test'] },
+    ],
+  })
+  const { env, missing } = partialEnvironment({ SET: 'short' })
+  const { entries, problems } = readConfig(source, env)
+  assert.deepEqual([...missing].sort(), ['A', 'SECRET', 'URL'])
+  assert.deepEqual(
+    problems.map(({ member }) => member),
+    ['webhooks[1].events[0]'],
+    'other errors are still found',
+  )
+  const [api, pager] = entries.map(({ wanted }) => wanted)
+  const shown = {
+    ...api,
+    name: 'old name',
+    auth: { type: 'header', name: 'x-key', value_last4: 'abcd' },
+  }
+  const membersOf = (kind: 'integrations' | 'webhooks', wanted: any, of: any, all = false) =>
+    differences(kind, wanted, of, all).map(({ member }) => member)
+  assert.deepEqual(membersOf('integrations', api, shown), ['name'])
+  assert.deepEqual(membersOf('integrations', api, shown, true), ['name'])
+  const moved = { ...shown, base_url: 'https://b.example.com' }
+  assert.deepEqual(membersOf('integrations', api, moved), ['name', 'base_url', 'auth'])
+  const stored = { name: 'pager', url: 'https://x.example.com/***', events: ['agent_killed'] }
+  assert.deepEqual(membersOf('webhooks', pager, { ...stored, has_secret: true }, true), [])
+  assert.deepEqual(membersOf('webhooks', pager, { ...stored, has_secret: false }), ['secret'])
+  // Applying needs them all.
+  assert.equal(readConfig(source, { SET: 'short' }).problems.length, 4)
 })
 
 test('a similar name is given as a hint, a different one is not', () => {

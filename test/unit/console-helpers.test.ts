@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import { packedFile } from '../../admin/assets/packed-file.ts'
 import { fromRoot } from '../../core/root.ts'
 
 // Modules of the console without a page. They are compiled by a project of their own, so they are imported as built.
@@ -11,6 +13,7 @@ const { ruleOptions } = await built('rule-options')
 const { curlOf } = await built('curl-of')
 const { unusualRefusals } = await built('unusual-refusals')
 const words = await built('scope-words')
+const { agentActions, actionsNamed, verbOf } = await built('actions-named')
 
 const scope = (scope_id: string, ...rules: [string, string][]) => ({
   scope_id,
@@ -184,4 +187,49 @@ const injection = (changes: object) => ({
   auto_kill_on_critical: false,
   scan_responses: false,
   ...changes,
+})
+
+test('the command menu offers what the role may do, and to the agents that it can be done to', () => {
+  const rank = ['viewer', 'operator', 'admin']
+  const as =
+    (mine: string) =>
+    (role: string): boolean =>
+      rank.indexOf(mine) >= rank.indexOf(role)
+  const titles = (found: any[]): string[] => found.map(({ title }) => title)
+  assert.deepEqual(titles(actionsNamed('CREATE', as('admin'))), ['Create an agent'])
+  assert.deepEqual(titles(actionsNamed('create', as('operator'))), [])
+  assert.ok(titles(actionsNamed('', as('viewer'))).every((title) => !/Create|Add/.test(title)))
+  const agents = [
+    { agent_id: 'agt_1', agent_name: 'a b', status: 'active' },
+    { agent_id: 'agt_2', agent_name: 'b', status: 'killed' },
+  ]
+  const rows: readonly [string, string, string[]][] = [
+    ['stop', 'operator', ['Stop a b …']],
+    ['kill', 'operator', ['Stop a b …']],
+    ['stop', 'viewer', []],
+    ['reactivate', 'operator', []],
+    ['reactivate', 'admin', ['Reactivate b …']],
+    ['allow', 'admin', ['Allow a b to call an API', 'Allow b to call an API']],
+    ['explain', 'viewer', ['Explain a call of a b', 'Explain a call of b']],
+    ['constructor', 'admin', []],
+  ]
+  for (const [verb, role, expected] of rows)
+    assert.deepEqual(titles(agentActions(verb, agents, as(role))), expected, `${verb} ${role}`)
+  assert.deepEqual(verbOf(' Stop  a b '), { verb: 'stop', name: 'a b' })
+  for (const text of ['stop', 'stop ', 'stopping a', 'a stop b', ''])
+    assert.equal(verbOf(text), null)
+})
+
+test('a file of the console is sent in the best encoding that is accepted, each with an etag of its own', () => {
+  const text = 'const a = 1\n'.repeat(200)
+  const packed = packedFile({ path: '/x', type: 'text/javascript', etag: '"abc"', text })
+  const [br, gzip, plain] = ['gzip, deflate, br', 'deflate, gzip', 'deflate'].map(packed)
+  assert.deepEqual([br?.encoding, gzip?.encoding, plain?.encoding], ['br', 'gzip', null])
+  assert.equal(brotliDecompressSync(br?.body as Buffer).toString(), text)
+  assert.equal(gunzipSync(gzip?.body as Buffer).toString(), text)
+  assert.equal(plain?.body, text)
+  assert.equal(new Set([br?.etag, gzip?.etag, plain?.etag]).size, 3)
+  for (const accepted of ['', 'br;q=0', 'brotli', 'identity'])
+    assert.equal(packed(accepted).encoding, null, accepted)
+  assert.equal(packed('br'), packed(' br , gzip'), 'it is made once')
 })

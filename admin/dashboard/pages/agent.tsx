@@ -20,11 +20,13 @@ import { useAction } from '../use-action.ts'
 import { useLoad } from '../use-load.ts'
 import { useNames } from '../use-names.ts'
 
+type Query = Readonly<Record<string, string>>
+
 const ENTRIES_SHOWN = 20
 const KILLS_SHOWN = 5
 const EVERY_MS = 5000
 
-export function AgentPage({ agent_id }: { agent_id: string }) {
+export function AgentPage({ agent_id, query }: { agent_id: string; query: Query }) {
   const path = `/admin/agents/${encodeURIComponent(agent_id)}`
   const agent = useLoad<Agent>(path, EVERY_MS)
   const [receipt, setReceipt] = useState<Receipt | null>(null)
@@ -40,7 +42,13 @@ export function AgentPage({ agent_id }: { agent_id: string }) {
               <h1>
                 {value.agent_name} <Tag text={value.status} />
               </h1>
-              <Deeds agent={value} path={path} onKilled={setReceipt} onChanged={agent.reload} />
+              <Deeds
+                agent={value}
+                path={path}
+                wanted={query['do']}
+                onKilled={setReceipt}
+                onChanged={agent.reload}
+              />
             </div>
             {receipt !== null && <KillReceipt receipt={receipt} />}
             <AgentFacts agent={value} />
@@ -66,16 +74,19 @@ export function AgentPage({ agent_id }: { agent_id: string }) {
 function Deeds({
   agent,
   path,
+  wanted,
   onKilled,
   onChanged,
 }: {
   agent: Agent
   path: string
+  /** The dialog to begin with. */
+  wanted: string | undefined
   onKilled: (receipt: Receipt | null) => void
   onChanged: () => void
 }) {
-  const [isKilling, setKilling] = useState(false)
   const mayKill = useMay('operator')
+  const [isKilling, setKilling] = useState(mayKill && wanted === 'kill')
   const mayChange = useMay('admin')
   return (
     <div class="buttons">
@@ -85,7 +96,11 @@ function Deeds({
         </button>
       )}
       {mayChange && agent.status === 'killed' && (
-        <Reactivate path={path} onDone={() => (onKilled(null), onChanged())} />
+        <Reactivate
+          path={path}
+          isAsked={wanted === 'reactivate'}
+          onDone={() => (onKilled(null), onChanged())}
+        />
       )}
       {mayChange && <Rename agent={agent} path={path} onDone={onChanged} />}
       {mayChange && (

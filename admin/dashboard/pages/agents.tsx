@@ -18,7 +18,7 @@ export function AgentsPage({ query }: { query: Query }) {
   const { q, status } = query
   const agents = usePages<Agent>(withQuery('/admin/agents', { q, status }))
   const mayChange = useMay('admin')
-  const [isCreating, setCreating] = useState(false)
+  const [isCreating, setCreating] = useState(mayChange && query['do'] === 'create')
   const [created, setCreated] = useState<Created | null>(null)
   return (
     <>

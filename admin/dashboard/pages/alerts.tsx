@@ -1,52 +1,136 @@
-import type { ComponentChildren } from 'preact'
-import { withQuery } from '../api.ts'
+import { useState } from 'preact/hooks'
+import { ask, withQuery } from '../api.ts'
 import type { Alert } from '../api-types.ts'
 import { lastId } from '../last-id.ts'
 import { AgentLink, Json, Tag } from '../parts/bits.tsx'
-import { SelectField } from '../parts/fields.tsx'
-import { ProblemNotice } from '../parts/notices.tsx'
-import { PagedTable } from '../parts/table.tsx'
+import { DialogForm } from '../parts/dialog.tsx'
+import { SelectField, TextArea } from '../parts/fields.tsx'
+import { Loaded, ProblemNotice } from '../parts/notices.tsx'
+import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo, linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
 import { useAcknowledge } from '../use-acknowledge.tsx'
+import { useAction } from '../use-action.ts'
 import { usePages } from '../use-load.ts'
+
+const PAGE = '200'
+/** Of one request of the API. */
+const BULK_MAX = 200
+const STATUSES = ['open', 'acknowledged', 'resolved', 'any'] as const
 
 export function AlertsPage({ query }: { query: Readonly<Record<string, string>> }) {
   const status = query['status'] ?? 'open'
   const alerts = usePages<Alert>(
-    withQuery('/admin/alerts', { status: status === 'any' ? undefined : status }),
+    withQuery('/admin/alerts', {
+      status: status === 'any' ? undefined : status,
+      sort: 'severity',
+      limit: PAGE,
+    }),
   )
+  const [chosen, setChosen] = useState<readonly Alert[] | null>(null)
   const acknowledge = useAcknowledge(alerts.reload)
+  const open = (alerts.value ?? []).filter((alert) => alert.status === 'open')
   return (
     <>
-      <h1>Alerts</h1>
-      <p class="muted">An alert stays open and counts repeats until it is acknowledged.</p>
+      <div class="head">
+        <h1>Alerts</h1>
+        <AcknowledgeAll alerts={open} what="all" onChosen={setChosen} />
+      </div>
+      <p class="muted">
+        An alert counts repeats while it is open. It is resolved when its cause is over: the webhook
+        delivers again, the agent was reactivated, or a finding was not repeated for seven days.
+      </p>
       <div class="filter">
         <SelectField
           label="Status"
           value={status}
           onValue={(value) => goTo(['alerts'], { status: value })}
-          options={[
-            ['open', 'open'],
-            ['acknowledged', 'acknowledged'],
-            ['any', 'any'],
-          ]}
+          options={STATUSES.map((one) => [one, one])}
         />
       </div>
       <ProblemNotice problem={acknowledge.problem} />
-      <PagedTable
-        pages={alerts}
-        caption="Alerts"
+      <Loaded from={alerts}>
+        {(all) =>
+          all.length === 0 ? (
+            <p class="empty">{status === 'open' ? 'No open alerts.' : 'No alerts.'}</p>
+          ) : (
+            groupsOf(all).map((group) => (
+              <AlertGroup
+                key={group[0]?.group}
+                alerts={group}
+                onChosen={setChosen}
+                button={acknowledge.button}
+              />
+            ))
+          )
+        }
+      </Loaded>
+      {alerts.more !== null && (
+        <button type="button" onClick={alerts.more}>
+          Load more
+        </button>
+      )}
+      {chosen !== null && (
+        <AcknowledgeDialog
+          alerts={chosen}
+          onClose={() => setChosen(null)}
+          onDone={() => {
+            setChosen(null)
+            alerts.reload()
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+/** Alerts of one agent, or of one kind, in the order of their most severe. */
+function groupsOf(alerts: readonly Alert[]): readonly (readonly Alert[])[] {
+  const groups = new Map<string, Alert[]>()
+  for (const alert of alerts) groups.set(alert.group, [...(groups.get(alert.group) ?? []), alert])
+  return [...groups.values()]
+}
+
+function AlertGroup({
+  alerts,
+  onChosen,
+  button,
+}: {
+  alerts: readonly Alert[]
+  onChosen: (alerts: readonly Alert[]) => void
+  button: ReturnType<typeof useAcknowledge>['button']
+}) {
+  const [first] = alerts
+  if (first === undefined) return null
+  const agent_id = lastId(first.last, 'agent_id')
+  const name = lastId(first.last, 'agent_name')
+  const title = name ?? agent_id ?? first.kind.replaceAll('_', ' ')
+  const open = alerts.filter(({ status }) => status === 'open')
+  return (
+    <section>
+      <div class="head">
+        <h2>
+          {agent_id === null ? title : <AgentLink id={agent_id} name={name} />}{' '}
+          <span class="muted">{alerts.length}</span>
+        </h2>
+        {open.length > 1 && (
+          <AcknowledgeAll alerts={open} what={`those of ${title}`} onChosen={onChosen} />
+        )}
+      </div>
+      <Table
+        caption={`Alerts of ${title}`}
+        rows={alerts}
         keyOf={({ alert_id }) => alert_id}
-        empty={status === 'open' ? 'No open alerts.' : 'No alerts.'}
+        empty=""
         columns={[
           { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
           {
             head: 'What',
-            cell: ({ title, last }) => (
+            cell: (alert) => (
               <>
-                {title}
-                <LastTime last={last} />
+                {alert.title}
+                <LastTime last={alert.last} />
               </>
             ),
           },
@@ -55,42 +139,116 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
           { head: 'Last', cell: ({ last_at }) => <Time at={last_at} /> },
           {
             head: 'Status',
-            cell: (alert) => (
-              <AlertState of={alert}>{acknowledge.button(alert.alert_id)}</AlertState>
-            ),
+            cell: (alert) =>
+              alert.status === 'open' ? (
+                <div class="buttons">
+                  {button(alert.alert_id)}
+                  <WithComment alert={alert} onChosen={onChosen} />
+                </div>
+              ) : (
+                <Closed alert={alert} />
+              ),
           },
         ]}
       />
+    </section>
+  )
+}
+
+function AcknowledgeAll({
+  alerts,
+  what,
+  onChosen,
+}: {
+  alerts: readonly Alert[]
+  what: string
+  onChosen: (alerts: readonly Alert[]) => void
+}) {
+  const some = alerts.slice(0, BULK_MAX)
+  if (!useMay('operator') || some.length === 0) return null
+  return (
+    <button type="button" onClick={() => onChosen(some)}>
+      Acknowledge {what} ({some.length})
+    </button>
+  )
+}
+
+const WithComment = ({
+  alert,
+  onChosen,
+}: {
+  alert: Alert
+  onChosen: (alerts: readonly Alert[]) => void
+}) =>
+  useMay('operator') ? (
+    <button type="button" onClick={() => onChosen([alert])}>
+      With comment
+    </button>
+  ) : (
+    <Tag text="open" />
+  )
+
+/** Who or what closed it, and why. */
+function Closed({ alert }: { alert: Alert }) {
+  if (alert.status === 'resolved')
+    return (
+      <>
+        resolved <Time at={alert.resolved_at} />: {alert.resolution}
+      </>
+    )
+  return (
+    <>
+      by {alert.acknowledged_by} <Time at={alert.acknowledged_at} />
+      {alert.comment !== null && <blockquote>{alert.comment}</blockquote>}
     </>
   )
 }
 
-/** The state: open, with its actions, or closed, with the user who closed it. */
-function AlertState({ of, children }: { of: Alert; children: ComponentChildren }) {
-  if (of.status === 'open')
-    return (
-      <div class="buttons">
-        <Tag text="open" /> {children}
-      </div>
-    )
+function AcknowledgeDialog({
+  alerts,
+  onClose,
+  onDone,
+}: {
+  alerts: readonly Alert[]
+  onClose: () => void
+  onDone: () => void
+}) {
+  const [comment, setComment] = useState('')
+  const alert_ids = alerts.map(({ alert_id }) => alert_id)
+  const body = { alert_ids, ...(comment.trim() === '' ? {} : { comment: comment.trim() }) }
+  const save = useAction(() => ask('POST', '/admin/alerts/acknowledge', { body }), onDone)
+  const [only, ...others] = alerts
   return (
-    <>
-      by {of.acknowledged_by} <Time at={of.acknowledged_at} />
-    </>
+    <DialogForm
+      title={others.length === 0 ? 'Acknowledge' : `Acknowledge ${alerts.length} alerts`}
+      submit="Acknowledge"
+      {...save}
+      onSubmit={save.run}
+      onClose={onClose}
+    >
+      {others.length === 0 && <p>{only?.title}</p>}
+      <TextArea
+        label="Comment"
+        member="/comment"
+        hint="What was found, and what was done. It is kept with the alerts."
+        value={comment}
+        onValue={setComment}
+      />
+    </DialogForm>
   )
 }
 
 /** Links, and details of the last occurrence. */
 function LastTime({ last }: { last: Alert['last'] }) {
   const activity_id = lastId(last, 'activity_id')
-  const agent_id = lastId(last, 'agent_id')
   return (
     <details>
       <summary>Last occurrence</summary>
-      <p class="buttons">
-        {activity_id !== null && <a href={linkTo(['activity', activity_id])}>View in activity</a>}
-        {agent_id !== null && <AgentLink id={agent_id} name={lastId(last, 'agent_name')} />}
-      </p>
+      {activity_id !== null && (
+        <p>
+          <a href={linkTo(['activity', activity_id])}>View in activity</a>
+        </p>
+      )}
       <Json value={last} />
     </details>
   )

@@ -20,7 +20,9 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
   const { q } = query
   const integrations = usePages<Integration>(withQuery('/admin/integrations', { q }))
   const mayChange = useMay('admin')
-  const [edited, setEdited] = useState<Integration | 'new' | null>(null)
+  const [edited, setEdited] = useState<Integration | 'new' | null>(
+    mayChange && query['do'] === 'create' ? 'new' : null,
+  )
   const [saved, setSaved] = useState<Integration | null>(null)
   return (
     <>

@@ -10,10 +10,10 @@ import { linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { usePages } from '../use-load.ts'
 
-export function WebhooksPage() {
+export function WebhooksPage({ query }: { query: Readonly<Record<string, string>> }) {
   const webhooks = usePages<Webhook>('/webhooks')
   const mayChange = useMay('admin')
-  const [isCreating, setCreating] = useState(false)
+  const [isCreating, setCreating] = useState(mayChange && query['do'] === 'create')
   const [secret, setSecret] = useState<string | null>(null)
   const [saved, setSaved] = useState<Webhook | null>(null)
   return (

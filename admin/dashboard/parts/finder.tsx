@@ -1,12 +1,13 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { isInField } from '../is-in-field.ts'
 import { type Findings, type Found, findAnything } from '../find-anything.ts'
+import { useRights } from '../session.ts'
 import { useSettled } from '../use-settled.ts'
 
 const TEXT_LIMIT = 200
 const NOTHING: readonly Found[] = []
 
-/** Opens what a text names: a request id, an agent, an API, a scope, a webhook or a page. `/` and Ctrl-K focus it. */
+/** Opens what a text names: a request id, an agent, an API, a scope, a webhook, a page or an action. `/` and Ctrl-K focus it. */
 export function Finder() {
   const [text, setText] = useState('')
   const [active, setActive] = useState(0)
@@ -14,13 +15,13 @@ export function Finder() {
   const input = useRef<HTMLInputElement>(null)
   const id = useId()
   const wanted = text.trim()
-  const { findings, isCurrent } = useFindings(wanted)
+  const { findings, isCurrent } = useFindings(wanted, isOpen)
   const found = findings?.ok === true ? findings.found : NOTHING
-  const isShown = isOpen && wanted !== ''
+  const isShown = isOpen
   useShortcut(() => input.current?.focus())
+  const close = (): void => (setText(''), setOpen(false))
   const goTo = ({ href }: Found): void => {
-    setText('')
-    setOpen(false)
+    close()
     location.hash = href
   }
   // Enter before the answer has come opens the first result when it comes.
@@ -36,12 +37,12 @@ export function Finder() {
     if (step !== undefined && found.length > 0) {
       event.preventDefault()
       setActive((active + step + found.length) % found.length)
-    } else if (event.key === 'Enter' && wanted !== '') {
+    } else if (event.key === 'Enter') {
       event.preventDefault()
       const one = found[active]
       if (isCurrent && one !== undefined) goTo(one)
       else isAwaited.current = true
-    } else if (event.key === 'Escape') setText('')
+    } else if (event.key === 'Escape') close()
   }
   return (
     <div class="finder" role="search" aria-label="Everything">
@@ -55,7 +56,7 @@ export function Finder() {
         aria-activedescendant={isShown && found.length > 0 ? `${id}-${active}` : undefined}
         aria-autocomplete="list"
         aria-keyshortcuts="/ Control+K Meta+K"
-        placeholder="Search or paste an id"
+        placeholder="Search or do …"
         title="Shortcut: / or Ctrl-K"
         autocomplete="off"
         spellcheck={false}
@@ -141,19 +142,23 @@ function statusOf(findings: Findings | null, isCurrent: boolean): string {
 }
 
 /** The findings of the last answer, and whether it is the answer to this text. */
-function useFindings(wanted: string): { findings: Findings | null; isCurrent: boolean } {
+function useFindings(
+  wanted: string,
+  isOpen: boolean,
+): { findings: Findings | null; isCurrent: boolean } {
   const settled = useSettled(wanted)
+  const mayDo = useRights()
   const [state, setState] = useState<{ of: string; findings: Findings } | null>(null)
   useEffect(() => {
+    if (!isOpen) return
     let isOver = false
-    if (settled !== '')
-      void findAnything(settled).then((findings) => {
-        if (!isOver) setState({ of: settled, findings })
-      })
+    void findAnything(settled, mayDo).then((findings) => {
+      if (!isOver) setState({ of: settled, findings })
+    })
     return () => {
       isOver = true
     }
-  }, [settled])
+  }, [settled, isOpen])
   return { findings: state?.findings ?? null, isCurrent: state?.of === wanted }
 }
 

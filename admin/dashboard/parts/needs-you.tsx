@@ -14,7 +14,7 @@ import { Time } from './time.tsx'
 
 const EVERY_MS = 5000
 const UNUSUAL_EVERY_MS = 60_000
-const ALERTS_READ = 200
+const ALERTS_READ = '200'
 const SHOWN = 4
 const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, high: 1, medium: 2 }
 
@@ -28,7 +28,10 @@ interface Item {
 
 /** What an operator has to look at, the most severe first, each with its action. */
 export function NeedsYou({ stats }: { stats: Stats }) {
-  const alerts = useLoad<Page<Alert>>(`/admin/alerts?status=open&limit=${ALERTS_READ}`, EVERY_MS)
+  const alerts = useLoad<Page<Alert>>(
+    withQuery('/admin/alerts', { status: 'open', sort: 'severity', limit: ALERTS_READ }),
+    EVERY_MS,
+  )
   const webhooks = useLoad<Page<Webhook>>(
     stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
     EVERY_MS,

@@ -10,8 +10,17 @@ interface Reactivated {
   readonly api_key?: string
 }
 
-export function Reactivate({ path, onDone }: { path: string; onDone: () => void }) {
-  const [isOpen, setOpen] = useState(false)
+export function Reactivate({
+  path,
+  isAsked = false,
+  onDone,
+}: {
+  path: string
+  /** Whether the dialog is open at first. */
+  isAsked?: boolean
+  onDone: () => void
+}) {
+  const [isOpen, setOpen] = useState(isAsked)
   const [reason, setReason] = useState('')
   const [rotate_keys, setRotate] = useState(false)
   const [api_key, setKey] = useState<string | null>(null)

@@ -20,7 +20,7 @@ const LETTERS: Readonly<Record<string, string>> = {
 const NEXT_KEY_MS = 1_500
 
 const OTHERS: readonly (readonly [keys: string, what: string])[] = [
-  ['/ or Ctrl-K', 'Search, or go to a page'],
+  ['/ or Ctrl-K', 'Search, go to a page, or do something: stop NAME, allow NAME, create …'],
   ['j and k', 'Next and previous entry of the activity log; Enter opens it'],
   ['Esc', 'Close a dialog'],
   ['?', 'Show these shortcuts'],
