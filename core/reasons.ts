@@ -167,8 +167,8 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'Bodies over 8 KiB are inspected in threads that all agents share. A quarter of those that wait may belong to one agent, half to one organization.',
-    cure: 'Send fewer large bodies at a time, or run more ext-proc processes.',
+      'Bodies over 8 KiB are inspected in threads that all agents share. A quarter of those that wait may belong to one agent, half to one organization. Or the bodies that are being received exceed AGW_HELD_BODY_BYTES_PER_AGENT or AGW_HELD_BODY_BYTES_PER_ORGANIZATION.',
+    cure: 'Send fewer large bodies at a time, declare their length, or run more ext-proc processes.',
   },
   mcp_tool_blocked: {
     status: 200,

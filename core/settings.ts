@@ -252,6 +252,18 @@ export const SETTINGS = {
     '8388608',
     'Largest request body that is buffered for inspection; a scope can set a lower limit.',
   ),
+  heldBodyBytesPerAgent: withDefault(
+    'AGW_HELD_BODY_BYTES_PER_AGENT',
+    kinds.integer(65_536, 17_179_869_184),
+    '134217728',
+    'Bytes of request bodies of one agent that are buffered for inspection at a time, per ext-proc process; further calls are refused with 429. A body without a length counts as the largest allowed.',
+  ),
+  heldBodyBytesPerOrganization: withDefault(
+    'AGW_HELD_BODY_BYTES_PER_ORGANIZATION',
+    kinds.integer(65_536, 17_179_869_184),
+    '536870912',
+    'The same for all agents of an organization together.',
+  ),
   heldBodyTimeout_ms: withDefault(
     'AGW_HELD_BODY_TIMEOUT',
     kinds.duration,

@@ -13,6 +13,7 @@ import { AccessLog, LAST_WORDS_MS } from './access-log/access-log.ts'
 import { ActivityRecorder } from './record/activity-recorder.ts'
 import { AgentUses } from './record/agent-uses.ts'
 import { beginRecord } from './record/begin-record.ts'
+import { HeldBytes } from './call/held-bytes.ts'
 import { CallStream, type CallStreamParts } from './call/call-stream.ts'
 import { openForwardProxy, type ForwardProxy } from './forward/open-forward-proxy.ts'
 import { ClusterService } from './upstream/cluster-service.ts'
@@ -244,6 +245,10 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   }
   const parts: CallStreamParts = {
     held,
+    heldBytes: new HeldBytes({
+      per_agent: settings.heldBodyBytesPerAgent,
+      per_organization: settings.heldBodyBytesPerOrganization,
+    }),
     recorder,
     metrics,
     log,

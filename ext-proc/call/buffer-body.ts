@@ -8,14 +8,17 @@ export interface SentBody {
   readonly is_cut: boolean
 }
 
-/** The whole body, unless its declared or actual size exceeds the limit. */
+/** The whole body, unless its declared or actual size exceeds the limit, or its owner has too much held already. */
 export async function bufferBody(
   io: CallIo,
   facts: Pick<CallFacts, 'bytes_in'>,
   content_length: number | null,
   limit_bytes: number,
-): Promise<Buffer | 'too_large'> {
+  owner: { readonly organization_id: string; readonly agent_id: string },
+): Promise<Buffer | 'too_large' | 'busy'> {
   if (content_length !== null && content_length > limit_bytes) return 'too_large'
+  if (!io.reserve(owner.organization_id, owner.agent_id, content_length ?? limit_bytes))
+    return 'busy'
   const body = await io.body()
   // A buffer that was transferred to a worker is empty and would be treated as no body.
   if (facts.bytes_in !== null) throw new Error('a body was asked for twice')

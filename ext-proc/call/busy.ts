@@ -5,7 +5,7 @@ import { type Deny, deny } from '../verdict/step.ts'
 const RETRY_AFTER_S = '1'
 
 /** The refusal of a call whose body cannot be inspected now. */
-export const busy = (step: 'agent' | 'body', { by }: Busy): Deny =>
+export const busy = (step: 'agent' | 'body', { by }: Pick<Busy, 'by'>): Deny =>
   by === 'all'
     ? deny(step, 'gateway_unavailable')
     : deny(

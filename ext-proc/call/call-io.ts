@@ -4,6 +4,11 @@ export interface CallIo {
   readonly has_body: boolean
   /** The call has ended, or has been cut. */
   readonly is_gone: boolean
+  /**
+   * Counts a body that will be held until the call is decided. False: the agent or its organization has too much held already.
+   * @param agent_id empty while it is not known
+   */
+  reserve(organization_id: string, agent_id: string, bytes: number): boolean
   /** The whole body, buffered by Envoy until the response of the processor; empty if there is none. */
   body(): Promise<Buffer>
   /** From now on, a kill of this agent cuts the call. */

@@ -23,10 +23,12 @@ import type { Forward, Verdict } from '../verdict/verdict.ts'
 import { writeError } from '../verdict/write-error.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
 import type { CallIo } from './call-io.ts'
+import type { HeldBytes } from './held-bytes.ts'
 import { causeOf } from './cause-of.ts'
 
 export interface CallStreamParts {
   readonly held: HeldCalls
+  readonly heldBytes: HeldBytes
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'decided'>
   readonly begin: (headers: readonly Header[]) => CallRecord
@@ -81,6 +83,8 @@ export class CallStream implements HeldCall, CallIo {
   #notedFinding = ''
   #body: Promise<Buffer> | null = null
   #resolveBody: ((body: Buffer) => void) | null = null
+  /** Of the body, while it is held. */
+  #releaseBytes: (() => void) | null = null
   /** A body was requested but only trailers arrived. Envoy accepts no header mutations in a response to trailers. */
   #hasOnlyTrailers = false
   /** Of an allowed call, if it is not certain that Envoy keeps the stream open. */
@@ -116,6 +120,7 @@ export class CallStream implements HeldCall, CallIo {
     if (this.#state === 'cut' || this.#state === 'refused' || this.#state === 'ended') return false
     const bytesMayBeOut = this.#state === 'passed'
     this.#state = 'cut'
+    this.#releaseBytes?.()
     const details = why.reason === 'agent_killed' ? { killed_at: why.killed_at } : {}
     const record = this.#record
     if (record === null) return true
@@ -185,6 +190,8 @@ export class CallStream implements HeldCall, CallIo {
         const details = causeOf(this.#parts.whyUnavailable(error))
         await this.#refuse({ reason: 'gateway_unavailable', details }, record)
       }
+    } finally {
+      this.#releaseBytes?.()
     }
   }
 
@@ -237,6 +244,12 @@ export class CallStream implements HeldCall, CallIo {
 
   get is_gone(): boolean {
     return this.#state !== 'open'
+  }
+
+  reserve(organization_id: string, agent_id: string, bytes: number): boolean {
+    if (this.#releaseBytes !== null || !this.has_body || this.is_gone) return true
+    this.#releaseBytes = this.#parts.heldBytes.take(organization_id, agent_id, bytes)
+    return this.#releaseBytes !== null
   }
 
   body(): Promise<Buffer> {
@@ -350,6 +363,7 @@ export class CallStream implements HeldCall, CallIo {
     else if (this.#state === 'cut') this.#watch?.endedByCut()
     if (entry !== null) this.#parts.recorder.allowed(entry)
     this.#state = 'ended'
+    this.#releaseBytes?.()
     this.#inspector?.close()
     this.letGo()
     this.#resolveEnded?.()

@@ -33,8 +33,9 @@ export async function readCallBody(
   const { content_length } = call.head
   const held =
     call.body === null
-      ? await bufferBody(io, record.facts, content_length, limit_bytes)
+      ? await bufferBody(io, record.facts, content_length, limit_bytes, call.agent)
       : withinLimit(call.body.bytes, record.facts.bytes_in ?? 0, limit_bytes)
+  if (held === 'busy') return busy('body', { by: 'owner' })
   if (held === 'too_large') return deny('body', 'request_too_large', { limit_bytes })
   const questions = questionsOf(call, record.mcp, settings.max_body_bytes)
   const patterns = call.settings.injection.enabled ? settingsToScan(call.settings) : null

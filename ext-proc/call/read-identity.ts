@@ -24,7 +24,10 @@ export async function readIdentity(
 ): Promise<Step<{ readonly said: SaidIdentity; readonly body: SentBody | null }>> {
   const { content_type, content_encoding, content_length } = head
   const { max_body_bytes: limit_bytes } = settings
-  const held = await bufferBody(io, record.facts, content_length, limit_bytes)
+  const organization_id = record.facts.organization_id ?? ''
+  const anyone = { organization_id, agent_id: '' }
+  const held = await bufferBody(io, record.facts, content_length, limit_bytes, anyone)
+  if (held === 'busy') return busy('agent', { by: 'owner' })
   if (held === 'too_large') return deny('agent', 'request_too_large', { limit_bytes })
   if (content_encoding !== null && held.length > 0)
     return deny('agent', 'unsupported_content_encoding', { content_encoding })
@@ -37,8 +40,7 @@ export async function readIdentity(
     json_rpc: null,
     scan: null,
   }
-  const organization_id = record.facts.organization_id ?? ''
-  const owner = { organization_id, agent_id: '', isGone: () => io.is_gone }
+  const owner = { ...anyone, isGone: () => io.is_gone }
   const reading = pool.readBody(held, questions, null, owner)
   const read = reading instanceof Promise ? await reading : reading
   if (read.kind === 'busy') return busy('agent', read)

@@ -6,6 +6,7 @@ import {
   parseControlMessage,
 } from '../../core/control/control-message.ts'
 import { processOf } from '../../core/control/process-of.ts'
+import { isDiskFull } from '../../core/redis/is-disk-full.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KillTarget } from '../kill/enforce-kill.ts'
@@ -223,20 +224,24 @@ export class EdgeLink {
       region: edge.region,
       ...counts,
     }
+    const text = JSON.stringify(acknowledgement)
     await runScript(
       urgent,
       'acknowledge',
       [REDIS_KEYS.acknowledgements(epoch)],
       [
         processOf(edge),
-        JSON.stringify(acknowledgement),
+        text,
         CHANNELS.acknowledgements,
         ACKNOWLEDGEMENT_TTL_S,
         how === 'if_absent' ? 1 : 0,
       ],
-    ).catch((error: unknown) =>
-      log.warn({ error, epoch }, 'an acknowledgement could not be written'),
-    )
+    ).catch(async (error: unknown) => {
+      log.warn({ error, epoch }, 'an acknowledgement could not be written')
+      // A store with a full disk still publishes, and the kill that waits for this is in force here.
+      if (isDiskFull(error))
+        await urgent.publish(CHANNELS.acknowledgements, text).catch(() => undefined)
+    })
   }
 
   /**

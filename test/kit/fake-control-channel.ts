@@ -74,6 +74,10 @@ export class FakeControlChannel {
   readonly beats: (EdgeRecord | 'signed off')[] = []
   /** In the order in which they were written, each as `epoch terminated/unconfirmed`, with `?` where one may exist. */
   readonly acknowledged: string[] = []
+  /** The error of the store when an acknowledgement is written; null for none. */
+  refusesWrites: string | null = null
+  /** Epochs of the acknowledgements that were only published. */
+  readonly published: number[] = []
   onAcknowledged: (epoch: number) => void = () => undefined
   readonly #timers: MockTimers
   #beacon_ms = 10_000
@@ -94,10 +98,15 @@ export class FakeControlChannel {
 
   readonly urgent = {
     evalsha: async (_sha: string, _keys: number, ...rest: unknown[]): Promise<number> => {
+      if (this.refusesWrites !== null) throw new Error(this.refusesWrites)
       const { epoch, terminated, unconfirmed } = JSON.parse(String(rest[2])) as Acknowledgement
       const ifAbsent = rest[5] === 1 ? '?' : ''
       this.acknowledged.push(`${epoch}${ifAbsent} ${terminated}/${unconfirmed}`)
       this.onAcknowledged(epoch)
+      return 1
+    },
+    publish: async (_channel: string, text: string): Promise<number> => {
+      this.published.push((JSON.parse(text) as Acknowledgement).epoch)
       return 1
     },
   } as unknown as RedisClient

@@ -1,5 +1,6 @@
 import { openScanPool } from '../../core/inspection/scan-pool.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
+import { HeldBytes } from '../../ext-proc/call/held-bytes.ts'
 import { CallStream } from '../../ext-proc/call/call-stream.ts'
 import { decideCall } from '../../ext-proc/call/decide-call.ts'
 import { HeldCalls } from '../../ext-proc/kill/held-calls.ts'
@@ -32,6 +33,7 @@ export function openCalls(): {
     const envoy = new FakeEnvoyStream(true)
     const stream = new CallStream(envoy.stream, {
       held,
+      heldBytes: new HeldBytes({ per_agent: 1_000_000, per_organization: 1_000_000 }),
       recorder: {} as ActivityRecorder,
       metrics: { decided: () => undefined },
       begin: (received) => beginRecord(received, 'edge-1', () => 0),

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, test } from 'node:test'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { CallIo } from '../../ext-proc/call/call-io.ts'
+import { HeldBytes } from '../../ext-proc/call/held-bytes.ts'
 import { CallStream } from '../../ext-proc/call/call-stream.ts'
 import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
@@ -52,6 +53,7 @@ interface Options {
 class Call {
   readonly envoy: FakeEnvoyStream
   readonly held = new HeldCalls()
+  readonly heldBytes = new HeldBytes({ per_agent: 100, per_organization: 150 })
   /** Each entry in a few words, from when it is handed over. */
   readonly entries: string[] = []
   readonly counted: string[] = []
@@ -93,6 +95,7 @@ class Call {
     }
     this.stream = new CallStream(this.envoy.stream, {
       held: this.held,
+      heldBytes: this.heldBytes,
       recorder: recorder as ActivityRecorder,
       metrics: { decided: (outcome, reason) => void this.counted.push(`${outcome} ${reason}`) },
       begin: (headers) => beginRecord(headers, 'edge-1', () => 5),
@@ -732,4 +735,48 @@ test('calls that can no longer be cut are counted for an hour, and for every age
   assert.equal(calls.count('o', 'a0'), 0)
   assert.equal(calls.count('o', 'never seen'), 0)
   assert.equal(calls.total, 10_001)
+})
+
+test('the bytes of a body count until its call is decided, refused, cut or left, and no longer', async () => {
+  const ends: readonly ((call: Call) => void)[] = [
+    (call) => call.pass(),
+    (call) => call.deny(),
+    (call) => void call.cut(),
+    (call) => void call.envoy.emit('cancelled'),
+    (call) => void call.envoy.emit('end'),
+  ]
+  for (const [n, end] of ends.entries()) {
+    const call = new Call({ asks_body: true })
+    call.envoy.requestHeaders(false)
+    await settle()
+    assert.equal(call.io?.reserve('o', 'a', 80), true)
+    assert.equal(call.heldBytes.size, 2, `${n}`)
+    if (n < 2) call.envoy.requestBody('x')
+    end(call)
+    await settle()
+    assert.equal(call.heldBytes.size, 0, `${n}`)
+  }
+})
+
+test('an agent and an organization have a share of the bytes that are held', () => {
+  const held = new HeldBytes({ per_agent: 100, per_organization: 150 })
+  const first = held.take('o', 'a', 100)
+  assert.ok(first !== null)
+  assert.equal(held.take('o', 'a', 1), null)
+  const second = held.take('o', 'b', 50)
+  assert.ok(second !== null)
+  // The organization is full: for another agent, and for a caller that only the body names.
+  assert.equal(held.take('o', 'c', 1), null)
+  assert.equal(held.take('o', '', 1), null)
+  assert.ok(held.take('p', 'a', 100) !== null)
+  first()
+  first()
+  assert.equal(held.take('o', 'a', 101), null)
+  const third = held.take('o', 'a', 100)
+  assert.ok(third !== null)
+  third()
+  second()
+  // A body that is larger than the share can be sent alone.
+  assert.ok(held.take('o', 'a', 1_000) !== null)
+  assert.equal(held.take('o', 'b', 1), null)
 })

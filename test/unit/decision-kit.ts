@@ -208,6 +208,7 @@ function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallI
       isAsked = true
       return held
     },
+    reserve: () => true,
     hold: (organization_id, agent_id) => note(`hold ${organization_id} ${agent_id}`),
     letGo: () => note('let go'),
   }

@@ -559,3 +559,22 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
     mock.timers.reset()
   }
 })
+
+const DISK_FULL =
+  'MISCONF Valkey is configured to save RDB snapshots, but it is unable to persist to disk.'
+
+test('an acknowledgement is published when the disk of the store is full, and not after another error', async (t) => {
+  const { channel } = await aServingEdge(t)
+  for (const [error, isPublished] of [
+    [DISK_FULL, true],
+    ['NOREPLICAS Not enough good replicas to write.', false],
+    ['READONLY You can not write against a read only replica.', false],
+  ] as const) {
+    channel.refusesWrites = error
+    channel.published.length = 0
+    const epoch = channel.change([kill()])
+    await settle()
+    assert.deepEqual(channel.published, isPublished ? [epoch] : [], error)
+  }
+  assert.deepEqual(channel.acknowledged, [])
+})

@@ -101,8 +101,8 @@ test('jobs of callers that have left are dropped: they take neither a thread nor
 })
 
 test('only an agent that fills the queue itself is asked to send less', () => {
-  const own = busy('body', { kind: 'busy', by: 'owner' })
+  const own = busy('body', { by: 'owner' })
   assert.equal(own.denial.reason, 'inspection_busy')
   assert.deepEqual(own.denial.headers, [{ name: 'retry-after', value: '1' }])
-  assert.equal(busy('body', { kind: 'busy', by: 'all' }).denial.reason, 'gateway_unavailable')
+  assert.equal(busy('body', { by: 'all' }).denial.reason, 'gateway_unavailable')
 })
