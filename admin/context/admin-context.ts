@@ -11,6 +11,7 @@ import type { ActivityFeed } from './activity-feed.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import type { LastUses } from './last-uses.ts'
 import type { RequestLoad } from './request-load.ts'
+import type { RequestTurns } from './request-turns.ts'
 import type { Slots } from './slots.ts'
 import type { SignInThrottle } from './sign-in-throttle.ts'
 
@@ -27,6 +28,7 @@ export interface AdminContext {
   readonly feed: ActivityFeed
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
+  readonly turns: RequestTurns
   /** Exports in progress. */
   readonly exports: Slots
   readonly scans: ScanPool

@@ -6,6 +6,7 @@ import { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ActivityFeed } from './activity-feed.ts'
 import type { AdminContext } from './admin-context.ts'
 import { RequestLoad } from './request-load.ts'
+import { RequestTurns } from './request-turns.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
 import { Slots } from './slots.ts'
 
@@ -34,6 +35,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
       streams: () => feed.followers,
     }),
     load: new RequestLoad(),
+    turns: new RequestTurns(),
     exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),
     scans: openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT }),
     reserve: DiskReserve.from(settings),

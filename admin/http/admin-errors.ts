@@ -50,6 +50,11 @@ export const ADMIN_ERRORS = {
     status: 429,
     message: 'Too many streams of the activity log are open. Close one, or try again later.',
   },
+  too_many_requests: {
+    status: 429,
+    message:
+      'Too many explanations and dry runs of this organization are waiting. Send fewer at a time.',
+  },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   internal_error: {
     status: 500,

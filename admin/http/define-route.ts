@@ -35,6 +35,8 @@ export interface Route<
   readonly forgiving?: boolean
   /** Whether it accepts If-Match. */
   readonly conditional?: boolean
+  /** It may compute for many milliseconds, so it waits for its turn. */
+  readonly costly?: boolean
   readonly tag: string
   readonly summary: string
   readonly params?: P

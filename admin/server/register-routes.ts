@@ -149,7 +149,20 @@ async function run(
     request_id: request.id,
   }
   const carried: Request = { actor, request_id: request.id, identity }
-  return await carryOut(context, kept, carried, () => route.handle(call))
+  if (!route.costly) return await carryOut(context, kept, carried, () => route.handle(call))
+  const leave = await context.turns.take(actor.organization_id)
+  if (leave === null) return TOO_MANY
+  try {
+    return await carryOut(context, kept, carried, () => route.handle(call))
+  } finally {
+    leave()
+  }
+}
+
+const TOO_MANY: Refusal = {
+  kind: 'refusal',
+  error: 'too_many_requests',
+  headers: { 'retry-after': '1' },
 }
 
 function readInput(
