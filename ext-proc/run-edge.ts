@@ -75,6 +75,7 @@ export async function runEdge(env: Environment): Promise<void> {
   warmScanner()
   const connections = connectEdge(storeAccess(settings, settings.redisUrl), edge_id)
   const recorder = new ActivityRecorder({ redis: connections.commands, nowMs: Date.now, log })
+  connections.commands.on('ready', () => recorder.storeMayHaveChanged())
   const uses = new AgentUses(connections.commands, Date.now)
   const fleet = await joinFleet({ settings, connections, uses, log })
   const { held, lease } = fleet

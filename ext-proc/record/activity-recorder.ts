@@ -9,6 +9,7 @@ import type { EdgeNumber } from '../../core/metrics/metric-catalogue.ts'
 import type { Reason } from '../../core/reasons.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { RecentRefusals } from './recent-refusals.ts'
 import { TurnBatches } from './turn-batches.ts'
 import { type WaitingCount, WaitingRefusals, wasNotRun } from './waiting-refusals.ts'
 
@@ -55,6 +56,7 @@ export class ActivityRecorder {
   readonly #parts: RecorderParts
   readonly #timers: readonly NodeJS.Timeout[]
   readonly #refusals: WaitingRefusals
+  readonly #recent = new RecentRefusals(() => performance.now())
   /** Lines by organization. */
   readonly #turnLines: TurnBatches<string>
   readonly #turnCounts: TurnBatches<WaitingCount>
@@ -135,6 +137,7 @@ export class ActivityRecorder {
         return
       }
       await this.#turnLines.add(organization_id, line)
+      this.#recent.add(organization_id, entry.id, line)
     } catch (error) {
       this.#parts.log.warn(
         { error: messageOf(error), entry },
@@ -144,6 +147,11 @@ export class ActivityRecorder {
       if (!this.#refusals.add({ organization_id, id: entry.id, line, may_be_there }))
         await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
     }
+  }
+
+  /** The connection to the store is new, and may lead to one that lacks the latest refusals. */
+  storeMayHaveChanged(): void {
+    for (const refusal of this.#recent.all) this.#refusals.add(refusal)
   }
 
   /** A refused call without a known organization: counted, and a sample goes to the process log. */

@@ -165,3 +165,18 @@ test('calls without a known organization are counted together', async () => {
     authentication_required: '1',
   })
 })
+
+test('refusals that a failover has lost are written again, and those that it has kept are not doubled', async () => {
+  const entries = Array.from({ length: 6 }, () => refusal())
+  for (const entry of entries) await recorder.refused(entry)
+  const key = REDIS_KEYS.activity(org)
+  const rows = await redis.xrange(key, '-', '+')
+  // The new primary lacks the second and the last.
+  for (const at of [1, 5]) await redis.xdel(key, rows[at]?.[0] ?? '')
+  assert.equal((await idsIn(org)).length, 4)
+  for (let i = 0; i < 2; i++) {
+    recorder.storeMayHaveChanged()
+    await recorder.stop()
+  }
+  assert.deepEqual((await idsIn(org)).sort(), entries.map(({ id }) => id).sort())
+})

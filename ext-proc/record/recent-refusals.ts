@@ -1,0 +1,32 @@
+import type { WaitingRefusal } from './waiting-refusals.ts'
+
+/** Longer than a former primary goes on taking writes after a failover that did not wait for it. */
+const KEPT_MS = 15_000
+/** Half of what is searched for each of them before it is written again (waiting-refusals.ts). */
+const KEPT_MAX = 1_000
+
+/**
+ * The refusals that were written a short time ago. A store that fails over can lose what its former primary had taken, so they are
+ * looked for when the connection is new, and those that are missing are written again.
+ */
+export class RecentRefusals {
+  readonly #nowMs: () => number
+  #kept: { readonly at_ms: number; readonly refusal: WaitingRefusal }[] = []
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  add(organization_id: string, id: string, line: string): void {
+    const at_ms = this.#nowMs()
+    this.#kept.push({ at_ms, refusal: { organization_id, id, line, may_be_there: true } })
+    if (this.#kept.length >= 2 * KEPT_MAX) this.#kept = this.#kept.slice(-KEPT_MAX)
+  }
+
+  /** Those that may be missing, the oldest first. They stay here: the next failover may follow. */
+  get all(): readonly WaitingRefusal[] {
+    const since_ms = this.#nowMs() - KEPT_MS
+    this.#kept = this.#kept.filter(({ at_ms }) => at_ms >= since_ms).slice(-KEPT_MAX)
+    return this.#kept.map(({ refusal }) => refusal)
+  }
+}
