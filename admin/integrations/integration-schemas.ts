@@ -23,9 +23,11 @@ const BaseUrl = Type.String({
 
 const HOUR_MS = 3_600_000
 const RETRIES_LIMIT = 5
-/** A bundle of some hundred CAs. A certificate in PEM has about 2 kB. */
-const CA_LENGTH_LIMIT = 262_144
-const CERTIFICATE_LENGTH_LIMIT = 65_536
+/** A certificate in PEM has about 2 kB. An edge holds all integrations of an organization. */
+const CA_LENGTH_LIMIT = 32_768
+const CERTIFICATE_LENGTH_LIMIT = 16_384
+/** A key of 4,096 bits has 3.3 kB. */
+const KEY_LENGTH_LIMIT = 8_192
 
 const Pem = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, description })
@@ -75,7 +77,7 @@ const EditableUpstream = Strict({
   ...upstreamMembers,
   client_key: Type.Optional(
     Pem(
-      CERTIFICATE_LENGTH_LIMIT,
+      KEY_LENGTH_LIMIT,
       'PEM, the private key of client_certificate. Write-only; stored encrypted',
     ),
   ),

@@ -5,7 +5,7 @@ import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { Issue } from '../http/outcome.ts'
 
 /** Of the certificates in one member. */
-const CERTIFICATES_LIMIT = 300
+const CERTIFICATES_LIMIT = 50
 
 type Result =
   | { readonly ok: true; readonly upstream: UpstreamSettings }
