@@ -8,7 +8,9 @@ import {
   type LearnedModel,
   MODEL_BITS,
   pairFeature,
+  runFeature,
   STRETCH_WORDS,
+  skipFeature,
   wordFeature,
   writeModel,
 } from '../core/scanner/model/learned-model.ts'
@@ -18,28 +20,41 @@ import { hashWord } from '../core/scanner/text/token-table.ts'
 
 /**
  * Trains the learned model:
- *   node dist/bench/train-model.js [--cross-validate] [--false-alarms 0.0015] [--suspicion 0.006] [--out FILE] FILE.jsonl …
+ *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.4] [--suspicion 0.9] [--out FILE] FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. Whole families of sources
- * are left out to choose the two thresholds, so that they hold for texts of other origin. A family is what comes before
+ * are left out to print what the two thresholds find and refuse, so that the shares hold for texts of other origin. A family is what comes before
  * the first hyphen of a source. With --cross-validate nothing is written. The same files give the same weights.
  */
 
-const FOLDS = 6
-const EPOCHS = 3
+const FOLDS = 4
+const EPOCHS = 6
 /** Short harmless texts are rare in collections and common in life: parts of long ones stand in for them. */
 const FRAGMENTS = 3
 const FRAGMENT_WORDS = { least: LEAST_WORDS, most: 16 }
-const RATE = 0.15
-const BIAS_RATE = 0.02
-const DECAY = 1e-4
-/** Attacks weigh as much in all as so many parts of the harmless texts, but none more than the limit. */
-const ATTACK_SHARE = 0.3
+const RATE = 0.1
+const BIAS_RATE = 0.01
+const DECAY = 1e-5
+const FIRST_SQUARE = 1e-4
+/** Attacks weigh as much in all as the harmless texts, but none more than the limit. */
 const ATTACK_WEIGHT = 6
+/** Attacks of a family of this many texts count once, those of smaller families more, up to the limit. */
+const USUAL_FAMILY = 200
+const FAMILY_WEIGHT = 4
+/** A feature of one family says more about the family than about attacks. */
+const LEAST_FAMILIES = 2
+/** Families under two names: the same languages, translated by the same machine. */
+const FAMILY_NAMES: Readonly<Record<string, string>> = { frr: 'cyberseceval' }
+/** Texts that are marked as harmless and are half attacks, or that a scope gives as the system message. */
+const NOT_FOR_THRESHOLDS =
+  /^(?:neuralchemy-harmless|wildguard-harmless|frr-translated|leaked-system-prompts|cursorrules|awesome-|anthropic-skills|gpteacher-roleplay|wstg|owasp-)/
 
 type Text = {
   readonly is_attack: boolean
   readonly family: string
+  readonly source: string
   readonly stretches: readonly Int32Array[]
+  /** Excerpts that are learned in addition, and not scored. */
+  readonly fragments: readonly Int32Array[]
 }
 
 let seed = 1
@@ -80,11 +95,18 @@ const piecesOf = (text: string): string[] => {
   }
 }
 
-const featuresOf = (hashes: readonly number[]): Int32Array => {
+/** The features of the words from `from` to `to`, which may look back beyond `from`. */
+const featuresOf = (hashes: readonly number[], from: number, to: number): Int32Array => {
   const features: number[] = []
-  for (const [index, hash] of hashes.entries()) {
+  for (let k = from; k < Math.min(to, hashes.length); k += 1) {
+    const hash = hashes[k] as number
     features.push(wordFeature(hash))
-    if (index > 0) features.push(pairFeature(hash, hashes[index - 1] as number))
+    const before = hashes[k - 1]
+    if (before === undefined) continue
+    features.push(pairFeature(hash, before))
+    const first = hashes[k - 2]
+    if (first !== undefined)
+      features.push(skipFeature(hash, first), runFeature(hash, before, first))
   }
   return Int32Array.from(features)
 }
@@ -96,10 +118,11 @@ const fragmentsOf = (hashes: readonly number[]): Int32Array[] =>
         const { least, most } = FRAGMENT_WORDS
         const length = least + random(most - least + 1)
         const at = random(hashes.length - length)
-        return featuresOf(hashes.slice(at, at + length))
+        return featuresOf(hashes, at, at + length)
       })
 
-const stretchesOf = (text: string, isAttack: boolean): Int32Array[] => {
+/** The words of each string of a text. */
+const wordsOf = (text: string): number[][] => {
   words = []
   for (const piece of piecesOf(text)) {
     const bytes = Buffer.from(piece)
@@ -107,53 +130,98 @@ const stretchesOf = (text: string, isAttack: boolean): Int32Array[] => {
     scanner.piece(0, bytes.length, false)
     scanner.finish()
   }
-  return words
-    .filter((hashes) => hashes.length >= LEAST_WORDS)
-    .flatMap((hashes) => {
-      const stretches: Int32Array[] = []
-      for (
-        let at = 0;
-        at === 0 || at + HALF_STRETCH_WORDS < hashes.length;
-        at += HALF_STRETCH_WORDS
-      ) {
-        stretches.push(featuresOf(hashes.slice(at, at + STRETCH_WORDS)))
-      }
-      return isAttack ? stretches : [...stretches, ...fragmentsOf(hashes)]
-    })
+  return words.filter((hashes) => hashes.length >= LEAST_WORDS)
+}
+
+const stretchesOf = (hashes: readonly number[]): Int32Array[] => {
+  const stretches: Int32Array[] = []
+  for (let at = 0; at === 0 || at + HALF_STRETCH_WORDS < hashes.length; at += HALF_STRETCH_WORDS)
+    stretches.push(featuresOf(hashes, at, at + STRETCH_WORDS))
+  return stretches
 }
 
 type Floats = { readonly weights: Float32Array; bias: number }
+type Example = {
+  readonly features: Int32Array
+  readonly is_attack: boolean
+  readonly weight: number
+}
+
+/** In how many families each feature occurs, up to the number that is asked for. */
+const countFamilies = (texts: readonly Text[]): Uint8Array => {
+  const families = [...new Set(texts.map(({ family }) => family))]
+  const last = new Int16Array(1 << MODEL_BITS).fill(-1)
+  const count = new Uint8Array(1 << MODEL_BITS)
+  for (const [number, family] of families.entries()) {
+    for (const text of texts) {
+      if (text.family !== family) continue
+      for (const features of text.stretches) {
+        for (const feature of features) {
+          if (last[feature] === number) continue
+          last[feature] = number
+          count[feature] = Math.min(LEAST_FAMILIES, (count[feature] as number) + 1)
+        }
+      }
+    }
+  }
+  return count
+}
+
+/** The sections of an attack share its weight: most hold only what stands around it. */
+const examplesOf = (texts: readonly Text[]): Example[] => {
+  const sizes = new Map<string, number>()
+  for (const { family, is_attack } of texts)
+    if (is_attack) sizes.set(family, (sizes.get(family) ?? 0) + 1)
+  const weightOf = ({ family, is_attack, stretches }: Text): number =>
+    is_attack
+      ? Math.min(FAMILY_WEIGHT, Math.sqrt(USUAL_FAMILY / (sizes.get(family) ?? 1))) /
+        Math.sqrt(stretches.length)
+      : 1
+  const examples = texts.flatMap((text) =>
+    [...text.stretches, ...text.fragments].map((features) => ({
+      features,
+      is_attack: text.is_attack,
+      weight: weightOf(text),
+    })),
+  )
+  const total = (isAttack: boolean): number =>
+    examples.reduce((sum, one) => sum + (one.is_attack === isAttack ? one.weight : 0), 0)
+  const scale = Math.min(ATTACK_WEIGHT, total(false) / Math.max(1, total(true)))
+  return examples.map((one) => (one.is_attack ? { ...one, weight: one.weight * scale } : one))
+}
+
+const shuffle = <Item>(items: Item[]): void => {
+  for (let i = items.length - 1; i > 0; i -= 1) {
+    const j = random(i + 1)
+    const item = items[i] as Item
+    items[i] = items[j] as Item
+    items[j] = item
+  }
+}
+
+const sumOf = (weights: Float32Array, features: Int32Array): number => {
+  let sum = 0
+  for (const feature of features) sum += weights[feature] as number
+  return sum
+}
 
 /** Logistic regression with Adagrad; a stretch is scaled to length one, as it is when it is scored. */
 const train = (texts: readonly Text[]): Floats => {
+  seed = 1
   const weights = new Float32Array(1 << MODEL_BITS)
-  const squares = new Float32Array(1 << MODEL_BITS).fill(1e-6)
+  const squares = new Float32Array(1 << MODEL_BITS).fill(FIRST_SQUARE)
   const model: Floats = { weights, bias: -2 }
-  const examples = texts.flatMap((text) =>
-    text.stretches.map((features) => ({ features, is_attack: text.is_attack })),
-  )
-  const attacks = examples.filter((example) => example.is_attack).length
-  const weight = Math.min(
-    ATTACK_WEIGHT,
-    ((examples.length - attacks) / Math.max(1, attacks)) * ATTACK_SHARE,
-  )
+  const families = countFamilies(texts)
+  const examples = examplesOf(texts)
   for (let epoch = 0; epoch < EPOCHS; epoch += 1) {
-    for (let i = examples.length - 1; i > 0; i -= 1) {
-      const j = random(i + 1)
-      ;[examples[i], examples[j]] = [
-        examples[j] as (typeof examples)[number],
-        examples[i] as (typeof examples)[number],
-      ]
-    }
-    for (const { features, is_attack } of examples) {
+    shuffle(examples)
+    for (const { features, is_attack, weight } of examples) {
       const length = 1 / Math.sqrt(features.length)
-      let sum = 0
-      for (const feature of features) sum += weights[feature] as number
-      const error =
-        ((is_attack ? 1 : 0) - 1 / (1 + Math.exp(-(sum * length + model.bias)))) *
-        (is_attack ? weight : 1)
+      const score = sumOf(weights, features) * length + model.bias
+      const error = ((is_attack ? 1 : 0) - 1 / (1 + Math.exp(-score))) * weight
       model.bias += BIAS_RATE * error
       for (const feature of features) {
+        if ((families[feature] as number) < LEAST_FAMILIES) continue
         const gradient = error * length - DECAY * (weights[feature] as number)
         squares[feature] = (squares[feature] as number) + gradient * gradient
         weights[feature] =
@@ -164,20 +232,22 @@ const train = (texts: readonly Text[]): Floats => {
   return model
 }
 
-const scoreOf = (model: Floats, text: Text): number => {
-  let best = Number.NEGATIVE_INFINITY
-  for (const features of text.stretches) {
-    let sum = 0
-    for (const feature of features) sum += model.weights[feature] as number
-    best = Math.max(best, sum / Math.sqrt(features.length) + model.bias)
-  }
-  return best
-}
+const scoreOf = (model: Floats, text: Text): number =>
+  text.stretches.reduce(
+    (best, features) =>
+      Math.max(best, sumOf(model.weights, features) / Math.sqrt(features.length) + model.bias),
+    Number.NEGATIVE_INFINITY,
+  )
 
 /** Scores of each text by a model that has seen nothing of its family. */
 const crossScores = (texts: readonly Text[]): { text: Text; score: number }[] => {
+  const attacking = new Set(texts.filter((text) => text.is_attack).map((text) => text.family))
   const families = [...new Set(texts.map((text) => text.family))].sort()
-  const foldOf = (text: Text): number => families.indexOf(text.family) % FOLDS
+  const inOrder = [
+    ...families.filter((family) => attacking.has(family)),
+    ...families.filter((family) => !attacking.has(family)),
+  ]
+  const foldOf = (text: Text): number => inOrder.indexOf(text.family) % FOLDS
   return Array.from({ length: FOLDS }, (_, fold) => {
     const model = train(texts.filter((text) => foldOf(text) !== fold))
     return texts
@@ -225,6 +295,28 @@ const isCopy = (text: string, family: string): boolean => {
   return runs > 0 && copied * 2 >= runs
 }
 
+/** Harmless texts are hardly ever encoded in collections and attacks often are: an encoding must not be the sign of an attack. */
+const ENCODED_EVERY = 25
+const ENCODED_CHARACTERS = 160
+const ENCODINGS: readonly ((text: string) => string)[] = [
+  (text) => Array.from(Buffer.from(text), (code) => `chr(${code})`).join('+'),
+  (text) => Array.from(Buffer.from(text), (code) => `chr(0x${code.toString(16)})`).join('+'),
+  (text) =>
+    Array.from(Buffer.from(text), (code) => `U+${code.toString(16).padStart(4, '0')}`).join(' '),
+  (text) => [...Buffer.from(text)].join(' '),
+  (text) => Array.from(Buffer.from(text), (code) => code.toString(16)).join(' '),
+  (text) => Array.from(Buffer.from(text), (code) => code.toString(2).padStart(8, '0')).join(' '),
+  (text) => `Decode: ${Buffer.from(text).toString('base64')}`,
+]
+
+let encoded = 0
+const encodedForm = (text: string): string | null => {
+  encoded += 1
+  if (encoded % ENCODED_EVERY !== 0) return null
+  const encode = ENCODINGS[(encoded / ENCODED_EVERY) % ENCODINGS.length]
+  return encode?.(text.slice(0, ENCODED_CHARACTERS)) ?? null
+}
+
 const readTexts = async (files: readonly string[]): Promise<Text[]> => {
   const texts: Text[] = []
   for (const file of files) {
@@ -235,10 +327,25 @@ const readTexts = async (files: readonly string[]): Promise<Text[]> => {
         label: number
         source: string
       }
-      const family = source.replace(/-.*/, '')
+      const name = source.replace(/-.*/, '')
+      const family = FAMILY_NAMES[name] ?? name
       if (isCopy(text, family)) continue
-      const stretches = stretchesOf(text, label === 1)
-      if (stretches.length > 0) texts.push({ is_attack: label === 1, family, stretches })
+      const other = label === 1 ? null : encodedForm(text)
+      const strings = wordsOf(text)
+      if (strings.length === 0) continue
+      texts.push({
+        is_attack: label === 1,
+        family,
+        source,
+        stretches: strings.flatMap(stretchesOf),
+        fragments:
+          label === 1
+            ? []
+            : [
+                ...strings.flatMap(fragmentsOf),
+                ...(other === null ? [] : wordsOf(other).flatMap(stretchesOf)),
+              ],
+      })
     }
   }
   return texts
@@ -248,34 +355,39 @@ const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     'cross-validate': { type: 'boolean', default: false },
-    'false-alarms': { type: 'string', default: '0.0015' },
-    suspicion: { type: 'string', default: '0.006' },
+    threshold: { type: 'string', default: '1.4' },
+    suspicion: { type: 'string', default: '0.9' },
     out: { type: 'string', default: fromRoot('core/scanner/model/weights.bin') },
   },
 })
 if (files.length === 0) {
   console.error(
-    'usage: train-model [--cross-validate] [--false-alarms 0.0015] [--suspicion 0.006] [--out FILE] FILE.jsonl …',
+    'usage: train-model [--cross-validate] [--threshold 1.4] [--suspicion 0.9] [--out FILE] FILE.jsonl …',
   )
   process.exit(2)
 }
 const texts = await readTexts(files)
 const scored = crossScores(texts)
-const harmless = scored
-  .filter(({ text }) => !text.is_attack)
-  .map(({ score }) => score)
-  .sort((a, b) => b - a)
+const harmless = scored.filter(
+  ({ text }) => !text.is_attack && !NOT_FOR_THRESHOLDS.test(text.source),
+)
 const attacks = scored.filter(({ text }) => text.is_attack)
-const thresholdAt = (rate: number): number => {
-  const threshold = harmless[Math.floor(harmless.length * rate)] ?? 0
-  const found = attacks.filter(({ score }) => score > threshold).length
+const [threshold, suspicion] = [Number(options.threshold), Number(options.suspicion)]
+for (const limit of [threshold, suspicion]) {
+  const found = attacks.filter(({ score }) => score > limit).length
+  const refused = harmless.filter(({ score }) => score > limit).length
   console.log(
-    `${texts.length} texts; families left out: threshold ${threshold.toFixed(2)}, ${found} of ${attacks.length} attacks at ${(rate * 100).toFixed(2)} % false alarms`,
+    `${texts.length} texts; families left out: above ${limit} are ${found} of ${attacks.length} attacks and ${refused} of ${harmless.length} harmless texts`,
   )
-  return threshold
 }
-const threshold = thresholdAt(Number(options['false-alarms']))
-const suspicion = thresholdAt(Number(options.suspicion))
+for (const source of new Set(attacks.map(({ text }) => text.source))) {
+  const scores = attacks.filter(({ text }) => text.source === source).map(({ score }) => score)
+  const share = (limit: number): string =>
+    ((100 * scores.filter((score) => score > limit).length) / scores.length).toFixed(1)
+  console.log(
+    `  ${source.padEnd(28)} ${String(scores.length).padStart(5)} texts, left out: ${share(threshold)} % and ${share(suspicion)} %`,
+  )
+}
 if (!options['cross-validate']) {
   const bytes = writeModel(quantize(train(texts), threshold, suspicion))
   writeFileSync(options.out, bytes)

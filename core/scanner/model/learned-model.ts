@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { fromRoot } from '../../root.ts'
 
 /**
- * A linear model over hashed words and word pairs, used in addition to the patterns. One byte per weight;
+ * A linear model over hashed words, pairs of words and runs of three, used in addition to the patterns. One byte per weight;
  * `bench/train-model.ts` trains it with labelled texts.
  */
 export type LearnedModel = {
@@ -21,9 +21,9 @@ export const STRETCH_WORDS = 96
 export const HALF_STRETCH_WORDS = STRETCH_WORDS / 2
 /** Shorter texts contain too few words to be judged. */
 export const LEAST_WORDS = 8
-export const MODEL_BITS = 18
+export const MODEL_BITS = 20
 
-const MAGIC = 'AGWMODL1'
+const MAGIC = 'AGWMODL2'
 const HEADER_BYTES = 24
 
 const mix = (a: number, b: number): number => {
@@ -38,6 +38,16 @@ const MASK = (1 << MODEL_BITS) - 1
 export const wordFeature = (hash: number): number => mix(hash, 1) & MASK
 /** The index of the weight of a word that follows another. */
 export const pairFeature = (hash: number, before: number): number => mix(hash, before) & MASK
+/** The index of the weight of a word and the one before the last. */
+export const skipFeature = (hash: number, before: number): number =>
+  mix(hash, Math.imul(before, 3)) & MASK
+/** The index of the weight of three words in a row. */
+export const runFeature = (hash: number, before: number, first: number): number =>
+  mix(mix(hash, before), first) & MASK
+
+/** What a word adds to the features of its section, and how many are missing from the first two words of a text. */
+export const WORD_FEATURES = 4
+export const MISSING_FEATURES = 5
 
 export const readModel = (bytes: Buffer): LearnedModel => {
   if (

@@ -2,8 +2,10 @@ import {
   HALF_STRETCH_WORDS,
   LEAST_WORDS,
   type LearnedModel,
+  MISSING_FEATURES,
   MODEL_BITS,
   STRETCH_WORDS,
+  WORD_FEATURES,
 } from './learned-model.ts'
 
 /** The words with the highest weights, shown as the excerpt. */
@@ -11,7 +13,7 @@ const SHOWN_WORDS = 12
 
 export type LearnedHit = { readonly from: number; readonly to: number }
 
-/** `wordFeature` and `pairFeature`, written out: a call through an import costs more than the work. */
+/** The features of `learned-model.ts`, written out: a call through an import costs more than the work. */
 const sumBlock = (
   weights: Int8Array,
   hashes: Int32Array,
@@ -30,7 +32,16 @@ const sumBlock = (
     if (k === first) continue
     let pair = mixed ^ (hashes[k - 1] as number)
     pair = Math.imul(pair ^ (pair >>> 15), 0x85ebca6b)
-    sum += weights[(pair ^ (pair >>> 13)) & mask] as number
+    pair ^= pair >>> 13
+    sum += weights[pair & mask] as number
+    if (k === first + 1) continue
+    const before = hashes[k - 2] as number
+    let skip = mixed ^ Math.imul(before, 3)
+    skip = Math.imul(skip ^ (skip >>> 15), 0x85ebca6b)
+    sum += weights[(skip ^ (skip >>> 13)) & mask] as number
+    let run = Math.imul(pair, 0x9e3779b1) ^ before
+    run = Math.imul(run ^ (run >>> 15), 0x85ebca6b)
+    sum += weights[(run ^ (run >>> 13)) & mask] as number
   }
   return sum
 }
@@ -68,7 +79,9 @@ export const scoreWords = (
     const start = from === first ? first : from - HALF_STRETCH_WORDS
     const isLast = to === end
     if (from > first || isLast) {
-      const score = (scale * (before + sum)) / Math.sqrt(2 * (to - start) - 1) + bias
+      const missing = start === first ? MISSING_FEATURES : 0
+      const features = WORD_FEATURES * (to - start) - missing
+      const score = (scale * (before + sum)) / Math.sqrt(features) + bias
       if (score > best) {
         best = score
         hit = { from: start, to: Math.min(to, start + STRETCH_WORDS) }
