@@ -72,7 +72,7 @@ export const withQuery = (
 ): string => {
   const set = Object.entries(query).filter(([, value]) => value !== undefined && value !== '')
   const text = new URLSearchParams(set as [string, string][]).toString()
-  return text === '' ? path : `${path}?${text}`
+  return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`
 }
 
 export function parse(text: string): unknown {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { ask, type Problem } from './api.ts'
+import { ask, type Problem, withQuery } from './api.ts'
 import type { ActivityEntry, Page } from './api-types.ts'
 import { connection } from './connection.ts'
 
@@ -45,15 +45,8 @@ export function useEntries(path: string): Entries {
       wanted.current = mine
       let { entries, next } = before
       for (let pages = 0; ; pages++) {
-        const cursor = next === null ? '' : `&cursor=${encodeURIComponent(next)}`
-        const glue = path.includes('?') ? '&' : '?'
-        const answer = await ask<Page<ActivityEntry>>(
-          'GET',
-          `${path}${glue}limit=${PAGE}${cursor}`,
-          {
-            isBackground,
-          },
-        )
+        const page = withQuery(path, { limit: String(PAGE), cursor: next ?? '' })
+        const answer = await ask<Page<ActivityEntry>>('GET', page, { isBackground })
         if (wanted.current !== mine) return
         if (!answer.ok)
           return setFound({ path, entries, next, state: 'more', problem: answer.problem })

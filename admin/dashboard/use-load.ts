@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { ask, type Problem } from './api.ts'
+import { ask, type Problem, withQuery } from './api.ts'
 import type { Page } from './api-types.ts'
 import { connection } from './connection.ts'
 
@@ -73,11 +73,7 @@ export function usePages<T>(path: string): Paged<T> {
   const items = isCurrent ? rest.items : []
   const more = async (): Promise<void> => {
     const of = first.value
-    const glue = path.includes('?') ? '&' : '?'
-    const answer = await ask<Page<T>>(
-      'GET',
-      `${path}${glue}cursor=${encodeURIComponent(next ?? '')}`,
-    )
+    const answer = await ask<Page<T>>('GET', withQuery(path, { cursor: next ?? '' }))
     setProblem(answer.ok ? null : answer.problem)
     if (answer.ok)
       setRest({ of, items: [...items, ...answer.value.data], next: answer.value.next_cursor })
