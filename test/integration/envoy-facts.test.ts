@@ -7,12 +7,14 @@ import { connect as connectHttp2 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { connect } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import { fromRoot } from '../../core/root.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call, closeConnections } from '../kit/call.ts'
 import { startDnsServer } from '../kit/dns-server.ts'
+import { freePort } from '../kit/free-port.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { passTo } from '../kit/pass-to.ts'
@@ -159,6 +161,17 @@ const passing =
     answerTrailers(stream, message, kind)
     if (kind === 'request_headers')
       stream.send({ request_headers: passTo(host, pathOf(stream), SECRET, options) })
+  }
+
+/** Lets a CONNECT through to the cluster of that name. */
+const tunnelling =
+  (up: string): Behaviour =>
+  (stream, message, kind) => {
+    answerTrailers(stream, message, kind)
+    if (kind !== 'request_headers') return
+    const set_headers = [headerValue('x-agw-up', up), headerValue('x-agw-pass', SECRET)]
+    const response = { header_mutation: { set_headers }, clear_route_cache: true }
+    stream.send({ request_headers: { response } })
   }
 
 const HOLD = {
@@ -905,6 +918,37 @@ test('a listener with a certificate speaks HTTP/2 and HTTP/1.1 by negotiation', 
   const [headers] = await once(session.request({ ':path': '/x' }), 'response')
   assert.equal(headers[':status'], 200)
   session.close()
+  await own.stop()
+})
+
+test('the forward proxy with TLS takes a CONNECT over HTTP/1.1, whatever else the client offers', async () => {
+  const { cert_file, key_file, ca } = await makeCertificates(['127.0.0.1'])
+  const port = await freePort()
+  const own = await start({
+    AGW_TLS_CERT_FILE: cert_file,
+    AGW_TLS_KEY_FILE: key_file,
+    AGW_FORWARD_TLS: 'on',
+    AGW_FORWARD_PORT: String(port),
+  })
+  const connectIn = async (ALPNProtocols: readonly string[]): Promise<string> => {
+    const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: [...ALPNProtocols] })
+    await once(socket, 'secureConnect')
+    assert.equal(socket.alpnProtocol, 'http/1.1')
+    socket.write('CONNECT api.test:443 HTTP/1.1\r\nHost: api.test:443\r\n\r\n')
+    const [head] = (await once(socket, 'data')) as [Buffer]
+    socket.destroy()
+    return head.toString().split('\r\n')[0] ?? ''
+  }
+  behave = tunnelling('tunnel')
+  assert.match(await connectIn(['h2', 'http/1.1']), /^HTTP\/1\.1 200 /)
+  behave = tunnelling('other')
+  assert.match(await connectIn(['http/1.1']), /^HTTP\/1\.1 503 /)
+  const plain = connect(port, '127.0.0.1')
+  plain.write('CONNECT api.test:443 HTTP/1.1\r\nHost: api.test:443\r\n\r\n')
+  let text = ''
+  plain.on('data', (part: Buffer) => (text += part.toString('latin1')))
+  await once(plain, 'close')
+  assert.doesNotMatch(text, /HTTP\/1/)
   await own.stop()
 })
 

@@ -1,12 +1,25 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { type AuthorityFiles, makeAuthority } from '../../core/certificate/make-authority.ts'
 import { call } from '../kit/call.ts'
 import { ForwardClient } from '../kit/forward-client.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
-// Small limits, and a processor that is killed: not for the stack that all share.
+// Small limits, a CA of files, and a processor that is killed: not for the stack that all share.
+const folder = tempFolder('forward-ca')
+const [caCertFile, caKeyFile] = [join(folder, 'ca.pem'), join(folder, 'ca.key')]
+const putAuthority = ({ certificate, key }: AuthorityFiles): void => {
+  writeFileSync(caCertFile, certificate)
+  writeFileSync(caKeyFile, key)
+}
+putAuthority(makeAuthority(Date.now()))
 const stack = await startAll({
+  AGW_CA_CERT_FILE: caCertFile,
+  AGW_CA_KEY_FILE: caKeyFile,
   AGW_FORWARD_TUNNELS_PER_AGENT: '3',
   AGW_FORWARD_CONNECTS_PER_MINUTE: '12',
   AGW_ACTIVITY_STRICT: 'on',
@@ -71,4 +84,31 @@ test('when the processor dies, tunnels end, and nothing is opened until it is ba
     return again?.status === 200
   })
   for (const status of statuses) assert.ok([0, 200, 429, 503].includes(status), String(status))
+})
+
+test('a CA that is replaced is used for the next handshake, and open tunnels stay', async () => {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const path = `${new URL(base_url).pathname}/x`
+  const kept = client.agent({ key: agent.api_key })
+  kept.maxSockets = 1
+  const ask = async () => (await call({ to, path, connections: kept })).status
+  assert.equal(await ask(), 200)
+  const [opened] = Object.values(kept.freeSockets).flat()
+  const next = makeAuthority(Date.now())
+  putAuthority(next)
+  const trusting = new ForwardClient(stack.forwardPort ?? 0, next.certificate)
+  await until('a certificate of the new CA is presented', async () => {
+    assert.equal(await ask(), 200)
+    // An agent of its own for each, since CONNECTs are limited.
+    const { api_key } = await operator.makeAgent()
+    const { socket } = await trusting.tunnel(host, { key: api_key })
+    const secure = await trusting.tls(socket, { servername: hostname }).catch(() => null)
+    socket.destroy()
+    return secure !== null
+  })
+  assert.equal(await ask(), 200)
+  assert.ok(Object.values(kept.freeSockets).flat().includes(opened), 'it is the same tunnel')
+  assert.equal(await (await fetch(`${stack.apiUrl}/ca.pem`)).text(), next.certificate)
+  kept.destroy()
+  trusting.close()
 })

@@ -1,0 +1,441 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { Agent } from 'node:http'
+import type { Socket } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { fromRoot } from '../core/root.ts'
+import { call } from '../test/kit/call.ts'
+import { ForwardClient } from '../test/kit/forward-client.ts'
+import { rawHttp } from '../test/kit/raw-http.ts'
+import { startAll, stopAll } from '../test/kit/shared-stack.ts'
+import type { ChildRole } from '../test/kit/start-stack.ts'
+import { until } from '../test/kit/until.ts'
+import { cpuMicros, type Role } from './subjects.ts'
+
+/**
+ * The forward proxy in figures, on two ext-proc processes:
+ *
+ *   npm run bench -- forward [cost] [kill] [mix] [names] [restart] [stop]
+ *
+ * `cost`: CPU per call of kept tunnels, and of a new tunnel for each call, against calls by base URL. `kill`: how long after the kill
+ * began each kind of tunnel has ended. `mix`: good calls next to aborted CONNECTs of another agent. `names`: certificates for 10,000
+ * server names by one key. `restart`: a processor that is killed, and a rolling restart, under calls in kept tunnels. `stop`: a
+ * stop with tunnels that are open. Without a word: all. The exit code is 1 if a limit was missed.
+ */
+const { positionals, values } = parseArgs({
+  allowPositionals: true,
+  options: {
+    rounds: { type: 'string', default: '5' },
+    calls: { type: 'string', default: '2000' },
+    kills: { type: 'string', default: '10' },
+    aborts: { type: 'string', default: '5000' },
+    names: { type: 'string', default: '10000' },
+  },
+})
+const LANES = 16
+/** What the forward proxy may add to the CPU time of a call by base URL when tunnels are kept. */
+const COST_MAX = 1.15
+const KILL_MAX_MS = 200
+/** Certificates that Envoy may hold from each of the two processes. */
+const NAMES_MAX = 2_000
+const DRAIN_MS = 3_000
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+const missed: string[] = []
+const limit = (isMet: boolean, what: string): void => {
+  if (isMet) return
+  missed.push(what)
+  print(`MISSED: ${what}`)
+}
+
+const stack = await startAll({
+  AGW_EXT_PROC_WORKERS: '2',
+  AGW_DRAIN_TIMEOUT: `${DRAIN_MS}ms`,
+  AGW_FORWARD_TUNNELS_PER_AGENT: '10000',
+  AGW_FORWARD_CONNECTS_PER_MINUTE: '1000000',
+})
+const { operator, origin } = stack
+const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
+const client = new ForwardClient(stack.forwardPort ?? 0, ca)
+const to = origin('plain')
+const { host, hostname } = new URL(to)
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+
+/** `count` times `work`, several at a time. */
+async function spread(count: number, work: (i: number) => Promise<void>): Promise<void> {
+  let next = 0
+  const lane = async (): Promise<void> => {
+    while (next < count) await work(next++)
+  }
+  await Promise.all(Array.from({ length: LANES }, lane))
+}
+
+/** Also where an error comes first. */
+const closed = (stream: { once(event: 'close', done: () => void): unknown }): Promise<void> =>
+  new Promise((resolve) => stream.once('close', () => resolve()))
+
+async function pidsOf(roles: readonly ChildRole[]): Promise<Map<number, Role>> {
+  const pids = await Promise.all(
+    roles.map(async (role) => (await stack.pids(role)).map((pid) => [pid, role as Role] as const)),
+  )
+  return new Map(pids.flat())
+}
+
+async function cost(): Promise<void> {
+  const { agent, base_url, headers } = await operator.makeAccess(stack.ownBaseUrl())
+  const path = `${new URL(base_url).pathname}/echo`
+  const kept = client.agent({ key: agent.api_key })
+  kept.maxSockets = LANES
+  const direct = new Agent({ keepAlive: true, maxSockets: LANES })
+  const session = await client.http2(to, { key: agent.api_key })
+  const rows: Readonly<Record<string, () => Promise<number>>> = {
+    'base URL': async () =>
+      (await call({ to: stack.proxyUrl, path: `/${base_url}/echo`, headers, connections: direct }))
+        .status,
+    'kept tunnel, HTTP/1.1': async () => (await call({ to, path, connections: kept })).status,
+    'kept tunnel, HTTP/2': async () => {
+      const stream = session.request({ ':path': path })
+      const [head] = (await once(stream, 'response')) as [{ ':status': number }]
+      stream.resume()
+      await once(stream, 'close')
+      return head[':status']
+    },
+    'a new tunnel per call': async () => {
+      const one = client.agent({ key: agent.api_key })
+      const { status } = await call({ to, path, connections: one })
+      one.destroy()
+      return status
+    },
+  }
+  const calls = Number(values.calls)
+  const pids = await pidsOf(['envoy', 'ext-proc', 'access-log', 'admin', 'valkey'])
+  const samples = new Map(Object.keys(rows).map((name) => [name, [] as number[][]]))
+  // The first round warms up.
+  for (let round = -1; round < Number(values.rounds); round++)
+    for (const [name, ask] of Object.entries(rows)) {
+      const before = cpuMicros(pids)
+      const began_ms = performance.now()
+      await spread(calls, async () => {
+        const status = await ask()
+        if (status !== 200) throw new Error(`${name}: ${status}`)
+      })
+      const took_ms = performance.now() - began_ms
+      await wait(700)
+      const after = cpuMicros(pids)
+      const [envoy = 0, processor = 0, ...others] = [...after].map(
+        ([role, us]) => (us - (before.get(role) ?? 0)) / calls,
+      )
+      const rest = others.reduce((sum, us) => sum + us, 0)
+      if (round >= 0)
+        samples
+          .get(name)
+          ?.push([envoy, processor, envoy + processor + rest, (calls / took_ms) * 1000])
+    }
+  session.destroy()
+  kept.destroy()
+  direct.destroy()
+  print(
+    `\ncost: µs of CPU per call, medians of ${values.rounds} interleaved rounds of ${calls} calls`,
+  )
+  print('| | Envoy | ext-proc | all processes | × base URL | calls/s |\n|---|---|---|---|---|---|')
+  const allOf = (name: string): number =>
+    median((samples.get(name) ?? []).map(([, , all = 0]) => all))
+  for (const [name, rounds] of samples) {
+    const at = (column: number): string => median(rounds.map((one) => one[column] ?? 0)).toFixed(0)
+    const ratio = allOf(name) / allOf('base URL')
+    print(`| ${name} | ${at(0)} | ${at(1)} | ${at(2)} | ${ratio.toFixed(2)} | ${at(3)} |`)
+    if (name.startsWith('kept')) limit(ratio <= COST_MAX, `${name}: ${ratio.toFixed(2)} × base URL`)
+  }
+}
+
+async function kill(): Promise<void> {
+  const kinds = [
+    'silent tunnel',
+    'idle after TLS',
+    'kept after a call',
+    'streaming response',
+    'uploading request',
+    '100 HTTP/2 streams',
+    'blind tunnel',
+  ] as const
+  const took = new Map<string, number[]>(kinds.map((kind) => [kind, []]))
+  for (let round = 0; round < Number(values.kills); round++) {
+    const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+    const base = new URL(base_url).pathname
+    const options = { key: agent.api_key }
+    const secure = async (): Promise<Socket> => {
+      const { socket } = await client.tunnel(host, options)
+      return await client.tls(socket, { servername: hostname })
+    }
+    const head = (line: string): string => `${line} HTTP/1.1\r\nHost: ${host}\r\n`
+    const sending = async (text: string, isAnswered: boolean): Promise<Socket> => {
+      const socket = await secure()
+      socket.on('error', () => undefined).resume()
+      socket.write(text)
+      if (isAnswered) await once(socket, 'data')
+      return socket
+    }
+    const sent = stack.api.mark()
+    const session = await client.http2(to, options)
+    const streams = Array.from({ length: 100 }, () => {
+      const stream = session.request({ ':path': `${base}/sse?ticks=100000&interval_ms=200` })
+      return stream.on('error', () => undefined).resume()
+    })
+    await Promise.all(streams.map((stream) => once(stream, 'response')))
+    const blindHost = new URL(origin('blind')).host
+    const sockets: readonly (Socket | undefined)[] = [
+      (await client.tunnel(host, options)).socket,
+      await secure(),
+      await sending(`${head(`GET ${base}/echo`)}\r\n`, true),
+      await sending(`${head(`GET ${base}/sse?ticks=100000&interval_ms=20`)}\r\n`, true),
+      await sending(`${head(`POST ${base}/upload`)}Content-Length: 1000000\r\n\r\nbegins`, false),
+      undefined,
+      (await client.tunnel(blindHost, options)).socket,
+    ]
+    await until('the upload has begun', () => sent().some((one) => one.path === `${base}/upload`))
+    const ended = sockets.map((socket) =>
+      socket === undefined
+        ? Promise.all(streams.map(closed))
+        : closed(socket.on('error', () => undefined).resume()),
+    )
+    const began_ms = performance.now()
+    const killed = operator.send('POST', `/admin/agents/${agent.agent_id}/kill`, {})
+    await Promise.all(
+      ended.map(async (end, i) => {
+        await end
+        took.get(kinds[i] ?? '')?.push(performance.now() - began_ms)
+      }),
+    )
+    await killed
+  }
+  print(`\nkill: ms from the call of the admin API to the end, ${values.kills} kills`)
+  print('| | median | most |\n|---|---|---|')
+  for (const [kind, all] of took) {
+    print(`| ${kind} | ${median(all).toFixed(0)} | ${Math.max(...all).toFixed(0)} |`)
+    limit(Math.max(...all) < KILL_MAX_MS, `${kind}: ${Math.max(...all).toFixed(0)} ms`)
+  }
+}
+
+async function mix(): Promise<void> {
+  // Both may open tunnels to the host; only the second may call the API.
+  const stranger = await operator.makeAgent()
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const path = `${new URL(base_url).pathname}/x`
+  const aborts = Number(values.aborts)
+  const goods = Math.ceil(aborts / 5)
+  const mixed: string[] = []
+  const basic = Buffer.from(`agent:${stranger.api_key}`).toString('base64')
+  const head = `CONNECT ${host} HTTP/1.1\r\nHost: ${host}\r\nProxy-Authorization: Basic ${basic}\r\n\r\n`
+  const abort = async (i: number): Promise<void> => {
+    const socket = client.connect()
+    await once(socket, 'connect')
+    socket.write(head)
+    await wait(i % 9)
+    socket.resetAndDestroy()
+    if (!socket.closed) await once(socket, 'close')
+  }
+  const ask = async (): Promise<void> => {
+    const { socket } = await client.tunnel(host, { key: agent.api_key })
+    const secure = await client.tls(socket, { servername: hostname })
+    const { answers } = await rawHttp(secure, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+    if (answers[0]?.status !== 200) mixed.push(answers[0]?.body ?? 'none')
+  }
+  await spread(aborts + goods, (i) => (i % 6 === 5 ? ask() : abort(i)))
+  const { data } = await operator.send(
+    'GET',
+    `/admin/activity?agent_id=${stranger.agent_id}&limit=200`,
+  )
+  const calls = (data as { event: string; method: string }[]).filter(
+    ({ event, method }) => event !== 'admin_action' && method !== 'CONNECT',
+  )
+  print(`\nmix: ${aborts} aborted CONNECTs next to ${goods} calls: ${mixed.length} failed,`)
+  print(`${calls.length} calls arrived as the other agent`)
+  limit(mixed.length + calls.length === 0, `identities were mixed: ${mixed[0] ?? ''}`)
+}
+
+async function memoryOf(pid: number): Promise<number> {
+  const { readFile } = await import('node:fs/promises')
+  const text = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(text)?.[1] ?? 0) / 1024
+}
+
+async function heldCertificates(): Promise<number> {
+  const text = await (
+    await fetch(`${stack.apiUrl}/metrics`, {
+      headers: { authorization: `Bearer ${stack.adminToken}` },
+    })
+  ).text()
+  const lines = [...text.matchAll(/^agw_certificates_held(?:\{[^}]*\})? (\d+)/gm)]
+  return lines.reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
+async function names(): Promise<void> {
+  const { api_key: key } = await operator.makeAgent()
+  const other = await operator.makeAccess(stack.ownBaseUrl())
+  const path = `${new URL(other.base_url).pathname}/x`
+  const kept = client.agent({ key: other.agent.api_key })
+  const [envoy = 0] = await stack.pids('envoy')
+  const count = Number(values.names)
+  const marks = [0, count / 5, (count * 3) / 5, count]
+  const memory: string[] = []
+  const took: number[] = []
+  let failed = 0
+  let refused = 0
+  let isDone = false
+  const others = (async () => {
+    while (!isDone) {
+      const began_ms = performance.now()
+      const status = await call({ to, path, connections: kept }).then(
+        (answer) => answer.status,
+        () => 0,
+      )
+      took.push(performance.now() - began_ms)
+      if (status !== 200) failed++
+      await wait(20)
+    }
+  })()
+  for (const [i, mark] of marks.entries()) {
+    const from = marks[i - 1] ?? 0
+    await spread(mark - from, async (n) => {
+      const name = `n${from + n}.flood.test`
+      const { socket } = await client.tunnel(`${name}:443`, { key })
+      await client.tls(socket, { servername: name }).catch(() => refused++)
+      socket.destroy()
+    })
+    memory.push(`${mark}: ${(await memoryOf(envoy)).toFixed(0)} MB`)
+  }
+  isDone = true
+  await others
+  kept.destroy()
+  await wait(1_500)
+  const held = await heldCertificates()
+  const slow = took.toSorted((a, b) => a - b)
+  print(
+    `\nnames: ${count} server names by one key: ${refused} handshakes failed, Envoy holds ${held}`,
+  )
+  print(`certificates; its memory after ${memory.join(', ')}`)
+  print(
+    `${took.length} calls of another agent: ${failed} failed, median ${median(took).toFixed(0)} ms,`,
+  )
+  print(`95 % within ${slow[Math.floor(slow.length * 0.95)]?.toFixed(0)} ms`)
+  limit(held <= NAMES_MAX, `${held} certificates`)
+  limit(failed === 0, `${failed} calls of another agent failed`)
+}
+
+/** Calls one after the other in kept tunnels until told to stop. */
+async function keptCalls(while_: Promise<unknown>): Promise<{ calls: number; failed: string[] }> {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const path = `${new URL(base_url).pathname}/x`
+  const result = { calls: 0, failed: [] as string[] }
+  let isDone = false
+  const finished = while_.finally(() => {
+    isDone = true
+  })
+  const lane = async (): Promise<void> => {
+    const own = client.agent({ key: agent.api_key })
+    own.maxSockets = 1
+    while (!isDone) {
+      result.calls++
+      await call({ to, path, connections: own }).then(
+        ({ status, body }) => {
+          if (status !== 200) result.failed.push(`${status} ${body.toString().slice(0, 120)}`)
+        },
+        (error: Error) => result.failed.push(error.message),
+      )
+      await wait(5)
+    }
+    own.destroy()
+  }
+  await Promise.all([finished, ...Array.from({ length: LANES }, lane)])
+  return result
+}
+
+const told = (failed: readonly string[]): string =>
+  [...new Set(failed)].map((one) => `${failed.filter((f) => f === one).length} × ${one}`).join('; ')
+
+async function restart(): Promise<void> {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const path = `${new URL(base_url).pathname}/x`
+  const open: { readonly socket: Socket; isOpen: boolean }[] = []
+  for (let i = 0; i < 40; i++) {
+    const { socket } = await client.tunnel(host, { key: agent.api_key })
+    const one = { socket: await client.tls(socket, { servername: hostname }), isOpen: true }
+    one.socket.on('error', () => undefined).once('close', () => (one.isOpen = false))
+    one.socket.resume()
+    open.push(one)
+  }
+  const [first = 0] = await stack.pids('ext-proc')
+  process.kill(first, 'SIGKILL')
+  await until('its tunnels have ended', () => open.some(({ isOpen }) => !isOpen))
+  await wait(300)
+  const left = open.filter(({ isOpen }) => isOpen)
+  const statuses = await Promise.all(
+    left.map(async ({ socket }) => {
+      const { answers } = await rawHttp(socket, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+      return answers[0]?.status ?? 0
+    }),
+  )
+  const bad = statuses.filter((status) => status !== 200).length
+  print(
+    `\nrestart: one of two processes killed: ${open.length - left.length} of ${open.length} kept`,
+  )
+  print(`tunnels ended with it, ${bad} of ${left.length} calls in the others failed`)
+  limit(bad === 0, `${bad} calls failed in tunnels of a process that lives`)
+  await until('both processes serve', async () => (await stack.pids('ext-proc')).length === 2)
+  await stack.ready()
+  const agw = spawn(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), 'restart'], {
+    env: { PATH: process.env['PATH'], AGW_DATA_DIR: stack.dataDir },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const { calls, failed } = await keptCalls(once(agw, 'exit'))
+  print(`rolling restart under ${calls} calls in ${LANES} kept tunnels: ${failed.length} failed`)
+  if (failed.length > 0) print(told(failed))
+  // Each of the two processes cuts the tunnels that it has opened when its drain is over, once.
+  limit(failed.length <= 2 * LANES, `${failed.length} calls failed in a rolling restart`)
+}
+
+async function stop(): Promise<void> {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const base = new URL(base_url).pathname
+  const connections = client.agent({ key: agent.api_key })
+  const idle = (await client.tunnel(host, { key: agent.api_key })).socket
+  idle.on('error', () => undefined).resume()
+  let bytes = 0
+  const running = call({
+    to,
+    path: `${base}/sse?ticks=20&interval_ms=100`,
+    connections,
+    onData: (part) => {
+      bytes += part.length
+    },
+  })
+  await until('it is in flight', () => bytes > 0)
+  const began_ms = performance.now()
+  const stopping = stack.stop()
+  const { status, body } = await running
+  const events = body.toString().split('\n\n').length - 1
+  const code = await stopping
+  const took_ms = performance.now() - began_ms
+  print(
+    `\nstop with an idle tunnel and a stream of 2 s in another: the stream ended with ${status}`,
+  )
+  print(
+    `and ${events} of 20 events, the gateway with code ${code} after ${(took_ms / 1000).toFixed(1)} s`,
+  )
+  limit(status === 200 && events === 20 && code === 0, 'the call in flight was cut')
+}
+
+const PARTS = { cost, kill, mix, names, restart, stop }
+for (const word of positionals)
+  if (!(word in PARTS)) throw new Error(`"${word}" is none of ${Object.keys(PARTS).join(', ')}`)
+try {
+  for (const [name, part] of Object.entries(PARTS))
+    if (positionals.length === 0 || positionals.includes(name)) await part()
+} finally {
+  client.close()
+  await stopAll(stack)
+}
+process.exitCode = missed.length === 0 ? 0 : 1
