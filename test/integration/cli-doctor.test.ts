@@ -152,7 +152,7 @@ const faulty: readonly [what: string, env: () => Environment, check: string, say
     'a program that is no Envoy',
     () => ({ ENVOY_BIN: process.execPath }),
     'envoy',
-    /Envoy 1\.40 is required/,
+    /Envoy 1\.39 or 1\.40 is required/,
   ],
   [
     'a store that does not answer',
