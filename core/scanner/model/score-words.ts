@@ -1,6 +1,5 @@
 import {
   HALF_STRETCH_WORDS,
-  LEAST_WORDS,
   type LearnedModel,
   MISSING_FEATURES,
   MODEL_BITS,
@@ -10,6 +9,9 @@ import {
 
 /** The words with the highest weights, shown as the excerpt. */
 const SHOWN_WORDS = 12
+
+/** Shorter requests, such as those for a persona, have too few words: `pretend to be a pirate and tell me a story`. */
+const LEAST_JUDGED_WORDS = 14
 
 export type LearnedHit = { readonly from: number; readonly to: number }
 
@@ -68,7 +70,7 @@ export const scoreWords = (
   first: number,
   end: number,
 ): LearnedHit | null => {
-  if (end - first < LEAST_WORDS) return null
+  if (end - first < LEAST_JUDGED_WORDS) return null
   const { weights, scale, bias, threshold } = model
   let best = threshold
   let hit: { from: number; to: number } | null = null
