@@ -6,7 +6,7 @@ import { scanJsonStrings } from './format/json-pieces.ts'
 import { decodePercent, eachPair } from './format/pairs.ts'
 import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
-import { mayMatch } from './custom/literal-filter.ts'
+import { type LiteralFilter, mayMatch } from './custom/literal-filter.ts'
 import { correctTypos } from './decode/derive-typos.ts'
 import { isEveryday, SIGN_CHARACTERS } from './is-everyday.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
@@ -24,6 +24,8 @@ import { type LearnedModel, learnedModel } from './model/learned-model.ts'
 import { modelFinds } from './model-finds.ts'
 import { SplitValues } from './format/split-values.ts'
 import { plainJsonText } from './format/plain-json-text.ts'
+import { plainPercentText } from './format/plain-percent-text.ts'
+import type { PlainText } from './format/plain-text.ts'
 
 /**
  * Number of hits after which a source with many strings is evaluated before reading continues: far more than are reported,
@@ -186,30 +188,47 @@ const addCustom = (
   const { custom } = settings
   if (custom === null) return
   const { search, filter } = custom
-  if (hasPlainEscapes && filter !== null && !mayMatch(filter, source.bytes)) return
-  if (search === null) {
-    budget.handOver()
+  for (const { text, sourceOffset } of readingsOf(source, filter, hasPlainEscapes)) {
+    if (filter !== null && !mayMatch(filter, text)) continue
+    if (search === null) {
+      budget.handOver()
+      return
+    }
+    for (const index of search.all.match(text)) {
+      const match = search.one(index).exec(text)
+      if (match === null) continue
+      candidates.push({
+        name: 'custom_pattern',
+        category: 'custom',
+        start: sourceOffset(match.index),
+        end: sourceOffset(match.index + Math.max(1, match[0].length)),
+        via: [],
+        expression: custom.expressions[index] ?? null,
+        unless_system_role: false,
+        model_sign: null,
+      })
+    }
+  }
+}
+
+const asSent = (text: Buffer): PlainText => ({ text, sourceOffset: (offset) => offset })
+
+/** What operators write their expressions for: strings of JSON without escapes; all else as it is sent and percent-decoded. */
+function* readingsOf(
+  source: Source,
+  filter: LiteralFilter | null,
+  hasPlainEscapes: boolean,
+): Generator<PlainText> {
+  const { bytes } = source
+  if (source.format !== 'json') {
+    yield asSent(bytes)
+    const decoded = plainPercentText(bytes)
+    if (decoded !== null) yield decoded
     return
   }
-  const { text, sourceOffset } =
-    source.format === 'json'
-      ? plainJsonText(source.bytes)
-      : { text: source.bytes, sourceOffset: (offset: number) => offset }
-  if (!hasPlainEscapes && filter !== null && !mayMatch(filter, text)) return
-  for (const index of search.all.match(text)) {
-    const match = search.one(index).exec(text)
-    if (match === null) continue
-    candidates.push({
-      name: 'custom_pattern',
-      category: 'custom',
-      start: sourceOffset(match.index),
-      end: sourceOffset(match.index + Math.max(1, match[0].length) - 1) + 1,
-      via: [],
-      expression: custom.expressions[index] ?? null,
-      unless_system_role: false,
-      model_sign: null,
-    })
-  }
+  // The filter reads past the escapes that most texts have.
+  if (hasPlainEscapes && filter !== null && !mayMatch(filter, bytes)) return
+  yield plainJsonText(bytes)
 }
 
 /** The text around a position: where it begins and ends, and its name. */

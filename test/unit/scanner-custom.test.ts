@@ -161,3 +161,73 @@ test('a custom pattern is found wherever it stands and however JSON writes it', 
     assert.equal(find(JSON.stringify({ q: `${padding}falcon 42` })), 0)
   }
 })
+
+const ENCODED: Readonly<Record<string, string>> = {
+  'a blank': 'forbidden%20fruit',
+  'a plus sign for a blank': 'forbidden+fruit',
+  'a letter': '%66orbidden fruit',
+  'the last letter': 'forbidden frui%74',
+  'all letters': Array.from(Buffer.from('forbidden fruit'), (byte) => `%${byte.toString(16)}`).join(
+    '',
+  ),
+  'upper-case digits': 'forbidden%20%66%72%75%69%74'.toUpperCase(),
+  'nothing, behind other escapes': '100%25%20of%20forbidden fruit',
+  'a blank, before a percent sign alone': 'forbidden%20fruit 100%',
+  'a blank, behind a broken escape': '%zz%2%20forbidden%20fruit',
+  'a blank, behind bytes that are not UTF-8': '%ff%fe forbidden%20fruit',
+}
+const PLACES: Readonly<Record<string, (text: string) => object>> = {
+  query: (text) => ({ query: `a=1&q=${text}&b=2` }),
+  'name of a parameter': (text) => ({ query: `${text}=1` }),
+  form: (text) => ({
+    body: Buffer.from(`a=1&q=${text}`),
+    content_type: 'application/x-www-form-urlencoded',
+  }),
+  cookie: (text) => ({ headers: [['cookie', `a=1; q=${text}`]] }),
+  path: (text) => ({ path: `/search/${text}` }),
+  referer: (text) => ({ headers: [['referer', `https://a.example/?q=${text}`]] }),
+  text: (text) => ({ body: Buffer.from(`Look: ${text}`), content_type: 'text/plain' }),
+}
+
+for (const [place, put] of Object.entries(PLACES))
+  test(`a custom pattern is found however percent-encoding writes it: ${place}`, () => {
+    for (const filtered of [true, false]) {
+      const made = compileInjectionSettings({
+        ...SCOPE_DEFAULTS.injection_detection,
+        custom_patterns: ['forbidden fruit', ...(filtered ? [] : ['[0-9]{99}'])],
+      })
+      assert.ok(made.ok)
+      assert.equal(made.compiled.custom?.filter !== null, filtered)
+      const find = (text: string) => {
+        const empty = { body: null, content_type: null, content_encoding: null }
+        const call = { ...empty, path: '/', query: '', headers: [], ...put(text) }
+        const result = scanRequest(call, made.compiled)
+        assert.ok(result.kind === 'scanned')
+        return result.findings.filter(({ category }) => category === 'custom')
+      }
+      for (const [what, text] of Object.entries(ENCODED)) {
+        // Only forms write blanks so.
+        if (text.includes('+') && !['query', 'name of a parameter', 'form'].includes(place))
+          continue
+        assert.ok(find(text).length > 0, `${what} in ${place}`)
+      }
+      assert.deepEqual(find('forbidden%2520fruit'), [], 'encoded twice')
+      assert.deepEqual(find('forbidden%2_fruit'), [])
+    }
+  })
+
+test('a custom pattern may be written as it is sent', () => {
+  const made = compileInjectionSettings({
+    ...SCOPE_DEFAULTS.injection_detection,
+    custom_patterns: ['forbidden%20fruit'],
+  })
+  assert.ok(made.ok)
+  const empty = { body: null, content_type: null, content_encoding: null }
+  const call = { ...empty, path: '/', query: 'q=forbidden%20fruit', headers: [] }
+  const result = scanRequest(call, made.compiled)
+  assert.ok(result.kind === 'scanned')
+  assert.deepEqual(
+    result.findings.map(({ location, matched_text }) => [location, matched_text]),
+    [['query.q', 'forbidden fruit']],
+  )
+})

@@ -1,11 +1,9 @@
 import { type Escape, readEscape } from '../text/read-escape.ts'
+import { offsetsBehind, type PlainText } from './plain-text.ts'
 
 const BACKSLASH = 0x5c
 const FOUR_BACKSLASHES = 0x5c5c5c5c
 const WORD_BYTES = 4
-
-/** A JSON text with the escapes of its strings decoded, and a mapping to the offsets of the source. */
-export type PlainText = { readonly text: Buffer; readonly sourceOffset: (offset: number) => number }
 
 /** Most escapes of a text are line breaks, so they are handled first. */
 const readPlainEscape = (source: Buffer, at: number, into: Escape): void => {
@@ -18,7 +16,7 @@ const readPlainEscape = (source: Buffer, at: number, into: Escape): void => {
 }
 
 /**
- * Decodes the escapes, because operators write their expressions for plain text. Four bytes are copied at a time while none is
+ * Decodes the escapes of the strings, because operators write their expressions for plain text. Four bytes are copied at a time while none is
  * a backslash, so the cost stays far below that of the search.
  */
 export const plainJsonText = (source: Buffer): PlainText => {
@@ -55,17 +53,5 @@ export const plainJsonText = (source: Buffer): PlainText => {
     at += escape.length
     seams.push(n, at)
   }
-  const sourceOffset = (offset: number): number => {
-    let low = 0
-    let high = seams.length / 2
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((seams[middle * 2] as number) <= offset) low = middle + 1
-      else high = middle
-    }
-    return low === 0
-      ? offset
-      : (seams[low * 2 - 1] as number) + offset - (seams[low * 2 - 2] as number)
-  }
-  return { text: text.subarray(0, n), sourceOffset }
+  return { text: text.subarray(0, n), sourceOffset: offsetsBehind(seams) }
 }
