@@ -228,13 +228,14 @@ test('CONNECT without a key that is in force is 407, and opens nothing', async (
   const webhooks = await operator.makeOrganizationKey({ uses: ['webhooks'] })
   const other = await operator.makeAgent()
   await until('the key has expired', () => Date.now() > Date.parse(expired.expires_at))
+  const unknown = agent.api_key.replace(/.$/, (last) => (last === 'x' ? 'y' : 'x'))
   const two = [`Proxy-Authorization: Basic ${Buffer.from(`a:${agent.api_key}`).toString('base64')}`]
   const rows: readonly (readonly [name: string, TunnelOptions, status: number, reason: string])[] =
     [
       ['none', { key: null }, 407, 'authentication_required'],
       ['empty', { key: '' }, 407, 'authentication_required'],
       ['no key at all', { key: 'secret' }, 407, 'invalid_api_key'],
-      ['unknown', { key: agent.api_key.replace(/.$/, 'x') }, 407, 'invalid_api_key'],
+      ['unknown', { key: unknown }, 407, 'invalid_api_key'],
       ['expired', { key: expired.key }, 407, 'invalid_api_key'],
       ['revoked', { key: revoked.key }, 407, 'invalid_api_key'],
       ['an admin token', { key: stack.adminToken }, 407, 'invalid_api_key'],

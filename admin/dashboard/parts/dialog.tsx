@@ -30,7 +30,9 @@ export function Dialog({
       // Elements behind an open dialog cannot take the focus, and a close by unmounting is not an answer of the user.
       isShown.current = false
       dialog?.close()
-      if (opener instanceof HTMLElement) opener.focus()
+      // Unless the user has moved on: this comes a moment after the dialog has closed by Escape.
+      const isFree = document.activeElement === document.body
+      if (isFree && opener instanceof HTMLElement) opener.focus()
     }
   }, [])
   return (
