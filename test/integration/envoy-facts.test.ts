@@ -140,7 +140,7 @@ const start = (
       ext_proc_addresses: [processorAddress],
       verdict_secret: SECRET,
       admin_socket: join(folder, 'admin.sock'),
-      message_timeout_ms: 500,
+      message_timeout_ms: 1_500,
       ...facts,
     },
   )
@@ -216,8 +216,8 @@ async function arriving<T>(act: () => Promise<T>): Promise<readonly [T, Seen[]]>
 test('thousands of calls over one ext_proc connection meet no GOAWAY', async () => {
   behave = passing()
   const before_count = await counter('cluster.ext_proc.upstream_cx_total')
-  for (let batch = 0; batch < 50; batch++) {
-    const answers = await Promise.all(Array.from({ length: 60 }, () => send('/many')))
+  for (let batch = 0; batch < 100; batch++) {
+    const answers = await Promise.all(Array.from({ length: 30 }, () => send('/many')))
     assert.deepEqual([...new Set(answers.map(({ status }) => status))], [200])
   }
   const opened = (await counter('cluster.ext_proc.upstream_cx_total')) - before_count
