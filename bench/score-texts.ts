@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import type { CompiledInjectionSettings } from '../core/scanner/compile-settings.ts'
 import { defaultSettings } from '../core/scanner/default-settings.ts'
 import { type Finding, SEVERITY_RANK } from '../core/scanner/finding.ts'
-import { scanRequest } from '../core/scanner/scan-request.ts'
+import { scanJson } from '../test/kit/scan-json.ts'
 
 /**
  * What the scanner blocks of labelled texts, file by file, with the 95 % interval:
@@ -31,12 +31,8 @@ const isJson = (text: string): boolean => {
   }
 }
 
-const bodyOf = (text: string): Buffer =>
-  Buffer.from(
-    isJson(text)
-      ? text
-      : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: text }] }),
-  )
+const bodyOf = (text: string): string =>
+  isJson(text) ? text : JSON.stringify({ model: 'm', messages: [{ role: 'user', content: text }] })
 
 const settingsFor = (sensitivity: string): CompiledInjectionSettings => {
   if (sensitivity !== 'low' && sensitivity !== 'medium' && sensitivity !== 'high')
@@ -45,19 +41,7 @@ const settingsFor = (sensitivity: string): CompiledInjectionSettings => {
 }
 
 const blockedBy = (text: string, settings: CompiledInjectionSettings): string | null => {
-  const body = bodyOf(text)
-  const result = scanRequest(
-    {
-      body,
-      content_type: 'application/json',
-      content_encoding: null,
-      path: '',
-      query: '',
-      headers: [],
-    },
-    settings,
-    Math.max(body.length, 1),
-  )
+  const result = scanJson(bodyOf(text), settings)
   if (result.kind !== 'scanned') return 'unreadable'
   if (result.decision.outcome !== 'blocked') return null
   const [first] = [...result.findings].sort((a, b) => rankOf(a) - rankOf(b))

@@ -5,54 +5,31 @@ import { join } from 'node:path'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
-import { loadSync } from '@grpc/proto-loader'
 import { type AuthorityFiles, makeAuthority } from '../../core/certificate/make-authority.ts'
 import { type Authority, openAuthority } from '../../core/certificate/open-authority.ts'
-import { fromRoot } from '../../core/root.ts'
 import type { EnvoyStream } from '../../ext-proc/envoy/start-server.ts'
 import { keptAuthority } from '../../ext-proc/forward/kept-authority.ts'
 import { SecretService } from '../../ext-proc/forward/secret-service.ts'
 import { tunnelSeal } from '../../ext-proc/forward/tunnel-seal.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
-
-interface Method {
-  readonly requestSerialize: (value: object) => Buffer
-  readonly responseDeserialize: (bytes: Buffer) => Answer
-}
-interface Answer {
-  readonly nonce: string
-  readonly type_url: string
-  readonly resources: readonly { name: string; version: string; resource: { value: Buffer } }[]
-  readonly removed_resources: readonly string[]
-}
-
-const definition = loadSync('envoy/service/secret/v3/sds.proto', {
-  includeDirs: [fromRoot('proto')],
-  keepCase: true,
-  defaults: true,
-})
-const { DeltaSecrets } = definition[
-  'envoy.service.secret.v3.SecretDiscoveryService'
-] as unknown as {
-  readonly DeltaSecrets: Method
-}
+import { type DeltaAnswer, deltaMessages } from '../kit/delta-messages.ts'
 
 const authority = openAuthority(makeAuthority(Date.now()))
 const DAY_MS = 86_400_000
 
 /** Envoy's end of one stream. */
 class Envoy extends EventEmitter {
-  readonly answers: Answer[] = []
+  readonly answers: DeltaAnswer[] = []
   readonly errors: unknown[] = []
   isEnded = false
   write(bytes: Buffer): void {
-    this.answers.push(DeltaSecrets.responseDeserialize(bytes))
+    this.answers.push(deltaMessages.read(bytes))
   }
   end(): void {
     this.isEnded = true
   }
-  async ask(...names: readonly string[]): Promise<Answer | undefined> {
-    this.emit('data', DeltaSecrets.requestSerialize({ resource_names_subscribe: names }))
+  async ask(...names: readonly string[]): Promise<DeltaAnswer | undefined> {
+    this.emit('data', deltaMessages.write({ resource_names_subscribe: names }))
     await turn()
     return this.answers.at(-1)
   }
@@ -137,10 +114,7 @@ test('a stream that ends, is cancelled or unsubscribes frees its names', async (
   for (const [i, envoy] of [ends, cancelled, leaves].entries()) await envoy.ask(`host-${i}.test`)
   ends.emit('end')
   cancelled.emit('cancelled')
-  leaves.emit(
-    'data',
-    DeltaSecrets.requestSerialize({ resource_names_unsubscribe: ['host-2.test'] }),
-  )
+  leaves.emit('data', deltaMessages.write({ resource_names_unsubscribe: ['host-2.test'] }))
   await turn()
   assert.equal(service.counters.names, 0)
   assert.ok(ends.isEnded)

@@ -3,23 +3,15 @@ import { test } from 'node:test'
 import { decideInjection } from '../../core/scanner/decide-injection.ts'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
 import type { Finding } from '../../core/scanner/finding.ts'
-import { scanRequest } from '../../core/scanner/scan-request.ts'
 import { EVERYDAY_TEXTS } from '../kit/everyday-texts.ts'
 import { MINIMAL_PAIRS } from '../kit/minimal-pairs.ts'
+import { scanChat } from '../kit/scan-chat.ts'
 
 const SENSITIVITIES = ['low', 'medium', 'high'] as const
 type Sensitivity = (typeof SENSITIVITIES)[number]
 
 const scan = (text: string, sensitivity: Sensitivity) => {
-  const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: text }] }))
-  const input = {
-    body,
-    content_type: 'application/json',
-    content_encoding: null,
-    path: '',
-    query: '',
-  }
-  const result = scanRequest({ ...input, headers: [] }, defaultSettings(sensitivity), body.length)
+  const result = scanChat(text, defaultSettings(sensitivity))
   assert.ok(result.kind === 'scanned')
   return result
 }

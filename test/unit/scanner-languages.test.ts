@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
-import { scanRequest } from '../../core/scanner/scan-request.ts'
 import { ATTACKS_BY_LANGUAGE } from '../kit/attacks-by-language.ts'
+import { scanChat } from '../kit/scan-chat.ts'
 
 const settings = defaultSettings('medium')
 const isBlocked = (content: string): boolean => {
-  const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }))
-  const input = { content_type: 'application/json', content_encoding: null, path: '', query: '' }
-  const result = scanRequest({ body, ...input, headers: [] }, settings, body.length)
+  const result = scanChat(content, settings)
   return result.kind === 'scanned' && result.decision.outcome === 'blocked'
 }
 

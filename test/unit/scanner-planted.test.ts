@@ -1,22 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
-import { scanRequest } from '../../core/scanner/scan-request.ts'
+import { scanChat } from '../kit/scan-chat.ts'
 
 const isBlocked = (text: string, sensitivity: 'low' | 'medium' | 'high' = 'medium'): boolean => {
-  const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: text }] }))
-  const result = scanRequest(
-    {
-      body,
-      content_type: 'application/json',
-      content_encoding: null,
-      path: '',
-      query: '',
-      headers: [],
-    },
-    defaultSettings(sensitivity),
-    body.length,
-  )
+  const result = scanChat(text, defaultSettings(sensitivity))
   return result.kind === 'scanned' && result.decision.outcome === 'blocked'
 }
 const linesOf = (block: string): string[] => block.split('\n').filter((line) => line !== '')

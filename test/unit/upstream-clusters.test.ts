@@ -2,32 +2,11 @@ import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { setImmediate as turn } from 'node:timers/promises'
 import { test } from 'node:test'
-import { loadSync } from '@grpc/proto-loader'
 import { UPSTREAM_DEFAULTS } from '../../core/model.ts'
-import { fromRoot } from '../../core/root.ts'
 import type { EnvoyStream } from '../../ext-proc/envoy/start-server.ts'
 import type { OwnUpstream } from '../../ext-proc/policy/own-upstream.ts'
 import { ClusterService } from '../../ext-proc/upstream/cluster-service.ts'
-
-interface Answer {
-  readonly nonce: string
-  readonly resources: readonly { name: string; resource: { value: Buffer } }[]
-  readonly removed_resources: readonly string[]
-}
-// The messages of delta xDS are the same for all resources.
-const definition = loadSync('envoy/service/secret/v3/sds.proto', {
-  includeDirs: [fromRoot('proto')],
-  keepCase: true,
-  defaults: true,
-})
-const { DeltaSecrets } = definition[
-  'envoy.service.secret.v3.SecretDiscoveryService'
-] as unknown as {
-  readonly DeltaSecrets: {
-    readonly requestSerialize: (value: object) => Buffer
-    readonly responseDeserialize: (bytes: Buffer) => Answer
-  }
-}
+import { type DeltaAnswer, deltaMessages } from '../kit/delta-messages.ts'
 
 const sized = (field: number, bytes: Buffer): Buffer => {
   const length: number[] = []
@@ -49,14 +28,14 @@ const NODE = sized(
 
 /** Envoy's end of one stream. */
 class Envoy extends EventEmitter {
-  readonly answers: Answer[] = []
+  readonly answers: DeltaAnswer[] = []
   readonly errors: unknown[] = []
   write(bytes: Buffer): void {
-    this.answers.push(DeltaSecrets.responseDeserialize(bytes))
+    this.answers.push(deltaMessages.read(bytes))
   }
   end(): void {}
-  async send(request: object, node: Buffer = Buffer.alloc(0)): Promise<Answer | undefined> {
-    this.emit('data', Buffer.concat([node, DeltaSecrets.requestSerialize(request)]))
+  async send(request: object, node: Buffer = Buffer.alloc(0)): Promise<DeltaAnswer | undefined> {
+    this.emit('data', Buffer.concat([node, deltaMessages.write(request)]))
     for (let i = 0; i < 3; i++) await turn()
     return this.answers.at(-1)
   }

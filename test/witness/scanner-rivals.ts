@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { defaultSettings } from '../../core/scanner/default-settings.ts'
-import { scanRequest } from '../../core/scanner/scan-request.ts'
+import { scanChat } from '../kit/scan-chat.ts'
 
 /**
  * What other scanners that need no model server block of the same labelled texts, in one table:
@@ -36,19 +36,7 @@ const ours =
   (texts) => {
     const settings = defaultSettings(sensitivity)
     return texts.map((content) => {
-      const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content }] }))
-      const result = scanRequest(
-        {
-          body,
-          content_type: 'application/json',
-          content_encoding: null,
-          path: '',
-          query: '',
-          headers: [],
-        },
-        settings,
-        body.length,
-      )
+      const result = scanChat(content, settings)
       return result.kind !== 'scanned' || result.decision.outcome === 'blocked'
     })
   }
