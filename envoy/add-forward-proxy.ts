@@ -1,7 +1,5 @@
 import type { Settings } from '../core/settings.ts'
-
-/** A part of Envoy's configuration as data. Envoy checks it; a part that is missing fails here. */
-type Part = Record<string, unknown>
+import type { ConfigPart } from './config-part.ts'
 
 export interface ForwardOptions {
   readonly settings: Pick<
@@ -32,7 +30,7 @@ const HOPS = {
  * in which each tunnel ends, with TLS or without. Both are the listener of the base URLs with a few members changed, so that a
  * call is decided, forwarded, logged and refused by the same filters and routes whichever way it came.
  */
-export function addForwardProxy(bootstrap: Part, options: ForwardOptions): Part {
+export function addForwardProxy(bootstrap: ConfigPart, options: ForwardOptions): ConfigPart {
   const resources = partAt(bootstrap, 'static_resources')
   const listeners = listAt(resources, 'listeners')
   const agents = named(listeners, 'agents')
@@ -62,7 +60,7 @@ export function addForwardProxy(bootstrap: Part, options: ForwardOptions): Part 
 }
 
 /** Where clients connect to. */
-function entryListener(agents: Part, http: Part, options: ForwardOptions): Part {
+function entryListener(agents: ConfigPart, http: ConfigPart, options: ForwardOptions): ConfigPart {
   const { forwardPort, forwardTls } = options.settings
   const address = partAt(partAt(agents, 'address'), 'socket_address')
   const [chain = {}] = listAt(agents, 'filter_chains')
@@ -109,15 +107,15 @@ function entryListener(agents: Part, http: Part, options: ForwardOptions): Part 
 const PLAIN_ROUTES = /^pass-(?:http$|http-|echo$)/
 const PASS_ROUTES = /^(?:pass-|no-verdict$)/
 
-const tunnelRoutes = ({ settings, verdict_secrets }: ForwardOptions): readonly Part[] =>
+const tunnelRoutes = ({ settings, verdict_secrets }: ForwardOptions): readonly ConfigPart[] =>
   verdict_secrets.flatMap((verdict_secret) => tunnelRoutesWith(settings, verdict_secret))
 
 function tunnelRoutesWith(
   settings: ForwardOptions['settings'],
   verdict_secret: string,
-): readonly Part[] {
+): readonly ConfigPart[] {
   const idle_timeout = `${((settings.upstreamIdleTimeout_ms + IDLE_MARGIN_MS) / 1000).toFixed(3)}s`
-  const route = (up: string, more: Part): Part => ({
+  const route = (up: string, more: ConfigPart): ConfigPart => ({
     name: `pass-${up}`,
     match: {
       connect_matcher: {},
@@ -156,7 +154,7 @@ function tunnelRoutesWith(
  * which Envoy pools connections: with a plain string, a connection that one client abandons is given to another, with the
  * identity of the first.
  */
-const TUNNEL_STATE: Part = extension(
+const TUNNEL_STATE: ConfigPart = extension(
   'envoy.filters.http.set_filter_state',
   'filters.http.set_filter_state.v3.Config',
   {
@@ -186,8 +184,8 @@ const TUNNEL_STATE: Part = extension(
 )
 
 /** Where tunnels end. */
-function insideListener(agents: Part, http: Part): Part {
-  const inside = (authority: string): Part => ({
+function insideListener(agents: ConfigPart, http: ConfigPart): ConfigPart {
+  const inside = (authority: string): ConfigPart => ({
     ...http,
     stat_prefix: authority,
     // Nobody stands between the client and the end of its tunnel.
@@ -201,7 +199,7 @@ function insideListener(agents: Part, http: Part): Part {
     ),
     http_filters: listAt(http, 'http_filters').map((filter) => withAuthority(filter, authority)),
   })
-  const chain = (transport_protocol: string, authority: string, more: Part): Part => ({
+  const chain = (transport_protocol: string, authority: string, more: ConfigPart): ConfigPart => ({
     filter_chain_match: { transport_protocol },
     ...more,
     filters: [{ name: 'http', typed_config: inside(authority) }],
@@ -228,7 +226,7 @@ function insideListener(agents: Part, http: Part): Part {
 }
 
 /** A certificate for each server name that a client asks for; ext-proc issues them. A resumed session would skip the question. */
-const SERVER_TLS: Part = extension(
+const SERVER_TLS: ConfigPart = extension(
   'envoy.transport_sockets.tls',
   'transport_sockets.tls.v3.DownstreamTlsContext',
   {
@@ -263,7 +261,7 @@ const SERVER_TLS: Part = extension(
   },
 )
 
-const insideCluster = ({ circuit_breakers }: Part): Part => ({
+const insideCluster = ({ circuit_breakers }: ConfigPart): ConfigPart => ({
   name: 'forward_inside',
   connect_timeout: '1s',
   circuit_breakers,
@@ -294,7 +292,7 @@ const insideCluster = ({ circuit_breakers }: Part): Part => ({
 })
 
 /** Resolves names as the clusters of the APIs do, and refuses the same addresses. */
-function blindCluster(upstream: Part): Part {
+function blindCluster(upstream: ConfigPart): ConfigPart {
   const { typed_extension_protocol_options: _, ...rest } = upstream
   return { ...rest, name: 'forward_blind' }
 }
@@ -303,31 +301,34 @@ function type(name: string): string {
   return `type.googleapis.com/envoy.extensions.${name}`
 }
 
-function extension(name: string, config: string, members: Part = {}): Part {
+function extension(name: string, config: string, members: ConfigPart = {}): ConfigPart {
   return { name, typed_config: { '@type': type(config), ...members } }
 }
 
-function partAt(part: Part, name: string): Part {
-  return (part[name] ?? {}) as Part
+function partAt(part: ConfigPart, name: string): ConfigPart {
+  return (part[name] ?? {}) as ConfigPart
 }
 
-function listAt(part: Part, name: string): readonly Part[] {
-  return (part[name] ?? []) as readonly Part[]
+function listAt(part: ConfigPart, name: string): readonly ConfigPart[] {
+  return (part[name] ?? []) as readonly ConfigPart[]
 }
 
-function named(list: readonly Part[], name: string): Part {
+function named(list: readonly ConfigPart[], name: string): ConfigPart {
   const found = list.find((one) => one['name'] === name)
   if (found === undefined) throw new Error(`envoy/bootstrap.yaml has no ${name}`)
   return found
 }
 
 /** The HTTP connection manager of a listener. */
-function httpOf(listener: Part): Part {
+function httpOf(listener: ConfigPart): ConfigPart {
   const [chain = {}] = listAt(listener, 'filter_chains')
   return partAt(named(listAt(chain, 'filters'), 'http'), 'typed_config')
 }
 
-function withRoutes(http: Part, change: (routes: readonly Part[]) => readonly Part[]): Part {
+function withRoutes(
+  http: ConfigPart,
+  change: (routes: readonly ConfigPart[]) => readonly ConfigPart[],
+): ConfigPart {
   const config = partAt(http, 'route_config')
   return {
     ...config,
@@ -339,7 +340,10 @@ function withRoutes(http: Part, change: (routes: readonly Part[]) => readonly Pa
 }
 
 /** The headers that callers must not set are removed, and `set` holds what Envoy itself says in some of them. */
-function forgetting(http: Part, set: readonly (readonly [key: string, value: string])[]): Part[] {
+function forgetting(
+  http: ConfigPart,
+  set: readonly (readonly [key: string, value: string])[],
+): ConfigPart[] {
   return listAt(http, 'early_header_mutation_extensions').map((mutation) => {
     const config = partAt(mutation, 'typed_config')
     const mutations = [
@@ -355,7 +359,7 @@ function forgetting(http: Part, set: readonly (readonly [key: string, value: str
 }
 
 /** The gRPC authority tells ext-proc by which way a call came; see ext-proc/envoy/start-server.ts. */
-function withAuthority(filter: Part, authority: string): Part {
+function withAuthority(filter: ConfigPart, authority: string): ConfigPart {
   if (filter['name'] !== 'envoy.filters.http.ext_proc') return filter
   const matching = partAt(filter, 'typed_config')
   const own = partAt(matching, 'extension_config')
@@ -366,8 +370,8 @@ function withAuthority(filter: Part, authority: string): Part {
   return { ...filter, typed_config: { ...matching, extension_config } }
 }
 
-function overHttp1(socket: unknown): Part {
-  const config = partAt(socket as Part, 'typed_config')
+function overHttp1(socket: unknown): ConfigPart {
+  const config = partAt(socket as ConfigPart, 'typed_config')
   const context = { ...partAt(config, 'common_tls_context'), alpn_protocols: ['http/1.1'] }
-  return { ...(socket as Part), typed_config: { ...config, common_tls_context: context } }
+  return { ...(socket as ConfigPart), typed_config: { ...config, common_tls_context: context } }
 }

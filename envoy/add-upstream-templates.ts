@@ -1,6 +1,5 @@
 import { encodePart } from './encode-part.ts'
-
-type Part = Readonly<Record<string, unknown>>
+import type { ConfigPart } from './config-part.ts'
 
 const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
 
@@ -9,19 +8,21 @@ const OPTIONS = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'
  * ext-proc with its node, so that these clusters resolve names, refuse addresses and remove headers as the shared ones do,
  * whatever the settings of the process that is asked.
  */
-export function addUpstreamTemplates(bootstrap: Part): Part {
-  const { clusters = [] } = bootstrap['static_resources'] as { readonly clusters?: readonly Part[] }
+export function addUpstreamTemplates(bootstrap: ConfigPart): ConfigPart {
+  const { clusters = [] } = bootstrap['static_resources'] as {
+    readonly clusters?: readonly ConfigPart[]
+  }
   const templates = { https: templateOf(clusters, 'https'), http: templateOf(clusters, 'http') }
   return {
     ...bootstrap,
     node: {
-      ...(bootstrap['node'] as Part),
+      ...(bootstrap['node'] as ConfigPart),
       metadata: { agw_upstreams: JSON.stringify(templates) },
     },
   }
 }
 
-function templateOf(clusters: readonly Part[], scheme: 'https' | 'http'): object {
+function templateOf(clusters: readonly ConfigPart[], scheme: 'https' | 'http'): object {
   const shared = clusters.find(({ name }) => name === `upstream_${scheme}`)
   if (shared === undefined) throw new Error(`envoy/bootstrap.yaml has no upstream_${scheme}`)
   const {
@@ -30,7 +31,9 @@ function templateOf(clusters: readonly Part[], scheme: 'https' | 'http'): object
     typed_extension_protocol_options,
     ...cluster
   } = shared
-  const options = (typed_extension_protocol_options as Readonly<Record<string, Part>>)[OPTIONS]
+  const options = (typed_extension_protocol_options as Readonly<Record<string, ConfigPart>>)[
+    OPTIONS
+  ]
   const { '@type': _type, ...members } = options ?? {}
   return {
     cluster: encodePart('Cluster', cluster).toString('base64'),

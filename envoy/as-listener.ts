@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, visit, type YAMLMap } from 'yaml'
+import type { ConfigPart } from './config-part.ts'
 
 /** Distinguishes our names from those of the configuration that this becomes a part of. */
 const PREFIX = 'agw_'
@@ -13,28 +13,52 @@ const NAMES_CLUSTER = new Set(['cluster', 'cluster_name'])
  * clusters, and the two fields without which Envoy fails (`layered_runtime`, `grpc_async_client_manager_config`). The admin
  * interface and the overload manager are those of the other Envoy.
  */
-export function asListener(document: Document): void {
-  for (const field of ['admin', 'overload_manager', 'node']) document.delete(field)
+export function asListener(bootstrap: ConfigPart): ConfigPart {
+  const { admin: _admin, overload_manager: _overload, node: _node, ...others } = bootstrap
+  const renamed = withOwnNames(others) as Named
+  const { layered_runtime, static_resources } = renamed
+  const [layer] = layered_runtime.layers
   // The node of the other Envoy has no templates, so it never gets a cluster of an integration's own. Their calls are refused.
-  document.deleteIn(['static_resources', 'secrets'])
-  visit(document, {
-    Map: (_key, map) => (map.get('name') === ON_DEMAND ? visit.REMOVE : undefined),
-  })
-  document.setIn(['layered_runtime', 'layers', 0, 'name'], 'agent-access-gateway')
-  document.setIn(['static_resources', 'listeners', 0, 'name'], 'agent_access_gateway')
-  visit(document, {
-    Pair: (_key, { key, value }) => {
-      const name = isScalar(key) ? String(key.value) : ''
-      if (NAMES_CLUSTER.has(name) && isScalar(value))
-        value.value = `${PREFIX}${String(value.value)}`
-      if (name === 'dns_cache_config' && isMap(value)) prefixName(value)
-      return undefined
+  const { secrets: _secrets, listeners, clusters, ...resources } = static_resources
+  const [listener] = listeners
+  return {
+    ...renamed,
+    layered_runtime: {
+      ...layered_runtime,
+      layers: [{ ...layer, name: 'agent-access-gateway' }],
     },
-  })
-  const clusters = document.getIn(['static_resources', 'clusters']) as { items: YAMLMap[] }
-  for (const cluster of clusters.items) prefixName(cluster)
+    static_resources: {
+      ...resources,
+      listeners: [{ ...listener, name: 'agent_access_gateway' }],
+      clusters: clusters.map(prefixName),
+    },
+  }
 }
 
-const prefixName = (node: YAMLMap): void => {
-  node.set('name', `${PREFIX}${String(node.get('name'))}`)
+/** The members that are renamed. */
+interface Named extends ConfigPart {
+  readonly layered_runtime: { readonly layers: readonly [ConfigPart] }
+  readonly static_resources: ConfigPart & {
+    readonly listeners: readonly [ConfigPart]
+    readonly clusters: readonly ConfigPart[]
+  }
+}
+
+const prefixName = (part: ConfigPart): ConfigPart => ({
+  ...part,
+  name: `${PREFIX}${String(part['name'])}`,
+})
+
+/** References to our clusters and DNS cache carry the prefix, and the filter for clusters of integrations is removed. */
+function withOwnNames(value: unknown, member = ''): unknown {
+  if (typeof value === 'string') return NAMES_CLUSTER.has(member) ? `${PREFIX}${value}` : value
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value))
+    return value
+      .filter((item: ConfigPart) => item?.['name'] !== ON_DEMAND)
+      .map((item) => withOwnNames(item))
+  const part = Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, withOwnNames(one, name)]),
+  )
+  return member === 'dns_cache_config' ? prefixName(part) : part
 }

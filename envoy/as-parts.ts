@@ -1,5 +1,5 @@
-import type { Document } from 'yaml'
 import { asListener } from './as-listener.ts'
+import type { ConfigPart } from './config-part.ts'
 
 /** A message of Envoy; only the members that are used here have a type. */
 interface Message {
@@ -117,10 +117,8 @@ export interface Parts extends Message {
  * The parts for a listener that somebody else configured. Every filter is off by default and switched on by our routes. No
  * option of a connection manager that has other routes is set, so that these stay as they are.
  */
-export function asParts(document: Document, place: PartsPlace): Parts {
-  asListener(document)
-  // Anchors are resolved, so that each part can be copied by itself.
-  const config = JSON.parse(JSON.stringify(document.toJS({ maxAliasCount: -1 }))) as Bootstrap
+export function asParts(bootstrap: ConfigPart, place: PartsPlace): Parts {
+  const config = asListener(bootstrap) as unknown as Bootstrap
   const { listeners, clusters } = config.static_resources
   const [{ filter_chains, per_connection_buffer_limit_bytes }] = listeners
   const manager = filter_chains[0].filters[0].typed_config

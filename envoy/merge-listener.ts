@@ -1,4 +1,5 @@
 import { type Document, isMap, isSeq, parseDocument, type YAMLSeq } from 'yaml'
+import type { ConfigPart } from './config-part.ts'
 
 const LISTS = [
   ['static_resources', 'listeners'],
@@ -13,13 +14,12 @@ const CLIENT_CACHE = ['grpc_async_client_manager_config', 'max_cached_entry_idle
  * @param bootstrap YAML or JSON
  * @throws with a message for the operator if the bootstrap cannot be read, or has something of the same name
  */
-export function mergeListener(bootstrap: string, ours: Document): string {
+export function mergeListener(bootstrap: string, ours: ConfigPart): string {
   const theirs = parseDocument(bootstrap)
   const [error] = theirs.errors
   if (error !== undefined) throw new Error(`The configuration is not valid YAML: ${error.message}`)
   if (!isMap(theirs.contents)) throw new Error('The configuration is not a bootstrap of Envoy.')
-  const config: unknown = JSON.parse(JSON.stringify(ours.toJS({ maxAliasCount: -1 })))
-  const own = theirs.createNode(config, { aliasDuplicateObjects: false })
+  const own = theirs.createNode(ours, { aliasDuplicateObjects: false })
   if (!isMap(own)) throw new Error('the configuration of the gateway is no map')
   for (const path of LISTS) {
     const list = listAt(theirs, path)

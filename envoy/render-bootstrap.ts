@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
-import { type Document, isAlias, isMap, parseDocument, stringify, visit, type YAMLMap } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
 import { addForwardProxy } from './add-forward-proxy.ts'
 import { addUpstreamTemplates } from './add-upstream-templates.ts'
+import { fillTemplate } from './fill-template.ts'
 import { localReplies } from './local-replies.ts'
+import type { ConfigPart } from './config-part.ts'
 import { refusedRanges } from './refused-ranges.ts'
 
 /** What is decided at each start, beside the settings. */
@@ -174,96 +176,80 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
   ],
 })})%`
 
-/** The bootstrap as YAML, with the forward proxy if it is on. */
-export function renderBootstrap(settings: Settings, facts: BootFacts): string {
-  const document = fillBootstrap(settings, facts)
-  const bootstrap = addUpstreamTemplates(
-    document.toJS({ maxAliasCount: -1 }) as Record<string, unknown>,
-  )
-  if (settings.forwardPort === null) {
-    document.set('node', document.createNode(bootstrap['node']))
-    return document.toString({ lineWidth: 0 })
-  }
+/** The bootstrap as YAML. */
+export const renderBootstrap = (settings: Settings, facts: BootFacts): string =>
+  stringify(bootstrapOf(settings, facts), { lineWidth: 0 })
+
+/** The bootstrap, with the forward proxy if it is on. */
+export function bootstrapOf(settings: Settings, facts: BootFacts): ConfigPart {
+  const bootstrap = addUpstreamTemplates(baseUrlBootstrap(settings, facts))
+  if (settings.forwardPort === null) return bootstrap
   const limits = { body_bytes: settings.maxBodyBytes }
   const entry_replies = localReplies(limits, REQUEST_ID, true)
-  const verdict_secrets = [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])]
-  const whole = addForwardProxy(bootstrap, { settings, verdict_secrets, entry_replies })
-  return stringify(whole, { lineWidth: 0 })
+  return addForwardProxy(bootstrap, { settings, verdict_secrets: secretsOf(facts), entry_replies })
 }
 
 /** envoy/bootstrap.yaml, parsed once. */
-let source: Document | null = null
+let template: ConfigPart | null = null
 
-/** envoy/bootstrap.yaml with every `$name` filled in. */
-export function fillBootstrap(settings: Settings, facts: BootFacts): Document {
-  source ??= parseDocument(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'))
-  const document = source.clone()
-  repeatPassRoutes(document, [facts.verdict_secret, ...(facts.older_verdict_secrets ?? [])])
+/** What serves base URLs: envoy/bootstrap.yaml with every `$name` filled in. */
+export function baseUrlBootstrap(settings: Settings, facts: BootFacts): ConfigPart {
+  template ??= parse(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'), {
+    maxAliasCount: -1,
+  }) as ConfigPart
   const values = new Map(Object.entries(placeholders(settings, facts)))
-  const anchors = new Set<string>()
-  const noteAnchor = ({ anchor }: { anchor?: string }): undefined => {
-    if (anchor !== undefined) anchors.add(anchor)
-    return undefined
+  const bootstrap = fillTemplate(template, values)
+  repeatPassRoutes(bootstrap as unknown as Routed, secretsOf(facts))
+  return bootstrap
+}
+
+const secretsOf = ({
+  verdict_secret,
+  older_verdict_secrets = [],
+}: BootFacts): readonly string[] => [verdict_secret, ...older_verdict_secrets]
+
+interface Route {
+  readonly match: { readonly headers?: readonly { readonly name: string }[] }
+}
+
+/** A bootstrap, as far as its routes are concerned. */
+interface Routed {
+  readonly static_resources: {
+    readonly listeners: readonly [
+      {
+        readonly filter_chains: readonly [
+          {
+            readonly filters: readonly [
+              {
+                readonly typed_config: {
+                  readonly route_config: { readonly virtual_hosts: readonly [{ routes: Route[] }] }
+                }
+              },
+            ]
+          },
+        ]
+      },
+    ]
   }
-  visit(document, {
-    Pair: (_key, pair) => (isLeftOut(pair.value, values) ? visit.REMOVE : undefined),
-    Map: (_key, map) => {
-      if (isLeftOut(map, values)) return visit.REMOVE
-      map.delete(WHEN)
-      return noteAnchor(map)
-    },
-    Seq: (_key, list) => noteAnchor(list),
-    Scalar: (_key, node) => noteAnchor(node),
-  })
-  visit(document, {
-    // What it repeats has been left out.
-    Pair: (_key, { value }) =>
-      isAlias(value) && !anchors.has(value.source) ? visit.REMOVE : undefined,
-    Scalar: (_key, node) =>
-      typeof node.value === 'string' && node.value.startsWith('$')
-        ? document.createNode(known(values, node.value.slice(1)))
-        : undefined,
-  })
-  return document
 }
 
 /** One route for each secret: Envoy cannot match one of several exact values, and it limits the size of a pattern. */
-function repeatPassRoutes(document: Document, secrets: readonly string[]): void {
-  visit(document, {
-    Seq: (_key, list) => {
-      if (!list.items.some(needsVerdict)) return undefined
-      list.items = list.items.flatMap((route) =>
-        needsVerdict(route)
-          ? secrets.map((secret) => {
-              const own = route.clone() as YAMLMap
-              own.setIn(SECRET_OF_ROUTE, secret)
-              return own
-            })
-          : [route],
-      )
-      return undefined
-    },
+function repeatPassRoutes({ static_resources }: Routed, secrets: readonly string[]): void {
+  const [{ filter_chains }] = static_resources.listeners
+  const { route_config } = filter_chains[0].filters[0].typed_config
+  const [host] = route_config.virtual_hosts
+  host.routes = host.routes.flatMap((route) => {
+    const [verdict, ...others] = route.match.headers ?? []
+    if (verdict?.name !== VERDICT) return [route]
+    return secrets.map((exact) => {
+      const headers = [{ ...verdict, string_match: { exact } }, ...others]
+      return { ...route, match: { ...route.match, headers } }
+    })
   })
 }
 
-/** The verdict is the first header that such a route matches. */
-const SECRET_OF_ROUTE = ['match', 'headers', 0, 'string_match', 'exact']
-
-const needsVerdict = (route: unknown): route is YAMLMap =>
-  isMap(route) && isMap(route.get('match')) && route.getIn(SECRET_OF_ROUTE) === '$verdict_secret'
-
-const WHEN = '$when'
-
-function isLeftOut(node: unknown, values: ReadonlyMap<string, unknown>): boolean {
-  const name: unknown = isMap(node) ? node.get(WHEN) : undefined
-  return typeof name === 'string' && known(values, name) === null
-}
-
-function known(values: ReadonlyMap<string, unknown>, name: string): unknown {
-  const value = values.get(name)
-  if (value === undefined) throw new Error(`envoy/bootstrap.yaml names $${name}, which is unknown`)
-  return value
-}
+/** The first header that a route matches which forwards. */
+const VERDICT = 'x-agw-pass'
 
 /** Null leaves out the blocks that need the value. */
 function placeholders(settings: Settings, facts: BootFacts): Record<string, unknown> {
@@ -283,6 +269,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     proxy_port: settings.proxyPort,
     tls_cert_file: settings.tlsCertFile,
     tls_key_file: settings.tlsKeyFile,
+    verdict_secret: facts.verdict_secret,
     max_body_bytes: settings.maxBodyBytes,
     connection_buffer_bytes: Math.min(
       CONNECTION_BUFFER_BYTES,

@@ -5,7 +5,7 @@ import { asIstio } from './as-istio.ts'
 import { asListener } from './as-listener.ts'
 import { asParts } from './as-parts.ts'
 import { mergeListener } from './merge-listener.ts'
-import { type BootFacts, fillBootstrap, renderBootstrap } from './render-bootstrap.ts'
+import { type BootFacts, baseUrlBootstrap, renderBootstrap } from './render-bootstrap.ts'
 
 /** For whose Envoy a configuration is, and how much of it there is. */
 export type ConfigMode =
@@ -33,21 +33,22 @@ export function renderConfig(
   facts: BootFacts,
 ): string {
   if (mode === 'standalone') return renderBootstrap(settings, facts)
-  const document = fillBootstrap(settings, facts)
+  const own = baseUrlBootstrap(settings, facts)
   const text = (value: object): string =>
     stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
   switch (mode) {
-    case 'listener':
-      asListener(document)
-      if (bootstrap !== null) return mergeListener(bootstrap, document)
-      document.commentBefore = LISTENER
-      return document.toString({ lineWidth: 0 })
+    case 'listener': {
+      const listener = asListener(own)
+      return bootstrap === null
+        ? `${LISTENER}${text(listener)}`
+        : mergeListener(bootstrap, listener)
+    }
     case 'virtual-host':
-      return `${VIRTUAL_HOST}${text(asParts(document, { kind: mode, hostnames }))}`
+      return `${VIRTUAL_HOST}${text(asParts(own, { kind: mode, hostnames }))}`
     case 'filter':
-      return `${FILTER}${text(asParts(document, { kind: mode }))}`
+      return `${FILTER}${text(asParts(own, { kind: mode }))}`
     case 'envoy-gateway': {
-      const parts = asParts(document, { kind: 'own-port', hostnames })
+      const parts = asParts(own, { kind: 'own-port', hostnames })
       const place = {
         namespace,
         hostnames,
@@ -58,15 +59,16 @@ export function renderConfig(
       return `${ENVOY_GATEWAY}${asEnvoyGateway(parts, place).map(text).join('---\n')}`
     }
     case 'istio': {
-      const parts = asParts(document, { kind: 'own-port', hostnames })
+      const parts = asParts(own, { kind: 'own-port', hostnames })
       const place = { namespace, hostnames, port: settings.proxyPort }
       return `${ISTIO}${asIstio(parts, place).map(text).join('---\n')}`
     }
   }
 }
 
-const LISTENER = ` A listener for the Agent Access Gateway, to be added to the bootstrap of an Envoy; --merge FILE does it.
- See docs/guides/existing-envoy.md.`
+const LISTENER = `# A listener for the Agent Access Gateway, to be added to the bootstrap of an Envoy; --merge FILE does it.
+# See docs/guides/existing-envoy.md.
+`
 
 const ORDER = `# http_filters: into the connection manager of your listener, in this order and directly before the router. No filter between
 # them and the router may change headers or clear the route cache. All are off by default.

@@ -53,8 +53,10 @@ export class EndpointBook {
       if (segments[at] === '*') continue
       const wider = segments.with(at, '*').join('/')
       if (this.#novelty.has(wider)) return wider
-      const siblings = this.#novelty.items.filter((item) =>
-        differsOnlyAt(item.split('/'), segments, at),
+      const siblings = siblingsOf(
+        wider,
+        segments.slice(0, at).join('/').length,
+        this.#novelty.items,
       )
       if (siblings.length < SIBLINGS_MAX) continue
       for (const sibling of siblings) this.#novelty.forget(sibling)
@@ -66,5 +68,15 @@ export class EndpointBook {
   }
 }
 
-const differsOnlyAt = (item: readonly string[], segments: readonly string[], at: number): boolean =>
-  item.length === segments.length && item.every((part, i) => i === at || part === segments[i])
+/** The items that have one segment where the wider template has `*`, behind so many characters. */
+function siblingsOf(wider: string, before: number, items: readonly string[]): readonly string[] {
+  const start = wider.slice(0, before + 1)
+  const end = wider.slice(before + 2)
+  return items.filter(
+    (item) =>
+      item.startsWith(start) &&
+      item.endsWith(end) &&
+      item.length >= start.length + end.length &&
+      !item.slice(start.length, item.length - end.length).includes('/'),
+  )
+}

@@ -1,4 +1,4 @@
-import { parse, parseDocument, stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { asListener } from '../../envoy/as-listener.ts'
 import { asParts } from '../../envoy/as-parts.ts'
 
@@ -131,17 +131,14 @@ const company = ({ company: port, api }: CompanyPorts, admin: Json): Json => ({
 export const companyEnvoy =
   (adoption: Adoption, ports: CompanyPorts, change: (config: Json) => void = () => {}) =>
   (yaml: string): string => {
-    const document = parseDocument(yaml)
-    const config = company(ports, parse(yaml, { merge: true, maxAliasCount: -1 }).admin)
-    if (adoption === 'listener') {
-      asListener(document)
-      mergeInto(config, document.toJS({ maxAliasCount: -1 }))
-    }
+    const whole = parse(yaml, { maxAliasCount: -1 })
+    const config = company(ports, whole.admin)
+    if (adoption === 'listener') mergeInto(config, asListener(whole))
     if (adoption === 'virtual-host' || adoption === 'filter')
       addParts(
         config,
         asParts(
-          document,
+          whole,
           adoption === 'filter'
             ? { kind: adoption }
             : { kind: adoption, hostnames: [GATEWAY_HOST] },

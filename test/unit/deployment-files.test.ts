@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { parse } from 'yaml'
 import { extProcAddresses } from '../../cli/launcher/ext-proc-addresses.ts'
 import { fromRoot } from '../../core/root.ts'
 import { readSettings } from '../../core/settings.ts'
-import { renderBootstrap } from '../../envoy/render-bootstrap.ts'
+import { bootstrapOf } from '../../envoy/render-bootstrap.ts'
 import { composeFile } from '../kit/compose-file.ts'
 
 const SECRETS = {
@@ -15,12 +14,14 @@ const SECRETS = {
 }
 
 /** What `envoy-config` of the compose file renders. */
-function bootstrapOf(env: Readonly<Record<string, string>>, heap_limit_bytes: number | null): any {
-  // The forward proxy is a matter of its own, and makes the text four times as long.
-  const read = readSettings({ ...env, AGW_FORWARD_PORT: 'off' })
+function bootstrapWith(
+  env: Readonly<Record<string, string>>,
+  heap_limit_bytes: number | null,
+): any {
+  const read = readSettings(env)
   assert.ok(read.ok)
   const { settings } = read
-  const text = renderBootstrap(settings, {
+  return bootstrapOf(settings, {
     envoy_admin_socket: '/run/agw/envoy-admin.sock',
     ext_proc_addresses: extProcAddresses(settings, ''),
     access_log_address: settings.accessLogAddress,
@@ -30,7 +31,6 @@ function bootstrapOf(env: Readonly<Record<string, string>>, heap_limit_bytes: nu
     trusted_ca_file: '/etc/ssl/certs/ca-certificates.crt',
     heap_limit_bytes,
   })
-  return parse(text, { merge: true })
 }
 
 for (const [workers, limit, monitor] of [
@@ -45,7 +45,7 @@ for (const [workers, limit, monitor] of [
     const { command = [] } = services['ext-proc'] ?? {}
     const processes = Number(command[command.indexOf('--processes') + 1])
     assert.equal(processes, Number(workers ?? 2))
-    const bootstrap = bootstrapOf(services['envoy-config']?.environment ?? {}, limit)
+    const bootstrap = bootstrapWith(services['envoy-config']?.environment ?? {}, limit)
     const { clusters } = bootstrap.static_resources
     const { load_assignment } = clusters.find(({ name }: any) => name === 'ext_proc')
     const paths = load_assignment.endpoints[0].lb_endpoints.map(

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
 import { type Environment, readSettings } from '../../core/settings.ts'
-import { type BootFacts, renderBootstrap } from '../../envoy/render-bootstrap.ts'
+import { type BootFacts, bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
 
 /** Envoy's messages as they are parsed. */
 type Json = any
@@ -21,7 +21,7 @@ const facts: BootFacts = {
 const routesWith = (more: Partial<BootFacts>): readonly any[] => {
   const read = readSettings({ AGW_FORWARD_PORT: 'off' })
   assert.ok(read.ok)
-  const config = parse(renderBootstrap(read.settings, { ...facts, ...more }), { merge: true })
+  const config = bootstrapOf(read.settings, { ...facts, ...more }) as Json
   const [listener] = config.static_resources.listeners
   return listener.filter_chains[0].filters[0].typed_config.route_config.virtual_hosts[0].routes
 }
@@ -56,7 +56,7 @@ test('Envoy checks the names of the processors where they are set', () => {
     )
     assert.ok(read.ok, 'files are not looked for on this machine')
     const addresses = { ext_proc_addresses: ['ext-proc.test:7443'] }
-    const config = parse(renderBootstrap(read.settings, { ...facts, ...addresses }))
+    const config = bootstrapOf(read.settings, { ...facts, ...addresses }) as Json
     const { common_tls_context } = config.static_resources.clusters[0].transport_socket.typed_config
     return common_tls_context.validation_context
   }
@@ -67,4 +67,29 @@ test('Envoy checks the names of the processors where they are set', () => {
     { san_type: 'IP_ADDRESS', matcher: { exact: '10.0.0.1' } },
     { san_type: 'URI', matcher: { exact: 'spiffe://mesh.test/ext-proc' } },
   ])
+})
+
+test('as the fallback of the access log, no processor has its health checked a second time', () => {
+  const read = readSettings({})
+  assert.ok(read.ok)
+  const more = { ext_proc_addresses: ['a.test:1', 'b.test:1'], access_log_address: 'c.test:1' }
+  const { static_resources } = parse(renderBootstrap(read.settings, { ...facts, ...more }), {
+    maxAliasCount: -1,
+  })
+  const log = static_resources.clusters.find(({ name }: Json) => name === 'access_log')
+  assert.deepEqual(
+    log.load_assignment.endpoints.map(({ lb_endpoints }: Json) =>
+      lb_endpoints.map(({ endpoint }: Json) => endpoint.health_check_config),
+    ),
+    [[undefined], Array(2).fill({ disable_active_health_check: true })],
+  )
+})
+
+test('the text says what the data says, and each part that is used several times once', () => {
+  const read = readSettings({})
+  assert.ok(read.ok)
+  const text = renderBootstrap(read.settings, facts)
+  const data = bootstrapOf(read.settings, facts)
+  assert.deepEqual(parse(text, { maxAliasCount: -1 }), JSON.parse(JSON.stringify(data)))
+  assert.ok(text.length < JSON.stringify(data).length / 1.5, `${text.length} characters`)
 })

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parse } from 'yaml'
 import { readSettings } from '../../core/settings.ts'
-import { renderBootstrap } from '../../envoy/render-bootstrap.ts'
+import { bootstrapOf } from '../../envoy/render-bootstrap.ts'
 
-function render(env: Readonly<Record<string, string>>): string {
+function bootstrap(env: Readonly<Record<string, string>>): any {
   const read = readSettings(env)
   assert.ok(read.ok)
-  return renderBootstrap(read.settings, {
+  return bootstrapOf(read.settings, {
     envoy_admin_socket: '/run/admin.sock',
     ext_proc_addresses: ['unix:/run/ext-proc.sock'],
     access_log_address: null,
@@ -32,12 +31,12 @@ function allOf(value: unknown, name: string): unknown[] {
 }
 
 test('without a port there is nothing of the forward proxy', () => {
-  const text = render({ AGW_FORWARD_PORT: 'off' })
+  const text = JSON.stringify(bootstrap({ AGW_FORWARD_PORT: 'off' }))
   assert.ok(!/forward_inside|internal_listener|x-agw-tunnel|connect_matcher/.test(text))
 })
 
 test('what makes the forward proxy safe is in its configuration', () => {
-  const config = parse(render(ON))
+  const config = bootstrap(ON)
   // Envoy aborts without them.
   assert.ok(config.node.id !== '' && config.node.cluster !== '')
   const shared = allOf(config, 'on_request_headers')
@@ -68,7 +67,7 @@ test('what makes the forward proxy safe is in its configuration', () => {
 })
 
 test('every listener forwards only what has a verdict, and removes what callers must not set', () => {
-  const config = parse(render({ ...ON, AGW_FORWARD_BLIND_HOSTS: 'example.com:443' }))
+  const config = bootstrap({ ...ON, AGW_FORWARD_BLIND_HOSTS: 'example.com:443' })
   for (const listener of config.static_resources.listeners) {
     for (const routes of allOf(listener, 'routes') as {
       name: string
@@ -99,7 +98,7 @@ test('every listener forwards only what has a verdict, and removes what callers 
 })
 
 test('each listener has an authority of its own towards ext-proc', () => {
-  const config = parse(render(ON))
+  const config = bootstrap(ON)
   assert.deepEqual(
     config.static_resources.listeners.map((listener: object) => allOf(listener, 'authority')),
     [['agw-with-access-log'], ['agw-forward-entry'], ['agw-forward-https', 'agw-forward-http']],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { parseDocument, stringify } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { checkEnvoyConfig } from '../../../cli/doctor/envoy/check-envoy.ts'
 import { asParts, type Parts } from '../../../envoy/as-parts.ts'
 import { call, closeConnections } from '../../kit/call.ts'
@@ -110,15 +110,16 @@ function start(
   allowed?: readonly string[],
 ): Promise<KitEnvoy> {
   return fleet.addEnvoy((yaml) => {
-    const whole = parseDocument(yaml).toJS({ maxAliasCount: -1 })
+    const whole = parse(yaml, { maxAliasCount: -1 })
     const listener = whole.static_resources.listeners[0]
     const port = listener.address.socket_address.port_value
     const endpoints = whole.static_resources.clusters.find(({ name }: Json) => name === 'ext_proc')
       .load_assignment.endpoints[0].lb_endpoints
-    const document = parseDocument(yaml)
-    if (allowed !== undefined) refuseAll(document)
     const manifests = plane.render({
-      parts: asParts(document, { kind: 'own-port', hostnames: ['*'] }),
+      parts: asParts(allowed === undefined ? whole : refusingAll(whole), {
+        kind: 'own-port',
+        hostnames: ['*'],
+      }),
       port,
       ext_proc_addresses: endpoints.map(
         ({ endpoint }: Json) => `unix:${endpoint.address.pipe.path}`,
@@ -130,14 +131,14 @@ function start(
 }
 
 /** The range that the tests allow is refused again. */
-function refuseAll(document: Json): void {
-  const text = JSON.stringify(document.toJS({ maxAliasCount: -1 }))
+function refusingAll(bootstrap: Json): Json {
+  const text = JSON.stringify(bootstrap)
   const closed = text.replaceAll(
     '"resolved_address_filter":{"ranges":[',
     '"resolved_address_filter":{"ranges":[{"address_prefix":"127.0.0.0","prefix_len":8},',
   )
   assert.notEqual(closed, text)
-  document.contents = document.createNode(JSON.parse(closed))
+  return JSON.parse(closed)
 }
 
 const ask = (
