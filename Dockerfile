@@ -23,7 +23,7 @@ RUN node cli/prepare.mjs build && mkdir /image && cp -r --parents -t /image \
     package.json LICENSE \
     admin/dashboard/index.html admin/dashboard/style.css admin/dashboard/icon.svg \
     admin/openapi/docs.html admin/openapi/docs.css admin/openapi/docs.js \
-    core/lua core/scanner/model/weights.bin envoy/bootstrap.yaml \
+    core/lua core/scanner/model/weights.bin envoy/bootstrap.yaml dist/envoy/bootstrap.json \
     dist/chunks dist/admin/dashboard \
     dist/admin/main.js dist/admin/api-thread.js dist/cli/bin.js dist/cli/echo-api.js \
     dist/core/events.js dist/core/model.js dist/core/reasons.js dist/core/inspection/scan-worker.js \

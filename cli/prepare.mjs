@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundlePrograms } from './bundle-programs.mjs'
+import { bundlePrograms, writeBootstrapData } from './bundle-programs.mjs'
 import { installPackages } from './install-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -36,7 +36,9 @@ export async function prepare() {
       'The build failed',
     )
   removeOrphans()
-  await bundlePrograms(root).catch((error) => fail(`The build failed: ${error.message}`))
+  await Promise.all([bundlePrograms(root), writeBootstrapData(root)]).catch((error) =>
+    fail(`The build failed: ${error.message}`),
+  )
   writeFileSync(stamp, sources)
 }
 
@@ -45,6 +47,7 @@ function hashSources() {
   for (const file of [
     'package-lock.json',
     join('cli', 'bundle-programs.mjs'),
+    join('envoy', 'bootstrap.yaml'),
     ...PROJECTS.map(configOf),
     ...SOURCES.flatMap(filesBelow),
   ])

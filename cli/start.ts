@@ -5,7 +5,7 @@ import { isIP } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { DiskReserve } from '../core/disk-reserve.ts'
 import { type Environment, readSettings, unknownSettings, type Settings } from '../core/settings.ts'
-import { renderBootstrap } from '../envoy/render-bootstrap.ts'
+import { bootstrapOf } from '../envoy/render-bootstrap.ts'
 import { trustedCaFile } from '../envoy/trusted-ca.ts'
 import { findEnvoy, findValkey } from './binaries.ts'
 import {
@@ -145,7 +145,7 @@ async function prepareBoot(
   const limits = memoryLimits()
   mkdirSync(join(dataDir.path, 'valkey'), { recursive: true, mode: 0o700 })
   writeOwnFile(valkeyConfigFile(dataDir), valkeyConfig(dataDir, limits.valkey_bytes))
-  const bootstrap = renderBootstrap(boot.settings, {
+  const bootstrap = bootstrapOf(boot.settings, {
     envoy_admin_socket: envoyAdminSocket(dataDir),
     ext_proc_addresses: boot.ext_proc_addresses,
     access_log_address: boot.access_log_address,
@@ -155,7 +155,8 @@ async function prepareBoot(
     trusted_ca_file: trustedCaFile(dataDir.path, settings.upstreamCaFile),
     heap_limit_bytes: limits.envoy_bytes,
   })
-  writeOwnFile(envoyConfigFile(dataDir), bootstrap)
+  // JSON is YAML too, and takes a fraction of the time to write.
+  writeOwnFile(envoyConfigFile(dataDir), JSON.stringify(bootstrap, null, 1))
   return boot
 }
 

@@ -176,13 +176,18 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
   ],
 })})%`
 
-/** The bootstrap as YAML. */
+/** The bootstrap as YAML, each part that is used several times once. */
 export const renderBootstrap = (settings: Settings, facts: BootFacts): string =>
-  stringify(bootstrapOf(settings, facts), { lineWidth: 0 })
+  stringify(withForwardProxy(baseUrlBootstrap(settings, facts), settings, facts), { lineWidth: 0 })
 
-/** The bootstrap, with the forward proxy if it is on. */
+/** The bootstrap, with the forward proxy if it is on, from what the build has made of envoy/bootstrap.yaml: fast to read. */
 export function bootstrapOf(settings: Settings, facts: BootFacts): ConfigPart {
-  const bootstrap = addUpstreamTemplates(baseUrlBootstrap(settings, facts))
+  const built = readFileSync(fromRoot('dist', 'envoy', 'bootstrap.json'), 'utf8')
+  return withForwardProxy(fill(JSON.parse(built) as ConfigPart, settings, facts), settings, facts)
+}
+
+function withForwardProxy(base: ConfigPart, settings: Settings, facts: BootFacts): ConfigPart {
+  const bootstrap = addUpstreamTemplates(base)
   if (settings.forwardPort === null) return bootstrap
   const limits = { body_bytes: settings.maxBodyBytes }
   const entry_replies = localReplies(limits, REQUEST_ID, true)
@@ -197,8 +202,12 @@ export function baseUrlBootstrap(settings: Settings, facts: BootFacts): ConfigPa
   template ??= parse(readFileSync(fromRoot('envoy', 'bootstrap.yaml'), 'utf8'), {
     maxAliasCount: -1,
   }) as ConfigPart
+  return fill(template, settings, facts)
+}
+
+function fill(source: ConfigPart, settings: Settings, facts: BootFacts): ConfigPart {
   const values = new Map(Object.entries(placeholders(settings, facts)))
-  const bootstrap = fillTemplate(template, values)
+  const bootstrap = fillTemplate(source, values)
   repeatPassRoutes(bootstrap as unknown as Routed, secretsOf(facts))
   return bootstrap
 }

@@ -82,8 +82,15 @@ export function registerRoutes(
     readAnyBody(forgiving)
     for (const route of routes) if (route.forgiving) add(forgiving, route)
   })
-  app.addHook('onListen', async () => void prepareAhead(context.load, ahead))
+  let timer: NodeJS.Timeout | undefined
+  app.addHook('onListen', async () => {
+    timer = setTimeout(() => void prepareAhead(context.load, ahead), PREPARE_AFTER_MS)
+  })
+  app.addHook('onClose', async () => clearTimeout(timer))
 }
+
+/** After a start there is more urgent work; a request that comes before compiles what it needs. */
+const PREPARE_AFTER_MS = 10_000
 
 /** Requests that come meanwhile go first, and have compiled what they need. */
 const prepareAhead = (load: RequestLoad, schemas: readonly TSchema[]): Promise<void> =>

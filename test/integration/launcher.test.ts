@@ -253,7 +253,7 @@ describe('one data directory, from its first start on', () => {
     const secrets = [
       token,
       readFileSync(join(dataDir, 'encryption-key'), 'utf8').trim(),
-      /exact: "?([0-9a-f]{64})/.exec(readFileSync(join(dataDir, 'envoy.yaml'), 'utf8'))?.[1] ?? '',
+      /"exact": "([0-9a-f]{64})/.exec(readFileSync(join(dataDir, 'envoy.yaml'), 'utf8'))?.[1] ?? '',
     ]
     assert.equal(
       secrets.every((secret) => secret.length > 20),

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { findEnvoy } from '../../cli/binaries.ts'
 import { readSettings } from '../../core/settings.ts'
 import type { Environment } from '../../core/settings.ts'
-import { renderBootstrap } from '../../envoy/render-bootstrap.ts'
+import { bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
 import type { BootFacts } from '../../envoy/render-bootstrap.ts'
 import { trustedCaFile } from '../../envoy/trusted-ca.ts'
 import { freePort } from './free-port.ts'
@@ -30,7 +30,7 @@ export interface KitEnvoy {
 export async function startEnvoy(
   env: Environment,
   facts: Partial<BootFacts>,
-  edit: (yaml: string) => string = (yaml) => yaml,
+  edit?: (yaml: string) => string,
 ): Promise<KitEnvoy> {
   const folder = tempFolder('envoy')
   const port = await freePort()
@@ -53,7 +53,11 @@ export async function startEnvoy(
     ...facts,
   }
   const config = join(folder, 'envoy.yaml')
-  writeFileSync(config, edit(renderBootstrap(read.settings, boot)), { mode: 0o600 })
+  const text =
+    edit === undefined
+      ? JSON.stringify(bootstrapOf(read.settings, boot))
+      : edit(renderBootstrap(read.settings, boot))
+  writeFileSync(config, text, { mode: 0o600 })
   const binary = await findEnvoy(read.settings)
   const args = ['-c', config, '--use-dynamic-base-id', '--concurrency', '1', '-l', 'error']
   const child = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] })

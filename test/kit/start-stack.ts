@@ -116,7 +116,7 @@ export async function startStack(env: Environment = {}, product = fromRoot()): P
     dataDir,
     redisUrl: own['REDIS_URL'] ?? `unix://${valkeySocket(places)}`,
     envoyAdmin: (path) => ask(envoyAdminSocket(places), path),
-    verdictSecret: /name: x-agw-pass[^}]*?exact: "?([0-9a-f]{64})/.exec(config)?.[1] ?? '',
+    verdictSecret: /"x-agw-pass"[^}]*?"exact": "([0-9a-f]{64})/.exec(config)?.[1] ?? '',
     pid: child.pid ?? 0,
     pids: (role) => pidsOf(child.pid ?? 0, role),
     log: () => log,
