@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connect as connectTls } from 'node:tls'
 import { after, test } from 'node:test'
 import { type AuthorityFiles, makeAuthority } from '../../core/certificate/make-authority.ts'
 import { call } from '../kit/call.ts'
@@ -31,6 +32,15 @@ const client = new ForwardClient(stack.forwardPort ?? 0, ca)
 after(() => client.close())
 const to = origin('plain')
 const { host, hostname } = new URL(to)
+
+/** Connections to the listener in which tunnels end. */
+const INSIDE = 'listener.envoy_internal_forward_inside.downstream_cx_active'
+
+/** The sum of Envoy's own numbers of this name. */
+async function envoyCount(name: string): Promise<number> {
+  const text = await stack.envoyAdmin(`/stats?filter=${name}$`)
+  return [...text.matchAll(/: (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0)
+}
 
 test('the tunnels of an agent are bounded, and those of another are not affected', async () => {
   const [one, other] = [await operator.makeAgent(), await operator.makeAccess(to)]
@@ -84,6 +94,57 @@ test('when the processor dies, tunnels end, and nothing is opened until it is ba
     return again?.status === 200
   })
   for (const status of statuses) assert.ok([0, 200, 429, 503].includes(status), String(status))
+})
+
+// While the processor is stopped, no certificate can come: every handshake pends when it is torn down.
+test('handshakes that are torn down while their certificate pends do no harm, kills among them', async () => {
+  const agents = await Promise.all(Array.from({ length: 8 }, () => operator.makeAgent()))
+  const killed = agents.slice(0, 2)
+  const [envoy] = await stack.pids('envoy')
+  const before = await envoyCount(INSIDE)
+  const opened = await Promise.all(
+    agents.flatMap(({ agent_id, api_key: key }) =>
+      [0, 1, 2].map(async (n) => {
+        const { status, socket } = await client.tunnel(host, { key })
+        assert.equal(status, 200)
+        return { agent_id, n, socket }
+      }),
+    ),
+  )
+  const asked = await envoyCount('cert_requested')
+  const [pid = 0] = await stack.pids('ext-proc')
+  process.kill(pid, 'SIGSTOP')
+  const kills: Promise<unknown>[] = []
+  try {
+    for (const { agent_id, n, socket } of opened)
+      connectTls({
+        socket,
+        servername: `pending-${n}.${agent_id.replaceAll('_', '-').toLowerCase()}.test`,
+      }).on('error', () => undefined)
+    await until('Envoy waits for all certificates', async () => {
+      return (await envoyCount('cert_requested')) >= asked + opened.length
+    })
+    for (const { agent_id, n, socket } of opened) {
+      if (killed.some((one) => one.agent_id === agent_id)) continue
+      if (n === 0) socket.resetAndDestroy()
+      else if (n === 1) socket.destroy()
+      else socket.end()
+    }
+    kills.push(
+      ...killed.map(({ agent_id }) => operator.send('POST', `/admin/agents/${agent_id}/kill`, {})),
+    )
+  } finally {
+    process.kill(pid, 'SIGCONT')
+  }
+  for (const receipt of await Promise.all(kills))
+    assert.equal((receipt as { complete: boolean }).complete, true)
+  assert.deepEqual(await stack.pids('envoy'), [envoy])
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const connections = client.agent({ key: agent.api_key })
+  const path = `${new URL(base_url).pathname}/x`
+  assert.equal((await call({ to, path, connections })).status, 200)
+  connections.destroy()
+  await until('no connection is left', async () => (await envoyCount(INSIDE)) <= before)
 })
 
 test('a CA that is replaced is used for the next handshake, and open tunnels stay', async () => {

@@ -5,7 +5,7 @@ import { assertRefusal } from '../kit/assert-refusal.ts'
 import { ForwardClient, type TunnelOptions } from '../kit/forward-client.ts'
 import { rawHttp } from '../kit/raw-http.ts'
 import { STORED_CREDENTIAL } from '../kit/operator.ts'
-import { sharedStack } from '../kit/shared-stack.ts'
+import { PRIVATE_HOST, sharedStack } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
 
 // The forward proxy: what agents reach with HTTPS_PROXY alone. test/witness/forward-clients.ts has the clients.
@@ -515,4 +515,77 @@ test('a host of an integration is never passed through', async () => {
   const { answers } = await rawHttp(secure, `GET /echo HTTP/1.1\r\nHost: ${authority}\r\n\r\n`)
   assert.equal(answers[0]?.status, 404)
   await operator.send('DELETE', `/admin/integrations/${integration.integration_id}?cascade=true`)
+})
+
+// On Linux a connection to 0.0.0.0 reaches this machine: without the address filter, the test upstream would answer.
+test('a private address is refused, also for a host that would be passed through', async () => {
+  const inner = `inner.test:${api.ports.https}`
+  for (const name of [PRIVATE_HOST, 'inner.test']) stack.dns.set(name, ['0.0.0.0'])
+  const before = api.connections()
+  const open = await client.tunnel(`${PRIVATE_HOST}:${api.ports.https}`, KEY)
+  assert.equal(open.status, 502, open.head)
+  open.socket.destroy()
+  const own = await operator.makeAccess(`https://${inner}`)
+  const by = client.agent({ key: own.agent.api_key })
+  const answer = await call({ to: `https://${inner}`, path: '/x', connections: by })
+  assertRefusal(answer, 502, 'upstream_unreachable')
+  assert.equal(api.connections(), before)
+  by.destroy()
+})
+
+test('a tunnel to the gateway itself reaches none of its listeners', async () => {
+  const ports = [port, Number(new URL(stack.proxyUrl).port), Number(new URL(stack.apiUrl).port)]
+  const token = `Authorization: Bearer ${stack.adminToken}\r\n`
+  stack.dns.set('gateway.test', ['127.0.0.1'])
+  for (const own of ports)
+    for (const name of ['localhost', 'gateway.test']) {
+      const authority = `${name}:${own}`
+      for (const isSecure of [false, true]) {
+        const { status, socket } = await client.tunnel(authority, KEY)
+        assert.equal(status, 200)
+        const inside = isSecure ? await client.tls(socket, { servername: name }) : socket
+        const ask = `GET /admin/agents HTTP/1.1\r\nHost: ${authority}\r\n${token}\r\n`
+        const { answers } = await rawHttp(inside, ask)
+        assert.equal(JSON.parse(answers[0]?.body ?? '{}').error, 'integration_not_found')
+      }
+    }
+})
+
+test('an integration for the gateway itself is no way into it', async () => {
+  stack.dns.set('gateway.test', ['127.0.0.1'])
+  const tried = []
+  for (const at of [Number(new URL(stack.proxyUrl).port), port]) {
+    const to_gateway = `http://gateway.test:${at}`
+    const own = await operator.makeAccess(to_gateway)
+    const by = client.agent({ key: own.agent.api_key }, 'http')
+    const sent = api.mark()
+    for (const path of [
+      '/x',
+      `/https:/${host}/x`,
+      `/http:/${new URL(origin('plain', 'http')).host}/x`,
+    ]) {
+      const answer = await call({ to: to_gateway, path, connections: by })
+      tried.push(`${answer.status} ${answer.json().error}`)
+    }
+    assert.deepEqual(sent(), [])
+    by.destroy()
+  }
+  assert.deepEqual(tried, [
+    ...['400 invalid_target_url', '508 loop_detected', '508 loop_detected'],
+    // The key is that of the integration, and no caller's.
+    ...Array<string>(3).fill('407 authentication_required'),
+  ])
+})
+
+test('the server of an API is verified for the client, which cannot do it', async () => {
+  // Its certificate has the names of the test upstream only.
+  const name = 'unnamed.test'
+  stack.dns.set(name, ['127.0.0.1'])
+  const own = await operator.makeAccess(`https://${name}:${api.ports.https}`)
+  const sent = api.mark()
+  const by = client.agent({ key: own.agent.api_key })
+  const answer = await call({ to: own.base_url, path: '/x', connections: by })
+  assertRefusal(answer, 502, 'upstream_unreachable')
+  assert.deepEqual(sent(), [])
+  by.destroy()
 })

@@ -24,6 +24,9 @@ export interface SharedStack extends Stack {
   readonly ownBaseUrl: (over?: keyof TestUpstream['ports']) => string
 }
 
+/** The forward proxy may pass it through unread; a test gives it an address that is private. */
+export const PRIVATE_HOST = 'private.test'
+
 let shared: Promise<SharedStack> | null = null
 let count = 0
 
@@ -58,7 +61,7 @@ export async function startAll(env: Readonly<Record<string, string>>): Promise<S
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     AGW_UPSTREAM_CA_FILE: api.certificates.ca_file,
     AGW_DNS_RESOLVERS: dns.address,
-    AGW_FORWARD_BLIND_HOSTS: `${TEST_UPSTREAM_HOSTS.blind}:${api.ports.https}`,
+    AGW_FORWARD_BLIND_HOSTS: `${TEST_UPSTREAM_HOSTS.blind}:${api.ports.https},${PRIVATE_HOST}:${api.ports.https}`,
     ...env,
   })
   const origin: SharedStack['origin'] = (host, over = 'https') =>
