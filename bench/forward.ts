@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent } from 'node:http'
+import type { ClientHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
@@ -325,7 +326,7 @@ async function names(): Promise<void> {
   limit(failed === 0, `${failed} calls of another agent failed`)
 }
 
-/** Calls one after the other in kept tunnels until told to stop. */
+/** Calls one after the other in kept tunnels until told to stop, over HTTP/1.1 and over HTTP/2. */
 async function keptCalls(while_: Promise<unknown>): Promise<{ calls: number; failed: string[] }> {
   const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
   const path = `${new URL(base_url).pathname}/x`
@@ -334,23 +335,53 @@ async function keptCalls(while_: Promise<unknown>): Promise<{ calls: number; fai
   const finished = while_.finally(() => {
     isDone = true
   })
-  const lane = async (): Promise<void> => {
-    const own = client.agent({ key: agent.api_key })
-    own.maxSockets = 1
+  const lane = async (ask: () => Promise<number>): Promise<void> => {
     while (!isDone) {
       result.calls++
-      await call({ to, path, connections: own }).then(
-        ({ status, body }) => {
-          if (status !== 200) result.failed.push(`${status} ${body.toString().slice(0, 120)}`)
+      await ask().then(
+        (status) => {
+          if (status !== 200) result.failed.push(String(status))
         },
         (error: Error) => result.failed.push(error.message),
       )
-      await wait(5)
+      await wait(1)
     }
-    own.destroy()
   }
-  await Promise.all([finished, ...Array.from({ length: LANES }, lane)])
+  const lanes = Array.from({ length: LANES }, async (_, i) => {
+    if (i % 2 === 0) {
+      const own = client.agent({ key: agent.api_key })
+      own.maxSockets = 1
+      await lane(async () => (await call({ to, path, connections: own })).status)
+      own.destroy()
+      return
+    }
+    const open = () => client.http2(to, { key: agent.api_key })
+    let session = await open()
+    await lane(async () => {
+      if (session.closed || session.destroyed) session = await open()
+      return await askOver(session, path).catch(async (error: Error) => {
+        // The GOAWAY came first, so it was not sent, and any client sends it in a new connection (RFC 9113, 8.7).
+        if (!error.message.includes('NGHTTP2_REFUSED_STREAM')) throw error
+        session = await open()
+        return await askOver(session, path)
+      })
+    })
+    session.destroy()
+  })
+  await Promise.all([finished, ...lanes])
   return result
+}
+
+async function askOver(session: ClientHttp2Session, path: string): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    let status = 0
+    const stream = session.request({ ':path': path })
+    stream.once('response', (headers) => (status = headers[':status'] ?? 0))
+    stream.once('error', reject)
+    // Without an end, the response was cut.
+    stream.once('close', () => resolve(stream.readableEnded ? status : 0))
+    stream.resume()
+  })
 }
 
 const told = (failed: readonly string[]): string =>
@@ -393,8 +424,7 @@ async function restart(): Promise<void> {
   const { calls, failed } = await keptCalls(once(agw, 'exit'))
   print(`rolling restart under ${calls} calls in ${LANES} kept tunnels: ${failed.length} failed`)
   if (failed.length > 0) print(told(failed))
-  // Each of the two processes cuts the tunnels that it has opened when its drain is over, once.
-  limit(failed.length <= 2 * LANES, `${failed.length} calls failed in a rolling restart`)
+  limit(failed.length === 0, `${failed.length} calls failed in a rolling restart`)
 }
 
 async function stop(): Promise<void> {

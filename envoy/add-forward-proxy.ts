@@ -4,7 +4,11 @@ import type { ConfigPart } from './config-part.ts'
 export interface ForwardOptions {
   readonly settings: Pick<
     Settings,
-    'forwardPort' | 'forwardTls' | 'forwardBlindHosts' | 'upstreamIdleTimeout_ms'
+    | 'forwardPort'
+    | 'forwardTls'
+    | 'forwardBlindHosts'
+    | 'upstreamIdleTimeout_ms'
+    | 'drainTimeout_ms'
   >
   /** The routes match any of them. */
   readonly verdict_secrets: readonly string[]
@@ -16,6 +20,17 @@ export interface ForwardOptions {
 const SILENT_LIMIT = '10s'
 /** The longest life of a tunnel: for Envoy it is one request. */
 const TUNNEL_LIMIT = '86400s'
+/**
+ * A process that drains keeps the tunnels that it has opened until the limit of the drain, while others decide the calls in them.
+ * Clients are asked to open a new tunnel before that: with `Connection: close` or GOAWAY once a connection in a tunnel has lived
+ * for this part of the limit, and up to a fifth longer, so that they do not all come at once. Over HTTP/2, streams that begin before
+ * the client has read the GOAWAY are accepted for the second part. It is not asked for by the drain itself, of which Envoy and the
+ * other processes need not know.
+ */
+const LIFE_PER_DRAIN = 0.5
+const LIFE_JITTER_PERCENT = 20
+const GOAWAY_PER_DRAIN = 0.15
+
 /** The calls in a tunnel end by their own timeout first. */
 const IDLE_MARGIN_MS = 60_000
 
@@ -47,7 +62,11 @@ export function addForwardProxy(bootstrap: ConfigPart, options: ForwardOptions):
     ],
     static_resources: {
       ...resources,
-      listeners: [...listeners, entryListener(agents, http, options), insideListener(agents, http)],
+      listeners: [
+        ...listeners,
+        entryListener(agents, http, options),
+        insideListener(agents, http, options),
+      ],
       clusters: [
         ...clusters,
         insideCluster(named(clusters, 'ext_proc')),
@@ -114,7 +133,7 @@ function tunnelRoutesWith(
   settings: ForwardOptions['settings'],
   verdict_secret: string,
 ): readonly ConfigPart[] {
-  const idle_timeout = `${((settings.upstreamIdleTimeout_ms + IDLE_MARGIN_MS) / 1000).toFixed(3)}s`
+  const idle_timeout = seconds(settings.upstreamIdleTimeout_ms + IDLE_MARGIN_MS)
   const route = (up: string, more: ConfigPart): ConfigPart => ({
     name: `pass-${up}`,
     match: {
@@ -184,10 +203,20 @@ const TUNNEL_STATE: ConfigPart = extension(
 )
 
 /** Where tunnels end. */
-function insideListener(agents: ConfigPart, http: ConfigPart): ConfigPart {
+function insideListener(agents: ConfigPart, http: ConfigPart, { settings }: ForwardOptions): ConfigPart {
+  const { drainTimeout_ms } = settings
+  const common = partAt(http, 'common_http_protocol_options')
   const inside = (authority: string): ConfigPart => ({
     ...http,
     stat_prefix: authority,
+    common_http_protocol_options: {
+      ...common,
+      max_connection_duration: seconds(drainTimeout_ms * LIFE_PER_DRAIN),
+      max_connection_duration_jitter: { value: LIFE_JITTER_PERCENT },
+    },
+    // Over HTTP/1.1 it ends with the next response. Otherwise Envoy would close it while a request is on its way.
+    http1_safe_max_connection_duration: true,
+    drain_timeout: seconds(drainTimeout_ms * GOAWAY_PER_DRAIN),
     // Nobody stands between the client and the end of its tunnel.
     xff_num_trusted_hops: 0,
     early_header_mutation_extensions: forgetting(http, [
@@ -296,6 +325,8 @@ function blindCluster(upstream: ConfigPart): ConfigPart {
   const { typed_extension_protocol_options: _, ...rest } = upstream
   return { ...rest, name: 'forward_blind' }
 }
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
 
 function type(name: string): string {
   return `type.googleapis.com/envoy.extensions.${name}`

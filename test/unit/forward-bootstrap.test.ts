@@ -66,6 +66,26 @@ test('what makes the forward proxy safe is in its configuration', () => {
   assert.deepEqual(allOf(inside, 'xff_num_trusted_hops'), [0, 0])
 })
 
+test('clients are asked to open a new tunnel before a process that drains closes the old one', () => {
+  for (const [env, drain_s] of [
+    [{}, 30],
+    [{ AGW_DRAIN_TIMEOUT: '1s' }, 1],
+    [{ AGW_DRAIN_TIMEOUT: '1h' }, 3_600],
+  ] as const) {
+    const config = bootstrap({ ...ON, ...env })
+    const durations = allOf(config, 'max_connection_duration')
+    // For TLS and for plaintext inside of tunnels, and for no other listener.
+    assert.equal(durations.length, 2)
+    assert.deepEqual(allOf(config, 'http1_safe_max_connection_duration'), [true, true])
+    const [jitter] = allOf(config, 'max_connection_duration_jitter') as { value: number }[]
+    const [goaway] = allOf(config, 'drain_timeout')
+    const longest_s =
+      Number.parseFloat(String(durations[0])) * (1 + (jitter?.value ?? 0) / 100) +
+      Number.parseFloat(String(goaway))
+    assert.ok(longest_s > drain_s / 2 && longest_s <= drain_s * 0.8, `${longest_s} of ${drain_s} s`)
+  }
+})
+
 test('every listener forwards only what has a verdict, and removes what callers must not set', () => {
   const config = bootstrap({ ...ON, AGW_FORWARD_BLIND_HOSTS: 'example.com:443' })
   for (const listener of config.static_resources.listeners) {
