@@ -571,7 +571,9 @@ test('an integration for the gateway itself is no way into it', async () => {
     by.destroy()
   }
   assert.deepEqual(tried, [
-    ...['400 invalid_target_url', '508 loop_detected', '508 loop_detected'],
+    '400 invalid_target_url',
+    '508 loop_detected',
+    '508 loop_detected',
     // The key is that of the integration, and no caller's.
     ...Array<string>(3).fill('407 authentication_required'),
   ])
