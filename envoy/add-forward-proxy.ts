@@ -203,7 +203,11 @@ const TUNNEL_STATE: ConfigPart = extension(
 )
 
 /** Where tunnels end. */
-function insideListener(agents: ConfigPart, http: ConfigPart, { settings }: ForwardOptions): ConfigPart {
+function insideListener(
+  agents: ConfigPart,
+  http: ConfigPart,
+  { settings }: ForwardOptions,
+): ConfigPart {
   const { drainTimeout_ms } = settings
   const common = partAt(http, 'common_http_protocol_options')
   const inside = (authority: string): ConfigPart => ({
