@@ -127,15 +127,15 @@ export class LayeredScanner {
     const { signs } = view
     const { table } = this.#compiled
     if (this.#readings.size === LETTER_READINGS) return
-    if (!this.#readings.has('rot13')) {
+    if (signs.words[0].length > 0 && !this.#readings.has('rot13')) {
       for (const [start, end] of stretchesAround(signs.words[0], view.end, LETTER_WORDS))
         this.#descend(deriveRot13(view, start, end))
     }
-    if (!this.#readings.has('reversed')) {
+    if (signs.words[1].length > 0 && !this.#readings.has('reversed')) {
       for (const [start, end] of stretchesAround(signs.words[1], view.end, LETTER_WORDS))
         this.#descend(deriveReversed(view, start, end))
     }
-    if (!this.#readings.has('leetspeak')) {
+    if (signs.leet.length + signs.symbols.length > 0 && !this.#readings.has('leetspeak')) {
       const places =
         signs.symbols.length === 0
           ? signs.leet
@@ -143,7 +143,7 @@ export class LayeredScanner {
       for (const [start, end] of stretchesAround(places, view.end, 1))
         this.#descend(deriveLeet(view, start, end, table))
     }
-    if (!this.#readings.has('typos')) {
+    if (signs.words[2].length > 0 && !this.#readings.has('typos')) {
       for (const [start, end] of stretchesAround(signs.words[2], view.end, 1))
         this.#descend(deriveTypos(view, start, end))
     }

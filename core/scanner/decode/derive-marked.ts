@@ -1,3 +1,4 @@
+import { SEEN } from '../text/disguise-signs.ts'
 import type { WindowView } from '../text/text-scanner.ts'
 import { decodeAscii85, decodeUu } from './decode-base.ts'
 import type { DerivedText } from './derived-text.ts'
@@ -84,11 +85,14 @@ const rot47 = (view: WindowView, window: Buffer): DerivedText[] => {
 
 /** Texts in encodings that marks or telling words announce. */
 export const deriveMarked = (view: WindowView): DerivedText[] => {
+  const { seen, symbols } = view.signs
+  const hasSymbols = symbols.length > 1
+  const hasMarks = (seen & SEEN.tilde) !== 0 && (seen & SEEN.less_than) !== 0
+  if (!hasSymbols && !hasMarks) return []
   const window = view.text.subarray(0, view.end)
-  const hasSymbols = view.signs.symbols.length > 1
   return [
-    ...(window.includes(0x7e) && window.includes('<~') ? ascii85(view, window) : []),
+    ...(hasMarks && window.includes('<~') ? ascii85(view, window) : []),
     ...(hasSymbols && window.includes('begin ') ? uuencoded(view, window) : []),
-    ...(hasSymbols && window.includes(0x40) ? rot47(view, window) : []),
+    ...(hasSymbols && (seen & SEEN.at) !== 0 && window.includes(0x40) ? rot47(view, window) : []),
   ]
 }

@@ -1,3 +1,4 @@
+import { SEEN } from '../text/disguise-signs.ts'
 import type { WindowView } from '../text/text-scanner.ts'
 import type { DerivedText } from './derived-text.ts'
 
@@ -14,13 +15,11 @@ const characterOf = (lead: string, isHex: boolean, digits: string): string => {
 
 /** Characters that are spelled one by one: `U+0049 U+0067`, `chr(73)+chr(103)`. */
 export const deriveSpelled = (view: WindowView): DerivedText[] => {
+  const { signs } = view
+  if ((signs.seen & SEEN.call) === 0 && signs.symbols.length < LEAST_CHARACTERS) return []
   const window = view.text.subarray(0, view.end)
-  const isUnicode = view.signs.symbols.length >= LEAST_CHARACTERS && window.includes('u+')
-  if (
-    !isUnicode &&
-    !(window.includes(0x28) && (window.includes('chr(') || window.includes('char(')))
-  )
-    return []
+  const isUnicode = signs.symbols.length >= LEAST_CHARACTERS && window.includes('u+')
+  if (!isUnicode && !window.includes('chr(') && !window.includes('char(')) return []
   return Array.from(window.toString('latin1').matchAll(RUN), ({ 0: run, index }) => ({
     via: 'numbers' as const,
     text: Buffer.from(

@@ -1,3 +1,4 @@
+import { SEEN } from '../text/disguise-signs.ts'
 import type { WindowView } from '../text/text-scanner.ts'
 import {
   findToken,
@@ -35,20 +36,37 @@ const BREAK =
 const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a
 
 /** A quick look: nearly no window has any of these. */
-const mayHaveBreaks = ({ source, offsets, end, signs }: WindowView, text: Buffer): boolean =>
-  signs.controls > 0 ||
-  text.includes(0x3c) ||
-  text.includes('-\n') ||
-  text.includes('=\n') ||
-  // The line end after the last piece has the offset of its beginning.
-  (end > 1 && source.subarray(offsets[0], offsets[end - 2]).includes(0x1b))
+const mayHaveBreaks = ({ source, text, offsets, end, signs }: WindowView): boolean => {
+  const { controls, seen } = signs
+  if (controls > 0) return true
+  if ((seen & (SEEN.less_than | SEEN.hyphenation | SEEN.escape_character)) === 0) return false
+  const window = text.subarray(0, end)
+  return (
+    window.includes(0x3c) ||
+    window.includes('-\n') ||
+    window.includes('=\n') ||
+    // The line end after the last piece has the offset of its beginning.
+    (end > 1 && source.subarray(offsets[0], offsets[end - 2]).includes(0x1b))
+  )
+}
+
+/** Whether `BREAK` may match here: the second byte says so for nearly all blanks and hyphens, at a fraction of the cost. */
+const mayBreak = (text: Buffer, at: number): boolean => {
+  const byte = text[at] as number
+  if (LEAD[byte] === 0) return false
+  const next = text[at + 1] ?? 0
+  if (byte === 0x20) return next === 0x5b
+  if (byte === 0x2d || byte === 0x3d) return next === 0x0a
+  if (byte === 0x5d) return next === 0x5d
+  return true
+}
 
 /** The breaks between two letters of the window: start, end. */
 const breaksIn = (text: Buffer): number[] => {
   const breaks: number[] = []
   const latin = text.toString('latin1')
   for (let i = 1; i < text.length; i += 1) {
-    if (LEAD[text[i] as number] === 0 || !isLetter(text[i - 1] as number)) continue
+    if (!mayBreak(text, i) || !isLetter(text[i - 1] as number)) continue
     BREAK.lastIndex = i
     const match = BREAK.exec(latin)
     if (match === null || match[0].length > LONGEST_BREAK_BYTES) continue
@@ -125,8 +143,8 @@ const withoutBreaks = (
 
 /** The window around broken words of the patterns, without what stands inside its words. */
 export const deriveUnbroken = (view: WindowView, table: TokenTable): DerivedText[] => {
+  if (!mayHaveBreaks(view)) return []
   const window = view.text.subarray(0, view.end)
-  if (!mayHaveBreaks(view, window)) return []
   const breaks = breaksIn(window)
   const places: number[] = []
   for (let b = 0; b < breaks.length; b += 2) {

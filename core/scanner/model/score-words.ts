@@ -25,25 +25,28 @@ const sumBlock = (
 ): number => {
   const mask = (1 << MODEL_BITS) - 1
   let sum = 0
+  let before = from > first + 1 ? (hashes[from - 2] as number) : 0
+  let last = from > first ? (hashes[from - 1] as number) : 0
   for (let k = from; k < to; k += 1) {
     const hash = hashes[k] as number
     const mixed = Math.imul(hash, 0x9e3779b1)
     let word = mixed ^ 1
     word = Math.imul(word ^ (word >>> 15), 0x85ebca6b)
     sum += weights[(word ^ (word >>> 13)) & mask] as number
-    if (k === first) continue
-    let pair = mixed ^ (hashes[k - 1] as number)
+    let pair = mixed ^ last
     pair = Math.imul(pair ^ (pair >>> 15), 0x85ebca6b)
     pair ^= pair >>> 13
-    sum += weights[pair & mask] as number
-    if (k === first + 1) continue
-    const before = hashes[k - 2] as number
+    if (k > first) sum += weights[pair & mask] as number
     let skip = mixed ^ Math.imul(before, 3)
     skip = Math.imul(skip ^ (skip >>> 15), 0x85ebca6b)
-    sum += weights[(skip ^ (skip >>> 13)) & mask] as number
     let run = Math.imul(pair, 0x9e3779b1) ^ before
     run = Math.imul(run ^ (run >>> 15), 0x85ebca6b)
-    sum += weights[(run ^ (run >>> 13)) & mask] as number
+    if (k > first + 1)
+      sum +=
+        (weights[(skip ^ (skip >>> 13)) & mask] as number) +
+        (weights[(run ^ (run >>> 13)) & mask] as number)
+    before = last
+    last = hash
   }
   return sum
 }

@@ -1,4 +1,4 @@
-import { BYTE, HEX_VALUE } from './byte-classes.ts'
+import { BYTE, HEX_VALUE, SYMBOL_MARK } from './byte-classes.ts'
 import { findToken, HASH_PRIME, HASH_SEED, KEY_LENGTH, type TokenTable } from './token-table.ts'
 
 /** A run of letters and digits of this length may be Base64 or hex; shorter ones cannot hide a sentence. */
@@ -13,8 +13,23 @@ const LEET_LETTERS = 4
 /** Runs and blobs kept per window; a window of 64 kB cannot hold more blobs of 16 bytes than this. */
 const MARKS = 8_192
 
+/** What a source has contained so far. Without it, its disguises need not be looked for in the window. */
+export const SEEN = {
+  less_than: SYMBOL_MARK.less_than,
+  tilde: SYMBOL_MARK.tilde,
+  at: SYMBOL_MARK.at,
+  /** A parenthesis behind an r, as in `chr(` and `char(`. */
+  call: SYMBOL_MARK.parenthesis,
+  /** A hyphen or an equals sign at the end of a line. */
+  hyphenation: 32,
+  /** The escape character, raw. */
+  escape_character: 64,
+} as const
+
 /** Signs of a disguise in the current window. */
 export type Signs = {
+  /** Bits of `SEEN`, since the source began. */
+  seen: number
   /** Positions in the window of words of the patterns in ROT13, reversed, and misspelled. */
   readonly words: readonly [rot13: number[], reversed: number[], misspelled: number[]]
   /** Positions of words that are words of the patterns once digits are read as letters. */
@@ -53,6 +68,7 @@ export type Signs = {
 }
 
 export const emptySigns = (): Signs => ({
+  seen: 0,
   words: [[], [], []],
   leet: [],
   symbols: [],
@@ -78,6 +94,30 @@ export const emptySigns = (): Signs => ({
   number_token: 0,
   number_start: 0,
 })
+
+/** Setting a length costs more than asking for it. */
+const empty = (places: number[]): void => {
+  if (places.length > 0) places.length = 0
+}
+
+/** Prepares for the next window of the same source. The arrays are reused, because most stay empty. */
+export const clearSigns = (signs: Signs): void => {
+  for (const places of signs.words) empty(places)
+  empty(signs.leet)
+  empty(signs.symbols)
+  empty(signs.spaced)
+  empty(signs.long_words)
+  empty(signs.blobs)
+  empty(signs.selectors)
+  empty(signs.mixed)
+  empty(signs.number_runs)
+  signs.escapes = signs.controls = 0
+  signs.mixed_count = signs.mixed_token = 0
+  signs.single_count = signs.single_token = signs.single_start = 0
+  signs.even_length = signs.even_count = signs.even_letters = 0
+  signs.even_token = signs.even_start = 0
+  signs.number_count = signs.number_token = signs.number_start = 0
+}
 
 const LEET_LETTER = new Uint8Array(256)
 const LEET_ALPHABET = {

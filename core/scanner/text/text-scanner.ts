@@ -1,6 +1,13 @@
 import type { CompiledPatterns } from '../patterns/compile-patterns.ts'
-import { BYTE, BYTE_CLASS, LEET_SYMBOL, WORD_BYTE, WORD_KIND_SHIFT } from './byte-classes.ts'
-import { emptySigns, mark, noteWord, type Signs } from './disguise-signs.ts'
+import {
+  BYTE,
+  BYTE_CLASS,
+  SYMBOL_MARK,
+  SYMBOL_MARKS,
+  WORD_BYTE,
+  WORD_KIND_SHIFT,
+} from './byte-classes.ts'
+import { clearSigns, emptySigns, mark, noteWord, SEEN, type Signs } from './disguise-signs.ts'
 import { CODE_POINT_MASK, expansionAt, foldCodePoint, INVISIBLE, KIND, KIND_SHIFT } from './fold.ts'
 import { type Hit, PlaceSearch } from './place-search.ts'
 import { type Escape, readEscape } from './read-escape.ts'
@@ -21,6 +28,7 @@ const SAME_SYMBOL = 3
 const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
 const DIGIT_BIT = 1 << BYTE.digit
+const LETTER_R = 0x72
 
 /** The pattern number of hits of the learned model. */
 export const LEARNED_PATTERN = -1
@@ -69,7 +77,7 @@ export class TextScanner {
   #wordStart = 0
   #ideographBefore = 0
   readonly #escape: Escape = { code_point: 0, length: 0 }
-  #signs: Signs = emptySigns()
+  readonly #signs: Signs = emptySigns()
   readonly #lastToken: Int32Array
   readonly #lastAt: Int32Array
   readonly #wordHashes = new Int32Array(WINDOW_BYTES)
@@ -129,7 +137,8 @@ export class TextScanner {
     this.invisible_count = 0
     this.invisible_at = -1
     this.has_odd_escapes = false
-    this.#signs = emptySigns()
+    clearSigns(this.#signs)
+    this.#signs.seen = 0
   }
 
   /** Ends the source: waiting positions are searched, and the rest of the window is evaluated. */
@@ -150,7 +159,10 @@ export class TextScanner {
     this.#places.search(this.#n, true)
     this.#judgeWords()
     if (this.#n > WINDOW_BYTES - OVERLAP_BYTES) this.#workOff(false)
-    if (this.#n > this.#pieceStart) this.#write(0x0a, start)
+    if (this.#n > this.#pieceStart) {
+      this.#noteLineEnd(this.#text[this.#n - 1] as number)
+      this.#write(0x0a, start)
+    }
     this.#pieceStart = this.#n
     return after
   }
@@ -176,7 +188,7 @@ export class TextScanner {
       escape: escapeKind,
       upper: upperKind,
     } = BYTE
-    const leetSymbol = LEET_SYMBOL
+    const symbolMarks = SYMBOL_MARKS
     const source = this.#source
     const text = this.#text
     const offsets = this.#offsets
@@ -285,6 +297,9 @@ export class TextScanner {
         }
         const before = n > this.#pieceStart ? (text[n - 1] as number) : 0x20
         if (kind !== otherKind) {
+          if (byte === 0x1b) this.#signs.seen |= SEEN.escape_character
+          if (kind === newlineKind)
+            this.#noteLineEnd(before === 0x20 && n > 1 ? (text[n - 2] as number) : before)
           if (before !== 0x20 && before !== 0x0a) {
             text[n] = kind === newlineKind ? 0x0a : 0x20
             offsets[n] = i
@@ -299,7 +314,8 @@ export class TextScanner {
           text[n] = value
           offsets[n] = i
           n += 1
-          if (leetSymbol[value] === 1) mark(this.#signs.symbols, n - 1)
+          const marks = symbolMarks[value] as number
+          if (marks !== 0) this.#noteSymbol(marks, before, n - 1)
         }
         i += width
         continue
@@ -423,7 +439,20 @@ export class TextScanner {
     const before = this.#n > this.#pieceStart ? this.#text[this.#n - 1] : 0x20
     if (value <= 0x20 && (before === 0x20 || before === 0x0a)) return
     this.#write(value, at)
-    if (value < 0x80 && LEET_SYMBOL[value] === 1) mark(this.#signs.symbols, this.#n - 1)
+    if (value === 0x0a) this.#noteLineEnd(before as number)
+    if (value >= 0x80) return
+    const marks = SYMBOL_MARKS[value] as number
+    if (marks !== 0) this.#noteSymbol(marks, before as number, this.#n - 1)
+  }
+
+  /** @param marks of the symbol, from `SYMBOL_MARKS` @param before the byte before it */
+  #noteSymbol(marks: number, before: number, at: number): void {
+    if ((marks & SYMBOL_MARK.leet) !== 0) mark(this.#signs.symbols, at)
+    this.#signs.seen |= before === LETTER_R ? marks : marks & ~SYMBOL_MARK.parenthesis
+  }
+
+  #noteLineEnd(before: number): void {
+    if (before === 0x2d || before === 0x3d) this.#signs.seen |= SEEN.hyphenation
   }
 
   #write(value: number, at: number): void {
@@ -539,7 +568,7 @@ export class TextScanner {
       signs: this.#signs,
     })
     if (isLast) return
-    this.#signs = emptySigns()
+    clearSigns(this.#signs)
     const shift = this.#n - OVERLAP_BYTES
     this.#text.copyWithin(0, shift, this.#n)
     this.#offsets.copyWithin(0, shift, this.#n)
