@@ -4,13 +4,17 @@
 -- KEYS[1..] for each scope, its rate log, newest first, and the rate violations of its agent
 -- ARGV[1] window in ms · ARGV[2] ms for which a call may be held until its place is free
 -- ARGV[3] the time in ms, only in tests; empty for the time of the store
--- ARGV[4..] for each scope, places in the log · calls that share a place, 1 but for very high limits · scope_id · calls
--- Returns: for each scope, {calls allowed at once, calls left (below 0 if the limit was lowered), ms until more are left},
+-- ARGV[4..] for each scope, places in the log · calls that share a place, 1 but for very high limits · scope_id · calls ·
+--   calls to take in advance, which are not taken when a tenth of the limit or less would be left
+-- Returns: for each scope, {calls allowed at once, with those in advance, calls left (below 0 if the limit was lowered), ms until more
+--   are left},
 --   then for each further call {1, ms until the call may go, calls left, ms until more are left}, or {0, ms until the next
 --   is allowed, whole minutes that the violation has lasted, refusals of this clock minute, of the one before, ms since it
 --   began}
 local VIOLATIONS_TTL_S = 150
 local MINUTE_MS = 60000
+-- The part of a limit up to which calls are taken in advance.
+local AHEAD_UP_TO = 0.9
 local window, hold_max = tonumber(ARGV[1]), tonumber(ARGV[2])
 local now = tonumber(ARGV[3])
 if not now then
@@ -110,10 +114,12 @@ end
 local answers = {}
 for scope = 1, #KEYS / 2 do
   local log, violations = KEYS[2 * scope - 1], KEYS[2 * scope]
-  local places, shared = tonumber(ARGV[4 * scope]), tonumber(ARGV[4 * scope + 1])
-  local scope_id, calls = ARGV[4 * scope + 2], tonumber(ARGV[4 * scope + 3])
+  local at = 5 * scope - 1
+  local places, shared = tonumber(ARGV[at]), tonumber(ARGV[at + 1])
+  local scope_id, calls, ahead = ARGV[at + 2], tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
   local before, oldest = dropEnded(log)
-  local taken, used, filled = takeFree(log, places, shared, calls, before)
+  if before + math.ceil((calls + ahead) / shared) > places * AHEAD_UP_TO then ahead = 0 end
+  local taken, used, filled = takeFree(log, places, shared, calls + ahead, before)
   -- The only place of a log may just have been filled up, and has the present time.
   if not oldest or (used == 1 and shared > 1) then oldest = now end
   answers[#answers + 1] = {taken, (places - used) * shared + shared - filled, oldest + window - now}

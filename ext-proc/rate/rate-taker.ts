@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { RateShares } from './rate-shares.ts'
 
 /**
  * A minute, and what lies between the decision of one call and its arrival at the API: two calls that are decided a
@@ -56,18 +57,21 @@ interface Waiting {
 
 /** Calls of one scope, in their order. */
 interface Batch {
+  readonly name: string
   readonly counter: RateCounter
   readonly calls: Waiting[]
 }
 
 /**
  * Takes calls from the limits of scopes, in the store, so that the limits hold across edges. All calls that arrive in one turn
- * of the event loop are taken by one script, and so are those that arrive until the store has answered the script before.
+ * of the event loop are taken by one script, and so are those that arrive until the store has answered the script before. A
+ * busy scope takes some of its next calls with them.
  */
 export class RateTaker {
   readonly #redis: RedisClient
   readonly #fallback: RedisClient
   readonly #testTimeMs: (() => number) | null
+  readonly #shares: RateShares
   #batches = new Map<string, Batch>()
   #calls = 0
   /** Scripts without an answer. */
@@ -77,15 +81,18 @@ export class RateTaker {
   /**
    * @param testTimeMs replaces the time of the store in tests, which then do not wait for it either
    * @param fallback is used while `redis` is not connected
+   * @param nowMs a clock that never goes back
    */
   constructor(
     redis: RedisClient,
     testTimeMs: (() => number) | null = null,
     fallback: RedisClient = redis,
+    nowMs: () => number = () => performance.now(),
   ) {
     this.#redis = redis
     this.#fallback = fallback
     this.#testTimeMs = testTimeMs
+    this.#shares = new RateShares(nowMs)
   }
 
   /**
@@ -93,11 +100,14 @@ export class RateTaker {
    * @throws (rejects) when the store does not answer
    */
   take(counter: RateCounter): Promise<RateTaken> {
+    const { organization_id, agent_id, scope_id, limit } = counter
+    const name = `${organization_id} ${agent_id} ${scope_id} ${limit}`
+    const shared = this.#shares.take(name)
+    if (shared !== null) return Promise.resolve(allowedOf(shared.left, shared.reset_ms))
     return new Promise((resolve, reject) => {
-      const { organization_id, agent_id, scope_id, limit } = counter
-      const name = `${organization_id} ${agent_id} ${scope_id} ${limit}`
       const batch = this.#batches.get(name)
-      if (batch === undefined) this.#batches.set(name, { counter, calls: [{ resolve, reject }] })
+      if (batch === undefined)
+        this.#batches.set(name, { name, counter, calls: [{ resolve, reject }] })
       else batch.calls.push({ resolve, reject })
       this.#calls++
       if (this.#calls >= BATCH_CALLS_MAX) this.#send()
@@ -121,7 +131,10 @@ export class RateTaker {
     this.#running++
     this.#take(batches)
       .catch((error: unknown) => {
-        for (const { calls } of batches) for (const { reject } of calls) reject(error)
+        for (const { name, calls } of batches) {
+          this.#shares.giveUp(name)
+          for (const { reject } of calls) reject(error)
+        }
       })
       .finally(() => {
         this.#running--
@@ -134,17 +147,21 @@ export class RateTaker {
       REDIS_KEYS.rateLog(organization_id, agent_id, scope_id),
       REDIS_KEYS.rateViolations(organization_id, agent_id),
     ])
-    const args = batches.flatMap(({ counter: { limit, scope_id }, calls }) => {
+    const asked_ms = this.#shares.now_ms
+    const ahead = batches.map(({ name, counter }) => this.#shares.ask(name, counter.limit))
+    const args = batches.flatMap(({ counter: { limit, scope_id }, calls }, i) => {
       const shared = Math.max(1, Math.ceil(limit / LOG_PLACES_MAX))
-      return [Math.floor(limit / shared), shared, scope_id, calls.length]
+      return [Math.floor(limit / shared), shared, scope_id, calls.length, ahead[i] ?? 0]
     })
     const time = this.#testTimeMs?.() ?? ''
     const script_args = [RATE_WINDOW_MS, HOLD_MAX_MS, time, ...args]
     const store = this.#redis.status === 'ready' ? this.#redis : this.#fallback
     const answers = (await runScript(store, 'take-rates', keys, script_args)) as number[][]
     let next = 0
-    for (const { counter, calls } of batches) {
+    for (const [index, { name, counter, calls }] of batches.entries()) {
       const [allowed = 0, left = 0, reset_ms = 0] = answers[next++] ?? []
+      const given = { calls: Math.max(0, allowed - calls.length), left, reset_ms }
+      this.#shares.keep(name, ahead[index] ?? 0, given, asked_ms)
       for (const [i, { resolve }] of calls.entries())
         resolve(
           i < allowed

@@ -294,7 +294,7 @@ function heldStore(): { store: RedisClient; scripts: number[]; answer: () => voi
   const store: RedisClient = Object.create(redis, {
     evalsha: {
       value: async (...args: Parameters<RedisClient['evalsha']>) => {
-        scripts.push(Number(args.at(-1)))
+        scripts.push(Number(args.at(-2)))
         await new Promise<void>((resolve) => waiting.push(resolve))
         return await redis.evalsha(...args)
       },
