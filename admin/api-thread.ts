@@ -1,9 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { lowerThreadPriority } from '../core/lower-thread-priority.ts'
 import { readSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
 import type { ApiSockets, FromApiThread, ToApiThread } from './gate/run-api-thread.ts'
 import type { RunningAdmin } from './server/running-admin.ts'
 import { startAdmin } from './start-admin.ts'
+
+// Kills are served by the main thread.
+lowerThreadPriority()
 
 /** The admin service without its listeners: it serves the gate, from a thread of its own. */
 const tell = (message: FromApiThread): void => parentPort?.postMessage(message)

@@ -1,23 +1,27 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
+import { existsSync, writeFileSync } from 'node:fs'
+import { setPriority } from 'node:os'
 import { setTimeout as wait } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { fromRoot } from '../core/root.ts'
 import { operatorAt } from '../test/kit/operator.ts'
 import { startStack } from '../test/kit/start-stack.ts'
-import { startUpstream } from '../test/kit/start-upstream.ts'
 import type { Flood } from './kill-attack-flood.ts'
 
 /**
- * `npm run bench -- kill-attack [--kills 40] [--scopes 60] [--product DIR]`: how long an operator waits for the receipt of a
+ * `npm run bench -- kill-attack [--kills 100] [--scopes 60] [--only FLOOD] [--callers-niceness 0]
+ * [--product DIR]`: how long an operator waits for the receipt of a
  * kill while another organization floods the gateway, with each flood alone and with all at once. The agent that is killed
  * has a stream in flight each time. `--product` measures another built source tree.
  */
 const { values } = parseArgs({
   options: {
-    kills: { type: 'string', default: '40' },
+    kills: { type: 'string', default: '100' },
     scopes: { type: 'string', default: '60' },
+    only: { type: 'string' },
+    'callers-niceness': { type: 'string', default: '0' },
     product: { type: 'string' },
   },
 })
@@ -31,22 +35,35 @@ const PATHS = 100
 const AT_ONCE = 16
 const MIB = 1 << 20
 
-const upstream = await startUpstream((incoming, response) => {
-  if (incoming.url?.includes('/sse') === true) {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write('data: first\n\n')
-  } else response.end('{}')
-})
+/**
+ * The callers and the API would be other machines. Here they share the cores of the gateway, each in a session of its own as the
+ * gateway's processes are, since Linux may share the cores among sessions first. With a niceness they take what the gateway
+ * leaves, as if they had cores of their own, but send less.
+ */
+const startElsewhere = (file: string): ChildProcess => {
+  const child = fork(fromRoot('dist', file), { detached: true })
+  const { pid } = child
+  const niceness = Number(values['callers-niceness'])
+  if (pid === undefined || niceness === 0) return child
+  setPriority(pid, niceness)
+  const group = `/proc/${pid}/autogroup`
+  if (existsSync(group)) writeFileSync(group, String(niceness))
+  return child
+}
+
+const upstream = startElsewhere('bench/upstream.js')
+const [{ port }] = (await once(upstream, 'message')) as [{ port: number }]
+const api = `http://127.0.0.1:${port}`
 const stack = await startStack(
   { AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8', AGW_EXT_PROC_WORKERS: '2' },
   values.product,
 )
 const operator = operatorAt(stack.apiUrl, stack.adminToken)
-const victim = await operator.makeAccess(`${upstream.origin}/victim`)
+const victim = await operator.makeAccess(`${api}/victim`)
 
 const other = await operator.send('POST', '/admin/organizations', { name: 'other' })
 const attacker = operatorAt(stack.apiUrl, other.admin_token ?? other.token)
-const access = await attacker.makeAccess(`${upstream.origin}/other`, {
+const access = await attacker.makeAccess(`${api}/other`, {
   scope: { injection_detection: { enabled: true, mode: 'log' } },
 })
 const viewer = await attacker.send('POST', '/admin/tokens', {
@@ -129,7 +146,8 @@ const FLOODS: Readonly<Record<string, Flood>> = {
 }
 
 const connection = new Agent({ keepAlive: true, maxSockets: 1 })
-const operate = (path: string, body: object): Promise<{ readonly complete: boolean }> =>
+type Receipt = { readonly complete: boolean; readonly propagation_ms: number }
+const operate = (path: string, body: object): Promise<Receipt> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(stack.apiUrl)
     const text = JSON.stringify(body)
@@ -144,7 +162,7 @@ const operate = (path: string, body: object): Promise<{ readonly complete: boole
       answer.setEncoding('utf8').on('data', (part: string) => (whole += part))
       answer.once('end', () =>
         answer.statusCode === 200
-          ? resolve(JSON.parse(whole) as { complete: boolean })
+          ? resolve(JSON.parse(whole) as Receipt)
           : reject(new Error(whole)),
       )
     })
@@ -156,7 +174,7 @@ const operate = (path: string, body: object): Promise<{ readonly complete: boole
 const openStream = (): Promise<boolean> =>
   new Promise((resolve) => {
     const { hostname, port } = new URL(stack.proxyUrl)
-    const path = `/${victim.base_url}/sse`
+    const path = `/${victim.base_url}/open`
     const call = request(
       { hostname, port, path, agent: false, headers: victim.headers },
       (answer) => {
@@ -171,16 +189,22 @@ const openStream = (): Promise<boolean> =>
   })
 
 const quantile = (sorted: readonly number[], part: number): string =>
-  (sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN).toFixed(0)
+  (sorted[Math.max(0, Math.ceil(sorted.length * part) - 1)] ?? Number.NaN).toFixed(0)
+
+const summary = (times: readonly number[]): string => {
+  const sorted = times.toSorted((a, b) => a - b)
+  return `p50 ${quantile(sorted, 0.5)}  p99 ${quantile(sorted, 0.99)}  max ${quantile(sorted, 1)} ms`
+}
 
 async function measure(name: string, floods: readonly Flood[]): Promise<void> {
   const children: ChildProcess[] = floods.map((flood) => {
-    const child = fork(fileURLToPath(new URL('./kill-attack-flood.js', import.meta.url)))
+    const child = startElsewhere('bench/kill-attack-flood.js')
     child.send(flood)
     return child
   })
   await wait(floods.length === 0 ? 0 : RAMP_MS)
   const times: number[] = []
+  const propagations: number[] = []
   let incomplete = 0
   let failed = 0
   let streams = 0
@@ -190,6 +214,7 @@ async function measure(name: string, floods: readonly Flood[]): Promise<void> {
     const from_ms = performance.now()
     const receipt = await operate(`${agent}/kill`, { reason: 'bench' }).catch(() => null)
     times.push(performance.now() - from_ms)
+    if (receipt !== null) propagations.push(receipt.propagation_ms)
     if (receipt === null) failed++
     else if (!receipt.complete) incomplete++
     await operate(`${agent}/reactivate`, { reason: 'bench' }).catch(() => null)
@@ -202,21 +227,23 @@ async function measure(name: string, floods: readonly Flood[]): Promise<void> {
     answers.push(statuses)
     child.kill('SIGKILL')
   }
-  times.sort((a, b) => a - b)
   process.stdout.write(
-    `${name.padEnd(26)} receipt p50 ${quantile(times, 0.5)}  p99 ${quantile(times, 0.99)}  max ${quantile(times, 1)} ms; ` +
+    `${name.padEnd(26)} receipt ${summary(times)}; from publish to the last edge ${summary(propagations)}; ` +
       `${streams} of ${kills} streams opened, ${incomplete} receipts incomplete, ${failed} failed; flood ${JSON.stringify(answers)}\n`,
   )
 }
 
+const { only } = values
 await measure('quiet', [])
 for (const [name, flood] of Object.entries(FLOODS)) {
+  if (only !== undefined && only !== name) continue
   await measure(name, [flood])
   // What a flood has left behind is worked off first.
   await stack.ready()
 }
-await measure('all at once', Object.values(FLOODS))
+if (only === undefined || only === 'all at once')
+  await measure('all at once', Object.values(FLOODS))
 connection.destroy()
 await stack.stop()
-await upstream.stop()
+upstream.kill('SIGKILL')
 process.exit(0)

@@ -4,10 +4,15 @@ import type { AddressInfo } from 'node:net'
 const EVENTS = 20
 const EVENT = `data: ${JSON.stringify({ delta: 'A few more words of the answer, as a model writes them.' })}\n\n`
 
-/** The API behind the gateway: reads the body and answers a few bytes, or below `/events` a short stream. */
+/** The API behind the gateway: reads the body and answers a few bytes, at `/events` a short stream, at `/open` one that stays open. */
 const server = createServer((request, response) => {
   request.resume()
   request.on('end', () => {
+    if (request.url?.endsWith('/open') === true) {
+      response.setHeader('content-type', 'text/event-stream')
+      response.write(EVENT)
+      return
+    }
     if (request.url?.endsWith('/events') === true) {
       response.setHeader('content-type', 'text/event-stream')
       for (let i = 0; i < EVENTS; i++) response.write(EVENT)

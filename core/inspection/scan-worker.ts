@@ -1,12 +1,9 @@
-import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import { lowerThreadPriority } from '../lower-thread-priority.ts'
 import { answerJob, type ScanJob } from './answer-job.ts'
 
-/** If both share one core, the event loop gets three times as much of it, because other calls wait for it. */
-const NICENESS = 5
-
-// On Linux this is the priority of the thread; elsewhere it would be that of the whole process.
-if (process.platform === 'linux') setPriority(NICENESS)
+// Other calls wait for the event loop.
+lowerThreadPriority()
 
 parentPort?.on('message', (job: ScanJob) => {
   const { reply, transfer } = answerJob(job)

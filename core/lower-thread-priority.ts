@@ -1,0 +1,13 @@
+import { constants, getPriority, setPriority } from 'node:os'
+
+/** A thread of the same process then gets three times as much of a core that both need. */
+const STEPS = 5
+
+/**
+ * Lowers the priority of the calling thread. Relative to what it has: without privileges a process that was started with a low
+ * priority cannot raise it. On Linux the priority is that of a thread; elsewhere it would be that of the process, and stays.
+ */
+export function lowerThreadPriority(): void {
+  if (process.platform !== 'linux') return
+  setPriority(Math.min(getPriority() + STEPS, constants.priority.PRIORITY_LOW))
+}
