@@ -48,6 +48,7 @@ export function makeProgram(): Command {
   addDoctor(program)
   addAudit(program)
   addKeys(program)
+  addCa(program)
   addBackup(program)
   addAnomaly(program)
   addLogin(program)
@@ -407,6 +408,36 @@ function addKeys(program: Command): void {
       const timeout_s = options.timeout
       process.exitCode = await runKeysRotate({ timeout_s }, process.env, process.stdout)
     })
+}
+
+function addCa(program: Command): void {
+  const ca = program.command('ca').description('the CA of the forward proxy')
+  asksAdmin(ca.command('show'))
+    .description('show the certificates that clients of the forward proxy must trust')
+    .action(async (options: import('./access/admin-access.ts').AdminOptions) => {
+      const { runCaShow } = await import('./ca.ts')
+      process.exitCode = await runCaShow(options, process.stdout, process.stderr)
+    })
+  const steps: readonly import('../admin/certificates/rotate-authority.ts').CaStep[] = [
+    'prepare',
+    'activate',
+    'finish',
+    'replace',
+  ]
+  asksAdmin(ca.command('rotate'))
+    .description(
+      'replace the CA, step by step and without a failed call: prepare, activate, finish',
+    )
+    .addArgument(new Argument('<step>', 'replace does without an overlap').choices(steps))
+    .action(
+      async (
+        step: (typeof steps)[number],
+        options: import('./access/admin-access.ts').AdminOptions,
+      ) => {
+        const { runCaRotate } = await import('./ca.ts')
+        process.exitCode = await runCaRotate(step, options, process.stdout, process.stderr)
+      },
+    )
 }
 
 function addBackup(program: Command): void {

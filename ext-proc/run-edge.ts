@@ -187,6 +187,7 @@ async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
   const { held, keyRing: ring } = fleet
   const redis = connections.commands
   const forward = openForwardProxy({ settings, services, redis, ring, held, log })
+  if (forward !== null) fleet.authority.replace = forward.replaceAuthority
   return { partsOf: (stream) => partsFor(stream, parts, forward), forward }
 }
 

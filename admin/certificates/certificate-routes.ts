@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type } from 'typebox'
-import { storedAuthority, type StoredAuthority } from '../../core/certificate/stored-authority.ts'
+import { storedAuthority } from '../../core/certificate/stored-authority.ts'
 import { trustedCas } from '../../core/egress/system-ca.ts'
 import type { AdminContext } from '../context/admin-context.ts'
 import type { Refusal } from '../http/outcome.ts'
@@ -36,7 +36,11 @@ export function certificateRoutes(
       },
     )
   }
-  serve('/ca.pem', 'The CA of the forward proxy', (own) => own)
+  serve(
+    '/ca.pem',
+    'The CA of the forward proxy, and during a rotation those before or after it',
+    (own) => own,
+  )
   serve(
     '/ca-bundle.pem',
     'The same with the CAs of the system, for variables that replace the trust store',
@@ -49,5 +53,5 @@ async function ownCertificate({ redis, settings }: AdminContext): Promise<string
   if (settings.forwardPort === null) return null
   if (settings.caCertFile !== null) return readFileSync(settings.caCertFile, 'utf8')
   const text = await storedAuthority.text(redis)
-  return text === null ? null : (JSON.parse(text) as StoredAuthority).certificate
+  return text === null ? null : storedAuthority.trusted(text)
 }

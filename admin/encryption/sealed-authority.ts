@@ -1,4 +1,4 @@
-import { storedAuthority, type StoredAuthority } from '../../core/certificate/stored-authority.ts'
+import { storedAuthority } from '../../core/certificate/stored-authority.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { SealedRecord, SealedStore } from './sealed-store.ts'
@@ -17,7 +17,7 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
   yield {
     organization_id: '',
     id: field,
-    sealed: [(JSON.parse(text) as StoredAuthority).sealed_key],
+    sealed: storedAuthority.sealed(text),
     has_clear: false,
     reseal: (ring) => {
       const resealed = storedAuthority.reseal(ring, text)

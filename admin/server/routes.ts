@@ -3,6 +3,7 @@ import { agentRoutes } from '../agents/agent-routes.ts'
 import { alertRoutes } from '../alerts/alert-routes.ts'
 import { anomalyRoutes } from '../anomaly/anomaly-routes.ts'
 import { auditRoutes } from '../audit/audit-routes.ts'
+import { caRoutes } from '../certificates/ca-routes.ts'
 import { edgeRoutes } from '../edges/edge-routes.ts'
 import { explainRoutes } from '../explain/explain-routes.ts'
 import { credentialTypeRoutes } from '../integrations/credential-type-routes.ts'
@@ -37,6 +38,7 @@ export const ROUTES: readonly Route[] = [
   ...scanRoutes,
   ...explainRoutes,
   ...edgeRoutes,
+  ...caRoutes,
   ...activityRoutes,
   ...alertRoutes,
   ...anomalyRoutes,

@@ -3,11 +3,18 @@ import type { RedisClient } from '../redis/run-script.ts'
 import { type KeyRing, reseal, type SealBinding, seal, sealedUnder, unseal } from '../seal.ts'
 import type { AuthorityFiles } from './make-authority.ts'
 
-/** The CA of the forward proxy as it is stored. */
-export interface StoredAuthority {
+/** A CA with its private key, encrypted with a key of the ring. */
+export interface SealedAuthority {
   readonly certificate: string
-  /** Encrypted with a key of the ring. */
   readonly sealed_key: string
+}
+
+/** The CA of the forward proxy as it is stored, and those that it replaces or that replace it. */
+export interface StoredAuthority extends SealedAuthority {
+  /** Clients are to trust it already; nothing is issued with it yet. */
+  readonly next?: SealedAuthority
+  /** The certificate of the one before, which clients may still be presented with. Its key is deleted. */
+  readonly previous?: string
 }
 
 const BINDING: SealBinding = {
@@ -21,30 +28,60 @@ const BINDING: SealBinding = {
 /** The one field of the hash; a change can only be guarded by a field. */
 const FIELD = 'ca'
 
+const parse = (text: string): StoredAuthority => JSON.parse(text) as StoredAuthority
+
+const sealKey = (ring: KeyRing, { certificate, key }: AuthorityFiles): SealedAuthority => ({
+  certificate,
+  sealed_key: seal(ring, key, BINDING),
+})
+
 export const storedAuthority = {
   field: FIELD,
+  parse,
+  sealKey,
 
   /** As it is stored, for a comparison; null before it is made. */
   text: (redis: RedisClient): Promise<string | null> => redis.hget(REDIS_KEYS.forwardCa, FIELD),
 
-  seal: (ring: KeyRing, { certificate, key }: AuthorityFiles): string =>
-    JSON.stringify({ certificate, sealed_key: seal(ring, key, BINDING) } satisfies StoredAuthority),
+  seal: (ring: KeyRing, files: AuthorityFiles): string => JSON.stringify(sealKey(ring, files)),
 
-  /** Null if no key of the ring opens it. */
+  /** What certificates are issued with. Null if no key of the ring opens it. */
   open: (ring: KeyRing, text: string): AuthorityFiles | null => {
-    const { certificate, sealed_key } = JSON.parse(text) as StoredAuthority
+    const { certificate, sealed_key } = parse(text)
     const key = unseal(ring, sealed_key, BINDING)
     return key === null ? null : { certificate, key: key.reveal() }
   },
 
-  /** The id of the key that encrypts it. */
-  sealedUnder: (text: string): string =>
-    sealedUnder((JSON.parse(text) as StoredAuthority).sealed_key) ?? '',
+  /** All certificates that clients must trust, the one in use first. */
+  trusted: (text: string): string => {
+    const { certificate, next, previous } = parse(text)
+    return [certificate, next?.certificate, previous]
+      .flatMap((pem) => (pem === undefined ? [] : [`${pem.trimEnd()}\n`]))
+      .join('')
+  },
 
-  /** The same encrypted with the primary key; null if no key of the ring opens it. */
+  /** The id of the key that encrypts the one in use. */
+  sealedUnder: (text: string): string => sealedUnder(parse(text).sealed_key) ?? '',
+
+  /** Its encrypted values. */
+  sealed: (text: string): readonly string[] => {
+    const { sealed_key, next } = parse(text)
+    return next === undefined ? [sealed_key] : [sealed_key, next.sealed_key]
+  },
+
+  /** The same encrypted with the primary key; null if no key of the ring opens one of them. */
   reseal: (ring: KeyRing, text: string): string | null => {
-    const stored = JSON.parse(text) as StoredAuthority
+    const stored = parse(text)
     const sealed_key = reseal(ring, stored.sealed_key, BINDING)
-    return sealed_key === null ? null : JSON.stringify({ ...stored, sealed_key })
+    if (sealed_key === null) return null
+    if (stored.next === undefined) return JSON.stringify({ ...stored, sealed_key })
+    const next_key = reseal(ring, stored.next.sealed_key, BINDING)
+    return next_key === null
+      ? null
+      : JSON.stringify({
+          ...stored,
+          sealed_key,
+          next: { ...stored.next, sealed_key: next_key },
+        } satisfies StoredAuthority)
   },
 } as const

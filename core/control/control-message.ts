@@ -7,6 +7,8 @@ export type ControlTarget =
   | { readonly what: 'agent'; readonly organization_id: string; readonly agent_id: string }
   | { readonly what: 'key'; readonly hash: string }
   | { readonly what: 'organization'; readonly organization_id: string }
+  /** The forward proxy issues certificates with another CA. */
+  | { readonly what: 'forward_ca' }
   | {
       readonly what: 'kill'
       readonly organization_id: string

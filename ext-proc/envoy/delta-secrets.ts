@@ -5,6 +5,8 @@ import { ProtobufWriter } from './protobuf-writer.ts'
 export interface SecretsRequest {
   readonly subscribe: readonly string[]
   readonly unsubscribe: readonly string[]
+  /** Of the answer that it is about; null for a question. */
+  readonly nonce: number | null
   /** What Envoy says of an answer that it could not use; null if all is well. */
   readonly problem: string | null
 }
@@ -36,15 +38,17 @@ export const deltaSecrets = {
     const reader = new ProtobufReader(bytes)
     const subscribe: string[] = []
     const unsubscribe: string[] = []
+    let nonce: number | null = null
     let problem: string | null = null
     while (!reader.atEnd) {
       const tag = reader.varint()
       if (tag === 26) subscribe.push(reader.latin1())
       else if (tag === 34) unsubscribe.push(reader.latin1())
+      else if (tag === 50) nonce = Number(reader.latin1()) || null
       else if (tag === 58) problem = readStatus(reader)
       else reader.skip(tag & 7)
     }
-    return { subscribe, unsubscribe, problem }
+    return { subscribe, unsubscribe, nonce, problem }
   },
 
   write: ({ nonce, secrets, removed }: SecretsAnswer): Buffer => {

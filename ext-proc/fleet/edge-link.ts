@@ -36,6 +36,8 @@ export interface EdgeLinkParts {
   /** Enforces a kill or a reactivation and returns how many calls it ended. */
   readonly enforce: (target: KillTarget) => Promise<CutCounts>
   /** Ends the calls in flight of agents that were deleted with their organization. */
+  /** Issues all certificates of the forward proxy again, since its CA is another one. */
+  readonly replaceAuthority: () => Promise<void>
   readonly cutDeleted: (organization_id: string) => Promise<CutCounts>
   /**
    * Clears the caches, reads again what calls in flight depend on, and reports the kills that are awaiting acknowledgement.
@@ -141,6 +143,8 @@ export class EdgeLink {
       if (target.what === 'kill' || target.what === 'reactivate')
         enforced.push(this.#parts.enforce(target))
       else this.#parts.drop(target)
+      if (target.what === 'forward_ca')
+        enforced.push(this.#parts.replaceAuthority().then(() => NONE_CUT))
       if (target.what === 'organization')
         enforced.push(this.#parts.cutDeleted(target.organization_id))
     }

@@ -39,6 +39,8 @@ export interface Membership {
   readonly link: EdgeLink
   /** Follows changes of the key file. */
   readonly keyRing: KeyRing
+  /** What is done, before it is acknowledged, when the CA of the forward proxy was replaced; the forward proxy sets it. */
+  readonly authority: { replace: () => Promise<void> }
   /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
   stopBeacon(): void
 }
@@ -73,6 +75,7 @@ export async function joinFleet({
   const parts = { policy, killBoard, held, commands }
   const confirmSoon = makeConfirmer(parts)
   const verifyKills = makeVerifier(parts, log)
+  const authority = { replace: (): Promise<void> => Promise.resolve() }
   const link = new EdgeLink({
     commands,
     subscription,
@@ -101,6 +104,7 @@ export async function joinFleet({
       return enforceKill({ ...parts, confirmSoon }, target)
     },
     cutDeleted: (organization_id) => cutDeleted(parts, organization_id),
+    replaceAuthority: () => authority.replace(),
     resync: async (acknowledge) => {
       // Otherwise this edge has no lease and refuses calls; the reason is logged with each attempt.
       await storeCheck.refuseOther()
@@ -117,5 +121,5 @@ export async function joinFleet({
   })
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
-  return { held, killBoard, policy, lease, stall, link, keyRing, stopBeacon }
+  return { held, killBoard, policy, lease, stall, link, keyRing, stopBeacon, authority }
 }

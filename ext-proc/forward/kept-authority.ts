@@ -10,6 +10,8 @@ export interface KeptAuthority {
    * @throws (rejects) when it cannot be used, as while files are being replaced; the one before is used on
    */
   readonly isReplaced: () => Promise<boolean>
+  /** It is read again when it is next needed; the one before is not used any more. */
+  readonly forget: () => void
 }
 
 export function keptAuthority(...source: Parameters<typeof loadAuthority>): KeptAuthority {
@@ -21,16 +23,23 @@ export function keptAuthority(...source: Parameters<typeof loadAuthority>): Kept
   }
   return {
     current: () => {
-      reading ??= read().catch((error: unknown) => {
-        reading = null
-        throw error
+      if (reading !== null) return reading
+      const begun = read()
+      reading = begun
+      begun.catch(() => {
+        if (reading === begun) reading = null
       })
-      return reading
+      return begun
+    },
+    forget: () => {
+      reading = null
     },
     isReplaced: async () => {
       if (reading === null) return false
-      const [before, now] = await Promise.all([reading, read()])
-      if (before.certificate === now.certificate) return false
+      const known = reading
+      const [before, now] = await Promise.all([known, read()])
+      // Another one is read already, or will be.
+      if (before.certificate === now.certificate || reading !== known) return false
       reading = Promise.resolve(now)
       return true
     },

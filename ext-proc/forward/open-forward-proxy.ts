@@ -14,6 +14,8 @@ import { tunnelSeal } from './tunnel-seal.ts'
 export interface ForwardProxy {
   readonly secrets: SecretService
   readonly decide: Readonly<Record<ForwardHop, CallStreamParts['decide']>>
+  /** Reads the CA again. When it resolves, no certificate of another one is presented any more; it never rejects. */
+  readonly replaceAuthority: () => Promise<void>
   stop(): void
 }
 
@@ -65,6 +67,14 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
       entry: (headers, io, record) => decideEntry(entry, headers, io, record),
       https: (headers, io, record) => decideInside(inside, 'https', headers, io, record),
       http: (headers, io, record) => decideInside(inside, 'http', headers, io, record),
+    },
+    replaceAuthority: async () => {
+      authority.forget()
+      await secrets.reissue().catch((error: unknown) => {
+        log.error({ error: String(error) }, 'the new CA of the forward proxy cannot be used')
+        secrets.withdraw()
+      })
+      await secrets.taken()
     },
     stop: () => {
       stopRenewing()

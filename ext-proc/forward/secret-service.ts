@@ -17,7 +17,10 @@ export interface SecretServiceParts {
 interface OpenStream {
   readonly stream: EnvoyStream
   readonly names: Map<string, HeldName>
+  /** Of the last answer, and of the last one that Envoy has taken or refused. */
   nonce: number
+  taken: number
+  readonly waiting: Set<() => void>
 }
 
 interface HeldName {
@@ -33,6 +36,8 @@ const NAMES_PER_STREAM_MAX = 16
 const NAME_LENGTH_MAX = 254
 /** A certificate is valid for seven days; a client may hold a connection and a clock that is behind. */
 const RENEW_MS = 5 * 86_400_000
+/** Envoy takes a certificate within milliseconds. */
+const TAKEN_MAX_MS = 1_000
 const UNAVAILABLE = 14
 const INVALID_ARGUMENT = 3
 
@@ -47,6 +52,8 @@ export class SecretService {
   /** Where each certificate is held, the oldest first; with more than one Envoy a name may be held more than once. */
   readonly #held = new Set<HeldName>()
   #minted = 0
+  /** How often all certificates were issued again. */
+  #generation = 0
 
   constructor(parts: SecretServiceParts) {
     this.#parts = parts
@@ -57,7 +64,13 @@ export class SecretService {
   }
 
   readonly handler = (stream: EnvoyStream): void => {
-    const at: OpenStream = { stream, names: new Map(), nonce: 0 }
+    const at: OpenStream = {
+      stream,
+      names: new Map(),
+      nonce: 0,
+      taken: 0,
+      waiting: new Set(),
+    }
     this.#open.add(at)
     stream.on('data', (bytes: Buffer) => {
       this.#receive(at, bytes).catch((error: unknown) => {
@@ -79,9 +92,35 @@ export class SecretService {
     await this.#sendAgain(this.#parts.nowMs() - RENEW_MS)
   }
 
-  /** Sends new certificates for all, since the CA is another one. Envoy presents them from the next handshake on. */
+  /**
+   * Sends new certificates for all, since the CA is another one. Envoy presents them from the next handshake on.
+   * @throws (rejects) when there is no CA that can be used
+   */
   async reissue(): Promise<void> {
+    this.#generation++
     await this.#sendAgain(Number.POSITIVE_INFINITY)
+  }
+
+  /** Envoy presents none of them any more, and asks again for those that it needs. */
+  withdraw(): void {
+    for (const at of this.#open) {
+      const names = [...at.names.keys()]
+      for (const name of names) this.#forget(at, name)
+      if (names.length > 0) this.#write(at, [], names)
+    }
+  }
+
+  /** Resolves when Envoy has taken all that was sent to it, or after a second. */
+  async taken(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const limit = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), TAKEN_MAX_MS)
+    })
+    const all = Promise.all([...this.#open].map((at) => takenAt(at)))
+    const outcome = await Promise.race([all, limit])
+    clearTimeout(timer)
+    if (outcome === 'late')
+      this.#parts.log.warn({}, 'Envoy has not acknowledged all certificates in time')
   }
 
   /** Of all that were issued until then. Each takes half a millisecond, so calls and kills get their turn in between. */
@@ -114,7 +153,11 @@ export class SecretService {
       at.stream.emit('error', { code: INVALID_ARGUMENT, details: 'malformed message' })
       return
     }
-    const { subscribe, unsubscribe, problem } = request
+    const { subscribe, unsubscribe, problem, nonce } = request
+    if (nonce !== null) {
+      at.taken = Math.max(at.taken, nonce)
+      wake(at)
+    }
     if (problem !== null)
       this.#parts.log.warn({ problem: problem.slice(0, 200) }, 'Envoy refused a certificate')
     for (const name of unsubscribe) this.#forget(at, name)
@@ -122,7 +165,13 @@ export class SecretService {
   }
 
   async #send(at: OpenStream, names: readonly string[]): Promise<void> {
-    const authority = await this.#parts.authority()
+    let generation: number
+    let authority: Authority
+    do {
+      generation = this.#generation
+      authority = await this.#parts.authority()
+      // The CA was replaced meanwhile.
+    } while (generation !== this.#generation)
     if (!this.#open.has(at)) return
     const now_ms = this.#parts.nowMs()
     const secrets: ServerSecret[] = []
@@ -179,5 +228,18 @@ export class SecretService {
   #drop(at: OpenStream): void {
     for (const name of at.names.keys()) this.#forget(at, name)
     this.#open.delete(at)
+    at.taken = Number.POSITIVE_INFINITY
+    wake(at)
   }
+}
+
+/** When Envoy has taken, or refused, what was sent on the stream until now, or the stream has ended. */
+async function takenAt(at: OpenStream): Promise<void> {
+  const { nonce } = at
+  while (at.taken < nonce) await new Promise<void>((resolve) => at.waiting.add(resolve))
+}
+
+function wake(at: OpenStream): void {
+  for (const resolve of at.waiting) resolve()
+  at.waiting.clear()
 }

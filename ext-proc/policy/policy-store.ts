@@ -137,6 +137,8 @@ export class PolicyStore {
       case 'organization':
         this.clear()
         return
+      case 'forward_ca':
+        return
     }
   }
 

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { runCaRotate, runCaShow } from '../../cli/ca.ts'
 import { fromRoot } from '../../core/root.ts'
+import { call } from '../kit/call.ts'
+import { ForwardClient } from '../kit/forward-client.ts'
 import { loadDuring } from '../kit/load-during.ts'
 import { openCall } from '../kit/open-call.ts'
+import { operatorAt } from '../kit/operator.ts'
 import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
+import { runCommand } from '../kit/run-command.ts'
 import type { ChildRole } from '../kit/start-stack.ts'
 import { until } from '../kit/until.ts'
 
@@ -87,4 +92,101 @@ test('without a gateway, the command says what to set', async () => {
   const { code, said } = await agwRestart('/nowhere')
   assert.equal(code, 1)
   assert.match(said, /No gateway is running with the data directory \/nowhere\. Set AGW_DATA_DIR/)
+})
+
+// Here, since each of two processes issues certificates of its own.
+test('the CA is replaced step by step, without a failed call, and in force when a step is answered', async () => {
+  const direct = operatorAt(stack.apiUrl, stack.adminToken)
+  const { agent, base_url } = await stack.operator.makeAccess(stack.ownBaseUrl())
+  const { host, hostname, origin: to, pathname } = new URL(base_url)
+  const pem = async (): Promise<string> => await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
+  const clients: ForwardClient[] = []
+  const trusting = (ca: string): ForwardClient => {
+    const client = new ForwardClient(stack.forwardPort ?? 0, ca)
+    clients.push(client)
+    return client
+  }
+  /** Whether a client that trusts no other CA completes handshakes at either process. */
+  const isTrusted = async (ca: string): Promise<boolean> => {
+    const client = trusting(ca)
+    const tried = Array.from({ length: 8 }, async () => {
+      const { socket } = await client.tunnel(host, { key: agent.api_key })
+      const secure = await client.tls(socket, { servername: hostname }).catch(() => null)
+      socket.destroy()
+      return secure !== null
+    })
+    const [first = false, ...others] = await Promise.all(tried)
+    for (const one of others) assert.equal(one, first, 'both processes issue with the same CA')
+    return first
+  }
+  const step = (name: string) => direct.send('POST', '/admin/ca/rotate', { step: name })
+  const refused = async (name: string, reason: string): Promise<void> => {
+    const answer = await post(name, stack.adminToken)
+    assert.equal(answer.status, 409)
+    const { details } = (await answer.json()) as { details: { reason: string } }
+    assert.equal(details.reason, reason)
+  }
+  const post = (name: string, token: string) =>
+    fetch(`${stack.apiUrl}/admin/ca/rotate`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ step: name }),
+    })
+
+  const { token } = await direct.send('POST', '/admin/tokens', {
+    email: 'o@example.com',
+    role: 'operator',
+  })
+  assert.equal((await post('replace', token)).status, 403)
+  const first = await pem()
+  assert.equal(await isTrusted(first), true)
+  await refused('activate', 'no_next_ca')
+  const options = { url: stack.apiUrl, token: stack.adminToken, output: 'table' } as const
+  const prepared = await runCommand((out) => runCaRotate('prepare', options, out, out))
+  assert.equal(prepared.code, 0, prepared.text)
+  assert.match(prepared.text, /^ROLE .*\ncurrent  .*\nnext  /)
+  await refused('prepare', 'rotation_in_progress')
+  const both = await pem()
+  assert.ok(both.startsWith(first) && both.length > first.length)
+  assert.ok((await (await fetch(`${stack.apiUrl}/ca-bundle.pem`)).text()).endsWith(both))
+  const second = both.slice(first.length)
+  assert.deepEqual([await isTrusted(first), await isTrusted(second)], [true, false])
+
+  // Calls of a client that has both, in a kept tunnel and in new ones.
+  const kept = trusting(both).agent({ key: agent.api_key })
+  let isOver = false
+  const statuses: number[] = []
+  const calls = (async () => {
+    while (!isOver) {
+      const fresh = trusting(both).agent({ key: agent.api_key })
+      for (const connections of [kept, fresh])
+        statuses.push((await call({ to, path: `${pathname}/x`, connections })).status)
+      fresh.destroy()
+    }
+  })()
+  await until('calls are made', () => statuses.length > 4)
+  await step('activate')
+  assert.deepEqual([await isTrusted(first), await isTrusted(second)], [false, true])
+  assert.equal(await pem(), second + first)
+  await step('finish')
+  assert.equal(await pem(), second)
+  assert.equal(await isTrusted(second), true)
+  isOver = true
+  await calls
+  assert.deepEqual([...new Set(statuses)], [200])
+  await step('replace')
+  const third = await pem()
+  assert.deepEqual([await isTrusted(second), await isTrusted(third)], [false, true])
+
+  const shown = await runCommand((out) => runCaShow(options, out, out))
+  assert.match(shown.text, /^ROLE .*\ncurrent  Agent Access Gateway CA [^\n]*\n$/)
+  const { data } = await direct.send('GET', '/admin/activity?event=admin_action&limit=200')
+  const actions = data.map((one: { data: { action: string } }) => one.data.action)
+  assert.deepEqual(
+    actions.filter((action: string) => action.startsWith('ca.')),
+    ['ca.replace', 'ca.finish', 'ca.activate', 'ca.prepare'],
+  )
+  assert.ok(!JSON.stringify(data).includes('sealed_key'))
+  kept.destroy()
+  for (const client of clients) client.close()
 })

@@ -6,7 +6,17 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { makeAuthority } from '../../core/certificate/make-authority.ts'
 import { openAuthority } from '../../core/certificate/open-authority.ts'
-import { storedAuthority } from '../../core/certificate/stored-authority.ts'
+import {
+  type CaRefusal,
+  type CaStep,
+  type Rotated,
+  rotateAuthority,
+} from '../../admin/certificates/rotate-authority.ts'
+import {
+  type SealedAuthority,
+  storedAuthority,
+  type StoredAuthority,
+} from '../../core/certificate/stored-authority.ts'
 import { writeCertificate } from '../../core/certificate/write-certificate.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -103,4 +113,60 @@ test('the key of the CA is stored encrypted, and opens only with its own ring', 
   const resealed = storedAuthority.reseal(both, text)
   assert.deepEqual(storedAuthority.open(other, resealed ?? ''), files)
   assert.equal(storedAuthority.reseal(other, text), null)
+})
+
+test('a rotation of the CA is taken step by step, and forgets the key that it replaces', () => {
+  const ring = parseKeyRing(randomBytes(32).toString('base64'))
+  const sealed = (name: string): SealedAuthority => ({
+    certificate: `${name} certificate`,
+    sealed_key: `${name} key`,
+  })
+  const [one, two] = [sealed('one'), sealed('two')]
+  const rotate = (stored: StoredAuthority, step: CaStep): Rotated =>
+    rotateAuthority(stored, step, () => two)
+  const prepared: StoredAuthority = { ...one, next: two }
+  const activated: StoredAuthority = { ...two, previous: one.certificate }
+  const rows: readonly (readonly [
+    StoredAuthority,
+    CaStep,
+    StoredAuthority | CaRefusal,
+    boolean?,
+  ])[] = [
+    [one, 'prepare', prepared, false],
+    [one, 'activate', 'no_next_ca'],
+    [one, 'finish', 'no_previous_ca'],
+    [one, 'replace', two, true],
+    [prepared, 'prepare', 'rotation_in_progress'],
+    [prepared, 'activate', activated, true],
+    [prepared, 'finish', 'no_previous_ca'],
+    [prepared, 'replace', two, true],
+    [activated, 'prepare', 'rotation_in_progress'],
+    [activated, 'activate', 'no_next_ca'],
+    [activated, 'finish', two, false],
+    [activated, 'replace', two, true],
+  ]
+  for (const [stored, step, expected, is_reissued = false] of rows)
+    assert.deepEqual(
+      rotate(stored, step),
+      typeof expected === 'string'
+        ? { kind: 'refused', reason: expected }
+        : { kind: 'rotated', stored: expected, is_reissued },
+      step,
+    )
+  const [first, second] = [makeAuthority(Date.now()), makeAuthority(Date.now())]
+  const both = JSON.stringify({
+    ...storedAuthority.sealKey(ring, first),
+    next: storedAuthority.sealKey(ring, second),
+  } satisfies StoredAuthority)
+  assert.ok(!both.includes('PRIVATE KEY'))
+  assert.equal(storedAuthority.trusted(both), first.certificate + second.certificate)
+  assert.deepEqual(storedAuthority.open(ring, both), first)
+  // A rotation of the encryption key takes both.
+  const newer = parseKeyRing(randomBytes(32).toString('base64'))
+  const rings = { primary_id: newer.primary_id, keys: new Map([...newer.keys, ...ring.keys]) }
+  const resealed = storedAuthority.reseal(rings, both) ?? ''
+  assert.deepEqual(storedAuthority.open(newer, resealed), first)
+  const { next } = storedAuthority.parse(resealed)
+  assert.deepEqual(storedAuthority.open(newer, JSON.stringify(next)), second)
+  assert.equal(storedAuthority.sealed(resealed).length, 2)
 })

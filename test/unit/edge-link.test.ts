@@ -48,6 +48,7 @@ function anEdge(channel: FakeControlChannel) {
   const warnings: string[] = []
   const resyncs = pendings<void>()
   const enforcing = pendings<CutCounts>()
+  const authorities = pendings<void>()
   const state = { holdsResyncs: false, holdsKills: false, resyncs: 0, reconnected: 0 }
   /** What the next resync finds to acknowledge. */
   let waited: readonly number[] = []
@@ -66,6 +67,7 @@ function anEdge(channel: FakeControlChannel) {
         ? enforcing.begin()
         : Promise.resolve({ terminated: 2, unconfirmed: 1 })
     },
+    replaceAuthority: () => authorities.begin(),
     cutDeleted: async (organization_id) => {
       cutOrganizations.push(organization_id)
       return { terminated: 3, unconfirmed: 0 }
@@ -91,6 +93,7 @@ function anEdge(channel: FakeControlChannel) {
     warnings,
     resyncs,
     enforcing,
+    authorities,
     state,
     waitFor,
   }
@@ -271,6 +274,16 @@ test('the deletion of an organization cuts the calls of its agents, and counts t
   assert.deepEqual(cutOrganizations, ['o'])
   assert.equal(dropped.length, 1)
   assert.deepEqual(channel.acknowledged, ['6 3/0'])
+})
+
+test('a new CA is acknowledged when all certificates were issued with it', async (t) => {
+  const { channel, authorities } = await aServingEdge(t)
+  channel.change([{ what: 'forward_ca' }])
+  await settle()
+  assert.deepEqual(channel.acknowledged, [])
+  authorities.open[0]?.end()
+  await settle()
+  assert.deepEqual(channel.acknowledged, ['6 0/0'])
 })
 
 test('after a gap the message is applied at once, and acknowledged once the store has been read', async (t) => {
@@ -510,6 +523,7 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
           held: new HeldCalls(),
           drop: (target) => void (target.what === 'key' && applied.add(Number(target.hash))),
           enforce: async () => NONE_CUT,
+          replaceAuthority: async () => undefined,
           cutDeleted: async () => NONE_CUT,
           resync: async () => {
             const from = channel.epoch

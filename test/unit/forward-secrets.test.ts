@@ -198,6 +198,51 @@ test('a new CA is used without a restart, and every certificate is sent again', 
   assert.equal(await issuerOf(open(), 'last.test'), subjectOf(third))
 })
 
+test('a CA that is replaced is in use when Envoy has taken the new certificates', async () => {
+  const [first, second] = [
+    openAuthority(makeAuthority(Date.now())),
+    openAuthority(makeAuthority(Date.now())),
+  ]
+  let release: (one: Authority) => void = () => undefined
+  let current: () => Promise<Authority> = () => Promise.resolve(first)
+  const { open, service } = start({ current: () => current() })
+  const [one, two, ended] = [open(), open(), open()]
+  for (const [i, envoy] of [one, two, ended].entries()) await envoy.ask(`host-${i}.test`)
+  // A question whose answer still waits for the CA that is replaced meanwhile.
+  const late = open()
+  current = () =>
+    new Promise((resolve) => {
+      release = resolve
+    })
+  await late.ask('late.test')
+  current = () => Promise.resolve(second)
+  await service.reissue()
+  release(first)
+  await turn()
+  const [answered] = late.answers[0]?.resources ?? []
+  assert.ok(answered !== undefined)
+  const { publicKey } = new X509Certificate(second.certificate)
+  assert.ok(certificateIn(answered.resource).verify(publicKey), 'issued with the new CA')
+  let isTaken = false
+  const taken = service.taken().then(() => {
+    isTaken = true
+  })
+  for (const envoy of [one, late]) acknowledge(envoy)
+  ended.emit('end')
+  await turn()
+  assert.equal(isTaken, false)
+  acknowledge(two)
+  await taken
+  // A CA that cannot be used leaves no certificate of the one before.
+  service.withdraw()
+  assert.deepEqual(one.answers.at(-1)?.removed_resources, ['host-0.test'])
+  assert.equal(service.counters.names, 0)
+})
+
+/** Envoy has taken all that was sent to it. */
+const acknowledge = (envoy: Envoy): void =>
+  void envoy.emit('data', deltaMessages.write({ response_nonce: envoy.answers.at(-1)?.nonce }))
+
 test('without a CA, and on a malformed message, the stream fails and the process goes on', async () => {
   const { open, warned } = start({ fails: true })
   const envoy = open()
