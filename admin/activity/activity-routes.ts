@@ -17,6 +17,11 @@ import { newestPlace, streamActivity } from './stream-activity.ts'
 
 const tag = 'activity'
 const MINUTE_MS = 60_000
+const TOO_MANY_STREAMS: Outcome = {
+  kind: 'refusal',
+  error: 'too_many_streams',
+  headers: { 'retry-after': '5' },
+}
 
 const CountView = Strict({
   minute: Timestamp,
@@ -35,6 +40,7 @@ export const activityRoutes: readonly Route[] = [
     method: 'GET',
     path: '/admin/activity',
     role: 'viewer',
+    costly: 'search',
     tag,
     summary:
       'Search the activity log, newest first. A slow search returns early, with a cursor to continue',
@@ -151,7 +157,7 @@ async function stream({
     ])
   const after = last ? String(last) : await newestPlace(redis, organization_id)
   const following = feed.follow(organization_id)
-  if (following === null) return { kind: 'refusal', error: 'too_many_streams' }
+  if (following === null) return TOO_MANY_STREAMS
   return {
     kind: 'streamed',
     headers: {
@@ -177,7 +183,7 @@ async function download(
   const read = readFilter(query)
   if (!read.ok) return invalid(read.issues)
   const leave = context.exports.take(actor.organization_id)
-  if (leave === null) return { kind: 'refusal', error: 'too_many_streams' }
+  if (leave === null) return TOO_MANY_STREAMS
   const { format = 'ndjson', ...given } = query
   // A search for a leaked key must not put it into the log that everyone reads.
   const filters = given.q === undefined ? given : { ...given, q: '***' }
@@ -212,6 +218,7 @@ async function download(
     write: (out, gone) =>
       exportActivity(context, organization_id, read.filter, {
         before: placeAfter(newest),
+        turns: context.exportPages,
         format,
         out,
         ended: AbortSignal.any([gone, feed.stopped]),

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { RequestTurns } from '../context/request-turns.ts'
 import { waitForReader } from '../http/wait-for-reader.ts'
 import type { ActivityFilter } from './activity-filter.ts'
 import { ACTIVITY_MEMBERS, activityView } from './activity-view.ts'
@@ -13,6 +14,8 @@ const PAGE = 200
 interface ExportOptions {
   /** Only entries before this position in the log; null for all. */
   readonly before: string | null
+  /** A page takes a turn; the wait for the reader does not. */
+  readonly turns: Pick<RequestTurns, 'take'>
   readonly format: ExportFormat
   readonly out: Writable
   readonly ended: AbortSignal
@@ -26,16 +29,21 @@ export async function exportActivity(
   parts: SearchParts,
   organization_id: string,
   filter: ActivityFilter,
-  { before: begin, format, out, ended }: ExportOptions,
+  { before: begin, turns, format, out, ended }: ExportOptions,
 ): Promise<void> {
   const lineOf = format === 'csv' ? csvOf : ndjsonOf
   let text = format === 'csv' ? csvLine(ACTIVITY_MEMBERS) : ''
   for (let before: string | null = begin; !ended.aborted; ) {
-    const { found, next } = await searchActivity(parts, organization_id, filter, {
-      before,
-      limit: PAGE,
-    })
-    for (const { entry } of found) text += lineOf(entry)
+    // Not null: more pages may wait than there are exports.
+    const leave = await turns.take(organization_id)
+    let next: string | null = null
+    try {
+      const page = await searchActivity(parts, organization_id, filter, { before, limit: PAGE })
+      next = page.next
+      for (const { entry } of page.found) text += lineOf(entry)
+    } finally {
+      leave?.()
+    }
     if (text !== '' && !out.write(text)) await waitForReader(out, ended)
     text = ''
     if (next === null) return

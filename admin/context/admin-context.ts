@@ -28,7 +28,10 @@ export interface AdminContext {
   readonly feed: ActivityFeed
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
-  readonly turns: RequestTurns
+  /** Of requests that compute for many milliseconds in one piece, and of searches. */
+  readonly turns: Readonly<Record<'compute' | 'search', RequestTurns>>
+  /** Of the pages of exports. */
+  readonly exportPages: RequestTurns
   /** Exports in progress. */
   readonly exports: Slots
   readonly scans: ScanPool

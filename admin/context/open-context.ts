@@ -6,13 +6,19 @@ import { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ActivityFeed } from './activity-feed.ts'
 import type { AdminContext } from './admin-context.ts'
 import { RequestLoad } from './request-load.ts'
-import { RequestTurns } from './request-turns.ts'
+import { RequestTurns, type TurnLimits } from './request-turns.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
 import { Slots } from './slots.ts'
 
 const nowMs = (): number => performance.now()
 /** Large bodies scanned for operators at the same time; further requests must be retried. */
 const SCAN_QUEUE_LIMIT = 8
+/** Each computes for up to 25 ms in one piece. */
+const COMPUTE_TURNS: TurnLimits = { at_once: 1, at_once_of_one: 1, waiting_of_one: 16 }
+/** A search takes up to 45 ms, one by request id up to 2 s, in steps with pauses between them. */
+const SEARCH_TURNS: TurnLimits = { at_once: 4, at_once_of_one: 2, waiting_of_one: 16 }
+/** Exports take turns page by page. There are fewer of them than may wait. */
+const PAGE_TURNS: TurnLimits = { at_once: 1, at_once_of_one: 1, waiting_of_one: 32 }
 /** Each holds a page of the log for as long as its reader takes. */
 const EXPORTS_MAX = 32
 const EXPORTS_OF_ONE_MAX = 8
@@ -35,7 +41,11 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
       streams: () => feed.followers,
     }),
     load: new RequestLoad(),
-    turns: new RequestTurns(),
+    turns: {
+      compute: new RequestTurns(COMPUTE_TURNS),
+      search: new RequestTurns(SEARCH_TURNS),
+    },
+    exportPages: new RequestTurns(PAGE_TURNS),
     exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),
     scans: openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT }),
     reserve: DiskReserve.from(settings),

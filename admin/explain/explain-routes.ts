@@ -70,7 +70,7 @@ export const explainRoutes: readonly Route[] = [
     method: 'POST',
     path: '/admin/explain',
     role: 'viewer',
-    costly: true,
+    costly: 'compute',
     tag,
     summary:
       'Explain which integration, scope and rule apply to a call, without making it; with scope, as if that were saved',
@@ -82,7 +82,7 @@ export const explainRoutes: readonly Route[] = [
     method: 'POST',
     path: '/admin/explain/history',
     role: 'viewer',
-    costly: true,
+    costly: 'compute',
     tag,
     summary:
       'Try an unsaved scope on stored calls: which of them would pass, and which would be refused',

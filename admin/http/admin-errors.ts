@@ -53,7 +53,7 @@ export const ADMIN_ERRORS = {
   too_many_requests: {
     status: 429,
     message:
-      'Too many explanations and dry runs of this organization are waiting. Send fewer at a time.',
+      'Too many requests of this kind are waiting (explanations, dry runs, searches). Send fewer at a time.',
   },
   headers_too_large: { status: 431, message: 'The request headers are too large.' },
   internal_error: {

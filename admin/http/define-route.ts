@@ -35,8 +35,8 @@ export interface Route<
   readonly forgiving?: boolean
   /** Whether it accepts If-Match. */
   readonly conditional?: boolean
-  /** It may compute for many milliseconds, so it waits for its turn. */
-  readonly costly?: boolean
+  /** It may take many milliseconds, so it waits for its turn: with those that compute in one piece, or with searches. */
+  readonly costly?: 'compute' | 'search'
   readonly tag: string
   readonly summary: string
   readonly params?: P

@@ -35,7 +35,7 @@ export const scanRoutes: readonly Route[] = [
     method: 'POST',
     path: '/admin/scan',
     role: 'viewer',
-    costly: true,
+    costly: 'compute',
     tag: 'scan',
     summary: 'Scan a body: what would be detected, and whether the call would be blocked',
     body: Question,

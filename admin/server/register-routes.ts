@@ -156,8 +156,9 @@ async function run(
     request_id: request.id,
   }
   const carried: Request = { actor, request_id: request.id, identity }
-  if (!route.costly) return await carryOut(context, kept, carried, () => route.handle(call))
-  const leave = await context.turns.take(actor.organization_id)
+  if (route.costly === undefined)
+    return await carryOut(context, kept, carried, () => route.handle(call))
+  const leave = await context.turns[route.costly].take(actor.organization_id)
   if (leave === null) return TOO_MANY
   try {
     return await carryOut(context, kept, carried, () => route.handle(call))

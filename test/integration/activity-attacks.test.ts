@@ -107,6 +107,38 @@ function hold(path: string, token: string): Promise<IncomingMessage> {
   })
 }
 
+test('many slow searches of one organization are refused in part, and those of another are answered', async () => {
+  const made = await admin.call('POST', '/admin/organizations', { body: { name: 'searching' } })
+  const token = made.body.admin_token as string
+  for (let i = 0; i < 5; i++)
+    await recordEntries(
+      redis,
+      made.body.organization_id,
+      Array.from({ length: 10 }, () =>
+        activityEntry('request_rejected', { data: { text: 'x'.repeat(60_000) } }),
+      ),
+    )
+  const slow = '/admin/activity?q=in-no-entry'
+  const asked = Array.from({ length: 60 }, () => admin.call('GET', slow, { token }))
+  assert.equal((await admin.call('GET', slow)).status, 200)
+  const answers = await Promise.all(asked)
+  const refused = answers.filter(({ status }) => status === 429)
+  const done = answers.filter(({ status }) => status === 200)
+  const others = answers.filter(({ status }) => status !== 429 && status !== 200)
+  assert.deepEqual(
+    others.map(({ text }) => text),
+    [],
+  )
+  // Two run and sixteen wait.
+  assert.ok(done.length >= 18, `${done.length} searches were made`)
+  assert.ok(refused.length > 0)
+  for (const { body, headers } of refused) {
+    assert.equal(body.error, 'too_many_requests')
+    assert.equal(headers['retry-after'], '1')
+  }
+  assert.equal((await admin.call('GET', slow, { token })).status, 200)
+})
+
 for (const [path, room] of [
   ['/admin/activity/stream', 50],
   ['/admin/activity/export', 8],
@@ -129,6 +161,7 @@ for (const [path, room] of [
     const more = await admin.call('GET', path, { token: greedy })
     assert.equal(more.status, 429)
     assert.equal(more.body.error, 'too_many_streams')
+    assert.equal(more.headers['retry-after'], '5')
     const other = await hold(path, admin.token)
     assert.equal(other.statusCode, 200)
     for (const answer of [other, ...held]) answer.destroy()

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import type { ActivityFilter } from '../../admin/activity/activity-filter.ts'
 import { digestLog, readDigestPlace } from '../../admin/activity/digest-log.ts'
 import { exportActivity } from '../../admin/activity/export-activity.ts'
+import { RequestTurns } from '../../admin/context/request-turns.ts'
 import { findEntry } from '../../admin/activity/find-entry.ts'
 import { keepWithinBudget } from '../../admin/activity/log-budget.ts'
 import { searchActivity } from '../../admin/activity/search-activity.ts'
@@ -302,6 +303,7 @@ test('an export has every entry once', async () => {
     const parts = { redis, nowMs: () => performance.now() }
     await exportActivity(parts, organization_id, ANY, {
       before: null,
+      turns: new RequestTurns({ at_once: 1, at_once_of_one: 1, waiting_of_one: 1 }),
       format: 'ndjson',
       out,
       ended: new AbortController().signal,

@@ -3,12 +3,14 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RequestTurns } from '../../admin/context/request-turns.ts'
 
+const ONE = { at_once: 1, at_once_of_one: 1, waiting_of_one: 16 }
+
 const settle = async (): Promise<void> => {
   for (let i = 0; i < 3; i++) await turn()
 }
 
 test('organizations take turns, and one request runs at a time', async () => {
-  const turns = new RequestTurns()
+  const turns = new RequestTurns(ONE)
   const order: string[] = []
   const leaving: (() => void)[] = []
   const ask = (name: string): void => {
@@ -32,7 +34,7 @@ test('organizations take turns, and one request runs at a time', async () => {
 })
 
 test('an organization with too many waiting requests is refused, and no other', async () => {
-  const turns = new RequestTurns()
+  const turns = new RequestTurns(ONE)
   const leave = await turns.take('a')
   const waiting = Array.from({ length: 16 }, () => turns.take('a'))
   assert.equal(await turns.take('a'), null)
@@ -50,4 +52,38 @@ test('an organization with too many waiting requests is refused, and no other', 
   await settle()
   assert.equal(refused.length, 20 * 16 - 256)
   again?.()
+})
+
+test('several requests run at a time, those of one organization not at all places', async () => {
+  const turns = new RequestTurns({ at_once: 3, at_once_of_one: 2, waiting_of_one: 16 })
+  const running: string[] = []
+  const leaving = new Map<string, () => void>()
+  const ask = (name: string): void => {
+    void turns.take(name.slice(0, 1)).then((leave) => {
+      assert.ok(leave !== null)
+      running.push(name)
+      leaving.set(name, leave)
+    })
+  }
+  const end = async (name: string): Promise<void> => {
+    leaving.get(name)?.()
+    running.splice(running.indexOf(name), 1)
+    await settle()
+  }
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'b2', 'c1']) ask(name)
+  await settle()
+  assert.deepEqual(running, ['a1', 'a2', 'b1'])
+  // The place of b goes to b, since a has its two.
+  await end('b1')
+  assert.deepEqual(running, ['a1', 'a2', 'b2'])
+  await end('a1')
+  assert.deepEqual(running, ['a2', 'b2', 'a3'])
+  await end('a2')
+  assert.deepEqual(running, ['b2', 'a3', 'c1'])
+  await end('b2')
+  assert.deepEqual(running, ['a3', 'c1', 'a4'])
+  for (const name of ['a3', 'c1', 'a4']) await end(name)
+  for (const name of ['d1', 'd2', 'd3']) ask(name)
+  await settle()
+  assert.deepEqual(running, ['d1', 'd2'])
 })
