@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
@@ -82,6 +83,9 @@ interface Tally {
   cut: number
 }
 
+/** As fast as it goes, sixteen callers would take both cores from the start that they wait for. */
+const PAUSE_AFTER_FAILURE_MS = 50
+
 /** Allowed and forbidden calls, sixteen at a time, until stopped; each answer is an expected one. */
 function startLoad(): { readonly tally: Tally; readonly stop: () => Promise<void> } {
   const tally: Tally = { passed: 0, unavailable: 0, denied: 0, cut: 0 }
@@ -92,10 +96,13 @@ function startLoad(): { readonly tally: Tally; readonly stop: () => Promise<void
       const of = worker % 2 === 0 ? access : held
       const path = isForbidden ? `/forbidden/${worker}/${i}` : `/allowed/${worker}/${i}`
       const answer = await ask(of, path).catch(() => null)
-      if (answer === null) tally.cut++
-      else if (answer.status === 503) {
+      if (answer === null) {
+        tally.cut++
+        await wait(PAUSE_AFTER_FAILURE_MS)
+      } else if (answer.status === 503) {
         assertRefusal(answer, 503, 'gateway_unavailable')
         tally.unavailable++
+        await wait(PAUSE_AFTER_FAILURE_MS)
       } else if (isForbidden) {
         assertRefusal(answer, 403, 'permission_denied')
         tally.denied++
