@@ -53,6 +53,20 @@ export async function bundlePrograms(root) {
   })
 }
 
+/** What the compiler has made of the console, and its packages, in one file: a browser asks for a hundred modules one by one. */
+export async function bundleConsole(root) {
+  const { build } = await import('esbuild')
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['dist/admin/dashboard/main.js'],
+    outfile: 'dist/admin/console.js',
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    logLevel: 'error',
+  })
+}
+
 /** Writes the bootstrap of Envoy as JSON, since parsing its YAML is a quarter of what a start of the launcher costs. */
 export async function writeBootstrapData(root) {
   const { parse } = await import('yaml')

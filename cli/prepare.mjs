@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundlePrograms, writeBootstrapData } from './bundle-programs.mjs'
+import { bundleConsole, bundlePrograms, writeBootstrapData } from './bundle-programs.mjs'
 import { installPackages } from './install-packages.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -36,9 +36,8 @@ export async function prepare() {
       'The build failed',
     )
   removeOrphans()
-  await Promise.all([bundlePrograms(root), writeBootstrapData(root)]).catch((error) =>
-    fail(`The build failed: ${error.message}`),
-  )
+  const steps = [bundlePrograms(root), bundleConsole(root), writeBootstrapData(root)]
+  await Promise.all(steps).catch((error) => fail(`The build failed: ${error.message}`))
   writeFileSync(stamp, sources)
 }
 

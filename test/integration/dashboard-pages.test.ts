@@ -81,7 +81,10 @@ describe('the dashboard', () => {
   after(() => browser.closePages())
 
   /** No page may violate the content policy, throw, or have a request of its own refused. */
-  afterEach(() => assert.deepEqual(browser.complaints(), []))
+  afterEach(async () => {
+    await browser.closePages(page)
+    assert.deepEqual(browser.complaints(), [])
+  })
 
   describe('signing in', () => {
     test('needs a known token, leaves none of it in the page, and ends by the button', async () => {

@@ -421,15 +421,12 @@ describe('the files of the dashboard', () => {
     const page = await admin.call('GET', '/', { token: null })
     assert.equal(page.status, 200)
     const policy = String(page.headers['content-security-policy'])
-    assert.match(
-      policy,
-      /^default-src 'none'; script-src 'self' 'sha256-[\w+/=]+'; style-src 'self'; /,
-    )
+    assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /)
     assert.match(policy, /frame-ancestors 'none'/)
     assert.equal(page.headers['x-content-type-options'], 'nosniff')
     assert.equal(page.headers['referrer-policy'], 'no-referrer')
     const paths = [...page.text.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path = '']) => path)
-    assert.ok(paths.length > 30)
+    assert.deepEqual(paths, ['/dashboard/icon.svg', '/dashboard/style.css', '/dashboard/main.js'])
     for (const path of ['/', ...new Set(paths)]) {
       const file = await admin.call('GET', path, { token: null })
       assert.equal(file.status, 200, path)

@@ -10,8 +10,8 @@ export interface KitBrowser {
    * policy. With an expression only those that fit it.
    */
   readonly complaints: (expected?: RegExp) => readonly string[]
-  /** All that this one has opened. Pages that stay open go on asking the gateway. */
-  readonly closePages: () => Promise<void>
+  /** All that this one has opened, but for a page that is kept. Pages that stay open go on asking the gateway. */
+  readonly closePages: (kept?: Page) => Promise<void>
 }
 
 const FLAGS = [
@@ -63,8 +63,10 @@ export async function openBrowser(): Promise<KitBrowser> {
       complaints.push(...told.filter((text) => !expected.test(text)))
       return told.filter((text) => expected.test(text))
     },
-    closePages: async () => {
-      await Promise.all(contexts.splice(0).map((context) => context.close()))
+    closePages: async (kept) => {
+      const closed = contexts.filter((context) => context !== kept?.context())
+      contexts.splice(0, contexts.length, ...contexts.filter((one) => !closed.includes(one)))
+      await Promise.all(closed.map((context) => context.close()))
     },
   }
 }
