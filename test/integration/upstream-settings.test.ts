@@ -5,14 +5,18 @@ import { createServer, type Server } from 'node:https'
 import { type AddressInfo, createServer as createTcp } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 import { after, test } from 'node:test'
+import { runKeysRotate } from '../../cli/keys-rotate.ts'
 import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call } from '../kit/call.ts'
+import { ForwardClient } from '../kit/forward-client.ts'
 import { issueCertificate } from '../kit/issue-certificate.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
 import type { Access } from '../kit/operator.ts'
+import { runCommand } from '../kit/run-command.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { TEST_UPSTREAM_HOSTS } from '../kit/test-upstream.ts'
 import { findLeaks } from '../kit/find-leaks.ts'
+import { until } from '../kit/until.ts'
 
 // How Envoy connects to an API: time-outs, retries, a private CA and a client certificate.
 
@@ -156,6 +160,86 @@ test('the private key is nowhere in the clear', async () => {
   const lines = client_key.split('\n').filter((line) => line.length > 40)
   assert.ok(lines.length > 0)
   assert.deepEqual(await findLeaks(stack, lines), [])
+})
+
+test('calls through a tunnel of the forward proxy use the CA and the client certificate of the integration', async () => {
+  const { host } = new URL(strict)
+  const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
+  const proxy = new ForwardClient(stack.forwardPort ?? 0, ca)
+  after(() => proxy.close())
+  const rows: readonly (readonly [upstream: object, status: number, body: string | null])[] = [
+    [{ ca_certificates, ...pairOf(client) }, 200, 'client-1.test'],
+    [{ ca_certificates, ...pairOf(nextClient) }, 200, 'client-2.test'],
+    [{ ca_certificates }, 502, null],
+    [pairOf(client), 502, null],
+    [{ ca_certificates, ...pairOf(stranger) }, 502, null],
+    [{ ca_certificates: stranger.ca, ...pairOf(client) }, 502, null],
+  ]
+  for (const [i, [upstream, status, body]] of rows.entries()) {
+    const access = await accessTo(strict, upstream)
+    const before = arrived.length
+    const connections = proxy.agent({ key: access.agent.api_key })
+    const path = `${new URL(access.base_url).pathname}/tunnel`
+    const answer = await call({ to: `https://${host}`, path, connections })
+    connections.destroy()
+    assert.equal(answer.status, status, `row ${i}: ${answer.body.toString()}`)
+    const expected = body === null ? [] : [`${path} ${body}`]
+    assert.deepEqual(arrived.slice(before), expected, `row ${i}`)
+    if (body === null) assertRefusal(answer, 502, 'upstream_unreachable')
+    else assert.equal(answer.body.toString(), body)
+  }
+})
+
+test('a private key is used as before after a rotation of the encryption key, by old and by new clusters', async () => {
+  const access = await accessTo(strict, { ca_certificates, ...pairOf(client) })
+  const unused = await accessTo(strict, { ca_certificates, ...pairOf(nextClient) })
+  assert.equal((await send(access)).answer.body.toString(), 'client-1.test')
+  const env = {
+    AGW_DATA_DIR: stack.dataDir,
+    AGW_PROXY_PORT: new URL(stack.proxyUrl).port,
+    AGW_API_PORT: new URL(stack.apiUrl).port,
+  }
+  const { code, text } = await runCommand((out) => runKeysRotate({ timeout_s: 60 }, env, out))
+  assert.equal(code, 0, text)
+  assert.equal((await send(access)).answer.body.toString(), 'client-1.test')
+  assert.equal((await send(unused)).answer.body.toString(), 'client-2.test')
+  // A cluster for other settings, made from the key that was encrypted again.
+  const path = `/admin/integrations/${access.integration.integration_id}`
+  await operator.send('PUT', path, { upstream: { connect_timeout_ms: 4_000 } })
+  assert.equal((await send(access)).answer.body.toString(), 'client-1.test')
+})
+
+test('clusters that Envoy knows, and those that it does not, are used after the processor that named them has died', async () => {
+  const known = await accessTo(strict, { ca_certificates, ...pairOf(client) })
+  const unknown = await accessTo(strict, { ca_certificates, ...pairOf(nextClient) })
+  assert.equal((await send(known)).answer.status, 200)
+  const former = await stack.pids('ext-proc')
+  for (const pid of former) process.kill(pid, 'SIGKILL')
+  // Without a processor nothing reaches the API.
+  const meanwhile = await send(unknown)
+  if (meanwhile.answer.status !== 200) assert.deepEqual(meanwhile.arrivals, [])
+  await until('new processors run', async () => {
+    const pids = await stack.pids('ext-proc')
+    return pids.length === former.length && pids.every((pid) => !former.includes(pid))
+  })
+  await stack.ready()
+  for (const [access, name] of [
+    [known, 'client-1.test'],
+    [unknown, 'client-2.test'],
+  ] as const) {
+    const { answer } = await until('the call is served', async () => {
+      const sent = await send(access)
+      return sent.answer.status === 200 ? sent : null
+    })
+    assert.equal(answer.body.toString(), name)
+  }
+  // Changes reach Envoy by the new stream.
+  const path = `/admin/integrations/${known.integration.integration_id}`
+  await operator.send('PUT', path, { upstream: pairOf(nextClient) })
+  assert.equal((await send(known)).answer.body.toString(), 'client-2.test')
+  await operator.send('PUT', path, { upstream: { client_certificate: null } })
+  const none = await send(known)
+  assert.deepEqual([none.answer.status, none.arrivals], [502, []])
 })
 
 test('private addresses are refused with connection settings too', async () => {
