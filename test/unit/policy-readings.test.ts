@@ -276,23 +276,25 @@ test('threat 28: names that fold to dots, slashes and backslashes are refused li
     assert.deepEqual([path, answerFor(ITEMS, 'GET', path)], [path, expected])
 })
 
+/** All characters beyond ASCII, without the blocks in which none folds to what is asked for. */
+function* codesThatMayFoldTo(sign: RegExp): Generator<number> {
+  const BLOCK = 256
+  for (let first = 0; first < 0x11_0000; first += BLOCK) {
+    if (first >= 0xd800 && first <= 0xdfff) continue
+    const codes = Array.from({ length: BLOCK }, (_, i) => first + i).filter((code) => code >= 0x80)
+    // Nothing composes with a line feed.
+    const text = codes.map((code) => String.fromCodePoint(code)).join('\n')
+    if (sign.test(text.normalize('NFKC'))) yield* codes
+  }
+}
+
 test('threat 28: no character of Unicode that folds to a dot, slash or backslash is missed', () => {
   let dots = 0
   let slashes = 0
   let backslashes = 0
-  const codes = Array.from({ length: 0x11_0000 - 0x80 }, (_, i) => i + 0x80).filter(
-    (code) => code < 0xd800 || code > 0xdfff,
-  )
-  // Nothing composes with a line feed, so that one call folds all of them.
-  const folds = codes
-    .map((code) => String.fromCodePoint(code))
-    .join('\n')
-    .normalize('NFKC')
-    .split('\n')
-  assert.equal(folds.length, codes.length)
-  for (const [i, folded] of folds.entries()) {
-    const code = codes[i] ?? 0
+  for (const code of codesThatMayFoldTo(/[./\\]/)) {
     const character = String.fromCodePoint(code)
+    const folded = character.normalize('NFKC')
     if (folded === '.' || folded === '..') {
       dots++
       const climb = folded === '.' ? character.repeat(2) : character
