@@ -3,6 +3,7 @@ import { lowerThreadPriority } from '../core/lower-thread-priority.ts'
 import { readSettings } from '../core/settings.ts'
 import { makeLog } from './server/make-log.ts'
 import type { ApiSockets, FromApiThread, ToApiThread } from './gate/run-api-thread.ts'
+import { ownThread } from './gate/run-delay.ts'
 import type { RunningAdmin } from './server/running-admin.ts'
 import { startAdmin } from './start-admin.ts'
 
@@ -25,6 +26,8 @@ async function run(): Promise<RunningAdmin> {
     workerData as ApiSockets,
   )
 }
+
+tell({ kind: 'thread', thread: ownThread() })
 
 // From the beginning: a start may wait long for the store.
 parentPort?.on('message', (message: ToApiThread) => {

@@ -150,7 +150,7 @@ export const REASONS = {
     anomaly: 'denied',
     cause:
       'The agent has no scope for the integration, or no rule in its scopes allows the method and path. A path with an encoded slash is also refused if the scope does not allow it with the slash decoded, even if a rule matches the path as written.',
-    cure: 'Add a rule to a scope of the agent, or, if the API treats an encoded slash as part of a name, set `allow_encoded_slashes` on the integration. `POST /admin/explain` shows which rule applies.',
+    cure: 'Add a rule to a scope of the agent, or, if the API treats an encoded slash as part of a name, set `allow_encoded_slashes` on the integration. `POST /admin/explain` repeats the decision without making the call.',
   },
   rate_limit_exceeded: {
     status: 429,

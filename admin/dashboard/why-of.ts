@@ -21,7 +21,7 @@ const PERMISSION: Readonly<Record<string, Sentence>> = {
   no_scope: (entry, api) =>
     `${agentOf(entry)} has no scope for ${api}, so it may call nothing there.`,
   path_not_allowed: (entry, api) =>
-    `No rule of ${agentOf(entry)} for ${api} allows the path of ${text(entry.data['attempted_action'])}.`,
+    `No scope of ${agentOf(entry)} for ${api} allows the path of ${text(entry.data['attempted_action'])}.`,
   method_not_allowed: (entry, api) =>
     `${agentOf(entry)} may use this path of ${api}, but not with the method ${entry.method}.`,
 }

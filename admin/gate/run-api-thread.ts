@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { fromRoot } from '../../core/root.ts'
+import { runDelay_ms } from './run-delay.ts'
 
 /** Unix sockets on which the thread serves what came to a listener. */
 export type ApiSockets = Readonly<Record<'api' | 'envoy', string>>
@@ -9,6 +10,8 @@ export type FromApiThread =
   | { readonly kind: 'stopped' }
   /** Answers a ping. */
   | { readonly kind: 'pong' }
+  /** Which thread it is; see `ownThread`. */
+  | { readonly kind: 'thread'; readonly thread: string | null }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'failed'; readonly message: string }
 
@@ -114,9 +117,13 @@ function endIfSilent(
 ): void {
   const pause_ms = silence_limit_ms / PINGS_IN_LIMIT
   let limit_ms = Math.max(silence_limit_ms, START_LIMIT_MS)
-  // Counted in pauses, not by the clock: no thread answers while the process is stopped.
+  // Counted in pauses, not by the clock: no thread answers while the process is stopped. Nor does it while it waits for a core,
+  // which on a busy machine says nothing about the thread.
   let silent_ms = 0
-  worker.on('message', () => {
+  let thread: string | null = null
+  let delay_ms = 0
+  worker.on('message', (message: FromApiThread) => {
+    if (message.kind === 'thread') ({ thread } = message)
     silent_ms = 0
     limit_ms = silence_limit_ms
   })
@@ -127,7 +134,9 @@ function endIfSilent(
       void worker.terminate()
       return
     }
-    silent_ms += pause_ms
+    const waited_ms = runDelay_ms(thread) - delay_ms
+    delay_ms += waited_ms
+    silent_ms += Math.max(0, pause_ms - waited_ms)
     worker.postMessage('ping' satisfies ToApiThread)
   }, pause_ms)
   void ended.then(() => clearInterval(timer))

@@ -1,6 +1,6 @@
 /** The format of a text. `admin/integrations/auth-schema.ts` has the schema and the check of each. */
 export type TextKind =
-  /** Is put into a header as it is. */
+  /** Visible ASCII: is put into a header as it is, or is the key of a signature. */
   | 'header_value'
   | 'header_name'
   | 'parameter_name'

@@ -7,7 +7,7 @@ import type { MatchBudget, PathTrie } from './path-trie.ts'
 /** A method and the decoded segments of a target; `from` skips those of the base URL. */
 export interface ScopedCall extends SegmentRange {
   readonly method: string
-  /** The same path split at encoded slashes, in each possible way. A scope allows the call only if it allows all of these. */
+  /** The other readings of the path; see `split_readings` of a target. A scope allows the call only if it allows all of these. */
   readonly readings: readonly SegmentRange[]
 }
 

@@ -9,7 +9,7 @@ export interface Target extends ReadUrl {
   /** Refused unless the integration has `allow_empty_segments`. The last segment may always be empty. */
   readonly has_empty_segment: boolean
   readonly trailing_slash: boolean
-  /** The other readings of the path, split at encoded slashes; empty for nearly every target. */
+  /** The other readings of the path: split at encoded slashes, or ended at an encoded `?` or `#` or at `&`. Most targets have none. */
   readonly split_readings: readonly SplitReading[]
 }
 

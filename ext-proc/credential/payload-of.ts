@@ -17,8 +17,13 @@ export async function payloadOf(
   const { application } = credentialTypeOf(auth.type)
   if (application.kind !== 'signature') throw new Error(`${auth.type} does not sign`)
   const payload = application.payload(auth, { scheme, headers, is_buffered: body !== null })
-  if (payload.kind === 'literal') return { kind: 'payload', text: payload.text }
-  if (payload.kind === 'refused') return payload
-  if (body === null) throw new Error('a body that must be signed was not buffered')
-  return { kind: 'payload', text: await hashBody(body) }
+  switch (payload.kind) {
+    case 'literal':
+      return { kind: 'payload', text: payload.text }
+    case 'refused':
+      return payload
+    case 'hash':
+      if (body === null) throw new Error('a body that must be signed was not buffered')
+      return { kind: 'payload', text: await hashBody(body) }
+  }
 }

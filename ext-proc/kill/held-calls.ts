@@ -6,9 +6,9 @@ import { UnwatchedCalls } from './unwatched-calls.ts'
 export interface HeldCall {
   readonly organization_id: string
   readonly agent_id: string
-  /** Ends the call with an error response, or cuts its response; false if it had already ended. */
+  /** Ends the call with an error response, or cuts its response; false if it was already cut, refused or over. */
   cut(why: Cut): boolean
-  /** Resolves when Envoy has ended the stream. */
+  /** Resolves when Envoy has ended the ext_proc stream of this call. */
   readonly ended: Promise<void>
   /** When it was allowed, by `performance.now()`; null while undecided. */
   readonly passed_ms: number | null
