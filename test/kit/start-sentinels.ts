@@ -22,6 +22,8 @@ interface SentinelOptions {
   /** Password of the Sentinels themselves. */
   readonly sentinel_password?: string
   readonly down_after_ms?: number
+  /** Further lines of the configuration of the primary and its replicas. */
+  readonly config?: readonly string[]
   /** The port that clients reach a port by, such as one that speaks TLS. */
   readonly announced?: (port: number) => Promise<number>
   readonly scheme?: 'redis' | 'rediss'
@@ -40,25 +42,26 @@ const FAILOVER_TIMEOUT_MS = 6_000
 /** A primary with two replicas, watched by three Sentinels. */
 export async function startSentinels(options: SentinelOptions = {}): Promise<KitSentinels> {
   const { password, sentinel_password, down_after_ms = 1_500, scheme = 'redis' } = options
+  const config = options.config ?? []
   const announced = options.announced ?? ((port: number) => Promise.resolve(port))
   const login = password === undefined ? [] : [`requirepass ${password}`, `primaryauth ${password}`]
   const shown = new Map<StoreNode, number>()
-  const startNode = async (config: readonly string[], is_sentinel = false): Promise<StoreNode> => {
+  const startNode = async (lines: readonly string[], is_sentinel = false): Promise<StoreNode> => {
     const port = await freePort()
     const own = await announced(port)
     const announce = is_sentinel ? 'sentinel announce-port' : 'replica-announce-port'
     const node = await startStoreNode({
       port,
       is_sentinel,
-      config: [...config, ...(own === port ? [] : [`${announce} ${own}`])],
+      config: [...lines, ...(own === port ? [] : [`${announce} ${own}`])],
       ...passwordOf(is_sentinel ? sentinel_password : password),
     })
     shown.set(node, own)
     return node
   }
-  const first = await startNode(login)
+  const first = await startNode([...login, ...config])
   const firstPort = shown.get(first) ?? 0
-  const follow = [...login, `replicaof 127.0.0.1 ${firstPort}`]
+  const follow = [...login, ...config, `replicaof 127.0.0.1 ${firstPort}`]
   const replicas = await Promise.all(Array.from({ length: NODES - 1 }, () => startNode(follow)))
   const nodes = [first, ...replicas]
   const watch = [
