@@ -104,7 +104,11 @@ export class Http2Connection {
   readonly #socket: Socket
   readonly #onStream: (stream: Http2Stream, head: StreamHead) => StreamReceiver
   readonly #decoder = new HpackDecoder()
-  readonly #streams = new Map<number, Http2Stream>()
+  /**
+   * Emptied when the stream ends. A map that grows and shrinks all the time replaces its table often, and each old table keeps its
+   * entries and the next table. Once one of them is in the old generation, the young generation could free none of the streams.
+   */
+  readonly #streams = new Map<number, { stream: Http2Stream | null }>()
   /** Streams with payload that waits for a window, longest first. */
   readonly #blocked = new Set<Http2Stream>()
   #input: Buffer = NOTHING
@@ -255,8 +259,8 @@ export class Http2Connection {
     if (this.#taken > CONNECTION_WINDOW_BYTES)
       throw new ConnectionError(H2_ERROR.flow_control, 'more data than was asked for')
     const data = flags & FLAG.padded ? withoutPadding(payload, 0) : payload
-    const stream = this.#streams.get(id)
-    if (stream === undefined) return
+    const stream = this.#streams.get(id)?.stream ?? null
+    if (stream === null) return
     if (stream.has_peer_ended) return this.#reset(stream, H2_ERROR.stream_closed)
     stream.taken += payload.length
     if (stream.taken > STREAM_WINDOW_BYTES) return this.#reset(stream, H2_ERROR.flow_control)
@@ -302,8 +306,8 @@ export class Http2Connection {
     } catch (error) {
       throw new ConnectionError(H2_ERROR.compression, String(error))
     }
-    const known = this.#streams.get(id)
-    if (known !== undefined) {
+    const known = this.#streams.get(id)?.stream ?? null
+    if (known !== null) {
       if (known.has_peer_ended) this.#reset(known, H2_ERROR.stream_closed)
       else if (flags & FLAG.end_stream) this.#peerEnded(known)
       else this.#reset(known, H2_ERROR.protocol)
@@ -329,7 +333,7 @@ export class Http2Connection {
       waiting_bytes: 0,
       trailers: null,
     }
-    this.#streams.set(id, stream)
+    this.#streams.set(id, { stream })
     stream.receiver = this.#onStream(stream, head)
     if (flags & FLAG.end_stream) this.#peerEnded(stream)
   }
@@ -338,8 +342,8 @@ export class Http2Connection {
     if (payload.length !== 4) throw new ConnectionError(H2_ERROR.frame_size, 'a bad reset')
     if (id === 0 || id > this.#lastId)
       throw new ConnectionError(H2_ERROR.protocol, 'a reset of no stream')
-    const stream = this.#streams.get(id)
-    if (stream === undefined) return
+    const stream = this.#streams.get(id)?.stream ?? null
+    if (stream === null) return
     this.#drop(stream)
     stream.receiver?.onCancel()
   }
@@ -374,7 +378,8 @@ export class Http2Connection {
   #resizeWindows(bytes: number): void {
     if (bytes > WINDOW_LIMIT)
       throw new ConnectionError(H2_ERROR.flow_control, 'a window is too large')
-    for (const stream of this.#streams.values()) {
+    for (const { stream } of this.#streams.values()) {
+      if (stream === null) continue
       stream.window += bytes - this.#streamWindow
       if (stream.window > WINDOW_LIMIT)
         throw new ConnectionError(H2_ERROR.flow_control, 'the window of a stream is too large')
@@ -404,8 +409,8 @@ export class Http2Connection {
       return
     }
     if (id > this.#lastId) throw new ConnectionError(H2_ERROR.protocol, 'a window of no stream')
-    const stream = this.#streams.get(id)
-    if (stream === undefined) return
+    const stream = this.#streams.get(id)?.stream ?? null
+    if (stream === null) return
     stream.window += more
     if (more === 0) return this.#reset(stream, H2_ERROR.protocol)
     if (stream.window > WINDOW_LIMIT) return this.#reset(stream, H2_ERROR.flow_control)
@@ -479,6 +484,8 @@ export class Http2Connection {
     stream.waiting.length = 0
     this.#countWaiting(stream, -stream.waiting_bytes)
     this.#blocked.delete(stream)
+    const kept = this.#streams.get(stream.id)
+    if (kept !== undefined) kept.stream = null
     this.#streams.delete(stream.id)
     if (this.#state === 'left' && this.#streams.size === 0) this.#endSocket()
   }
@@ -517,7 +524,8 @@ export class Http2Connection {
     this.#output = []
     this.#input = NOTHING
     this.#block = null
-    for (const stream of this.#streams.values()) {
+    for (const { stream } of this.#streams.values()) {
+      if (stream === null) continue
       this.#drop(stream)
       stream.receiver?.onCancel()
     }

@@ -14,6 +14,8 @@ export interface HeldCall {
   readonly passed_ms: number | null
   /** It is a tunnel of the forward proxy that has been opened. */
   readonly is_tunnel?: boolean
+  /** Where `HeldCalls` keeps it. */
+  held_place?: number
 }
 
 export type Cut =
@@ -50,7 +52,11 @@ const TUNNEL_WAIT_MS = 60
 export class HeldCalls {
   /** Calls that may be in flight but can no longer be cut. */
   readonly unwatched: UnwatchedCalls = new UnwatchedCalls(() => performance.now())
-  readonly #byAgent = new Map<string, Set<HeldCall>>()
+  /**
+   * Lists in any order, not sets: a set that changes all the time replaces its table often, and the old tables would keep each call until the
+   * old generation is collected.
+   */
+  readonly #byAgent = new Map<string, HeldCall[]>()
   /** Tunnels that a cut has counted. */
   readonly #ending = new WeakSet<HeldCall>()
   #size = 0
@@ -62,16 +68,23 @@ export class HeldCalls {
   add(call: HeldCall): void {
     const key = keyOf(call.organization_id, call.agent_id)
     const calls = this.#byAgent.get(key)
-    if (calls === undefined) this.#byAgent.set(key, new Set([call]))
-    else calls.add(call)
+    call.held_place = calls?.length ?? 0
+    if (calls === undefined) this.#byAgent.set(key, [call])
+    else calls.push(call)
     this.#size++
   }
 
   remove(call: HeldCall): void {
     const key = keyOf(call.organization_id, call.agent_id)
     const calls = this.#byAgent.get(key)
-    if (calls === undefined || !calls.delete(call)) return
-    if (calls.size === 0) this.#byAgent.delete(key)
+    const place = call.held_place
+    if (calls === undefined || place === undefined || calls[place] !== call) return
+    const last = calls.pop()
+    if (last !== undefined && last !== call) {
+      calls[place] = last
+      last.held_place = place
+    }
+    if (calls.length === 0) this.#byAgent.delete(key)
     this.#size--
   }
 
@@ -85,7 +98,7 @@ export class HeldCalls {
 
   /** The agents with the most calls in flight, by organization and agent. */
   busiest(limit: number): BusiestAgents {
-    const all = [...this.#byAgent].map(([key, calls]) => [key, calls.size] as const)
+    const all = [...this.#byAgent].map(([key, calls]) => [key, calls.length] as const)
     const most = all.length <= limit ? all : all.sort(([, a], [, b]) => b - a).slice(0, limit)
     return { calls: Object.fromEntries(most), is_whole: all.length <= limit }
   }
@@ -137,11 +150,13 @@ export class HeldCalls {
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */
   cutAll(why: Cut): void {
     const tunnels: HeldCall[] = []
-    for (const calls of this.#byAgent.values())
-      for (const call of calls) {
-        if (isTunnel(call)) tunnels.push(call)
-        else call.cut(why)
-      }
+    // A copy: a call that ends at once leaves the list.
+    // A copy: a call that ends at once leaves its list.
+    const all = [...this.#byAgent.values()].flat()
+    for (const call of all) {
+      if (isTunnel(call)) tunnels.push(call)
+      else call.cut(why)
+    }
     if (tunnels.length > 0)
       setTimeout(() => {
         for (const tunnel of tunnels) tunnel.cut(why)

@@ -68,3 +68,56 @@ test('tunnels are cut after the calls inside them, and counted with them', async
   mock.timers.tick(30)
   assert.deepEqual([inside.cuts(), outside.cuts(), other.cuts()], [1, 1, 1])
 })
+
+test('calls leave in any order, twice or without having come, and every call that is left is cut', () => {
+  const orders: readonly (readonly number[])[] = [
+    [],
+    [0],
+    [4],
+    [2],
+    [0, 1, 2],
+    [4, 3, 2],
+    [2, 2, 2],
+    [1, 4, 1, 0],
+    [3, 0, 4, 2],
+    [0, 1, 2, 3, 4],
+    [4, 3, 2, 1, 0, 0],
+  ]
+  for (const order of orders) {
+    const held = new HeldCalls()
+    const calls = Array.from({ length: 5 }, () => heldCall('a'))
+    for (const { call } of calls) held.add(call)
+    held.remove(heldCall('a').call)
+    for (const i of order) held.remove((calls[i] as (typeof calls)[number]).call)
+    const left = new Set([0, 1, 2, 3, 4].filter((i) => !order.includes(i)))
+    assert.equal(held.size, left.size)
+    assert.equal(held.agents().length, left.size === 0 ? 0 : 1)
+    assert.equal(held.busiest(1).calls['o a'], left.size === 0 ? undefined : left.size)
+    held.cutAll(KILLED)
+    assert.deepEqual(
+      calls.map(({ cuts }) => cuts()),
+      [0, 1, 2, 3, 4].map((i) => (left.has(i) ? 1 : 0)),
+      order.join(),
+    )
+  }
+})
+
+test('calls that leave while all are cut do not hide others', () => {
+  const held = new HeldCalls()
+  let cut = 0
+  const calls = Array.from({ length: 6 }, (_, i): HeldCall => {
+    const call: HeldCall = {
+      ...heldCall(i < 3 ? 'a' : 'b').call,
+      cut: () => {
+        cut++
+        held.remove(call)
+        return true
+      },
+    }
+    return call
+  })
+  for (const call of calls) held.add(call)
+  held.cutAll(KILLED)
+  assert.equal(cut, 6)
+  assert.equal(held.size, 0)
+})
