@@ -1,16 +1,22 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect as connectTls } from 'node:tls'
+import { promisify } from 'node:util'
+import { fetch as fetchOver, ProxyAgent } from 'undici'
 import { after, test } from 'node:test'
 import { type AuthorityFiles, makeAuthority } from '../../core/certificate/make-authority.ts'
 import { call } from '../kit/call.ts'
 import { ForwardClient } from '../kit/forward-client.ts'
+import { makeCertificates } from '../kit/make-certificates.ts'
+import { operatorAt, STORED_CREDENTIAL } from '../kit/operator.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
-// Small limits, a CA of files, and a processor that is killed: not for the stack that all share.
+// Small limits, a CA of files, TLS on the listeners, and a processor that is killed: not for the stack that all share.
+const run = promisify(execFile)
 const folder = tempFolder('forward-ca')
 const [caCertFile, caKeyFile] = [join(folder, 'ca.pem'), join(folder, 'ca.key')]
 const putAuthority = ({ certificate, key }: AuthorityFiles): void => {
@@ -18,7 +24,11 @@ const putAuthority = ({ certificate, key }: AuthorityFiles): void => {
   writeFileSync(caKeyFile, key)
 }
 putAuthority(makeAuthority(Date.now()))
+const server = await makeCertificates(['127.0.0.1'])
 const stack = await startAll({
+  AGW_TLS_CERT_FILE: server.cert_file,
+  AGW_TLS_KEY_FILE: server.key_file,
+  AGW_FORWARD_TLS: 'on',
   AGW_CA_CERT_FILE: caCertFile,
   AGW_CA_KEY_FILE: caKeyFile,
   AGW_FORWARD_TUNNELS_PER_AGENT: '3',
@@ -26,9 +36,10 @@ const stack = await startAll({
   AGW_ACTIVITY_STRICT: 'on',
 })
 after(() => stopAll(stack))
-const { operator, origin } = stack
+const { api, origin } = stack
+const operator = operatorAt(stack.apiUrl, stack.adminToken)
 const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
-const client = new ForwardClient(stack.forwardPort ?? 0, ca)
+const client = new ForwardClient(stack.forwardPort ?? 0, ca, server.ca)
 after(() => client.close())
 const to = origin('plain')
 const { host, hostname } = new URL(to)
@@ -41,6 +52,57 @@ async function envoyCount(name: string): Promise<number> {
   const text = await stack.envoyAdmin(`/stats?filter=${name}$`)
   return [...text.matchAll(/: (\d+)$/gm)].reduce((sum, [, count]) => sum + Number(count), 0)
 }
+
+/** What a client with `HTTPS_PROXY=https://…` shows of a call. */
+interface Shown {
+  readonly status: number
+  readonly body: string
+}
+
+const throughCurl = async (proxy: string, url: string): Promise<Shown> => {
+  const files = ['--proxy-cacert', server.ca_file, '--cacert', caCertFile]
+  const { stdout } = await run('curl', ['-sS', '-w', '\n%{http_code}', ...files, url], {
+    env: { PATH: process.env['PATH'], HTTPS_PROXY: proxy },
+  })
+  const [body = '', status] = stdout.split('\n')
+  return { status: Number(status), body }
+}
+
+const throughUndici = async (proxy: string, url: string): Promise<Shown> => {
+  const { origin: uri, username, password } = new URL(proxy)
+  const token = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
+  const dispatcher = new ProxyAgent({ uri, token, proxyTls: { ca: server.ca }, requestTls: { ca } })
+  const answer = await fetchOver(url, { dispatcher }).catch((error: Error) => {
+    throw error.cause
+  })
+  const shown = { status: answer.status, body: await answer.text() }
+  await dispatcher.close()
+  return shown
+}
+
+// curl is there wherever git is fetched with it; undici is that of the lockfile.
+for (const [name, ask] of Object.entries({ undici: throughUndici, curl: throughCurl }))
+  test(`${name} calls through a proxy that itself has TLS, and reads why a call is refused`, async (t) => {
+    if (name === 'curl' && (await run('curl', ['--version']).catch(() => null)) === null)
+      return t.skip('curl is not installed')
+    const rules = [{ methods: ['GET'], paths: ['/echo'] }]
+    const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl(), { rules })
+    const proxy = (key: string) => `https://agent:${key}@127.0.0.1:${stack.forwardPort}`
+    const sent = api.mark()
+    const answer = await ask(proxy(agent.api_key), `${base_url}/echo`)
+    assert.equal(answer.status, 200, answer.body)
+    assert.deepEqual(
+      sent().map((one) => one.header('authorization')),
+      [`Bearer ${STORED_CREDENTIAL}`],
+    )
+    const refused = await ask(proxy(agent.api_key), `${base_url}/other`)
+    assert.equal(refused.status, 403)
+    assert.equal(JSON.parse(refused.body).error, 'permission_denied')
+    await assert.rejects(ask(proxy('unknown'), `${base_url}/echo`), /407|cancelled/)
+    await operator.send('POST', `/admin/agents/${agent.agent_id}/kill`, {})
+    await assert.rejects(ask(proxy(agent.api_key), `${base_url}/echo`), /403|cancelled/)
+    assert.equal(sent().length, 1)
+  })
 
 test('the tunnels of an agent are bounded, and those of another are not affected', async () => {
   const [one, other] = [await operator.makeAgent(), await operator.makeAccess(to)]
@@ -126,7 +188,7 @@ test('handshakes that are torn down while their certificate pends do no harm, ki
     })
     for (const { agent_id, n, socket } of opened) {
       if (killed.some((one) => one.agent_id === agent_id)) continue
-      if (n === 0) socket.resetAndDestroy()
+      if (n === 0) client.reset(socket)
       else if (n === 1) socket.destroy()
       else socket.end()
     }
@@ -157,7 +219,7 @@ test('a CA that is replaced is used for the next handshake, and open tunnels sta
   const [opened] = Object.values(kept.freeSockets).flat()
   const next = makeAuthority(Date.now())
   putAuthority(next)
-  const trusting = new ForwardClient(stack.forwardPort ?? 0, next.certificate)
+  const trusting = new ForwardClient(stack.forwardPort ?? 0, next.certificate, server.ca)
   await until('a certificate of the new CA is presented', async () => {
     assert.equal(await ask(), 200)
     // An agent of its own for each, since CONNECTs are limited.

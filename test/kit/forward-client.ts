@@ -38,22 +38,40 @@ export interface TlsChoice {
 export class ForwardClient {
   readonly #port: number
   readonly #ca: string
+  readonly #proxyCa: string | null
   readonly #sockets = new Set<Socket>()
+  /** The connection below TLS. */
+  readonly #raw = new WeakMap<Socket, Socket>()
 
-  /** @param ca what it trusts, in PEM */
-  constructor(port: number, ca: string) {
+  /**
+   * @param ca what it trusts inside of tunnels, in PEM
+   * @param proxyCa what it trusts for the proxy itself; null: it speaks to it without TLS
+   */
+  constructor(port: number, ca: string, proxyCa: string | null = null) {
     this.#port = port
     this.#ca = ca
+    this.#proxyCa = proxyCa
   }
 
   /** A connection to the proxy; from a port of the caller's choice. */
   connect(localPort?: number): Socket {
     const from = localPort === undefined ? {} : { localAddress: '127.0.0.1', localPort }
-    const socket = connect({ port: this.#port, host: '127.0.0.1', ...from })
+    const to = { port: this.#port, host: '127.0.0.1', ...from }
+    const raw = connect(to)
+    const socket =
+      this.#proxyCa === null
+        ? raw
+        : connectTls({ socket: raw, host: '127.0.0.1', ca: this.#proxyCa })
+    this.#raw.set(socket, raw)
     socket.on('error', () => undefined)
     this.#sockets.add(socket)
     socket.once('close', () => this.#sockets.delete(socket))
     return socket
+  }
+
+  /** Ends the connection to the proxy with a RST. */
+  reset(socket: Socket): void {
+    this.#raw.get(socket)?.resetAndDestroy()
   }
 
   /** @param target what stands behind CONNECT */
