@@ -50,18 +50,22 @@ export async function runKill(
   return 0
 }
 
+const tunnelsClosed = (count: number): string => (count > 0 ? `${count} tunnels closed, ` : '')
+
 function describe(receipt: KillReceipt): string {
-  const { agent_id, killed_at, credentials_revoked, still_usable_keys } = receipt
-  const edges = receipt.edges.map(({ edge_id, region, acknowledged_ms, terminated, unconfirmed }) =>
-    [
-      `  ${edge_id} (${region})`,
-      acknowledged_ms === null ? 'silent' : `${acknowledged_ms} ms`,
-      `${terminated} ended${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`,
-    ].join('  '),
+  const { agent_id, killed_at, credentials_revoked, still_usable_keys, tunnels_terminated } =
+    receipt
+  const edges = receipt.edges.map(
+    ({ edge_id, region, acknowledged_ms, terminated, tunnels = 0, unconfirmed }) =>
+      [
+        `  ${edge_id} (${region})`,
+        acknowledged_ms === null ? 'silent' : `${acknowledged_ms} ms`,
+        `${terminated} ended${tunnels > 0 ? `, ${tunnels} tunnels closed` : ''}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`,
+      ].join('  '),
   )
   return [
     `${agent_id} killed at ${killed_at}.`,
-    `${receipt.in_flight_requests_terminated} calls in flight ended, ${credentials_revoked} keys revoked, ` +
+    `${receipt.in_flight_requests_terminated} calls in flight ended, ${tunnelsClosed(tunnels_terminated)}${credentials_revoked} keys revoked, ` +
       `last acknowledgement after ${receipt.propagation_ms} ms.`,
     ...edges,
     ...(still_usable_keys.length > 0

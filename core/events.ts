@@ -95,6 +95,7 @@ export const EVENTS = {
         kill_method:
           '`api`, `dashboard`, `cli`, `auto_injection`, `auto_rate_limit` or `auto_anomaly`.',
         requests_terminated: 'In-flight calls that were cut.',
+        tunnels_terminated: 'Open tunnels of the forward proxy that were closed.',
         propagation_ms: 'Milliseconds until the last edge acknowledged the kill.',
         metadata: '`last_request` (a path) and `requests_last_hour`.',
       },

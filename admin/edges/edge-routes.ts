@@ -10,6 +10,7 @@ export const EdgeView = Strict({
   started_at: Timestamp,
   version: Nullable(Type.String({ description: 'Version of the program' })),
   in_flight: Type.Integer({ description: 'Calls in flight' }),
+  tunnels: Type.Integer({ description: 'Open tunnels of the forward proxy' }),
   draining: Type.Boolean({ description: 'It accepts no new calls and stops after its last one' }),
   beat_age_ms: Type.Integer({ description: 'Time since its last heartbeat' }),
 })
@@ -25,8 +26,9 @@ export const edgeRoutes: readonly Route[] = [
     handle: async ({ context: { redis, settings } }) => {
       const edges = await liveEdgeRecords(redis, settings.killLease_ms)
       const data = edges.map(({ record, beat_age_ms }) => {
-        const { edge_id, region, started_at, version = null, in_flight, draining } = record
-        return { edge_id, region, started_at, version, in_flight, draining, beat_age_ms }
+        const { edge_id, region, started_at, version = null, in_flight } = record
+        const { tunnels = 0, draining } = record
+        return { edge_id, region, started_at, version, in_flight, tunnels, draining, beat_age_ms }
       })
       return answer(200, { data, next_cursor: null })
     },

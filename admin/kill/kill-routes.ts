@@ -33,6 +33,12 @@ export const EdgeReceiptView = Strict({
   region: Type.String(),
   acknowledged_ms: Nullable(Milliseconds),
   terminated: Count,
+  tunnels: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Tunnels of the forward proxy that were closed, if any',
+    }),
+  ),
   unconfirmed: Type.Integer({
     minimum: 0,
     description:
@@ -49,6 +55,10 @@ export const KillReceiptView = Strict({
   killed_at: Timestamp,
   credentials_revoked: Count,
   in_flight_requests_terminated: Count,
+  tunnels_terminated: Type.Integer({
+    minimum: 0,
+    description: 'Open tunnels of the forward proxy that were closed',
+  }),
   propagation_ms: Type.Integer({
     minimum: 0,
     description: 'Milliseconds until the last acknowledgement, rounded up',

@@ -43,6 +43,10 @@ export const KillView = Strict({
       'Every edge has acknowledged, or its lease has certainly expired, and no call is unconfirmed',
   }),
   in_flight_requests_terminated: Count,
+  tunnels_terminated: Type.Integer({
+    minimum: 0,
+    description: 'Open tunnels of the forward proxy that were closed',
+  }),
   propagation_ms: Count,
   edges: Type.Array(EdgeReceiptView, { description: 'At most 200, the silent ones first' }),
   still_usable_keys: Type.Array(Type.String()),
@@ -52,6 +56,7 @@ export const KillView = Strict({
 
 const viewOf = (receipt: StoredReceipt): Static<typeof KillView> => ({
   ...receipt,
+  tunnels_terminated: receipt.tunnels_terminated ?? 0,
   edges: [...receipt.edges],
   still_usable_keys: [...receipt.still_usable_keys],
 })

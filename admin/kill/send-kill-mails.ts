@@ -82,6 +82,9 @@ function mailOf({ agent_id, agent_name, organization_id, timestamp, data }: Acti
       `By: ${oneLine(data['triggered_by'])} (${oneLine(data['kill_method'])})`,
       `Reason: ${oneLine(data['reason'] ?? 'none given')}`,
       `Calls in flight terminated: ${oneLine(data['requests_terminated'])}`,
+      ...(Number(data['tunnels_terminated']) > 0
+        ? [`Tunnels closed: ${oneLine(data['tunnels_terminated'])}`]
+        : []),
       `Keys revoked: ${oneLine(data['credentials_revoked'])}`,
       edges,
       '',

@@ -38,6 +38,8 @@ export interface Acknowledgement {
   readonly region: string
   /** Calls that Envoy has confirmed to be closed. */
   readonly terminated: number
+  /** Of `terminated`, tunnels of the forward proxy; an older edge does not report them. */
+  readonly tunnels?: number
   /** Calls that were cut but not confirmed closed by Envoy in time. */
   readonly unconfirmed: number
   /** Clock of the store, added by it. */
@@ -67,7 +69,10 @@ export interface EdgeRecord {
   readonly store_format?: number
   /** Ids of the encryption keys that it has; an older edge does not report them. */
   readonly key_ids?: readonly string[]
+  /** Calls, without tunnels of the forward proxy. */
   readonly in_flight: number
+  /** Open tunnels of the forward proxy; older edges count them as calls in flight. */
+  readonly tunnels?: number
   /** The agents with the most calls in flight; older edges do not report them. */
   readonly busiest?: BusiestAgents
   readonly draining: boolean

@@ -3,6 +3,7 @@ import { liveEdges } from '../control/live-edges.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { waitForReplicas } from '../redis/wait-for-replicas.ts'
+import { endedBy } from './ended-by.ts'
 import { finishKill } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
 import type { EdgeReceipt } from './kill-receipt.ts'
@@ -40,6 +41,8 @@ export interface KillReceipt {
   readonly killed_at: string
   readonly credentials_revoked: number
   readonly in_flight_requests_terminated: number
+  /** Open tunnels of the forward proxy that were closed. */
+  readonly tunnels_terminated: number
   /** From the publish to the last acknowledgement, on the clock of this process. */
   readonly propagation_ms: number
   /** Every edge has acknowledged, or its lease has certainly expired, and no call is unconfirmed. */
@@ -70,8 +73,8 @@ export async function killAgent(
     waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => null),
   ])
   const heard = [...acknowledged.values()]
-  const sum = (count: 'terminated' | 'unconfirmed'): number =>
-    heard.reduce((total, acknowledgement) => total + acknowledgement[count], 0)
+  const sum = (count: 'terminated' | 'tunnels' | 'unconfirmed'): number =>
+    heard.reduce((total, acknowledgement) => total + (acknowledgement[count] ?? 0), 0)
   const propagation_ms = Math.ceil(Math.max(0, ...heard.map(({ after_ms }) => round(after_ms))))
   // The rest only reports the kill. If it fails, the kill itself is not affected.
   const [live, records, still_usable_keys, metadata] = await Promise.all([
@@ -84,19 +87,19 @@ export async function killAgent(
   const unconfirmed = sum('unconfirmed')
   const complete = unheard.length === 0 && unconfirmed === 0
   const counts = {
-    requests_terminated: sum('terminated'),
+    requests_terminated: sum('terminated') - sum('tunnels'),
+    tunnels_terminated: sum('tunnels'),
     unconfirmed,
     propagation_ms,
     complete,
     metadata,
   }
   const rows = [
-    ...heard.map(({ edge_id, region, after_ms, terminated, unconfirmed }) => ({
-      edge_id,
-      region,
+    ...heard.map(({ after_ms, ...one }) => ({
+      edge_id: one.edge_id,
+      region: one.region,
       acknowledged_ms: round(after_ms),
-      terminated,
-      unconfirmed,
+      ...endedBy(one),
     })),
     ...silent.map((process_id, i) => silentRow(process_id, records[i])),
   ]
@@ -116,6 +119,7 @@ export async function killAgent(
     killed_at: record.killed_at,
     credentials_revoked,
     in_flight_requests_terminated: counts.requests_terminated,
+    tunnels_terminated: counts.tunnels_terminated,
     propagation_ms,
     complete,
     edges: rows,

@@ -16,6 +16,7 @@ export interface KillActor {
 /** The results of a kill on the edges. */
 export interface KillCounts {
   readonly requests_terminated: number
+  readonly tunnels_terminated: number
   readonly unconfirmed: number
   readonly propagation_ms: number
   readonly complete: boolean
@@ -44,6 +45,7 @@ export const killedEntry = (
       triggered_by: event.triggered_by,
       kill_method: event.kill_method,
       requests_terminated: counts.requests_terminated,
+      tunnels_terminated: counts.tunnels_terminated,
       propagation_ms: counts.propagation_ms,
       metadata: counts.metadata,
       unconfirmed: counts.unconfirmed,

@@ -11,7 +11,10 @@ export interface EdgeReceipt {
   readonly region: string
   /** Null if it has not acknowledged. */
   readonly acknowledged_ms: number | null
+  /** Calls. */
   readonly terminated: number
+  /** Tunnels of the forward proxy that were closed, if there were any. */
+  readonly tunnels?: number
   readonly unconfirmed: number
 }
 
@@ -34,6 +37,8 @@ export interface StoredReceipt {
   readonly counted_at: string | null
   readonly complete: boolean
   readonly in_flight_requests_terminated: number
+  /** Receipts of older versions count tunnels as calls. */
+  readonly tunnels_terminated?: number
   readonly propagation_ms: number
   readonly edges: readonly EdgeReceipt[]
   readonly still_usable_keys: readonly string[]

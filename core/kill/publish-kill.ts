@@ -138,6 +138,7 @@ const newReceipt = (
   counted_at: null,
   complete: false,
   in_flight_requests_terminated: 0,
+  tunnels_terminated: 0,
   propagation_ms: 0,
   edges: [],
   still_usable_keys: [],

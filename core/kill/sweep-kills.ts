@@ -5,6 +5,7 @@ import type { Agent } from '../model.ts'
 import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
+import { endedBy } from './ended-by.ts'
 import { finishKill } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
 import type { StoredReceipt } from './kill-receipt.ts'
@@ -68,12 +69,13 @@ async function sweep(
         await publishAgain(parts, epoch, text, now_ms)
       return
     }
-    const sum = (count: 'terminated' | 'unconfirmed'): number =>
-      heard.reduce((total, one) => total + one[count], 0)
+    const sum = (count: 'terminated' | 'tunnels' | 'unconfirmed'): number =>
+      heard.reduce((total, one) => total + (one[count] ?? 0), 0)
     const last_us = Math.max(0, ...heard.map(({ stored_us }) => stored_us ?? 0))
     const unconfirmed = sum('unconfirmed')
     const counts = {
-      requests_terminated: sum('terminated'),
+      requests_terminated: sum('terminated') - sum('tunnels'),
+      tunnels_terminated: sum('tunnels'),
       unconfirmed,
       propagation_ms: Math.max(0, Math.ceil((last_us - record.published_ms * 1000) / 1000)),
       complete: silent.length === 0 && unconfirmed === 0,
@@ -109,12 +111,11 @@ async function countedReceipt(
   if (receipt === undefined) return null
   const records = silent.length === 0 ? [] : await redis.hmget(REDIS_KEYS.edges, ...silent)
   const rows = [
-    ...heard.map(({ edge_id, region, terminated, unconfirmed, stored_us }) => ({
-      edge_id,
-      region,
+    ...heard.map(({ stored_us, ...one }) => ({
+      edge_id: one.edge_id,
+      region: one.region,
       acknowledged_ms: Math.max(0, (stored_us ?? 0) / 1000 - published_ms),
-      terminated,
-      unconfirmed,
+      ...endedBy(one),
     })),
     ...silent.map((process_id, i) => silentRow(process_id, records[i])),
   ]

@@ -26,6 +26,7 @@ export function withCounts(
     counted_at,
     complete: counts.complete,
     in_flight_requests_terminated: counts.requests_terminated,
+    tunnels_terminated: counts.tunnels_terminated,
     propagation_ms: Math.ceil(last_ms),
     // Those that did not acknowledge come first, since they are what an operator has to look after.
     edges: edges.toSorted((a, b) => rankOf(a) - rankOf(b)).slice(0, RECEIPT_ROWS_MAX),

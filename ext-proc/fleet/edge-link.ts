@@ -27,7 +27,7 @@ export interface EdgeLinkParts {
   readonly subscription: RedisClient
   /** Connection for acknowledgements, so that nothing delays them. */
   readonly urgent: RedisClient
-  readonly edge: Omit<EdgeRecord, 'in_flight' | 'busiest' | 'draining'>
+  readonly edge: Omit<EdgeRecord, 'in_flight' | 'tunnels' | 'busiest' | 'draining'>
   readonly lease_ms: number
   readonly lease: LivenessLease
   readonly held: HeldCalls
@@ -149,11 +149,14 @@ export class EdgeLink {
         enforced.push(this.#parts.cutDeleted(target.organization_id))
     }
     let total = NONE_CUT
-    for (const counts of await Promise.all(enforced))
+    for (const counts of await Promise.all(enforced)) {
+      const tunnels = (total.tunnels ?? 0) + (counts.tunnels ?? 0)
       total = {
         terminated: total.terminated + counts.terminated,
+        ...(tunnels > 0 ? { tunnels } : {}),
         unconfirmed: total.unconfirmed + counts.unconfirmed,
       }
+    }
     return total
   }
 
@@ -256,9 +259,11 @@ export class EdgeLink {
     const { edge, held, nowMs, subscription, log } = this.#parts
     const sent_ms = nowMs()
     const heard = this.#epoch
+    const tunnels = held.tunnels()
     const record: EdgeRecord = {
       ...edge,
-      in_flight: held.size,
+      in_flight: held.size - tunnels,
+      tunnels,
       busiest: held.busiest(BUSIEST_MAX),
       draining: this.#draining,
     }

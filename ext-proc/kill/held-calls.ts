@@ -24,8 +24,10 @@ export type Cut =
 
 /** The result of cutting the calls of one agent. */
 export interface CutCounts {
-  /** Calls that this cut has ended, as confirmed by Envoy. */
+  /** Calls and tunnels that this cut has ended, as confirmed by Envoy. */
   readonly terminated: number
+  /** Of these, the tunnels, if there were any. */
+  readonly tunnels?: number
   /** Calls that were cut but not closed by Envoy in time, and calls whose stream Envoy had closed before their response ended. */
   readonly unconfirmed: number
 }
@@ -113,6 +115,7 @@ export class HeldCalls {
       return { terminated: 0, unconfirmed: this.unwatched.count(organization_id, agent_id) }
     const recent_ms = performance.now() - RECENT_PASS_MS
     let terminated = 0
+    let closed = 0
     let ended = 0
     const tunnels = calls.filter(isTunnel)
     // The end of a call may end its tunnel before this cut does.
@@ -124,6 +127,7 @@ export class HeldCalls {
       return call.ended.then(() => {
         ended++
         if (isOurs) terminated++
+        if (isOurs && isTunnel(call)) closed++
       })
     }
     const requests = calls.filter((call) => !isTunnel(call)).map(cutNow)
@@ -144,7 +148,11 @@ export class HeldCalls {
     if (calls.some(({ passed_ms }) => passed_ms !== null && passed_ms > recent_ms))
       await wait(SETTLE_MS)
     const unwatched = this.unwatched.count(organization_id, agent_id)
-    return { terminated, unconfirmed: calls.length - ended + unwatched }
+    return {
+      terminated,
+      ...(closed > 0 ? { tunnels: closed } : {}),
+      unconfirmed: calls.length - ended + unwatched,
+    }
   }
 
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */

@@ -91,8 +91,18 @@ test('a kill ends every kind of tunnel, and calls in them can be told why', asyn
     assert.match(text(), /^HTTP\/1\.1 503 /)
     assert.match(text(), /"error":"agent_killed"/)
   }
-  // Three calls, a hundred streams, and eight tunnels.
-  assert.equal(receipt.in_flight_requests_terminated, 3 + 100 + 8)
+  assert.equal(receipt.in_flight_requests_terminated, 3 + 100)
+  assert.equal(receipt.tunnels_terminated, 8)
+  assert.deepEqual(
+    receipt.edges.map(({ terminated, tunnels }: { terminated: number; tunnels: number }) => [
+      terminated,
+      tunnels,
+    ]),
+    [[3 + 100, 8]],
+  )
+  const kept_receipt = await operator.send('GET', `/admin/kills/${receipt.kill_id}`)
+  assert.equal(kept_receipt.tunnels_terminated, 8)
+  assert.equal(kept_receipt.in_flight_requests_terminated, 3 + 100)
   assert.equal(receipt.complete, true)
   const again = await client.tunnel(host, options)
   assert.equal(again.status, 403)

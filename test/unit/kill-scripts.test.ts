@@ -268,6 +268,7 @@ test('a full store refuses a change, and takes a kill, its acknowledgements, its
 
 const COUNTS: KillCounts = {
   requests_terminated: 3,
+  tunnels_terminated: 0,
   unconfirmed: 0,
   propagation_ms: 2,
   complete: true,

@@ -41,6 +41,7 @@ function Receipt({ kill }: { kill: Kill }) {
           ['reason', kill.reason ?? <span class="muted">none given</span>],
           ['keys revoked', kill.credentials_revoked],
           ['calls ended', kill.in_flight_requests_terminated],
+          ['tunnels closed', kill.tunnels_terminated],
           ['last call', kill.last_request === null ? 'none' : <code>{kill.last_request}</code>],
           ['calls in the hour before', kill.requests_last_hour],
           ['counted', <Time key="c" at={counted_at} none="not yet" />],

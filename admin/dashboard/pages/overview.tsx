@@ -128,6 +128,7 @@ function Edges() {
                 cell: ({ draining }) => <Tag text={draining ? 'draining' : 'active'} />,
               },
               { head: 'In flight', isNumber: true, cell: ({ in_flight }) => in_flight },
+              { head: 'Tunnels', isNumber: true, cell: ({ tunnels }) => tunnels },
               {
                 head: 'Last heartbeat',
                 isNumber: true,

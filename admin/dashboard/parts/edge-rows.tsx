@@ -17,6 +17,7 @@ export const EdgeRows = ({ edges }: { edges: Kill['edges'] }) => (
         cell: ({ acknowledged_ms: ms }) => (ms === null ? 'no' : `after ${ms.toFixed(1)} ms`),
       },
       { head: 'Calls ended', isNumber: true, cell: ({ terminated }) => terminated },
+      { head: 'Tunnels closed', isNumber: true, cell: ({ tunnels = 0 }) => tunnels },
       { head: 'Unconfirmed', isNumber: true, cell: ({ unconfirmed }) => unconfirmed },
     ]}
   />

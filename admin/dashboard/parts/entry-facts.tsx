@@ -15,7 +15,7 @@ export const EntryFacts = ({ entry }: { entry: ActivityEntry }) => (
 
 /** The members of a call and its target; null members are not shown. */
 function callFacts(entry: ActivityEntry): [string, ComponentChildren][] {
-  const { integration_id, scope_id, rule } = entry
+  const { integration_id, scope_id, rule, data } = entry
   const all: [string, ComponentChildren | null][] = [
     ['event', <code key="event">{entry.event}</code>],
     ['status', entry.status],
@@ -29,6 +29,8 @@ function callFacts(entry: ActivityEntry): [string, ComponentChildren][] {
     ['scope', scope_id && <a href={linkTo(['scopes', scope_id])}>{scope_id}</a>],
     ['rule', rule],
     ['key', entry.key_id],
+    ['via', data['via'] === 'forward' ? 'forward proxy' : null],
+    ['tunnel to', typeof data['tunnel'] === 'string' ? <code>{data['tunnel']}</code> : null],
     ['from', entry.source_ip],
     ['edge', entry.edge_id],
     ['took', entry.duration_ms === null ? null : `${entry.duration_ms} ms`],

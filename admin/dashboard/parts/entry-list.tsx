@@ -150,7 +150,8 @@ function Row({
   query: Query
   apiName: ListProps['apiName']
 }) {
-  const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint } = entry
+  const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint, data } =
+    entry
   const at = new Date(timestamp)
   const day = DAY_FORMAT.format(at)
   const isToday = day === DAY_FORMAT.format(Date.now())
@@ -182,9 +183,16 @@ function Row({
       <span role="cell">{integration_id !== null && apiName(integration_id)}</span>
       <span role="cell" title={endpoint ?? ''}>
         {method !== null && (
-          <code>
-            {method} {endpoint}
-          </code>
+          <>
+            {data['via'] === 'forward' && (
+              <span class="muted" title="Through the forward proxy">
+                proxy{' '}
+              </span>
+            )}
+            <code>
+              {method} {endpoint}
+            </code>
+          </>
         )}
       </span>
       <span role="cell">{entry.status}</span>

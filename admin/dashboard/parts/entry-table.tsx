@@ -41,9 +41,14 @@ export const EntryTable = ({
       },
       {
         head: 'Call',
-        cell: ({ method, endpoint, status }) =>
+        cell: ({ method, endpoint, status, data }) =>
           method !== null && (
             <>
+              {data['via'] === 'forward' && (
+                <span class="muted" title="Through the forward proxy">
+                  proxy{' '}
+                </span>
+              )}
               <code>
                 {method} {endpoint}
               </code>{' '}

@@ -71,9 +71,10 @@ export function KillReceipt({ receipt }: { receipt: Receipt }) {
           'A silent edge stops serving when its lease expires, within seconds. Kill again to retry.'}
       </p>
       <p>
-        Calls in flight ended: {receipt.in_flight_requests_terminated} · keys revoked:{' '}
-        {receipt.credentials_revoked} · last acknowledged after {receipt.propagation_ms} ms · killed{' '}
-        <Time at={receipt.killed_at} />
+        Calls in flight ended: {receipt.in_flight_requests_terminated} ·{' '}
+        {receipt.tunnels_terminated > 0 && `tunnels closed: ${receipt.tunnels_terminated} · `}keys
+        revoked: {receipt.credentials_revoked} · last acknowledged after {receipt.propagation_ms} ms
+        · killed <Time at={receipt.killed_at} />
         {receipt.kill_id !== null && (
           <>
             {' '}
