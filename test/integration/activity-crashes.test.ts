@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { call } from '../kit/call.ts'
-import { type Operator, operatorAt } from '../kit/operator.ts'
-import { startAll, stopAll } from '../kit/shared-stack.ts'
-import { startStack } from '../kit/start-stack.ts'
+import type { Operator } from '../kit/operator.ts'
+import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
@@ -231,36 +230,9 @@ test('processors receive the access log while its receiver is unavailable, and E
   )
 })
 
-test('strict: an allowed call is logged once, before it is forwarded', async () => {
-  const strict = await startAll({ AGW_ACTIVITY_STRICT: 'on' })
-  const { operator } = strict
-  const access = await operator.makeAccess(strict.ownBaseUrl())
-  const one = { to: strict.proxyUrl, headers: access.headers }
-  const mine = async (): Promise<any[]> =>
-    (await operator.send('GET', `/admin/activity?agent_id=${access.agent.agent_id}`)).data.filter(
-      ({ method }: any) => method !== null,
-    )
-  const left = new AbortController()
-  const path = `/${access.base_url}/sse?ticks=100000&interval_ms=20`
-  let started = (): void => undefined
-  const first = new Promise<void>((resolve) => {
-    started = resolve
-  })
-  const long = call({ ...one, path, signal: left.signal, onData: () => started() })
-  const ended = assert.rejects(long)
-  await first
-  assert.deepEqual(
-    (await mine()).map(({ decision, status }) => [decision, status]),
-    [['allowed', null]],
-  )
-  left.abort()
-  await ended
-  const short = { ...one, path: `/${access.base_url}/status/404` }
-  assert.equal((await call(short)).status, 404)
-  assert.equal((await call(short)).status, 404)
-  assert.equal((await mine()).length, 3)
-  await stopAll(strict)
-})
+/** What is started after a stop; it logs allowed calls first. */
+let again: SharedStack | null = null
+after(() => (again === null ? undefined : stopAll(again)))
 
 test('a stop of everything under load loses no entry, neither of a call in flight nor of one that has just ended', async () => {
   const env = { AGW_DATA_DIR: tempFolder('stopped') }
@@ -293,9 +265,8 @@ test('a stop of everything under load loses no entry, neither of a call in fligh
   assert.equal(await first.stop(), 0)
   await Promise.all([...callers, longEnded])
   await stopAll(first)
-  const again = await startStack(env)
-  const operator = operatorAt(again.proxyUrl, again.adminToken)
-  const entries = await entriesOf(agent_id, '', operator)
+  again = await startAll({ ...env, AGW_ACTIVITY_STRICT: 'on' })
+  const entries = await entriesOf(agent_id, '', again.operator)
   const logged = new Set(entries.map(({ request_id }) => request_id))
   assert.deepEqual(
     ids.filter((id) => !logged.has(id)),
@@ -306,5 +277,35 @@ test('a stop of everything under load loses no entry, neither of a call in fligh
     entries.filter(({ decision }) => decision === 'terminated').map(({ endpoint }) => endpoint),
     [new URL(`${access.base_url}/sse`).pathname],
   )
-  await again.stop()
+})
+
+test('strict: an allowed call is logged once, before it is forwarded', async () => {
+  assert.ok(again !== null, 'the stack of the test before runs')
+  const strict = again
+  const { operator } = strict
+  const access = await operator.makeAccess(strict.ownBaseUrl())
+  const one = { to: strict.proxyUrl, headers: access.headers }
+  const mine = async (): Promise<any[]> =>
+    (await operator.send('GET', `/admin/activity?agent_id=${access.agent.agent_id}`)).data.filter(
+      ({ method }: any) => method !== null,
+    )
+  const left = new AbortController()
+  const path = `/${access.base_url}/sse?ticks=100000&interval_ms=20`
+  let started = (): void => undefined
+  const first = new Promise<void>((resolve) => {
+    started = resolve
+  })
+  const long = call({ ...one, path, signal: left.signal, onData: () => started() })
+  const ended = assert.rejects(long)
+  await first
+  assert.deepEqual(
+    (await mine()).map(({ decision, status }) => [decision, status]),
+    [['allowed', null]],
+  )
+  left.abort()
+  await ended
+  const short = { ...one, path: `/${access.base_url}/status/404` }
+  assert.equal((await call(short)).status, 404)
+  assert.equal((await call(short)).status, 404)
+  assert.equal((await mine()).length, 3)
 })
