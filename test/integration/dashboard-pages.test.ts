@@ -601,7 +601,7 @@ describe('the dashboard', () => {
     await search.fill(String(refused.header('x-agw-request-id')))
     await search.press('Enter')
     const drawer = page.getByRole('dialog', { name: 'Permission denied' })
-    await drawer.getByText(`No rule of ${own.agent.agent_name}`).waitFor()
+    await drawer.getByText(`No scope of ${own.agent.agent_name}`).waitFor()
     await drawer.getByText('It does not match the path /refunds/re_1.').waitFor()
     await drawer.getByRole('list', { name: 'Steps' }).getByText('refused').waitFor()
     await drawer.getByRole('heading', { name: 'Same agent' }).waitFor()
