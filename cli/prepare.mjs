@@ -28,6 +28,8 @@ export async function prepare() {
   const sources = hashSources()
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
   say('Building …')
+  // An interrupted build must not pass for that of the sources before it.
+  rmSync(stamp, { force: true })
   // The pages run in a browser, so they are checked against other types than the rest.
   for (const project of PROJECTS)
     run(

@@ -187,7 +187,10 @@ async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
   const { held, keyRing: ring } = fleet
   const redis = connections.commands
   const forward = openForwardProxy({ settings, services, redis, ring, held, log })
-  if (forward !== null) fleet.authority.replace = forward.replaceAuthority
+  if (forward !== null) {
+    fleet.authority.replace = forward.replaceAuthority
+    fleet.authority.catchUp = forward.catchUpAuthority
+  }
   return { partsOf: (stream) => partsFor(stream, parts, forward), forward }
 }
 

@@ -188,7 +188,6 @@ async function download(
   // A search for a leaked key must not put it into the log that everyone reads.
   const filters = given.q === undefined ? given : { ...given, q: '***' }
   const { organization_id } = actor
-  const newest = await newestPlace(redis, organization_id)
   const entry = auditEntry(
     {
       action: 'activity.export',
@@ -198,7 +197,9 @@ async function download(
     },
     { actor, request_id, now: now() },
   )
+  let newest: string
   try {
+    newest = await newestPlace(redis, organization_id)
     await commit(
       redis,
       { guards: [], writes: [activityWrite(entry)], targets: [] },

@@ -114,6 +114,8 @@ async function facets({
 /** No range is longer than a year: the log of a deployment is bounded in number, not in time. */
 const RANGE_MAX_MS = 366 * DAY_MS
 function rangeOf({ from_ms, to_ms }: ActivityFilter, now_ms: number, default_ms: number) {
-  const to = Math.min(to_ms ?? now_ms, now_ms + 60_000)
+  // The clock of a caller who gives only `from` may be ahead of ours.
+  const to =
+    to_ms === null ? Math.max(now_ms, (from_ms ?? 0) + 1) : Math.min(to_ms, now_ms + 60_000)
   return { from_ms: Math.max(from_ms ?? to - default_ms, to - RANGE_MAX_MS), to_ms: to }
 }

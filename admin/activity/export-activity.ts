@@ -21,6 +21,11 @@ interface ExportOptions {
   readonly ended: AbortSignal
 }
 
+/** A page that finds little ends then, so that exports of other organizations get their turns. */
+const PAGE_BUDGET_MS = 45
+/** The exports of one organization are bounded elsewhere, and wait in their order. */
+const ALL_EXPORTS = 'exports'
+
 /**
  * Writes every entry that matches the filter, newest first. Entries written meanwhile are newer and are not included. It holds
  * one page at a time and waits for the reader.
@@ -31,14 +36,18 @@ export async function exportActivity(
   filter: ActivityFilter,
   { before: begin, turns, format, out, ended }: ExportOptions,
 ): Promise<void> {
+  const page_parts = { ...parts, budget_ms: PAGE_BUDGET_MS }
   const lineOf = format === 'csv' ? csvOf : ndjsonOf
   let text = format === 'csv' ? csvLine(ACTIVITY_MEMBERS) : ''
   for (let before: string | null = begin; !ended.aborted; ) {
     // Not null: more pages may wait than there are exports.
-    const leave = await turns.take(organization_id)
+    const leave = await turns.take(organization_id, ALL_EXPORTS)
     let next: string | null = null
     try {
-      const page = await searchActivity(parts, organization_id, filter, { before, limit: PAGE })
+      const page = await searchActivity(page_parts, organization_id, filter, {
+        before,
+        limit: PAGE,
+      })
       next = page.next
       for (const { entry } of page.found) text += lineOf(entry)
     } finally {

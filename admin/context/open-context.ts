@@ -14,11 +14,26 @@ const nowMs = (): number => performance.now()
 /** Large bodies scanned for operators at the same time; further requests must be retried. */
 const SCAN_QUEUE_LIMIT = 8
 /** Each computes for up to 25 ms in one piece. */
-const COMPUTE_TURNS: TurnLimits = { at_once: 1, at_once_of_one: 1, waiting_of_one: 16 }
+const COMPUTE_TURNS: TurnLimits = {
+  at_once: 1,
+  at_once_of_one: 1,
+  waiting_of_one: 16,
+  waiting_of_token: 8,
+}
 /** A search takes up to 45 ms, one by request id up to 2 s, in steps with pauses between them. */
-const SEARCH_TURNS: TurnLimits = { at_once: 4, at_once_of_one: 2, waiting_of_one: 16 }
+const SEARCH_TURNS: TurnLimits = {
+  at_once: 4,
+  at_once_of_one: 2,
+  waiting_of_one: 16,
+  waiting_of_token: 8,
+}
 /** Exports take turns page by page. There are fewer of them than may wait. */
-const PAGE_TURNS: TurnLimits = { at_once: 1, at_once_of_one: 1, waiting_of_one: 32 }
+const PAGE_TURNS: TurnLimits = {
+  at_once: 1,
+  at_once_of_one: 1,
+  waiting_of_one: 32,
+  waiting_of_token: 32,
+}
 /** Each holds a page of the log for as long as its reader takes. */
 const EXPORTS_MAX = 32
 const EXPORTS_OF_ONE_MAX = 8

@@ -8,19 +8,28 @@ export interface TurnLimits {
   readonly at_once_of_one: number
   /** Requests of one organization that wait; further ones are refused. */
   readonly waiting_of_one: number
+  /** The same for one token, so that it cannot fill the queue of its organization. */
+  readonly waiting_of_token: number
+}
+
+interface Waiting {
+  readonly token_id: string
+  readonly go: () => void
 }
 
 /**
- * Requests that take many milliseconds run a few at a time, and organizations take turns, so that all other requests wait for at
+ * Requests that take many milliseconds run a few at a time, and organizations take turns, as tokens do within one, so that all other requests wait for at
  * most these few, whoever sends how many.
  */
 export class RequestTurns {
   readonly #limits: TurnLimits
   /** Of organizations with waiting requests, in the order of their turns. */
-  readonly #waiting = new Map<string, (() => void)[]>()
+  readonly #waiting = new Map<string, Waiting[]>()
   #count = 0
   /** Requests that run, by organization. */
   readonly #running = new Map<string, number>()
+  /** The token whose request was the last one of its organization to begin. */
+  readonly #lastToken = new Map<string, string>()
   #runningCount = 0
 
   constructor(limits: TurnLimits) {
@@ -28,14 +37,22 @@ export class RequestTurns {
   }
 
   /** Resolves when the request may run, with what to call at its end; null if too many wait. */
-  take(organization_id: string): Promise<(() => void) | null> {
-    if (this.#mayRun(organization_id)) return Promise.resolve(this.#run(organization_id))
+  take(organization_id: string, token_id: string): Promise<(() => void) | null> {
+    if (this.#mayRun(organization_id)) return Promise.resolve(this.#run(organization_id, token_id))
+    const { waiting_of_one, waiting_of_token } = this.#limits
     const queue = this.#waiting.get(organization_id) ?? []
-    if (queue.length >= this.#limits.waiting_of_one || this.#count >= WAITING_MAX)
+    const own = queue.filter((one) => one.token_id === token_id)
+    if (
+      queue.length >= waiting_of_one ||
+      own.length >= waiting_of_token ||
+      this.#count >= WAITING_MAX
+    )
       return Promise.resolve(null)
     this.#waiting.set(organization_id, queue)
     this.#count++
-    return new Promise((resolve) => queue.push(() => resolve(this.#run(organization_id))))
+    return new Promise((resolve) =>
+      queue.push({ token_id, go: () => resolve(this.#run(organization_id, token_id)) }),
+    )
   }
 
   #mayRun(organization_id: string): boolean {
@@ -44,8 +61,9 @@ export class RequestTurns {
     return this.#runningCount < at_once && own < at_once_of_one
   }
 
-  #run(organization_id: string): () => void {
+  #run(organization_id: string, token_id: string): () => void {
     this.#runningCount++
+    this.#lastToken.set(organization_id, token_id)
     this.#running.set(organization_id, (this.#running.get(organization_id) ?? 0) + 1)
     let hasLeft = false
     return () => {
@@ -62,13 +80,16 @@ export class RequestTurns {
     const left = (this.#running.get(organization_id) ?? 1) - 1
     if (left > 0) this.#running.set(organization_id, left)
     else this.#running.delete(organization_id)
+    if (left <= 0 && !this.#waiting.has(organization_id)) this.#lastToken.delete(organization_id)
     for (const [next, queue] of this.#waiting) {
       if (!this.#mayRun(next)) continue
-      const go = queue.shift()
+      const last = this.#lastToken.get(next)
+      const other = queue.findIndex(({ token_id }) => token_id !== last)
+      const [first] = queue.splice(Math.max(other, 0), 1)
       this.#count--
       this.#waiting.delete(next)
       if (queue.length > 0) this.#waiting.set(next, queue)
-      return go?.()
+      return first?.go()
     }
   }
 }

@@ -22,6 +22,8 @@ export type ToApiThread = 'ping' | 'stop'
 
 /** Pings within the silence limit, so that one that is late decides nothing. */
 const PINGS_IN_LIMIT = 5
+/** On a busy machine a thread may take this many times as long. */
+const BUSY_PATIENCE = 6
 /** A thread that has never answered may still be loading its code on a busy machine. */
 const START_LIMIT_MS = 60_000
 
@@ -134,9 +136,10 @@ function endIfSilent(
       void worker.terminate()
       return
     }
-    const waited_ms = runDelay_ms(thread) - delay_ms
+    const waited_ms = Math.max(0, runDelay_ms(thread) - delay_ms)
     delay_ms += waited_ms
-    silent_ms += Math.max(0, pause_ms - waited_ms)
+    // Part of each pause counts in any case, so that a thread that hangs is replaced at last on the busiest machine.
+    silent_ms += Math.max(pause_ms / BUSY_PATIENCE, pause_ms - waited_ms)
     worker.postMessage('ping' satisfies ToApiThread)
   }, pause_ms)
   void ended.then(() => clearInterval(timer))

@@ -62,11 +62,11 @@ export const killPreviewRoutes: readonly Route[] = [
 
 /** Null if the edge does not say: it is of version 0.2, or reports only its busiest agents. */
 function inFlightOf(
-  { in_flight, busiest }: EdgeRecord,
+  { in_flight, tunnels = 0, busiest }: EdgeRecord,
   organization_id: string,
   agent_id: string,
 ): number | null {
-  if (in_flight === 0) return 0
+  if (in_flight + tunnels === 0) return 0
   const count = busiest?.calls[`${organization_id} ${agent_id}`]
   return count ?? (busiest?.is_whole === true ? 0 : null)
 }

@@ -158,7 +158,7 @@ async function run(
   const carried: Request = { actor, request_id: request.id, identity }
   if (route.costly === undefined)
     return await carryOut(context, kept, carried, () => route.handle(call))
-  const leave = await context.turns[route.costly].take(actor.organization_id)
+  const leave = await context.turns[route.costly].take(actor.organization_id, actor.token_id)
   if (leave === null) return TOO_MANY
   try {
     return await carryOut(context, kept, carried, () => route.handle(call))

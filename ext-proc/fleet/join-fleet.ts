@@ -39,13 +39,19 @@ export interface Membership {
   readonly link: EdgeLink
   /** Follows changes of the key file. */
   readonly keyRing: KeyRing
-  /** What is done, before it is acknowledged, when the CA of the forward proxy was replaced; the forward proxy sets it. */
-  readonly authority: { replace: () => Promise<void> }
+  /**
+   * What is done, before it is acknowledged, when the CA of the forward proxy was replaced, and when it may have been while this
+   * edge was cut off; the forward proxy sets them.
+   */
+  readonly authority: { replace: () => Promise<void>; catchUp: () => Promise<void> }
   /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
   stopBeacon(): void
 }
 
 const nowMs = (): number => performance.now()
+
+const nothing = (): Promise<void> => Promise.resolve()
+const NO_AUTHORITY = { replace: nothing, catchUp: nothing }
 
 /** Makes this process an edge: it receives messages, sends heartbeats, and takes part in electing the beacon. */
 export async function joinFleet({
@@ -75,7 +81,7 @@ export async function joinFleet({
   const parts = { policy, killBoard, held, commands }
   const confirmSoon = makeConfirmer(parts)
   const verifyKills = makeVerifier(parts, log)
-  const authority = { replace: (): Promise<void> => Promise.resolve() }
+  const authority = { ...NO_AUTHORITY }
   const link = new EdgeLink({
     commands,
     subscription,
@@ -107,7 +113,7 @@ export async function joinFleet({
     replaceAuthority: () => authority.replace(),
     resync: async (acknowledge) => {
       // Otherwise this edge has no lease and refuses calls; the reason is logged with each attempt.
-      await storeCheck.refuseOther()
+      await Promise.all([storeCheck.refuseOther(), authority.catchUp()])
       await resync(parts, acknowledge)
       verifyKills()
     },

@@ -16,6 +16,8 @@ export interface ForwardProxy {
   readonly decide: Readonly<Record<ForwardHop, CallStreamParts['decide']>>
   /** Reads the CA again. When it resolves, no certificate of another one is presented any more; it never rejects. */
   readonly replaceAuthority: () => Promise<void>
+  /** The same if the CA has been replaced; it never rejects. */
+  readonly catchUpAuthority: () => Promise<void>
   stop(): void
 }
 
@@ -54,13 +56,12 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
   const stopRenewing = repeat(RENEW_INTERVAL_MS, () => secrets.renew(), {
     failed: (error) => log.error({ error }, 'certificates could not be renewed'),
   })
-  const stopReading = repeat(
-    AUTHORITY_INTERVAL_MS,
-    async () => {
-      if (await authority.isReplaced()) await secrets.reissue()
-    },
-    { failed: (error) => log.warn({ error }, 'the CA of the forward proxy could not be read') },
-  )
+  const catchUp = async (): Promise<void> => {
+    if (await authority.isReplaced()) await secrets.reissue()
+  }
+  const couldNotRead = (error: unknown): void =>
+    log.warn({ error }, 'the CA of the forward proxy could not be read')
+  const stopReading = repeat(AUTHORITY_INTERVAL_MS, catchUp, { failed: couldNotRead })
   return {
     secrets,
     decide: {
@@ -68,6 +69,7 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
       https: (headers, io, record) => decideInside(inside, 'https', headers, io, record),
       http: (headers, io, record) => decideInside(inside, 'http', headers, io, record),
     },
+    catchUpAuthority: () => catchUp().catch(couldNotRead),
     replaceAuthority: async () => {
       authority.forget()
       await secrets.reissue().catch((error: unknown) => {

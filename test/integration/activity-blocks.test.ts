@@ -303,7 +303,12 @@ test('an export has every entry once', async () => {
     const parts = { redis, nowMs: () => performance.now() }
     await exportActivity(parts, organization_id, ANY, {
       before: null,
-      turns: new RequestTurns({ at_once: 1, at_once_of_one: 1, waiting_of_one: 1 }),
+      turns: new RequestTurns({
+        at_once: 1,
+        at_once_of_one: 1,
+        waiting_of_one: 1,
+        waiting_of_token: 1,
+      }),
       format: 'ndjson',
       out,
       ended: new AbortController().signal,

@@ -286,7 +286,10 @@ describe('the dashboard', () => {
     await rule.getByLabel('Paths').fill('refunds/*')
     await page.getByRole('button', { name: 'Save' }).press('Enter')
     await rule.getByText('Line 1 must begin with "/"').waitFor()
-    assert.equal(await page.evaluate('document.activeElement.value'), 'refunds/*')
+    await until(
+      'the faulty field has the focus',
+      async () => (await page.evaluate('document.activeElement.value')) === 'refunds/*',
+    )
     forgive(/400/)
     await rule.getByLabel('Paths').fill('/refunds/*')
     await tester.getByText('Allowed by rule 1 of this scope.').waitFor()

@@ -53,7 +53,8 @@ export async function openBrowser(): Promise<KitBrowser> {
       const page = await context.newPage()
       page.on('pageerror', (error) => complaints.push(error.message))
       page.on('console', (message) => {
-        if (['error', 'warning'].includes(message.type())) complaints.push(message.text())
+        if (['error', 'warning'].includes(message.type()))
+          complaints.push(`${message.text()} (${message.location().url})`)
       })
       await page.goto(url)
       return page

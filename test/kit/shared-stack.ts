@@ -25,7 +25,7 @@ export interface SharedStack extends Stack {
 }
 
 /** The forward proxy may pass it through unread; a test gives it an address that is private. */
-export const PRIVATE_HOST = 'private.test'
+export const PRIVATE_HOST = 'private-blind.test'
 
 let shared: Promise<SharedStack> | null = null
 let count = 0

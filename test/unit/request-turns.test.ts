@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
 import { RequestTurns } from '../../admin/context/request-turns.ts'
 
-const ONE = { at_once: 1, at_once_of_one: 1, waiting_of_one: 16 }
+const ONE = { at_once: 1, at_once_of_one: 1, waiting_of_one: 16, waiting_of_token: 16 }
 
 const settle = async (): Promise<void> => {
   for (let i = 0; i < 3; i++) await turn()
@@ -14,7 +14,7 @@ test('organizations take turns, and one request runs at a time', async () => {
   const order: string[] = []
   const leaving: (() => void)[] = []
   const ask = (name: string): void => {
-    void turns.take(name.slice(0, 1)).then((leave) => {
+    void turns.take(name.slice(0, 1), 'token').then((leave) => {
       assert.ok(leave !== null)
       order.push(name)
       leaving.push(leave)
@@ -30,22 +30,22 @@ test('organizations take turns, and one request runs at a time', async () => {
   }
   assert.deepEqual(order, ['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4'])
   await settle()
-  assert.ok((await turns.take('d')) !== null)
+  assert.ok((await turns.take('d', 'token')) !== null)
 })
 
 test('an organization with too many waiting requests is refused, and no other', async () => {
   const turns = new RequestTurns(ONE)
-  const leave = await turns.take('a')
-  const waiting = Array.from({ length: 16 }, () => turns.take('a'))
-  assert.equal(await turns.take('a'), null)
-  const other = turns.take('b')
+  const leave = await turns.take('a', 'token')
+  const waiting = Array.from({ length: 16 }, () => turns.take('a', 'token'))
+  assert.equal(await turns.take('a', 'token'), null)
+  const other = turns.take('b', 'token')
   leave?.()
   for (const one of [waiting[0], other]) (await one)?.()
   for (const one of waiting.slice(1)) (await one)?.()
   // All organizations together have a bound too.
-  const again = await turns.take('a')
+  const again = await turns.take('a', 'token')
   const all = Array.from({ length: 20 }, (_, org) =>
-    Array.from({ length: 16 }, () => turns.take(`org ${org}`)),
+    Array.from({ length: 16 }, () => turns.take(`org ${org}`, 'token')),
   ).flat()
   const refused: unknown[] = []
   for (const one of all) void one.then((result) => result === null && refused.push(result))
@@ -55,11 +55,16 @@ test('an organization with too many waiting requests is refused, and no other', 
 })
 
 test('several requests run at a time, those of one organization not at all places', async () => {
-  const turns = new RequestTurns({ at_once: 3, at_once_of_one: 2, waiting_of_one: 16 })
+  const turns = new RequestTurns({
+    at_once: 3,
+    at_once_of_one: 2,
+    waiting_of_one: 16,
+    waiting_of_token: 16,
+  })
   const running: string[] = []
   const leaving = new Map<string, () => void>()
   const ask = (name: string): void => {
-    void turns.take(name.slice(0, 1)).then((leave) => {
+    void turns.take(name.slice(0, 1), 'token').then((leave) => {
       assert.ok(leave !== null)
       running.push(name)
       leaving.set(name, leave)
@@ -86,4 +91,27 @@ test('several requests run at a time, those of one organization not at all place
   for (const name of ['d1', 'd2', 'd3']) ask(name)
   await settle()
   assert.deepEqual(running, ['d1', 'd2'])
+})
+
+test('a token cannot fill the queue of its organization, and tokens take turns', async () => {
+  const turns = new RequestTurns({ ...ONE, waiting_of_token: 3 })
+  const order: string[] = []
+  const leaving: (() => void)[] = []
+  const ask = (token: string, name: string): void => {
+    void turns.take('a', token).then((leave) => {
+      if (leave === null) return void order.push(`${name} refused`)
+      order.push(name)
+      leaving.push(leave)
+    })
+  }
+  for (let i = 1; i <= 6; i++) ask('viewer', `viewer ${i}`)
+  ask('operator', 'operator 1')
+  ask('operator', 'operator 2')
+  await settle()
+  assert.deepEqual(order, ['viewer 1', 'viewer 5 refused', 'viewer 6 refused'])
+  for (let i = 0; i < 6; i++) {
+    leaving[i]?.()
+    await settle()
+  }
+  assert.deepEqual(order.slice(3), ['operator 1', 'viewer 2', 'operator 2', 'viewer 3', 'viewer 4'])
 })
