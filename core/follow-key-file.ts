@@ -7,7 +7,7 @@ const LOOK_INTERVAL_MS = 1_000
 /**
  * Polls the file of AGW_ENCRYPTION_KEY_FILE and reports each change of its keys, so that a rotation needs no restart. A file
  * that is missing or contains no keys, such as one that is being replaced, is ignored.
- * @param onKeys must not throw
+ * @param onKeys is called again a second later if it fails
  * @returns the function that stops it
  */
 export function followKeyFile(
@@ -22,10 +22,14 @@ export function followKeyFile(
     while (!signal.aborted) {
       const text = await readFile(file, 'utf8').catch(() => last)
       const ring = text === last ? null : ringOf(text.trim())
-      if (ring !== null) {
-        last = text
-        await onKeys(ring)
-      }
+      if (ring !== null)
+        await onKeys(ring).then(
+          () => {
+            last = text
+          },
+          // Tried again at the next look.
+          () => undefined,
+        )
       await wait(LOOK_INTERVAL_MS, undefined, { signal, ref: false })
     }
   }
