@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { commit } from '../../core/change/commit.ts'
 import { STORE_FORMAT } from '../../core/control/control-message.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
@@ -22,6 +23,9 @@ export interface Resealed {
 
 /** More would only fill the log. */
 const UNREADABLE_MAX = 100
+/** Each record is a change that makes edges read again. They get time for that after so many, since calls wait for it. */
+const BURST = 20
+const PAUSE_MS = 200
 /** A record that is changed by somebody else at the same time is read again in the next round. */
 const ROUNDS_MAX = 5
 
@@ -55,8 +59,10 @@ export async function resealAll(
           continue
         }
         const committed = await commit(redis, change, lease_ms)
-        if (committed.kind === 'committed') resealed++
-        else changed++
+        if (committed.kind === 'committed') {
+          resealed++
+          if (resealed % BURST === 0) await wait(PAUSE_MS)
+        } else changed++
       }
     if (changed === 0 || round === ROUNDS_MAX)
       return { resealed, unreadable, waits_for: isWaiting ? oldEdges : [] }

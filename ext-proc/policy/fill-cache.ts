@@ -1,5 +1,8 @@
-/** A fill that is invalidated repeatedly means that the entry changes faster than it can be read. */
-const REFILLS_MAX = 8
+/** A fill that is invalidated repeatedly means that the entry changes faster than it can be read. The waits take 1.3 s. */
+const REFILLS_MAX = 20
+/** After these, a refill waits twice as long as the one before, so that a burst of changes can end. */
+const EAGER_REFILLS = 3
+const WAIT_MAX_MS = 100
 
 interface Entry<V> {
   /** Undefined while the fill runs. */
@@ -54,10 +57,7 @@ export class FillCache<V extends object> {
         }
         if (refills >= REFILLS_MAX)
           throw new Error('a cache entry changes faster than it can be read')
-        const current = this.#entries.get(key)
-        return current === undefined
-          ? this.#start(key, refills + 1)
-          : (current.value ?? current.filled)
+        return this.#again(key, refills + 1)
       },
       (error: unknown) => {
         if (this.#entries.get(key) === entry) this.#entries.delete(key)
@@ -68,6 +68,13 @@ export class FillCache<V extends object> {
     this.#makeRoom()
     this.#entries.set(key, entry)
     return filled
+  }
+
+  async #again(key: string, refills: number): Promise<V> {
+    const wait_ms = Math.min(2 ** (refills - EAGER_REFILLS), WAIT_MAX_MS)
+    if (refills > EAGER_REFILLS) await new Promise((resolve) => setTimeout(resolve, wait_ms))
+    const current = this.#entries.get(key)
+    return current === undefined ? this.#start(key, refills) : (current.value ?? current.filled)
   }
 
   #makeRoom(): void {

@@ -29,6 +29,13 @@ const rotate = (env = here, timeout_s = 60) =>
 test('agw keys rotate replaces the key under traffic, without a restart and without a failed call', async () => {
   const { operator } = stack
   const { headers, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  // Each is a change of what the calls need.
+  for (let i = 0; i < 200; i++)
+    await operator.send('POST', '/admin/integrations', {
+      name: `rotated ${i}`,
+      base_url: `https://rotated-${i}.test`,
+      auth: { type: 'bearer', token: 'a-token-to-rotate' },
+    })
   const pids = [...(await stack.pids('ext-proc')), ...(await stack.pids('admin'))]
   const [before = ''] = keys()
   let made = 0

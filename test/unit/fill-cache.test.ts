@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
-import { test } from 'node:test'
+import { mock, test } from 'node:test'
 import fc from 'fast-check'
 import { FillCache } from '../../ext-proc/policy/fill-cache.ts'
 import { repetitions } from '../kit/repetitions.ts'
@@ -93,18 +93,38 @@ test('a clear overtakes all reads', async () => {
   assert.deepEqual(await first, { text: '1' })
 })
 
+test('a read waits for the end of a burst of changes', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const { cache, fills, change } = aCache()
+  const waiting = cache.get('a')
+  for (let i = 0; i < 15; i++) {
+    change('a', String(i))
+    fills[i]?.end()
+    await turn()
+    mock.timers.tick(100)
+    await turn()
+  }
+  fills[15]?.end()
+  assert.deepEqual(await waiting, { text: '14' })
+  mock.timers.reset()
+})
+
 test('an entry that changes with every read is given up, and the caller refused', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] })
   const { cache, fills, change } = aCache()
   let refused: unknown = null
   Promise.resolve(cache.get('a')).catch((error: unknown) => {
     refused = error
   })
-  for (let i = 0; i < 9; i++) {
+  for (let i = 0; i < 21; i++) {
     change('a', String(i))
     fills[i]?.end()
     await turn()
+    mock.timers.tick(100)
+    await turn()
   }
-  assert.equal(fills.length, 9)
+  mock.timers.reset()
+  assert.equal(fills.length, 21)
   assert.match(String(refused), /faster than it can be read/)
 })
 
