@@ -51,13 +51,11 @@ export class EndpointBook {
     const segments = template.split('/')
     for (let at = 1; at < segments.length; at++) {
       if (segments[at] === '*') continue
-      const wider = segments.with(at, '*').join('/')
+      const start = `${segments.slice(0, at).join('/')}/`
+      const end = ['', ...segments.slice(at + 1)].join('/')
+      const wider = `${start}*${end}`
       if (this.#novelty.has(wider)) return wider
-      const siblings = siblingsOf(
-        wider,
-        segments.slice(0, at).join('/').length,
-        this.#novelty.items,
-      )
+      const siblings = siblingsOf(start, end, this.#novelty.items)
       if (siblings.length < SIBLINGS_MAX) continue
       for (const sibling of siblings) this.#novelty.forget(sibling)
       this.#novelty.see(wider, now_ms, false)
@@ -68,15 +66,12 @@ export class EndpointBook {
   }
 }
 
-/** The items that have one segment where the wider template has `*`, behind so many characters. */
-function siblingsOf(wider: string, before: number, items: readonly string[]): readonly string[] {
-  const start = wider.slice(0, before + 1)
-  const end = wider.slice(before + 2)
-  return items.filter(
+/** The items that have exactly one segment between the two parts. */
+const siblingsOf = (start: string, end: string, items: readonly string[]): readonly string[] =>
+  items.filter(
     (item) =>
       item.startsWith(start) &&
       item.endsWith(end) &&
       item.length >= start.length + end.length &&
       !item.slice(start.length, item.length - end.length).includes('/'),
   )
-}

@@ -3,6 +3,7 @@ import { liveEdges } from '../control/live-edges.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
 import { waitForReplicas } from '../redis/wait-for-replicas.ts'
+import { countEnded } from './count-ended.ts'
 import { endedBy } from './ended-by.ts'
 import { finishKill } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
@@ -73,8 +74,7 @@ export async function killAgent(
     waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => null),
   ])
   const heard = [...acknowledged.values()]
-  const sum = (count: 'terminated' | 'tunnels' | 'unconfirmed'): number =>
-    heard.reduce((total, acknowledgement) => total + (acknowledgement[count] ?? 0), 0)
+  const ended = countEnded(heard)
   const propagation_ms = Math.ceil(Math.max(0, ...heard.map(({ after_ms }) => round(after_ms))))
   // The rest only reports the kill. If it fails, the kill itself is not affected.
   const [live, records, still_usable_keys, metadata] = await Promise.all([
@@ -84,12 +84,9 @@ export async function killAgent(
     orElse(readCallCounts(redis, organization_id, agent_id, now().getTime()), NO_CALLS),
   ])
   const unheard = silent.filter((process_id) => live.has(process_id))
-  const unconfirmed = sum('unconfirmed')
-  const complete = unheard.length === 0 && unconfirmed === 0
+  const complete = unheard.length === 0 && ended.unconfirmed === 0
   const counts = {
-    requests_terminated: sum('terminated') - sum('tunnels'),
-    tunnels_terminated: sum('tunnels'),
-    unconfirmed,
+    ...ended,
     propagation_ms,
     complete,
     metadata,

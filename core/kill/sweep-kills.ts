@@ -5,6 +5,7 @@ import type { Agent } from '../model.ts'
 import { commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
+import { countEnded } from './count-ended.ts'
 import { endedBy } from './ended-by.ts'
 import { finishKill } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
@@ -69,16 +70,12 @@ async function sweep(
         await publishAgain(parts, epoch, text, now_ms)
       return
     }
-    const sum = (count: 'terminated' | 'tunnels' | 'unconfirmed'): number =>
-      heard.reduce((total, one) => total + (one[count] ?? 0), 0)
+    const ended = countEnded(heard)
     const last_us = Math.max(0, ...heard.map(({ stored_us }) => stored_us ?? 0))
-    const unconfirmed = sum('unconfirmed')
     const counts = {
-      requests_terminated: sum('terminated') - sum('tunnels'),
-      tunnels_terminated: sum('tunnels'),
-      unconfirmed,
+      ...ended,
       propagation_ms: Math.max(0, Math.ceil((last_us - record.published_ms * 1000) / 1000)),
-      complete: silent.length === 0 && unconfirmed === 0,
+      complete: silent.length === 0 && ended.unconfirmed === 0,
       metadata: await readCallCounts(redis, record.organization_id, record.agent_id, now_ms),
     }
     const receipt = await countedReceipt(redis, record, counts, { heard, silent, now_ms })

@@ -35,9 +35,9 @@ export interface EdgeLinkParts {
   readonly drop: (target: ControlTarget) => void
   /** Enforces a kill or a reactivation and returns how many calls it ended. */
   readonly enforce: (target: KillTarget) => Promise<CutCounts>
-  /** Ends the calls in flight of agents that were deleted with their organization. */
   /** Issues all certificates of the forward proxy again, since its CA is another one. */
   readonly replaceAuthority: () => Promise<void>
+  /** Ends the calls in flight of agents that were deleted with their organization. */
   readonly cutDeleted: (organization_id: string) => Promise<CutCounts>
   /**
    * Clears the caches, reads again what calls in flight depend on, and reports the kills that are awaiting acknowledgement.

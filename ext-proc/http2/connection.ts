@@ -259,7 +259,7 @@ export class Http2Connection {
     if (this.#taken > CONNECTION_WINDOW_BYTES)
       throw new ConnectionError(H2_ERROR.flow_control, 'more data than was asked for')
     const data = flags & FLAG.padded ? withoutPadding(payload, 0) : payload
-    const stream = this.#streams.get(id)?.stream ?? null
+    const stream = this.#openStream(id)
     if (stream === null) return
     if (stream.has_peer_ended) return this.#reset(stream, H2_ERROR.stream_closed)
     stream.taken += payload.length
@@ -306,7 +306,7 @@ export class Http2Connection {
     } catch (error) {
       throw new ConnectionError(H2_ERROR.compression, String(error))
     }
-    const known = this.#streams.get(id)?.stream ?? null
+    const known = this.#openStream(id)
     if (known !== null) {
       if (known.has_peer_ended) this.#reset(known, H2_ERROR.stream_closed)
       else if (flags & FLAG.end_stream) this.#peerEnded(known)
@@ -342,7 +342,7 @@ export class Http2Connection {
     if (payload.length !== 4) throw new ConnectionError(H2_ERROR.frame_size, 'a bad reset')
     if (id === 0 || id > this.#lastId)
       throw new ConnectionError(H2_ERROR.protocol, 'a reset of no stream')
-    const stream = this.#streams.get(id)?.stream ?? null
+    const stream = this.#openStream(id)
     if (stream === null) return
     this.#drop(stream)
     stream.receiver?.onCancel()
@@ -409,7 +409,7 @@ export class Http2Connection {
       return
     }
     if (id > this.#lastId) throw new ConnectionError(H2_ERROR.protocol, 'a window of no stream')
-    const stream = this.#streams.get(id)?.stream ?? null
+    const stream = this.#openStream(id)
     if (stream === null) return
     stream.window += more
     if (more === 0) return this.#reset(stream, H2_ERROR.protocol)
@@ -471,6 +471,10 @@ export class Http2Connection {
     if (this.#taken < CONNECTION_WINDOW_BYTES / 2) return
     this.#write(windowUpdate(0, this.#taken))
     this.#taken = 0
+  }
+
+  #openStream(id: number): Http2Stream | null {
+    return this.#streams.get(id)?.stream ?? null
   }
 
   #reset(stream: Http2Stream, code: number): void {

@@ -158,7 +158,6 @@ export class HeldCalls {
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */
   cutAll(why: Cut): void {
     const tunnels: HeldCall[] = []
-    // A copy: a call that ends at once leaves the list.
     // A copy: a call that ends at once leaves its list.
     const all = [...this.#byAgent.values()].flat()
     for (const call of all) {

@@ -27,13 +27,23 @@ function aCache(limit = 10) {
     store.set(key, text)
     cache.drop(key)
   }
+  /** One change during each read of `a`; timers are mocked. */
+  const changeDuringReads = async (reads: number): Promise<void> => {
+    for (let i = 0; i < reads; i++) {
+      change('a', String(i))
+      fills[i]?.end()
+      await turn()
+      mock.timers.tick(100)
+      await turn()
+    }
+  }
   const fill = async (key: string): Promise<void> => {
     const filled = cache.get(key)
     fills.at(-1)?.end()
     await filled
   }
   const isHeld = (key: string): boolean => !(cache.get(key) instanceof Promise)
-  return { cache, store, fills, change, fill, isHeld }
+  return { cache, store, fills, change, changeDuringReads, fill, isHeld }
 }
 
 test('an entry is read once for all waiting callers and is cached afterwards', async () => {
@@ -95,15 +105,9 @@ test('a clear overtakes all reads', async () => {
 
 test('a read waits for the end of a burst of changes', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
-  const { cache, fills, change } = aCache()
+  const { cache, fills, changeDuringReads } = aCache()
   const waiting = cache.get('a')
-  for (let i = 0; i < 15; i++) {
-    change('a', String(i))
-    fills[i]?.end()
-    await turn()
-    mock.timers.tick(100)
-    await turn()
-  }
+  await changeDuringReads(15)
   fills[15]?.end()
   assert.deepEqual(await waiting, { text: '14' })
   mock.timers.reset()
@@ -111,18 +115,12 @@ test('a read waits for the end of a burst of changes', async () => {
 
 test('an entry that changes with every read is given up, and the caller refused', async () => {
   mock.timers.enable({ apis: ['setTimeout'] })
-  const { cache, fills, change } = aCache()
+  const { cache, fills, changeDuringReads } = aCache()
   let refused: unknown = null
   Promise.resolve(cache.get('a')).catch((error: unknown) => {
     refused = error
   })
-  for (let i = 0; i < 21; i++) {
-    change('a', String(i))
-    fills[i]?.end()
-    await turn()
-    mock.timers.tick(100)
-    await turn()
-  }
+  await changeDuringReads(21)
   mock.timers.reset()
   assert.equal(fills.length, 21)
   assert.match(String(refused), /faster than it can be read/)

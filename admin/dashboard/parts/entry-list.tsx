@@ -6,6 +6,7 @@ import { isInField } from '../is-in-field.ts'
 import { goTo, linkTo } from '../place.ts'
 import { summaryOf } from '../summary-of.ts'
 import { AgentLink } from './bits.tsx'
+import { MethodAndPath } from './method-and-path.tsx'
 
 type Query = Readonly<Record<string, string>>
 
@@ -150,8 +151,7 @@ function Row({
   query: Query
   apiName: ListProps['apiName']
 }) {
-  const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint, data } =
-    entry
+  const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint } = entry
   const at = new Date(timestamp)
   const day = DAY_FORMAT.format(at)
   const isToday = day === DAY_FORMAT.format(Date.now())
@@ -182,18 +182,7 @@ function Row({
       <span role="cell">{agent_id !== null && <AgentLink id={agent_id} name={agent_name} />}</span>
       <span role="cell">{integration_id !== null && apiName(integration_id)}</span>
       <span role="cell" title={endpoint ?? ''}>
-        {method !== null && (
-          <>
-            {data['via'] === 'forward' && (
-              <span class="muted" title="Through the forward proxy">
-                proxy{' '}
-              </span>
-            )}
-            <code>
-              {method} {endpoint}
-            </code>
-          </>
-        )}
+        {method !== null && <MethodAndPath entry={entry} />}
       </span>
       <span role="cell">{entry.status}</span>
       <span role="cell">{entry.duration_ms !== null && Math.round(entry.duration_ms)}</span>

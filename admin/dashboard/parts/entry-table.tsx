@@ -3,6 +3,7 @@ import { eventTitle } from '../event-title.ts'
 import { linkTo } from '../place.ts'
 import { summaryOf } from '../summary-of.ts'
 import { Tag } from './bits.tsx'
+import { MethodAndPath } from './method-and-path.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
@@ -41,18 +42,11 @@ export const EntryTable = ({
       },
       {
         head: 'Call',
-        cell: ({ method, endpoint, status, data }) =>
-          method !== null && (
+        cell: (entry) =>
+          entry.method !== null && (
             <>
-              {data['via'] === 'forward' && (
-                <span class="muted" title="Through the forward proxy">
-                  proxy{' '}
-                </span>
-              )}
-              <code>
-                {method} {endpoint}
-              </code>{' '}
-              {status !== null && <span class="muted">{status}</span>}
+              <MethodAndPath entry={entry} />{' '}
+              {entry.status !== null && <span class="muted">{entry.status}</span>}
             </>
           ),
       },
