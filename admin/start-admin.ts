@@ -22,6 +22,7 @@ import { refuseOtherStore, rememberStore } from './bootstrap/remember-store.ts'
 import { watchMemory } from './bootstrap/watch-memory.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
 import { createMailer } from './email/mailer.ts'
+import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdgeNames } from './edges/watch-edge-names.ts'
@@ -36,6 +37,9 @@ import { storeIsReady } from './bootstrap/store-is-ready.ts'
 import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 const nowMs = (): number => performance.now()
+
+/** Large bodies scanned for operators at the same time; further requests must be retried. */
+const SCAN_QUEUE_LIMIT = 8
 
 /**
  * Starts the operator service and answers when it listens. `onTokenMade` gets the first admin token where no setting
@@ -53,10 +57,7 @@ export async function startAdmin(
   const name = `admin-${randomBytes(6).toString('hex')}`
   const store = storeAccess(settings, settings.redisUrl)
   const redis = connectRedis(store, { name, role: 'commands' })
-  const subscription = connectRedis(store, {
-    name: `${name}-sub`,
-    role: 'subscription',
-  })
+  const subscription = connectRedis(store, { name: `${name}-sub`, role: 'subscription' })
   const stopAnnouncing = announceOutages(redis, log, () => writeProblem(redis))
   const acknowledgements = new Acknowledgements(redis, nowMs)
   const tokenUses = new LastUses(redis, () => new Date())
@@ -79,11 +80,12 @@ export async function startAdmin(
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
     const { adminToken } = settings
-    const admin_token = adminToken ?? mintKey('admin')
+    const handed_over = adminToken ?? settings.generatedAdminToken
+    const admin_token = handed_over ?? mintKey('admin')
     const installation_id = await readDeploymentId(redis)
     const first = { settings, installation_id, admin_token, is_setting: adminToken !== null }
     const onMade = (made: readonly string[]): void => {
-      if (adminToken === null && made.includes('admin_token')) onTokenMade(admin_token)
+      if (handed_over === null && made.includes('admin_token')) onTokenMade(admin_token)
     }
     onMade(await bootstrapStore(redis, first, new Date()))
     stops.push(await rememberStore({ redis, file, organization_id, log }))
@@ -93,12 +95,13 @@ export async function startAdmin(
     stops.push(watchStore(redis, first, log, onMade))
     stops.push(watchMemory({ redis, organization_id, log }))
     const { killLease_ms: lease_ms } = settings
-    if (gate === null)
-      stops.push(startBeacon(redis, name, lease_ms), startKillSweeper({ redis, lease_ms, log }))
+    const sweep = { redis, subscription, lease_ms, log }
+    if (gate === null) stops.push(startBeacon(redis, name, lease_ms), startKillSweeper(sweep))
     stops.push(watchEdgeNames({ redis, organization_id, lease_ms, now: () => new Date() }))
-    const given = { settings, redis, ring, keyProblem: keeper.problem }
+    const scans = openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT })
+    stops.push(() => scans.close())
+    const given = { settings, redis, ring, keyProblem: keeper.problem, scans }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
-    stops.push(() => context.scans.close())
     stops.push(startDeliveries(context, name), startActivity(context, name))
     stops.push(analyseTraffic(context, name))
     await warmUp(context)

@@ -17,7 +17,7 @@ import { cpuMicros, type Role } from './subjects.ts'
 /**
  * The forward proxy in figures, on two ext-proc processes:
  *
- *   npm run bench -- forward [cost] [kill] [mix] [names] [restart] [stop]
+ *   npm run bench -- forward [cost] [kill] [mix] [names] [restart] [stop] [--drain MS]
  *
  * `cost`: CPU per call of kept tunnels, and of a new tunnel for each call, against calls by base URL. `kill`: how long after the kill
  * began each kind of tunnel has ended. `mix`: good calls next to aborted CONNECTs of another agent. `names`: certificates for 10,000
@@ -32,6 +32,7 @@ const { positionals, values } = parseArgs({
     kills: { type: 'string', default: '10' },
     aborts: { type: 'string', default: '5000' },
     names: { type: 'string', default: '10000' },
+    drain: { type: 'string', default: '3000' },
   },
 })
 const LANES = 16
@@ -40,7 +41,8 @@ const COST_MAX = 1.15
 const KILL_MAX_MS = 200
 /** Certificates that Envoy may hold from each of the two processes. */
 const NAMES_MAX = 2_000
-const DRAIN_MS = 3_000
+/** Clients leave a tunnel after half of it: a cost with the default of the product needs `--drain 30000`. */
+const DRAIN_MS = Number(values.drain)
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const missed: string[] = []
@@ -91,19 +93,13 @@ async function cost(): Promise<void> {
   const kept = client.agent({ key: agent.api_key })
   kept.maxSockets = LANES
   const direct = new Agent({ keepAlive: true, maxSockets: LANES })
-  const session = await client.http2(to, { key: agent.api_key })
+  const session = new KeptSession(agent.api_key)
   const rows: Readonly<Record<string, () => Promise<number>>> = {
     'base URL': async () =>
       (await call({ to: stack.proxyUrl, path: `/${base_url}/echo`, headers, connections: direct }))
         .status,
     'kept tunnel, HTTP/1.1': async () => (await call({ to, path, connections: kept })).status,
-    'kept tunnel, HTTP/2': async () => {
-      const stream = session.request({ ':path': path })
-      const [head] = (await once(stream, 'response')) as [{ ':status': number }]
-      stream.resume()
-      await once(stream, 'close')
-      return head[':status']
-    },
+    'kept tunnel, HTTP/2': () => session.ask(path),
     'a new tunnel per call': async () => {
       const one = client.agent({ key: agent.api_key })
       const { status } = await call({ to, path, connections: one })
@@ -135,7 +131,7 @@ async function cost(): Promise<void> {
           .get(name)
           ?.push([envoy, processor, envoy + processor + rest, (calls / took_ms) * 1000])
     }
-  session.destroy()
+  await session.destroy()
   kept.destroy()
   direct.destroy()
   print(
@@ -355,21 +351,47 @@ async function keptCalls(while_: Promise<unknown>): Promise<{ calls: number; fai
       own.destroy()
       return
     }
-    const open = () => client.http2(to, { key: agent.api_key })
-    let session = await open()
-    await lane(async () => {
-      if (session.closed || session.destroyed) session = await open()
-      return await askOver(session, path).catch(async (error: Error) => {
-        // The GOAWAY came first, so it was not sent, and any client sends it in a new connection (RFC 9113, 8.7).
-        if (!error.message.includes('NGHTTP2_REFUSED_STREAM')) throw error
-        session = await open()
-        return await askOver(session, path)
-      })
-    })
-    session.destroy()
+    const session = new KeptSession(agent.api_key)
+    await lane(() => session.ask(path))
+    await session.destroy()
   })
   await Promise.all([finished, ...lanes])
   return result
+}
+
+/** HTTP/2 in a tunnel, and in the next when Envoy asks the client to leave the first. */
+class KeptSession {
+  readonly #key: string
+  #opening: Promise<ClientHttp2Session> | null = null
+
+  constructor(key: string) {
+    this.#key = key
+  }
+
+  async ask(path: string): Promise<number> {
+    const session = await this.#current()
+    return await askOver(session, path).catch(async (error: Error) => {
+      // The GOAWAY came first, so it was not sent, and any client sends it in a new connection (RFC 9113, 8.7).
+      if (!/NGHTTP2_REFUSED_STREAM|ERR_HTTP2_(?:INVALID|GOAWAY)_SESSION/.test(String(error.stack)))
+        throw error
+      return await askOver(await this.#current(session), path)
+    })
+  }
+
+  async destroy(): Promise<void> {
+    if (this.#opening !== null) (await this.#opening).destroy()
+  }
+
+  async #current(left?: ClientHttp2Session): Promise<ClientHttp2Session> {
+    const known = this.#opening
+    const session = known === null ? null : await known
+    if (session !== null && session !== left && !session.closed && !session.destroyed)
+      return session
+    // Another call may have opened the next one meanwhile.
+    if (this.#opening !== known) return await this.#current(left)
+    this.#opening = client.http2(to, { key: this.#key })
+    return await this.#opening
+  }
 }
 
 async function askOver(session: ClientHttp2Session, path: string): Promise<number> {

@@ -15,6 +15,7 @@ export interface ActivityOptions extends AdminOptions {
   readonly agent?: string
   readonly integration?: string
   readonly decision?: string
+  readonly via?: string
   readonly requestId?: string
   readonly query?: string
   /** ISO 8601. */
@@ -79,6 +80,7 @@ async function filterOf(options: ActivityOptions): Promise<Record<string, string
     integration_id:
       integration === undefined ? integration : await idOf(options, 'integrations', integration),
     decision: options.decision,
+    via: options.via,
     request_id: options.requestId,
     q: options.query,
     from: options.since,

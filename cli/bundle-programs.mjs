@@ -45,7 +45,10 @@ export async function bundlePrograms(root) {
     format: 'esm',
     target: 'node20',
     external: [...NATIVE, ...UNUSED],
-    alias: { undici: './cli/bundled-undici.mjs' },
+    alias: {
+      undici: './cli/bundled-undici.mjs',
+      '@opentelemetry/api': './cli/no-tracing.mjs',
+    },
     banner: { js: REQUIRE },
     sourcemap: true,
     sourcesContent: false,

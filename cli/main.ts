@@ -1,11 +1,13 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { DECISIONS } from '../core/activity/activity-entry.ts'
+import { VIAS } from '../core/activity/vias.ts'
 import { EVENT_NAMES } from '../core/events.ts'
 import { version } from '../core/version.ts'
 import { ENVOY_VERSIONS } from '../envoy/envoy-versions.ts'
 import type { ConfigMode } from '../envoy/render-config.ts'
 import { asksAdmin, asksAdminAs, webAddress } from './admin-command.ts'
 import { SHELLS, type Shell } from './completion/completion-script.ts'
+import { LOG_FORMATS, type LogFormat } from './launcher/process-log.ts'
 import { addResourceCommands } from './resources/resource-commands.ts'
 import { terminalLines } from './terminal-text.ts'
 
@@ -69,9 +71,14 @@ function addStart(program: Command): void {
     .command('start')
     .description('run the whole gateway in the foreground')
     .option('--new-store', 'start over with an empty store after the one before was lost')
-    .action(async (options: { newStore?: boolean }) => {
+    .addOption(
+      new Option('--log-format <format>', 'format of the log')
+        .choices(LOG_FORMATS)
+        .default('text' satisfies LogFormat),
+    )
+    .action(async ({ newStore, logFormat }: { newStore?: boolean; logFormat: LogFormat }) => {
       const { runStart } = await import('./start.ts')
-      process.exit(await runStart(process.env, options.newStore === true))
+      process.exit(await runStart(process.env, { isNewStore: newStore === true, logFormat }))
     })
 }
 
@@ -273,6 +280,11 @@ function addActivity(program: Command): void {
     .option('--integration <integration>', 'only entries of this integration (id or name)')
     .addOption(
       new Option('--decision <decision>', 'only entries with this decision').choices(DECISIONS),
+    )
+    .addOption(
+      new Option('--via <way>', 'only calls through the forward proxy, or by base URL').choices(
+        VIAS,
+      ),
     )
     .option('--request-id <id>', 'only entries of this request')
     .option('--query <text>', 'only entries that contain this text')

@@ -1,5 +1,6 @@
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
+import { ownLogLine, processLogLine } from './launcher/process-log.ts'
 import { PROGRAMS } from './launcher/programs.ts'
 import { type ChildSpec, Supervisor } from './launcher/supervisor.ts'
 
@@ -27,7 +28,10 @@ export async function runProcessors(count: number, env: Environment): Promise<nu
     endWith = resolve
   })
   const supervisor = new Supervisor({
-    write: (line) => process.stdout.write(`${logLine(line, Date.now())}\n`),
+    write: (line, child) =>
+      process.stdout.write(
+        `${child === null ? ownLogLine('json', 'warn', line) : processLogLine('json', child, line)}\n`,
+      ),
     giveUp: (why) => {
       process.stderr.write(`${why}\n`)
       endWith(FAILED)
@@ -63,10 +67,4 @@ function processorSpecs(count: number, settings: Settings, env: Environment): Ch
     probe: 'ipc',
     sockets: address.startsWith('unix:') ? [address.slice('unix:'.length)] : [],
   }))
-}
-
-/** Lines of the processes are JSON and stay as they are; what the supervisor says becomes JSON, so that all of it can be parsed. */
-function logLine(line: string, now_ms: number): string {
-  const json = / \| (\{.*)$/.exec(line)?.[1]
-  return json ?? JSON.stringify({ level: 'warn', time: new Date(now_ms).toISOString(), msg: line })
 }

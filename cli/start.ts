@@ -29,17 +29,19 @@ import { type DataDir, openDataDir, ownSecrets, writeOwnFile } from './launcher/
 import { endLeftovers, noteChildren } from './launcher/end-leftovers.ts'
 import { endsWithParent } from './launcher/ends-with-parent.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
+import { findOwnToken } from './launcher/find-own-token.ts'
 import { hasTerminal } from './launcher/has-terminal.ts'
 import { holdSocket } from './launcher/hold-socket.ts'
 import { lockDataDir } from './launcher/lock-data-dir.ts'
 import { memoryLimits } from './launcher/memory-limits.ts'
+import type { LogFormat } from './launcher/process-log.ts'
 import { rollingRestart } from './launcher/rolling-restart.ts'
 import { type Command, serveCommand } from './launcher/serve-command.ts'
+import { StartOutput } from './launcher/start-output.ts'
 import { Supervisor } from './launcher/supervisor.ts'
 import { systemdService } from './launcher/systemd-service.ts'
 import { urlOf } from './launcher/url-of.ts'
 import { valkeyConfig, valkeySocket } from './launcher/valkey-config.ts'
-import { welcome } from './launcher/welcome.ts'
 
 const FAILED = 1
 /** Its configuration files, locks and the first writes of the store need less. */
@@ -51,11 +53,15 @@ const READY_POLL_MS = 100
 const LAST_BATCH_MS = 250
 const STOP_LIMITS_MS = { envoy: 5_000, services: 9_000, valkey: 10_000 }
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`)
-const report = (line: string): void => void process.stderr.write(`${line}\n`)
+export interface StartOptions {
+  readonly isNewStore: boolean
+  readonly logFormat: LogFormat
+}
 
 /** `agw start`: runs the whole gateway until it is stopped. Returns the exit code. */
-export async function runStart(env: Environment, isNewStore = false): Promise<number> {
+export async function runStart(env: Environment, options: StartOptions): Promise<number> {
+  const output = new StartOutput(options.logFormat)
+  const { say, report } = output
   process.umask(0o077)
   const read = readSettings(env)
   if (!read.ok) {
@@ -66,7 +72,10 @@ export async function runStart(env: Environment, isNewStore = false): Promise<nu
   }
   for (const notice of unknownSettings(env)) say(`Note: ${notice}`)
   try {
-    return await startIn(openDataDir(read.settings.dataDir), read.settings, env, isNewStore)
+    return await startIn(openDataDir(read.settings.dataDir), read.settings, env, {
+      isNewStore: options.isNewStore,
+      output,
+    })
   } catch (error) {
     report(`The gateway cannot start: ${(error as Error).message}`)
     return FAILED
@@ -77,7 +86,7 @@ async function startIn(
   dataDir: DataDir,
   settings: Settings,
   env: Environment,
-  isNewStore: boolean,
+  { isNewStore, output }: { isNewStore: boolean; output: StartOutput },
 ): Promise<number> {
   const commands: Record<string, Command> = {}
   const unlock = await lockDataDir(dataDir, (socket) => serveCommand(socket, commands))
@@ -88,20 +97,24 @@ async function startIn(
   }
   try {
     if ((await endLeftovers(dataDir)) > 0)
-      say('Stopped processes that an earlier start had left behind.')
-    await makeRoomToStart(dataDir, settings)
+      output.say('Stopped processes that an earlier start had left behind.')
+    await makeRoomToStart(dataDir, settings, output)
     const ports = await choosePorts(settings)
     if (!('proxyPort' in ports))
       throw new Error(`\n${ports.map((problem) => `- ${problem}`).join('\n')}`)
-    const boot = await prepareBoot(dataDir, settings, ports, env)
-    return await runChildren(boot, { isNewStore, commands })
+    const boot = await prepareBoot(dataDir, { ...settings, ...ports }, env, output)
+    return await runChildren(boot, { isNewStore, commands, output })
   } finally {
     unlock()
   }
 }
 
 /** On a full disk no file can be written, and the store may not start either. Kills work only when all of it runs. */
-async function makeRoomToStart(dataDir: DataDir, settings: Settings): Promise<void> {
+async function makeRoomToStart(
+  dataDir: DataDir,
+  settings: Settings,
+  { report }: StartOutput,
+): Promise<void> {
   const file = diskReserveFile({ dataDir, settings }) ?? null
   const reserve = DiskReserve.from({ ...settings, diskReserveFile: file })
   if (reserve === null || (await reserve.freeBytes()) >= START_BYTES) return
@@ -114,22 +127,22 @@ async function makeRoomToStart(dataDir: DataDir, settings: Settings): Promise<vo
 
 async function prepareBoot(
   dataDir: DataDir,
-  settings: Settings,
-  ports: Ports,
+  settings: Settings & Ports,
   env: Environment,
+  { say }: StartOutput,
 ): Promise<Boot> {
   // One after the other, so that a failure leaves no deployment half done.
   const envoy = await findEnvoy(settings, say)
   const valkey = settings.redisUrl === null ? await findValkey(settings, say) : null
   const boot: Boot = {
     env,
-    settings: { ...settings, ...ports },
+    settings,
     dataDir,
     secrets: ownSecrets(dataDir, settings),
     redisUrl: settings.redisUrl ?? `unix://${valkeySocket(dataDir)}`,
     verdict_secret: randomBytes(32).toString('hex'),
     edge_boot: randomBytes(6).toString('hex'),
-    echo_origin: `http://127.0.0.1:${ports.echoPort}`,
+    echo_origin: `http://127.0.0.1:${settings.echoPort}`,
     ext_proc_addresses: extProcAddresses(settings, dataDir.sockets),
     access_log_address:
       settings.accessLogAddress ?? `unix:${join(dataDir.sockets, 'access-log.sock')}`,
@@ -137,7 +150,7 @@ async function prepareBoot(
     wrap: await endsWithParent(),
     admin_fds: {
       api: isIP(settings.apiHost)
-        ? holdSocket({ host: settings.apiHost, port: ports.apiPort })
+        ? holdSocket({ host: settings.apiHost, port: settings.apiPort })
         : null,
       socket: holdSocket({ path: adminServiceSocket(dataDir) }),
     },
@@ -162,26 +175,31 @@ async function prepareBoot(
 
 async function runChildren(
   boot: Boot,
-  { isNewStore, commands }: { isNewStore: boolean; commands: Record<string, Command> },
+  {
+    isNewStore,
+    commands,
+    output,
+  }: { isNewStore: boolean; commands: Record<string, Command>; output: StartOutput },
 ): Promise<number> {
+  const { say, report } = output
   let endWith: (code: number) => void = () => undefined
   const ended = new Promise<number>((resolve) => {
     endWith = resolve
   })
   const supervisor = new Supervisor({
-    write: report,
+    write: output.log,
     giveUp: (why) => {
       report(`The gateway is stopping: ${why}`)
       endWith(FAILED)
     },
-    spawned: () => noteChildrenIfPossible(boot.dataDir, supervisor),
+    spawned: () => noteChildrenIfPossible(boot.dataDir, supervisor, report),
     silence_limit_ms: boot.settings.watchdogTimeout_ms,
   })
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => endWith(0))
   const killAll = (): void => supervisor.killAll()
   process.once('exit', killAll)
   const systemd = systemdService(boot.env)
-  const starting = startChildren(boot, supervisor, isNewStore)
+  const starting = startChildren(boot, supervisor, { isNewStore, output })
     .then(() => {
       commands['restart'] = restartOf(boot, supervisor)
       return systemd.notify('READY=1')
@@ -214,7 +232,11 @@ async function runChildren(
 }
 
 /** A full disk must not end the gateway. The next start would then not find what a killed launcher leaves behind. */
-function noteChildrenIfPossible(dataDir: DataDir, supervisor: Supervisor): void {
+function noteChildrenIfPossible(
+  dataDir: DataDir,
+  supervisor: Supervisor,
+  report: (line: string) => void,
+): void {
   try {
     noteChildren(dataDir, supervisor.pids())
   } catch (error) {
@@ -246,8 +268,9 @@ function restartOf(boot: Boot, supervisor: Supervisor): Command {
 async function startChildren(
   boot: Boot,
   supervisor: Supervisor,
-  isNewStore: boolean,
+  { isNewStore, output }: { isNewStore: boolean; output: StartOutput },
 ): Promise<void> {
+  const { say } = output
   if (boot.binaries.valkey !== null) {
     say('Starting the store …')
     await supervisor.start(valkeySpec(boot, boot.binaries.valkey))
@@ -263,21 +286,20 @@ async function startChildren(
   ]
   await Promise.all(services.map((spec) => supervisor.start(spec)))
   const apiUrl = urlOf('http', boot.settings.apiHost, boot.settings.apiPort)
-  await becomesReady(apiUrl)
+  await becomesReady(apiUrl, output)
   const scheme = boot.settings.tlsCertFile === null ? 'http' : 'https'
   const tokenFile = join(boot.dataDir.path, 'admin-token')
   const shownFile = relative(process.cwd(), tokenFile)
-  say(
-    welcome({
-      proxyUrl: urlOf(scheme, boot.settings.proxyHost, boot.settings.proxyPort),
-      apiUrl,
-      forwardUrl: forwardUrl(boot),
-      echoOrigin: boot.echo_origin,
-      newToken: boot.secrets.isNewToken ? boot.secrets.adminToken : null,
-      tokenInShell: tokenInShell(boot, tokenFile),
-      tokenFile: shownFile.startsWith('..') ? tokenFile : shownFile,
-    }),
-  )
+  const token = await findOwnToken(boot, apiUrl, tokenFile)
+  output.welcome({
+    proxyUrl: urlOf(scheme, boot.settings.proxyHost, boot.settings.proxyPort),
+    apiUrl,
+    forwardUrl: forwardUrl(boot),
+    echoOrigin: boot.echo_origin,
+    token,
+    tokenInShell: token.kind === 'not_used' ? '$AGW_TOKEN' : tokenInShell(boot, tokenFile),
+    tokenFile: shownFile.startsWith('..') ? tokenFile : shownFile,
+  })
 }
 
 function forwardUrl({ settings: { forwardPort, forwardTls, proxyHost } }: Boot): string | null {
@@ -289,7 +311,7 @@ function tokenInShell({ settings, env }: Boot, keptFile: string): string {
   return env['AGW_ADMIN_TOKEN']?.trim() ? '$AGW_ADMIN_TOKEN' : '$(cat "$AGW_ADMIN_TOKEN_FILE")'
 }
 
-async function becomesReady(apiUrl: string): Promise<void> {
+async function becomesReady(apiUrl: string, { report }: StartOutput): Promise<void> {
   const deadline = Date.now() + READY_LIMIT_MS
   let missing = 'no answer'
   while (Date.now() < deadline) {

@@ -7,40 +7,31 @@ const LOOK_INTERVAL_MS = 1_000
 /**
  * Polls the file of AGW_ENCRYPTION_KEY_FILE and reports each change of its keys, so that a rotation needs no restart. A file
  * that is missing or contains no keys, such as one that is being replaced, is ignored.
- * @param onKeys is called again a second later if it fails
+ * @param onKeys is called again at the next look if it fails
  * @returns the function that stops it
  */
 export function followKeyFile(
   file: string | null,
   onKeys: (ring: KeyRing) => Promise<void>,
+  interval_ms = LOOK_INTERVAL_MS,
 ): () => void {
   if (file === null) return () => undefined
   const stopped = new AbortController()
   const { signal } = stopped
+  let last = ''
   const look = async (): Promise<void> => {
-    let last = ''
+    const text = await readFile(file, 'utf8')
+    if (text === last) return
+    await onKeys(parseKeyRing(text.trim()))
+    last = text
+  }
+  const follow = async (): Promise<void> => {
     while (!signal.aborted) {
-      const text = await readFile(file, 'utf8').catch(() => last)
-      const ring = text === last ? null : ringOf(text.trim())
-      if (ring !== null)
-        await onKeys(ring).then(
-          () => {
-            last = text
-          },
-          // Tried again at the next look.
-          () => undefined,
-        )
-      await wait(LOOK_INTERVAL_MS, undefined, { signal, ref: false })
+      // Whatever has failed, the next look tries it again; nothing but `stop` ends the loop.
+      await look().catch(() => undefined)
+      await wait(interval_ms, undefined, { signal, ref: false }).catch(() => undefined)
     }
   }
-  look().catch(() => undefined)
+  void follow()
   return () => stopped.abort()
-}
-
-function ringOf(text: string): KeyRing | null {
-  try {
-    return parseKeyRing(text)
-  } catch {
-    return null
-  }
 }

@@ -293,7 +293,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'No decision could be made: the policy store is unavailable, no processor is running, or its liveness lease has expired. Nothing was forwarded.',
+      'No decision could be made: the policy store is unavailable, no edge is running, or its liveness lease has expired. Nothing was forwarded.',
     cure: 'See `details.cause`, run `agw doctor` and check `/readyz`.',
   },
 } as const satisfies Record<string, ReasonRow>

@@ -188,7 +188,8 @@ export const SETTINGS = {
     shown_default: "agw in the user's cache directory",
   }),
   adminToken: optional('AGW_ADMIN_TOKEN', kinds.adminToken, 'The first admin token.', {
-    shown_default: 'generated at first start and stored in admin-token in the data directory',
+    shown_default:
+      'generated at first start, if the store has no admin token, and stored in admin-token in the data directory',
   }),
   adminEmail: withDefault(
     'AGW_ADMIN_EMAIL',
@@ -507,6 +508,12 @@ export const SETTINGS = {
     'AGW_EDGE_BOOT',
     kinds.name,
     'Set by agw start to the same random value for all starts of a child, since it runs one process of that name at a time. Otherwise each process makes its own.',
+    internal,
+  ),
+  generatedAdminToken: optional(
+    'AGW_GENERATED_ADMIN_TOKEN',
+    kinds.adminToken,
+    'The token that agw start has generated for a store that may be shared. It is used only if the store has no admin token.',
     internal,
   ),
   echoOrigin: optional(

@@ -21,7 +21,7 @@ import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
 import type { TokenCache } from './credential/token-cache.ts'
 import { connectEdge, type EdgeConnections } from './fleet/connect-edge.ts'
-import type { HeldCalls } from './kill/held-calls.ts'
+import type { CallsInFlight } from './kill/calls-in-flight.ts'
 import type { LivenessLease } from './fleet/liveness-lease.ts'
 import { joinFleet, type Membership } from './fleet/join-fleet.ts'
 import { makeAutoKiller } from './kill/make-auto-killer.ts'
@@ -78,7 +78,7 @@ export async function runEdge(env: Environment): Promise<void> {
   connections.commands.on('ready', () => recorder.storeMayHaveChanged())
   const uses = new AgentUses(connections.commands, Date.now)
   const fleet = await joinFleet({ settings, connections, uses, log })
-  const { held, lease } = fleet
+  const { inFlight, lease } = fleet
   const metrics = new EdgeMetrics()
   const tokens = openTokenCache(settings, log)
   const edge = { settings, connections, fleet, recorder, uses, tokens, log }
@@ -109,10 +109,10 @@ export async function runEdge(env: Environment): Promise<void> {
     connections.commands,
     settings.processId,
     (): Record<OwnNumber, number> => ({
-      agw_calls_in_flight: held.size,
-      agw_tunnels_open: held.tunnels(),
+      agw_calls_in_flight: inFlight.size,
+      agw_tunnels_open: inFlight.tunnels(),
       ...certificateMetrics(forward),
-      agw_calls_unwatched_total: held.unwatched.total,
+      agw_calls_unwatched_total: inFlight.unwatched.total,
       agw_lease_held: lease.isHeld ? 1 : 0,
       ...recorder.metrics,
       agw_token_fetches_total: tokens.counters.fetched,
@@ -152,7 +152,7 @@ interface Stop {
 async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   const { kind, server, accessLog, forward, clusters, stopMetrics } = stop
   const { fleet, recorder, uses, connections } = edge
-  const { held } = fleet
+  const { inFlight } = fleet
   const { drainTimeout_ms } = edge.settings
   const limit_ms =
     kind === 'drain' ? drainTimeout_ms : Math.min(QUICK_DRAIN_LIMIT_MS, drainTimeout_ms)
@@ -161,8 +161,8 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   forward?.stop()
   clusters.stop()
   const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
-  const told = endAccessLog(accessLog, held, limit_ms)
-  const limit = setTimeout(() => held.cutAll({ reason: 'gateway_unavailable' }), limit_ms)
+  const told = endAccessLog(accessLog, inFlight, limit_ms)
+  const limit = setTimeout(() => inFlight.cutAll({ reason: 'gateway_unavailable' }), limit_ms)
   const force = setTimeout(() => server.forceShutdown(), limit_ms + 1_000)
   await drained
   await told
@@ -184,12 +184,13 @@ interface Calls {
 async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
   const { settings, connections, fleet, log } = edge
   const { parts, services } = await callParts(edge, metrics)
-  const { held, keyRing: ring } = fleet
+  const { inFlight, keyRing: ring } = fleet
   const redis = connections.commands
-  const forward = openForwardProxy({ settings, services, redis, ring, held, log })
+  const forward = openForwardProxy({ settings, services, redis, ring, inFlight, log })
   if (forward !== null) {
     fleet.authority.replace = forward.replaceAuthority
     fleet.authority.catchUp = forward.catchUpAuthority
+    fleet.authority.fingerprint = forward.authorityFingerprint
   }
   return { partsOf: (stream) => partsFor(stream, parts, forward), forward }
 }
@@ -205,7 +206,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
   const rates = new RateTaker(connections.rates, null, commands)
-  const { held, killBoard, policy, lease, stall } = fleet
+  const { inFlight, killBoard, policy, lease, stall } = fleet
   let installation = ''
   const readDeploymentId = async (): Promise<string> => {
     installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
@@ -223,7 +224,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     tokens,
     mayServe: () => lease.isHeld,
     whyUnavailable,
-    settled: () => stall.settled(),
+    caughtUp: () => stall.caughtUp(),
     pool,
     autoKill: makeAutoKiller({
       redis: kills,
@@ -249,7 +250,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     installation: () => (installation === '' ? readDeploymentId() : installation),
   }
   const parts: CallStreamParts = {
-    held,
+    inFlight,
     heldBytes: new HeldBytes({
       per_agent: settings.heldBodyBytesPerAgent,
       per_organization: settings.heldBodyBytesPerOrganization,
@@ -259,7 +260,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     log,
     is_strict: settings.activityStrict,
     watchOf: makeStreamWatches({
-      unwatched: held.unwatched,
+      unwatched: inFlight.unwatched,
       must_keep: settings.requireOpenStreams,
       nowMs,
       report: () => reportStreams(edge),
@@ -343,11 +344,11 @@ async function firstLease(lease: LivenessLease): Promise<void> {
 /** Envoy reports the last calls shortly after they end, but its stream stays open and would delay the shutdown forever. */
 async function endAccessLog(
   accessLog: AccessLog,
-  held: HeldCalls,
+  inFlight: CallsInFlight,
   limit_ms: number,
 ): Promise<void> {
   const deadline_ms = nowMs() + limit_ms
-  while (held.size > 0 && nowMs() < deadline_ms) await wait(LAST_WORDS_MS / 10)
+  while (inFlight.size > 0 && nowMs() < deadline_ms) await wait(LAST_WORDS_MS / 10)
   await wait(LAST_WORDS_MS)
   await accessLog.stop()
 }

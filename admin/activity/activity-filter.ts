@@ -1,7 +1,12 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { type ActivityEntry, DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
-import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
+import {
+  INDEXED_MEMBERS,
+  type IndexedMember,
+  valueOfMember,
+} from '../../core/activity/activity-index.ts'
+import { VIAS } from '../../core/activity/vias.ts'
 import { type Reason, REASONS } from '../../core/reasons.ts'
 import { TimeText } from '../http/common-schemas.ts'
 import type { Issue } from '../http/outcome.ts'
@@ -17,6 +22,11 @@ export const FILTER_QUERY = {
   integration_id: Type.Optional(Type.String({ maxLength: ID_LENGTH_LIMIT })),
   decision: Type.Optional(Type.Enum([...DECISIONS])),
   reason: Type.Optional(Type.Enum(Object.keys(REASONS) as Reason[])),
+  via: Type.Optional(
+    Type.Enum([...VIAS], {
+      description: 'Calls through the forward proxy, or by the base URL of an API',
+    }),
+  ),
   request_id: Type.Optional(
     Type.String({
       minLength: 1,
@@ -89,7 +99,7 @@ export function matchesFilter(
   entry: ActivityEntry,
   written_ms: number,
 ): boolean {
-  for (const [member, value] of equal) if (entry[member] !== value) return false
+  for (const [member, value] of equal) if (valueOfMember(entry, member) !== value) return false
   if (request_id !== null && entry.request_id !== request_id) return false
   if (from_ms !== null || to_ms !== null) {
     const filed_ms = Math.min(

@@ -1,5 +1,9 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { INDEXED_MEMBERS, type IndexedMember } from '../../core/activity/activity-index.ts'
+import {
+  INDEXED_MEMBERS,
+  type IndexedMember,
+  valueOfMember,
+} from '../../core/activity/activity-index.ts'
 import { isFloodEntry } from '../../core/activity/flood-entry.ts'
 import { WRITTEN_AFTER_MAX_MS, WRITTEN_BEFORE_MAX_MS } from './activity-filter.ts'
 import {
@@ -11,14 +15,17 @@ import {
 } from './count-buckets.ts'
 
 const MINUTE_MS = MINUTE_S * 1000
-/** The order of the members in a combination. */
+/** The order of the members in a combination. The last is only written if it is not what `decision` implies. */
 export const COMBINED_MEMBERS = [
   'agent_id',
   'integration_id',
   'event',
   'decision',
   'reason',
+  'via',
 ] as const
+/** Stands for a member without a value. */
+export const NO_VALUE = '-'
 const LETTERS = COMBINED_MEMBERS.map((member) => `${INDEXED_MEMBERS[member]}:`)
 
 interface Tally {
@@ -40,7 +47,7 @@ export class ActivityTally {
   }
 
   addEntry(written_ms: number, entry: ActivityEntry): void {
-    const combination = combine((member) => entry[member])
+    const combination = combine((member) => valueOfMember(entry, member))
     const calls = isFloodEntry(entry) ? Math.max(0, Number(entry.data['suppressed']) - 1) : 0
     this.#add(filedMs(written_ms, Date.parse(entry.timestamp)), combination, 1, calls)
   }
@@ -54,7 +61,9 @@ export class ActivityTally {
       const own = positions.map((at) => list[Number(at)] ?? '')
       const combination = combine((member) => {
         const letter = LETTERS[COMBINED_MEMBERS.indexOf(member)] ?? ''
-        return own.find((name) => name.startsWith(letter))?.slice(letter.length) ?? null
+        const value = own.find((name) => name.startsWith(letter))?.slice(letter.length)
+        // A block has only calls, and those by base URL do not say so.
+        return value ?? (member === 'via' ? 'base_url' : null)
       })
       this.#add(filedMs(written_ms, this.#msOfMinute(minute)), combination, Number(count), 0)
     }
@@ -100,12 +109,19 @@ export class ActivityTally {
   }
 }
 
-/** An entry that no one of ours wrote may have values that would break the list. */
+/**
+ * The values of a combination, with spaces between. An entry that no one of ours wrote may have values that would break the list.
+ * `via` is left out where the decision implies it: `base_url` with one, nothing without. So the counts of calls by base URL have the
+ * names that they had before there was a `via`.
+ */
 function combine(valueOf: (member: IndexedMember) => unknown): string {
-  return COMBINED_MEMBERS.map((member) => {
+  const words = COMBINED_MEMBERS.map((member) => {
     const value = valueOf(member)
-    return typeof value === 'string' && /^[^\s*]+$/.test(value) ? value : '-'
-  }).join(' ')
+    return typeof value === 'string' && /^[^\s*]+$/.test(value) ? value : NO_VALUE
+  })
+  const decision = words[COMBINED_MEMBERS.indexOf('decision')]
+  const isImplied = words.at(-1) === (decision === NO_VALUE ? NO_VALUE : 'base_url')
+  return (isImplied ? words.slice(0, -1) : words).join(' ')
 }
 
 function filedMs(written_ms: number, made_ms: number): number {

@@ -10,7 +10,7 @@ export const DAY_S = 86_400
 export const MINUTES_KEPT_S = 25 * 3600
 
 /**
- * A combination is an agent, an API, an event, a decision and a reason. A store keeps a count in about 8 bytes, so a bucket
+ * A combination is an agent, an API, an event, a decision, a reason and a `via`. A store keeps a count in about 8 bytes, so a bucket
  * takes at most 4 kB. Beyond this number, entries are counted without agent and API.
  */
 export const COMBINATIONS_PER_BUCKET = 400

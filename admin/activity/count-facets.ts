@@ -1,3 +1,4 @@
+import { viaOf } from '../../core/activity/via-of.ts'
 import { COMBINED_MEMBERS } from './activity-tally.ts'
 import type { ActivityFilter } from './activity-filter.ts'
 import { MINUTE_S, QUARTER_S, TWO_HOURS_S } from './count-buckets.ts'
@@ -64,7 +65,7 @@ async function countFound(
   let before: string | null = null
   for (let found = 0; ; ) {
     const page = await searchActivity(parts, organization_id, filter, { before, limit: TEXT_PAGE })
-    for (const { entry } of page.found) counts.add(entry, 1)
+    for (const { entry } of page.found) counts.add({ ...entry, via: viaOf(entry) }, 1)
     found += page.found.length
     before = page.next
     if (before === null) return

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { COMBINED_MEMBERS } from './activity-tally.ts'
+import { COMBINED_MEMBERS, NO_VALUE } from './activity-tally.ts'
 import { DAY_S, MINUTE_S, MINUTES_KEPT_S, QUARTER_S, TWO_HOURS_S } from './count-buckets.ts'
 import { WRITTEN_AFTER_MAX_MS, WRITTEN_BEFORE_MAX_MS } from './activity-filter.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
@@ -10,7 +10,6 @@ import { msOfPlace } from '../../core/activity/log-place.ts'
 const BUCKETS_PER_READ = 64
 /** `*`: an agent or API beyond the bound of a bucket. */
 export const OTHER = '*'
-const NONE = '-'
 
 export type CombinedMember = (typeof COMBINED_MEMBERS)[number]
 export type Combination = Readonly<Record<CombinedMember, string | null>>
@@ -125,11 +124,14 @@ function readNames(stored: Readonly<Record<string, string>>): ReadonlyMap<string
   return new Map(
     Object.entries(stored).map(([name, number]) => {
       const values = name.split(' ')
-      const members = COMBINED_MEMBERS.map((member, at) => [
-        member,
-        values[at] === NONE ? null : (values[at] ?? null),
-      ])
-      return [number, Object.fromEntries(members) as Combination]
+      const members = COMBINED_MEMBERS.map((member, at) => {
+        const value = values[at] ?? NO_VALUE
+        return [member, value === NO_VALUE ? null : value]
+      })
+      const combination = Object.fromEntries(members) as Combination
+      // Left out where the decision implies it (admin/activity/activity-tally.ts).
+      const isImplied = values.length < COMBINED_MEMBERS.length && combination.decision !== null
+      return [number, isImplied ? { ...combination, via: 'base_url' } : combination]
     }),
   )
 }

@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { indexName, REQUEST_INDEX } from '../../core/activity/activity-index.ts'
+import { hasIndex, indexName, REQUEST_INDEX } from '../../core/activity/activity-index.ts'
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 import { LogRow, type PlacedText } from '../../core/activity/log-row.ts'
 import { requestHash } from '../../core/activity/request-hash.ts'
@@ -59,17 +59,23 @@ export async function searchActivity(
   { before, limit }: { readonly before: string | null; readonly limit: number },
 ): Promise<ActivityPage> {
   const { equal, request_id, q, from_ms, to_ms } = filter
+  const indexed = equal.filter(([member, value]) => hasIndex(member, value))
   const keys = [
     REDIS_KEYS.activity(organization_id),
     REDIS_KEYS.activityDigest(organization_id),
     REDIS_KEYS.activityIndex(organization_id, REQUEST_INDEX),
-    ...equal.map(([member, value]) =>
+    ...indexed.map(([member, value]) =>
       REDIS_KEYS.activityIndex(organization_id, indexName(member, value)),
     ),
   ]
   const lower = from_ms === null ? '-' : `${Math.max(0, from_ms - WRITTEN_BEFORE_MAX_MS)}-0`
   // If every candidate matches, one page of candidates is enough.
-  const isSelective = q === null && request_id === null && to_ms === null && equal.length < 2
+  const isSelective =
+    q === null &&
+    request_id === null &&
+    to_ms === null &&
+    equal.length < 2 &&
+    indexed.length === equal.length
   const hash = request_id === null ? '' : requestHash(request_id)
   const text = rawText(q ?? request_id?.toLowerCase() ?? null)
   const mayMatch = roughFilter(filter)
@@ -111,7 +117,8 @@ function* entriesBelow(before: string | null, rows: readonly Buffer[]): Generato
  * Whether the JSON of an entry may match, without parsing it. Only texts that JSON writes as they are can be looked for.
  */
 function roughFilter({ equal, request_id, q }: ActivityFilter): (text: string) => boolean {
-  const wanted = [...equal, ...(request_id === null ? [] : [['request_id', request_id] as const])]
+  const named = equal.filter(([member, value]) => hasIndex(member, value))
+  const wanted = [...named, ...(request_id === null ? [] : [['request_id', request_id] as const])]
     .filter(([, value]) => rawText(value) !== '')
     .map(([member, value]) => `"${member}":"${value}"`)
   const inside = rawText(q)

@@ -1,3 +1,4 @@
+import { msOfPlace } from '../../core/activity/log-place.ts'
 import type { PlacedText } from '../../core/activity/log-row.ts'
 import { AnomalyModel, type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
@@ -22,6 +23,9 @@ export class OrganizationAnalysis {
   /** Scopes that were stored after the rest: their calls up to that place are in the model already. */
   readonly #ahead = new Map<ScopeKey, string>()
   #scores: ScopeScore[] = []
+  /** Of the latest entry, and its time: at thousands of calls per second several have the same. */
+  #timestamp = ''
+  #made_ms = Number.NaN
 
   constructor(
     stored: StoredPosition | null,
@@ -77,7 +81,7 @@ export class OrganizationAnalysis {
     const placed = call === null ? null : this.model.place(call)
     if (placed === null) return
     const key = scopeKey(placed.agent_id, placed.scope_id)
-    const at_ms = timeOf(position, entry)
+    const at_ms = this.#timeOf(position, entry)
     if (this.#isIn(key, position)) this.model.advance(at_ms)
     else this.model.observe(placed, at_ms)
   }
@@ -99,17 +103,22 @@ export class OrganizationAnalysis {
     return false
   }
 
+  /** The entry's own time, which spreads what an edge wrote late; never ahead of the store's clock. */
+  #timeOf(position: string, { timestamp }: ObservedEntry): number {
+    const stored_ms = msOfPlace(position)
+    if (timestamp !== this.#timestamp) {
+      this.#timestamp = timestamp
+      this.#made_ms = Date.parse(timestamp)
+    }
+    return Number.isNaN(this.#made_ms)
+      ? stored_ms
+      : Math.min(this.#made_ms, stored_ms + AHEAD_MAX_MS)
+  }
+
   /** A score of zero matters only during an incident, which it may end. */
   #keep(score: ScopeScore): void {
     if (score.score > 0) this.#scores.push(score)
   }
-}
-
-/** The entry's own time, which spreads what an edge wrote late; never ahead of the store's clock. */
-function timeOf(position: string, entry: ObservedEntry): number {
-  const stored_ms = Number(position.split('-')[0])
-  const made_ms = Date.parse(entry.timestamp)
-  return Number.isNaN(made_ms) ? stored_ms : Math.min(made_ms, stored_ms + AHEAD_MAX_MS)
 }
 
 /** An entry of the log as the analyser reads it; null if it is not a valid entry. */

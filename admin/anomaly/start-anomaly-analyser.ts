@@ -14,7 +14,12 @@ import type { RequestLoad } from '../context/request-load.ts'
 import { AgentSettings } from './agent-settings.ts'
 import { type ActionTaken, anomalyEntry } from './anomaly-entry.ts'
 import { AnomalyStore, ANALYSER_LEASE_MS, SCOPES_AT_ONCE } from './anomaly-store.ts'
-import { agentsWithoutScope, OrganizationAnalysis, readPlaced } from './organization-analysis.ts'
+import {
+  agentsWithoutScope,
+  OrganizationAnalysis,
+  readPlaced,
+  type StreamEntry,
+} from './organization-analysis.ts'
 import { BEGINNING, POSITION_FIELD } from './stored-scope.ts'
 
 /** Rows per read, and how many of their entries are taken; the parser needs one or two milliseconds for them. */
@@ -161,7 +166,11 @@ class Analyser {
     ])
     const rows = takeRows(read, ENTRIES_MAX)
     const hasMore = rows.length < read.length || read.length === ROWS_MAX
-    const entries = [...entriesAfter(after, rows)].flatMap((placed) => readPlaced(placed) ?? [])
+    const entries: StreamEntry[] = []
+    for (const placed of entriesAfter(after, rows)) {
+      const entry = readPlaced(placed)
+      if (entry !== null) entries.push(entry)
+    }
     // The ids of the log come from the store's clock.
     const [seconds = 0, microseconds = 0] = time.map(Number)
     const now_ms = seconds * 1000 + microseconds / 1000

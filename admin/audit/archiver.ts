@@ -29,7 +29,7 @@ import { readUnarchived } from './read-unarchived.ts'
 /** Rows of one read, and how many of their entries are archived in one write, before the next organization. */
 const ROWS_MAX = 200
 const BATCH = 1_000
-const IDLE_MS = 500
+const IDLE_MS = 1_000
 const ERROR_PAUSE_MS = 5_000
 /** One process at a time writes to an archive; when it dies, another continues after this time. */
 const LEASE_MS = 10_000

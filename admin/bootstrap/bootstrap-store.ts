@@ -73,7 +73,11 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
     : redis.exists(REDIS_KEYS.adminTokens(org))
   if ((await isThere) === 0) {
     steps.made.push('admin_token')
-    steps.guards.push(['HGET', REDIS_KEYS.adminTokenHashes, hash, false])
+    steps.guards.push(
+      is_setting
+        ? ['HGET', REDIS_KEYS.adminTokenHashes, hash, false]
+        : ['EXISTS', REDIS_KEYS.adminTokens(org), '', false],
+    )
     await replaceSettingToken(redis, org, steps)
     const token = { organization_id: org, email: settings.adminEmail, role: 'admin' } as const
     const rest = { name: SETTING_TOKEN_NAME, created_at, expires_at: null }

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { type Static, Type } from 'typebox'
+import { hexFingerprint } from '../../core/certificate/open-authority.ts'
 import { makeAuthority } from '../../core/certificate/make-authority.ts'
 import { storedAuthority, type StoredAuthority } from '../../core/certificate/stored-authority.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { Strict, Timestamp } from '../http/common-schemas.ts'
+import { Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, conflict, notFound } from '../http/outcome.ts'
 import { CA_STEPS, type CaRefusal, rotateAuthority } from './rotate-authority.ts'
@@ -27,6 +28,12 @@ export const CaView = Strict({
     description: '`files`: AGW_CA_CERT_FILE, which is rotated by replacing the files',
   }),
   certificates: Type.Array(CertificateView),
+  rotation_since: Nullable(
+    Type.String({
+      format: 'date-time',
+      description: 'When the last step of a rotation was taken that is not finished',
+    }),
+  ),
 })
 
 const MESSAGES: Readonly<Record<CaRefusal, string>> = {
@@ -53,7 +60,7 @@ export const caRoutes: readonly Route[] = [
       if (forwardPort === null) return notFound(NO_PROXY)
       if (caCertFile !== null) {
         const certificates = viewsOf('current', readFileSync(caCertFile, 'utf8'))
-        return answer(200, { source: 'files', certificates })
+        return answer(200, { source: 'files', certificates, rotation_since: null })
       }
       const text = await storedAuthority.text(context.redis)
       return text === null ? notFound(NO_PROXY) : answer(200, view(storedAuthority.parse(text)))
@@ -82,7 +89,10 @@ export const caRoutes: readonly Route[] = [
       if (text === null) return notFound(NO_PROXY)
       const stored = storedAuthority.parse(text)
       const make = () => storedAuthority.sealKey(ring, makeAuthority(context.now().getTime()))
-      const rotated = rotateAuthority(stored, body.step, make)
+      const rotated = rotateAuthority(stored, body.step, {
+        make,
+        since: context.now().toISOString(),
+      })
       if (rotated.kind === 'refused') return conflict(rotated.reason, MESSAGES[rotated.reason])
       const { field } = storedAuthority
       const key = REDIS_KEYS.forwardCa
@@ -99,7 +109,7 @@ export const caRoutes: readonly Route[] = [
   }),
 ]
 
-function view({ certificate, next, previous }: StoredAuthority): Static<typeof CaView> {
+function view({ certificate, next, previous, since }: StoredAuthority): Static<typeof CaView> {
   return {
     source: 'store',
     certificates: [
@@ -107,6 +117,7 @@ function view({ certificate, next, previous }: StoredAuthority): Static<typeof C
       ...(next === undefined ? [] : viewsOf('next', next.certificate)),
       ...(previous === undefined ? [] : viewsOf('previous', previous)),
     ],
+    rotation_since: since ?? null,
   }
 }
 
@@ -114,11 +125,12 @@ const PEM = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
 
 function viewsOf(role: CaRole, text: string): Static<typeof CertificateView>[] {
   return (text.match(PEM) ?? []).map((pem) => {
-    const { subject, fingerprint256, validFrom, validTo } = new X509Certificate(pem)
+    const certificate = new X509Certificate(pem)
+    const { subject, validFrom, validTo } = certificate
     return {
       role,
       subject,
-      sha256: fingerprint256.replaceAll(':', '').toLowerCase(),
+      sha256: hexFingerprint(certificate),
       not_before: new Date(validFrom).toISOString(),
       not_after: new Date(validTo).toISOString(),
     }

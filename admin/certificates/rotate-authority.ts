@@ -17,18 +17,22 @@ export type CaRefusal = 'rotation_in_progress' | 'no_next_ca' | 'no_previous_ca'
 export function rotateAuthority(
   stored: StoredAuthority,
   step: CaStep,
-  make: () => SealedAuthority,
+  { make, since }: { readonly make: () => SealedAuthority; readonly since: string },
 ): Rotated {
   const { certificate, sealed_key, next, previous } = stored
   switch (step) {
     case 'prepare':
       return next !== undefined || previous !== undefined
         ? { kind: 'refused', reason: 'rotation_in_progress' }
-        : { kind: 'rotated', stored: { certificate, sealed_key, next: make() }, is_reissued: false }
+        : {
+            kind: 'rotated',
+            stored: { certificate, sealed_key, next: make(), since },
+            is_reissued: false,
+          }
     case 'activate':
       return next === undefined
         ? { kind: 'refused', reason: 'no_next_ca' }
-        : { kind: 'rotated', stored: { ...next, previous: certificate }, is_reissued: true }
+        : { kind: 'rotated', stored: { ...next, previous: certificate, since }, is_reissued: true }
     case 'finish':
       return previous === undefined
         ? { kind: 'refused', reason: 'no_previous_ca' }

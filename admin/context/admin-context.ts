@@ -34,7 +34,8 @@ export interface AdminContext {
   readonly exportPages: RequestTurns
   /** Exports in progress. */
   readonly exports: Slots
-  readonly scans: ScanPool
+  /** Null in the thread that serves only kills: loading the scanner is a tenth of its start. */
+  readonly scans: ScanPool | null
   /** Space that kills can use on a full disk of the store; null without AGW_DISK_RESERVE_FILE. */
   readonly reserve: DiskReserve | null
   /** Where calls and token requests may connect to. */

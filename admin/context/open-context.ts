@@ -1,7 +1,6 @@
 import { DiskReserve } from '../../core/disk-reserve.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
-import { openScanPool } from '../../core/inspection/scan-pool.ts'
 import { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ActivityFeed } from './activity-feed.ts'
 import type { AdminContext } from './admin-context.ts'
@@ -11,8 +10,6 @@ import { SignInThrottle } from './sign-in-throttle.ts'
 import { Slots } from './slots.ts'
 
 const nowMs = (): number => performance.now()
-/** Large bodies scanned for operators at the same time; further requests must be retried. */
-const SCAN_QUEUE_LIMIT = 8
 /** Each computes for up to 25 ms in one piece. */
 const COMPUTE_TURNS: TurnLimits = {
   at_once: 1,
@@ -38,7 +35,15 @@ const PAGE_TURNS: TurnLimits = {
 const EXPORTS_MAX = 32
 const EXPORTS_OF_ONE_MAX = 8
 
-type Given = 'settings' | 'redis' | 'ring' | 'keyProblem' | 'acknowledgements' | 'tokenUses' | 'log'
+type Given =
+  | 'settings'
+  | 'redis'
+  | 'ring'
+  | 'keyProblem'
+  | 'acknowledgements'
+  | 'tokenUses'
+  | 'scans'
+  | 'log'
 
 /** What every handler shares. */
 export function openContext(given: Pick<AdminContext, Given>): AdminContext {
@@ -62,7 +67,6 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     },
     exportPages: new RequestTurns(PAGE_TURNS),
     exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),
-    scans: openScanPool({ workers: 1, queue_limit: SCAN_QUEUE_LIMIT }),
     reserve: DiskReserve.from(settings),
     egress: {
       policy: new AddressPolicy(settings.egressAllowCidrs),

@@ -11,6 +11,12 @@ export const EdgeView = Strict({
   version: Nullable(Type.String({ description: 'Version of the program' })),
   in_flight: Type.Integer({ description: 'Calls in flight' }),
   tunnels: Type.Integer({ description: 'Open tunnels of the forward proxy' }),
+  forward_ca: Nullable(
+    Type.String({
+      description:
+        'SHA-256 fingerprint of the CA that its certificates are issued with; null before the first',
+    }),
+  ),
   draining: Type.Boolean({ description: 'It accepts no new calls and stops after its last one' }),
   beat_age_ms: Type.Integer({ description: 'Time since its last heartbeat' }),
 })
@@ -27,8 +33,9 @@ export const edgeRoutes: readonly Route[] = [
       const edges = await liveEdgeRecords(redis, settings.killLease_ms)
       const data = edges.map(({ record, beat_age_ms }) => {
         const { edge_id, region, started_at, version = null, in_flight } = record
-        const { tunnels = 0, draining } = record
-        return { edge_id, region, started_at, version, in_flight, tunnels, draining, beat_age_ms }
+        const { tunnels = 0, forward_ca = null, draining } = record
+        const counts = { in_flight, tunnels, forward_ca, draining, beat_age_ms }
+        return { edge_id, region, started_at, version, ...counts }
       })
       return answer(200, { data, next_cursor: null })
     },

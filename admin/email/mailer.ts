@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer'
+import type { Transporter } from 'nodemailer'
 import type { Settings } from '../../core/settings.ts'
 
 /** The caller retries a server that does not respond, so one attempt is short. */
@@ -18,21 +18,33 @@ export interface Mailer {
   close(): void
 }
 
-/** Whether e-mail is set up. */
-export const hasMail = ({
-  smtpUrl,
-  alertEmailFrom,
-}: Pick<Settings, 'smtpUrl' | 'alertEmailFrom'>): boolean =>
-  smtpUrl !== null && alertEmailFrom !== null
-
 /** Null if e-mail is off. */
 export function createMailer(
   settings: Pick<Settings, 'smtpUrl' | 'alertEmailFrom' | 'alertEmailTo'>,
 ): Mailer | null {
   const { smtpUrl, alertEmailFrom, alertEmailTo } = settings
   if (smtpUrl === null || alertEmailFrom === null) return null
-  const transport = createTransport({
-    url: smtpUrl,
+  const transport = openTransport(smtpUrl)
+  // Each mail reports it.
+  transport.catch(() => undefined)
+  return {
+    send: async ({ subject, text }) => {
+      const mail = { from: alertEmailFrom, to: [...alertEmailTo], subject, text }
+      await (await transport).sendMail(mail)
+    },
+    close: () =>
+      void transport.then(
+        (opened) => opened.close(),
+        () => undefined,
+      ),
+  }
+}
+
+/** The library is loaded only where e-mail is set up. */
+async function openTransport(url: string): Promise<Transporter> {
+  const { createTransport } = await import('nodemailer')
+  return createTransport({
+    url,
     connectionTimeout: TIMEOUT_MS,
     greetingTimeout: TIMEOUT_MS,
     socketTimeout: TIMEOUT_MS,
@@ -40,10 +52,4 @@ export function createMailer(
     disableFileAccess: true,
     disableUrlAccess: true,
   })
-  return {
-    send: async ({ subject, text }) => {
-      await transport.sendMail({ from: alertEmailFrom, to: [...alertEmailTo], subject, text })
-    },
-    close: () => transport.close(),
-  }
 }

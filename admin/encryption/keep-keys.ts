@@ -227,7 +227,9 @@ class Keeper {
         if (key_ids.length > 0 && !key_ids.includes(key_id) && keys.has(key_id))
           await this.#alert(edgeWithoutKey(process, key_id))
     const needed = [...ring.keys].filter(([key_id]) => counts.has(key_id) || key_id === active)
-    ring.replace({ primary_id: ring.primary_id, keys: new Map([...needed, ...keys]) })
+    // The keys as they are now: the file may have been read again while this method waited.
+    const kept = [...needed, ...this.#configured.keys]
+    ring.replace({ primary_id: ring.primary_id, keys: new Map(kept) })
   }
 
   #say({ unreadable, waits_for }: Resealed): void {

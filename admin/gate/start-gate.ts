@@ -71,12 +71,14 @@ export async function startGate(
     const acknowledgements = new Acknowledgements(redis, nowMs)
     subscription.on('message', (_channel: string, text: string) => acknowledgements.hear(text))
     await subscription.subscribe(CHANNELS.acknowledgements)
-    stops.push(startBeacon(redis, name, lease_ms), startKillSweeper({ redis, lease_ms, log }))
+    stops.push(
+      startBeacon(redis, name, lease_ms),
+      startKillSweeper({ redis, subscription, lease_ms, log }),
+    )
     // Kills encrypt nothing, so the keys are not followed here.
     const ring = new LiveKeyRing(parseKeyRing(encryptionKey))
-    const given = { settings, redis, ring, keyProblem: () => null }
+    const given = { settings, redis, ring, keyProblem: () => null, scans: null }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
-    stops.push(() => context.scans.close())
     const closes: (() => void | Promise<unknown>)[] = [
       async () => {
         // A request that was accepted just before the listeners closed is still forwarded.

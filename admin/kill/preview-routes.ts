@@ -16,6 +16,9 @@ export const KillPreviewView = Strict({
         'Calls in flight at the last heartbeats; null if an edge has more busy agents than it reports, and not this one',
     }),
   ),
+  tunnels: Nullable(
+    Type.Integer({ description: 'The same for open tunnels of the forward proxy' }),
+  ),
   edges: Type.Integer({ description: 'Live edges' }),
   requests_last_hour: Count,
   last_request: Nullable(Type.String({ description: 'Path of the last call' })),
@@ -32,7 +35,7 @@ export const killPreviewRoutes: readonly Route[] = [
     path: '/admin/agents/:agent_id/kill-preview',
     role: 'viewer',
     tag: 'kill',
-    summary: 'Read what a kill would end: calls in flight, rate and keys',
+    summary: 'Read what a kill would end: calls in flight, tunnels, rate and keys',
     params: AgentParams,
     answers: { 200: KillPreviewView },
     handle: async ({ context, actor: { organization_id }, params: { agent_id } }) => {
@@ -45,11 +48,10 @@ export const killPreviewRoutes: readonly Route[] = [
         readStillUsableKeys(redis, organization_id, agent_id, now_ms),
       ])
       if (found === null) return notFound()
-      const inFlight = edges.map(({ record }) => inFlightOf(record, organization_id, agent_id))
+      const held = edges.map(({ record }) => heldBy(record, organization_id, agent_id))
       return answer(200, {
-        in_flight: inFlight.includes(null)
-          ? null
-          : inFlight.reduce<number>((total, count) => total + (count ?? 0), 0),
+        in_flight: sumOf(held, 'calls'),
+        tunnels: sumOf(held, 'tunnels'),
         edges: edges.length,
         requests_last_hour: counts.requests_last_hour,
         last_request: counts.last_request,
@@ -60,13 +62,30 @@ export const killPreviewRoutes: readonly Route[] = [
   }),
 ]
 
+interface Held {
+  readonly calls: number
+  readonly tunnels: number
+}
+
 /** Null if the edge does not say: it is of version 0.2, or reports only its busiest agents. */
-function inFlightOf(
+function heldBy(
   { in_flight, tunnels = 0, busiest }: EdgeRecord,
   organization_id: string,
   agent_id: string,
-): number | null {
-  if (in_flight + tunnels === 0) return 0
-  const count = busiest?.calls[`${organization_id} ${agent_id}`]
-  return count ?? (busiest?.is_whole === true ? 0 : null)
+): Held | null {
+  if (in_flight + tunnels === 0) return { calls: 0, tunnels: 0 }
+  const key = `${organization_id} ${agent_id}`
+  const calls = busiest?.calls[key]
+  if (calls !== undefined) return { calls, tunnels: busiest?.tunnels?.[key] ?? 0 }
+  return busiest?.is_whole === true ? { calls: 0, tunnels: 0 } : null
+}
+
+/** Null if an edge does not say. */
+function sumOf(held: readonly (Held | null)[], member: keyof Held): number | null {
+  let sum = 0
+  for (const one of held) {
+    if (one === null) return null
+    sum += one[member]
+  }
+  return sum
 }

@@ -57,8 +57,8 @@ async function scan({
   const bytes = Buffer.from(body)
   const input = { body: bytes, content_type: content_type ?? null, content_encoding: null }
   const nothingElse = { path: '', query: '', headers: [] }
-  const result = await scans.scanRequest({ ...input, ...nothingElse }, deferred)
-  if (result.kind !== 'scanned')
+  const result = await scans?.scanRequest({ ...input, ...nothingElse }, deferred)
+  if (result?.kind !== 'scanned')
     return { kind: 'refusal', error: 'gateway_unavailable', message: BUSY }
   const { decision, findings } = result
   const blocked = decision.outcome === 'blocked'

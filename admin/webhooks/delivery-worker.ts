@@ -13,8 +13,8 @@ import type { Webhook } from './webhook.ts'
 /** Attempts of one process at a time; each is a socket and, at most, an envelope and 64 KiB of an answer. */
 const ATTEMPTS_MAX = 256
 const CLAIM_MAX = 64
-/** Another process may have made a delivery due; this one finds out only by polling. */
-const LOOK_INTERVAL_MS = 250
+/** A route or another process may have made a delivery due; this finds out only by polling. Events of this process wake it. */
+const LOOK_INTERVAL_MS = 500
 const STORE_PAUSE_MS = 300
 /**
  * At most this many attempts at a time for a webhook, by how its last one went; core/lua/include/webhook-queue.lua begins with

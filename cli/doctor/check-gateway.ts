@@ -2,6 +2,7 @@ import { connect } from 'node:tls'
 import { version } from '../../core/version.ts'
 import { ask } from './ask.ts'
 import { certificateResult } from './check-machine.ts'
+import { checkForwardCa } from './check-forward-ca.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
 /** A complete kill takes milliseconds; the API waits at most one second for the edges. */
@@ -17,6 +18,7 @@ interface Edge {
   readonly in_flight: number
   readonly draining: boolean
   readonly beat_age_ms: number
+  readonly forward_ca?: string | null
 }
 
 /** The state of a running deployment, as far as the role of the token allows. */
@@ -39,6 +41,7 @@ export async function checkGateway(url: string, token: string | null): Promise<C
   const live = (edges.body as { readonly data?: readonly Edge[] } | null)?.data ?? []
   findings.push(...(await checkEdges(url, live)))
   findings.push(versionsResult(me.body, live))
+  findings.push(...checkForwardCa(await ask(url, '/admin/ca', token), live, new Date()))
   findings.push(await lastKillResult(url, token))
   findings.push(await webhooksResult(url, token))
   return findings

@@ -156,6 +156,10 @@ const edgeName = ({ settings }: Boot): string => settings.edgeId.slice(0, EDGE_N
 const socketFile = (address: string): readonly string[] =>
   address.startsWith('unix:') ? [address.slice('unix:'.length)] : []
 
+/** The store is not that of the data directory, and no setting says which admin token it has. */
+export const mayShareStore = ({ settings }: Boot): boolean =>
+  settings.redisUrl !== null && settings.adminToken === null
+
 export function adminSpec(boot: Boot): ChildSpec {
   const socket = adminServiceSocket(boot.dataDir)
   const { api, socket: socketFd } = boot.admin_fds
@@ -167,7 +171,9 @@ export function adminSpec(boot: Boot): ChildSpec {
     command: process.execPath,
     args: PROGRAMS.admin,
     env: ownEnv(boot, {
-      AGW_ADMIN_TOKEN: boot.secrets.adminToken,
+      // A generated token must not replace the tokens of a store that other hosts may use.
+      [mayShareStore(boot) ? 'AGW_GENERATED_ADMIN_TOKEN' : 'AGW_ADMIN_TOKEN']:
+        boot.secrets.adminToken,
       AGW_ADMIN_SOCKET: socket,
       AGW_DEPLOYMENT_ID_FILE: deploymentFile(boot),
       AGW_API_FD: inChild(api),

@@ -27,7 +27,8 @@ export interface ChildSpec {
 export const FIRST_FD = 3
 
 export interface SupervisorParts {
-  readonly write: (line: string) => void
+  /** A line that a child has written, or of the supervisor itself if `child` is null. */
+  readonly write: (line: string, child: string | null) => void
   /** Called once, when a child does not become ready; the message names it and holds its last output. */
   readonly giveUp: (why: string) => void
   /** Called after each start of a child, the first and all later ones. */
@@ -202,7 +203,7 @@ export class Supervisor {
     for (const child of ending) {
       if (child.process === null) continue
       if (signal !== 'SIGKILL')
-        this.#parts.write(`${child.spec.name} did not stop in time and was killed`)
+        this.#parts.write(`${child.spec.name} did not stop in time and was killed`, null)
       child.process.kill('SIGKILL')
     }
     await ended
@@ -267,7 +268,7 @@ export class Supervisor {
       hasAnswered ||= result !== 'silent'
       silent_ms = result === 'silent' ? silent_ms + pause_ms : 0
       if (silent_ms >= (hasAnswered ? limit_ms : Math.max(limit_ms, start_limit_ms))) {
-        this.#parts.write(`${name} has not answered for ${silent_ms / 1000} s and is killed`)
+        this.#parts.write(`${name} has not answered for ${silent_ms / 1000} s and is killed`, null)
         started.kill('SIGKILL')
         return
       }
@@ -279,7 +280,7 @@ export class Supervisor {
   #listen(child: Child, output: NodeJS.ReadableStream): void {
     createInterface({ input: output }).on('line', (line) => {
       child.lastWords = [...child.lastWords, line].slice(-LAST_WORDS_LIMIT)
-      this.#parts.write(`${child.spec.name} | ${line}`)
+      this.#parts.write(line, child.spec.name)
     })
   }
 
@@ -295,7 +296,7 @@ export class Supervisor {
     }
     const deaths = child.deaths_ms.length
     const pause_ms = Math.min(BACK_OFF_MIN_MS * 2 ** (deaths - 1), BACK_OFF_MAX_MS)
-    this.#parts.write(`${child.spec.name} ${how} and will be restarted in ${pause_ms} ms`)
+    this.#parts.write(`${child.spec.name} ${how} and will be restarted in ${pause_ms} ms`, null)
     child.restart = setTimeout(() => this.#spawn(child), pause_ms)
   }
 }

@@ -1,3 +1,5 @@
+import type { OwnToken } from './find-own-token.ts'
+
 /** The message of a successful start. */
 export interface Welcome {
   readonly proxyUrl: string
@@ -5,18 +7,14 @@ export interface Welcome {
   /** Null: there is no forward proxy. */
   readonly forwardUrl: string | null
   readonly echoOrigin: string
-  /** The token to show; null if it was shown before or came from the settings. */
-  readonly newToken: string | null
+  readonly token: OwnToken
   /** A shell expression for the token, so that it stays out of the history. */
   readonly tokenInShell: string
   readonly tokenFile: string
 }
 
 export function welcome(parts: Welcome): string {
-  const token =
-    parts.newToken === null
-      ? ''
-      : `  admin token    ${parts.newToken}  (shown only once, stored in ${parts.tokenFile})\n`
+  const token = tokenLines(parts)
   const forward =
     parts.forwardUrl === null
       ? ''
@@ -31,6 +29,25 @@ Try it against the echo API that runs beside it (paste as it is):
 ${curls(parts)}
 Ctrl-C stops everything.
 `
+}
+
+function tokenLines({ token, tokenFile }: Welcome): string {
+  switch (token.kind) {
+    case 'known':
+      return ''
+    case 'new':
+      return `  admin token    ${token.token}  (shown only once, stored in ${tokenFile})\n`
+    case 'not_used':
+      return `  admin token    ${
+        token.was_kept
+          ? `the token in ${tokenFile} is not valid: it was deleted or replaced`
+          : 'the store already has admin tokens, so none was generated'
+      }.
+                 Use one of them: export AGW_TOKEN=…
+                 If all are lost, start with AGW_ADMIN_TOKEN set to a new one (openssl rand -hex 32).
+                 It replaces the first token of the deployment.
+`
+  }
 }
 
 /** An agent that may GET below one base URL: one call allowed, one refused, and one refused after a kill. */

@@ -1,4 +1,5 @@
 import type { ActivityEntry } from './activity-entry.ts'
+import { viaOf } from './via-of.ts'
 
 /** Members of an entry that have an index for each value, with the letter that names it. */
 export const INDEXED_MEMBERS = {
@@ -7,6 +8,7 @@ export const INDEXED_MEMBERS = {
   integration_id: 'i',
   decision: 'd',
   reason: 'w',
+  via: 'v',
 } as const
 /** Changes with the format of the indexes; indexes of another format are rebuilt from the log. */
 export const INDEX_FORM = 3
@@ -22,9 +24,17 @@ export const indexName = (member: IndexedMember, value: string): string =>
 
 const MEMBERS = Object.keys(INDEXED_MEMBERS) as readonly IndexedMember[]
 
+/** Calls by base URL have no index: nearly all calls would be in it. */
+export const hasIndex = (member: IndexedMember, value: string): boolean =>
+  member !== 'via' || value === 'forward'
+
+/** What a filter for this member is compared with. */
+export const valueOfMember = (entry: ActivityEntry, member: IndexedMember): unknown =>
+  member === 'via' ? viaOf(entry) : entry[member]
+
 /** The indexes that contain an entry, in addition to that of request ids. */
 export const indexesOf = (entry: ActivityEntry): string[] =>
   MEMBERS.flatMap((member) => {
-    const value = entry[member]
-    return typeof value === 'string' ? [indexName(member, value)] : []
+    const value = valueOfMember(entry, member)
+    return typeof value === 'string' && hasIndex(member, value) ? [indexName(member, value)] : []
   })

@@ -14,6 +14,8 @@ const ALLOWED = new RegExp(
 
 /** Members of an allowed call, as texts. */
 export interface AllowedLine {
+  /** Length of the text up to the last of these members. */
+  readonly length: number
   readonly id: string
   readonly status: string
   readonly bytes_in: string
@@ -34,6 +36,7 @@ export function readAllowedLine(text: string): AllowedLine | null {
   if (found === null) return null
   const part = (n: number): string => found[n] ?? ''
   return {
+    length: found[0].length,
     id: part(1),
     status: part(2),
     bytes_in: part(3),

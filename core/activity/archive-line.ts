@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { KeyRing } from '../seal.ts'
+import { archiveHasher } from './archive-hasher.ts'
 
 /**
  * One line of an archive. `n` counts the entries of an organization's log from its beginning, `place` is its position in the
@@ -74,13 +75,14 @@ export function writeArchiveLines(
   let size = 0
   for (const { entry_text } of lines) size += Buffer.byteLength(entry_text) + LINE_EXTRA_BYTES
   const bytes = Buffer.allocUnsafe(size)
+  const macOfLine = archiveHasher(key)
   let mac = previous
   let at = 0
   for (const { n, place, entry_text } of lines) {
     const begin = at
     at += bytes.write(`{"n":${n},"place":"${place}","key":"${key_id}","entry":`, at, 'latin1')
     at += typeof entry_text === 'string' ? bytes.write(entry_text, at) : entry_text.copy(bytes, at)
-    mac = macOf(key, mac, bytes.subarray(begin, at))
+    mac = macOfLine(mac, bytes.subarray(begin, at))
     at += bytes.write(`${MAC_MEMBER}${mac}"}\n`, at, 'latin1')
   }
   return { bytes: bytes.subarray(0, at), mac }
@@ -110,5 +112,6 @@ export function readArchiveLine(text: string): {
   }
 }
 
-const macOf = (key: Buffer, previous: string, body: string | Buffer): string =>
+/** As archiveHasher computes it, by another function, so that an error of one of them is found. */
+const macOf = (key: Buffer, previous: string, body: string): string =>
   createHmac('sha256', key).update(`${previous}\n`).update(body).digest('base64url')

@@ -23,6 +23,8 @@ export interface CountedCall extends ObservedCall {
   readonly scope_id: string
 }
 
+const hasScope = (call: ObservedCall): call is CountedCall => call.scope_id !== null
+
 export type ScopeKey = `${string} ${string}`
 export const scopeKey = (agent_id: string, scope_id: string): ScopeKey => `${agent_id} ${scope_id}`
 
@@ -70,7 +72,8 @@ export class AnomalyModel {
 
   /** Assigns a refusal without a scope to one of the agent's scopes; null if none is known. */
   place(call: ObservedCall): CountedCall | null {
-    const scope_id = call.scope_id ?? this.#homeOf(call)?.scope_id
+    if (hasScope(call)) return call
+    const scope_id = this.#homeOf(call)?.scope_id
     return scope_id === undefined ? null : { ...call, scope_id }
   }
 

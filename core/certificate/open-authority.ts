@@ -14,6 +14,8 @@ export interface IssuedCertificate {
 export interface Authority {
   /** The certificates that clients must trust, in PEM. */
   readonly certificate: string
+  /** SHA-256 of the one that issues, in hex. */
+  readonly fingerprint: string
   /** @throws when the name is not a DNS name in lower case */
   readonly issue: (host: string, now_ms: number) => IssuedCertificate
 }
@@ -48,6 +50,7 @@ export function openAuthority({ certificate, key }: AuthorityFiles): Authority {
   const ends_ms = Date.parse(own.validTo)
   return {
     certificate: [own, ...others].map(String).join(''),
+    fingerprint: hexFingerprint(own),
     issue: (host, now_ms) => issue(host, now_ms, { issuer, issuer_key, sent, ends_ms }),
   }
 }
@@ -83,6 +86,10 @@ function issue(
     not_after_ms,
   }
 }
+
+/** The form of `openssl x509 -fingerprint -sha256` without colons, in lower case. */
+export const hexFingerprint = ({ fingerprint256 }: X509Certificate): string =>
+  fingerprint256.replaceAll(':', '').toLowerCase()
 
 function parsed(text: string): X509Certificate {
   try {

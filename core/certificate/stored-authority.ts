@@ -15,6 +15,8 @@ export interface StoredAuthority extends SealedAuthority {
   readonly next?: SealedAuthority
   /** The certificate of the one before, which clients may still be presented with. Its key is deleted. */
   readonly previous?: string
+  /** When the step of a rotation was taken that is not the last; ISO 8601. */
+  readonly since?: string
 }
 
 const BINDING: SealBinding = {

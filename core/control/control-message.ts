@@ -73,15 +73,19 @@ export interface EdgeRecord {
   readonly in_flight: number
   /** Open tunnels of the forward proxy; older edges count them as calls in flight. */
   readonly tunnels?: number
+  /** Fingerprint of the CA that it has issued certificates with; null or absent if it has issued none. */
+  readonly forward_ca?: string | null
   /** The agents with the most calls in flight; older edges do not report them. */
   readonly busiest?: BusiestAgents
   readonly draining: boolean
 }
 
 export interface BusiestAgents {
-  /** `<organization_id> <agent_id>` → calls in flight. */
+  /** `<organization_id> <agent_id>` → calls in flight, without tunnels. */
   readonly calls: Readonly<Record<string, number>>
-  /** All agents with calls in flight are among them. */
+  /** The same → open tunnels, where there are any. */
+  readonly tunnels?: Readonly<Record<string, number>>
+  /** All agents with calls in flight or tunnels are among them. */
   readonly is_whole: boolean
 }
 

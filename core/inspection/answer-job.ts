@@ -15,7 +15,7 @@ import { SearchBudget } from '../scanner/text/search-budget.ts'
 /** Maximum number of settings compiled at a time; the oldest are dropped. */
 const SETTINGS_COUNT = 64
 
-/** A job for a thread, which owns the bytes. The bytes of a call's body return with the answer, as they are to be sent. */
+/** A job for a thread, which owns the bytes. The bytes of a call's body return with the answer if they are used after it. */
 export type ScanJob = {
   readonly settings: PatternSettings | null
   /** The event loop does not know yet which texts it can exclude without a thread. */
@@ -33,7 +33,7 @@ export type ScanJob = {
 )
 
 export type ScanAnswer =
-  | { readonly kind: 'call'; readonly facts: BodyFacts; readonly is_cut: boolean }
+  | { readonly kind: 'call'; readonly facts: BodyFacts; readonly is_stripped: boolean }
   | { readonly kind: 'response'; readonly result: ScanResult }
   | { readonly kind: 'texts'; readonly findings: readonly (readonly Finding[])[] }
 
@@ -65,8 +65,10 @@ type Work = { readonly answer: ScanAnswer; readonly body: Uint8Array | null }
 const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work => {
   if (job.kind === 'call') {
     const body = job.body === null ? null : asBuffer(job.body)
-    const { facts, sent, is_cut } = readBody(body, job.questions, settings, new SearchBudget())
-    return { answer: { kind: 'call', facts, is_cut }, body: sent }
+    const { facts, sent, is_stripped } = readBody(body, job.questions, settings, new SearchBudget())
+    // A body that is returned is garbage of the event loop, which other calls wait for.
+    const isReturned = is_stripped || job.questions.keeps_body
+    return { answer: { kind: 'call', facts, is_stripped }, body: isReturned ? sent : null }
   }
   if (settings === null) throw new Error('a scan has no settings')
   if (job.kind === 'response') {

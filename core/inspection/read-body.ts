@@ -23,6 +23,8 @@ export type BodyQuestions = {
   readonly asks_overrides: boolean
   /** Whether JSON-RPC is looked for, and the headers of an MCP call that must match it; null if it is not requested. */
   readonly json_rpc: { readonly headers: McpHeaders | null } | null
+  /** Whether the body is used after the answer even if nothing was cut out of it. Only then does a thread return it. */
+  readonly keeps_body: boolean
   /** Other parts of the request to scan; null if none. */
   readonly scan: Pick<ScanInput, 'path' | 'query' | 'headers'> | null
 }
@@ -54,7 +56,7 @@ export type BodyReading = {
   /** The body as it is sent to the upstream. All facts except the identity describe this body. */
   readonly sent: Buffer | null
   /** Whether `sent` differs from what the caller sent. */
-  readonly is_cut: boolean
+  readonly is_stripped: boolean
 }
 
 const NOTHING: BodyFacts = {
@@ -80,12 +82,16 @@ export const readBody = (
   budget: SearchBudget,
 ): BodyReading => {
   if (body === null || body.length === 0)
-    return { facts: factsOf(null, null, questions, settings, budget), sent: body, is_cut: false }
-  const { identity, sent, is_cut } = cutIdentity(body, questions)
-  return { facts: factsOf(sent, identity, questions, settings, budget), sent, is_cut }
+    return {
+      facts: factsOf(null, null, questions, settings, budget),
+      sent: body,
+      is_stripped: false,
+    }
+  const { identity, sent, is_stripped } = cutIdentity(body, questions)
+  return { facts: factsOf(sent, identity, questions, settings, budget), sent, is_stripped }
 }
 
-type Cut = Pick<BodyReading, 'is_cut'> & {
+type Cut = Pick<BodyReading, 'is_stripped'> & {
   readonly identity: SaidIdentity | null
   readonly sent: Buffer
 }
@@ -96,17 +102,21 @@ const cutIdentity = (
   { identity: asked, content_type, content_encoding }: BodyQuestions,
 ): Cut => {
   if (asked === null || content_encoding !== null)
-    return { identity: null, sent: body, is_cut: false }
+    return { identity: null, sent: body, is_stripped: false }
   const said = readBodyIdentity(body, content_type, asked.strips)
-  if (said.kind !== 'named') return { identity: said, sent: body, is_cut: false }
+  if (said.kind !== 'named') return { identity: said, sent: body, is_stripped: false }
   const { agent_id, cut } = said
   const identity = { kind: 'named', agent_id } as const
   if (cut === null || (asked.agent_id !== null && asked.agent_id !== agent_id))
-    return { identity, sent: body, is_cut: false }
+    return { identity, sent: body, is_stripped: false }
   const sent = editBytes(body, cut)
   // Another reader may take the rest for the whole body, and a name in it for the agent.
   const left = readBodyIdentity(sent, content_type, false)
-  return { identity: left.kind === 'none' ? identity : { kind: 'ambiguous' }, sent, is_cut: true }
+  return {
+    identity: left.kind === 'none' ? identity : { kind: 'ambiguous' },
+    sent,
+    is_stripped: true,
+  }
 }
 
 const factsOf = (

@@ -20,8 +20,8 @@ import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 export const INLINE_BYTES = 8_192
 /** How much the loop searches unsuccessfully, for two milliseconds at most, before it passes a body to a thread. */
 const INLINE_SEARCH_BYTES = 2_048
-/** Smaller bodies are copied into a message; the memory of larger ones is transferred. */
-const TRANSFERRED_BYTES = 131_072
+/** Smaller bodies are copied into a message. Larger ones do not fit into a frame of HTTP/2, so they have memory of their own. */
+const TRANSFERRED_BYTES = 32_768
 /**
  * How many bytes of the message that contained the body may be transferred with it: tags and lengths. More would belong to
  * another message.
@@ -41,9 +41,12 @@ export type PooledFacts =
   | {
       readonly kind: 'read'
       readonly facts: BodyFacts
-      /** The body as it is sent to the upstream; the given one may have been transferred to a thread. */
+      /**
+       * The body as it is sent to the upstream; the given one may have been transferred to a thread. Null if there is none, or
+       * if nothing was cut out of it and it is not used any more.
+       */
       readonly sent: Buffer | null
-      readonly is_cut: boolean
+      readonly is_stripped: boolean
     }
 
 /** A promise that rejects is an error in the scanner; the caller refuses the call. */
@@ -150,7 +153,7 @@ class Pool implements ScanPool {
     const { bytes, answer } = reply
     const sent =
       bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return { kind: 'read', facts: answer.facts, sent, is_cut: answer.is_cut }
+    return { kind: 'read', facts: answer.facts, sent, is_stripped: answer.is_stripped }
   }
 
   scanRequest(
@@ -174,6 +177,7 @@ class Pool implements ScanPool {
       limit_bytes,
       identity: null,
       asks_overrides: false,
+      keeps_body: false,
       json_rpc: null,
       scan: { path, query, headers },
     }

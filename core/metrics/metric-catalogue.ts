@@ -88,7 +88,7 @@ export const METRICS = {
   },
   agw_event_loop_lag_seconds: {
     type: 'gauge',
-    help: 'Longest delay of the event loop of the process in the last five seconds.',
+    help: 'Longest delay of the event loop of the process in the last five seconds, to within 50 ms.',
     labels: ['edge'],
     source: 'edge',
   },

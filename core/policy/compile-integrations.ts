@@ -1,3 +1,4 @@
+import { findCredentialType } from '../credential/catalogue.ts'
 import { needsBody } from '../credential/needs-body.ts'
 import type { Integration } from '../model.ts'
 import { foldAndSplitSegment, foldSegment, isFolded } from './fold-segments.ts'
@@ -10,6 +11,8 @@ export interface CompiledIntegration {
   readonly owned: OwnedName
   /** Whether the credential needs the body of each call. */
   readonly needs_body: boolean
+  /** Whether the credential signs calls: it covers a body that is there, even if it does not need one. */
+  readonly is_signed: boolean
 }
 
 export type IntegrationTable = ReadonlyMap<string, OriginIntegrations>
@@ -66,6 +69,7 @@ const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIn
   base,
   owned: ownedName(integration.auth),
   needs_body: needsBody(integration.auth, base.scheme),
+  is_signed: findCredentialType(integration.auth.type)?.application.kind === 'signature',
 })
 
 function compileOrigin(integrations: readonly CompiledIntegration[]): OriginIntegrations {

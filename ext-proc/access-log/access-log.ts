@@ -51,10 +51,11 @@ export class AccessLog {
   readonly #parts: AccessLogParts
   readonly #open = new Set<HeldStream>()
   #stop_ms = Infinity
+  /** Runs only while a stream may have to be ended: a receiver that serves is not woken by it. */
+  #timer: NodeJS.Timeout | null = null
 
   constructor(parts: AccessLogParts) {
     this.#parts = parts
-    setInterval(() => this.#endSilent(), LOOK_INTERVAL_MS).unref()
   }
 
   readonly handler: AccessLogHandler = (stream, answer) => {
@@ -67,6 +68,7 @@ export class AccessLog {
       },
     }
     this.#open.add(held)
+    if (is_stand_in || this.#stop_ms < Infinity) this.#watch()
     stream.on('data', (bytes: Buffer) => {
       const newest_ms = this.#receive(bytes)
       held.last_ms = nowMs()
@@ -86,6 +88,7 @@ export class AccessLog {
   async stop(): Promise<void> {
     const { nowMs } = this.#parts
     this.#stop_ms = nowMs()
+    this.#watch()
     const limit_ms = nowMs() + FORCE_MS + LAST_WORDS_MS
     while (this.hasStreams && nowMs() < limit_ms) await wait(LOOK_INTERVAL_MS)
     for (const { end } of this.#open) end()
@@ -95,7 +98,15 @@ export class AccessLog {
     return Math.min(leave_ms, this.#stop_ms)
   }
 
+  #watch(): void {
+    this.#timer ??= setInterval(() => this.#endSilent(), LOOK_INTERVAL_MS).unref()
+  }
+
   #endSilent(): void {
+    if (!this.hasStreams && this.#timer !== null) {
+      clearInterval(this.#timer)
+      this.#timer = null
+    }
     const now_ms = this.#parts.nowMs()
     for (const held of this.#open) {
       const leave_ms = this.#leaveMs(held)

@@ -5,7 +5,7 @@ import type { CallIo } from './call-io.ts'
 export interface SentBody {
   readonly bytes: Buffer
   /** `agent_id` was removed, so these bytes replace the caller's. */
-  readonly is_cut: boolean
+  readonly is_stripped: boolean
 }
 
 /** The whole body, unless its declared or actual size exceeds the limit, or its owner has too much held already. */

@@ -2,7 +2,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { writeCallFacts } from '../record/write-call-facts.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
-import type { Cut, HeldCall, HeldCalls } from '../kill/held-calls.ts'
+import type { Cut, CallInFlight, CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { CallWatch, StreamWatch } from '../kill/stream-watch.ts'
 import { type EnvoyMessage, readRequest } from '../envoy/read-request.ts'
 import { type EnvoyStream, hasAccessLog } from '../envoy/start-server.ts'
@@ -27,7 +27,7 @@ import type { HeldBytes } from './held-bytes.ts'
 import { causeOf } from './cause-of.ts'
 
 export interface CallStreamParts {
-  readonly held: HeldCalls
+  readonly inFlight: CallsInFlight
   readonly heldBytes: HeldBytes
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'decided'>
@@ -55,7 +55,7 @@ const EMPTY = Buffer.alloc(0)
 const INTERNAL = 13
 
 /** One call: Envoy's stream of messages on one side, the decision on the other. */
-export class CallStream implements HeldCall, CallIo {
+export class CallStream implements CallInFlight, CallIo {
   organization_id = ''
   agent_id = ''
   has_body = false
@@ -337,7 +337,7 @@ export class CallStream implements HeldCall, CallIo {
     this.organization_id = organization_id
     this.agent_id = agent_id
     this.#isHeld = true
-    this.#parts.held.add(this)
+    this.#parts.inFlight.add(this)
   }
 
   /** Request trailers are never forwarded. If trailers arrive instead of a body, the call is decided with an empty body. */
@@ -380,7 +380,7 @@ export class CallStream implements HeldCall, CallIo {
   }
 
   letGo(): void {
-    if (this.#isHeld) this.#parts.held.remove(this)
+    if (this.#isHeld) this.#parts.inFlight.remove(this)
     this.#isHeld = false
   }
 }

@@ -29,7 +29,7 @@ export type DecisionServices = AdmissionServices &
      * Null, or, after this process was paused, a promise that resolves when the messages received in the meantime (kills) have
      * been processed.
      */
-    readonly settled: () => Promise<void> | null
+    readonly caughtUp: () => Promise<void> | null
     /** The name in `Via`; empty while it is not in the store. */
     readonly installation: () => string | Promise<string>
   }
@@ -89,8 +89,8 @@ export async function decideCall(
   if (ready.kind === 'deny') return ready
   const credential = fillCredential(call, ready.value, services.nowMs())
   if (credential.kind === 'deny') return credential
-  const settled = services.settled()
-  if (settled !== null) await settled
+  const caughtUp = services.caughtUp()
+  if (caughtUp !== null) await caughtUp
   const { lists_tools } = tools.value
   return forwardCall(
     services,

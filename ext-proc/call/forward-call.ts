@@ -104,13 +104,17 @@ export function forwardCall(
     set.push(...readableEncodings(outgoing.headers, lists_tools || asks_events))
   if (installation !== '')
     set.push({ name: 'via', value: appendVia(outgoing.headers, installation) })
-  if (body?.is_cut && head.content_length !== null)
+  if (body?.is_stripped && head.content_length !== null)
     set.push({ name: 'content-length', value: String(body.bytes.length) })
   return {
     kind: 'forward',
     inspector,
     rate,
-    changes: { set, remove: remove.filter(isOursToRemove), body: body?.is_cut ? body.bytes : null },
+    changes: {
+      set,
+      remove: remove.filter(isOursToRemove),
+      body: body?.is_stripped ? body.bytes : null,
+    },
   }
 }
 

@@ -16,7 +16,7 @@ export interface BodyServices extends IdentityServices {
 
 /** Everything that later steps need from a body, read in one pass. */
 export interface CallBody {
-  /** Null if no step read it, or if there is none. */
+  /** Null if no step read it, if there is none, or if no later step uses it. */
   readonly sent: SentBody | null
   readonly facts: BodyFacts | null
 }
@@ -47,8 +47,8 @@ export async function readCallBody(
   const { facts, sent } = read
   record.json_rpc_id = idOf(facts)
   record.setAside(facts.scan_ms)
-  const is_cut = read.is_cut || call.body?.is_cut === true
-  const value = { sent: sent === null ? null : { bytes: sent, is_cut }, facts }
+  const is_stripped = read.is_stripped || call.body?.is_stripped === true
+  const value = { sent: sent === null ? null : { bytes: sent, is_stripped }, facts }
   return checkIdentity(services.policy, call, value, facts)
 }
 
@@ -87,6 +87,8 @@ function questionsOf(
     limit_bytes,
     identity: body === null ? { strips, agent_id: agent.agent_id } : null,
     asks_overrides: true,
+    // A signature covers it, or it replaces what the caller sent.
+    keeps_body: integration.is_signed || body?.is_stripped === true,
     json_rpc: settings.tools.is_unrestricted && mcp === null ? null : { headers: mcp },
     scan: settings.injection.enabled
       ? {

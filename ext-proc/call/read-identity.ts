@@ -37,6 +37,7 @@ export async function readIdentity(
     limit_bytes,
     identity: { strips, agent_id: null },
     asks_overrides: false,
+    keeps_body: true,
     json_rpc: null,
     scan: null,
   }
@@ -44,7 +45,7 @@ export async function readIdentity(
   const reading = pool.readBody(held, questions, null, owner)
   const read = reading instanceof Promise ? await reading : reading
   if (read.kind === 'busy') return busy('agent', read)
-  const { facts, sent, is_cut } = read
-  const body = sent === null ? null : { bytes: sent, is_cut }
+  const { facts, sent, is_stripped } = read
+  const body = sent === null ? null : { bytes: sent, is_stripped }
   return pass({ said: facts.identity ?? { kind: 'none' }, body })
 }

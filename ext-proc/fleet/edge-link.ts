@@ -11,7 +11,7 @@ import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KillTarget } from '../kill/enforce-kill.ts'
 import type { LivenessLease } from './liveness-lease.ts'
-import { type CutCounts, type HeldCalls, NONE_CUT } from '../kill/held-calls.ts'
+import { type CutCounts, type CallsInFlight, NONE_CUT } from '../kill/calls-in-flight.ts'
 
 /** An edge is removed after this many leases without a heartbeat. It stops serving long before that. */
 const FORGET_AFTER_LEASES = 20
@@ -19,7 +19,7 @@ const FORGET_AFTER_LEASES = 20
 const ACKNOWLEDGEMENT_TTL_S = 3600
 /** Agents that a heartbeat names; each takes about 60 bytes. */
 const BUSIEST_MAX = 50
-/** How often the lease is checked while calls are in flight. A cut is delayed by at most this long. */
+/** How often calls in flight are cut while there is no lease. A lease that expires cuts them at once. */
 const LEASE_CHECK_INTERVAL_MS = 50
 
 export interface EdgeLinkParts {
@@ -30,7 +30,7 @@ export interface EdgeLinkParts {
   readonly edge: Omit<EdgeRecord, 'in_flight' | 'tunnels' | 'busiest' | 'draining'>
   readonly lease_ms: number
   readonly lease: LivenessLease
-  readonly held: HeldCalls
+  readonly inFlight: CallsInFlight
   /** Invalidates what a change made stale, before the change is acknowledged. */
   readonly drop: (target: ControlTarget) => void
   /** Enforces a kill or a reactivation and returns how many calls it ended. */
@@ -54,6 +54,8 @@ export interface EdgeLinkParts {
 export class EdgeLink {
   readonly #parts: EdgeLinkParts
   readonly #timers: NodeJS.Timeout[] = []
+  #leaseTimer: NodeJS.Timeout | undefined
+  #isStopped = false
   /** The epoch up to which all messages have been received; null until a resync has started. */
   #epoch: number | null = null
   #resyncing: Promise<void> | null = null
@@ -72,7 +74,7 @@ export class EdgeLink {
 
   /** Subscribes and starts the heartbeat. The edge may serve as soon as it holds the lease. */
   async start(): Promise<void> {
-    const { subscription, lease, lease_ms, held } = this.#parts
+    const { subscription, lease_ms } = this.#parts
     subscription.on('message', (channel: string, text: string) => {
       if (channel === CHANNELS.control) this.#hear(text)
     })
@@ -92,10 +94,8 @@ export class EdgeLink {
         void this.#beat()
         void this.#ping()
       }, edgeBeatInterval(lease_ms)),
-      setInterval(() => {
-        if (held.size > 0 && !lease.isHeld) held.cutAll({ reason: 'gateway_unavailable' })
-      }, LEASE_CHECK_INTERVAL_MS),
     )
+    this.#cutWithoutLease()
     await Promise.all([this.#beat(), this.#ping()])
   }
 
@@ -104,6 +104,7 @@ export class EdgeLink {
     const now_ms = this.#parts.nowMs()
     this.#beaconHeard_ms = now_ms
     if (this.#pingSince_ms !== null) this.#pingSince_ms = now_ms
+    this.#cutWithoutLease(LEASE_CHECK_INTERVAL_MS)
   }
 
   /** From now on the registry shows that this edge accepts no new calls. It remains an edge until `stop`. */
@@ -114,8 +115,21 @@ export class EdgeLink {
   /** Deregisters the edge. Call it when the last call in flight has ended. */
   async stop(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer)
+    this.#isStopped = true
+    clearTimeout(this.#leaseTimer)
     this.#parts.lease.revoke()
     await this.#write('').catch(() => undefined)
+  }
+
+  /** Looks again when the lease of now expires: proofs only prolong it, and `stalled` is called when it is revoked. */
+  #cutWithoutLease(wait_ms = 0): void {
+    const { lease, inFlight } = this.#parts
+    clearTimeout(this.#leaseTimer)
+    if (this.#isStopped) return
+    if (wait_ms === 0 && inFlight.size > 0 && !lease.isHeld)
+      inFlight.cutAll({ reason: 'gateway_unavailable' })
+    const next_ms = wait_ms > 0 ? wait_ms : lease.isHeld ? lease.left_ms : LEASE_CHECK_INTERVAL_MS
+    this.#leaseTimer = setTimeout(() => this.#cutWithoutLease(), next_ms)
   }
 
   #hear(text: string): void {
@@ -256,15 +270,15 @@ export class EdgeLink {
    * connections lead to the same store.
    */
   async #beat(): Promise<void> {
-    const { edge, held, nowMs, subscription, log } = this.#parts
+    const { edge, inFlight, nowMs, subscription, log } = this.#parts
     const sent_ms = nowMs()
     const heard = this.#epoch
-    const tunnels = held.tunnels()
+    const tunnels = inFlight.tunnels()
     const record: EdgeRecord = {
       ...edge,
-      in_flight: held.size - tunnels,
+      in_flight: inFlight.size - tunnels,
       tunnels,
-      busiest: held.busiest(BUSIEST_MAX),
+      busiest: inFlight.busiest(BUSIEST_MAX),
       draining: this.#draining,
     }
     const epoch = await this.#write(JSON.stringify(record)).catch(() => null)

@@ -9,10 +9,10 @@ import type { AgentUses } from '../record/agent-uses.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
 import type { EdgeConnections } from './connect-edge.ts'
 import { cutDeleted } from '../kill/cut-deleted.ts'
-import { EdgeLink } from './edge-link.ts'
+import { EdgeLink, type EdgeLinkParts } from './edge-link.ts'
 import { enforceKill } from '../kill/enforce-kill.ts'
 import { LivenessLease } from './liveness-lease.ts'
-import { HeldCalls } from '../kill/held-calls.ts'
+import { CallsInFlight } from '../kill/calls-in-flight.ts'
 import { KillBoard } from '../kill/kill-board.ts'
 import { makeConfirmer } from '../kill/make-confirmer.ts'
 import { makeRestorer } from '../kill/make-restorer.ts'
@@ -31,7 +31,7 @@ interface FleetParts {
 
 /** The state of an edge: kill flags, policy, lease, calls in flight. */
 export interface Membership {
-  readonly held: HeldCalls
+  readonly inFlight: CallsInFlight
   readonly killBoard: KillBoard
   readonly policy: PolicyStore
   readonly lease: LivenessLease
@@ -43,7 +43,12 @@ export interface Membership {
    * What is done, before it is acknowledged, when the CA of the forward proxy was replaced, and when it may have been while this
    * edge was cut off; the forward proxy sets them.
    */
-  readonly authority: { replace: () => Promise<void>; catchUp: () => Promise<void> }
+  readonly authority: {
+    replace: () => Promise<void>
+    catchUp: () => Promise<void>
+    /** Of the CA in use; null before a certificate was issued. */
+    fingerprint: () => string | null
+  }
   /** Hands the beacon over to another process. The link itself ends with `link.stop`. */
   stopBeacon(): void
 }
@@ -51,7 +56,30 @@ export interface Membership {
 const nowMs = (): number => performance.now()
 
 const nothing = (): Promise<void> => Promise.resolve()
-const NO_AUTHORITY = { replace: nothing, catchUp: nothing }
+const NO_AUTHORITY: Membership['authority'] = {
+  replace: nothing,
+  catchUp: nothing,
+  fingerprint: () => null,
+}
+
+/** What a heartbeat says of the process; `read` is called for each. */
+const identityOf = (
+  { edgeId: edge_id, processId: process_id, region }: FleetParts['settings'],
+  read: { readonly key_ids: () => readonly string[]; readonly forward_ca: () => string | null },
+): EdgeLinkParts['edge'] => ({
+  edge_id,
+  process_id,
+  region,
+  started_at: new Date().toISOString(),
+  version,
+  store_format: STORE_FORMAT,
+  get key_ids() {
+    return read.key_ids()
+  },
+  get forward_ca() {
+    return read.forward_ca()
+  },
+})
 
 /** Makes this process an edge: it receives messages, sends heartbeats, and takes part in electing the beacon. */
 export async function joinFleet({
@@ -60,10 +88,10 @@ export async function joinFleet({
   uses,
   log,
 }: FleetParts): Promise<Membership> {
-  const { edgeId: edge_id, processId: process_id, region, killLease_ms: lease_ms } = settings
+  const { edgeId: edge_id, processId: process_id, killLease_ms: lease_ms } = settings
   const { commands, subscription, urgent } = connections
   announceOutages(commands, log)
-  const held = new HeldCalls()
+  const inFlight = new CallsInFlight()
   const now = (): Date => new Date()
   const restoreLost = makeRestorer({ redis: commands, lease_ms, edge_id, now, log })
   const killBoard = new KillBoard(restoreLost)
@@ -78,7 +106,7 @@ export async function joinFleet({
     if (stood_ms > lease_ms / 3) lease.revoke()
     link.stalled()
   })
-  const parts = { policy, killBoard, held, commands }
+  const parts = { policy, killBoard, inFlight, commands }
   const confirmSoon = makeConfirmer(parts)
   const verifyKills = makeVerifier(parts, log)
   const authority = { ...NO_AUTHORITY }
@@ -88,20 +116,13 @@ export async function joinFleet({
     urgent,
     lease_ms,
     lease,
-    held,
+    inFlight,
     nowMs,
     log,
-    edge: {
-      edge_id,
-      process_id,
-      region,
-      started_at: new Date().toISOString(),
-      version,
-      store_format: STORE_FORMAT,
-      get key_ids() {
-        return key_ids
-      },
-    },
+    edge: identityOf(settings, {
+      key_ids: () => key_ids,
+      forward_ca: () => authority.fingerprint(),
+    }),
     drop: (target) => policy.drop(target),
     enforce: (target) => {
       // Written before the acknowledgement, on the same connection, because the receiver of the acknowledgement reads these
@@ -127,5 +148,5 @@ export async function joinFleet({
   })
   const stopBeacon = startBeacon(commands, process_id, lease_ms)
   await link.start()
-  return { held, killBoard, policy, lease, stall, link, keyRing, stopBeacon, authority }
+  return { inFlight, killBoard, policy, lease, stall, link, keyRing, stopBeacon, authority }
 }

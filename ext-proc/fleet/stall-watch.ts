@@ -1,4 +1,5 @@
-const TICK_INTERVAL_MS = 25
+/** A stall is measured from the last tick, so it may seem this much longer than it was, never shorter. */
+const TICK_INTERVAL_MS = 50
 /** Longer than a turn of a busy event loop, shorter than any lease. */
 const STALL_MS = 150
 
@@ -11,7 +12,7 @@ export class StallWatch {
   readonly #onStall: (stood_ms: number) => void
   readonly #timer: NodeJS.Timeout
   #ticked_ms: number
-  #settling: Promise<void> | null = null
+  #catchingUp: Promise<void> | null = null
 
   /** `nowMs` is monotonic; `onStall` is called once per stall with its duration. */
   constructor(nowMs: () => number, onStall: (stood_ms: number) => void) {
@@ -19,27 +20,27 @@ export class StallWatch {
     this.#onStall = onStall
     this.#ticked_ms = nowMs()
     this.#timer = setInterval(() => {
-      void this.settled()
+      void this.caughtUp()
       this.#ticked_ms = nowMs()
     }, TICK_INTERVAL_MS)
   }
 
   /** Null if there was no stall; otherwise resolves when everything that had arrived has been read. */
-  settled(): Promise<void> | null {
+  caughtUp(): Promise<void> | null {
     const stood_ms = this.#nowMs() - this.#ticked_ms
-    if (this.#settling !== null || stood_ms < STALL_MS) return this.#settling
+    if (this.#catchingUp !== null || stood_ms < STALL_MS) return this.#catchingUp
     this.#onStall(stood_ms)
     // One turn of the event loop reads the data of every connection; a second turn reads data that arrived in several chunks.
-    this.#settling = new Promise((resolve) => {
+    this.#catchingUp = new Promise((resolve) => {
       setImmediate(() =>
         setImmediate(() => {
-          this.#settling = null
+          this.#catchingUp = null
           this.#ticked_ms = this.#nowMs()
           resolve()
         }),
       )
     })
-    return this.#settling
+    return this.#catchingUp
   }
 
   stop(): void {

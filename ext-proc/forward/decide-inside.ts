@@ -22,12 +22,12 @@ export async function decideInside(
   io: CallIo,
   record: CallRecord,
 ): Promise<Verdict> {
+  record.facts.data['via'] = 'forward'
   const tunnel = services.seal.read(headerOf(headers, 'x-agw-tunnel') ?? '')
   if (tunnel === null) return deny('target', 'gateway_unavailable', { cause: 'no tunnel' })
   const { organization_id, agent_id } = tunnel
   record.facts.organization_id = organization_id
   record.facts.agent_id = agent_id
-  record.facts.data['via'] = 'forward'
   const misdirected = findMisdirection(tunnel, scheme, headers)
   if (misdirected !== null) return deny('target', 'misdirected_request', misdirected)
   const { host, port, key_hash, is_named } = tunnel

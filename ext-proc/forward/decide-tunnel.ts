@@ -9,7 +9,7 @@ import { callerOfHash } from '../call/caller-of-hash.ts'
 import { causeOf } from '../call/cause-of.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
 import { readAgentFacts } from '../call/read-agent-facts.ts'
-import type { HeldCalls } from '../kill/held-calls.ts'
+import type { CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { CallRecord } from '../record/call-record.ts'
 import { UNCHANGED, type ResponseInspector } from '../verdict/response-inspector.ts'
 import { type Deny, deny } from '../verdict/step.ts'
@@ -20,9 +20,9 @@ import type { TunnelSeal } from './tunnel-seal.ts'
 
 export type TunnelServices = Pick<
   DecisionServices,
-  'policy' | 'killBoard' | 'mayServe' | 'whyUnavailable' | 'takeRate' | 'nowMs' | 'settled'
+  'policy' | 'killBoard' | 'mayServe' | 'whyUnavailable' | 'takeRate' | 'nowMs' | 'caughtUp'
 > & {
-  readonly held: Pick<HeldCalls, 'tunnels'>
+  readonly inFlight: Pick<CallsInFlight, 'tunnels'>
   readonly seal: TunnelSeal
   readonly settings: {
     readonly verdict_secret: string
@@ -85,8 +85,8 @@ export async function decideTunnel(
   const limited = await checkLimits(services, caller)
   if (limited !== null) return limited
   const tunnel = await kindOfTunnel(services, organization_id, authority)
-  const settled = services.settled()
-  if (settled !== null) await settled
+  const caughtUp = services.caughtUp()
+  if (caughtUp !== null) await caughtUp
   // The last check before the verdict. Nothing is awaited between here and the response.
   const killed_at = killBoard.killedAt(organization_id, agent_id)
   if (killed_at !== null) return deny('agent', 'agent_killed', { killed_at })
@@ -148,7 +148,7 @@ const challenge = (reason: 'authentication_required' | 'invalid_api_key'): Deny 
   deny('agent', reason, {}, { status: 407, headers: [CHALLENGE] })
 
 async function checkLimits(
-  { held, takeRate, whyUnavailable, settings }: TunnelServices,
+  { inFlight, takeRate, whyUnavailable, settings }: TunnelServices,
   { key: { organization_id }, agent_id }: ProxyCaller,
 ): Promise<Deny | null> {
   const { tunnels_per_agent, connects_per_minute } = settings
@@ -160,7 +160,7 @@ async function checkLimits(
     return deny('rate', 'gateway_unavailable', causeOf(whyUnavailable(taken.error)))
   if (taken.kind === 'refused')
     return tooMany({ connects_per_minute, retry_after_seconds: taken.retry_after_s })
-  return held.tunnels(organization_id, agent_id) >= tunnels_per_agent
+  return inFlight.tunnels(organization_id, agent_id) >= tunnels_per_agent
     ? tooMany({ tunnels_per_agent, retry_after_seconds: 1 })
     : null
 }

@@ -12,10 +12,13 @@ export interface KeptAuthority {
   readonly isReplaced: () => Promise<boolean>
   /** It is read again when it is next needed; the one before is not used any more. */
   readonly forget: () => void
+  /** Of the one in use; null while there is none. */
+  readonly fingerprint: () => string | null
 }
 
 export function keptAuthority(...source: Parameters<typeof loadAuthority>): KeptAuthority {
   let reading: Promise<Authority> | null = null
+  let fingerprint: string | null = null
   const read = async (): Promise<Authority> => {
     const authority = await loadAuthority(...source)
     if (authority === null) throw new Error('the store has no CA for the forward proxy yet')
@@ -26,14 +29,21 @@ export function keptAuthority(...source: Parameters<typeof loadAuthority>): Kept
       if (reading !== null) return reading
       const begun = read()
       reading = begun
-      begun.catch(() => {
-        if (reading === begun) reading = null
-      })
+      begun.then(
+        (authority) => {
+          if (reading === begun) fingerprint = authority.fingerprint
+        },
+        () => {
+          if (reading === begun) reading = null
+        },
+      )
       return begun
     },
     forget: () => {
       reading = null
+      fingerprint = null
     },
+    fingerprint: () => fingerprint,
     isReplaced: async () => {
       if (reading === null) return false
       const known = reading
@@ -41,6 +51,7 @@ export function keptAuthority(...source: Parameters<typeof loadAuthority>): Kept
       // Another one is read already, or will be.
       if (before.certificate === now.certificate || reading !== known) return false
       reading = Promise.resolve(now)
+      fingerprint = now.fingerprint
       return true
     },
   }

@@ -3,7 +3,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import type { DecisionServices } from '../call/decide-call.ts'
 import type { CallStreamParts } from '../call/call-stream.ts'
 import type { ForwardHop } from '../envoy/start-server.ts'
-import type { HeldCalls } from '../kill/held-calls.ts'
+import type { CallsInFlight } from '../kill/calls-in-flight.ts'
 import type { EdgeSettings } from '../process/read-edge-settings.ts'
 import { decideEntry } from './decide-entry.ts'
 import { decideInside } from './decide-inside.ts'
@@ -18,6 +18,8 @@ export interface ForwardProxy {
   readonly replaceAuthority: () => Promise<void>
   /** The same if the CA has been replaced; it never rejects. */
   readonly catchUpAuthority: () => Promise<void>
+  /** Null before a certificate was issued. */
+  readonly authorityFingerprint: () => string | null
   stop(): void
 }
 
@@ -25,7 +27,7 @@ interface ForwardParts {
   readonly settings: EdgeSettings
   readonly services: DecisionServices
   readonly redis: RedisClient
-  readonly held: HeldCalls
+  readonly inFlight: CallsInFlight
   readonly ring: KeyRing
   readonly log: Record<'warn' | 'error', (data: object, message: string) => void>
 }
@@ -37,7 +39,7 @@ const AUTHORITY_INTERVAL_MS = 2_000
 
 /** What the calls of the forward proxy are decided by; null where it is off. */
 export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
-  const { settings, services, held, log } = parts
+  const { settings, services, inFlight, log } = parts
   if (settings.forwardPort === null) return null
   const authority = keptAuthority(parts.redis, parts.ring, settings)
   const secrets = new SecretService({ authority: authority.current, nowMs: Date.now, log })
@@ -45,7 +47,7 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
   const inside = { ...services, seal }
   const entry = {
     ...inside,
-    held,
+    inFlight,
     settings: {
       ...services.settings,
       tunnels_per_agent: settings.forwardTunnelsPerAgent,
@@ -70,6 +72,7 @@ export function openForwardProxy(parts: ForwardParts): ForwardProxy | null {
       http: (headers, io, record) => decideInside(inside, 'http', headers, io, record),
     },
     catchUpAuthority: () => catchUp().catch(couldNotRead),
+    authorityFingerprint: authority.fingerprint,
     replaceAuthority: async () => {
       authority.forget()
       await secrets.reissue().catch((error: unknown) => {

@@ -86,6 +86,28 @@ export interface Http2Stream {
   trailers: Buffer | null
 }
 
+interface FrameHead {
+  readonly length: number
+  readonly type: number
+  readonly flags: number
+  readonly id: number
+}
+
+interface PendingFrame {
+  readonly head: FrameHead
+  readonly payload: Buffer
+  /** How many have come. */
+  bytes: number
+}
+
+interface PendingData {
+  readonly id: number
+  /** The peer sends no more data in this stream. */
+  readonly ends: boolean
+  /** Bytes that have not come. */
+  left: number
+}
+
 class ConnectionError extends Error {
   readonly code: number
 
@@ -111,7 +133,13 @@ export class Http2Connection {
   readonly #streams = new Map<number, { stream: Http2Stream | null }>()
   /** Streams with payload that waits for a window, longest first. */
   readonly #blocked = new Set<Http2Stream>()
-  #input: Buffer = NOTHING
+  /** The beginning of the preface, and afterwards of a frame whose head has not come whole. */
+  readonly #begun = Buffer.allocUnsafe(PREFACE.length)
+  #begunBytes = 0
+  /** A frame that has not come whole. */
+  #frame: PendingFrame | null = null
+  /** A DATA frame without padding that has not come whole. */
+  #data: PendingData | null = null
   #hasPreface = false
   #hasSettings = false
   #hasSentHeaders = false
@@ -186,47 +214,87 @@ export class Http2Connection {
   }
 
   #receive(bytes: Buffer): void {
-    if (this.#state === 'closed') return
-    this.#input = this.#input.length === 0 ? bytes : Buffer.concat([this.#input, bytes])
     try {
-      let at = this.#hasPreface ? 0 : this.#readPreface()
-      while (at >= 0 && !this.#isClosed() && this.#input.length - at >= FRAME_HEAD_BYTES) {
-        const end = at + FRAME_HEAD_BYTES + this.#input.readUIntBE(at, 3)
-        if (end - at > FRAME_HEAD_BYTES + FRAME_BYTES_MAX)
-          throw new ConnectionError(H2_ERROR.frame_size, 'a frame is too large')
-        if (end > this.#input.length) break
-        this.#readFrame(at, end)
-        at = end
-      }
-      if (at > 0) this.#input = this.#input.subarray(at)
-      this.#giveBack()
+      for (let at = 0; at < bytes.length && !this.#isClosed(); ) at = this.#read(bytes, at)
+      if (!this.#isClosed()) this.#giveBack()
     } catch (error) {
       this.#fail(error)
     }
   }
 
-  /** Where the frames begin; -1 while it has not come whole. */
-  #readPreface(): number {
-    const begun = this.#input.subarray(0, PREFACE.length)
+  /** Reads on from `at`; returns where reading continues. */
+  #read(bytes: Buffer, at: number): number {
+    if (!this.#hasPreface) return this.#readPreface(bytes, at)
+    if (this.#data !== null) return this.#readDataPart(this.#data, bytes, at)
+    if (this.#frame !== null) return this.#fillFrame(this.#frame, bytes, at)
+    const isThere = this.#begunBytes === 0 && bytes.length - at >= FRAME_HEAD_BYTES
+    if (isThere) return this.#beginFrame(frameHeadOf(bytes, at), bytes, at + FRAME_HEAD_BYTES)
+    const end = this.#gather(bytes, at, FRAME_HEAD_BYTES)
+    if (this.#begunBytes < FRAME_HEAD_BYTES) return end
+    this.#begunBytes = 0
+    return this.#beginFrame(frameHeadOf(this.#begun, 0), bytes, end)
+  }
+
+  #readPreface(bytes: Buffer, at: number): number {
+    const end = this.#gather(bytes, at, PREFACE.length)
+    const begun = this.#begun.subarray(0, this.#begunBytes)
     if (!begun.equals(PREFACE.subarray(0, begun.length)))
       throw new ConnectionError(H2_ERROR.protocol, 'not HTTP/2')
     this.#hasPreface = begun.length === PREFACE.length
-    return this.#hasPreface ? PREFACE.length : -1
+    if (this.#hasPreface) this.#begunBytes = 0
+    return end
   }
 
-  #readFrame(at: number, end: number): void {
-    const input = this.#input
-    const type = input[at + 3] ?? 0
-    const flags = input[at + 4] ?? 0
-    const id = input.readUInt32BE(at + 5) & WINDOW_LIMIT
+  /** Adds to what has come of the preface, or of the head of a frame. */
+  #gather(bytes: Buffer, at: number, length: number): number {
+    const copied = bytes.copy(this.#begun, this.#begunBytes, at, at + length - this.#begunBytes)
+    this.#begunBytes += copied
+    return at + copied
+  }
+
+  #beginFrame(head: FrameHead, bytes: Buffer, at: number): number {
+    const { type, flags, id, length } = head
+    if (length > FRAME_BYTES_MAX)
+      throw new ConnectionError(H2_ERROR.frame_size, 'a frame is too large')
     if (this.#block !== null && (type !== FRAME.continuation || id !== this.#block.id))
       throw new ConnectionError(H2_ERROR.protocol, 'a header block is interrupted')
     if (!this.#hasSettings && type !== FRAME.settings)
       throw new ConnectionError(H2_ERROR.protocol, 'a connection begins with settings')
-    const payload = input.subarray(at + FRAME_HEAD_BYTES, end)
+    if (type === FRAME.data && !(flags & FLAG.padded)) {
+      this.#countData(id, length)
+      const data = { id, ends: (flags & FLAG.end_stream) !== 0, left: length }
+      if (length === 0) this.#endData(data)
+      else this.#data = data
+      return at
+    }
+    const end = at + length
+    if (end <= bytes.length) this.#readFrame(head, bytes.subarray(at, end))
+    else {
+      const payload = Buffer.allocUnsafe(length)
+      this.#frame = { head, payload, bytes: bytes.copy(payload, 0, at) }
+    }
+    return end
+  }
+
+  #fillFrame(frame: PendingFrame, bytes: Buffer, at: number): number {
+    const copied = bytes.copy(frame.payload, frame.bytes, at)
+    frame.bytes += copied
+    if (frame.bytes === frame.payload.length) {
+      this.#frame = null
+      this.#readFrame(frame.head, frame.payload)
+    }
+    return at + copied
+  }
+
+  /** @param payload of a frame that is not DATA, or has padding */
+  #readFrame({ type, flags, id }: FrameHead, payload: Buffer): void {
     switch (type) {
-      case FRAME.data:
-        return this.#readData(id, flags, payload)
+      case FRAME.data: {
+        this.#countData(id, payload.length)
+        const data = withoutPadding(payload, 0)
+        if (data.length > 0) this.#openStream(id)?.receiver?.onData(data)
+        return this.#endData({ id, ends: (flags & FLAG.end_stream) !== 0 })
+      }
       case FRAME.headers:
         return this.#readHeaders(id, flags, payload)
       case FRAME.continuation:
@@ -252,21 +320,35 @@ export class Http2Connection {
     }
   }
 
-  #readData(id: number, flags: number, payload: Buffer): void {
+  /** Counts a DATA frame as it begins: all of it, with its padding. Its stream is reset if it must not send it. */
+  #countData(id: number, length: number): void {
     if (id === 0 || id > this.#lastId)
       throw new ConnectionError(H2_ERROR.protocol, 'data of no stream')
-    this.#taken += payload.length
+    this.#taken += length
     if (this.#taken > CONNECTION_WINDOW_BYTES)
       throw new ConnectionError(H2_ERROR.flow_control, 'more data than was asked for')
-    const data = flags & FLAG.padded ? withoutPadding(payload, 0) : payload
     const stream = this.#openStream(id)
     if (stream === null) return
     if (stream.has_peer_ended) return this.#reset(stream, H2_ERROR.stream_closed)
-    stream.taken += payload.length
-    if (stream.taken > STREAM_WINDOW_BYTES) return this.#reset(stream, H2_ERROR.flow_control)
-    if (data.length > 0) stream.receiver?.onData(data)
-    if (flags & FLAG.end_stream) this.#peerEnded(stream)
-    else if (stream.taken >= STREAM_WINDOW_BYTES / 2 && this.#streams.has(id)) {
+    stream.taken += length
+    if (stream.taken > STREAM_WINDOW_BYTES) this.#reset(stream, H2_ERROR.flow_control)
+  }
+
+  /** Data is passed on as it arrives: what is copied in this class for a body of 1 MiB would be collected as garbage. */
+  #readDataPart(data: PendingData, bytes: Buffer, at: number): number {
+    const end = Math.min(at + data.left, bytes.length)
+    data.left -= end - at
+    if (data.left === 0) this.#data = null
+    this.#openStream(data.id)?.receiver?.onData(bytes.subarray(at, end))
+    if (data.left === 0) this.#endData(data)
+    return end
+  }
+
+  #endData({ id, ends }: Pick<PendingData, 'id' | 'ends'>): void {
+    const stream = this.#openStream(id)
+    if (stream === null) return
+    if (ends) this.#peerEnded(stream)
+    else if (stream.taken >= STREAM_WINDOW_BYTES / 2) {
       this.#write(windowUpdate(id, stream.taken))
       stream.taken = 0
     }
@@ -526,7 +608,8 @@ export class Http2Connection {
   #cancelAll(): void {
     this.#state = 'closed'
     this.#output = []
-    this.#input = NOTHING
+    this.#frame = null
+    this.#data = null
     this.#block = null
     for (const { stream } of this.#streams.values()) {
       if (stream === null) continue
@@ -578,6 +661,13 @@ export class Http2Connection {
     this.#unblock()
   }
 }
+
+const frameHeadOf = (bytes: Buffer, at: number): FrameHead => ({
+  length: bytes.readUIntBE(at, 3),
+  type: bytes[at + 3] ?? 0,
+  flags: bytes[at + 4] ?? 0,
+  id: bytes.readUInt32BE(at + 5) & WINDOW_LIMIT,
+})
 
 /** @param before how many bytes stand between the length of the padding and the rest */
 function withoutPadding(payload: Buffer, before: number): Buffer {

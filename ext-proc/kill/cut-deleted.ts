@@ -1,5 +1,5 @@
 import type { EnforceParts } from './enforce-kill.ts'
-import { type CutCounts, NONE_CUT } from './held-calls.ts'
+import { type CutCounts, NONE_CUT } from './calls-in-flight.ts'
 
 /**
  * Ends the calls in flight of an organization's agents that are no longer in the store, for example after the organization was
@@ -7,16 +7,16 @@ import { type CutCounts, NONE_CUT } from './held-calls.ts'
  * @throws (rejects) if the store cannot be read
  */
 export async function cutDeleted(
-  { policy, held }: Pick<EnforceParts, 'policy' | 'held'>,
+  { policy, inFlight }: Pick<EnforceParts, 'policy' | 'inFlight'>,
   organization_id: string,
 ): Promise<CutCounts> {
-  const agents = held.agents().filter(([organization]) => organization === organization_id)
+  const agents = inFlight.agents().filter(([organization]) => organization === organization_id)
   const killed_at = new Date().toISOString()
   const cuts = await Promise.all(
     agents.map(async ([, agent_id]) => {
       const { agent } = await policy.agent(organization_id, agent_id)
       if (agent !== null) return NONE_CUT
-      return held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
+      return inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
     }),
   )
   return {

@@ -1,12 +1,12 @@
 import type { ControlTarget } from '../../core/control/control-message.ts'
-import { type CutCounts, type HeldCalls, NONE_CUT } from './held-calls.ts'
+import { type CutCounts, type CallsInFlight, NONE_CUT } from './calls-in-flight.ts'
 import type { KillBoard } from './kill-board.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 
 export interface EnforceParts {
   readonly policy: PolicyStore
   readonly killBoard: KillBoard
-  readonly held: HeldCalls
+  readonly inFlight: CallsInFlight
   /** Schedules a comparison of received kills with the store. */
   readonly confirmSoon: () => void
 }
@@ -20,7 +20,7 @@ export type KillTarget = Extract<ControlTarget, { what: 'kill' | 'reactivate' }>
  * @throws (rejects) if the store cannot be read for a reactivation
  */
 export async function enforceKill(parts: EnforceParts, target: KillTarget): Promise<CutCounts> {
-  const { policy, killBoard, held, confirmSoon } = parts
+  const { policy, killBoard, inFlight, confirmSoon } = parts
   const { organization_id, agent_id } = target
   policy.drop(target)
   if (target.what === 'reactivate') {
@@ -29,13 +29,13 @@ export async function enforceKill(parts: EnforceParts, target: KillTarget): Prom
     return NONE_CUT
   }
   const { revision, killed_at } = target
-  const heard = killBoard.hear(organization_id, agent_id, { revision, killed_at })
+  const received = killBoard.receive(organization_id, agent_id, { revision, killed_at })
   // An older kill does not apply to calls that started after a reactivation.
   const cut =
-    heard === 'outdated'
+    received === 'outdated'
       ? NONE_CUT
-      : held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
+      : inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
   // The acknowledgement does not wait for it, because the kill is in force until then.
-  if (heard === 'news') confirmSoon()
+  if (received === 'news') confirmSoon()
   return cut
 }

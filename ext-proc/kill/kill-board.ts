@@ -21,7 +21,7 @@ export interface AgentKillState extends KillState {
 
 interface Entry extends KillState {
   /** When the message was received or the state was read from the store, on this board's logical clock. */
-  readonly heard: number
+  readonly received: number
   /** The state in the store before the message. */
   readonly before: KillState | null
 }
@@ -66,7 +66,7 @@ export class KillBoard {
    * A message reports a kill. The agent counts as killed until a read that starts later shows otherwise. `outdated`: a later
    * reactivation is known from the store.
    */
-  hear(
+  receive(
     organization_id: string,
     agent_id: string,
     { revision, killed_at }: { readonly revision: number; readonly killed_at: string },
@@ -76,9 +76,9 @@ export class KillBoard {
     if (known !== undefined && known.revision >= revision)
       return known.killed_at === null ? 'outdated' : 'known'
     const before = known === undefined || known.is_confirmed ? (known ?? null) : known.before
-    const heard = ++this.#moment
+    const received = ++this.#moment
     const said = { revision, killed_at, kill_reason: null, keys_replaced: false }
-    this.#set(key, { ...said, is_confirmed: false, heard, before })
+    this.#set(key, { ...said, is_confirmed: false, received, before })
     return 'news'
   }
 
@@ -93,7 +93,7 @@ export class KillBoard {
       return
     }
     // A read that started before this was received or confirmed cannot contain it.
-    if (since < known.heard) return
+    if (since < known.received) return
     const { before } = known
     if (!known.is_confirmed && (before === null || before.revision <= revision)) {
       this.#confirm(key, stateOf(agent))
@@ -108,13 +108,13 @@ export class KillBoard {
   learnAbsent(organization_id: string, agent_id: string, since: number): void {
     const key = keyOf(organization_id, agent_id)
     const known = this.#states.get(key)
-    if (known === undefined || since < known.heard) return
+    if (known === undefined || since < known.received) return
     if (!known.is_confirmed) this.#states.delete(key)
     else if (known.killed_at !== null) this.#onLost({ ...known, organization_id, agent_id })
   }
 
   /** Agents whose kill is known only from messages, as pairs of organization and agent. */
-  unconfirmed(): readonly (readonly [organization_id: string, agent_id: string])[] {
+  toConfirm(): readonly (readonly [organization_id: string, agent_id: string])[] {
     return this.#pairs((state) => !state.is_confirmed)
   }
 
@@ -134,7 +134,7 @@ export class KillBoard {
   }
 
   #confirm(key: string, state: KillState): void {
-    this.#set(key, { ...state, heard: ++this.#moment, before: null })
+    this.#set(key, { ...state, received: ++this.#moment, before: null })
   }
 
   #set(key: string, state: Entry): void {

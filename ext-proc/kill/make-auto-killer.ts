@@ -80,7 +80,7 @@ async function kill(
     if (killed === null) return 'needless'
     const { revision, killed_at } = killed.record
     // In force on this edge immediately. The message that ends the calls in flight follows.
-    killBoard.hear(organization_id, agent_id, { revision, killed_at })
+    killBoard.receive(organization_id, agent_id, { revision, killed_at })
     log.warn({ organization_id, agent_id, ...order }, 'an agent was killed automatically')
     void waitForReplicas(redis, REPLICA_WAIT_MS).catch(() => undefined)
     return 'killed'

@@ -15,7 +15,7 @@ export function makeConfirmer(parts: ConfirmerParts): () => void {
   let isDue = false
   const confirm = (): void => {
     isDue = false
-    const pairs = parts.killBoard.unconfirmed()
+    const pairs = parts.killBoard.toConfirm()
     // If the read fails, the resync after the lost connection repeats it.
     verifyStates(parts, pairs).catch(() => undefined)
   }

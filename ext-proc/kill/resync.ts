@@ -2,7 +2,7 @@ import type { KillRecord } from '../../core/kill/kill-record.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { EnforceParts } from './enforce-kill.ts'
-import type { CutCounts } from './held-calls.ts'
+import type { CutCounts } from './calls-in-flight.ts'
 
 /** Number of agents read concurrently. The first response arrives before the last request is sent. */
 const READS_AT_ONCE = 200
@@ -17,14 +17,15 @@ export async function resync(
   parts: Omit<EnforceParts, 'confirmSoon'> & { readonly commands: RedisClient },
   acknowledge: (epoch: number, counts: CutCounts) => void,
 ): Promise<void> {
-  const { policy, killBoard, held, commands } = parts
+  const { policy, killBoard, inFlight, commands } = parts
   policy.clear()
   const texts = Object.entries(await commands.hgetall(REDIS_KEYS.kills))
   const waited = texts.map(
     ([epoch, text]) => [Number(epoch), JSON.parse(text) as KillRecord] as const,
   )
   const pairs = new Map<string, readonly [string, string]>()
-  for (const pair of [...held.agents(), ...killBoard.unconfirmed()]) pairs.set(pair.join(' '), pair)
+  for (const pair of [...inFlight.agents(), ...killBoard.toConfirm()])
+    pairs.set(pair.join(' '), pair)
   for (const [, { organization_id, agent_id }] of waited)
     pairs.set(`${organization_id} ${agent_id}`, [organization_id, agent_id])
   const cuts = new Map<string, Promise<CutCounts>>()
@@ -37,7 +38,7 @@ export async function resync(
         if (killed_at === null) return
         cuts.set(
           key,
-          held.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at }),
+          inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at }),
         )
       }),
     )

@@ -54,7 +54,9 @@ interface RecorderParts {
 /** Writes what was decided to the activity log (invariant 6), bounded whatever arrives. */
 export class ActivityRecorder {
   readonly #parts: RecorderParts
-  readonly #timers: readonly NodeJS.Timeout[]
+  /** Set while something waits to be written, so that an idle process is not woken. */
+  #timer: NodeJS.Timeout | null = null
+  #isStopped = false
   readonly #refusals: WaitingRefusals
   readonly #recent = new RecentRefusals(() => performance.now())
   /** Lines by organization. */
@@ -83,11 +85,6 @@ export class ActivityRecorder {
       recordLines(parts.redis, organization_id, lines),
     )
     this.#turnCounts = new TurnBatches(TURN_COUNTS_MAX, (_, counts) => this.#writeCounts(counts))
-    const writeWaiting = (): void => {
-      void this.flush()
-      void this.#refusals.write()
-    }
-    this.#timers = [setInterval(writeWaiting, FLUSH_INTERVAL_MS)]
   }
 
   get metrics() {
@@ -113,6 +110,7 @@ export class ActivityRecorder {
     const is_packed = line.startsWith('\t') && isPacked(line)
     this.#queue.push({ organization_id, line, is_packed })
     if (this.#queue.length >= BATCH_MAX) void this.flush()
+    else this.#writeSoon()
   }
 
   /**
@@ -144,6 +142,7 @@ export class ActivityRecorder {
         'a refusal could not be written to the activity log; it is written when the store answers',
       )
       const may_be_there = !wasNotRun(error)
+      this.#writeSoon()
       if (!this.#refusals.add({ organization_id, id: entry.id, line, may_be_there }))
         await this.#countRefusal(organization_id, `${agent_id ?? '-'} ${reason}`)
     }
@@ -152,6 +151,7 @@ export class ActivityRecorder {
   /** The connection to the store is new, and may lead to one that lacks the latest refusals. */
   storeMayHaveChanged(): void {
     for (const refusal of this.#recent.all) this.#refusals.add(refusal)
+    this.#writeSoon()
   }
 
   /** A refused call without a known organization: counted, and a sample goes to the process log. */
@@ -177,10 +177,25 @@ export class ActivityRecorder {
   }
 
   async stop(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer)
+    this.#isStopped = true
+    if (this.#timer !== null) clearTimeout(this.#timer)
     await this.#flushing
     await this.flush()
     await this.#refusals.writeNow()
+  }
+
+  #writeSoon(): void {
+    if (this.#isStopped) return
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      void this.flush()
+      void this.#refusals.write().then(() => this.#writeWhatWaits())
+      this.#writeWhatWaits()
+    }, FLUSH_INTERVAL_MS)
+  }
+
+  #writeWhatWaits(): void {
+    if (this.#queue.length > 0 || this.#refusals.size > 0) this.#writeSoon()
   }
 
   async #writeQueue(): Promise<void> {
@@ -203,6 +218,7 @@ export class ActivityRecorder {
       if (mayBeThere || this.#queue.length + waiting.length > QUEUE_MAX)
         this.#lost += waiting.length
       else this.#queue = [...waiting, ...this.#queue]
+      this.#writeSoon()
       this.#tellFailure(error)
       return false
     }
@@ -264,6 +280,7 @@ export class ActivityRecorder {
     try {
       await counted.write(this.#parts.redis, counts.length)
     } catch (error) {
+      this.#writeSoon()
       if (wasNotRun(error)) this.#refusals.count(counted, counts.length)
       else this.#lost += counts.length
     }

@@ -1,6 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 
-const RESOLUTION_MS = 10
+/** A sample wakes the process, so this is also what an idle process costs. */
+const RESOLUTION_MS = 50
 const NS_PER_S = 1e9
 
 /** How busy this process is. */

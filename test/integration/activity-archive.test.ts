@@ -15,6 +15,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
+import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
 import { type KitAdmin, newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -36,7 +37,16 @@ after(async () => {
   await valkey.stop()
 })
 
-const start = (): Promise<KitAdmin> => startAdmin(valkey.url, identity, { AGW_ARCHIVE_DIR: folder })
+/** In a process of its own, to be killed. */
+const startProcess = (): Promise<KitAdmin> =>
+  startAdmin(valkey.url, identity, { AGW_ARCHIVE_DIR: folder })
+
+const start = (): Promise<AdminInProcess> =>
+  adminInProcess(valkey.url, {
+    AGW_ARCHIVE_DIR: folder,
+    AGW_ADMIN_TOKEN: identity.token,
+    AGW_ENCRYPTION_KEY: identity.encryption_key,
+  })
 
 /** As if the lease of a writer that was killed had run out, so that the next one writes at once. */
 const endLease = (): Promise<unknown> => redis.del(REDIS_KEYS.archiveWriter(archiveIdOf(root())))
@@ -77,14 +87,14 @@ const allArchived = (): Promise<unknown> =>
 
 test('the archive has every entry once, in order, although its writer is repeatedly killed with -9', async () => {
   for (let round = 0; round < 4; round++) {
-    const admin = await start()
+    const admin = await startProcess()
     const from = round === 0 ? 0 : archivedIds().length
     for (let i = 0; i < 20; i++) await record(50)
     await until('it writes', () => hasBegun() && archivedIds().length > from)
     await admin.kill()
     await endLease()
   }
-  const last = await start()
+  const last = await startProcess()
   await record(10)
   await allArchived()
   assert.deepEqual(archivedIds(), await storedIds())
@@ -263,11 +273,8 @@ test('lines cut off the end remain an error, even if the writer archives them ag
       return Number(now[ORG]?.split(' ')[0]) > before_
     })
     await until('an alert is open', async () => {
-      const answer = await fetch(`${again.url}/admin/alerts?status=open`, {
-        headers: { authorization: `Bearer ${again.token}` },
-      })
-      const { data } = (await answer.json()) as { data: { kind: string }[] }
-      return data.some(({ kind }) => kind === 'activity_lost')
+      const { body } = await again.call('GET', '/admin/alerts?status=open')
+      return body.data.some(({ kind }: { kind: string }) => kind === 'activity_lost')
     })
     await again.stop()
     const { problems: found } = await verifyArchive(root(), ring)
@@ -280,10 +287,8 @@ test('lines cut off the end remain an error, even if the writer archives them ag
 
 test('a broken archive does not stop the others', async () => {
   const admin = await start()
-  const headers = { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ name: 'second' })
-  const made = await fetch(`${admin.url}/admin/organizations`, { method: 'POST', headers, body })
-  const { organization_id } = (await made.json()) as { organization_id: string }
+  const made = await admin.call('POST', '/admin/organizations', { body: { name: 'second' } })
+  const { organization_id } = made.body
   await record(1)
   await allArchived()
   appendFileSync(join(root(), ORG, hourFiles().at(-1) ?? ''), 'no line of an archive\n')

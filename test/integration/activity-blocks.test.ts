@@ -205,7 +205,10 @@ test('searches, pages and counts are those of a log of single entries', async ()
           request_id: `req_denied_${i}`,
           decision: 'blocked',
         })
-      : aCall(i % 13 === 0 ? { event: 'request_rejected', decision: 'terminated' } : {}),
+      : aCall({
+          ...(i % 13 === 0 ? { event: 'request_rejected', decision: 'terminated' } : {}),
+          ...(i % 5 === 0 ? { data: { via: 'forward', upstream: { outcome: 'answered' } } } : {}),
+        }),
   )
   await write(entries, [1, 30, 64, 7, 200])
   const some = entries[250]
@@ -223,6 +226,15 @@ test('searches, pages and counts are those of a log of single entries', async ()
       ],
     },
     { ...ANY, equal: [['agent_id', 'agt_none']] },
+    { ...ANY, equal: [['via', 'forward']] },
+    { ...ANY, equal: [['via', 'base_url']] },
+    {
+      ...ANY,
+      equal: [
+        ['via', 'forward'],
+        ['event', 'request_rejected'],
+      ],
+    },
     { ...ANY, request_id: some?.request_id ?? '' },
     { ...ANY, request_id: 'req_denied_97' },
     { ...ANY, request_id: 'req_none' },

@@ -6,9 +6,11 @@ import { countFacets } from '../../admin/activity/count-facets.ts'
 import { countSeries, type SeriesWish } from '../../admin/activity/count-series.ts'
 import { combinationsMax } from '../../admin/activity/count-buckets.ts'
 import { digestLog, readDigestPlace } from '../../admin/activity/digest-log.ts'
+import type { CombinedMember } from '../../admin/activity/read-counts.ts'
 import { keepWithinBudget } from '../../admin/activity/log-budget.ts'
 import { RequestLoad } from '../../admin/context/request-load.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { valueOfMember } from '../../core/activity/activity-index.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 import { floodEntry } from '../../core/activity/flood-entry.ts'
 import { recordBlocks } from '../../core/change/record-blocks.ts'
@@ -48,7 +50,11 @@ function anEntry(at_ms: number, change: Partial<ActivityEntry> = {}): ActivityEn
     integration_id: made % 7 === 0 ? null : `int_${made % 5}`,
     decision: isRefused ? 'blocked' : 'allowed',
     reason: isRefused ? 'permission_denied' : null,
-    data: { reason: 'not that of the entry', event: 'agent_killed' },
+    data: {
+      ...(made % 6 < 2 ? { via: 'forward' } : {}),
+      reason: 'not that of the entry',
+      event: 'agent_killed',
+    },
     ...change,
   })
 }
@@ -111,14 +117,24 @@ const FILTERS: readonly ActivityFilter['equal'][] = [
   ],
   [['reason', 'permission_denied']],
   [['agent_id', 'agt_unknown']],
+  [['via', 'forward']],
+  [
+    ['via', 'base_url'],
+    ['decision', 'allowed'],
+  ],
 ]
+
+const memberOf = (entry: ActivityEntry, member: CombinedMember): string | null =>
+  valueOfMember(entry, member) as string | null
 
 const inOrder = (points: readonly (readonly [string, number])[]) =>
   new Map(points.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 async function checkAgainst(entries: readonly ActivityEntry[]): Promise<void> {
   for (const equal of FILTERS) {
-    const wanted = entries.filter((entry) => equal.every(([name, value]) => entry[name] === value))
+    const wanted = entries.filter((entry) =>
+      equal.every(([name, value]) => valueOfMember(entry, name) === value),
+    )
     const seen = await facets({ equal })
     assert.equal(seen.total, wanted.length)
     assert.equal(seen.exact, true)
@@ -128,7 +144,7 @@ async function checkAgainst(entries: readonly ActivityEntry[]): Promise<void> {
         const counted = new Map<string, number>()
         for (const entry of wanted) {
           const at = Math.floor((Date.parse(entry.timestamp) - Date.parse(from)) / (step * 1000))
-          const point = `${entry[by]} ${at}`
+          const point = `${memberOf(entry, by)} ${at}`
           counted.set(point, (counted.get(point) ?? 0) + 1)
         }
         const points = groups.flatMap(({ value, counts }) =>
@@ -137,9 +153,14 @@ async function checkAgainst(entries: readonly ActivityEntry[]): Promise<void> {
         assert.deepEqual(inOrder(points), inOrder([...counted]), `${by} ${step_s}`)
       }
       const rest = equal.filter(([name]) => name !== by)
-      const withoutOwn = entries.filter((one) => rest.every(([name, value]) => one[name] === value))
+      const withoutOwn = entries.filter((one) =>
+        rest.every(([name, value]) => valueOfMember(one, name) === value),
+      )
       const values = new Map<string | null, number>()
-      for (const entry of withoutOwn) values.set(entry[by], (values.get(entry[by]) ?? 0) + 1)
+      for (const entry of withoutOwn) {
+        const value = memberOf(entry, by)
+        values.set(value, (values.get(value) ?? 0) + 1)
+      }
       assert.deepEqual(
         new Map(seen.facets[by].map(({ value, count }) => [value, count])),
         new Map([...values].toSorted(([, a], [, b]) => b - a)),
@@ -172,6 +193,57 @@ test('entries in blocks count by their own time, and beside single ones', async 
   await checkAgainst([...packed, ...single])
 })
 
+test('counts of calls by base URL go on under the names they had before the forward proxy', async () => {
+  const at = (via: ActivityEntry['data']): ActivityEntry =>
+    anEntry(now_ms, {
+      agent_id: 'agt_1',
+      integration_id: 'int_1',
+      event: 'request_allowed',
+      decision: 'allowed',
+      reason: null,
+      data: via,
+    })
+  const name = 'agt_1 int_1 request_allowed allowed -'
+  const namesOfDay = async (): Promise<string[]> => {
+    const day = Math.floor(now_ms / 1000 / 86_400)
+    return await redis.hkeys(REDIS_KEYS.activityCounts(ORG, `names:${day}`))
+  }
+  await append([at({})])
+  await digest()
+  assert.deepEqual(await namesOfDay(), [name])
+  const others = [{ via: 'forward' }, { via: 'other' }, { more: { via: 'forward' } }, {}]
+  await append(others.map(at))
+  const texts = others.map((via) => JSON.stringify(at(via)))
+  assert.equal(await recordBlocks(redis, ORG, texts), true)
+  await digest()
+  assert.deepEqual((await namesOfDay()).toSorted(), [name, `${name} forward`])
+  assert.deepEqual((await facets()).facets.via, [
+    { value: 'base_url', count: 7 },
+    { value: 'forward', count: 2 },
+  ])
+})
+
+/** 5,000 refusals of one agent, counted two minutes ago. */
+const aFlood = () =>
+  floodEntry(
+    {
+      organization_id: ORG,
+      agent_id: 'agt_1',
+      agent_name: null,
+      reason: 'permission_denied',
+      minute: Math.floor(now_ms / MINUTE_MS) - 2,
+      suppressed: 5_000,
+    },
+    now_ms,
+  )
+
+test('an entry for many refusals says nothing of how they arrived', async () => {
+  await append([aFlood(), anEntry(now_ms, { decision: null, data: {} })])
+  await digest()
+  assert.deepEqual((await facets()).facets.via, [{ value: null, count: 2 }])
+  assert.deepEqual((await facets({ q: 'agt_' })).facets.via, [{ value: null, count: 2 }])
+})
+
 test('a call that took long counts where a search for its time finds it', async () => {
   // Written now, begun an hour ago: filed five minutes ago at the earliest.
   const entry = { ...anEntry(now_ms), timestamp: new Date(now_ms - HOUR_MS).toISOString() }
@@ -184,16 +256,8 @@ test('a call that took long counts where a search for its time finds it', async 
 })
 
 test('with calls, refusals that were only counted count, and changes do not', async () => {
-  const flood = {
-    organization_id: ORG,
-    agent_id: 'agt_1',
-    agent_name: null,
-    reason: 'permission_denied',
-    minute: Math.floor(now_ms / MINUTE_MS) - 2,
-    suppressed: 5_000,
-  }
   const change = { ...anEntry(now_ms), event: 'admin_action' } as const
-  await append([floodEntry(flood, now_ms), anEntry(now_ms), change])
+  await append([aFlood(), anEntry(now_ms), change])
   await digest()
   const total = ({ groups }: Awaited<ReturnType<typeof series>>): number =>
     groups.reduce((sum, group) => sum + group.total, 0)
@@ -243,8 +307,8 @@ test('a thousand agents in a quarter of an hour: the busiest are named, the sum 
   assert.equal(sum(counted.event.map(({ count }) => count)), 1_200)
   const names = await redis.zrange(REDIS_KEYS.activityCountBuckets(ORG), '0', '-1')
   for (const name of names.filter((bucket) => !bucket.startsWith('names:'))) {
-    // The sums of others come on top: one for each event.
-    const bound = combinationsMax(Number.parseInt(name, 10)) + 2
+    // The sums of others come on top: one for each event and way.
+    const bound = combinationsMax(Number.parseInt(name, 10)) + 4
     assert.ok((await redis.hlen(REDIS_KEYS.activityCounts(ORG, name))) <= bound, name)
   }
 })

@@ -178,26 +178,27 @@ test('a token that does not come refuses the call, says why to the operator alon
     ['address_refused', 'https://[::ffff:127.0.0.1]/'],
   ]
   const sent = api.mark()
-  await Promise.all(
+  const refused = await Promise.all(
     urls.map(async ([cause, token_url]) => {
-      const auth = authOf(newName(), { token_url })
-      const access = await accessBy(auth)
+      const access = await accessBy(authOf(newName(), { token_url }))
       const answer = await send(access)
       assertRefusal(answer, 502, 'credential_unavailable', { base_url: access.base_url })
       assert.deepEqual(Object.keys(answer.json().details), ['base_url'])
-      const found = await operator.send(
-        'GET',
-        `/admin/activity?agent_id=${access.agent.agent_id}&decision=blocked`,
-      )
-      assert.equal(found.data[0]?.data.cause, cause, token_url)
-      assert.equal(found.data[0]?.steps.at(-1).step, 'credential')
-      const { integration_id } = access.integration
-      await until('the log of the edge says so', () => {
-        const lines = stack.log().split('\n')
-        return lines.some((line) => line.includes(integration_id) && line.includes(cause))
-      })
+      return { cause, token_url, access }
     }),
   )
+  // One after the other: the searches of one token that wait are limited.
+  for (const { cause, token_url, access } of refused) {
+    const path = `/admin/activity?agent_id=${access.agent.agent_id}&decision=blocked`
+    const found = await operator.send('GET', path)
+    assert.equal(found.data[0]?.data.cause, cause, token_url)
+    assert.equal(found.data[0]?.steps.at(-1).step, 'credential')
+    const { integration_id } = access.integration
+    await until('the log of the edge says so', () => {
+      const lines = stack.log().split('\n')
+      return lines.some((line) => line.includes(integration_id) && line.includes(cause))
+    })
+  }
   assert.equal(sent().length, 0)
   assert.equal(followed, 0)
   assert.equal(tokens.asked('timeout').length, 1)

@@ -9,6 +9,7 @@ import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { type Access, STORED_CREDENTIAL } from '../kit/operator.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import type { KitEnvoy } from '../kit/start-envoy.ts'
+import { until } from '../kit/until.ts'
 
 // A company with an Envoy of its own adds the gateway to it, in each way that `agw envoy-config` offers.
 
@@ -134,13 +135,14 @@ for (const adoption of ['listener', 'virtual-host', 'filter'] as const)
     const after = await ask(started, access, '/allowed/after')
     assert.equal(after.header('x-agw-reason'), 'agent_killed')
 
-    const { data } = await fleet.operator.send(
-      'GET',
-      `/admin/activity?agent_id=${access.agent.agent_id}`,
-    )
-    const entry = data.find(({ endpoint }: Json) => endpoint === `/${adoption}/allowed/a`)
-    assert.deepEqual([entry?.decision, entry?.status], ['allowed', 200])
-    assert.equal(entry?.source_ip, '127.0.0.1')
+    // Allowed calls arrive in the log with the next batch.
+    const entry = await until('the allowed call is in the log', async () => {
+      const path = `/admin/activity?agent_id=${access.agent.agent_id}`
+      const { data } = await fleet.operator.send('GET', path)
+      return data.find(({ endpoint }: Json) => endpoint === `/${adoption}/allowed/a`)
+    })
+    assert.deepEqual([entry.decision, entry.status], ['allowed', 200])
+    assert.equal(entry.source_ip, '127.0.0.1')
     await started.envoy.stop()
   })
 

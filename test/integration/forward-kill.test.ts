@@ -49,7 +49,7 @@ const secureTunnel = async (options: TunnelOptions): Promise<Socket> => {
   return await client.tls(socket, { servername: hostname })
 }
 
-test('a kill ends every kind of tunnel, and calls in them can be told why', async () => {
+test('a kill ends every kind of tunnel, and counts calls and tunnels', async () => {
   const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
   const base = new URL(base_url).pathname
   const options: TunnelOptions = { key: agent.api_key }
@@ -82,15 +82,15 @@ test('a kill ends every kind of tunnel, and calls in them can be told why', asyn
   await until('the upload and the slow call have arrived', () =>
     ['/upload', '/slow'].every((path) => api.received.some((one) => one.path === `${base}${path}`)),
   )
+  await until('the preview counts calls and tunnels apart', async () => {
+    const preview = await operator.send('GET', `/admin/agents/${agent.agent_id}/kill-preview`)
+    return preview.in_flight === 3 + 100 && preview.tunnels === 8
+  })
   const receipt = await operator.send('POST', `/admin/agents/${agent.agent_id}/kill`, {})
   const all = { silent, idle, kept, streaming, uploading, waiting, blind }
   for (const [name, { closed }] of Object.entries(all)) await within(closed, name)
   const open = streams.filter((stream) => !stream.closed)
   await Promise.all(open.map((stream) => within(once(stream, 'close'), 'h2')))
-  for (const { text } of [uploading, waiting]) {
-    assert.match(text(), /^HTTP\/1\.1 503 /)
-    assert.match(text(), /"error":"agent_killed"/)
-  }
   assert.equal(receipt.in_flight_requests_terminated, 3 + 100)
   assert.equal(receipt.tunnels_terminated, 8)
   assert.deepEqual(
@@ -107,6 +107,32 @@ test('a kill ends every kind of tunnel, and calls in them can be told why', asyn
   const again = await client.tunnel(host, options)
   assert.equal(again.status, 403)
   assert.match(again.head, /x-agw-reason: agent_killed/)
+})
+
+test('calls in tunnels that wait for their response are told why a kill ends them', async () => {
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
+  const base = new URL(base_url).pathname
+  const heads = [
+    `POST ${base}/upload HTTP/1.1\r\nContent-Length: 1000000`,
+    `GET ${base}/slow HTTP/1.1`,
+  ]
+  const tunnels = await Promise.all(
+    heads.map(async (head) => {
+      const socket = await secureTunnel({ key: agent.api_key })
+      const tunnel = watched(socket)
+      socket.write(`${head}\r\nHost: ${host}\r\n\r\n`)
+      return tunnel
+    }),
+  )
+  await until('both have arrived', () =>
+    ['/upload', '/slow'].every((path) => api.received.some((one) => one.path === `${base}${path}`)),
+  )
+  await operator.send('POST', `/admin/agents/${agent.agent_id}/kill`, {})
+  for (const { closed, text } of tunnels) {
+    await within(closed, 'a tunnel')
+    assert.match(text(), /^HTTP\/1\.1 503 /)
+    assert.match(text(), /"error":"agent_killed"/)
+  }
 })
 
 test('a killed agent cannot use a tunnel of another connection, and a reactivated one can', async () => {

@@ -140,14 +140,18 @@ test('CONNECTs are counted, also those that were closed', async () => {
 })
 
 test('when the processor dies, tunnels end, and nothing is opened until it is back', async () => {
-  const { agent } = await operator.makeAccess(stack.ownBaseUrl())
+  const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
   const { socket } = await client.tunnel(host, { key: agent.api_key })
   const secure = await client.tls(socket, { servername: hostname })
-  secure.on('error', () => undefined)
-  const closed = new Promise((resolve) => secure.once('close', resolve))
+  // An idle connection would end by itself, after half of the time for a drain.
+  const path = `${new URL(base_url).pathname}/sse?ticks=100000&interval_ms=20`
+  let received = ''
+  secure.on('error', () => undefined).on('data', (bytes: Buffer) => (received += String(bytes)))
+  secure.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
+  await until('a response is streaming', () => received.includes('tick'))
   const [pid] = await stack.pids('ext-proc')
   process.kill(pid ?? 0, 'SIGKILL')
-  await closed
+  await until('the tunnel has ended', () => secure.closed)
   const statuses = new Set<number>()
   await until('tunnels can be opened again', async () => {
     const again = await client.tunnel(host, { key: agent.api_key }).catch(() => null)

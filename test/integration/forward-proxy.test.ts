@@ -58,6 +58,16 @@ test('a call through a tunnel has the stored credential and no key of ours', asy
     return data[0]
   })
   assert.equal(entry.data.via, 'forward')
+  const viaIds = async (via: string): Promise<string[]> => {
+    const { data } = await operator.send('GET', `/admin/activity?request_id=${id}&via=${via}`)
+    return data.map((one: { id: string }) => one.id)
+  }
+  await until('the filter finds it by its index', async () => {
+    const { facets } = await operator.send('GET', '/admin/activity/facets?via=forward')
+    return facets.agent_id.some((one: { value: string }) => one.value === agent.agent_id)
+  })
+  assert.deepEqual(await viaIds('forward'), [entry.id])
+  assert.deepEqual(await viaIds('base_url'), [])
   assert.equal(entry.source_ip, '127.0.0.1')
   assert.equal(entry.agent_id, agent.agent_id)
 })
@@ -456,7 +466,7 @@ test('a change of key, scope or integration is in force in tunnels that are open
 
 test('cookies and references of the API are the client’s own', async () => {
   const own = await operator.makeAccess(`${to}/site`)
-  const away = await operator.makeIntegration(`${origin('payments')}/v1`)
+  const away = await operator.makeIntegration(`${origin('payments')}/of-forward-proxy`)
   const by = client.agent({ key: own.agent.api_key })
   const { scripted } = await import('../kit/test-upstream/plain-routes.ts')
   const ask = (headers: ReadonlyArray<readonly [string, string]>) => {

@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test'
 import { runKill } from '../../cli/kill.ts'
 import { runReactivate } from '../../cli/reactivate.ts'
 import { fromRoot } from '../../core/root.ts'
+import { logEntries } from '../kit/log-entries.ts'
 import { startAdmin } from '../kit/start-admin.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { type Access, operatorAt } from '../kit/operator.ts'
@@ -29,10 +30,10 @@ const callOf = (access: Access, path: string) =>
   openCall(fleet.envoys[0]?.url ?? '', `${access.base_url}${path}`, access.headers)
 
 const entries = async (query: string): Promise<any[]> => {
-  const stream = await fleet.redis.xrange('{agw}:activity:org_default', '-', '+')
-  return stream
-    .map(([, fields]) => JSON.parse(fields[1] ?? '') as any)
-    .filter(({ event, data, agent_id }) => `${event} ${data.action} ${agent_id}`.includes(query))
+  const log: any[] = await logEntries(fleet.redis, 'org_default')
+  return log.filter(({ event, data, agent_id }) =>
+    `${event} ${data.action} ${agent_id}`.includes(query),
+  )
 }
 
 test('a kill ends calls in flight with 503 before the answer and by a cut after it, and spares other agents', async () => {

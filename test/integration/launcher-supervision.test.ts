@@ -48,7 +48,7 @@ test('every child that hangs is killed and started again, and the whole works af
   for (const name of ['valkey', 'admin', 'ext-proc-1', 'access-log', 'echo', 'envoy'])
     assert.match(
       stack.log(),
-      new RegExp(`^${name} has not answered for \\d+ s and is killed$`, 'm'),
+      new RegExp(` agw: ${name} has not answered for \\d+ s and is killed$`, 'm'),
     )
   // What a start after a crash would end are the processes that run now.
   const noted = JSON.parse(readFileSync(join(stack.dataDir, 'children.json'), 'utf8')) as number[]

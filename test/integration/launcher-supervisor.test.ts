@@ -151,8 +151,8 @@ function supervise(limits: { readonly start_limit_ms?: number } = {}): {
   let waiting: (() => void)[] = []
   let spawned = 0
   const supervisor = new Supervisor({
-    write: (text) => {
-      lines.push(text)
+    write: (text, child) => {
+      lines.push(child === null ? text : `${child} | ${text}`)
       for (const look of waiting.splice(0)) look()
     },
     giveUp: () => undefined,

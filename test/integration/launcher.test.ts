@@ -479,7 +479,7 @@ test('a child that dies five times before it is ready ends everything with exit 
     mode: 0o700,
   })
   const dataDir = tempFolder('broken')
-  const { code, err } = await agw(['start'], {
+  const { code, out, err } = await agw(['start', '--log-format', 'json'], {
     ENVOY_BIN,
     AGW_DATA_DIR: dataDir,
     AGW_PROXY_PORT: String(await freePort()),
@@ -487,7 +487,18 @@ test('a child that dies five times before it is ready ends everything with exit 
     AGW_ECHO_PORT: String(await freePort()),
   })
   assert.equal(code, 1)
-  assert.match(err, /envoy exited with 7, 5 times before it became ready\.\n +it is broken/)
+  const entries = `${out}${err}`
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: number; service: string; msg: string })
+  const said = (service: string, msg: RegExp): boolean =>
+    entries.some((entry) => entry.service === service && msg.test(entry.msg))
+  assert.ok(
+    said('agw', /envoy exited with 7, 5 times before it became ready\.\n +it is broken/),
+    err,
+  )
+  assert.ok(said('envoy', /^it is broken$/), err)
+  assert.ok(said('agw', /^Starting the store …$/), out)
   await assert.rejects(run('pgrep', ['-f', dataDir]), { code: 1, stdout: '' })
 })
 

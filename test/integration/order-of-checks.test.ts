@@ -242,3 +242,9 @@ for (const row of rows) {
     assert.equal(sent().length, 0, 'something reached the upstream')
   })
 }
+
+// It would remain encrypted with its key when another file rotates the keys of the stack.
+test('an integration whose credential does not open can be deleted', async () => {
+  const { integration_id } = broken.integration
+  await operator.send('DELETE', `/admin/integrations/${integration_id}?cascade=true`)
+})

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
+import { X509Certificate } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { runCaRotate, runCaShow } from '../../cli/ca.ts'
+import { runDoctor } from '../../cli/doctor.ts'
+import { hexFingerprint } from '../../core/certificate/open-authority.ts'
 import { fromRoot } from '../../core/root.ts'
 import { call } from '../kit/call.ts'
 import { ForwardClient } from '../kit/forward-client.ts'
@@ -24,7 +27,11 @@ const DRAIN_MS = 3_000
 
 let stack: SharedStack
 before(async () => {
-  stack = await startAll({ AGW_EXT_PROC_WORKERS: '2', AGW_DRAIN_TIMEOUT: `${DRAIN_MS}ms` })
+  stack = await startAll({
+    AGW_EXT_PROC_WORKERS: '2',
+    AGW_DRAIN_TIMEOUT: `${DRAIN_MS}ms`,
+    AGW_FORWARD_CONNECTS_PER_MINUTE: '100000',
+  })
 })
 after(() => stopAll(stack))
 
@@ -146,6 +153,14 @@ test('the CA is replaced step by step, without a failed call, and in force when 
   assert.equal(prepared.code, 0, prepared.text)
   assert.match(prepared.text, /^ROLE .*\ncurrent  .*\nnext  /)
   await refused('prepare', 'rotation_in_progress')
+  const doctorSays = async (): Promise<string> => {
+    const { text } = await runCommand((out) => runDoctor(options, {}, out))
+    return text.split('\n').find((line) => line.includes('forward CA')) ?? text
+  }
+  assert.match(
+    await doctorSays(),
+    /warning +forward CA +.*next CA is prepared and not in use, since 20/,
+  )
   const both = await pem()
   assert.ok(both.startsWith(first) && both.length > first.length)
   assert.ok((await (await fetch(`${stack.apiUrl}/ca-bundle.pem`)).text()).endsWith(both))
@@ -166,9 +181,19 @@ test('the CA is replaced step by step, without a failed call, and in force when 
   })()
   await until('calls are made', () => statuses.length > 4)
   await step('activate')
+  const print = (ca: string): string => hexFingerprint(new X509Certificate(ca))
+  // Each name is held by one process; the other may have issued none.
+  await until('no process reports another CA than the one in use', async () => {
+    const { data } = await direct.send('GET', '/admin/edges')
+    const all = data.map((edge: { forward_ca: string }) => edge.forward_ca)
+    const known = all.filter((one: string | null) => one !== null)
+    return known.length > 0 && known.every((one: string) => one === print(second))
+  })
+  assert.match(await doctorSays(), /warning +forward CA +.*still get the previous CA, since 20/)
   assert.deepEqual([await isTrusted(first), await isTrusted(second)], [false, true])
   assert.equal(await pem(), second + first)
   await step('finish')
+  assert.match(await doctorSays(), /ok +forward CA +valid until/)
   assert.equal(await pem(), second)
   assert.equal(await isTrusted(second), true)
   isOver = true

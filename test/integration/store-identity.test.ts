@@ -115,6 +115,55 @@ describe('an admin service that remembers its store', () => {
   })
 })
 
+describe('a token that agw start has generated for a store that may be shared', () => {
+  let valkey: KitValkey
+  const started: AdminInProcess[] = []
+  const tokens = Array.from({ length: 4 }, () => randomBytes(32).toString('hex'))
+  const start = async (env: Record<string, string | undefined>): Promise<AdminInProcess> => {
+    const admin = await adminInProcess(valkey.url, {
+      AGW_ADMIN_TOKEN: '',
+      AGW_ENCRYPTION_KEY: KEY,
+      ...env,
+    })
+    started.push(admin)
+    return admin
+  }
+  const accepted = async (admin: AdminInProcess): Promise<readonly number[]> => {
+    const valid: number[] = []
+    for (const [i, token] of tokens.entries()) {
+      const { status } = await admin.call('GET', '/admin/agents?limit=1', { token })
+      if (status === 200) valid.push(i)
+    }
+    return valid
+  }
+
+  before(async () => {
+    valkey = await startValkey()
+  })
+  after(async () => {
+    await Promise.all(started.map((admin) => admin.stop()))
+    await valkey.stop()
+  })
+
+  test('is used only if the store has no admin token, also if two start at once', async () => {
+    const [one] = await Promise.all(
+      [0, 1].map((i) => start({ AGW_GENERATED_ADMIN_TOKEN: tokens[i] })),
+    )
+    assert.ok(one !== undefined)
+    const first = await accepted(one)
+    assert.equal(first.length, 1, 'one of the two')
+    const later = await start({ AGW_GENERATED_ADMIN_TOKEN: tokens[2] })
+    assert.deepEqual(await accepted(later), first)
+  })
+
+  test('is replaced by a setting, and does not come back', async () => {
+    const admin = await start({ AGW_ADMIN_TOKEN: tokens[3] })
+    assert.deepEqual(await accepted(admin), [3])
+    const again = await start({ AGW_GENERATED_ADMIN_TOKEN: tokens[0] })
+    assert.deepEqual(await accepted(again), [3])
+  })
+})
+
 describe('agw start', () => {
   test('refuses a store that has lost everything with one message, and starts with --new-store', async () => {
     const dataDir = tempFolder('lost')

@@ -13,7 +13,7 @@ import { assertRefusal } from '../kit/assert-refusal.ts'
 import { call } from '../kit/call.ts'
 import { freePort } from '../kit/free-port.ts'
 import { makeCertificates } from '../kit/make-certificates.ts'
-import { STORED_CREDENTIAL } from '../kit/operator.ts'
+import { type Access, STORED_CREDENTIAL } from '../kit/operator.ts'
 import { rewriteRecord } from '../kit/rewrite-record.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { until } from '../kit/until.ts'
@@ -182,11 +182,18 @@ test('threat 4: a new origin needs the credential again', async () => {
 
 const stored = () => REDIS_KEYS.integrations(ORGANIZATION)
 
+/** A credential that does not open would remain encrypted with its key when another file rotates the keys of the stack. */
+const removeAfterwards = ({ integration }: Access): void =>
+  after(() =>
+    operator.send('DELETE', `/admin/integrations/${integration.integration_id}?cascade=true`),
+  )
+
 test('threat 4: a sealed credential that is moved to another integration does not open', async () => {
   const [from, to] = [
     await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'bearer', token: 'precious' } }),
     await operator.makeAccess(`${stack.origin('other')}/moved`),
   ]
+  removeAfterwards(to)
   let auth: unknown
   await rewriteRecord(stack.redisUrl, stored(), from.integration.integration_id, (record) => {
     auth = record.auth
@@ -205,6 +212,7 @@ test('threat 4: a sealed credential that is moved to another integration does no
 
 test('threat 4: a base URL that is changed in the store takes no credential along', async () => {
   const access = await operator.makeAccess(stack.ownBaseUrl())
+  removeAfterwards(access)
   const base_url = `${stack.origin('other')}/stolen`
   await rewriteRecord(stack.redisUrl, stored(), access.integration.integration_id, (record) => ({
     ...record,

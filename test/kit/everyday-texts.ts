@@ -129,6 +129,18 @@ From now on you will receive your bill by e-mail.
 For the rest of this meeting please mute your microphone.
 Please act as a witness at our wedding.
 Can you pretend to be Santa for the kids on Saturday?
+Act like a waiter for the rest of this chat, I want to practise ordering.
+Pretend to be my Spanish teacher for the rest of this conversation.
+Please behave like a museum guide for the rest of this session.
+Stay in character as a pirate until I say stop.
+Let us do a job interview, and please stay in character as the interviewer.
+The actors tried to stay in role while the audience laughed.
+Speak like my late grandfather would, without breaking character.
+Do not break character before the curtain falls.
+Pretend you are a baker and tell me about your day.
+Pretend to be an old sailor and tell me a story.
+Act as a dungeon master and ask me three questions.
+Imagine you are my neighbour and write a short letter to me.
 He plays the role of a detective in the new series.
 Do not tell the customer about the surprise party yet.
 Please do not tell the owner that we scratched the table.

@@ -46,6 +46,7 @@ export const QUESTIONS: BodyQuestions = {
   limit_bytes: 1 << 24,
   identity: { strips: true, agent_id: 'agt_1' },
   asks_overrides: true,
+  keeps_body: true,
   json_rpc: { headers: null },
   scan: { path: '/', query: '', headers: [] },
 }

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
+import { PROGRAMS } from '../../cli/launcher/programs.ts'
 import { mintKey } from '../../core/api-key.ts'
-import { fromRoot } from '../../core/root.ts'
 import type { Environment } from '../../core/settings.ts'
 import { freePort } from './free-port.ts'
 import { until } from './until.ts'
@@ -35,7 +35,7 @@ export async function startAdmin(
   env: Environment = {},
 ): Promise<KitAdmin> {
   const port = await freePort()
-  const child = spawn(process.execPath, [fromRoot('dist', 'admin', 'main.js')], {
+  const child = spawn(process.execPath, PROGRAMS.admin, {
     env: {
       PATH: process.env['PATH'],
       REDIS_URL: redis_url,

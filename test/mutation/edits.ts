@@ -57,7 +57,7 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'after a stall the call does not wait for unread kills',
     file: 'ext-proc/call/decide-call.ts',
-    find: 'if (settled !== null) await settled',
+    find: 'if (caughtUp !== null) await caughtUp',
     replace: '',
   },
   {
@@ -125,7 +125,7 @@ export const EDITS: readonly Edit[] = [
   },
   {
     area: 'stream',
-    name: 'a call that has ended is held forever',
+    name: 'a call that has ended stays in the list of calls in flight',
     file: 'ext-proc/call/call-stream.ts',
     find: '    this.#inspector?.close()\n    this.letGo()\n',
     replace: '    this.#inspector?.close()\n',
@@ -141,7 +141,7 @@ export const EDITS: readonly Edit[] = [
     area: 'stream',
     name: 'the strict log is not waited for',
     file: 'ext-proc/call/call-stream.ts',
-    find: 'if (this.#parts.is_strict) await this.#logFirst(record)',
+    find: 'if (this.#parts.is_strict && !isUnlogged) await this.#logFirst(record)',
     replace: 'if (this.#parts.is_strict) this.#logFirst(record).catch(() => undefined)',
   },
   {
@@ -176,7 +176,7 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'a read that began before a kill lifts it',
     file: 'ext-proc/kill/kill-board.ts',
-    find: '    if (since < known.heard) return\n',
+    find: '    if (since < known.received) return\n',
     replace: '',
   },
   {
@@ -225,7 +225,7 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'a resync does not check the agents with calls in flight',
     file: 'ext-proc/kill/resync.ts',
-    find: '...held.agents(), ',
+    find: '...inFlight.agents(), ',
     replace: '',
   },
   {

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { root } from '../../core/root.ts'
-import { tempFolder } from '../kit/temp-folder.ts'
+import { copyOfPackage } from './copy-of-package.ts'
 import { type Edit, EDITS } from './edits.ts'
 import { ImportGraph } from './import-graph.ts'
 
@@ -41,17 +41,6 @@ printTable(outcomes)
 const found = outcomes.filter((outcome) => outcome.found !== null).length
 process.stdout.write(`\n${found} of ${outcomes.length} edits were found by the unit tests.\n`)
 if (found * 10 < outcomes.length * FOUND_OF_TEN || outcomes.length === 0) process.exitCode = 1
-
-/** Everything but packages, with the compiled files: edits are made there and nowhere else. */
-function copyOfPackage(): string {
-  const folder = tempFolder('mutations')
-  for (const name of readdirSync(root)) {
-    if (name === 'node_modules') symlinkSync(join(root, name), join(folder, name))
-    else if (!name.startsWith('.'))
-      cpSync(join(root, name), join(folder, name), { recursive: true })
-  }
-  return folder
-}
 
 /** All at once, before anything is run: a refactoring has to bring its edits along. */
 function checkEdits(edits: readonly Edit[]): void {

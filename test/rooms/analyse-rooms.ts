@@ -38,8 +38,8 @@ export interface Rooms {
   readonly stages: readonly Stage[]
   /** The stages in which each folder is entered, without the folder of the steps itself. */
   readonly stages_of: Readonly<Record<string, readonly Stage[]>>
-  /** Counted strictly: every change from one folder to another, calls of helpers included. */
-  readonly strict: { readonly rooms: number; readonly returns: number }
+  /** Counted strictly, every change from one folder to another: the folders as they are first entered, and how often again. */
+  readonly strict: readonly { readonly room: string; readonly returns: number }[]
 }
 
 export function analyseRooms(entered: readonly Entered[]): Rooms {
@@ -57,11 +57,12 @@ export function analyseRooms(entered: readonly Entered[]): Rooms {
     const there = stagesOf.get(room) ?? new Set()
     stagesOf.set(room, there.add(stages.at(-1) ?? 'receive'))
   }
-  const rooms = new Set(sequence).size
+  const returns = new Map<string, number>()
+  for (const room of sequence) returns.set(room, (returns.get(room) ?? -1) + 1)
   return {
     stages,
     stages_of: Object.fromEntries([...stagesOf].map(([room, found]) => [room, [...found]])),
-    strict: { rooms, returns: sequence.length - rooms },
+    strict: [...returns].map(([room, again]) => ({ room, returns: again })),
   }
 }
 

@@ -3,7 +3,7 @@ import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { HeldBytes } from '../../ext-proc/call/held-bytes.ts'
 import { CallStream } from '../../ext-proc/call/call-stream.ts'
 import { decideCall } from '../../ext-proc/call/decide-call.ts'
-import { HeldCalls } from '../../ext-proc/kill/held-calls.ts'
+import { CallsInFlight } from '../../ext-proc/kill/calls-in-flight.ts'
 import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
 import { FakeEnvoyStream } from '../kit/fake-envoy-stream.ts'
@@ -28,11 +28,11 @@ export function openCalls(): {
     [],
   )
   const pool = openScanPool({ workers: 1, queue_limit: 1 })
-  const held = new HeldCalls()
+  const inFlight = new CallsInFlight()
   const call = async (): Promise<void> => {
     const envoy = new FakeEnvoyStream(true)
     const stream = new CallStream(envoy.stream, {
-      held,
+      inFlight,
       heldBytes: new HeldBytes({ per_agent: 1_000_000, per_organization: 1_000_000 }),
       recorder: {} as ActivityRecorder,
       metrics: { decided: () => undefined },

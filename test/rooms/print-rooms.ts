@@ -8,10 +8,10 @@ export function printRooms({ stages, stages_of, strict }: Rooms): string {
   for (const [room, [stage]] of inOne) lines.push(`  ${room.padEnd(24)} ${stage}`)
   lines.push('entered in several stages:')
   for (const [room, found] of inSeveral) lines.push(`  ${room.padEnd(24)} ${found.join(', ')}`)
-  lines.push(
-    '',
-    `folders entered: ${strict.rooms}; returns, if a call of a helper counts: ${strict.returns}`,
-    '',
-  )
+  lines.push('', 'in the order of their first entry, with returns if a call of a helper counts:')
+  for (const { room, returns } of strict)
+    lines.push(`  ${room.padEnd(24)} ${returns === 0 ? 'none' : returns}`)
+  const all_returns = strict.reduce((sum, { returns }) => sum + returns, 0)
+  lines.push('', `folders entered: ${strict.length}; returns: ${all_returns}`, '')
   return lines.join('\n')
 }

@@ -25,6 +25,8 @@ const NODE_ARGS = [
   `--import=${new URL('./name-open-handles.js', import.meta.url).href}`,
 ]
 
+const FOLLOW_TESTS_ONLY = `--import=${new URL('./follow-tests-only.js', import.meta.url).href}`
+
 /** Shows lines of the sources where something fails; costs an eighth of the time of the unit tests. */
 const SOURCE_MAPS = '--enable-source-maps'
 
@@ -55,7 +57,9 @@ export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<
     [new URL('./event-reporter.js', import.meta.url).href, events],
   ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`])
   const entry = job.file ?? IMPORT_FILES
-  const args = show === 'at once' ? [...NODE_ARGS, SOURCE_MAPS] : NODE_ARGS
+  const args = [...NODE_ARGS]
+  if (job.follows_tests_only) args.push(FOLLOW_TESTS_ONLY)
+  if (show === 'at once') args.push(SOURCE_MAPS)
   const began_ms = performance.now()
   const child = spawn(process.execPath, [...args, ...reporters, entry], {
     detached: true,

@@ -42,6 +42,7 @@ test('threat 10: a method is found in the charset that a body claims', () => {
     limit_bytes: LIMIT,
     identity: null,
     asks_overrides: true,
+    keeps_body: true,
     json_rpc: null,
     scan: null,
   }

@@ -7,7 +7,7 @@ import { HeldBytes } from '../../ext-proc/call/held-bytes.ts'
 import { CallStream } from '../../ext-proc/call/call-stream.ts'
 import type { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { beginRecord } from '../../ext-proc/record/begin-record.ts'
-import { type Cut, HeldCalls } from '../../ext-proc/kill/held-calls.ts'
+import { type Cut, CallsInFlight } from '../../ext-proc/kill/calls-in-flight.ts'
 import { UnwatchedCalls } from '../../ext-proc/kill/unwatched-calls.ts'
 import { StreamWatch } from '../../ext-proc/kill/stream-watch.ts'
 import type { ResponseInspector } from '../../ext-proc/verdict/response-inspector.ts'
@@ -52,7 +52,7 @@ interface Options {
 /** One call on a stream of its own: the test is Envoy, the decision and the log. */
 class Call {
   readonly envoy: FakeEnvoyStream
-  readonly held = new HeldCalls()
+  readonly inFlight = new CallsInFlight()
   readonly heldBytes = new HeldBytes({ per_agent: 100, per_organization: 150 })
   /** Each entry in a few words, from when it is handed over. */
   readonly entries: string[] = []
@@ -94,7 +94,7 @@ class Call {
       },
     }
     this.stream = new CallStream(this.envoy.stream, {
-      held: this.held,
+      inFlight: this.inFlight,
       heldBytes: this.heldBytes,
       recorder: recorder as ActivityRecorder,
       metrics: { decided: (outcome, reason) => void this.counted.push(`${outcome} ${reason}`) },
@@ -426,10 +426,10 @@ for (const [name, state] of Object.entries(STATES))
         assert.equal(call.counted.at(-1), `terminated ${reason}`)
         assert.equal(call.cut(why), false, 'it was cut already')
         await isSilent(call, state, [...entries, ...terminated])
-        assert.equal(call.held.size, isKnown ? 1 : 0, 'held until Envoy has ended the stream')
+        assert.equal(call.inFlight.size, isKnown ? 1 : 0, 'held until Envoy has ended the stream')
         call.envoy.emit('end')
         await call.stream.ended
-        assert.equal(call.held.size, 0)
+        assert.equal(call.inFlight.size, 0)
         assert.deepEqual(call.entries, [...entries, ...terminated])
       })
 
@@ -447,7 +447,7 @@ for (const [name, state] of Object.entries(STATES))
         assert.deepEqual(call.envoy.sent, sent)
         const last = state.leavingEntries ?? (is_out ? lastEntries : [])
         assert.deepEqual(call.entries, [...entries, ...last])
-        assert.equal(call.held.size, 0)
+        assert.equal(call.inFlight.size, 0)
         await call.stream.ended
         assert.equal(call.cut(), false, 'it has ended')
         const after = state.entriesAfterLeaving ?? []
@@ -463,7 +463,7 @@ for (const [name, state] of Object.entries(STATES))
       call.envoy.emit('cancelled')
       call.envoy.emit('end')
       assert.ok(call.envoy.isEnded)
-      assert.equal(call.held.size, 0)
+      assert.equal(call.inFlight.size, 0)
     })
   })
 
@@ -498,8 +498,8 @@ test('a call that is let go keeps its own answer: a kill of its agent does not f
   const call = new Call()
   call.envoy.requestHeaders(true)
   call.io?.letGo()
-  assert.equal(call.held.size, 0)
-  assert.deepEqual(await call.held.cutAgent('o', 'a', KILL), { terminated: 0, unconfirmed: 0 })
+  assert.equal(call.inFlight.size, 0)
+  assert.deepEqual(await call.inFlight.cutAgent('o', 'a', KILL), { terminated: 0, unconfirmed: 0 })
   call.deny()
   await settle()
   assert.deepEqual(call.envoy.sent, ['refuse 403 agw_permission_denied'])
@@ -510,7 +510,7 @@ test('a call whose stream has ended is not registered in flight when its agent b
   call.envoy.requestHeaders(true)
   call.envoy.emit('cancelled')
   call.io?.hold('o', 'a')
-  assert.equal(call.held.size, 0)
+  assert.equal(call.inFlight.size, 0)
 })
 
 test('the trailers of a request that has passed do not go on, each named once', async () => {
@@ -570,7 +570,7 @@ describe('an Envoy that does not keep streams open', () => {
   const connection = (must_keep = false) => {
     const clock = { now_ms: 0 }
     const reports: number[] = []
-    const { unwatched } = new HeldCalls()
+    const { unwatched } = new CallsInFlight()
     const watch = new StreamWatch({
       unwatched,
       must_keep,

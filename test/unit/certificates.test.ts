@@ -121,11 +121,12 @@ test('a rotation of the CA is taken step by step, and forgets the key that it re
     certificate: `${name} certificate`,
     sealed_key: `${name} key`,
   })
+  const since = '2026-01-01T00:00:00.000Z'
   const [one, two] = [sealed('one'), sealed('two')]
   const rotate = (stored: StoredAuthority, step: CaStep): Rotated =>
-    rotateAuthority(stored, step, () => two)
-  const prepared: StoredAuthority = { ...one, next: two }
-  const activated: StoredAuthority = { ...two, previous: one.certificate }
+    rotateAuthority(stored, step, { make: () => two, since })
+  const prepared: StoredAuthority = { ...one, next: two, since }
+  const activated: StoredAuthority = { ...two, previous: one.certificate, since }
   const rows: readonly (readonly [
     StoredAuthority,
     CaStep,

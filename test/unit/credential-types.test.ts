@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { AuthSchema, AuthView } from '../../admin/integrations/auth-schema.ts'
@@ -7,16 +7,18 @@ import { integrationView } from '../../admin/integrations/integration-view.ts'
 import { checkInput } from '../../admin/http/check-input.ts'
 import {
   CREDENTIAL_TYPES,
+  credentialTypeOf,
   type SealedAuth,
   SECRET_MEMBER_NAMES,
   secretMembers,
 } from '../../core/credential/catalogue.ts'
-import { defineCredential } from '../../core/credential/credential-type.ts'
+import { defineCredential, type FilledPair } from '../../core/credential/credential-type.ts'
 import type { TextKind } from '../../core/credential/member.ts'
 import { optionalSecret, secret, shown } from '../../core/credential/member.ts'
 import { HIDDEN_MEMBERS } from '../../core/hidden-members.ts'
 import type { Integration } from '../../core/model.ts'
 import { ownedName } from '../../core/policy/owned-name.ts'
+import { plainHeaderName } from '../../core/policy/plain-header-name.ts'
 import { fromRoot } from '../../core/root.ts'
 import { isSealed, parseKeyRing, seal } from '../../core/seal.ts'
 import { Secret } from '../../core/secret.ts'
@@ -56,6 +58,34 @@ const owning = (auth: SealedAuth): Integration => ({
 const sealed = (auth: SealedAuth): Integration => {
   const integration = owning(auth)
   return { ...integration, auth: sealAuth(ring, integration) }
+}
+
+/** Every header and query parameter that a credential sets, its headers in their plain form. */
+function placesSetBy(auth: SealedAuth): readonly string[] {
+  const opened = openAuth(ring, sealed(auth))
+  assert.ok(opened !== null)
+  const { application } = credentialTypeOf(auth.type)
+  const headers = (filled: readonly FilledPair[]): string[] =>
+    filled.map(({ name }) => `header ${plainHeaderName(name.toLowerCase())}`)
+  switch (application.kind) {
+    case 'static': {
+      const filling = application.apply(opened as never)
+      return [...headers(filling.headers), ...filling.query.map(({ name }) => `query ${name}`)]
+    }
+    // Its token is set as that of `bearer`.
+    case 'token':
+      return ['header authorization']
+    case 'signature': {
+      const request = {
+        method: 'GET',
+        raw_path: '/',
+        raw_query: null,
+        headers: [{ name: 'host', value: 'api.example.com' }],
+        payload: createHash('sha256').digest('hex'),
+      }
+      return headers(application.sign(opened as never, request, 0))
+    }
+  }
 }
 
 test('every declaration is in the catalogue, under a name of its own', () => {
@@ -133,6 +163,33 @@ for (const { type, auth } of EVERY) {
         assert.equal(opens({ auth: other }), false, member)
       }
     assert.equal(opens({}, parseKeyRing(randomBytes(32).toString('base64'))), false)
+  })
+
+  test(`${type}: what is set in a request is what the type owns, or Authorization, which no caller's value passes`, () => {
+    const required = Object.entries(credentialTypeOf(auth.type).members)
+      .filter(([, { presence }]) => presence === 'required')
+      .map(([member]) => member)
+    const least = Object.fromEntries(
+      Object.entries(auth).filter(([member]) => member === 'type' || required.includes(member)),
+    ) as SealedAuth
+    const services = type === 'aws_sigv4' ? ['s3', 'execute-api'] : [null]
+    for (const given of [auth, least])
+      for (const service of services) {
+        const one = service === null ? given : ({ ...given, service } as SealedAuth)
+        const owned = ownedName(one)
+        const set = placesSetBy(one)
+        const own =
+          owned.kind === 'header'
+            ? [owned.name, ...(owned.further ?? [])].map((name) => `header ${name}`)
+            : [`query ${owned.name}`]
+        const covered = new Set(['header authorization', ...own])
+        for (const place of set) assert.ok(covered.has(place), `${place} is not in ${own.join()}`)
+        if (type !== 'none') assert.ok(set.length > 0)
+        assert.equal(
+          set.some((place) => own.includes(place)),
+          type !== 'none',
+        )
+      }
   })
 
   test(`${type}: a read shows the last four characters of a secret, and its schema takes nothing more`, () => {

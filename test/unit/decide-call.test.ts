@@ -269,12 +269,12 @@ test('the call is registered in flight before the kill flag is read', async () =
 })
 
 test('a kill that lay unread while the process stood still refuses the call as one in flight', async () => {
-  const { verdict, events } = await decide({ has_stalled: true, killed_at_event: 'settled' })
+  const { verdict, events } = await decide({ has_stalled: true, killed_at_event: 'caught up' })
   assert.ok(verdict.kind === 'deny')
   assert.equal(verdict.denial.reason, 'agent_killed')
   assert.equal(verdict.denial.status, 503)
   assert.deepEqual(verdict.denial.details, { killed_at: KILLED_AT })
-  assert.deepEqual(events, [...READ, 'token', 'settled'])
+  assert.deepEqual(events, [...READ, 'token', 'caught up'])
 })
 
 test('a key that a kill has revoked is answered as its agent is, with the time of the kill', async () => {

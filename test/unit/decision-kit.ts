@@ -133,7 +133,7 @@ export function openGateway(change: CallChange, events: string[]): TestGateway {
   const note = (event: string): void => {
     events.push(event)
     if (event === change.killed_at_event)
-      killBoard.hear(ORG, 'agt_a', { revision: 9, killed_at: KILLED_AT })
+      killBoard.receive(ORG, 'agt_a', { revision: 9, killed_at: KILLED_AT })
   }
   const { redis, key } = storeOf(change)
   const policy = new PolicyStore({ redis: redis.client, keyRing, killBoard })
@@ -236,8 +236,8 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
     },
     mayServe: () => (lease.length > 1 ? lease.shift() : lease[0]) === true,
     whyUnavailable: (error) => (error === null ? null : 'the store is full'),
-    settled: () =>
-      change.has_stalled === true ? Promise.resolve().then(() => note('settled')) : null,
+    caughtUp: () =>
+      change.has_stalled === true ? Promise.resolve().then(() => note('caught up')) : null,
     pool: poolOf(change, note),
     autoKill: async (agent, { kill_method }) => {
       note(`kill ${agent.agent_id} ${kill_method}`)

@@ -7,10 +7,10 @@ import { LivenessLease } from '../../ext-proc/fleet/liveness-lease.ts'
 import {
   type Cut,
   type CutCounts,
-  type HeldCall,
-  HeldCalls,
+  type CallInFlight,
+  CallsInFlight,
   NONE_CUT,
-} from '../../ext-proc/kill/held-calls.ts'
+} from '../../ext-proc/kill/calls-in-flight.ts'
 import { FakeControlChannel, settle } from '../kit/fake-control-channel.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
@@ -42,7 +42,7 @@ function pendings<T>() {
 /** An edge whose channel, store and clock are the test's. Its resyncs succeed at once unless they are held. */
 function anEdge(channel: FakeControlChannel) {
   const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
-  const held = new HeldCalls()
+  const inFlight = new CallsInFlight()
   const dropped: ControlTarget[] = []
   const cutOrganizations: string[] = []
   const warnings: string[] = []
@@ -59,7 +59,7 @@ function anEdge(channel: FakeControlChannel) {
     edge: { edge_id: 'edge-1', region: 'r', started_at: '2026-01-01T00:00:00.000Z' },
     lease_ms: LEASE_MS,
     lease,
-    held,
+    inFlight,
     drop: (target) => void dropped.push(target),
     enforce: (target) => {
       dropped.push(target)
@@ -87,7 +87,7 @@ function anEdge(channel: FakeControlChannel) {
   return {
     link,
     lease,
-    held,
+    inFlight,
     dropped,
     cutOrganizations,
     warnings,
@@ -115,9 +115,9 @@ async function aServingEdge(t: Pick<TestContext, 'mock'>) {
   return { channel, ...edge }
 }
 
-const aCall = (agent_id: string): { call: HeldCall; cuts: Cut[] } => {
+const aCall = (agent_id: string): { call: CallInFlight; cuts: Cut[] } => {
   const cuts: Cut[] = []
-  const call: HeldCall = {
+  const call: CallInFlight = {
     organization_id: 'o',
     agent_id,
     passed_ms: null,
@@ -171,9 +171,9 @@ const LOSSES: Readonly<Record<string, (channel: FakeControlChannel) => void>> = 
 
 for (const [name, fail] of Object.entries(LOSSES))
   test(`${name}: the lease ends in time, and every call is cut`, async (t) => {
-    const { channel, lease, held } = await aServingEdge(t)
+    const { channel, lease, inFlight } = await aServingEdge(t)
     const { call, cuts } = aCall('a')
-    held.add(call)
+    inFlight.add(call)
     await channel.pass(1000)
     fail(channel)
     await channel.pass(LEASE_MS - 500)
@@ -458,8 +458,8 @@ test('what is not a control message is ignored', async (t) => {
 })
 
 test('a beat says what the edge holds, and whether it is draining; the end of it signs the edge off', async (t) => {
-  const { channel, link, lease, held } = await aServingEdge(t)
-  held.add(aCall('a').call)
+  const { channel, link, lease, inFlight } = await aServingEdge(t)
+  inFlight.add(aCall('a').call)
   await channel.pass(400)
   link.drain()
   await channel.pass(400)
@@ -520,7 +520,7 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
           edge: { edge_id: 'e', region: '', started_at: '' },
           lease_ms: LEASE_MS,
           lease,
-          held: new HeldCalls(),
+          inFlight: new CallsInFlight(),
           drop: (target) => void (target.what === 'key' && applied.add(Number(target.hash))),
           enforce: async () => NONE_CUT,
           replaceAuthority: async () => undefined,

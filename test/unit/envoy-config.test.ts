@@ -73,9 +73,7 @@ test('as the fallback of the access log, no processor has its health checked a s
   const read = readSettings({})
   assert.ok(read.ok)
   const more = { ext_proc_addresses: ['a.test:1', 'b.test:1'], access_log_address: 'c.test:1' }
-  const { static_resources } = parse(renderBootstrap(read.settings, { ...facts, ...more }), {
-    maxAliasCount: -1,
-  })
+  const { static_resources } = bootstrapOf(read.settings, { ...facts, ...more }) as Json
   const log = static_resources.clusters.find(({ name }: Json) => name === 'access_log')
   assert.deepEqual(
     log.load_assignment.endpoints.map(({ lb_endpoints }: Json) =>

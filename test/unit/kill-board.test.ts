@@ -25,7 +25,7 @@ function board(): { board: KillBoard; lost: AgentKillState[] } {
 test('a message kills at once, and a read that began before it changes nothing', () => {
   const { board: it, lost } = board()
   const before = it.moment()
-  assert.equal(it.hear('o', 'a', kill(5)), 'news')
+  assert.equal(it.receive('o', 'a', kill(5)), 'news')
   it.learnStored(agent(0, 'active'), before)
   assert.equal(it.killedAt('o', 'a'), 'killed 5')
   assert.deepEqual(lost, [])
@@ -33,10 +33,10 @@ test('a message kills at once, and a read that began before it changes nothing',
 
 test('a forged kill is lifted by the read that follows it, and writes nothing back', () => {
   const { board: it, lost } = board()
-  it.hear('o', 'a', kill(99))
+  it.receive('o', 'a', kill(99))
   it.learnStored(agent(3, 'active'), it.moment())
   assert.equal(it.killedAt('o', 'a'), null)
-  it.hear('o', 'nobody', kill(99))
+  it.receive('o', 'nobody', kill(99))
   it.learnAbsent('o', 'nobody', it.moment())
   assert.equal(it.known('o', 'nobody'), undefined)
   assert.deepEqual(lost, [])
@@ -44,7 +44,7 @@ test('a forged kill is lifted by the read that follows it, and writes nothing ba
 
 test('a confirmed kill that the store has lost stays in force and is reported to be written back', () => {
   const { board: it, lost } = board()
-  it.hear('o', 'a', kill(5))
+  it.receive('o', 'a', kill(5))
   it.learnStored(agent(5, 'killed'), it.moment())
   it.learnStored(agent(0, 'active'), it.moment())
   assert.equal(it.killedAt('o', 'a'), 'killed 5')
@@ -54,7 +54,7 @@ test('a confirmed kill that the store has lost stays in force and is reported to
 test('a forged kill over a confirmed one that the store has lost falls back to the confirmed one', () => {
   const { board: it, lost } = board()
   it.learnStored(agent(5, 'killed'), it.moment())
-  it.hear('o', 'a', kill(99))
+  it.receive('o', 'a', kill(99))
   it.learnStored(agent(0, 'active'), it.moment())
   assert.equal(it.killedAt('o', 'a'), 'killed 5')
   assert.equal(lost[0]?.revision, 5)
@@ -64,7 +64,7 @@ test('an older kill that is published again does not touch an agent that was rea
   const { board: it } = board()
   it.learnStored(agent(5, 'killed'), it.moment())
   it.learnStored(agent(6, 'active'), it.moment())
-  assert.equal(it.hear('o', 'a', kill(5)), 'outdated')
+  assert.equal(it.receive('o', 'a', kill(5)), 'outdated')
   assert.equal(it.killedAt('o', 'a'), null)
 })
 
@@ -86,7 +86,7 @@ test('in any order of messages and reads, only a read of a higher revision ends 
         const killedBefore = it.killedAt('o', 'a')
         const known = it.known('o', 'a')
         if (one.what === 'hear') {
-          it.hear('o', 'a', kill(one.revision))
+          it.receive('o', 'a', kill(one.revision))
         } else {
           const status = one.is_killed ? 'killed' : 'active'
           const since = one.is_old ? -1 : it.moment()

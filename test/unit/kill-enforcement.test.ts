@@ -9,9 +9,9 @@ import { enforceKill, type KillTarget } from '../../ext-proc/kill/enforce-kill.t
 import {
   type Cut,
   type CutCounts,
-  type HeldCall,
-  HeldCalls,
-} from '../../ext-proc/kill/held-calls.ts'
+  type CallInFlight,
+  CallsInFlight,
+} from '../../ext-proc/kill/calls-in-flight.ts'
 import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
 import { makeConfirmer } from '../../ext-proc/kill/make-confirmer.ts'
 import { makeVerifier } from '../../ext-proc/kill/make-verifier.ts'
@@ -50,20 +50,20 @@ function anEdge(...agents: readonly Agent[]) {
   for (const agent of agents) redis.agents.set(agent.agent_id, agent)
   const lost: AgentKillState[] = []
   const killBoard = new KillBoard((state) => lost.push(state))
-  const held = new HeldCalls()
+  const inFlight = new CallsInFlight()
   const policy = new PolicyStore({ redis: redis.client, keyRing, killBoard })
   const confirms: string[] = []
   const parts = {
     policy,
     killBoard,
-    held,
+    inFlight,
     commands: redis.client,
     confirmSoon: () => void confirms.push('soon'),
   }
   const cuts: string[] = []
   const hold = (agent_id: string, organization_id = ORG): void => {
     let end = (): void => undefined
-    const call: HeldCall = {
+    const call: CallInFlight = {
       organization_id,
       agent_id,
       passed_ms: null,
@@ -76,7 +76,7 @@ function anEdge(...agents: readonly Agent[]) {
         return true
       },
     }
-    held.add(call)
+    inFlight.add(call)
   }
   const acknowledged: string[] = []
   const resyncAll = async (): Promise<void> => {
@@ -90,7 +90,7 @@ function anEdge(...agents: readonly Agent[]) {
     redis,
     lost,
     killBoard,
-    held,
+    inFlight,
     policy,
     parts,
     confirms,
@@ -163,7 +163,7 @@ test('kills that come together are confirmed by one read, and a forged one is li
   await settle()
   assert.deepEqual(redis.reads, ['agents a,b'])
   assert.deepEqual([isKilled('a'), isKilled('b')], [true, false])
-  assert.deepEqual(killBoard.unconfirmed(), [])
+  assert.deepEqual(killBoard.toConfirm(), [])
 })
 
 test('while the store cannot be read, what a message says holds', async ({ mock }) => {
@@ -174,7 +174,7 @@ test('while the store cannot be read, what a message says holds', async ({ mock 
   mock.timers.tick(100)
   await settle()
   assert.ok(isKilled('a'))
-  assert.equal(killBoard.unconfirmed().length, 1)
+  assert.equal(killBoard.toConfirm().length, 1)
 })
 
 const record = (agent_id: string, revision: number): KillRecord => ({
@@ -210,7 +210,7 @@ test('a resync confirms or lifts what only messages have said', async () => {
   await enforceKill(parts, kill('b', 5))
   await resyncAll()
   assert.deepEqual([isKilled('a'), isKilled('b')], [true, false])
-  assert.deepEqual(killBoard.unconfirmed(), [])
+  assert.deepEqual(killBoard.toConfirm(), [])
 })
 
 test('a resync acknowledges the pending kills with their counts', async () => {

@@ -55,10 +55,10 @@ test('the load of a process is the longest delay of its event loop since the las
   const load = new ProcessLoad()
   load.read()
   // The first sample after a reading is the start of the first delay.
-  await new Promise((resolve) => setTimeout(resolve, 30))
-  const until_ms = performance.now() + 150
+  await new Promise((resolve) => setTimeout(resolve, 60))
+  const until_ms = performance.now() + 170
   while (performance.now() < until_ms);
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  await new Promise((resolve) => setTimeout(resolve, 60))
   const { agw_event_loop_lag_seconds, agw_memory_bytes } = load.read()
   assert.ok(agw_event_loop_lag_seconds >= 0.1, String(agw_event_loop_lag_seconds))
   assert.ok(agw_memory_bytes > 10_000_000)

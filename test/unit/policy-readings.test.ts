@@ -281,9 +281,13 @@ function* codesThatMayFoldTo(sign: RegExp): Generator<number> {
   const BLOCK = 256
   for (let first = 0; first < 0x11_0000; first += BLOCK) {
     if (first >= 0xd800 && first <= 0xdfff) continue
-    const codes = Array.from({ length: BLOCK }, (_, i) => first + i).filter((code) => code >= 0x80)
-    // Nothing composes with a line feed.
-    const text = codes.map((code) => String.fromCodePoint(code)).join('\n')
+    const codes: number[] = []
+    let text = ''
+    for (let code = Math.max(first, 0x80); code < first + BLOCK; code++) {
+      codes.push(code)
+      // Nothing composes with a line feed.
+      text += `${String.fromCodePoint(code)}\n`
+    }
     if (sign.test(text.normalize('NFKC'))) yield* codes
   }
 }

@@ -118,7 +118,7 @@ test('a read of an agent tells the kill flags, and one that a kill has overtaken
   redis.hold()
   const reading = store.agent(ORG, 'agt_a')
   await turn()
-  killBoard.hear(ORG, 'agt_a', { revision: 5, killed_at: KILLED_AT })
+  killBoard.receive(ORG, 'agt_a', { revision: 5, killed_at: KILLED_AT })
   redis.agents.set('agt_a', killed(5))
   redis.release()
   assert.equal((await reading).agent?.status, 'active', 'no message has dropped it')
@@ -178,7 +178,7 @@ test('a key revoked by a kill stays revoked while its agent is killed or deleted
   // Known from a message alone.
   redis.agents.set('agt_b', anAgent({ agent_id: 'agt_b' }))
   await store.agent(ORG, 'agt_b')
-  killBoard.hear(ORG, 'agt_b', { revision: 9, killed_at: KILLED_AT })
+  killBoard.receive(ORG, 'agt_b', { revision: 9, killed_at: KILLED_AT })
   assert.equal(await store.revokedByKill(revoked, 'agt_b'), revoked)
   assert.ok(!redis.reads.includes('key h'))
 })

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
+import { expandBlock } from '../../core/activity/expand-block.ts'
 import { LogRow } from '../../core/activity/log-row.ts'
 import { packBlock } from '../../core/activity/pack-block.ts'
 import { RecentBlocks } from '../../core/activity/recent-blocks.ts'
@@ -58,4 +60,28 @@ test('bytes that are no UTF-8 are replaced as in a text', () => {
   const [one] = new LogRow(['1-0', ['e', Buffer.from([0x7b, 0xff, 0x7d])]]).entryBytes()
   assert.equal(one?.text.toString(), '{�}')
   assert.equal(one?.text.length, 5)
+})
+
+test('blocks expand to what was packed, however much they grow, and keep no memory beyond twice that', () => {
+  const noise = (bytes: number): string => randomBytes(bytes).toString('base64url')
+  const rows: readonly (readonly [name: string, texts: readonly string[]])[] = [
+    ['one empty entry', ['{}']],
+    ['one short entry', ['{"id":"act_1"}']],
+    ['usual entries', textsOf(1, 64)],
+    ['entries that are alike', Array.from({ length: 64 }, () => `{"name":"${'x'.repeat(1_000)}"}`)],
+    [
+      'very long entries that are alike',
+      Array.from({ length: 64 }, () => `"${'y'.repeat(60_000)}"`),
+    ],
+    ['a short entry that does not compress', [`"${noise(300)}"`]],
+    ['long entries that do not compress', Array.from({ length: 64 }, () => `"${noise(900)}"`)],
+    ['the longest entry that does not compress', [`"${noise(48_000)}"`]],
+  ]
+  for (const [name, texts] of rows) {
+    const expanded = expandBlock(packBlock(texts).block)
+    assert.deepEqual(expanded.toString().split('\n'), texts, name)
+    // A small buffer may be a part of the pool that Node shares between buffers: 8 KiB in Node 20, 64 KiB in Node 24.
+    const bytes_max = Math.max(2 * expanded.length, Buffer.poolSize)
+    assert.ok(expanded.buffer.byteLength <= bytes_max, `${name}: ${expanded.buffer.byteLength}`)
+  }
 })

@@ -7,6 +7,7 @@ import { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { unitStore } from '../kit/unit-store.ts'
+import { until } from '../kit/until.ts'
 
 // Refusals of one turn of the event loop are written together, each before its response.
 
@@ -17,6 +18,8 @@ let scripts: number
 let recorder: ActivityRecorder
 let count = 0
 let org: string
+/** How far the clock has advanced in the minute of the test. */
+let since_ms: number
 const MINUTE_MS = 60_000
 
 before(async () => {
@@ -25,6 +28,7 @@ before(async () => {
 
 beforeEach(() => {
   scripts = 0
+  since_ms = 0
   org = `org_batches_${++count}`
   evalsha = (...args) => redis.evalsha(...args)
   const counted = (...args: Parameters<RedisClient['evalsha']>): Promise<unknown> => {
@@ -40,7 +44,7 @@ beforeEach(() => {
   })
   recorder = new ActivityRecorder({
     redis: store,
-    nowMs: () => count * MINUTE_MS,
+    nowMs: () => count * MINUTE_MS + since_ms,
     log: { warn: () => undefined, info: () => undefined },
   })
 })
@@ -151,6 +155,26 @@ test('counts that the store does not take are kept with their number', async () 
   await recorder.stop()
   const counts = await redis.hgetall(REDIS_KEYS.refusalCounts(org, count))
   assert.deepEqual(counts, { 'agt_flood invalid_target_url': '30' })
+})
+
+test('a single count that fails again is written when the store takes it', async () => {
+  const flood = (): ActivityEntry =>
+    refusal({ event: 'request_rejected', reason: 'invalid_target_url', agent_id: 'agt_flood' })
+  await Promise.all(Array.from({ length: 120 }, () => recorder.refused(flood())))
+  let failures = 0
+  evalsha = () => {
+    failures++
+    const error = new Error('OOM command not allowed')
+    error.name = 'ReplyError'
+    return Promise.reject(error)
+  }
+  await recorder.refused(flood())
+  await until('the second attempt has failed', () => failures === 2)
+  evalsha = (...args) => redis.evalsha(...args)
+  since_ms = 1_000
+  await until('it is written', () => recorder.metrics.agw_activity_waiting_entries === 0)
+  const counts = await redis.hgetall(REDIS_KEYS.refusalCounts(org, count))
+  assert.deepEqual(counts, { 'agt_flood invalid_target_url': '1' })
 })
 
 test('calls without a known organization are counted together', async () => {

@@ -31,7 +31,22 @@ test('all that is asked of a body has the same answer in a worker, and the body 
     assert.ok(read.kind === 'read')
     assert.deepEqual({ ...read.facts, scan_ms: 0 }, { ...expected.facts, scan_ms: 0 })
     assert.deepEqual(read.sent, expected.sent)
-    assert.equal(read.is_cut, expected.is_cut)
+    assert.equal(read.is_stripped, expected.is_stripped)
+    assert.equal(body.length, 0, 'the memory was handed over')
+  }
+})
+
+test('a body that is not used any more does not come back, unless something was cut out of it', async () => {
+  const filler = 'lorem '.repeat(8_000)
+  for (const [name, sent] of [
+    ['agent_id', `{"q":"${filler}"}`],
+    ['other_id', null],
+  ] as const) {
+    const body = Buffer.from(`{"${name}":"agt_1","q":"${filler}"}`)
+    const read = await shared.readBody(body, { ...QUESTIONS, keeps_body: false }, fresh())
+    assert.ok(read.kind === 'read')
+    assert.equal(read.sent?.toString() ?? null, sent)
+    assert.equal(read.is_stripped, sent !== null)
     assert.equal(body.length, 0, 'the memory was handed over')
   }
 })

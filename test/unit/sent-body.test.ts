@@ -26,6 +26,7 @@ const questions = (
   limit_bytes: 1 << 24,
   identity,
   asks_overrides: true,
+  keeps_body: true,
   json_rpc: { headers: null },
   scan: { path: '/', query: '', headers: [] },
 })
@@ -84,11 +85,11 @@ test('every question is asked of the bytes that go out, after the agent is cut o
   for (const [name, content_type, body, sent] of ROWS) {
     const reading = read(Buffer.from(body), questions(content_type))
     assert.equal(reading.sent?.toString(), sent, name)
-    assert.equal(reading.is_cut, true, name)
+    assert.equal(reading.is_stripped, true, name)
     assert.deepEqual(reading.facts.identity, { kind: 'named', agent_id: AGENT }, name)
     const direct = read(Buffer.from(sent), questions(content_type, null))
     assert.deepEqual(factsOf(reading), factsOf(direct), name)
-    assert.equal(direct.is_cut, false, name)
+    assert.equal(direct.is_stripped, false, name)
   }
 })
 
@@ -106,13 +107,13 @@ test('a large body that a thread reads comes back as it goes out, and was asked 
     const isTail = !sent.endsWith('}') && !sent.endsWith(']') && body.endsWith(AGENT)
     if (isTail) {
       // The value is longer by the filler, so it names another agent, and nothing is cut.
-      assert.equal(reading.is_cut, false, name)
+      assert.equal(reading.is_stripped, false, name)
       continue
     }
     const expected = read(Buffer.from(body + filler), questions(content_type))
     assert.deepEqual(factsOf(reading), factsOf(expected), name)
     assert.deepEqual(reading.sent, expected.sent, name)
-    assert.equal(reading.is_cut, expected.is_cut, name)
+    assert.equal(reading.is_stripped, expected.is_stripped, name)
   }
 })
 
@@ -155,7 +156,7 @@ test('a body from which nothing is removed is sent unchanged', () => {
     const body = Buffer.from(text)
     const reading = read(body, asked)
     assert.equal(reading.sent, body, name)
-    assert.equal(reading.is_cut, false, name)
+    assert.equal(reading.is_stripped, false, name)
     assert.equal(body.toString(), text, name)
   }
 })

@@ -186,6 +186,7 @@ test('a verdict secret is one token or a few, newest first', () => {
 /** A value of each secret setting, by its variable. */
 const SECRETS: Readonly<Record<string, readonly [keyof Settings, string]>> = {
   AGW_ADMIN_TOKEN: ['adminToken', 't'.repeat(40)],
+  AGW_GENERATED_ADMIN_TOKEN: ['generatedAdminToken', 'g'.repeat(40)],
   AGW_ENCRYPTION_KEY: ['encryptionKey', randomBytes(32).toString('base64')],
   AGW_VERDICT_SECRET: ['verdictSecrets', 'v'.repeat(64)],
   AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],

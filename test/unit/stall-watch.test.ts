@@ -13,7 +13,7 @@ function aWatch({ mock }: Pick<TestContext, 'mock'>) {
   )
   const tick = (ms: number): void => {
     clock.now_ms += ms
-    mock.timers.tick(25)
+    mock.timers.tick(50)
   }
   return { watch, clock, stalls, tick }
 }
@@ -22,7 +22,7 @@ test('a process that runs has nothing to wait for', (t) => {
   const { watch, clock, stalls, tick } = aWatch(t)
   for (let i = 0; i < 20; i++) tick(25)
   clock.now_ms += 149
-  assert.equal(watch.settled(), null)
+  assert.equal(watch.caughtUp(), null)
   assert.deepEqual(stalls, [])
   watch.stop()
 })
@@ -30,12 +30,12 @@ test('a process that runs has nothing to wait for', (t) => {
 test('a call that comes after a stall waits until what had arrived was read; others share the wait', async (t) => {
   const { watch, clock, stalls } = aWatch(t)
   clock.now_ms += 150
-  const settled = watch.settled()
-  assert.ok(settled)
-  assert.equal(watch.settled(), settled)
+  const caughtUp = watch.caughtUp()
+  assert.ok(caughtUp)
+  assert.equal(watch.caughtUp(), caughtUp)
   assert.deepEqual(stalls, [150], 'reported once, before anything else')
-  await settled
-  assert.equal(watch.settled(), null)
+  await caughtUp
+  assert.equal(watch.caughtUp(), null)
   watch.stop()
 })
 
@@ -45,17 +45,17 @@ test('a stall is noticed without a call, too', async (t) => {
   assert.deepEqual(stalls, [400])
   await settle()
   tick(25)
-  assert.equal(watch.settled(), null)
+  assert.equal(watch.caughtUp(), null)
   assert.deepEqual(stalls, [400])
   watch.stop()
 })
 
-test('a call waits while a stall is being settled, even if the clock has been read since', async (t) => {
+test('a call waits while a stall is being caughtUp, even if the clock has been read since', async (t) => {
   const { watch, stalls, tick } = aWatch(t)
   tick(400)
-  const settled = watch.settled()
-  assert.ok(settled, 'still settling')
-  await settled
+  const caughtUp = watch.caughtUp()
+  assert.ok(caughtUp, 'still settling')
+  await caughtUp
   assert.deepEqual(stalls, [400])
   watch.stop()
 })

@@ -46,6 +46,7 @@ export function judgeShape(shape: OverrideShape): 'allowed' | 'refused' {
       limit_bytes: 8_388_608,
       identity: null,
       asks_overrides: true,
+      keeps_body: true,
       json_rpc: null,
       scan: null,
     },

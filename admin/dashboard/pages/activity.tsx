@@ -19,6 +19,7 @@ import { useAction } from '../use-action.ts'
 import { type Entries, useEntries } from '../use-entries.ts'
 import { LIVE_MAX, useLive } from '../use-live.ts'
 import { useNames } from '../use-names.ts'
+import { VIA_OPTIONS } from '../via-title.ts'
 
 type Query = Readonly<Record<string, string>>
 type Filters = Readonly<Record<string, string | undefined>>
@@ -28,6 +29,7 @@ const FILTERS = [
   'reason',
   'agent_id',
   'integration_id',
+  'via',
   'request_id',
   'q',
   'from',
@@ -143,6 +145,12 @@ function Filter({ query }: { query: Query }) {
         value={valueOf('decision')}
         onValue={set('decision')}
         options={[['', 'any'], ...Object.entries(DECISIONS)]}
+      />
+      <SelectField
+        label="Way"
+        value={valueOf('via')}
+        onValue={set('via')}
+        options={[['', 'any'], ...VIA_OPTIONS]}
       />
       <Picker kind="agents" value={valueOf('agent_id')} onValue={set('agent_id')} />
       <Picker

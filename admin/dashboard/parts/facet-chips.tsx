@@ -5,10 +5,15 @@ import { linkTo } from '../place.ts'
 import { reasonTitle } from '../reason-title.ts'
 import { useLoad } from '../use-load.ts'
 import { useNames } from '../use-names.ts'
+import { viaTitle } from '../via-title.ts'
 
 type Query = Readonly<Record<string, string | undefined>>
 const EVERY_MS = 15_000
 const AGENTS_SHOWN = 5
+
+/** Without a call through the forward proxy there is nothing to choose. */
+const hasWays = (values: Facets['facets']['via']): boolean =>
+  values.some(({ value }) => value === 'forward')
 
 /** How many entries each event has, and the busiest agents and APIs; a chip filters the list by it, or no longer. */
 export function FacetChips({ filter, query }: { filter: Query; query: Query }) {
@@ -21,6 +26,7 @@ export function FacetChips({ filter, query }: { filter: Query; query: Query }) {
     ['Event', 'event', facets.event, eventTitle],
     ['Reason', 'reason', filter['reason'] === undefined ? [] : facets.reason, reasonTitle],
     ['Agent', 'agent_id', facets.agent_id.slice(0, AGENTS_SHOWN), agentName],
+    ['Way', 'via', hasWays(facets.via) || filter['via'] !== undefined ? facets.via : [], viaTitle],
     ['API', 'integration_id', facets.integration_id.slice(0, AGENTS_SHOWN), apiName],
   ] as const
   return (

@@ -4,7 +4,7 @@ export type LetterTrie = { readonly rows: Uint16Array }
 const ROW = 27
 
 export const buildLetterTrie = (words: Iterable<string>): LetterTrie => {
-  const rows: number[] = Array.from({ length: ROW }, () => 0)
+  let rows = new Uint16Array(ROW << 10)
   let count = 1
   for (const word of words) {
     if (!/^[a-z]+$/.test(word)) continue
@@ -15,13 +15,17 @@ export const buildLetterTrie = (words: Iterable<string>): LetterTrie => {
         if (count === 0xffff) throw new Error('the vocabulary is larger than the trie can hold')
         rows[slot] = count
         count += 1
-        for (let k = 0; k < ROW; k += 1) rows.push(0)
+        if (count * ROW > rows.length) {
+          const larger = new Uint16Array(rows.length * 2)
+          larger.set(rows)
+          rows = larger
+        }
       }
       node = rows[slot] as number
     }
     rows[node * ROW + 26] = 1
   }
-  return { rows: Uint16Array.from(rows) }
+  return { rows: rows.slice(0, count * ROW) }
 }
 
 const UNKNOWN_LETTER_COST = 4

@@ -10,8 +10,11 @@ import {
 /** The words with the highest weights, shown as the excerpt. */
 const SHOWN_WORDS = 12
 
-/** Shorter requests, such as those for a persona, have too few words: `pretend to be a pirate and tell me a story`. */
-const LEAST_JUDGED_WORDS = 14
+/** Shorter texts have too few words to judge. */
+const LEAST_JUDGED_WORDS = 8
+/** A text below this must be more certain, since few words decide: `pretend to be a pirate and tell me a story`. */
+const SHORT_TEXT_WORDS = 14
+const SHORT_TEXT_MARGIN = 2
 
 export type LearnedHit = { readonly from: number; readonly to: number }
 
@@ -75,7 +78,7 @@ export const scoreWords = (
 ): LearnedHit | null => {
   if (end - first < LEAST_JUDGED_WORDS) return null
   const { weights, scale, bias, threshold } = model
-  let best = threshold
+  let best = threshold + (end - first < SHORT_TEXT_WORDS ? SHORT_TEXT_MARGIN : 0)
   let hit: { from: number; to: number } | null = null
   let before = 0
   for (let from = first; from < end; from += HALF_STRETCH_WORDS) {

@@ -47,14 +47,12 @@ const entrySource = (entry: string): string => {
 const gapSource = (words: number, between: string): string =>
   `(?:${between}[a-z0-9]+){0,${words}}?${between}`
 
-const expandExpression = (expression: string, classes: WordClasses): string =>
+const expandExpression = (expression: string, sourceOfClass: (name: string) => string): string =>
   foldBeyondAscii(expression).replace(/\{([a-z][a-z_0-9]*)\}/g, (_, name: string) => {
     const gap = /^([gs])(\d+)$/.exec(name)
     if (gap !== null)
       return gapSource(Number(gap[2]), gap[1] === 's' ? '[^a-z0-9.!?\\n]+' : '[^a-z0-9]+')
-    const list = classes[name]
-    if (list === undefined) throw new Error(`no word class is called ${name}`)
-    return `(?:${splitWords(list).map(entrySource).join('|')})`
+    return sourceOfClass(name)
   })
 
 /**
@@ -105,8 +103,18 @@ export const compilePatterns = (
     }
   }
   const table = buildTokenTable([...reserved, ...words])
+  const classSources = new Map<string, string>()
+  const sourceOfClass = (name: string): string => {
+    const known = classSources.get(name)
+    if (known !== undefined) return known
+    const list = classes[name]
+    if (list === undefined) throw new Error(`no word class is called ${name}`)
+    const source = `(?:${splitWords(list).map(entrySource).join('|')})`
+    classSources.set(name, source)
+    return source
+  }
   const sourceOf = (pattern: number): string =>
-    expandExpression(patterns[pattern]?.expression ?? '', classes)
+    expandExpression(patterns[pattern]?.expression ?? '', sourceOfClass)
   const matchers: RE2[] = []
   const relaxed: RE2[] = []
   const signs: RE2[] = []

@@ -15,20 +15,27 @@ export type CompiledGate = {
  */
 export type GateProgram = {
   readonly code: Int32Array
-  /** Where in `code` the row of each distinct word begins. */
+  /** Where in `code` the row of each distinct word begins. Words of the same classes share a row. */
   readonly starts: Int32Array
   readonly symbols: readonly Uint8Array[]
 }
 
-/** @param gatesOf gates by the class that closes them; the order of classes and gates is kept */
+/**
+ * @param classesOf words of the same classes have the same list
+ * @param gatesOf gates by the class that closes them; the order of classes and gates is kept
+ */
 export const buildGateProgram = (
   classesOf: readonly Uint16Array[],
   gatesOf: readonly (readonly CompiledGate[])[],
 ): GateProgram => {
   const code: number[] = []
   const symbols: Uint8Array[] = []
+  const rows = new Map<Uint16Array, number>()
   const starts = classesOf.map((classes) => {
+    const known = rows.get(classes)
+    if (known !== undefined) return known
     const start = code.length
+    rows.set(classes, start)
     const gates = Array.from(classes).flatMap((one) => gatesOf[one] ?? [])
     code.push(gates.length)
     for (const { first, within, pattern, after } of gates) {

@@ -35,16 +35,19 @@ export type TokenTable = {
   readonly values: Uint16Array
   /** One bit per hash, small enough to stay in the CPU cache: most words of a text are in no list. */
   readonly filter: Uint8Array
-  /** Class numbers of each distinct word. */
+  /** Class numbers of each distinct word, ascending. Words of the same classes share the list. */
   readonly classesOf: readonly Uint16Array[]
 }
 
 export const buildTokenTable = (wordsOfClass: readonly (readonly string[])[]): TokenTable => {
-  const classesByHash = new Map<number, Set<number>>()
+  const classesByHash = new Map<number, number[]>()
   for (const [classNumber, words] of wordsOfClass.entries()) {
     for (const word of words) {
       const hash = hashWord(word)
-      classesByHash.set(hash, (classesByHash.get(hash) ?? new Set()).add(classNumber))
+      const classes = classesByHash.get(hash)
+      if (classes === undefined) classesByHash.set(hash, [classNumber])
+      // The numbers ascend, so only the last can be the same.
+      else if (classes.at(-1) !== classNumber) classes.push(classNumber)
     }
   }
   let size = 1024
@@ -53,13 +56,17 @@ export const buildTokenTable = (wordsOfClass: readonly (readonly string[])[]): T
   const values = new Uint16Array(size)
   const filter = new Uint8Array((FILTER_MASK + 1) >> 3)
   const classesOf: Uint16Array[] = []
+  const made = new Map<string, Uint16Array>()
   for (const [hash, classes] of classesByHash) {
     let slot = (hash ^ (hash >>> 15)) & (size - 1)
     while (keys[slot] !== 0) slot = (slot + 1) & (size - 1)
     keys[slot] = hash
     const bit = (hash ^ (hash >>> 15)) & FILTER_MASK
     filter[bit >> 3] = (filter[bit >> 3] as number) | (1 << (bit & 7))
-    values[slot] = classesOf.push(Uint16Array.from(classes)) - 1
+    const name = classes.join(' ')
+    let same = made.get(name)
+    if (same === undefined) made.set(name, (same = new Uint16Array(classes)))
+    values[slot] = classesOf.push(same) - 1
   }
   return { mask: size - 1, keys, values, filter, classesOf }
 }

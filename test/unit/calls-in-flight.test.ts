@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type HeldCall, HeldCalls } from '../../ext-proc/kill/held-calls.ts'
+import { type CallInFlight, CallsInFlight } from '../../ext-proc/kill/calls-in-flight.ts'
 
 const KILLED = { reason: 'agent_killed', killed_at: '2026-01-01T00:00:00.000Z' } as const
 
 /** A call that Envoy ends when `end` is called, and not before. */
-function heldCall(agent_id: string): { call: HeldCall; end: () => void; cuts: () => number } {
+function callInFlight(agent_id: string): {
+  call: CallInFlight
+  end: () => void
+  cuts: () => number
+} {
   let end = (): void => undefined
   let cuts = 0
   const ended = new Promise<void>((resolve) => {
     end = resolve
   })
-  const call: HeldCall = {
+  const call: CallInFlight = {
     organization_id: 'o',
     agent_id,
     passed_ms: null,
@@ -22,11 +26,11 @@ function heldCall(agent_id: string): { call: HeldCall; end: () => void; cuts: ()
 }
 
 test('threat 19: a cut is reported only when Envoy has ended every stream of the agent', async () => {
-  const held = new HeldCalls()
-  const [first, second, other] = [heldCall('a'), heldCall('a'), heldCall('b')]
-  for (const { call } of [first, second, other]) held.add(call)
+  const inFlight = new CallsInFlight()
+  const [first, second, other] = [callInFlight('a'), callInFlight('a'), callInFlight('b')]
+  for (const { call } of [first, second, other]) inFlight.add(call)
   let isTold = false
-  const cutting = held.cutAgent('o', 'a', KILLED).then((counts) => {
+  const cutting = inFlight.cutAgent('o', 'a', KILLED).then((counts) => {
     isTold = true
     return counts
   })
@@ -42,28 +46,41 @@ test('threat 19: a stream that Envoy does not end in time is reported as unconfi
   mock,
 }) => {
   mock.timers.enable({ apis: ['setTimeout'] })
-  const held = new HeldCalls()
-  const [ends, hangs] = [heldCall('a'), heldCall('a')]
-  for (const { call } of [ends, hangs]) held.add(call)
+  const inFlight = new CallsInFlight()
+  const [ends, hangs] = [callInFlight('a'), callInFlight('a')]
+  for (const { call } of [ends, hangs]) inFlight.add(call)
   ends.end()
-  const cutting = held.cutAgent('o', 'a', KILLED)
+  const cutting = inFlight.cutAgent('o', 'a', KILLED)
   await new Promise((resolve) => setImmediate(resolve))
   mock.timers.tick(400)
   assert.deepEqual(await cutting, { terminated: 1, unconfirmed: 1 })
   // Who cuts again waits for the same call and does not count it twice.
-  const again = held.cutAgent('o', 'a', KILLED)
+  const again = inFlight.cutAgent('o', 'a', KILLED)
   hangs.end()
   assert.deepEqual(await again, { terminated: 0, unconfirmed: 0 })
 })
 
 test('tunnels are cut after the calls inside them, and counted with them', async ({ mock }) => {
   mock.timers.enable({ apis: ['setTimeout'] })
-  const held = new HeldCalls()
-  const [inside, outside, other] = [heldCall('a'), heldCall('a'), heldCall('b')]
-  const tunnel: HeldCall = { ...outside.call, is_tunnel: true }
-  for (const call of [tunnel, inside.call, { ...other.call, is_tunnel: true }]) held.add(call)
-  assert.deepEqual([held.tunnels('o', 'a'), held.tunnels('o', 'c'), held.tunnels()], [1, 0, 2])
-  held.cutAll({ reason: 'gateway_unavailable' })
+  const inFlight = new CallsInFlight()
+  const [inside, outside, other] = [callInFlight('a'), callInFlight('a'), callInFlight('b')]
+  const tunnel: CallInFlight = { ...outside.call, is_tunnel: true }
+  for (const call of [tunnel, inside.call, { ...other.call, is_tunnel: true }]) inFlight.add(call)
+  assert.deepEqual(
+    [inFlight.tunnels('o', 'a'), inFlight.tunnels('o', 'c'), inFlight.tunnels()],
+    [1, 0, 2],
+  )
+  assert.deepEqual(inFlight.busiest(2), {
+    calls: { 'o a': 1, 'o b': 0 },
+    tunnels: { 'o a': 1, 'o b': 1 },
+    is_whole: true,
+  })
+  assert.deepEqual(inFlight.busiest(1), {
+    calls: { 'o a': 1 },
+    tunnels: { 'o a': 1 },
+    is_whole: false,
+  })
+  inFlight.cutAll({ reason: 'gateway_unavailable' })
   assert.deepEqual([inside.cuts(), outside.cuts(), other.cuts()], [1, 0, 0])
   mock.timers.tick(30)
   assert.deepEqual([inside.cuts(), outside.cuts(), other.cuts()], [1, 1, 1])
@@ -84,16 +101,16 @@ test('calls leave in any order, twice or without having come, and every call tha
     [4, 3, 2, 1, 0, 0],
   ]
   for (const order of orders) {
-    const held = new HeldCalls()
-    const calls = Array.from({ length: 5 }, () => heldCall('a'))
-    for (const { call } of calls) held.add(call)
-    held.remove(heldCall('a').call)
-    for (const i of order) held.remove((calls[i] as (typeof calls)[number]).call)
+    const inFlight = new CallsInFlight()
+    const calls = Array.from({ length: 5 }, () => callInFlight('a'))
+    for (const { call } of calls) inFlight.add(call)
+    inFlight.remove(callInFlight('a').call)
+    for (const i of order) inFlight.remove((calls[i] as (typeof calls)[number]).call)
     const left = new Set([0, 1, 2, 3, 4].filter((i) => !order.includes(i)))
-    assert.equal(held.size, left.size)
-    assert.equal(held.agents().length, left.size === 0 ? 0 : 1)
-    assert.equal(held.busiest(1).calls['o a'], left.size === 0 ? undefined : left.size)
-    held.cutAll(KILLED)
+    assert.equal(inFlight.size, left.size)
+    assert.equal(inFlight.agents().length, left.size === 0 ? 0 : 1)
+    assert.equal(inFlight.busiest(1).calls['o a'], left.size === 0 ? undefined : left.size)
+    inFlight.cutAll(KILLED)
     assert.deepEqual(
       calls.map(({ cuts }) => cuts()),
       [0, 1, 2, 3, 4].map((i) => (left.has(i) ? 1 : 0)),
@@ -103,21 +120,21 @@ test('calls leave in any order, twice or without having come, and every call tha
 })
 
 test('calls that leave while all are cut do not hide others', () => {
-  const held = new HeldCalls()
+  const inFlight = new CallsInFlight()
   let cut = 0
-  const calls = Array.from({ length: 6 }, (_, i): HeldCall => {
-    const call: HeldCall = {
-      ...heldCall(i < 3 ? 'a' : 'b').call,
+  const calls = Array.from({ length: 6 }, (_, i): CallInFlight => {
+    const call: CallInFlight = {
+      ...callInFlight(i < 3 ? 'a' : 'b').call,
       cut: () => {
         cut++
-        held.remove(call)
+        inFlight.remove(call)
         return true
       },
     }
     return call
   })
-  for (const call of calls) held.add(call)
-  held.cutAll(KILLED)
+  for (const call of calls) inFlight.add(call)
+  inFlight.cutAll(KILLED)
   assert.equal(cut, 6)
-  assert.equal(held.size, 0)
+  assert.equal(inFlight.size, 0)
 })

@@ -3,7 +3,7 @@ import type { BusiestAgents } from '../../core/control/control-message.ts'
 import { UnwatchedCalls } from './unwatched-calls.ts'
 
 /** A call in flight in this process: from the moment its agent is known until Envoy ends its stream. */
-export interface HeldCall {
+export interface CallInFlight {
   readonly organization_id: string
   readonly agent_id: string
   /** Ends the call with an error response, or cuts its response; false if it was already cut, refused or over. */
@@ -14,8 +14,8 @@ export interface HeldCall {
   readonly passed_ms: number | null
   /** It is a tunnel of the forward proxy that has been opened. */
   readonly is_tunnel?: boolean
-  /** Where `HeldCalls` keeps it. */
-  held_place?: number
+  /** Where `CallsInFlight` keeps it. */
+  list_place?: number
 }
 
 export type Cut =
@@ -51,40 +51,40 @@ const TUNNEL_DELAY_MS = 30
 const TUNNEL_WAIT_MS = 60
 
 /** All calls in flight in this process, by agent. Bounded by Envoy's circuit breaker for ext_proc streams. */
-export class HeldCalls {
+export class CallsInFlight {
   /** Calls that may be in flight but can no longer be cut. */
   readonly unwatched: UnwatchedCalls = new UnwatchedCalls(() => performance.now())
   /**
    * Lists in any order, not sets: a set that changes all the time replaces its table often, and the old tables would keep each call until the
    * old generation is collected.
    */
-  readonly #byAgent = new Map<string, HeldCall[]>()
+  readonly #byAgent = new Map<string, CallInFlight[]>()
   /** Tunnels that a cut has counted. */
-  readonly #ending = new WeakSet<HeldCall>()
+  readonly #ending = new WeakSet<CallInFlight>()
   #size = 0
 
   get size(): number {
     return this.#size
   }
 
-  add(call: HeldCall): void {
+  add(call: CallInFlight): void {
     const key = keyOf(call.organization_id, call.agent_id)
     const calls = this.#byAgent.get(key)
-    call.held_place = calls?.length ?? 0
+    call.list_place = calls?.length ?? 0
     if (calls === undefined) this.#byAgent.set(key, [call])
     else calls.push(call)
     this.#size++
   }
 
-  remove(call: HeldCall): void {
+  remove(call: CallInFlight): void {
     const key = keyOf(call.organization_id, call.agent_id)
     const calls = this.#byAgent.get(key)
-    const place = call.held_place
+    const place = call.list_place
     if (calls === undefined || place === undefined || calls[place] !== call) return
     const last = calls.pop()
     if (last !== undefined && last !== call) {
       calls[place] = last
-      last.held_place = place
+      last.list_place = place
     }
     if (calls.length === 0) this.#byAgent.delete(key)
     this.#size--
@@ -98,11 +98,22 @@ export class HeldCalls {
     })
   }
 
-  /** The agents with the most calls in flight, by organization and agent. */
+  /** The agents with the most calls in flight and tunnels, by organization and agent. */
   busiest(limit: number): BusiestAgents {
-    const all = [...this.#byAgent].map(([key, calls]) => [key, calls.length] as const)
-    const most = all.length <= limit ? all : all.sort(([, a], [, b]) => b - a).slice(0, limit)
-    return { calls: Object.fromEntries(most), is_whole: all.length <= limit }
+    const all = [...this.#byAgent]
+    const most =
+      all.length <= limit ? all : all.sort(([, a], [, b]) => b.length - a.length).slice(0, limit)
+    const counts = most.map(([key, calls]) => {
+      const tunnels = calls.filter(isTunnel).length
+      return { key, tunnels, calls: calls.length - tunnels }
+    })
+    return {
+      calls: Object.fromEntries(counts.map(({ key, calls }) => [key, calls])),
+      tunnels: Object.fromEntries(
+        counts.flatMap(({ key, tunnels }) => (tunnels === 0 ? [] : [[key, tunnels]])),
+      ),
+      is_whole: all.length <= limit,
+    }
   }
 
   /**
@@ -121,7 +132,7 @@ export class HeldCalls {
     // The end of a call may end its tunnel before this cut does.
     const isNew = new Set(tunnels.filter((tunnel) => !this.#ending.has(tunnel)))
     for (const tunnel of isNew) this.#ending.add(tunnel)
-    const cutNow = (call: HeldCall): Promise<void> => {
+    const cutNow = (call: CallInFlight): Promise<void> => {
       const isCut = call.cut(why)
       const isOurs = isTunnel(call) ? isNew.has(call) : isCut
       return call.ended.then(() => {
@@ -157,7 +168,7 @@ export class HeldCalls {
 
   /** Cuts all calls, because this edge cannot guarantee for any agent that it is not killed. */
   cutAll(why: Cut): void {
-    const tunnels: HeldCall[] = []
+    const tunnels: CallInFlight[] = []
     // A copy: a call that ends at once leaves its list.
     const all = [...this.#byAgent.values()].flat()
     for (const call of all) {
@@ -182,7 +193,7 @@ export class HeldCalls {
   }
 }
 
-const isTunnel = (call: HeldCall): boolean => call.is_tunnel === true
+const isTunnel = (call: CallInFlight): boolean => call.is_tunnel === true
 
 const keyOf = (organization_id: string, agent_id: string): string =>
   `${organization_id} ${agent_id}`

@@ -1,0 +1,174 @@
+/** A small wrong edit that lets one threat to the forward proxy through, and the test that must find it. */
+export interface ThreatEdit {
+  /** As numbered in docs/measurements.md#threats-to-the-forward-proxy. */
+  readonly threat: number
+  /** What is wrong then. */
+  readonly name: string
+  readonly file: string
+  /** Occurs exactly once in the file. */
+  readonly find: string
+  readonly replace: string
+  /** The integration test, and the beginning of its name. */
+  readonly test: readonly [file: string, name: string]
+}
+
+const ENVOY = 'envoy/add-forward-proxy.ts'
+const TUNNEL = 'ext-proc/forward/decide-tunnel.ts'
+const INSIDE = 'ext-proc/forward/decide-inside.ts'
+
+export const THREAT_EDITS: readonly ThreatEdit[] = [
+  {
+    threat: 1,
+    name: 'a key that has expired opens tunnels',
+    file: TUNNEL,
+    find: 'checkKey(key, nowMs())',
+    replace: 'checkKey(key, 0 * nowMs())',
+    test: ['forward-proxy', 'CONNECT without a key that is in force is 407'],
+  },
+  {
+    threat: 2,
+    name: 'a kill leaves one tunnel of the agent open',
+    file: 'ext-proc/kill/calls-in-flight.ts',
+    find: 'Promise.all(tunnels.map(cutNow))',
+    replace: 'Promise.all(tunnels.slice(1).map(cutNow))',
+    test: ['forward-kill', 'a kill ends every kind of tunnel'],
+  },
+  {
+    threat: 3,
+    name: 'the identity of a tunnel is the one that a caller writes',
+    file: ENVOY,
+    find: "      { remove: 'x-agw-tunnel' },\n      { remove: 'x-agw-sni' },\n      ...set.map(([key, value]) => ({\n        append: { header: { key, value }, append_action: 'OVERWRITE_IF_EXISTS_OR_ADD' },",
+    replace:
+      "      ...set.map(([key, value]) => ({\n        append: { header: { key, value }, append_action: 'ADD_IF_ABSENT' },",
+    test: ['forward-proxy', 'a call through a tunnel has the stored credential'],
+  },
+  {
+    threat: 4,
+    name: 'the identity of a tunnel is no part of the key of pooled connections',
+    file: ENVOY,
+    find: "factory_key: 'envoy.hashable_string'",
+    replace: "factory_key: 'envoy.string'",
+    test: ['forward-kill', 'aborted CONNECTs of one agent'],
+  },
+  {
+    threat: 5,
+    name: 'a call in a tunnel may name another port',
+    file: INSIDE,
+    find: ' && authority.port === port',
+    replace: ' && port > 0',
+    test: ['forward-proxy', 'Host and server name must be those of the tunnel'],
+  },
+  {
+    threat: 6,
+    name: 'a client without a server name gets a certificate',
+    file: ENVOY,
+    find: "default_value: '-'",
+    replace: "default_value: 'localhost'",
+    test: ['forward-proxy', 'without a server name'],
+  },
+  {
+    threat: 7,
+    name: 'a call without TLS has the target of one with TLS',
+    file: INSIDE,
+    find: 'origin: `${scheme}://${host}:${port}`',
+    replace: 'origin: `https://${host}:${port}`',
+    test: ['forward-proxy', 'what is not TLS is decided as http'],
+  },
+  {
+    threat: 8,
+    name: 'a connection in a tunnel is decided like one to the proxy, where CONNECT is served',
+    file: ENVOY,
+    find: "chain('tls', HOPS.https, {",
+    replace: "chain('tls', HOPS.entry, {",
+    test: ['forward-proxy', 'a CONNECT in a tunnel is refused'],
+  },
+  {
+    threat: 9,
+    name: 'a CONNECT without a key is answered like one that opens a tunnel',
+    file: TUNNEL,
+    find: '{ status: 407, headers: [CHALLENGE] }',
+    replace: '{ status: 200, headers: [CHALLENGE] }',
+    test: ['forward-proxy', 'a request that follows a refused CONNECT'],
+  },
+  {
+    threat: 10,
+    name: 'the connection in a tunnel has no address of the client',
+    file: ENVOY,
+    find: "        ['remote_ip', '%DOWNSTREAM_REMOTE_ADDRESS%'],\n",
+    replace: '',
+    test: ['forward-proxy', 'a call through a tunnel has the stored credential'],
+  },
+  {
+    threat: 11,
+    name: 'an agent may have one tunnel more than its limit',
+    file: TUNNEL,
+    find: '>= tunnels_per_agent',
+    replace: '> tunnels_per_agent',
+    test: ['forward-limits', 'the tunnels of an agent are bounded'],
+  },
+  {
+    threat: 12,
+    name: 'the routes to the admin service are in tunnels too',
+    file: ENVOY,
+    find: 'routes.filter(({ name }) => PASS_ROUTES.test(String(name))),',
+    replace: 'routes.filter(({ name }) => name !== PASS_ROUTES.source),',
+    test: ['forward-proxy', 'calls by base URL and by proxy are decided alike'],
+  },
+  {
+    threat: 13,
+    name: 'a change of a key is not in force in open tunnels',
+    file: 'ext-proc/policy/policy-store.ts',
+    find: "      case 'key':\n        this.#keys.drop(target.hash)\n",
+    replace: "      case 'key':\n",
+    test: ['forward-proxy', 'a change of key, scope or integration'],
+  },
+  {
+    threat: 14,
+    name: 'Envoy goes on without its processor',
+    file: 'envoy/bootstrap.yaml',
+    find: 'failure_mode_allow: false',
+    replace: 'failure_mode_allow: true',
+    test: ['forward-limits', 'when the processor dies'],
+  },
+  {
+    threat: 15,
+    name: 'names may resolve to private addresses',
+    file: 'envoy/bootstrap.yaml',
+    find: '                        resolved_address_filter: { ranges: $refused_ranges }\n',
+    replace: '',
+    test: ['forward-proxy', 'a private address is refused'],
+  },
+  {
+    threat: 16,
+    name: 'a host of an integration is passed through unless its port is 443',
+    file: TUNNEL,
+    find: 'new URL(origin).hostname === host',
+    replace: 'origin === `https://${host}`',
+    test: ['forward-proxy', 'a host of an integration is never passed through'],
+  },
+  {
+    threat: 17,
+    name: 'a call may come back through the gateway',
+    file: 'core/policy/request-headers.ts',
+    find: "if (name === 'via' && namesOwnHop(",
+    replace: "if (name === 'via' && value === '' && namesOwnHop(",
+    test: ['forward-proxy', 'an integration for the gateway itself'],
+  },
+  {
+    threat: 18,
+    name: 'a certificate is answered on a stream that has ended',
+    file: 'ext-proc/forward/secret-service.ts',
+    find: '    if (!this.#open.has(at)) return\n',
+    replace: '',
+    test: ['forward-limits', 'handshakes that are torn down'],
+  },
+  {
+    threat: 19,
+    name: 'an API may present a certificate that cannot be verified',
+    file: 'envoy/bootstrap.yaml',
+    find: 'common_tls_context: { validation_context: { trusted_ca: { filename: $trusted_ca_file } } }',
+    replace:
+      'common_tls_context: { validation_context: { trust_chain_verification: ACCEPT_UNTRUSTED, trusted_ca: { filename: $trusted_ca_file } } }',
+    test: ['forward-proxy', 'the server of an API is verified'],
+  },
+]
