@@ -160,7 +160,7 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
     file: 'ext-proc/forward/secret-service.ts',
     find: '    if (!this.#open.has(at)) return\n',
     replace: '',
-    test: ['forward-limits', 'handshakes that are torn down'],
+    test: ['forward-pending', 'certificates that pend when Envoy ends'],
   },
   {
     threat: 19,
