@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ask, type Problem } from './api.ts'
 import type { Role, Who } from './api-types.ts'
 import { connection, type Reach } from './connection.ts'
@@ -90,12 +90,13 @@ function Frame({
   const path = place.parts[0] === 'activity' ? 'activity' : place.parts.join('/')
   const isFirst = useRef(true)
   const [, title = 'Not found'] = PAGES.find(([page]) => page === (place.parts[0] ?? '')) ?? []
-  useEffect(() => {
+  // Before the next key is handled: a later focus would take it from the search that the key has opened.
+  useLayoutEffect(() => {
     document.title = `${title} · Agent Access Gateway`
     // Screen readers announce a page change; the first page is read from the top anyway.
     if (!isFirst.current) main.current?.focus()
     isFirst.current = false
-  }, [path, title])
+  }, [path, title, place.repeats])
   const [problem, setProblem] = useState<Problem | null>(null)
   const signOut = async (): Promise<void> => {
     const answer = await ask('DELETE', '/session')
@@ -172,21 +173,22 @@ const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
 )
 
 function PageOf({ place }: { place: PageAddress }) {
-  const { parts, query } = place
+  const { parts, query, repeats } = place
   const [page = '', id] = parts
   if (id !== undefined && !isId(page, id)) return <NotFound />
-  // The key creates a new page instance for another resource.
+  // The key creates a new page instance for another resource, and for another action.
+  const action = `${query['do']} ${repeats}`
   switch (page) {
     case '':
       return <OverviewPage query={query} />
     case 'agents':
       return id === undefined ? (
-        <AgentsPage key={query['do']} query={query} />
+        <AgentsPage key={action} query={query} />
       ) : (
-        <AgentPage key={`${id} ${query['do']}`} agent_id={id} query={query} />
+        <AgentPage key={`${id} ${action}`} agent_id={id} query={query} />
       )
     case 'integrations':
-      return <IntegrationsPage key={query['do']} query={query} />
+      return <IntegrationsPage key={action} query={query} />
     case 'scopes':
       return id === undefined ? (
         <ScopesPage query={query} />
@@ -201,7 +203,7 @@ function PageOf({ place }: { place: PageAddress }) {
       return <AlertsPage query={query} />
     case 'webhooks':
       return id === undefined ? (
-        <WebhooksPage key={query['do']} query={query} />
+        <WebhooksPage key={action} query={query} />
       ) : (
         <WebhookPage key={id} webhook_id={id} query={query} />
       )

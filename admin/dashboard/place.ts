@@ -1,15 +1,21 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useLayoutEffect, useState } from 'preact/hooks'
 
 /** The current location in the console, kept behind `#` so that it is never sent to a server: `#/agents/agt_1?tab=keys`. */
 export interface PageAddress {
   readonly parts: readonly string[]
   readonly query: Readonly<Record<string, string>>
+  /** How often a link to the address that was already shown has been followed. */
+  readonly repeats: number
 }
 
-export function readPlace(hash: string): PageAddress {
+function readPlace(hash: string, repeats: number): PageAddress {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
   const parts = path.split('/').filter((part) => part !== '')
-  return { parts: parts.map(decode), query: Object.fromEntries(new URLSearchParams(query)) }
+  return {
+    parts: parts.map(decode),
+    query: Object.fromEntries(new URLSearchParams(query)),
+    repeats,
+  }
 }
 
 export function linkTo(
@@ -28,14 +34,24 @@ export function goTo(
   location.hash = linkTo(parts, query)
 }
 
+/** Follows a link. The browser does not report a link to the current address, which may name an action to do again. */
+export function follow(href: string): void {
+  if (location.hash === href) dispatchEvent(new HashChangeEvent('hashchange'))
+  else location.hash = href
+}
+
 export function usePlace(): PageAddress {
-  const [hash, setHash] = useState(location.hash)
-  useEffect(() => {
-    const onChange = (): void => setHash(location.hash)
+  const [{ hash, repeats }, setPlace] = useState({ hash: location.hash, repeats: 0 })
+  useLayoutEffect(() => {
+    const onChange = (): void =>
+      setPlace((before) => ({
+        hash: location.hash,
+        repeats: before.repeats + (before.hash === location.hash ? 1 : 0),
+      }))
     addEventListener('hashchange', onChange)
     return () => removeEventListener('hashchange', onChange)
   }, [])
-  return readPlace(hash)
+  return readPlace(hash, repeats)
 }
 
 /** The link may contain an invalid escape. */

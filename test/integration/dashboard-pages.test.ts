@@ -590,6 +590,55 @@ describe('the dashboard', () => {
     await page.locator('.secret code').waitFor()
   })
 
+  test('keys that are pressed as soon as a page is there reach the search', async () => {
+    await goTo(page, 'agents', 'Agents')
+    // The title is set together with the focus of a new page. A browser handles keys before timers.
+    await page.evaluate(`new Promise((done) => {
+      const press = () => document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))
+      const settle = () => document.title.startsWith('Kills') ? done() : requestAnimationFrame(settle)
+      new MutationObserver((_, observer) => {
+        if (document.querySelector('h1')?.textContent !== 'Kills') return
+        observer.disconnect()
+        press()
+        settle()
+      }).observe(document.body, { childList: true, subtree: true, characterData: true })
+      location.hash = '#/kills'
+    })`)
+    const focused = await page.evaluate('document.activeElement.getAttribute("role")')
+    assert.equal(focused, 'combobox')
+  })
+
+  test('an action is done again when it is chosen again, and not when its search was given up', async () => {
+    await goTo(page, 'agents', 'Agents')
+    const dialog = page.getByRole('dialog', { name: 'Create an agent' })
+    const search = page.getByRole('combobox', { name: 'Search or go to' })
+    for (const _ of [1, 2]) {
+      await page.keyboard.press('Control+k')
+      await page.keyboard.type('create an agent')
+      await page.keyboard.press('Enter')
+      await dialog.getByLabel('Name').waitFor()
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+    let answer = (): void => undefined
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    await page.route('**/admin/agents?q=*', async (route) => {
+      await answered
+      await route.continue()
+    })
+    await search.fill('create an')
+    await search.press('Enter')
+    await search.press('Escape')
+    answer()
+    await search.fill('call')
+    // Not the first one, which would open by itself.
+    await page.getByRole('option').filter({ hasText: 'Show refused calls' }).click()
+    await page.waitForURL(/decision=blocked/)
+    await page.unrouteAll({ behavior: 'wait' })
+  })
+
   test('from a request id to why it was refused, to a rule that allows it, to a call that passes', async () => {
     const own = await stack.operator.makeAccess(stack.ownBaseUrl(), {
       rules: [{ methods: ['GET'], paths: ['/models/**'] }],

@@ -206,7 +206,7 @@ function useRowHeight(): number {
 function useListKeys(go: (step: number) => void): void {
   const latest = useRef(go)
   latest.current = go
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const step = { j: 1, k: -1 }[event.key]
       if (step === undefined || event.ctrlKey || event.metaKey || event.altKey) return

@@ -1,6 +1,7 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isInField } from '../is-in-field.ts'
 import { type Findings, type Found, findAnything } from '../find-anything.ts'
+import { follow } from '../place.ts'
 import { useRights } from '../session.ts'
 import { useSettled } from '../use-settled.ts'
 
@@ -17,15 +18,18 @@ export function Finder() {
   const wanted = text.trim()
   const { findings, isCurrent } = useFindings(wanted, isOpen)
   const found = findings?.ok === true ? findings.found : NOTHING
-  const isShown = isOpen
   useShortcut(() => input.current?.focus())
-  const close = (): void => (setText(''), setOpen(false))
+  // Enter before the answer has come opens the first result when it comes, unless the user goes on.
+  const isAwaited = useRef(false)
+  const show = (isWanted: boolean): void => {
+    isAwaited.current = false
+    setOpen(isWanted)
+  }
+  const close = (): void => (setText(''), show(false))
   const goTo = ({ href }: Found): void => {
     close()
-    location.hash = href
+    follow(href)
   }
-  // Enter before the answer has come opens the first result when it comes.
-  const isAwaited = useRef(false)
   useEffect(() => {
     setActive(0)
     const first = found[0]
@@ -51,9 +55,9 @@ export function Finder() {
         type="text"
         role="combobox"
         aria-label="Search or go to"
-        aria-expanded={isShown && found.length > 0}
+        aria-expanded={isOpen && found.length > 0}
         aria-controls={`${id}-found`}
-        aria-activedescendant={isShown && found.length > 0 ? `${id}-${active}` : undefined}
+        aria-activedescendant={isOpen && found.length > 0 ? `${id}-${active}` : undefined}
         aria-autocomplete="list"
         aria-keyshortcuts="/ Control+K Meta+K"
         placeholder="Search or do …"
@@ -64,14 +68,14 @@ export function Finder() {
         value={text}
         onInput={(event) => {
           setText(event.currentTarget.value)
-          setOpen(true)
+          show(true)
         }}
-        onFocus={() => setOpen(true)}
-        onBlur={() => setOpen(false)}
+        onFocus={() => show(true)}
+        onBlur={() => show(false)}
         onKeyDown={onKeyDown}
       />
-      <Results id={id} found={found} active={active} isShown={isShown} onChosen={goTo}>
-        {isShown ? statusOf(findings, isCurrent) : ''}
+      <Results id={id} found={found} active={active} isShown={isOpen} onChosen={goTo}>
+        {isOpen ? statusOf(findings, isCurrent) : ''}
       </Results>
     </div>
   )
@@ -164,7 +168,7 @@ function useFindings(
 
 /** Not while the user types into another field, except with Ctrl or Cmd. */
 function useShortcut(focus: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const isField = isInField(event)
       const isSlash = event.key === '/' && !event.ctrlKey && !event.metaKey && !isField

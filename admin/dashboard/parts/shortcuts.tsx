@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isInField } from '../is-in-field.ts'
 import { PAGES } from '../page-titles.ts'
 import { goTo } from '../place.ts'
@@ -30,7 +30,7 @@ const OTHERS: readonly (readonly [keys: string, what: string])[] = [
 export function Shortcuts() {
   const [isOpen, setOpen] = useState(false)
   const gone_ms = useRef(0)
-  useEffect(() => {
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (isInField(event) || event.ctrlKey || event.metaKey || event.altKey) return
       const page = LETTERS[event.key]
