@@ -21,6 +21,7 @@ import { checkDurability } from './bootstrap/check-durability.ts'
 import { refuseOtherStore, rememberStore } from './bootstrap/remember-store.ts'
 import { watchMemory } from './bootstrap/watch-memory.ts'
 import { watchStore } from './bootstrap/watch-store.ts'
+import { watchLostChanges } from './changes/watch-lost-changes.ts'
 import { createMailer } from './email/mailer.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
@@ -102,6 +103,7 @@ export async function startAdmin(
     stops.push(() => scans.close())
     const given = { settings, redis, ring, keyProblem: keeper.problem, scans }
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
+    stops.push(watchLostChanges({ ...context, lease_ms }))
     stops.push(startDeliveries(context, name), startActivity(context, name))
     stops.push(analyseTraffic(context, name))
     await warmUp(context)

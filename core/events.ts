@@ -199,6 +199,21 @@ export const EVENTS = {
     summary: ['actor', 'action', 'target'],
     delivery: null,
   },
+  changes_lost: {
+    title: 'Changes lost',
+    description: 'The store has lost changes that an operator had made, as in a failover.',
+    reports_call: false,
+    when_frequent: 'recorded',
+    may_alert: true,
+    summary: ['count'],
+    delivery: {
+      handling: 'kept',
+      members: {
+        count: 'How many changes the store has lost.',
+        changes: 'The first 20 of them: `action`, `target` and `changed_at`.',
+      },
+    },
+  },
 } as const satisfies Record<string, EventRow>
 
 export type EventName = keyof typeof EVENTS

@@ -92,6 +92,25 @@ const LOST_STATES: ReadonlyMap<string, (name: string) => string> = new Map([
   ],
 ])
 
+/** Changes of operators that the store no longer has (admin/changes/watch-lost-changes.ts). */
+function ofLostChanges({ id, data }: ActivityEntry): AlertCause {
+  const { count, changes } = data as { count: number; changes: readonly LostChange[] }
+  const [first] = changes
+  const named = first === undefined ? '' : ` The first is ${first.action} of ${first.target}.`
+  return {
+    about: 'changes_lost',
+    kind: 'changes_lost',
+    severity: 'critical',
+    title: `The store has lost ${count === 1 ? 'a change' : `${count} changes`}, as after a failover.${named} Make them again.`,
+    occurrence: { activity_id: id, count, changes },
+  }
+}
+
+interface LostChange {
+  readonly action: string
+  readonly target: string
+}
+
 const whoAndWhat = (entry: ActivityEntry) => ({
   activity_id: entry.id,
   agent_id: entry.agent_id,
@@ -112,6 +131,7 @@ const ALERTS: ReadonlyMap<string, AlertMaker> = new Map(
     anomaly_detected: ofAnomaly,
     agent_killed: ofAutomaticKill,
     admin_action: ofLostState,
+    changes_lost: ofLostChanges,
   } satisfies Record<AlertingEvent, AlertMaker>),
 )
 

@@ -71,6 +71,14 @@ async function write(
   const { targets } = plan
   const committed = await commit(redis, { guards, writes, targets }, settings.killLease_ms)
   if (committed.kind === 'refused') return null
+  context.recentChanges.add({
+    organization_id,
+    logged_as: committed.logged_as,
+    activity_id: entry.id,
+    action: plan.audit.action,
+    target: plan.audit.target,
+    changed_at: entry.timestamp,
+  })
   log.info(
     { action: plan.audit.action, target: plan.audit.target, actor: actor.email, request_id },
     'changed',

@@ -9,6 +9,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { ActivityFeed } from './activity-feed.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
+import type { RecentChanges } from './recent-changes.ts'
 import type { LastUses } from './last-uses.ts'
 import type { RequestLoad } from './request-load.ts'
 import type { RequestTurns } from './request-turns.ts'
@@ -25,6 +26,8 @@ export interface AdminContext {
   readonly acknowledgements: Acknowledgements
   readonly signInThrottle: SignInThrottle
   readonly tokenUses: LastUses
+  /** What a failover of the store could lose. */
+  readonly recentChanges: RecentChanges
   readonly feed: ActivityFeed
   readonly metrics: AdminMetrics
   readonly load: RequestLoad

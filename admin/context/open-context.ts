@@ -1,6 +1,7 @@
 import { DiskReserve } from '../../core/disk-reserve.ts'
 import { AddressPolicy } from '../../core/egress/address-policy.ts'
 import { createHostResolver } from '../../core/egress/resolve-host.ts'
+import { RecentChanges } from './recent-changes.ts'
 import { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ActivityFeed } from './activity-feed.ts'
 import type { AdminContext } from './admin-context.ts'
@@ -52,6 +53,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
   const now = (): Date => new Date()
   return {
     ...given,
+    recentChanges: new RecentChanges(nowMs),
     signInThrottle: new SignInThrottle(nowMs),
     feed,
     metrics: new AdminMetrics({

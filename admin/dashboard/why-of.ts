@@ -54,6 +54,8 @@ const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
     `The traffic deviates from its baseline: score ${text(data['anomaly_score'])}, ${text(data['anomaly_types'])}.`,
   admin_action: ({ data }) =>
     `${text(data['actor'])} did ${text(data['action'])} on ${text(data['target'])}.`,
+  changes_lost: ({ data }) =>
+    `The store has lost ${text(data['count'])} changes, as after a failover. Make them again: ${text(data['changes'])}.`,
 }
 
 const CAUSES: Readonly<Record<string, { readonly cause: string } | undefined>> = REASONS

@@ -8,6 +8,7 @@ export const ALERT_KINDS = [
   'archive_stopped',
   'archive_trimmed',
   'state_lost',
+  'changes_lost',
   'edge_name_clash',
   'encryption_key',
   'streams_not_kept',

@@ -34,7 +34,13 @@ export interface Change {
 }
 
 export type Committed =
-  | { readonly kind: 'committed'; readonly epoch: number; readonly edges: readonly string[] }
+  | {
+      readonly kind: 'committed'
+      readonly epoch: number
+      readonly edges: readonly string[]
+      /** Id of the activity entry in its stream; of the last one if there are several, empty if there is none. */
+      readonly logged_as: string
+    }
   /** `guard` is the index in `guards` of the first one that failed; nothing was written. */
   | { readonly kind: 'refused'; readonly guard: number }
 
@@ -88,8 +94,8 @@ export async function commit(
     room === 'ordinary' ? 'commit' : 'commit-when-full',
     [REDIS_KEYS.epoch, REDIS_KEYS.edgeBeats, ...places.keys(), ...outbox],
     [JSON.stringify(plan)],
-  )) as [1, number, string[]] | [0, number]
+  )) as [1, number, string[], string] | [0, number]
   return answer[0] === 1
-    ? { kind: 'committed', epoch: answer[1], edges: answer[2] }
+    ? { kind: 'committed', epoch: answer[1], edges: answer[2], logged_as: answer[3] }
     : { kind: 'refused', guard: answer[1] - 1 }
 }

@@ -131,6 +131,11 @@ test('an alert follows from findings that are blocked or shown, from anomalies a
     ['anomaly_detected', { anomaly_score: 0.9, anomaly_types: ['frequency'] }, 'anomaly'],
     ['agent_killed', { triggered_by: 'system', kill_method: 'auto_anomaly' }, 'agent_killed'],
     ['agent_killed', { triggered_by: 'a@example.com', kill_method: 'api' }, null],
+    [
+      'changes_lost',
+      { count: 1, changes: [{ action: 'agent.create', target: 'agt_1' }] },
+      'changes_lost',
+    ],
     ['request_allowed', {}, null],
     ['permission_denied', {}, null],
   ] as const

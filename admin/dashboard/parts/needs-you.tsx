@@ -153,7 +153,9 @@ function alertItem(alert: Alert, acknowledge: ComponentChildren): Item {
           <a href={linkTo(['kills'], { agent_id })}>View receipt</a>
         )}
         {kind !== 'agent_killed' && activity_id !== null && (
-          <a href={linkTo(['activity', activity_id])}>View call</a>
+          <a href={linkTo(['activity', activity_id])}>
+            {kind === 'changes_lost' ? 'View changes' : 'View call'}
+          </a>
         )}
         {agent_id !== null && <a href={linkTo(['agents', agent_id])}>Open agent</a>}
         {acknowledge}

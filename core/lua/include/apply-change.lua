@@ -25,12 +25,14 @@ local function applyChange()
   end
   local epoch = redis.call('INCR', KEYS[1])
   local epoch_text = string.format('%.0f', epoch)
+  local logged = ''
   for _, write in ipairs(plan.writes) do
     local command = {write[1], KEYS[write[2] + 2]}
     for i = 3, #write do
       command[i] = write[i] == '@epoch' and epoch_text or write[i]
     end
-    redis.call(unpack(command))
+    local result = redis.call(unpack(command))
+    if write[1] == 'XADD' then logged = result end
   end
   for _, event in ipairs(plan.events) do
     enqueueEvent(event[1], event[2], event[3], event[4])
@@ -40,5 +42,5 @@ local function applyChange()
   local edges = redis.call('ZRANGEBYSCORE', KEYS[2], now_ms - plan.lease_ms, '+inf')
   -- A change that no edge has to apply is published as well, since every epoch that does not arrive is a gap.
   redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. plan.targets .. '}')
-  return {1, epoch, edges}
+  return {1, epoch, edges, logged}
 end
