@@ -37,8 +37,10 @@ function unquoted(text: string): string {
   return quote === undefined ? text : (text.slice(1).split(quote, 1)[0] ?? '')
 }
 
-const PARAMETER = /=\s*(?:"((?:[^"\\]|\\.)*)|([^\s",]+))/g
-const MAY_LEAD = /^[\0-\x20]*(?:https?:|url:|[/\\.])/i
+/** The first group is the name, where it says that a URL follows. */
+const PARAMETER = /(?:\b(resource_metadata|\w*ur[il])\s*)?=\s*(?:"((?:[^"\\]|\\.)*)|([^\s",]+))/gi
+/** What may lead out of the folder of the call, which a plain word, a nonce or the scope of a container registry does not. */
+const MAY_LEAD = /https?:|^[\0-\x20]*(?:url:|[/\\.])|(?:\.|%2e){2}/i
 
 /**
  * The URLs in the parameters of `WWW-Authenticate`, to which clients send what they have to show, or ask for a token:
@@ -46,9 +48,10 @@ const MAY_LEAD = /^[\0-\x20]*(?:https?:|url:|[/\\.])/i
  */
 export function challengeTargets(value: string, limit: number): readonly string[] | null {
   const targets = new Set<string>()
-  for (const [, quoted, token = ''] of value.matchAll(PARAMETER)) {
+  for (const [, name, quoted, token = ''] of value.matchAll(PARAMETER)) {
+    // A reader of URLs drops tabs.
     for (const text of quoted === undefined ? [token] : [quoted, quoted.replaceAll(/\\(.)/g, '$1')])
-      if (MAY_LEAD.test(text)) targets.add(text)
+      if (name !== undefined || MAY_LEAD.test(text.replaceAll('\t', ''))) targets.add(text)
     if (targets.size > limit) return null
   }
   return [...targets]

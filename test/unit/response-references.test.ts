@@ -659,6 +659,17 @@ for (const [name, value, expected] of [
   ['www-authenticate', 'Bearer realm="http:/other.test/"', UNREADABLE],
   ['www-authenticate', 'Bearer nonce="//+", realm="http://gw.test:8080/x', ADDRESS],
   ['proxy-authenticate', 'Basic realm="http://gw.test:8080/x"', ADDRESS],
+  ['www-authenticate', 'Bearer resource_metadata="x/../../../../other.test/v1/x"', TARGET],
+  ['www-authenticate', 'Bearer realm=x/../../../../other.test/', TARGET],
+  ['www-authenticate', 'Bearer realm="x/%2E%2e/.%2e/%2e./../other.test/"', TARGET],
+  ['www-authenticate', 'Bearer realm="x/.\t./../../../other.test/"', TARGET],
+  ['www-authenticate', 'Bearer realm="x\\\\..\\\\..\\\\..\\\\..\\\\other.test"', TARGET],
+  ['www-authenticate', 'Bearer realm="x/..;/y"', TARGET],
+  ['www-authenticate', 'Bearer realm="x/..%2fy"', TARGET],
+  ['www-authenticate', 'Bearer realm="?x/../../../../http://other.test/"', TARGET],
+  ['www-authenticate', 'Bearer realm="ht\ttp://gw.test:8080/x"', ADDRESS],
+  ['www-authenticate', 'Bearer realm="feed:http://gw.test:8080/x"', ADDRESS],
+  ['proxy-authenticate', 'Bearer as_uri="x/../../../../other.test/v1/x"', TARGET],
   [
     'www-authenticate',
     Array.from({ length: 300 }, (_, i) => `Bearer realm="https://a.test/${i}"`).join(', '),
@@ -676,8 +687,18 @@ for (const value of [
   'Digest realm="x", nonce="//+Ab/cd==", opaque="/Ab", qop="auth"',
   'Negotiate YWJj//+=',
   'Bearer error="invalid_token", error_description="see http docs"',
+  'Bearer error="invalid_token", error_description="Expired... see https://a.test/b"',
   '',
 ])
   test(`a challenge that leads elsewhere or nowhere goes out as it is: ${value}`, () => {
     assert.equal(judged('www-authenticate', value), value)
   })
+
+test('a URL in a challenge may be the name of a folder, and all else may only look like one', () => {
+  const base_urls = ['https://api.example.com/v1', 'https://api.example.com/v1/things/two']
+  for (const name of ['resource_metadata', 'authorization_uri', 'Token_URL'])
+    for (const value of [`Bearer ${name}="two/x"`, `Bearer a=b,${name} = two`])
+      assert.equal(judged('www-authenticate', value, { base_urls }), 'refused: other_integration')
+  for (const value of ['Basic realm="two"', 'Bearer scope="repository:two/x:pull"'])
+    assert.equal(judged('www-authenticate', value, { base_urls }), value)
+})

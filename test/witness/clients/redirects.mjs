@@ -79,9 +79,17 @@ const references = (name, value) => {
 }
 
 const { version, get } = await clients[client]()
+// node-fetch throws at some redirects where no caller can catch it.
+let giveUp = () => undefined
+process.on('uncaughtException', () => giveUp(null))
 const attempt = async (url, cookie) => {
   try {
-    return await get(url, cookie)
+    return await Promise.race([
+      get(url, cookie),
+      new Promise((resolve) => {
+        giveUp = resolve
+      }),
+    ])
   } catch {
     return null
   }
