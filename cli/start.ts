@@ -290,7 +290,7 @@ async function startChildren(
   const scheme = boot.settings.tlsCertFile === null ? 'http' : 'https'
   const tokenFile = join(boot.dataDir.path, 'admin-token')
   const shownFile = relative(process.cwd(), tokenFile)
-  const token = await findOwnToken(boot, apiUrl, tokenFile)
+  const token = await findOwnToken(boot, tokenFile)
   output.welcome({
     proxyUrl: urlOf(scheme, boot.settings.proxyHost, boot.settings.proxyPort),
     apiUrl,

@@ -165,6 +165,24 @@ describe('a token that agw start has generated for a store that may be shared', 
 })
 
 describe('agw start', () => {
+  test('a further host on a store that has admin tokens says so, without a failed sign-in', async () => {
+    const valkey = await startValkey()
+    const env = { AGW_ENCRYPTION_KEY: KEY }
+    const first = await adminInProcess(valkey.url, { ...env, AGW_ADMIN_TOKEN: TOKEN })
+    const stack = await startStack({ ...env, REDIS_URL: valkey.url })
+    await until('it is welcomed', () => stack.log().includes('so none was generated'))
+    assert.equal(existsSync(join(stack.dataDir, 'admin-token')), false)
+    const { body } = await first.call('GET', '/admin/activity?event=admin_action')
+    const actions = body.data.map(({ data }: Json) => data.action)
+    assert.deepEqual(
+      actions.filter((action: string) => action.startsWith('sign_in')),
+      [],
+    )
+    assert.equal(await stack.stop(), 0)
+    await first.stop()
+    await valkey.stop()
+  })
+
   test('refuses a store that has lost everything with one message, and starts with --new-store', async () => {
     const dataDir = tempFolder('lost')
     const stack = await startStack({ AGW_DATA_DIR: dataDir })
