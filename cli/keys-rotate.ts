@@ -3,11 +3,12 @@ import { renameSync, writeFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { countSealed, describeCounts } from '../admin/encryption/count-sealed.ts'
+import { describeUnreadable } from '../admin/encryption/describe-unreadable.ts'
+import { findUnreadable, type Unreadable } from '../admin/encryption/find-unreadable.ts'
 import { keyHolders } from '../admin/encryption/key-holders.ts'
-import { SEALED_STORES } from '../admin/encryption/sealed-stores.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
-import { type KeyRing, parseKeyRing, SEALED_KINDS } from '../core/seal.ts'
+import { type KeyRing, parseKeyRing } from '../core/seal.ts'
 import type { Environment } from '../core/settings.ts'
 import { activeKeyId, readStoredKeys } from '../core/store/stored-keys.ts'
 import { findOwnDeployment } from './find-own-deployment.ts'
@@ -67,12 +68,10 @@ async function rotate(rotation: Rotation): Promise<number> {
   if (started === null) return 1
   const { primary_id } = started
   const isActive = await becomesActive(rotation, primary_id)
-  if (!isActive || !(await isReencrypted(rotation, primary_id))) return 1
-  const unreadable = await countUnreadable(redis, onlyKey(started, primary_id))
-  if (unreadable > 0) {
-    say(
-      `${unreadable} values do not open with key ${primary_id}. The old key stays. The log of the admin service names them: set them again, then run this again.`,
-    )
+  if (!isActive || !(await isReencrypted(rotation, started))) return 1
+  const { found } = await findUnreadable(redis, onlyKey(started, primary_id), null)
+  if (found.length > 0) {
+    sayUnreadable(rotation, found)
     return 1
   }
   say(`Everything opens with key ${primary_id} alone.`)
@@ -136,20 +135,38 @@ async function becomesActive(rotation: Rotation, key_id: string): Promise<boolea
   return isDone
 }
 
-async function isReencrypted(rotation: Rotation, key_id: string): Promise<boolean> {
+async function isReencrypted(rotation: Rotation, ring: KeyRing): Promise<boolean> {
   const { redis, say } = rotation
+  const { primary_id } = ring
   let left = ''
-  const isDone = await within(rotation, async () => {
-    const others = [...(await countSealed(redis, 'all'))].filter(([id]) => id !== key_id)
+  let unreadable: readonly Unreadable[] = []
+  await within(rotation, async () => {
+    const before = left
+    const others = [...(await countSealed(redis, 'all'))].filter(([id]) => id !== primary_id)
     left = others.map(([id, row]) => `key ${id}: ${describeCounts(row)}`).join('; ')
-    return others.length === 0
+    if (left === '') return true
+    // Decrypting takes time, and tells something only when the admin service makes no more progress.
+    if (left !== before) return false
+    const { found, count } = await findUnreadable(redis, ring, primary_id)
+    unreadable = found
+    return found.length === count
   })
-  say(
-    isDone
-      ? `Everything is encrypted with key ${key_id}.`
-      : `Still encrypted with another key: ${left}. Run this again, or see the log of the admin service.`,
-  )
-  return isDone
+  if (left === '') say(`Everything is encrypted with key ${primary_id}.`)
+  else if (unreadable.length > 0) sayUnreadable(rotation, unreadable)
+  else
+    say(
+      `Still encrypted with another key: ${left}. Run this again, or see the log of the admin service.`,
+    )
+  return left === ''
+}
+
+function sayUnreadable({ say }: Rotation, found: readonly Unreadable[]): void {
+  for (const line of [
+    `These cannot be decrypted with the keys that are there, so the old key stays (${found.length}):`,
+    ...describeUnreadable(found).split('\n'),
+    'Then run this again.',
+  ])
+    say(line)
 }
 
 async function finish({ redis, own, lease_ms, say }: Rotation, ring: KeyRing): Promise<number> {
@@ -174,14 +191,6 @@ const onlyKey = ({ keys }: KeyRing, primary_id: string): KeyRing => ({
   primary_id,
   keys: new Map([...keys].filter(([id]) => id === primary_id)),
 })
-
-async function countUnreadable(redis: RedisClient, ring: KeyRing): Promise<number> {
-  let count = 0
-  for (const kind of SEALED_KINDS)
-    for await (const record of SEALED_STORES[kind].records(redis))
-      if (record.reseal(ring) === null) count++
-  return count
-}
 
 /** In one step, so that a process that reads it meanwhile finds the old keys or the new ones. */
 function replaceFile(file: string, text: string): void {

@@ -3,15 +3,10 @@ import { commit } from '../../core/change/commit.ts'
 import { STORE_FORMAT } from '../../core/control/control-message.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { type KeyRing, SEALED_KINDS, type SealedKind, sealedUnder } from '../../core/seal.ts'
+import { type KeyRing, SEALED_KINDS, sealedUnder } from '../../core/seal.ts'
+import type { Unreadable } from './find-unreadable.ts'
 import type { SealedRecord } from './sealed-store.ts'
 import { SEALED_STORES } from './sealed-stores.ts'
-
-export interface Unreadable {
-  readonly kind: SealedKind
-  readonly organization_id: string
-  readonly id: string
-}
 
 export interface Resealed {
   readonly resealed: number

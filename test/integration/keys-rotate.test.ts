@@ -10,6 +10,7 @@ import { runKeysRotate } from '../../cli/keys-rotate.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import type { Environment } from '../../core/settings.ts'
 import { parseKeyRing } from '../../core/seal.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { runCommand } from '../kit/run-command.ts'
 
@@ -77,6 +78,33 @@ test('a rotation that was interrupted after its first step is continued', async 
   assert.equal(code, 0, text)
   assert.match(text, new RegExp(`^Continuing the rotation to key ${idOf(next)}`))
   assert.deepEqual(keys(), [next])
+})
+
+test('credentials that no key opens are named with what to do, at once, and the rotation continues after that', async () => {
+  const { operator } = stack
+  const made = await Promise.all(
+    [1, 2].map((i) => operator.makeIntegration(`https://unreadable-${i}.test`)),
+  )
+  const [one = '', other = ''] = made.map(({ integration_id }) => integration_id)
+  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+  const stored = REDIS_KEYS.integrations('org_default')
+  const records = await redis.hmget(stored, one, other)
+  const [damaged, { auth }] = records.map((text) => JSON.parse(text ?? ''))
+  // A credential opens only for the integration for which it was encrypted.
+  await redis.hset(stored, one, JSON.stringify({ ...damaged, auth }))
+  redis.disconnect()
+  const { code, text } = await rotate(here, 600)
+  assert.equal(code, 1)
+  assert.match(text, new RegExp(`integration ${one} of organization org_default\n`))
+  assert.doesNotMatch(text, new RegExp(other))
+  assert.match(text, /PUT the integration with auth.*Then run this again/s)
+  assert.equal(keys().length, 2)
+  await operator.send('PUT', `/admin/integrations/${one}`, {
+    auth: { type: 'bearer', token: 'entered-again' },
+  })
+  const again = await rotate()
+  assert.equal(again.code, 0, again.text)
+  assert.equal(keys().length, 1)
 })
 
 test('agw doctor counts what each key encrypts', async () => {
