@@ -103,7 +103,13 @@ export async function joinFleet({
   const lease = new LivenessLease(lease_ms, nowMs)
   const stall = new StallWatch(nowMs, (stood_ms) => {
     // Proofs from before such a long pause say nothing about the messages sent during it.
-    if (stood_ms > lease_ms / 3) lease.revoke()
+    if (stood_ms > lease_ms / 3) {
+      lease.revoke()
+      log.warn(
+        { stood_ms: Math.round(stood_ms) },
+        'this process was paused or got no CPU time: it refuses calls until it has proved again that it receives kills',
+      )
+    }
     link.stalled()
   })
   const parts = { policy, killBoard, inFlight, commands }

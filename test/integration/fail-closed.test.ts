@@ -169,6 +169,10 @@ test('an ext-proc that hangs refuses calls, its calls are cut, and it serves aga
   assert.equal(sent().length, 0)
   await recovers()
   assert.equal(await pidOf('ext-proc'), pid)
+  await until('the log says why', () => /ext-proc-1: .*got no CPU time/.test(stack.log()))
+  // It would refuse calls for up to two seconds after it serves again.
+  const stats = await stack.envoyAdmin('/stats?filter=cluster.ext_proc.outlier')
+  assert.match(stats, /ejections_enforced_total: 0$/m)
 })
 
 test('an exception in a step refuses that call alone', async () => {
