@@ -24,6 +24,7 @@ import { watchStore } from './bootstrap/watch-store.ts'
 import { watchLostChanges } from './changes/watch-lost-changes.ts'
 import { createMailer } from './email/mailer.ts'
 import { openScanPool } from '../core/inspection/scan-pool.ts'
+import { startLogExport } from './log-export/log-exporter.ts'
 import { startKillMails } from './kill/send-kill-mails.ts'
 import { startKillSweeper } from './kill/start-kill-sweeper.ts'
 import { watchEdgeNames } from './edges/watch-edge-names.ts'
@@ -105,6 +106,7 @@ export async function startAdmin(
     const context = openContext({ ...given, acknowledgements, tokenUses, log })
     stops.push(watchLostChanges({ ...context, lease_ms }))
     stops.push(startDeliveries(context, name), startActivity(context, name))
+    stops.push(exportLogs(context, name, installation_id))
     stops.push(analyseTraffic(context, name))
     await warmUp(context)
     const port =
@@ -190,6 +192,17 @@ function startActivity(context: AdminContext, name: string): () => Promise<void>
     await Promise.all([stop(), stopArchiver?.()])
     mailer?.close()
   }
+}
+
+function exportLogs(
+  context: AdminContext,
+  name: string,
+  installation_id: string,
+): () => Promise<void> {
+  const { logExportUrl: url, logExportHeaders: headers, logExportEvents: events } = context.settings
+  const { organizationId: organization_id } = context.settings
+  const parts = { ...context, headers, events, organization_id, installation_id, name }
+  return url === null ? () => Promise.resolve() : startLogExport({ ...parts, url })
 }
 
 const disconnect = (redis: RedisClient): void => redis.disconnect()

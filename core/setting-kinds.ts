@@ -1,6 +1,7 @@
 import { accessSync, constants } from 'node:fs'
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { EVENT_NAMES, type EventName } from './events.ts'
 
 export type Parsed<T> =
   | { readonly ok: true; readonly value: T }
@@ -336,6 +337,59 @@ export const httpOrigin: SettingKind<string> = {
       ? good(text)
       : bad('is not http://host:port'),
 }
+
+/** With a path, and without a password: that belongs in a header. */
+export const httpUrl: SettingKind<string> = {
+  name: 'http://… or https://…',
+  parse: (text) => {
+    const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : null
+    if (url === null) return bad('is not http://… or https://…')
+    return url.username === '' && url.password === ''
+      ? good(url.href)
+      : bad('contains a user name or password, which belong in a header')
+  },
+}
+
+const HEADERS_MAX = 32
+const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,128})=(.{0,8192})$/
+const HEADER_VALUE = /^[\t\x20-\x7e]*$/
+const HEADERS_PROBLEM =
+  'is not a comma-separated list of name=value with percent-encoded values, such as Authorization=Bearer%20TOKEN'
+
+/** By name in lower case. The form of OTEL_EXPORTER_OTLP_HEADERS. */
+export const httpHeaders: SettingKind<Readonly<Record<string, string>>> = secret({
+  name: 'comma-separated list: name=value, values percent-encoded',
+  parse: (text) => {
+    const parts = text.split(',').flatMap((part) => part.trim() || [])
+    if (parts.length > HEADERS_MAX) return bad(`lists more than ${HEADERS_MAX} values`)
+    const headers: Record<string, string> = {}
+    for (const part of parts) {
+      const [, header = '', encoded = ''] = HEADER.exec(part) ?? []
+      const value = decoded(encoded.trim())
+      if (header === '' || value === null || !HEADER_VALUE.test(value)) return bad(HEADERS_PROBLEM)
+      headers[header.toLowerCase()] = value
+    }
+    return good(headers)
+  },
+})
+
+function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+const eventName: SettingKind<EventName> = {
+  name: EVENT_NAMES.join(' | '),
+  parse: (text) => {
+    const found = EVENT_NAMES.find((event) => event === text)
+    return found === undefined ? bad(`is none of ${EVENT_NAMES.join(', ')}`) : good(found)
+  },
+}
+
+export const events = listOf(eventName, EVENT_NAMES.length)
 
 function isHostPort(text: string): boolean {
   const match = HOST_PORT.exec(text)

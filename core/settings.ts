@@ -1,4 +1,5 @@
 import { availableParallelism, hostname } from 'node:os'
+import { EVENT_NAMES } from './events.ts'
 import * as kinds from './setting-kinds.ts'
 import type { SettingKind } from './setting-kinds.ts'
 import { readSecretFile } from './secret-file.ts'
@@ -399,6 +400,26 @@ export const SETTINGS = {
     '400d',
     'How long archive files are kept; they are deleted earlier when AGW_ARCHIVE_MAX_BYTES is reached.',
   ),
+  logExportUrl: optional(
+    'AGW_LOG_EXPORT_URL',
+    kinds.httpUrl,
+    'OTLP/HTTP endpoint for logs to which the admin service exports the activity logs of all organizations, such as http://127.0.0.1:4318/v1/logs of an OpenTelemetry Collector.',
+    { shown_default: 'off' },
+  ),
+  logExportHeaders: withDefault(
+    'AGW_LOG_EXPORT_HEADERS',
+    kinds.httpHeaders,
+    '',
+    'Headers of each request to AGW_LOG_EXPORT_URL, such as Authorization=Bearer%20TOKEN: comma-separated, values percent-encoded.',
+    { shown_default: 'none' },
+  ),
+  logExportEvents: withDefault(
+    'AGW_LOG_EXPORT_EVENTS',
+    kinds.events,
+    () => EVENT_NAMES.join(','),
+    'Events that are exported; entries with other events are left out.',
+    { shown_default: 'all' },
+  ),
   edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
     shown_default: 'host name',
   }),
@@ -664,6 +685,9 @@ function conflicts(
     problems.push('AGW_PROXY_PORT and AGW_API_PORT must be different.')
   if (isSet('smtpUrl') && !(isSet('alertEmailFrom') && isSet('alertEmailTo')))
     problems.push('AGW_SMTP_URL requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
+  for (const option of ['logExportHeaders', 'logExportEvents'] as const)
+    if (isSet(option) && !isSet('logExportUrl'))
+      problems.push(`${SETTINGS[option].name} requires AGW_LOG_EXPORT_URL.`)
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
     problems.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
   return problems

@@ -7,9 +7,13 @@ import { readRecord } from '../resources/records.ts'
 export async function stateOf(
   redis: RedisClient,
   organization_id: string,
-  kind: 'webhook_failing' | 'agent_killed',
+  kind: 'webhook_failing' | 'agent_killed' | 'log_export_failing',
   last: string,
 ): Promise<string | null> {
+  if (kind === 'log_export_failing') {
+    const isFailing = (await redis.exists(REDIS_KEYS.logExportProblem)) === 1
+    return isFailing ? null : 'The receiver accepts entries again, or the export was turned off.'
+  }
   const { webhook_id, agent_id } = JSON.parse(last) as Record<string, unknown>
   if (kind === 'webhook_failing') {
     const id = String(webhook_id)

@@ -11,6 +11,7 @@ import {
 import { freeBytesOf } from '../../core/free-bytes-of.ts'
 import { msOfPlace, placeBefore } from '../../core/activity/log-place.ts'
 import { readLog } from '../../core/activity/read-log.ts'
+import { readRowsAfter } from '../../core/activity/read-rows-after.ts'
 import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
 import type { PlacedBytes } from '../../core/activity/log-row.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
@@ -24,7 +25,6 @@ import { readStoredKeys } from '../../core/store/stored-keys.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ArchiveChain } from './archive-chain.ts'
-import { readUnarchived } from './read-unarchived.ts'
 
 /** Rows of one read, and how many of their entries are archived in one write, before the next organization. */
 const ROWS_MAX = 200
@@ -204,7 +204,7 @@ class Archiver {
     const { redis, load } = this.#parts
     const chain = this.#chains.get(organization_id) ?? (await this.#openChain(organization_id))
     this.#places.set(organization_id, chain.place)
-    const read = await readUnarchived(redis, organization_id, chain.place, ROWS_MAX)
+    const read = await readRowsAfter(redis, organization_id, chain.place, ROWS_MAX)
     const rows = takeRows(read.rows, BATCH)
     if (rows.length === 0) return false
     const entries = entryBytesAfter(chain.place, rows)

@@ -25,7 +25,7 @@ export type ArchiveGauge =
   | 'agw_archive_bytes'
   | 'agw_archive_free_bytes'
   | 'agw_archive_lag_seconds'
-type StoredGauge = Exclude<AdminGauge, OwnGauge | ArchiveGauge>
+type StoredGauge = Exclude<AdminGauge, OwnGauge | ArchiveGauge | 'agw_log_export_lag_seconds'>
 
 interface MetricsParts {
   readonly redis: RedisClient
@@ -42,6 +42,7 @@ export class AdminMetrics {
   readonly #histograms: Readonly<Record<AdminHistogram, Histogram>>
   readonly #gauges = new Map<MetricName, Gauge>()
   #archive: Partial<Record<ArchiveGauge, number>> = {}
+  #export_lag_s: number | null = null
 
   constructor(parts: MetricsParts) {
     this.#parts = parts
@@ -59,6 +60,7 @@ export class AdminMetrics {
     })
     this.#counters = {
       agw_kills_total: new Counter(of('agw_kills_total')),
+      agw_log_export_entries_total: new Counter(of('agw_log_export_entries_total')),
       agw_webhook_attempts_total: new Counter(of('agw_webhook_attempts_total')),
     }
     this.#histograms = {
@@ -90,6 +92,15 @@ export class AdminMetrics {
     this.#archive = {}
   }
 
+  exported(outcome: 'accepted' | 'rejected' | 'missing', entries: number): void {
+    this.#counters.agw_log_export_entries_total.inc({ outcome }, entries)
+  }
+
+  /** Null where another process exports. */
+  exportLag(seconds: number | null): void {
+    this.#export_lag_s = seconds
+  }
+
   /** Without the store, only the metrics of this process: alerts about an outage need them most. */
   async render(): Promise<string> {
     const stored = await Promise.all([this.#read(), this.#edges()]).catch((error: unknown) => {
@@ -100,6 +111,7 @@ export class AdminMetrics {
     const known: Partial<Record<MetricName, number>> & Record<OwnGauge, number> = {
       ...values,
       ...this.#archive,
+      ...(this.#export_lag_s === null ? {} : { agw_log_export_lag_seconds: this.#export_lag_s }),
       agw_store_up: stored === null ? 0 : 1,
       agw_streams_open: this.#parts.streams(),
     }

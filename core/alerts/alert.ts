@@ -7,6 +7,7 @@ export const ALERT_KINDS = [
   'activity_lost',
   'archive_stopped',
   'archive_trimmed',
+  'log_export_failing',
   'state_lost',
   'changes_lost',
   'edge_name_clash',

@@ -164,6 +164,18 @@ export const METRICS = {
     labels: [],
     source: 'admin',
   },
+  agw_log_export_entries_total: {
+    type: 'counter',
+    help: 'Activity entries that were exported: `accepted` or `rejected` by the log receiver, or `missing`, since the store had removed them before.',
+    labels: ['outcome'],
+    source: 'admin',
+  },
+  agw_log_export_lag_seconds: {
+    type: 'gauge',
+    help: 'Age of the oldest activity entry that is not exported yet; only of the process that exports.',
+    labels: [],
+    source: 'admin',
+  },
   agw_archive_free_bytes: {
     type: 'gauge',
     help: 'Free space on the disk of the archive; only of the process that writes it. Below AGW_ARCHIVE_MIN_FREE_BYTES archiving stops.',

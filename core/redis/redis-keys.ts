@@ -289,6 +289,25 @@ export const REDIS_KEY_ROWS = {
     type: 'hash',
     holds: 'organization_id → `<number> <mac>` of the last line of an archive',
   },
+  logExporter: {
+    kind: 'log-exporter',
+    of: [],
+    type: 'string',
+    holds: 'The admin process that exports the activity logs; expires.',
+  },
+  logExports: {
+    kind: 'log-exports',
+    of: [],
+    type: 'hash',
+    holds:
+      'organization_id → `<place> <number>` of the last entry that the log receiver has accepted',
+  },
+  logExportProblem: {
+    kind: 'log-export-problem',
+    of: [],
+    type: 'string',
+    holds: 'Why the log receiver has not accepted entries for a while; expires.',
+  },
   alert: { kind: 'alert', of: ['organization_id', 'alert_id'], type: 'hash', holds: 'One alert' },
   alertIndex: {
     kind: 'alert-index',

@@ -11,7 +11,7 @@ import { RequestTurns } from '../../admin/context/request-turns.ts'
 import { findEntry } from '../../admin/activity/find-entry.ts'
 import { keepWithinBudget } from '../../admin/activity/log-budget.ts'
 import { searchActivity } from '../../admin/activity/search-activity.ts'
-import { readUnarchived } from '../../admin/audit/read-unarchived.ts'
+import { readRowsAfter } from '../../core/activity/read-rows-after.ts'
 import { RequestLoad } from '../../admin/context/request-load.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
@@ -344,7 +344,7 @@ test('the archive numbers entries even if rows of the log were dropped', async (
   const trimmedAfter = async (rows: number): Promise<number> => {
     const length = await redis.xlen(REDIS_KEYS.activity(PACKED))
     await redis.xtrim(REDIS_KEYS.activity(PACKED), 'MAXLEN', '=', length - rows)
-    return (await readUnarchived(redis, PACKED, '0-0', 1)).trimmed
+    return (await readRowsAfter(redis, PACKED, '0-0', 1)).trimmed
   }
   assert.equal(await trimmedAfter(0), 0)
   assert.equal(await trimmedAfter(40), 40)
@@ -356,7 +356,7 @@ test('the archive numbers entries even if rows of the log were dropped', async (
   const left = await placesOf(PACKED)
   assert.equal(left.length, 99)
   // Nothing is missing for a reader whose place is still there.
-  assert.equal((await readUnarchived(redis, PACKED, left[70] ?? '', 10)).trimmed, 0)
+  assert.equal((await readRowsAfter(redis, PACKED, left[70] ?? '', 10)).trimmed, 0)
 })
 
 test('a log of the version before is read, and reports nothing twice', async () => {

@@ -184,9 +184,10 @@ test('a verdict secret is one token or a few, newest first', () => {
 })
 
 /** A value of each secret setting, by its variable. */
-const SECRETS: Readonly<Record<string, readonly [keyof Settings, string]>> = {
+const SECRETS: Readonly<Record<string, readonly [keyof Settings, string, object?]>> = {
   AGW_ADMIN_TOKEN: ['adminToken', 't'.repeat(40)],
   AGW_GENERATED_ADMIN_TOKEN: ['generatedAdminToken', 'g'.repeat(40)],
+  AGW_LOG_EXPORT_HEADERS: ['logExportHeaders', 'authorization=x', { authorization: 'x' }],
   AGW_ENCRYPTION_KEY: ['encryptionKey', randomBytes(32).toString('base64')],
   AGW_VERDICT_SECRET: ['verdictSecrets', 'v'.repeat(64)],
   AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],
@@ -195,6 +196,7 @@ const SECRETS: Readonly<Record<string, readonly [keyof Settings, string]>> = {
 }
 /** What a secret setting needs in addition. */
 const WITH: Readonly<Record<string, Environment>> = {
+  AGW_LOG_EXPORT_HEADERS: { AGW_LOG_EXPORT_URL: 'http://127.0.0.1:4318/v1/logs' },
   AGW_SMTP_URL: { AGW_ALERT_EMAIL_FROM: 'a@b.example', AGW_ALERT_EMAIL_TO: 'c@d.example' },
   REDIS_SENTINEL_PASSWORD: { REDIS_URL: 'redis+sentinel://one:26379/main' },
 }
@@ -205,12 +207,12 @@ test('every secret setting can come from a file, and no other setting can', () =
     .filter(({ kind }) => kind.is_secret === true)
     .map(({ name }) => name)
   assert.deepEqual([...names].sort(), Object.keys(SECRETS).sort())
-  for (const [name, [field, value]] of Object.entries(SECRETS)) {
+  for (const [name, [field, value, parsed = value]] of Object.entries(SECRETS)) {
     const path = join(folder, name)
     for (const content of [value, `${value}\n`, `${value}\r\n`, `\ufeff${value}\n\n`]) {
       writeFileSync(path, content)
       const read = settingsOf({ ...WITH[name], [`${name}_FILE`]: path })[field]
-      assert.deepEqual([read].flat(), [value], name)
+      assert.deepEqual([read].flat(), [parsed], name)
     }
     assert.deepEqual(unknownSettings({ [`${name}_FILE`]: path }), [])
   }

@@ -1,25 +1,25 @@
-import { comparePlaces } from '../../core/activity/log-place.ts'
-import { type LogReply, LogRow } from '../../core/activity/log-row.ts'
-import { readLog } from '../../core/activity/read-log.ts'
-import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { comparePlaces } from './log-place.ts'
+import { type LogReply, LogRow } from './log-row.ts'
+import { readLog } from './read-log.ts'
+import { REDIS_KEYS } from '../redis/redis-keys.ts'
+import type { RedisClient } from '../redis/run-script.ts'
 
 /** Rows that one read takes where the first block of a log is looked for. */
 const LOOK_ROWS = 500
 
-export interface Unarchived {
+export interface RowsAfter {
   readonly rows: readonly LogRow[]
   /** How many entries of the log are gone from the store; 0 where none of them can be after the place. */
   readonly trimmed: number
 }
 
 /** The rows of a log that have entries after a place, and how many entries are gone, as they were at one moment. */
-export async function readUnarchived(
+export async function readRowsAfter(
   redis: RedisClient,
   organization_id: string,
   after: string,
   rows_max: number,
-): Promise<Unarchived> {
+): Promise<RowsAfter> {
   const key = REDIS_KEYS.activity(organization_id)
   const answers = await redis
     .multi()

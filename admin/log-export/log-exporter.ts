@@ -1,0 +1,302 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { Client } from 'undici'
+import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
+import { msOfPlace } from '../../core/activity/log-place.ts'
+import type { PlacedBytes } from '../../core/activity/log-row.ts'
+import { readRowsAfter } from '../../core/activity/read-rows-after.ts'
+import { takeRows } from '../../core/activity/take-rows.ts'
+import type { AlertCause } from '../../core/alerts/alert.ts'
+import { raiseAlert } from '../../core/alerts/raise-alert.ts'
+import type { EventName } from '../../core/events.ts'
+import { isStoreError } from '../../core/redis/is-store-error.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { version } from '../../core/version.ts'
+import type { RequestLoad } from '../context/request-load.ts'
+import type { AdminMetrics } from '../metrics/admin-metrics.ts'
+import { gapRecord, type LogRecord, logRecordOf } from './log-record.ts'
+import { type LogReceiver, sendLogs } from './send-logs.ts'
+
+/** Rows of one read, and about how many of their entries are sent before those of the next organization. */
+const ROWS_MAX = 200
+const BATCH = 250
+/** Entries of one request have at most so many bytes together, unless it is a single one. Building it takes some 3 ms. */
+const REQUEST_BYTES = 524_288
+const SEND_LIMIT_MS = 10_000
+/** The pause after everything is exported, and the first after a failure; each further one is twice as long. */
+const PAUSE_MS = 1_000
+const PAUSE_MAX_MS = 30_000
+/** One process at a time exports. It renews its lease before each request. */
+const LEASE_MS = 3 * SEND_LIMIT_MS
+/** How long requests may fail before an alert is raised. */
+const ALERT_AFTER_MS = 60_000
+/** The problem expires where no process exports any more. */
+const PROBLEM_MS = 4 * PAUSE_MAX_MS
+/** Entries that the receiver refuses are logged, at most so often. */
+const REFUSAL_LOG_INTERVAL_MS = 10_000
+
+export interface LogExportParts {
+  /** Of the receiver: the address of an OTLP/HTTP endpoint for logs. */
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  /** Entries with another event are left out. */
+  readonly events: readonly EventName[]
+  /** The organization that is alerted of a receiver that fails. */
+  readonly organization_id: string
+  readonly installation_id: string
+  readonly redis: RedisClient
+  readonly name: string
+  readonly load: RequestLoad
+  readonly metrics: Pick<AdminMetrics, 'exported' | 'exportLag'>
+  readonly log: Logger
+  readonly nowMs: () => number
+  readonly now: () => Date
+  /** For tests, in place of the usual times. */
+  readonly alert_after_ms?: number
+  readonly pause_ms?: number
+}
+
+/**
+ * Sends the logs of all organizations to an OTLP/HTTP receiver, each entry at least once and in the order of its log. Returns the
+ * function that stops it.
+ */
+export function startLogExport(parts: LogExportParts): () => Promise<void> {
+  const exporter = new LogExporter(parts)
+  const running = exporter.run()
+  return async () => {
+    exporter.stop()
+    await running
+  }
+}
+
+/** How far the log of an organization is exported: the last entry, and how many the log had up to it; null before the first. */
+interface Position {
+  readonly place: string
+  readonly n: number | null
+}
+
+/** The receiver cannot be reached, or does not accept requests of this deployment. */
+class ReceiverFailed extends Error {
+  readonly retry_after_ms: number
+
+  constructor(problem: string, retry_after_ms: number) {
+    super(problem)
+    this.retry_after_ms = retry_after_ms
+  }
+}
+
+class LeaseLost extends Error {}
+
+class LogExporter {
+  readonly #parts: LogExportParts
+  readonly #events: ReadonlySet<string>
+  readonly #receiver: LogReceiver
+  readonly #stopped = new AbortController()
+  #failing_since_ms: number | null = null
+  readonly #shortest_pause_ms: number
+  #pause_ms: number
+  #refusal_log_due_ms = 0
+
+  constructor(parts: LogExportParts) {
+    this.#parts = parts
+    const { url, headers, events, pause_ms = PAUSE_MS } = parts
+    this.#shortest_pause_ms = pause_ms
+    this.#pause_ms = pause_ms
+    this.#events = new Set(events)
+    const { origin, pathname, search } = new URL(url)
+    const client = new Client(origin, { connect: { timeout: SEND_LIMIT_MS } })
+    const { signal } = this.#stopped
+    this.#receiver = { client, path: pathname + search, headers, limit_ms: SEND_LIMIT_MS, signal }
+  }
+
+  stop(): void {
+    this.#stopped.abort()
+  }
+
+  async run(): Promise<void> {
+    const { redis, name, load, metrics } = this.#parts
+    const { signal } = this.#stopped
+    while (!signal.aborted) {
+      let pause_ms = this.#shortest_pause_ms
+      try {
+        if (await this.#exportAll()) pause_ms = 0
+      } catch (error) {
+        pause_ms = await this.#failed(error)
+      }
+      await wait(pause_ms, undefined, { signal }).catch(() => undefined)
+      if (pause_ms === 0) await load.quiet()
+    }
+    metrics.exportLag(null)
+    await this.#receiver.client.destroy().catch(() => undefined)
+    if ((await redis.get(REDIS_KEYS.logExporter).catch(() => null)) === name)
+      await redis.del(REDIS_KEYS.logExporter).catch(() => undefined)
+  }
+
+  /** Returns whether any log has more entries. */
+  async #exportAll(): Promise<boolean> {
+    const { redis, metrics, now } = this.#parts
+    await this.#takeLease()
+    let hasMore = false
+    let oldest_ms = now().getTime()
+    for (const organization_id of await redis.hkeys(REDIS_KEYS.organizations)) {
+      if (this.#stopped.signal.aborted) return false
+      const left = await this.#export(organization_id)
+      if (left === null) continue
+      hasMore = true
+      oldest_ms = Math.min(oldest_ms, left.since_ms)
+    }
+    metrics.exportLag((now().getTime() - oldest_ms) / 1000)
+    return hasMore
+  }
+
+  /** @throws LeaseLost while another process exports */
+  async #takeLease(): Promise<void> {
+    const { redis, name } = this.#parts
+    const key = REDIS_KEYS.logExporter
+    if ((await redis.set(key, name, 'PX', LEASE_MS, 'NX')) === 'OK') return
+    if ((await redis.get(key)) !== name) throw new LeaseLost()
+    await redis.pexpire(key, LEASE_MS)
+  }
+
+  /** Returns null where nothing is left to export. */
+  async #export(organization_id: string): Promise<{ readonly since_ms: number } | null> {
+    const { redis, metrics, now } = this.#parts
+    const { place, n } = await this.#position(organization_id)
+    const read = await readRowsAfter(redis, organization_id, place, ROWS_MAX)
+    const rows = takeRows(read.rows, BATCH)
+    const [first] = rows
+    if (first === undefined) return null
+    const entries = entryBytesAfter(place, rows)
+    const missing = n === null ? 0 : Math.max(0, read.trimmed - n)
+    const [next] = entries
+    if (missing > 0 && next !== undefined) {
+      await this.#send(organization_id, [gapRecord(missing, next, now())])
+      metrics.exported('missing', missing)
+    }
+    let done = (n ?? read.trimmed) + missing
+    for (const request of requestsOf(entries)) {
+      const records = request.flatMap((entry) => logRecordOf(entry, this.#events, now()) ?? [])
+      if (records.length > 0) await this.#send(organization_id, records)
+      done += request.length
+      const last = request.at(-1)?.place ?? place
+      await redis.hset(REDIS_KEYS.logExports, organization_id, `${last} ${done}`)
+    }
+    const isAll = rows.length === read.rows.length && read.rows.length < ROWS_MAX
+    return isAll ? null : { since_ms: msOfPlace(rows.at(-1)?.place ?? first.place) }
+  }
+
+  async #position(organization_id: string): Promise<Position> {
+    const stored = await this.#parts.redis.hget(REDIS_KEYS.logExports, organization_id)
+    if (stored === null) return { place: '0-0', n: null }
+    const [place = '0-0', n] = stored.split(' ')
+    return { place, n: Number(n) }
+  }
+
+  /** What the receiver refuses as a whole is sent in parts, until only the entries that it cannot take are left out. */
+  async #send(organization_id: string, records: readonly LogRecord[]): Promise<void> {
+    const { metrics } = this.#parts
+    await this.#takeLease()
+    const outcome = await sendLogs(this.#receiver, this.#bodyOf(organization_id, records))
+    if (outcome.kind === 'failed') throw new ReceiverFailed(outcome.problem, outcome.retry_after_ms)
+    await this.#worked()
+    if (outcome.kind === 'accepted') {
+      metrics.exported('accepted', Math.max(0, records.length - outcome.rejected))
+      if (outcome.rejected > 0) this.#refused(outcome.rejected, outcome.message, records)
+      return
+    }
+    if (records.length === 1) {
+      this.#refused(1, outcome.problem, records)
+      return
+    }
+    const half = Math.ceil(records.length / 2)
+    await this.#send(organization_id, records.slice(0, half))
+    await this.#send(organization_id, records.slice(half))
+  }
+
+  #bodyOf(organization_id: string, logRecords: readonly LogRecord[]): string {
+    const attributes = [
+      ['service.name', 'agent-access-gateway'],
+      ['service.version', version],
+      ['service.namespace', this.#parts.installation_id],
+      ['agw.organization.id', organization_id],
+    ].map(([key, stringValue]) => ({ key, value: { stringValue } }))
+    const scope = { name: 'agent-access-gateway', version }
+    return JSON.stringify({
+      resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope, logRecords }] }],
+    })
+  }
+
+  #refused(count: number, problem: string, [first]: readonly LogRecord[]): void {
+    const { metrics, log, nowMs } = this.#parts
+    metrics.exported('rejected', count)
+    if (nowMs() < this.#refusal_log_due_ms) return
+    this.#refusal_log_due_ms = nowMs() + REFUSAL_LOG_INTERVAL_MS
+    const at = first?.timeUnixNano.slice(0, -6)
+    log.warn(
+      { count, problem, at_ms: Number(at) },
+      'the log receiver has rejected activity entries',
+    )
+  }
+
+  async #worked(): Promise<void> {
+    this.#pause_ms = this.#shortest_pause_ms
+    if (this.#failing_since_ms === null) return
+    this.#failing_since_ms = null
+    this.#parts.log.info('activity entries are exported again')
+    await this.#parts.redis.del(REDIS_KEYS.logExportProblem)
+  }
+
+  /** Returns how long to wait. */
+  async #failed(error: unknown): Promise<number> {
+    const { log, metrics, nowMs, alert_after_ms = ALERT_AFTER_MS } = this.#parts
+    if (error instanceof LeaseLost) {
+      metrics.exportLag(null)
+      return this.#shortest_pause_ms
+    }
+    const isReceiver = error instanceof ReceiverFailed
+    // An unavailable store is reported elsewhere.
+    const isStore = !isReceiver && isStoreError(error)
+    if (this.#stopped.signal.aborted || isStore) return this.#shortest_pause_ms
+    const pause_ms = Math.max(this.#pause_ms, isReceiver ? error.retry_after_ms : 0)
+    this.#pause_ms = Math.min(this.#pause_ms * 2, PAUSE_MAX_MS)
+    const problem = error instanceof Error ? error.message : String(error)
+    log.warn({ problem, retry_in_s: pause_ms / 1000 }, 'activity entries could not be exported')
+    this.#failing_since_ms ??= nowMs()
+    if (nowMs() - this.#failing_since_ms >= alert_after_ms) await this.#alert(problem)
+    return pause_ms
+  }
+
+  async #alert(problem: string): Promise<void> {
+    const { redis, organization_id, now, log } = this.#parts
+    const cause: AlertCause = {
+      kind: 'log_export_failing',
+      severity: 'high',
+      about: 'log_export',
+      title: 'Activity entries cannot be exported.',
+      occurrence: { problem },
+    }
+    try {
+      const isKnown = (await redis.exists(REDIS_KEYS.logExportProblem)) === 1
+      if (!isKnown) await raiseAlert(redis, organization_id, cause, now())
+      await redis.set(REDIS_KEYS.logExportProblem, problem, 'PX', PROBLEM_MS)
+    } catch (error) {
+      log.warn({ err: error }, 'the alert about the export of the activity log could not be raised')
+    }
+  }
+}
+
+/** The entries of one request each. */
+function* requestsOf(entries: readonly PlacedBytes[]): Generator<readonly PlacedBytes[]> {
+  let request: PlacedBytes[] = []
+  let size_bytes = 0
+  for (const [i, entry] of entries.entries()) {
+    request.push(entry)
+    size_bytes += entry.text.length
+    const next = entries[i + 1]
+    if (next !== undefined && size_bytes + next.text.length <= REQUEST_BYTES) continue
+    yield request
+    request = []
+    size_bytes = 0
+  }
+}

@@ -1,0 +1,113 @@
+import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { msOfPlace } from '../../core/activity/log-place.ts'
+import type { PlacedBytes } from '../../core/activity/log-row.ts'
+import { EVENTS } from '../../core/events.ts'
+import { activityView } from '../activity/activity-view.ts'
+import { hideFormerSecrets } from '../activity/hide-former-secrets.ts'
+
+/** A record as OTLP/HTTP has it in JSON: 64-bit integers are texts. */
+export interface LogRecord {
+  readonly timeUnixNano: string
+  readonly observedTimeUnixNano: string
+  readonly severityNumber: number
+  readonly severityText: string
+  readonly eventName: string
+  readonly body: { readonly stringValue: string }
+  readonly attributes: readonly Attribute[]
+}
+
+interface Attribute {
+  readonly key: string
+  readonly value: { readonly stringValue: string } | { readonly intValue: string }
+}
+
+/** Of the OpenTelemetry logs data model. */
+const INFO = { severityNumber: 9, severityText: 'INFO' } as const
+const WARN = { severityNumber: 13, severityText: 'WARN' } as const
+
+/** Names of OpenTelemetry's semantic conventions where there is one. */
+const ATTRIBUTES: Partial<Record<keyof ActivityEntry, string>> = {
+  id: 'agw.entry.id',
+  agent_id: 'agw.agent.id',
+  agent_name: 'agw.agent.name',
+  key_id: 'agw.key.id',
+  integration_id: 'agw.integration.id',
+  scope_id: 'agw.scope.id',
+  decision: 'agw.decision',
+  reason: 'agw.reason',
+  request_id: 'agw.request.id',
+  edge_id: 'agw.edge.id',
+  method: 'http.request.method',
+  endpoint: 'url.path',
+  status: 'http.response.status_code',
+  source_ip: 'client.address',
+  bytes_in: 'http.request.body.size',
+  bytes_out: 'http.response.body.size',
+}
+
+/**
+ * The record of a log entry, or null for one whose event is not exported. The body is the entry as JSON, as
+ * `GET /admin/activity` shows it. An entry that cannot be read is the body as it is.
+ */
+export function logRecordOf(
+  { place, text }: PlacedBytes,
+  events: ReadonlySet<string>,
+  observed: Date,
+): LogRecord | null {
+  const entry = readEntry(text)
+  if (entry === null) return recordOf('unreadable', text.toString(), msOfPlace(place), observed)
+  if (!events.has(entry.event)) return null
+  const started_ms = Date.parse(entry.timestamp)
+  const time_ms = Number.isNaN(started_ms) ? msOfPlace(place) : started_ms
+  const shown = activityView(hideFormerSecrets(entry))
+  return {
+    ...recordOf(entry.event, JSON.stringify(shown), time_ms, observed),
+    ...(isNotable(entry) ? WARN : INFO),
+    attributes: Object.entries(ATTRIBUTES).flatMap(([member, key]) => {
+      const value = shown[member]
+      return typeof value === 'string' || typeof value === 'number' ? [attribute(key, value)] : []
+    }),
+  }
+}
+
+/** Tells a receiver that its copy of the log is incomplete. */
+export const gapRecord = (missing: number, next: PlacedBytes, observed: Date): LogRecord => ({
+  ...recordOf(
+    'gap',
+    `${missing} entries were removed from the store before they could be exported.`,
+    msOfPlace(next.place),
+    observed,
+  ),
+  ...WARN,
+  attributes: [attribute('agw.gap.entries', missing)],
+})
+
+const recordOf = (name: string, text: string, time_ms: number, observed: Date): LogRecord => ({
+  timeUnixNano: nanosOf(time_ms),
+  observedTimeUnixNano: nanosOf(observed.getTime()),
+  ...INFO,
+  eventName: `agw.${name}`,
+  body: { stringValue: text },
+  attributes: [],
+})
+
+const nanosOf = (ms: number): string => `${Math.max(0, Math.floor(ms))}000000`
+
+const attribute = (key: string, value: string | number): Attribute => ({
+  key,
+  value:
+    typeof value === 'string' ? { stringValue: value } : { intValue: String(Math.round(value)) },
+})
+
+/** Refusals, and what an alert can follow from. */
+const isNotable = ({ decision, event }: ActivityEntry): boolean =>
+  (decision !== null && decision !== 'allowed') || EVENTS[event]?.may_alert === true
+
+function readEntry(text: Buffer): ActivityEntry | null {
+  try {
+    const entry = JSON.parse(text.toString()) as ActivityEntry | null
+    return typeof entry?.event === 'string' ? entry : null
+  } catch {
+    return null
+  }
+}
