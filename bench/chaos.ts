@@ -41,7 +41,7 @@ const rows: Record<string, unknown>[] = []
 while (performance.now() - began_ms < run_ms) {
   const since_ms = performance.now()
   const failed = load.failed()
-  const name = await next()
+  const name = await next().catch((error: Error) => error.message)
   await wait(CALM_MS)
   const limit_ms = performance.now() + RECOVERY_LIMIT_MS
   while (!load.servesSince(performance.now() - CALM_MS) && performance.now() < limit_ms)

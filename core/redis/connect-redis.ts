@@ -15,7 +15,8 @@ const CONNECT_TIMEOUT_MS = 2000
 const SILENCE_LIMIT_MS = 1500
 /** For connections whose commands block: longer than any of them does. */
 const BLOCKING_SILENCE_LIMIT_MS = 30_000
-const RECONNECT_MAX_MS = 500
+/** A new primary is found this much later in the worst case, and an edge may have lost its lease by then. */
+const RECONNECT_MAX_MS = 200
 /** A subscription only receives, so an unavailable peer is detected by a ping without a reply. */
 const PING_INTERVAL_MS = 500
 
