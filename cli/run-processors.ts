@@ -1,6 +1,6 @@
 import { type Environment, readSettings, type Settings } from '../core/settings.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
-import { ownLogLine, processLogLine } from './launcher/process-log.ts'
+import { processLogLine } from './launcher/process-log.ts'
 import { PROGRAMS } from './launcher/programs.ts'
 import { type ChildSpec, Supervisor } from './launcher/supervisor.ts'
 
@@ -28,10 +28,7 @@ export async function runProcessors(count: number, env: Environment): Promise<nu
     endWith = resolve
   })
   const supervisor = new Supervisor({
-    write: (line, child) =>
-      process.stdout.write(
-        `${child === null ? ownLogLine('json', 'warn', line) : processLogLine('json', child, line)}\n`,
-      ),
+    write: (line, child) => process.stdout.write(`${processLogLine('json', child, line)}\n`),
     giveUp: (why) => {
       process.stderr.write(`${why}\n`)
       endWith(FAILED)

@@ -21,10 +21,11 @@ const OWN_MEMBERS = new Set(['level', 'time', 'msg', 'service', 'pid', 'hostname
 
 /**
  * A line that a process has written, for the log of the launcher. Our own programs write JSON; Envoy and the store write text.
- * @param name of the process
+ * @param name of the process; null: the line is about one, and by the supervisor
  * @returns one line, or several in the format `text` if the process has logged the stack of an error
  */
-export function processLogLine(format: LogFormat, name: string, line: string): string {
+export function processLogLine(format: LogFormat, name: string | null, line: string): string {
+  if (name === null) return ownLogLine(format, 'warn', line)
   const entry = entryOf(line)
   if (format === 'json')
     return entry === null

@@ -19,11 +19,7 @@ export class StartOutput {
 
   /** A line of a child, or of the supervisor if `child` is null. */
   readonly log = (line: string, child: string | null): void => {
-    const text =
-      child === null
-        ? ownLogLine(this.#format, 'warn', line)
-        : processLogLine(this.#format, child, line)
-    print(process.stderr, text)
+    print(process.stderr, processLogLine(this.#format, child, line))
   }
 
   /** A new admin token is for people: a log that is collected would keep it. */

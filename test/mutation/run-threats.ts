@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { checkFit } from './check-fit.ts'
 import { copyOfPackage } from './copy-of-package.ts'
 import { THREAT_EDITS, type ThreatEdit } from './threat-edits.ts'
 
@@ -15,7 +16,7 @@ const TEST_LIMIT_MS = 180_000
 const numbers = new Set(process.argv.slice(2).map(Number))
 const chosen = THREAT_EDITS.filter(({ threat }) => numbers.size === 0 || numbers.has(threat))
 const copy = copyOfPackage()
-checkEdits()
+checkFit(copy, chosen, 'test/mutation/threat-edits.ts')
 checkTests()
 const rows = chosen.map((edit) => {
   const outcome = tryEdit(edit)
@@ -30,16 +31,6 @@ for (const { edit, outcome } of rows) {
 const found = rows.filter(({ outcome }) => outcome === 'found').length
 process.stdout.write(`\n${found} of ${rows.length} edits were found by the test of their threat.\n`)
 if (found < rows.length || rows.length === 0) process.exitCode = 1
-
-/** All at once, before anything is run: a refactoring has to bring its edits along. */
-function checkEdits(): void {
-  const wrong = chosen.filter(
-    ({ file, find }) => readFileSync(join(copy, file), 'utf8').split(find).length !== 2,
-  )
-  for (const { threat, file, find } of wrong)
-    process.stderr.write(`threat ${threat}: ${file} does not have this exactly once:\n${find}\n`)
-  if (wrong.length > 0) process.exit(1)
-}
 
 /** A test that fails anyway, or is not there, has found nothing. */
 function checkTests(): void {

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { root } from '../../core/root.ts'
+import { checkFit } from './check-fit.ts'
 import { copyOfPackage } from './copy-of-package.ts'
 import { type Edit, EDITS } from './edits.ts'
 import { ImportGraph } from './import-graph.ts'
@@ -28,7 +29,7 @@ const chosen = EDITS.filter(({ area, name, file }) =>
   words.every((word) => `${area} ${name} ${file}`.includes(word)),
 )
 const copy = copyOfPackage()
-checkEdits(chosen)
+checkFit(copy, chosen, 'test/mutation/edits.ts')
 const edited = new Map(chosen.map((edit) => [edit, compile(edit)]))
 const graph = new ImportGraph(join(copy, 'dist'))
 const healthy = new Set<string>()
@@ -41,17 +42,6 @@ printTable(outcomes)
 const found = outcomes.filter((outcome) => outcome.found !== null).length
 process.stdout.write(`\n${found} of ${outcomes.length} edits were found by the unit tests.\n`)
 if (found * 10 < outcomes.length * FOUND_OF_TEN || outcomes.length === 0) process.exitCode = 1
-
-/** All at once, before anything is run: a refactoring has to bring its edits along. */
-function checkEdits(edits: readonly Edit[]): void {
-  const wrong = edits.flatMap(({ file, find, name }) => {
-    const count = readFileSync(join(copy, file), 'utf8').split(find).length - 1
-    return count === 1 ? [] : [`${file}: ${count} places for “${name}”, not one:\n${find}\n`]
-  })
-  if (wrong.length === 0) return
-  process.stderr.write(`test/mutation/edits.ts does not fit the source.\n\n${wrong.join('\n')}`)
-  process.exit(1)
-}
 
 function tryEdit(edit: Edit): Outcome {
   const file = runningFile(edit)
