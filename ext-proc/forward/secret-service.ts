@@ -1,6 +1,8 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Authority } from '../../core/certificate/open-authority.ts'
-import { deltaSecrets, type SecretsRequest, type ServerSecret } from '../envoy/delta-secrets.ts'
+import type { DeltaRequest } from '../envoy/delta-discovery.ts'
+import { deltaSecrets, type ServerSecret } from '../envoy/delta-secrets.ts'
+import { type DeltaStream, DeltaStreams } from '../envoy/delta-streams.ts'
 import type { EnvoyStream } from '../envoy/start-server.ts'
 
 export interface SecretServiceParts {
@@ -14,8 +16,7 @@ export interface SecretServiceParts {
 }
 
 /** A stream of Envoy, on which it asks for one name, or several. */
-interface OpenStream {
-  readonly stream: EnvoyStream
+interface OpenStream extends DeltaStream {
   readonly names: Map<string, HeldName>
   /** Of the last answer, and of the last one that Envoy has taken or refused. */
   nonce: number
@@ -38,8 +39,6 @@ const NAME_LENGTH_MAX = 254
 const RENEW_MS = 5 * 86_400_000
 /** Envoy takes a certificate within milliseconds. */
 const TAKEN_MAX_MS = 1_000
-const UNAVAILABLE = 14
-const INVALID_ARGUMENT = 3
 
 /**
  * Delta SDS: the certificates that Envoy presents inside tunnels, one for each name that a client asks for. Envoy 1.40 keeps a
@@ -48,7 +47,7 @@ const INVALID_ARGUMENT = 3
  */
 export class SecretService {
   readonly #parts: SecretServiceParts
-  readonly #open = new Set<OpenStream>()
+  readonly #streams: DeltaStreams<DeltaRequest, OpenStream>
   /** Where each certificate is held, the oldest first; with more than one Envoy a name may be held more than once. */
   readonly #held = new Set<HeldName>()
   #minted = 0
@@ -57,34 +56,22 @@ export class SecretService {
 
   constructor(parts: SecretServiceParts) {
     this.#parts = parts
+    this.#streams = new DeltaStreams({
+      what: 'certificate',
+      begin: (stream) => ({ stream, names: new Map(), nonce: 0, taken: 0, waiting: new Set() }),
+      read: deltaSecrets.read,
+      receive: (at, request) => this.#receive(at, request),
+      ended: (at) => this.#letGo(at),
+      log: parts.log,
+    })
+  }
+
+  get handler(): (stream: EnvoyStream) => void {
+    return this.#streams.handler
   }
 
   get counters(): { readonly minted: number; readonly names: number } {
     return { minted: this.#minted, names: this.#held.size }
-  }
-
-  readonly handler = (stream: EnvoyStream): void => {
-    const at: OpenStream = {
-      stream,
-      names: new Map(),
-      nonce: 0,
-      taken: 0,
-      waiting: new Set(),
-    }
-    this.#open.add(at)
-    stream.on('data', (bytes: Buffer) => {
-      this.#receive(at, bytes).catch((error: unknown) => {
-        this.#parts.log.error({ error: String(error) }, 'a certificate could not be issued')
-        this.#drop(at)
-        stream.emit('error', { code: UNAVAILABLE, details: 'no certificate' })
-      })
-    })
-    stream.on('end', () => {
-      this.#drop(at)
-      stream.end()
-    })
-    stream.on('cancelled', () => this.#drop(at))
-    stream.on('error', () => this.#drop(at))
   }
 
   /** Sends new certificates for those that end soon. */
@@ -103,7 +90,7 @@ export class SecretService {
 
   /** Envoy presents none of them any more, and asks again for those that it needs. */
   withdraw(): void {
-    for (const at of this.#open) {
+    for (const at of this.#streams) {
       const names = [...at.names.keys()]
       for (const name of names) this.#forget(at, name)
       if (names.length > 0) this.#write(at, [], names)
@@ -116,7 +103,7 @@ export class SecretService {
     const limit = new Promise<'late'>((resolve) => {
       timer = setTimeout(() => resolve('late'), TAKEN_MAX_MS)
     })
-    const all = Promise.all([...this.#open].map((at) => takenAt(at)))
+    const all = Promise.all([...this.#streams].map((at) => takenAt(at)))
     const outcome = await Promise.race([all, limit])
     clearTimeout(timer)
     if (outcome === 'late')
@@ -125,7 +112,7 @@ export class SecretService {
 
   /** Of all that were issued until then. Each takes half a millisecond, so calls and kills get their turn in between. */
   async #sendAgain(issued_until_ms: number): Promise<void> {
-    for (const at of this.#open) {
+    for (const at of this.#streams) {
       const old = [...at.names.values()].filter(({ since_ms }) => since_ms <= issued_until_ms)
       if (old.length === 0) continue
       await this.#send(
@@ -136,23 +123,11 @@ export class SecretService {
     }
   }
 
-  /** Envoy opens its streams again, at another process. It goes on with the certificates that it has. */
   stop(): void {
-    for (const at of this.#open) {
-      this.#drop(at)
-      at.stream.end()
-    }
+    this.#streams.stop()
   }
 
-  async #receive(at: OpenStream, bytes: Buffer): Promise<void> {
-    let request: SecretsRequest
-    try {
-      request = deltaSecrets.read(bytes)
-    } catch {
-      this.#drop(at)
-      at.stream.emit('error', { code: INVALID_ARGUMENT, details: 'malformed message' })
-      return
-    }
+  async #receive(at: OpenStream, request: DeltaRequest): Promise<void> {
     const { subscribe, unsubscribe, problem, nonce } = request
     if (nonce !== null) {
       at.taken = Math.max(at.taken, nonce)
@@ -172,7 +147,7 @@ export class SecretService {
       authority = await this.#parts.authority()
       // The CA was replaced meanwhile.
     } while (generation !== this.#generation)
-    if (!this.#open.has(at)) return
+    if (!this.#streams.isOpen(at)) return
     const now_ms = this.#parts.nowMs()
     const secrets: ServerSecret[] = []
     const removed: string[] = []
@@ -215,7 +190,7 @@ export class SecretService {
 
   #write(at: OpenStream, secrets: readonly ServerSecret[], removed: readonly string[]): void {
     at.nonce++
-    at.stream.write(deltaSecrets.write({ nonce: String(at.nonce), secrets, removed }))
+    at.stream.write(deltaSecrets.write({ nonce: at.nonce, resources: secrets, removed }))
   }
 
   #forget(at: OpenStream, name: string): void {
@@ -225,9 +200,8 @@ export class SecretService {
     this.#held.delete(held)
   }
 
-  #drop(at: OpenStream): void {
+  #letGo(at: OpenStream): void {
     for (const name of at.names.keys()) this.#forget(at, name)
-    this.#open.delete(at)
     at.taken = Number.POSITIVE_INFINITY
     wake(at)
   }

@@ -1,5 +1,6 @@
 import { ownerOfCluster } from '../../core/store/upstream-cluster.ts'
-import { type ClustersRequest, deltaClusters } from '../envoy/delta-clusters.ts'
+import { type ClustersRequest, deltaClusters, type ServedCluster } from '../envoy/delta-clusters.ts'
+import { type DeltaStream, DeltaStreams } from '../envoy/delta-streams.ts'
 import type { EnvoyStream } from '../envoy/start-server.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
 import type { OwnUpstream } from '../policy/own-upstream.ts'
@@ -14,23 +15,22 @@ export interface ClusterServiceParts {
 
 type Templates = Readonly<Record<OwnUpstream['scheme'], ClusterTemplate>>
 
+type AskedClusters = Omit<ClustersRequest, 'templates'> & { readonly templates: Templates | null }
+
 /** A stream of Envoy. */
-interface OpenStream {
-  readonly stream: EnvoyStream
+interface OpenStream extends DeltaStream {
   /** Null if the configuration of this Envoy has no templates, as one that is not the bundled one. */
   templates: Templates | null
   /** What Envoy holds, the oldest first. */
   readonly names: Set<string>
   /** The last answer with a cluster, should Envoy refuse it. */
-  sent: { readonly nonce: string; readonly names: readonly string[] }
+  sent: { readonly nonce: number; readonly names: readonly string[] }
   nonce: number
 }
 
 /** Envoy keeps about 100 kB for each. */
 const CLUSTERS_MAX = 500
 const NAME_LENGTH_MAX = 256
-const UNAVAILABLE = 14
-const INVALID_ARGUMENT = 3
 
 /**
  * On-demand delta CDS: the clusters of integrations with connection settings of their own. Envoy asks for a cluster when the
@@ -38,62 +38,44 @@ const INVALID_ARGUMENT = 3
  */
 export class ClusterService {
   readonly #parts: ClusterServiceParts
-  readonly #open = new Set<OpenStream>()
+  readonly #streams: DeltaStreams<AskedClusters, OpenStream>
 
   constructor(parts: ClusterServiceParts) {
     this.#parts = parts
+    this.#streams = new DeltaStreams<AskedClusters, OpenStream>({
+      what: 'cluster',
+      begin: (stream) => ({
+        stream,
+        templates: null,
+        names: new Set(),
+        sent: { nonce: 0, names: [] },
+        nonce: 0,
+      }),
+      read: readClusters,
+      receive: (at, request) => this.#receive(at, request),
+      log: parts.log,
+    })
   }
 
-  readonly handler = (stream: EnvoyStream): void => {
-    const names = new Set<string>()
-    const at: OpenStream = {
-      stream,
-      templates: null,
-      names,
-      sent: { nonce: '', names: [] },
-      nonce: 0,
-    }
-    this.#open.add(at)
-    stream.on('data', (bytes: Buffer) => {
-      this.#receive(at, bytes).catch((error: unknown) => {
-        this.#parts.log.error({ error: String(error) }, 'a cluster could not be sent')
-        this.#open.delete(at)
-        stream.emit('error', { code: UNAVAILABLE, details: 'no cluster' })
-      })
-    })
-    stream.on('end', () => {
-      this.#open.delete(at)
-      stream.end()
-    })
-    stream.on('cancelled', () => this.#open.delete(at))
-    stream.on('error', () => this.#open.delete(at))
+  get handler(): (stream: EnvoyStream) => void {
+    return this.#streams.handler
   }
 
   /** Withdraws the clusters of integrations that have been changed or deleted. No call names them any more. */
   async prune(): Promise<void> {
-    for (const at of this.#open) {
+    for (const at of this.#streams) {
       const removed: string[] = []
       for (const name of at.names) if ((await this.#find(name, false)) === null) removed.push(name)
       this.#withdraw(at, removed)
     }
   }
 
-  /** Envoy opens its stream again, at another process. It keeps the clusters that it has. */
   stop(): void {
-    for (const { stream } of this.#open) stream.end()
-    this.#open.clear()
+    this.#streams.stop()
   }
 
-  async #receive(at: OpenStream, bytes: Buffer): Promise<void> {
-    let request: ClustersRequest
-    try {
-      request = deltaClusters.read(bytes)
-      if (request.templates !== null) at.templates = readTemplates(request.templates)
-    } catch {
-      this.#open.delete(at)
-      at.stream.emit('error', { code: INVALID_ARGUMENT, details: 'malformed message' })
-      return
-    }
+  async #receive(at: OpenStream, request: AskedClusters): Promise<void> {
+    if (request.templates !== null) at.templates = request.templates
     const { subscribe, unsubscribe, nonce, problem } = request
     for (const name of unsubscribe) at.names.delete(name)
     if (problem !== null) {
@@ -104,7 +86,7 @@ export class ClusterService {
   }
 
   async #send(at: OpenStream, names: readonly string[]): Promise<void> {
-    const clusters: { name: string; cluster: Buffer }[] = []
+    const clusters: ServedCluster[] = []
     const removed: string[] = []
     for (const name of names) {
       const found = at.templates === null ? null : await this.#find(name, true)
@@ -113,10 +95,12 @@ export class ClusterService {
         removed.push(name)
         continue
       }
-      clusters.push({ name, cluster: writeCluster(name, found, at.templates[found.scheme]) })
+      const cluster = writeCluster(name, found, at.templates[found.scheme])
+      // The name contains a hash of the content, so a cluster has one version.
+      clusters.push({ name, version: '1', cluster })
       at.names.add(name)
     }
-    if (!this.#open.has(at)) return
+    if (!this.#streams.isOpen(at)) return
     this.#write(at, clusters, removed)
     const limit = this.#parts.clusters_max ?? CLUSTERS_MAX
     this.#withdraw(at, [...at.names].slice(0, Math.max(0, at.names.size - limit)))
@@ -140,16 +124,19 @@ export class ClusterService {
     if (names.length > 0) this.#write(at, [], names)
   }
 
-  #write(
-    at: OpenStream,
-    clusters: readonly { readonly name: string; readonly cluster: Buffer }[],
-    removed: readonly string[],
-  ): void {
+  #write(at: OpenStream, clusters: readonly ServedCluster[], removed: readonly string[]): void {
     at.nonce++
-    const nonce = String(at.nonce)
+    const { nonce } = at
     if (clusters.length > 0) at.sent = { nonce, names: clusters.map(({ name }) => name) }
-    at.stream.write(deltaClusters.write({ nonce, clusters, removed }))
+    at.stream.write(deltaClusters.write({ nonce, resources: clusters, removed }))
   }
+}
+
+/** @throws when the message is malformed */
+function readClusters(bytes: Buffer): AskedClusters {
+  const request = deltaClusters.read(bytes)
+  const { templates } = request
+  return { ...request, templates: templates === null ? null : readTemplates(templates) }
 }
 
 /** @throws if Envoy's metadata is not what envoy/add-upstream-templates.ts writes */

@@ -248,7 +248,7 @@ test('without a CA, and on a malformed message, the stream fails and the process
   const envoy = open()
   await envoy.ask('a.test')
   assert.deepEqual(envoy.errors, [{ code: 14, details: 'no certificate' }])
-  assert.deepEqual(warned, ['a certificate could not be issued'])
+  assert.deepEqual(warned, ['a certificate could not be sent'])
   const malformed = start().open()
   malformed.emit('data', Buffer.from([26, 200]))
   await turn()
