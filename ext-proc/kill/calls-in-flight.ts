@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises'
 import type { BusiestAgents } from '../../core/control/control-message.ts'
 import { UnwatchedCalls } from './unwatched-calls.ts'
 
@@ -48,7 +47,7 @@ const SETTLE_MS = 5
  */
 const TUNNEL_DELAY_MS = 30
 /** For the calls inside to be ended by Envoy first, which takes longer when they are many. */
-const TUNNEL_WAIT_MS = 60
+const TUNNEL_WAIT_MS = 200
 
 /** All calls in flight in this process, by agent. Bounded by Envoy's circuit breaker for ext_proc streams. */
 export class CallsInFlight {
@@ -192,6 +191,11 @@ export class CallsInFlight {
     return count
   }
 }
+
+const wait = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, ms)
+  })
 
 const isTunnel = (call: CallInFlight): boolean => call.is_tunnel === true
 

@@ -86,6 +86,33 @@ test('tunnels are cut after the calls inside them, and counted with them', async
   assert.deepEqual([inside.cuts(), outside.cuts(), other.cuts()], [1, 1, 1])
 })
 
+test('a tunnel waits for the calls inside it, which a busy Envoy ends late, but not for long', async ({
+  mock,
+}) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const pass = async (ms: number): Promise<void> => {
+    for (let passed_ms = 0; passed_ms < ms; passed_ms += 10) {
+      mock.timers.tick(10)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  for (const isEnded of [true, false]) {
+    const inFlight = new CallsInFlight()
+    const [inside, outside] = [callInFlight('a'), callInFlight('a')]
+    for (const call of [inside.call, { ...outside.call, is_tunnel: true }]) inFlight.add(call)
+    const cutting = inFlight.cutAgent('o', 'a', KILLED)
+    await pass(150)
+    assert.deepEqual([inside.cuts(), outside.cuts()], [1, 0])
+    if (isEnded) inside.end()
+    await pass(isEnded ? 40 : 90)
+    assert.equal(outside.cuts(), 1)
+    outside.end()
+    await pass(400)
+    const counts = { tunnels: 1, unconfirmed: isEnded ? 0 : 1 }
+    assert.deepEqual(await cutting, { terminated: isEnded ? 2 : 1, ...counts })
+  }
+})
+
 test('calls leave in any order, twice or without having come, and every call that is left is cut', () => {
   const orders: readonly (readonly number[])[] = [
     [],
