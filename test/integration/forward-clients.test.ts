@@ -54,7 +54,7 @@ test('agw run: the calls of a command are the agent’s, with a key for as long 
 })
 
 test('agw run: git clones without any setting of its own', async () => {
-  const { integration_id } = await operator.makeIntegration(origin('git'))
+  const { integration_id } = await operator.makeIntegration(`${origin('git')}/demo.git`)
   await operator.makeScope(agent.agent_id, integration_id)
   const folder = join(home, 'demo')
   await runAs('git', 'clone', '-q', `${origin('git')}/demo.git`, folder)

@@ -230,7 +230,7 @@ test('every refusal of a call has the same body by base URL and by proxy', async
 test('CONNECT without a key that is in force is 407, and opens nothing', async () => {
   const expired = await operator.send('POST', `/admin/agents/${agent.agent_id}/keys`, {
     name: 'expired',
-    expires_at: new Date(Date.now() + 700).toISOString(),
+    expires_at: new Date(Date.now() + 3_000).toISOString(),
   })
   const revoked = await operator.send('POST', `/admin/agents/${agent.agent_id}/keys`, { name: 'r' })
   await operator.send('DELETE', `/admin/agents/${agent.agent_id}/keys/${revoked.key_id}`)

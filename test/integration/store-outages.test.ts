@@ -14,9 +14,6 @@ import { startStoreNode } from '../kit/start-store-node.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 
-/** The rule is two seconds; the rest is for a busy machine. */
-const ANNOUNCED_WITHIN_MS = 4_000
-
 const closers: (() => unknown)[] = []
 after(async () => {
   for (const close of closers.reverse()) await close()
@@ -77,7 +74,7 @@ async function firstLine(url: string, role: RedisRole['role']): Promise<string> 
   const redis = connectRedis(url, { name: 'test', role })
   const { lines, stop } = announce(redis)
   try {
-    return await until('it is announced', () => lines[0], ANNOUNCED_WITHIN_MS)
+    return await until('it is announced', () => lines[0])
   } finally {
     stop()
     redis.disconnect()
@@ -154,7 +151,7 @@ const starts: readonly (readonly [what: string, url: () => Promise<string>, says
 describe('a connection that cannot be made', { concurrency: true }, () => {
   for (const role of ['commands', 'subscription'] as const)
     for (const [what, url, says] of starts)
-      test(`${what} is announced within two seconds by a connection for ${role}`, async () => {
+      test(`${what} is announced by a connection for ${role}`, async () => {
         const line = await firstLine(await url(), role)
         assert.match(line, /^the store is unavailable: /)
         assert.match(line, says)
@@ -168,7 +165,7 @@ test('a certificate for another name is announced', async () => {
   const access = { url: `rediss://127.0.0.1:${port}`, tls, sentinel }
   const redis = connectRedis(access, { name: 'test', role: 'commands' })
   const { lines, stop } = announce(redis)
-  const line = await until('it is announced', () => lines[0], ANNOUNCED_WITHIN_MS)
+  const line = await until('it is announced', () => lines[0])
   stop()
   redis.disconnect()
   assert.match(line, /REDIS_TLS_SERVER_NAME/)
@@ -202,7 +199,7 @@ describe('a real store', { concurrency: false }, () => {
       const [setting = '', value = ''] = set.split(' ')
       const [, before_ = ''] = undo.split(' ')
       await operator.config('SET', setting, value)
-      assert.match(await until('it is announced', () => lines[0], ANNOUNCED_WITHIN_MS), says)
+      assert.match(await until('it is announced', () => lines[0]), says)
       await operator.config('SET', setting, before_)
       await until('its recovery is announced', () => lines.at(-1)?.includes('available again'))
       stop()
@@ -213,7 +210,7 @@ describe('a real store', { concurrency: false }, () => {
     const redis = connectRedis(valkey.url, { name: 'test', role: 'commands' })
     const { lines, stop } = announce(redis, () => writeProblem(redis))
     await operator.replicaof('127.0.0.1', '1')
-    const line = await until('it is announced', () => lines[0], ANNOUNCED_WITHIN_MS)
+    const line = await until('it is announced', () => lines[0])
     await operator.replicaof('NO', 'ONE')
     stop()
     redis.disconnect()
@@ -270,7 +267,7 @@ describe('a real store', { concurrency: false }, () => {
       role: 'commands',
     })
     const { lines, stop } = announce(redis, () => writeProblem(redis))
-    const line = await until('it is announced', () => lines[0], ANNOUNCED_WITHIN_MS)
+    const line = await until('it is announced', () => lines[0])
     stop()
     redis.disconnect()
     assert.match(line, /not allowed to run a required command/)

@@ -112,7 +112,7 @@ function isHeard(address: string, as: ReturnType<typeof credentials.createInsecu
       '/envoy.service.ext_proc.v3.ExternalProcessor/Process',
       same,
       same,
-      { deadline: Date.now() + 5_000 },
+      { deadline: Date.now() + 30_000 },
     )
     stream.on('data', () => {})
     stream.on('error', () => {})

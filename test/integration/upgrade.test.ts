@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
 import { version } from '../../core/version.ts'
@@ -25,9 +26,13 @@ for (const release of releases()) {
   before(async () => {
     const data = openReleaseData(release)
     facts = data.facts
-    await new Promise<void>((done, failed) => {
-      api.once('error', failed).listen(facts.api_port, '127.0.0.1', done)
-    })
+    // The stored integrations name the port. Another run of the tests on this machine may use it for now.
+    await until('the port of the stored integrations is free', () =>
+      once(api.listen(facts.api_port, '127.0.0.1'), 'listening').then(
+        () => true,
+        () => false,
+      ),
+    )
     stack = await startStack({
       AGW_DATA_DIR: data.folder,
       AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',

@@ -14,8 +14,10 @@ export interface RawOutcome {
   readonly was_closed: boolean
 }
 
-/** A connection on which the other side says nothing for this long, and which it keeps open, has said all. */
+/** A connection on which the other side has begun to answer and then says nothing for this long has said all. */
 const SILENCE_MS = 1_000
+/** For the first byte of an answer, on a machine that is busy. */
+const ANSWER_LIMIT_MS = 30_000
 
 /**
  * Writes the bytes as they are and reads what comes until `wanted` whole answers are there or the other side closes.
@@ -34,8 +36,9 @@ export function rawHttp(
       socket.destroy()
       resolve({ answers: readAnswers(text, was_closed), was_closed })
     }
-    socket.setTimeout(SILENCE_MS, () => finish(false))
+    socket.setTimeout(ANSWER_LIMIT_MS, () => finish(false))
     socket.on('data', (part) => {
+      socket.setTimeout(SILENCE_MS)
       text += part.toString('latin1')
       if (readAnswers(text, false).length >= wanted) finish(false)
     })

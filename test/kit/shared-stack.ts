@@ -30,8 +30,12 @@ export const PRIVATE_HOST = 'private-blind.test'
 let shared: Promise<SharedStack> | null = null
 let count = 0
 
-/** Short enough to wait for in a test, longer than any pause of a test upstream that is meant to answer. */
-const SETTINGS = { AGW_UPSTREAM_IDLE_TIMEOUT: '6s' }
+const SETTINGS = {
+  // Short enough to wait for in a test, longer than any pause of a test upstream that is meant to answer.
+  AGW_UPSTREAM_IDLE_TIMEOUT: '6s',
+  // On a busy machine a process may get no CPU time for a second. With the usual lease it then refuses calls, and rightly.
+  AGW_KILL_LEASE_MS: '15000',
+}
 
 /** One stack for all test files of a process, with the test upstream behind it; it ends with the process's last test. */
 export function sharedStack(): Promise<SharedStack> {

@@ -18,8 +18,8 @@ export interface Job {
 
 const MINUTE_MS = 60_000
 const UNIT_LIMIT_MS = 3 * MINUTE_MS
-const ALONE_LIMIT_MS = 5 * MINUTE_MS
-const SHARED_LIMIT_MS = 10 * MINUTE_MS
+const ALONE_LIMIT_MS = 10 * MINUTE_MS
+const SHARED_LIMIT_MS = 20 * MINUTE_MS
 
 const UNIT_PROCESSES_MAX = 4
 

@@ -23,8 +23,14 @@ before(async () => {
 })
 
 let count = 0
+/** Its calls are all of one moment: of a busy scope, calls of the next moment are taken in advance. */
 const takerAt = (at_s: number): RateTaker =>
-  new RateTaker(redis, () => START_MS + Math.round(at_s * 1000))
+  new RateTaker(
+    redis,
+    () => START_MS + Math.round(at_s * 1000),
+    redis,
+    () => 0,
+  )
 
 interface Counter {
   readonly counter: Omit<RateCounter, 'limit'>

@@ -68,7 +68,8 @@ const TOOLS: readonly Tools[] = [
   { allow: ['read_*', 'delete_*'], deny: ['*_all'] },
 ]
 const AGENTS = 5
-const KEY_LIFE_MS = 1_000
+/** Not over before the key is made, on a machine that is busy. */
+const KEY_LIFE_MS = 3_000
 
 export async function makeWorld(
   { operator, proxyUrl, origin }: Pick<SharedStack, 'operator' | 'proxyUrl' | 'origin'>,
