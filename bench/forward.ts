@@ -235,7 +235,8 @@ async function mix(): Promise<void> {
     if (!socket.closed) await once(socket, 'close')
   }
   const ask = async (): Promise<void> => {
-    const { socket } = await client.tunnel(host, { key: agent.api_key })
+    const { status, head, socket } = await client.tunnel(host, { key: agent.api_key })
+    if (status !== 200) return void mixed.push(head)
     const secure = await client.tls(socket, { servername: hostname })
     const { answers } = await rawHttp(secure, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
     if (answers[0]?.status !== 200) mixed.push(answers[0]?.body ?? 'none')
