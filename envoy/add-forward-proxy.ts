@@ -23,13 +23,13 @@ const TUNNEL_LIMIT = '86400s'
 /**
  * A process that drains keeps the tunnels that it has opened until the limit of the drain, while others decide the calls in them.
  * Clients are asked to open a new tunnel before that: with `Connection: close` or GOAWAY once a connection in a tunnel has lived
- * for this part of the limit, and up to a fifth longer, so that they do not all come at once. Over HTTP/2, streams that begin before
+ * for this part of the limit, and up to a tenth longer, so that they do not all come at once. Over HTTP/2, streams that begin before
  * the client has read the GOAWAY are accepted for the second part. It is not asked for by the drain itself, of which Envoy and the
  * other processes need not know.
  */
-const LIFE_PER_DRAIN = 0.5
-const LIFE_JITTER_PERCENT = 20
-const GOAWAY_PER_DRAIN = 0.15
+const LIFE_PER_DRAIN = 0.65
+const LIFE_JITTER_PERCENT = 10
+const GOAWAY_PER_DRAIN = 0.08
 
 /** The calls in a tunnel end by their own timeout first. */
 const IDLE_MARGIN_MS = 60_000

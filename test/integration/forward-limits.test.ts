@@ -143,7 +143,7 @@ test('when the processor dies, tunnels end, and nothing is opened until it is ba
   const { agent, base_url } = await operator.makeAccess(stack.ownBaseUrl())
   const { socket } = await client.tunnel(host, { key: agent.api_key })
   const secure = await client.tls(socket, { servername: hostname })
-  // An idle connection would end by itself, after half of the time for a drain.
+  // An idle connection would end by itself, after two thirds of the time for a drain.
   const path = `${new URL(base_url).pathname}/sse?ticks=100000&interval_ms=20`
   let received = ''
   secure.on('error', () => undefined).on('data', (bytes: Buffer) => (received += String(bytes)))

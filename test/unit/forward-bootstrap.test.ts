@@ -82,7 +82,9 @@ test('clients are asked to open a new tunnel before a process that drains closes
     const longest_s =
       Number.parseFloat(String(durations[0])) * (1 + (jitter?.value ?? 0) / 100) +
       Number.parseFloat(String(goaway))
-    assert.ok(longest_s > drain_s / 2 && longest_s <= drain_s * 0.8, `${longest_s} of ${drain_s} s`)
+    assert.ok(longest_s <= drain_s * 0.8, `${longest_s} of ${drain_s} s`)
+    // A new tunnel costs several times what a call costs.
+    assert.ok(Number.parseFloat(String(durations[0])) >= drain_s * 0.65, String(durations[0]))
   }
 })
 
