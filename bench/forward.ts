@@ -4,12 +4,15 @@ import { Agent } from 'node:http'
 import type { ClientHttp2Session } from 'node:http2'
 import type { Socket } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
+import { connect as connectTls } from 'node:tls'
 import { parseArgs } from 'node:util'
 import { fromRoot } from '../core/root.ts'
 import { call } from '../test/kit/call.ts'
 import { ForwardClient } from '../test/kit/forward-client.ts'
+import { makeCertificates } from '../test/kit/make-certificates.ts'
+import { operatorAt } from '../test/kit/operator.ts'
 import { rawHttp } from '../test/kit/raw-http.ts'
-import { startAll, stopAll } from '../test/kit/shared-stack.ts'
+import { type SharedStack, startAll, stopAll } from '../test/kit/shared-stack.ts'
 import type { ChildRole } from '../test/kit/start-stack.ts'
 import { until } from '../test/kit/until.ts'
 import { cpuMicros, type Role } from './subjects.ts'
@@ -19,10 +22,11 @@ import { cpuMicros, type Role } from './subjects.ts'
  *
  *   npm run bench -- forward [cost] [kill] [mix] [names] [restart] [stop] [--drain MS]
  *
- * `cost`: CPU per call of kept tunnels, and of a new tunnel for each call, against calls by base URL. `kill`: how long after the kill
- * began each kind of tunnel has ended. `mix`: good calls next to aborted CONNECTs of another agent. `names`: certificates for 10,000
- * server names by one key. `restart`: a processor that is killed, and a rolling restart, under calls in kept tunnels. `stop`: a
- * stop with tunnels that are open. Without a word: all. The exit code is 1 if a limit was missed.
+ * `cost`: CPU per call of kept tunnels, and of a new tunnel for each call, against calls by base URL; those are without TLS, so
+ * another row shows what TLS adds to them. `kill`: how long after the kill began each kind of tunnel has ended. `mix`: good calls
+ * next to aborted CONNECTs of another agent. `names`: certificates for 10,000 server names by one key. `restart`: a processor that
+ * is killed, and a rolling restart, under calls in kept tunnels. `stop`: a stop with tunnels that are open. Without a word: all.
+ * The exit code is 1 if a limit was missed.
  */
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -41,7 +45,7 @@ const COST_MAX = 1.15
 const KILL_MAX_MS = 200
 /** Certificates that Envoy may hold from each of the two processes. */
 const NAMES_MAX = 2_000
-/** Clients leave a tunnel after half of it: a cost with the default of the product needs `--drain 30000`. */
+/** Clients leave a tunnel after two thirds of it: a cost with the default of the product needs `--drain 30000`. */
 const DRAIN_MS = Number(values.drain)
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -52,12 +56,13 @@ const limit = (isMet: boolean, what: string): void => {
   print(`MISSED: ${what}`)
 }
 
-const stack = await startAll({
+const SETTINGS = {
   AGW_EXT_PROC_WORKERS: '2',
   AGW_DRAIN_TIMEOUT: `${DRAIN_MS}ms`,
   AGW_FORWARD_TUNNELS_PER_AGENT: '10000',
   AGW_FORWARD_CONNECTS_PER_MINUTE: '1000000',
-})
+}
+const stack = await startAll(SETTINGS)
 const { operator, origin } = stack
 const ca = await (await fetch(`${stack.apiUrl}/ca.pem`)).text()
 const client = new ForwardClient(stack.forwardPort ?? 0, ca)
@@ -80,11 +85,19 @@ async function spread(count: number, work: (i: number) => Promise<void>): Promis
 const closed = (stream: { once(event: 'close', done: () => void): unknown }): Promise<void> =>
   new Promise((resolve) => stream.once('close', () => resolve()))
 
-async function pidsOf(roles: readonly ChildRole[]): Promise<Map<number, Role>> {
+async function pidsOf(of: SharedStack, roles: readonly ChildRole[]): Promise<Map<number, Role>> {
   const pids = await Promise.all(
-    roles.map(async (role) => (await stack.pids(role)).map((pid) => [pid, role as Role] as const)),
+    roles.map(async (role) => (await of.pids(role)).map((pid) => [pid, role as Role] as const)),
   )
   return new Map(pids.flat())
+}
+
+/** A kind of call, and whose CPU time it costs. */
+interface CostRow {
+  readonly of: SharedStack
+  readonly ask: () => Promise<number>
+  /** Per round: Envoy, ext-proc, all processes, calls per second, tunnels opened per 1,000 calls. */
+  readonly rounds: number[][]
 }
 
 async function cost(): Promise<void> {
@@ -94,56 +107,115 @@ async function cost(): Promise<void> {
   kept.maxSockets = LANES
   const direct = new Agent({ keepAlive: true, maxSockets: LANES })
   const session = new KeptSession(agent.api_key)
-  const rows: Readonly<Record<string, () => Promise<number>>> = {
-    'base URL': async () =>
-      (await call({ to: stack.proxyUrl, path: `/${base_url}/echo`, headers, connections: direct }))
-        .status,
-    'kept tunnel, HTTP/1.1': async () => (await call({ to, path, connections: kept })).status,
-    'kept tunnel, HTTP/2': () => session.ask(path),
-    'a new tunnel per call': async () => {
-      const one = client.agent({ key: agent.api_key })
-      const { status } = await call({ to, path, connections: one })
-      one.destroy()
-      return status
-    },
-  }
-  const calls = Number(values.calls)
-  const pids = await pidsOf(['envoy', 'ext-proc', 'access-log', 'admin', 'valkey'])
-  const samples = new Map(Object.keys(rows).map((name) => [name, [] as number[][]]))
+  const secure = await overTls()
+  const row = (ask: CostRow['ask'], of: SharedStack = stack): CostRow => ({ of, ask, rounds: [] })
+  const rows = new Map<string, CostRow>([
+    [
+      BASE_URL,
+      row(async () => {
+        const one = { to: stack.proxyUrl, path: `/${base_url}/echo`, headers, connections: direct }
+        return (await call(one)).status
+      }),
+    ],
+    ['base URL over TLS', row(secure.ask, secure.stack)],
+    [
+      'kept tunnel, HTTP/1.1',
+      row(async () => (await call({ to, path, connections: kept })).status),
+    ],
+    ['kept tunnel, HTTP/2', row(() => session.ask(path))],
+    [
+      'a new tunnel per call',
+      row(async () => {
+        const one = client.agent({ key: agent.api_key })
+        const { status } = await call({ to, path, connections: one })
+        one.destroy()
+        return status
+      }),
+    ],
+  ])
   // The first round warms up.
   for (let round = -1; round < Number(values.rounds); round++)
-    for (const [name, ask] of Object.entries(rows)) {
-      const before = cpuMicros(pids)
-      const began_ms = performance.now()
-      await spread(calls, async () => {
-        const status = await ask()
-        if (status !== 200) throw new Error(`${name}: ${status}`)
-      })
-      const took_ms = performance.now() - began_ms
-      await wait(700)
-      const after = cpuMicros(pids)
-      const [envoy = 0, processor = 0, ...others] = [...after].map(
-        ([role, us]) => (us - (before.get(role) ?? 0)) / calls,
-      )
-      const rest = others.reduce((sum, us) => sum + us, 0)
-      if (round >= 0)
-        samples
-          .get(name)
-          ?.push([envoy, processor, envoy + processor + rest, (calls / took_ms) * 1000])
+    for (const [name, one] of rows) {
+      const sample = await costOf(name, one)
+      if (round >= 0) one.rounds.push(sample)
     }
   await session.destroy()
   kept.destroy()
   direct.destroy()
-  print(
-    `\ncost: µs of CPU per call, medians of ${values.rounds} interleaved rounds of ${calls} calls`,
+  await secure.end()
+  printCosts(rows)
+}
+
+const BASE_URL = 'base URL'
+
+/** What TLS alone costs: the same gateway once more, with TLS on the listener of the base URLs. */
+async function overTls(): Promise<{
+  readonly stack: SharedStack
+  readonly ask: () => Promise<number>
+  readonly end: () => Promise<void>
+}> {
+  const { ca, cert_file, key_file } = await makeCertificates(['127.0.0.1'])
+  const tls = { AGW_TLS_CERT_FILE: cert_file, AGW_TLS_KEY_FILE: key_file }
+  const other = await startAll({ ...SETTINGS, ...tls })
+  const { ownBaseUrl, proxyUrl } = other
+  const { base_url, headers } = await operatorAt(other.apiUrl, other.adminToken).makeAccess(
+    ownBaseUrl(),
   )
-  print('| | Envoy | ext-proc | all processes | × base URL | calls/s |\n|---|---|---|---|---|---|')
-  const allOf = (name: string): number =>
-    median((samples.get(name) ?? []).map(([, , all = 0]) => all))
-  for (const [name, rounds] of samples) {
-    const at = (column: number): string => median(rounds.map((one) => one[column] ?? 0)).toFixed(0)
-    const ratio = allOf(name) / allOf('base URL')
-    print(`| ${name} | ${at(0)} | ${at(1)} | ${at(2)} | ${ratio.toFixed(2)} | ${at(3)} |`)
+  const connections = new Agent({ keepAlive: true, maxSockets: LANES })
+  connections.createConnection = () =>
+    connectTls({ host: '127.0.0.1', port: Number(new URL(proxyUrl).port), ca })
+  return {
+    stack: other,
+    ask: async () =>
+      (await call({ to: proxyUrl, path: `/${base_url}/echo`, headers, connections })).status,
+    end: async () => {
+      connections.destroy()
+      await stopAll(other)
+    },
+  }
+}
+
+async function costOf(name: string, { of, ask }: CostRow): Promise<number[]> {
+  const calls = Number(values.calls)
+  const pids = await pidsOf(of, ['envoy', 'ext-proc', 'access-log', 'admin', 'valkey'])
+  const tunnels_before = await tunnelsOpened(of)
+  const before = cpuMicros(pids)
+  const began_ms = performance.now()
+  await spread(calls, async () => {
+    const status = await ask()
+    if (status !== 200) throw new Error(`${name}: ${status}`)
+  })
+  const took_ms = performance.now() - began_ms
+  await wait(700)
+  const after = cpuMicros(pids)
+  const [envoy = 0, processor = 0, ...others] = [...after].map(
+    ([role, us]) => (us - (before.get(role) ?? 0)) / calls,
+  )
+  const all = others.reduce((sum, us) => sum + us, envoy + processor)
+  const tunnels = (await tunnelsOpened(of)) - tunnels_before
+  return [envoy, processor, all, (calls / took_ms) * 1000, (tunnels / calls) * 1000]
+}
+
+async function tunnelsOpened({ envoyAdmin }: SharedStack): Promise<number> {
+  const text = await envoyAdmin('/stats?filter=^http.forward.downstream_cx_total$')
+  return Number(/: (\d+)/.exec(text)?.[1] ?? 0)
+}
+
+function printCosts(rows: ReadonlyMap<string, CostRow>): void {
+  const { rounds, calls } = values
+  print(`\ncost: µs of CPU per call, medians of ${rounds} interleaved rounds of ${calls} calls`)
+  print('| | Envoy | ext-proc | all processes | × base URL | calls/s | tunnels opened per 1,000 |')
+  print('|---|---|---|---|---|---|---|')
+  const at = (name: string, column: number): number =>
+    median((rows.get(name)?.rounds ?? []).map((one) => one[column] ?? 0))
+  for (const name of rows.keys()) {
+    const [envoy, processor, all, rate, tunnels] = [0, 1, 2, 3, 4].map((n) =>
+      at(name, n).toFixed(0),
+    )
+    const ratio = at(name, 2) / at(BASE_URL, 2)
+    print(
+      `| ${name} | ${envoy} | ${processor} | ${all} | ${ratio.toFixed(2)} | ${rate} | ${tunnels} |`,
+    )
     if (name.startsWith('kept')) limit(ratio <= COST_MAX, `${name}: ${ratio.toFixed(2)} × base URL`)
   }
 }
