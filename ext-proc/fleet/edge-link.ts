@@ -55,6 +55,8 @@ export class EdgeLink {
   readonly #parts: EdgeLinkParts
   readonly #timers: NodeJS.Timeout[] = []
   #leaseTimer: NodeJS.Timeout | undefined
+  /** Whether the lease was held when it was last looked at. */
+  #wasHeld = false
   #isStopped = false
   /** The epoch up to which all messages have been received; null until a resync has started. */
   #epoch: number | null = null
@@ -123,11 +125,18 @@ export class EdgeLink {
 
   /** Looks again when the lease of now expires: proofs only prolong it, and `stalled` is called when it is revoked. */
   #cutWithoutLease(wait_ms = 0): void {
-    const { lease, inFlight } = this.#parts
+    const { lease, inFlight, log } = this.#parts
     clearTimeout(this.#leaseTimer)
     if (this.#isStopped) return
-    if (wait_ms === 0 && inFlight.size > 0 && !lease.isHeld)
-      inFlight.cutAll({ reason: 'gateway_unavailable' })
+    if (wait_ms === 0) {
+      if (inFlight.size > 0 && !lease.isHeld) inFlight.cutAll({ reason: 'gateway_unavailable' })
+      if (this.#wasHeld && !lease.isHeld)
+        log.warn(
+          { missing: lease.missing },
+          'the liveness lease has expired: this edge refuses calls until it has proved again that it receives kills',
+        )
+      this.#wasHeld = lease.isHeld
+    }
     const next_ms = wait_ms > 0 ? wait_ms : lease.isHeld ? lease.left_ms : LEASE_CHECK_INTERVAL_MS
     this.#leaseTimer = setTimeout(() => this.#cutWithoutLease(), next_ms)
   }

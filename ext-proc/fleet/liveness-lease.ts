@@ -1,3 +1,5 @@
+type Proof = 'beacon' | 'ping' | 'beat'
+
 /**
  * Whether this edge may serve: only while it can prove that it receives kills (invariant 3; threat model, rules 18 and 20).
  * Three proofs renew the lease, and the oldest of them counts: (1) a beacon of the elected process was received on the
@@ -8,7 +10,7 @@
 export class LivenessLease {
   readonly #lease_ms: number
   readonly #nowMs: () => number
-  readonly #proofs = {
+  readonly #proofs: Record<Proof, number> = {
     beacon: Number.NEGATIVE_INFINITY,
     ping: Number.NEGATIVE_INFINITY,
     beat: Number.NEGATIVE_INFINITY,
@@ -20,7 +22,7 @@ export class LivenessLease {
     this.#nowMs = nowMs
   }
 
-  prove(proof: 'beacon' | 'ping' | 'beat', at_ms: number): void {
+  prove(proof: Proof, at_ms: number): void {
     this.#proofs[proof] = Math.max(this.#proofs[proof], at_ms)
   }
 
@@ -36,5 +38,13 @@ export class LivenessLease {
 
   get isHeld(): boolean {
     return this.left_ms > 0
+  }
+
+  /** What is missing while it is not held: a beacon or ping on the subscription, or a heartbeat. */
+  get missing(): readonly string[] {
+    const since_ms = this.#nowMs() - this.#lease_ms
+    return Object.entries(this.#proofs).flatMap(([proof, at_ms]) =>
+      at_ms <= since_ms ? [proof] : [],
+    )
   }
 }

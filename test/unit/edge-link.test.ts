@@ -171,7 +171,7 @@ const LOSSES: Readonly<Record<string, (channel: FakeControlChannel) => void>> = 
 
 for (const [name, fail] of Object.entries(LOSSES))
   test(`${name}: the lease ends in time, and every call is cut`, async (t) => {
-    const { channel, lease, inFlight } = await aServingEdge(t)
+    const { channel, lease, inFlight, warnings } = await aServingEdge(t)
     const { call, cuts } = aCall('a')
     inFlight.add(call)
     await channel.pass(1000)
@@ -183,6 +183,8 @@ for (const [name, fail] of Object.entries(LOSSES))
     await channel.pass(50)
     assert.deepEqual(cuts[0], { reason: 'gateway_unavailable' })
     assert.ok(before, 'not much earlier than it must')
+    await channel.pass(LEASE_MS)
+    assert.equal(warnings.filter((text) => text.includes('lease has expired')).length, 1)
   })
 
 test('a subscription without beacons for half a lease is closed, and reopened', async (t) => {

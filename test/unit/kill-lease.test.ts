@@ -17,6 +17,7 @@ test('the oldest of the three proofs counts', () => {
   lease.prove('ping', 11_999)
   now_ms = 12_000
   assert.equal(lease.isHeld, false)
+  assert.deepEqual(lease.missing, ['beat'])
   lease.prove('beat', 12_000)
   assert.equal(lease.isHeld, true)
 })
