@@ -59,7 +59,7 @@ const HOSTS_LIMIT = 64
 /** One for each kind of Envoy and each trust domain. */
 const SANS_LIMIT = 32
 
-/** With one processor its restart would interrupt service; more than eight need more memory than most machines give. */
+/** With one edge its restart would interrupt service; more than eight need more memory than most machines give. */
 const WORKERS_DEFAULT_MIN = 2
 const WORKERS_DEFAULT_MAX = 8
 

@@ -48,10 +48,10 @@ export const killPreviewRoutes: readonly Route[] = [
         readStillUsableKeys(redis, organization_id, agent_id, now_ms),
       ])
       if (found === null) return notFound()
-      const held = edges.map(({ record }) => heldBy(record, organization_id, agent_id))
+      const loads = edges.map(({ record }) => loadOn(record, organization_id, agent_id))
       return answer(200, {
-        in_flight: sumOf(held, 'calls'),
-        tunnels: sumOf(held, 'tunnels'),
+        in_flight: sumOf(loads, 'calls'),
+        tunnels: sumOf(loads, 'tunnels'),
         edges: edges.length,
         requests_last_hour: counts.requests_last_hour,
         last_request: counts.last_request,
@@ -62,17 +62,18 @@ export const killPreviewRoutes: readonly Route[] = [
   }),
 ]
 
-interface Held {
+/** What an agent has in flight on an edge. */
+interface AgentLoad {
   readonly calls: number
   readonly tunnels: number
 }
 
 /** Null if the edge does not say: it is of version 0.2, or reports only its busiest agents. */
-function heldBy(
+function loadOn(
   { in_flight, tunnels = 0, busiest }: EdgeRecord,
   organization_id: string,
   agent_id: string,
-): Held | null {
+): AgentLoad | null {
   if (in_flight + tunnels === 0) return { calls: 0, tunnels: 0 }
   const key = `${organization_id} ${agent_id}`
   const calls = busiest?.calls[key]
@@ -81,9 +82,9 @@ function heldBy(
 }
 
 /** Null if an edge does not say. */
-function sumOf(held: readonly (Held | null)[], member: keyof Held): number | null {
+function sumOf(loads: readonly (AgentLoad | null)[], member: keyof AgentLoad): number | null {
   let sum = 0
-  for (const one of held) {
+  for (const one of loads) {
     if (one === null) return null
     sum += one[member]
   }

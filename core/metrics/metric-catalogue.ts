@@ -82,7 +82,7 @@ export const METRICS = {
   },
   agw_envoy_refusals_total: {
     type: 'counter',
-    help: 'Calls that Envoy refused itself, before or without a decision, by reason. gateway_unavailable: no processor answered.',
+    help: 'Calls that Envoy refused itself, before or without a decision, by reason. gateway_unavailable: no edge answered.',
     labels: ['edge', 'reason'],
     source: 'edge',
   },

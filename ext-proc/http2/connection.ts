@@ -31,7 +31,7 @@ const STREAM_WAITING_LIMIT_BYTES = 64 << 20
 const WAITING_LIMIT_BYTES = 256 << 20
 /** Memory that a waiting payload takes in addition to its bytes. */
 const WAITING_ENTRY_BYTES = 128
-/** Held calls keep their streams open. For more, Envoy opens another connection. */
+/** Calls in flight keep their streams open. For more, Envoy opens another connection. */
 const STREAMS_MAX = 65_536
 const SETTING = {
   enable_push: 2,
