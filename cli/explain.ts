@@ -35,7 +35,7 @@ export async function runExplain(
 }
 
 function describe(explanation: Explanation): string {
-  const { error, details, integration, scope, rule, settings_from } = explanation
+  const { error, details, integration, scope, rule, nearest, settings_from } = explanation
   const others = settings_from.filter((scope_id) => scope_id !== scope?.scope_id)
   return [
     error === null ? 'allowed' : `refused: ${error}`,
@@ -46,6 +46,11 @@ function describe(explanation: Explanation): string {
           `integration: ${integration.name} (${integration.integration_id}), ${integration.base_url}`,
         ]),
     ...(scope === null ? [] : [`scope: ${scope.name} (${scope.scope_id}), rules[${rule ?? 0}]`]),
+    ...(nearest === null
+      ? []
+      : [
+          `nearest rule: ${nearest.name} (${nearest.scope_id}), rules[${nearest.rule}] allows the path with ${nearest.methods.join(', ')}`,
+        ]),
     ...(others.length > 0 ? [`settings also from: ${others.join(', ')}`] : []),
     '',
   ].join('\n')

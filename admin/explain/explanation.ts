@@ -1,7 +1,16 @@
 import { type Static, Type } from 'typebox'
 import type { Admission } from '../../core/decision/admission.ts'
+import type { NearestRule } from '../../core/policy/choose-scope.ts'
 import type { CompiledIntegration } from '../../core/policy/compile-integrations.ts'
 import { Nullable, Strict } from '../http/common-schemas.ts'
+
+/** Of a call that is refused with `method_not_allowed`: the first rule that covers its path. */
+const NearestRuleView = Strict({
+  scope_id: Type.String(),
+  name: Type.String({ description: 'Of the scope' }),
+  rule: Type.Integer({ description: 'Position of the rule in its scope, from 0' }),
+  methods: Type.Array(Type.String(), { description: 'What the rule allows' }),
+})
 
 /** The decision, in the order of checks, up to the scope that applies to the call. */
 export type Explanation = Static<typeof Explanation>
@@ -14,6 +23,7 @@ export const Explanation = Strict({
   ),
   scope: Nullable(Strict({ scope_id: Type.String(), name: Type.String() })),
   rule: Nullable(Type.Integer({ description: 'Position of the rule in its scope, from 0' })),
+  nearest: Nullable(NearestRuleView),
   settings_from: Type.Array(Type.String(), {
     description: 'All scopes whose security settings apply to the call',
   }),
@@ -28,7 +38,7 @@ export function explanation(admission: Admission): Explanation {
     case 'missing':
       throw new Error(`the fact ${admission.fact} is missing`)
     case 'not_admitted': {
-      const { reason, details, known } = admission
+      const { reason, details, known, nearest = null } = admission
       const { integration } = known
       return {
         answer: 'refused',
@@ -36,6 +46,7 @@ export function explanation(admission: Admission): Explanation {
         integration: integration === null ? null : named(integration),
         scope: null,
         rule: null,
+        nearest: nearest === null ? null : namedRule(nearest),
         settings_from: [],
         details,
       }
@@ -48,11 +59,17 @@ export function explanation(admission: Admission): Explanation {
         integration: named(integration),
         scope: { scope_id: scope.scope_id, name: scope.name },
         rule,
+        nearest: null,
         settings_from: [...settings.scope_ids],
         details: {},
       }
     }
   }
+}
+
+function namedRule({ scope, rule }: NearestRule): NonNullable<Explanation['nearest']> {
+  const { scope_id, name, rules } = scope
+  return { scope_id, name, rule, methods: rules[rule]?.methods.slice() ?? [] }
 }
 
 function named({ integration }: CompiledIntegration): NonNullable<Explanation['integration']> {

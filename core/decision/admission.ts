@@ -1,6 +1,7 @@
 import type { Agent, ApiKey, Scope } from '../model.ts'
 import type { CompiledIntegration, IntegrationTable } from '../policy/compile-integrations.ts'
 import type { AgentScopes } from '../policy/compile-scopes.ts'
+import type { NearestRule } from '../policy/choose-scope.ts'
 import type { Overrides } from '../policy/overrides.ts'
 import type { EffectiveSettings } from '../policy/merge-settings.ts'
 import type { OutgoingRequest } from '../policy/outgoing-request.ts'
@@ -47,6 +48,8 @@ export interface NotAdmitted {
   /** Additional members of the log entry. */
   readonly data?: Readonly<Record<string, unknown>>
   readonly known: Known
+  /** For operators only: at the step `scope`, the rule that came nearest to allowing the call. */
+  readonly nearest?: NearestRule | null
 }
 
 /** What is known about a call that is not admitted. */

@@ -63,10 +63,10 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
   const decision = decideScope(scopes, integrations, { method, target, integration }, overrides)
   if (decision.kind === 'denied') {
-    const { attempted_action, reason, agent_scopes } = decision
+    const { attempted_action, reason, agent_scopes, nearest } = decision
     const service = integration.integration.name
     const details = { service, attempted_action, reason, agent_scopes }
-    return no('scope', 'permission_denied', details, { integration, key, agent })
+    return { ...no('scope', 'permission_denied', details, { integration, key, agent }), nearest }
   }
   const { scope, rule, settings } = decision
   return {

@@ -28,7 +28,15 @@ export type ScopeChoice =
       readonly agent_scopes: readonly string[]
       /** The call that no rule allows: the requested one, or an override of it. */
       readonly call: ScopedCall
+      readonly nearest: NearestRule | null
     }
+
+/** The first rule that covers the path of a call, but not its method. */
+export interface NearestRule {
+  readonly scope: Scope
+  /** Position of the rule in its scope, from 0. */
+  readonly rule: number
+}
 
 /** TRACE returns a credential to the caller (threat model, rule 11). No rule allows these methods, not even `*`. */
 const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'TRACK', 'CONNECT']
@@ -53,10 +61,10 @@ export function chooseScope(
   overridden: readonly ScopedCall[] = NO_CALLS,
 ): ScopeChoice {
   const there = agent.by_integration.get(integration_id)
-  if (there === undefined) return denied(agent, 'no_scope', call)
+  if (there === undefined) return denied(agent, call, null, 'no_scope')
   const budget: MatchBudget = { left: MATCH_STEPS_MAX }
   const choice = choose(agent, there, call, overridden, budget)
-  return budget.left < 0 ? denied(agent, 'path_not_allowed', call) : choice
+  return budget.left < 0 ? denied(agent, call, null) : choice
 }
 
 function choose(
@@ -66,36 +74,41 @@ function choose(
   overridden: readonly ScopedCall[],
   budget: MatchBudget,
 ): ScopeChoice {
-  let isPathKnown = false
+  let nearest: NearestRule | null = null
   for (const compiled of there.scopes) {
     const rule = findRule(compiled, call, budget)
     if (rule >= 0) {
       for (const other of overridden) {
         const otherRule = findRule(compiled, other, budget)
-        if (otherRule < 0) return denied(agent, denialOf(otherRule === PATH_ONLY), other)
+        if (otherRule < 0) return denied(agent, other, nearestOf(compiled, otherRule))
       }
       const settings = strictest(there, compiled, call, overridden, budget)
       return { kind: 'allowed', scope: compiled.scope, rule, settings }
     }
-    if (rule === PATH_ONLY) isPathKnown = true
+    nearest ??= nearestOf(compiled, rule)
   }
-  return denied(agent, denialOf(isPathKnown), call)
+  return denied(agent, call, nearest)
 }
 
-const denialOf = (isPathKnown: boolean): ScopeDenial =>
-  isPathKnown ? 'method_not_allowed' : 'path_not_allowed'
-
-function denied(agent: AgentScopes, reason: ScopeDenial, call: ScopedCall): ScopeChoice {
-  return { kind: 'denied', reason, agent_scopes: agent.names, call }
+function denied(
+  agent: AgentScopes,
+  call: ScopedCall,
+  nearest: NearestRule | null,
+  reason: ScopeDenial = nearest === null ? 'path_not_allowed' : 'method_not_allowed',
+): ScopeChoice {
+  return { kind: 'denied', reason, agent_scopes: agent.names, call, nearest }
 }
 
 const NO_RULE = -1
-/** A rule matches the path, but none that does allows the method. */
+/** Rules match the path, but none that does allows the method: this minus the position of the first. */
 const PATH_ONLY = -2
 
+const nearestOf = ({ scope }: CompiledScope, found: number): NearestRule | null =>
+  found <= PATH_ONLY ? { scope, rule: PATH_ONLY - found } : null
+
 /**
- * The position of the first rule that allows the call as written. `NO_RULE` or `PATH_ONLY` if there is none, or if a reading of
- * the path is not allowed.
+ * The position of the first rule that allows the call as written. `NO_RULE`, or `PATH_ONLY` and less, if there is none, or if a
+ * reading of the path is not allowed.
  */
 function findRule(compiled: CompiledScope, call: ScopedCall, budget: MatchBudget): number {
   const rule = findRuleFor(compiled, call.method, call, budget)
@@ -115,7 +128,8 @@ function findRuleFor(
 ): number {
   const matching = paths.written.match(path.segments, path.from, budget)
   for (const i of matching) if (allowsMethod(scope.rules[i], method)) return i
-  return matching.length > 0 ? PATH_ONLY : NO_RULE
+  const [first] = matching
+  return first === undefined ? NO_RULE : PATH_ONLY - first
 }
 
 function allowsMethod(rule: ScopeRule | undefined, method: string): boolean {

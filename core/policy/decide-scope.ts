@@ -1,11 +1,9 @@
-import type { Scope } from '../model.ts'
-import { chooseScope, type ScopeDenial, type ScopedCall } from './choose-scope.ts'
+import { chooseScope, type ScopeChoice, type ScopedCall } from './choose-scope.ts'
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import type { AgentScopes } from './compile-scopes.ts'
 import { coverTarget } from './cover-target.ts'
 import { describeAction } from './describe-call.ts'
 import { findPathOverrides } from './find-path-overrides.ts'
-import type { EffectiveSettings } from './merge-settings.ts'
 import {
   type AddressOverride,
   joinOverrides,
@@ -16,21 +14,11 @@ import {
 import { parseTarget, type Target } from './parse-target.ts'
 import { splitRanges } from './split-ranges.ts'
 
+type Denied = Extract<ScopeChoice, { readonly kind: 'denied' }>
+
 export type ScopeDecision =
-  | {
-      readonly kind: 'allowed'
-      readonly scope: Scope
-      /** Position of the deciding rule in its scope, from 0. */
-      readonly rule: number
-      readonly settings: EffectiveSettings
-    }
-  | {
-      readonly kind: 'denied'
-      readonly reason: ScopeDenial
-      readonly attempted_action: string
-      /** The names of all scopes of the agent, for any integration. */
-      readonly agent_scopes: readonly string[]
-    }
+  | Exclude<ScopeChoice, Denied>
+  | (Omit<Denied, 'call'> & { readonly attempted_action: string })
 
 interface AskedCall {
   readonly method: string
@@ -61,7 +49,7 @@ export function decideScope(
   const addresses = overrides.addresses.filter(({ value }) => value.trim() !== '')
   if (methods.length === 0 && addresses.length === 0) return plain
 
-  const denial = { agent_scopes: agent.names }
+  const denial = { agent_scopes: agent.names, nearest: null }
   if (methods.length > OVERRIDES_LIMIT)
     return denied({ ...denial, reason: 'method_not_allowed' }, asked, method, target)
   const targets = [target]
@@ -121,7 +109,7 @@ function urlOf({ kind, value }: AddressOverride, target: Target): string | null 
 }
 
 function denied(
-  why: { readonly reason: ScopeDenial; readonly agent_scopes: readonly string[] },
+  why: Omit<Denied, 'kind' | 'call'>,
   { integration }: AskedCall,
   method: string,
   target: Target,
@@ -131,5 +119,6 @@ function denied(
     reason: why.reason,
     attempted_action: describeAction(method, target, integration.base),
     agent_scopes: why.agent_scopes,
+    nearest: why.nearest,
   }
 }

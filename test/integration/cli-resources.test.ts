@@ -168,6 +168,17 @@ describe('agw explain', () => {
     assert.equal(refused.code, 1)
     assert.match(refused.out, /^refused: permission_denied\n/)
     assert.match(refused.out, /reason: path_not_allowed\n/)
+    const { out } = await printed((stdout, stderr) =>
+      runExplain(
+        'billing bot',
+        'PURGE',
+        'https://shop.example.com/v1/orders/7',
+        access,
+        stdout,
+        stderr,
+      ),
+    )
+    assert.match(out, /nearest rule: orders only \(scp_\w+\), rules\[0\] allows the path with GET/)
     const unknown = await explain('https://elsewhere.example.com/v1/x')
     assert.equal(unknown.code, 0)
     assert.match(unknown.out, /^refused: integration_not_found\n {2}base_url: /)

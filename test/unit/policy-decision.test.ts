@@ -154,6 +154,7 @@ test('an explanation names integration, scope and rule, or the refusal that a ca
     integration: { integration_id: 'int_a', name: 'x', base_url: 'https://x/v1' },
     scope: { scope_id: 'scp_chat', name: 'chat' },
     rule: 1,
+    nearest: null,
     settings_from: ['scp_chat'],
     details: {},
   })
@@ -165,6 +166,7 @@ test('an explanation names integration, scope and rule, or the refusal that a ca
       integration: { integration_id: 'int_a', name: 'x', base_url: 'https://x/v1' },
       scope: null,
       rule: null,
+      nearest: { scope_id: 'scp_chat', name: 'chat', rule: 0, methods: ['POST', 'PUT'] },
       settings_from: [],
       details: {
         service: 'x',

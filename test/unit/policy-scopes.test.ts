@@ -172,6 +172,25 @@ test('a refusal names all scopes of the agent, those of other integrations too',
   assert.equal(outcome(choose([aScope({ rules: [] })], 'GET', '/')), 'path_not_allowed')
 })
 
+test('a refusal names the first rule that covers the path, and none if no rule does', () => {
+  const get = (path: string): Scope['rules'][number] => ({ methods: ['GET'], paths: [path] })
+  const scopes = [
+    aScope({ name: 'other', priority: 1, rules: [get('/b')] }),
+    aScope({ name: 'first', priority: 2, rules: [get('/b'), get('/a/*'), get('/a/**')] }),
+    aScope({ name: 'second', priority: 3, rules: [get('/a/**')] }),
+  ]
+  const nearest = (method: string, path: string): string => {
+    const choice = choose(scopes, method, path)
+    if (choice.kind !== 'denied' || choice.nearest === null) return choice.kind
+    return `${choice.nearest.scope.name}#${choice.nearest.rule}`
+  }
+  assert.equal(nearest('POST', '/a/x'), 'first#1')
+  assert.equal(nearest('POST', '/a/x/y'), 'first#2')
+  assert.equal(nearest('POST', '/b'), 'other#0')
+  assert.equal(nearest('POST', '/c'), 'denied')
+  assert.equal(nearest('GET', '/c'), 'denied')
+})
+
 test('lowest priority governs, then the oldest, then the id', () => {
   const late = aScope({ name: 'late', created_at: '2026-03-01T00:00:00.000Z', scope_id: 'scp_0' })
   const first = aScope({ name: 'first', priority: 5, created_at: '2026-09-01T00:00:00.000Z' })

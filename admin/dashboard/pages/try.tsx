@@ -62,7 +62,7 @@ function Explain({ query }: { query: Query }) {
 }
 
 function Explained({ explanation }: { explanation: Explanation }) {
-  const { answer, error, details, integration, scope, rule } = explanation
+  const { answer, error, details, integration, scope, rule, nearest } = explanation
   return (
     <div class={`notice ${answer === 'allowed' ? 'good' : 'bad'}`} role="status">
       <p>
@@ -81,6 +81,12 @@ function Explained({ explanation }: { explanation: Explanation }) {
           ['rule', rule ?? 'none'],
         ]}
       />
+      {nearest !== null && (
+        <p>
+          Rule {nearest.rule} of <a href={linkTo(['scopes', nearest.scope_id])}>{nearest.name}</a>{' '}
+          allows the path with {nearest.methods.join(', ')}.
+        </p>
+      )}
       {Object.keys(details).length > 0 && <Json value={details} />}
       {answer === 'allowed' && (
         <p class="muted">Rate limit, tools and body scan are decided during the call.</p>
