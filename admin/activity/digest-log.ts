@@ -71,11 +71,7 @@ export async function digestLog(
     'digest-activity',
     [
       REDIS_KEYS.activity(organization_id),
-      REDIS_KEYS.activityDigest(organization_id),
-      REDIS_KEYS.activityIndexes(organization_id),
-      REDIS_KEYS.activityIndex(organization_id, ''),
-      REDIS_KEYS.activityCounts(organization_id, ''),
-      REDIS_KEYS.activityCountBuckets(organization_id),
+      ...indexKeys(organization_id),
       ...alertKeys(organization_id),
     ],
     [
@@ -97,18 +93,21 @@ export async function digestLog(
     : { kind: 'overtaken' }
 }
 
-/** Indexes of another form are removed by this. */
-export async function readDigestPlace(
-  redis: RedisClient,
-  organization_id: string,
-): Promise<DigestPlace> {
-  const keys = [
+const indexKeys = (organization_id: string) =>
+  [
     REDIS_KEYS.activityDigest(organization_id),
     REDIS_KEYS.activityIndexes(organization_id),
     REDIS_KEYS.activityIndex(organization_id, ''),
     REDIS_KEYS.activityCounts(organization_id, ''),
     REDIS_KEYS.activityCountBuckets(organization_id),
   ] as const
+
+/** Indexes of another form are removed by this. */
+export async function readDigestPlace(
+  redis: RedisClient,
+  organization_id: string,
+): Promise<DigestPlace> {
+  const keys = indexKeys(organization_id)
   const answer = await runScript(redis, 'renew-activity-index', keys, [INDEX_FORM])
   const [position = '0-0', reported = '0-0'] = answer as string[]
   return { position, reported }

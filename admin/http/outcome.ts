@@ -66,6 +66,16 @@ export const answer = (
   headers?: Readonly<Record<string, string>>,
 ): Answer => ({ kind: 'answer', status, body, ...(headers ? { headers } : {}) })
 
+/** Something was done that changes no stored resource: it is only written to the audit log. */
+export const audited = (audit: Audit, shown: Answer): Plan => ({
+  kind: 'plan',
+  guards: [],
+  writes: [],
+  targets: [],
+  audit,
+  answer: shown,
+})
+
 export const NO_CONTENT: Answer = { kind: 'answer', status: 204, body: null }
 
 export const invalid = (issues: readonly Issue[]): Refusal => ({

@@ -1,7 +1,7 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../resources/records.ts'
 import type { AdminCall } from '../http/define-route.ts'
-import { type Issue, type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
+import { type Issue, type Outcome, answer, audited, invalid, notFound } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { webhookContextOf } from './webhook-context.ts'
 import type { Webhook } from './webhook.ts'
@@ -25,17 +25,13 @@ export async function replayEvents(
   if (issues.length > 0 || from_ms === null || to_ms === null) return invalid(issues)
   const { created, next_from_ms } = await shared.queue.replay(stored.record, { from_ms, to_ms })
   const next_from = next_from_ms === null ? null : new Date(next_from_ms).toISOString()
-  return {
-    kind: 'plan',
-    guards: [],
-    writes: [],
-    targets: [],
-    audit: {
+  return audited(
+    {
       action: 'webhook.replay',
       target: stored.record.webhook_id,
       before: null,
       after: { from: body.from, to: body.to, deliveries_created: created, next_from },
     },
-    answer: answer(202, { deliveries_created: created, next_from }),
-  }
+    answer(202, { deliveries_created: created, next_from }),
+  )
 }

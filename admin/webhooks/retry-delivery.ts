@@ -1,6 +1,6 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
-import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
+import { type Outcome, answer, audited, conflict, notFound } from '../http/outcome.ts'
 import { deliveryView } from './delivery-view.ts'
 import { webhookContextOf } from './webhook-context.ts'
 
@@ -23,12 +23,8 @@ export async function retryDelivery(
   const fields = await context.redis.hgetall(REDIS_KEYS.webhookDelivery(delivery_id))
   const view = deliveryView(delivery_id, fields)
   if (view === null) return notFound()
-  return {
-    kind: 'plan',
-    guards: [],
-    writes: [],
-    targets: [],
-    audit: { action: 'webhook.retry', target: webhook_id, before: null, after: { delivery_id } },
-    answer: answer(202, view),
-  }
+  return audited(
+    { action: 'webhook.retry', target: webhook_id, before: null, after: { delivery_id } },
+    answer(202, view),
+  )
 }

@@ -3,7 +3,7 @@ import type { Envelope } from '../../core/outbox/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { readRecord } from '../resources/records.ts'
 import type { AdminCall } from '../http/define-route.ts'
-import { type Outcome, answer, conflict, notFound } from '../http/outcome.ts'
+import { type Outcome, answer, audited, conflict, notFound } from '../http/outcome.ts'
 import { attemptDelivery } from './attempt-delivery.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import type { DeliveryView } from './webhook-schemas.ts'
@@ -70,17 +70,13 @@ async function test(shared: WebhookContext, call: AdminCall, webhook: Webhook): 
     next_attempt_at: null,
     attempts: [{ ...shown, next_attempt_at: null }],
   }
-  return {
-    kind: 'plan',
-    guards: [],
-    writes: [],
-    targets: [],
-    audit: {
+  return audited(
+    {
       action: 'webhook.test',
       target: webhook_id,
       before: null,
       after: { delivery_id, status: view.status, asked_by: actor.email },
     },
-    answer: answer(200, view),
-  }
+    answer(200, view),
+  )
 }

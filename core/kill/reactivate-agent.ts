@@ -1,12 +1,11 @@
 import type { ActivityEntry } from '../activity/activity-entry.ts'
-import type { Acknowledgements } from '../control/acknowledgements.ts'
 import type { ControlTarget } from '../control/control-message.ts'
 import type { Agent } from '../model.ts'
 import { type Write, commit } from '../change/commit.ts'
-import type { RedisClient } from '../redis/run-script.ts'
 import { readAgentWithKeys } from './agent-with-keys.ts'
 import { activityWrite } from '../change/activity-write.ts'
 import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
+import type { KillParts } from './kill-agent.ts'
 import type { KillActor } from './kill-entries.ts'
 import { nextRevision, reactivateWrites } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
@@ -40,13 +39,7 @@ export interface Reactivated {
  * @throws if the store is unavailable or rejects the write
  */
 export async function reactivateAgent(
-  parts: {
-    readonly redis: RedisClient
-    readonly acknowledgements: Acknowledgements
-    readonly lease_ms: number
-    readonly nowMs: () => number
-    readonly now: () => Date
-  },
+  parts: Omit<KillParts, 'log'>,
   order: ReactivateOrder,
 ): Promise<Reactivated | null> {
   const { redis, acknowledgements, lease_ms, nowMs, now } = parts
