@@ -113,6 +113,17 @@ test('a tunnel waits for the calls inside it, which a busy Envoy ends late, but 
   }
 })
 
+test('a tunnel that two kills cut is counted by the first', async () => {
+  const inFlight = new CallsInFlight()
+  const one = callInFlight('a')
+  inFlight.add({ ...one.call, is_tunnel: true, ended: Promise.resolve() })
+  const cuts = [inFlight.cutAgent('o', 'a', KILLED), inFlight.cutAgent('o', 'a', KILLED)]
+  assert.deepEqual(await Promise.all(cuts), [
+    { terminated: 1, tunnels: 1, unconfirmed: 0 },
+    { terminated: 0, unconfirmed: 0 },
+  ])
+})
+
 test('calls leave in any order, twice or without having come, and every call that is left is cut', () => {
   const orders: readonly (readonly number[])[] = [
     [],

@@ -122,6 +122,13 @@ test('a member that is neither secret nor shown does not compile, nor does a sec
   })
 })
 
+test('a sealed member does not open under another type of credential', () => {
+  const stored = sealed({ type: 'header', name: 'x-key', value: 'secret-value' })
+  assert.notEqual(openAuth(ring, stored), null)
+  const moved = { ...stored.auth, type: 'query' } as SealedAuth
+  assert.equal(openAuth(ring, { ...stored, auth: moved }), null)
+})
+
 for (const { type, auth } of EVERY) {
   const secrets = secretMembers(type).map((member) => secretOf(type, member))
   const holdsNone = (text: string): void => {

@@ -89,6 +89,26 @@ test('who asks the store', async () => {
   }
 })
 
+test('a share ends 50 ms after the store was asked, in the middle of a period too', () => {
+  for (const [after_ms, has] of [
+    [49, true],
+    [50, false],
+  ] as const) {
+    let now_ms = 0
+    const shares = new RateShares(() => now_ms)
+    for (let i = 0; i < 10; i++) assert.equal(shares.take('scope'), null)
+    now_ms = 60
+    assert.equal(shares.take('scope'), null)
+    const asked = shares.ask('scope', 60_000)
+    shares.keep('scope', asked, { calls: asked, left: 100, reset_ms: 1_000 }, now_ms)
+    // The first call after the period.
+    now_ms = 101
+    assert.notEqual(shares.take('scope'), null)
+    now_ms = 60 + after_ms
+    assert.equal(shares.take('scope') !== null, has, `after ${after_ms} ms`)
+  }
+})
+
 test('the last tenth of a limit is counted call by call, to the last one', async () => {
   const clock = { ms: 0 }
   const { taker, asked } = edge(clock)
