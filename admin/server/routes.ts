@@ -2,6 +2,7 @@ import { activityRoutes } from '../activity/activity-routes.ts'
 import { agentRoutes } from '../agents/agent-routes.ts'
 import { alertRoutes } from '../alerts/alert-routes.ts'
 import { anomalyRoutes } from '../anomaly/anomaly-routes.ts'
+import { replayRoutes } from '../anomaly/replay-routes.ts'
 import { auditRoutes } from '../audit/audit-routes.ts'
 import { caRoutes } from '../certificates/ca-routes.ts'
 import { edgeRoutes } from '../edges/edge-routes.ts'
@@ -42,6 +43,7 @@ export const ROUTES: readonly Route[] = [
   ...activityRoutes,
   ...alertRoutes,
   ...anomalyRoutes,
+  ...replayRoutes,
   ...auditRoutes,
   ...statsRoutes,
 ]
