@@ -5,6 +5,7 @@ import type { FacetsView, SeriesView } from '../activity/count-view.ts'
 import type { AgentView } from '../agents/agent-schemas.ts'
 import type { AlertView } from '../alerts/alert-view.ts'
 import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
+import type { AnomalyReplayView } from '../anomaly/replay-routes.ts'
 import type { EdgeView } from '../edges/edge-routes.ts'
 import type { TrialView } from '../explain/explain-routes.ts'
 import type { Explanation as ExplanationView } from '../explain/explanation.ts'
@@ -51,6 +52,7 @@ export type Series = Shown<typeof SeriesView>
 export type Facets = Shown<typeof FacetsView>
 export type Alert = Shown<typeof AlertView>
 export type Baseline = Shown<typeof BaselineView>
+export type AnomalyReplay = Shown<typeof AnomalyReplayView>
 export type Edge = Shown<typeof EdgeView>
 export type Stats = Shown<typeof StatsView>
 export type Readiness = Shown<typeof ReadinessView>

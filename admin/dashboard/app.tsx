@@ -17,6 +17,7 @@ import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { AgentsPage } from './pages/agents.tsx'
 import { AlertsPage } from './pages/alerts.tsx'
+import { AnomaliesPage } from './pages/anomalies.tsx'
 import { IntegrationsPage } from './pages/integrations.tsx'
 import { KillPage } from './pages/kill.tsx'
 import { KillsPage } from './pages/kills.tsx'
@@ -156,11 +157,11 @@ const ROLE_TEXTS: Readonly<Record<Role, string>> = {
 
 const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
   <div class="signed-in">
-    <span title={ROLE_TEXTS[who.role]}>
-      {who.email}{' '}
-      <span class="muted">
-        ({who.role}, {who.organization_id})
-      </span>
+    <span>
+      {who.email}
+      <small class="muted">
+        {ROLE_TEXTS[who.role]} · {who.organization_id}
+      </small>
     </span>
     <div class="buttons">
       <ThemeButton />
@@ -199,6 +200,8 @@ function PageOf({ place }: { place: PageAddress }) {
       return <ActivityPage query={query} entry={id} />
     case 'kills':
       return id === undefined ? <KillsPage query={query} /> : <KillPage key={id} kill_id={id} />
+    case 'anomalies':
+      return <AnomaliesPage key={query['agent_id']} query={query} />
     case 'alerts':
       return <AlertsPage query={query} />
     case 'webhooks':

@@ -6,6 +6,7 @@ export const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['scopes', 'Scopes'],
   ['activity', 'Activity'],
   ['alerts', 'Alerts'],
+  ['anomalies', 'Anomalies'],
   ['kills', 'Kills'],
   ['webhooks', 'Webhooks'],
   ['access', 'Tokens and keys'],

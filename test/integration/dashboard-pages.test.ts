@@ -8,6 +8,7 @@ import { type KitBrowser, openBrowser } from '../kit/open-browser.ts'
 import { openCall } from '../kit/open-call.ts'
 import type { Access, MadeAgent } from '../kit/operator.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
+import { signIn } from '../kit/sign-in.ts'
 import { until } from '../kit/until.ts'
 
 const HOSTILE = '<img src=x onerror="document.title=1">'
@@ -20,12 +21,6 @@ let access: Access
 let hostile: MadeAgent
 let kill_id: string
 let entry_id: string
-
-async function signIn(on: Page, token: string): Promise<void> {
-  await on.getByLabel('Admin token').fill(token)
-  await on.getByRole('button', { name: 'Sign in' }).click()
-  await on.getByRole('heading', { name: 'Overview' }).waitFor()
-}
 
 const goTo = async (on: Page, hash: string, heading: string): Promise<void> => {
   await on.goto(`${stack.apiUrl}/#/${hash}`)
@@ -46,6 +41,8 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'activity', () => 'Activity'],
   [() => `activity/${entry_id}`, () => 'Activity'],
   [() => 'alerts', () => 'Alerts'],
+  [() => 'anomalies', () => 'Anomalies'],
+  [() => `anomalies?agent_id=${access.agent.agent_id}`, () => 'Anomalies'],
   [() => 'kills', () => 'Kills'],
   [() => `kills/${kill_id}`, () => `Kill of ${HOSTILE}`],
   [() => 'webhooks', () => 'Webhooks'],
@@ -53,11 +50,11 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'try', () => 'Try'],
 ]
 
-async function problemsOf(on: Page): Promise<string[]> {
+async function problemsOf(on: Page, options = '{}'): Promise<string[]> {
   // Half a megabyte of script, once for each load of the page.
   if (await on.evaluate("typeof axe === 'undefined'")) await on.evaluate(AXE)
   const problems = await on.evaluate(
-    `axe.run(document).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`,
+    `axe.run(document, ${options}).then(({ violations }) => violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + ' ' + target + ' ' + failureSummary)))`,
   )
   return problems as string[]
 }
@@ -281,7 +278,7 @@ describe('the dashboard', () => {
     await tester.getByLabel('Path or URL').fill('/refunds/re_1')
     await tester.getByText('Refused: no rule has this path.').waitFor()
     await page.getByRole('button', { name: 'Add a rule' }).press('Enter')
-    const rule = page.getByRole('group', { name: 'Rule 1' })
+    const rule = page.getByRole('group', { name: 'Rule 2' })
     await rule.getByLabel('Methods').fill('post')
     await rule.getByLabel('Paths').fill('refunds/*')
     await page.getByRole('button', { name: 'Save' }).press('Enter')
@@ -292,7 +289,7 @@ describe('the dashboard', () => {
     )
     forgive(/400/)
     await rule.getByLabel('Paths').fill('/refunds/*')
-    await tester.getByText('Allowed by rule 1 of this scope.').waitFor()
+    await tester.getByText('Allowed by rule 2 of this scope.').waitFor()
     // The tester has tried the faulty rule too.
     forgive(/400 .*\/admin\/explain/)
     await tester.getByRole('button', { name: 'Try on the last 7 days' }).press('Enter')
@@ -754,6 +751,24 @@ describe('the dashboard', () => {
     assert.equal(await page.getByRole('row').count(), 0)
   })
 
+  test('the live view shows a call that is made after its list was read and before its stream begins', async () => {
+    const own = await stack.operator.makeAccess(stack.ownBaseUrl())
+    const { agent_id } = own.agent
+    const found = page.waitForResponse((answer) => /activity\?.*limit/.test(answer.url()))
+    await page.route('**/admin/activity/stream*', async (route) => {
+      await found
+      await call({ to: stack.proxyUrl, path: `/${own.base_url}/gap`, headers: own.headers })
+      await until('the call is in the log', async () => {
+        const { data } = await stack.operator.send('GET', `/admin/activity?agent_id=${agent_id}`)
+        return data.some(({ event }: any) => event === 'request_allowed')
+      })
+      await route.continue()
+    })
+    await goTo(page, `activity?live=1&agent_id=${agent_id}&event=request_allowed`, 'Activity')
+    await page.getByRole('row').filter({ hasText: '/gap' }).waitFor()
+    await page.unroute('**/admin/activity/stream*')
+  })
+
   test('a service that cannot be reached is reported, and read again when it is back', async () => {
     await goTo(page, 'agents', 'Agents')
     await page.context().setOffline(true)
@@ -817,7 +832,7 @@ describe('the dashboard', () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
     const harmless =
-      /Sign out|Theme|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try/
+      /Sign out|Show|Theme|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)
@@ -832,22 +847,25 @@ describe('the dashboard', () => {
     forgive(/403/)
   })
 
-  test('every page fits a narrow screen, works by keyboard, and has no error that axe finds, light and dark', async () => {
-    const { token } = await newToken('admin')
-    const narrow = await browser.open(`${stack.apiUrl}/`, false)
-    assert.deepEqual(await problemsOf(narrow), [])
-    await signIn(narrow, token)
+  test('every page fits three widths, works by keyboard, and has no error that axe finds, light and dark', async () => {
+    const sizes = ['narrow', 'medium'] as const
+    const others = await Promise.all(sizes.map((size) => browser.open(`${stack.apiUrl}/`, size)))
+    for (const other of others) {
+      assert.deepEqual(await problemsOf(other), [])
+      await signIn(other, (await newToken('admin')).token)
+    }
     for (const [hash, heading] of PAGES) {
-      for (const [on, colorScheme] of [
-        [narrow, 'light'],
-        [page, 'dark'],
-      ] as const) {
-        await on.emulateMedia({ colorScheme })
+      for (const on of [...others, page]) {
+        const place = `${hash()} ${on.viewportSize()?.width}`
+        await on.emulateMedia({ colorScheme: 'light' })
         await goTo(on, hash(), heading())
         await on.getByText('Loading …').first().waitFor({ state: 'hidden' })
-        assert.deepEqual(await problemsOf(on), [], `${hash()} ${colorScheme}`)
+        assert.deepEqual(await problemsOf(on), [], place)
+        // A scheme changes colours and nothing else.
+        await on.emulateMedia({ colorScheme: 'dark' })
+        assert.deepEqual(await problemsOf(on, "{ runOnly: ['color-contrast'] }"), [], place)
         const over = Number(await on.evaluate('document.documentElement.scrollWidth - innerWidth'))
-        assert.ok(over <= 0, `${hash()} is ${over} px too wide`)
+        assert.ok(over <= 0, `${place} is ${over} px too wide`)
       }
     }
     await page.reload()

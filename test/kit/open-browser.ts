@@ -4,7 +4,7 @@ import { type Browser, type BrowserContext, type Page, chromium } from 'playwrig
 
 export interface KitBrowser {
   /** A page in a session of its own: nothing of the other pages' cookies. */
-  readonly open: (url: string, wide?: boolean) => Promise<Page>
+  readonly open: (url: string, size?: keyof typeof SIZES) => Promise<Page>
   /**
    * What pages have complained of since this was last asked: errors of the console, exceptions, breaches of the content
    * policy. With an expression only those that fit it.
@@ -25,8 +25,11 @@ const FLAGS = [
 ]
 /** Long, so that a slow machine is not taken for a missing element. */
 const WAIT_LIMIT_MS = 60_000
-const WIDE = { width: 1440, height: 900 }
-const NARROW = { width: 360, height: 740 }
+const SIZES = {
+  wide: { width: 1440, height: 900 },
+  medium: { width: 820, height: 1180 },
+  narrow: { width: 360, height: 740 },
+}
 
 let running: Promise<Browser> | null = null
 
@@ -46,8 +49,8 @@ export async function openBrowser(): Promise<KitBrowser> {
   const complaints: string[] = []
   const contexts: BrowserContext[] = []
   return {
-    open: async (url, wide = true) => {
-      const context = await chrome.newContext({ viewport: wide ? WIDE : NARROW })
+    open: async (url, size = 'wide') => {
+      const context = await chrome.newContext({ viewport: SIZES[size] })
       contexts.push(context)
       context.setDefaultTimeout(WAIT_LIMIT_MS)
       const page = await context.newPage()

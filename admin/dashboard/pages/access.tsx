@@ -65,7 +65,7 @@ function Tokens() {
             ),
           },
           {
-            head: 'Do',
+            head: 'Actions',
             cell: ({ token_id, email }) => (
               <ConfirmButton
                 label="Delete"

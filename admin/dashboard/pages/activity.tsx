@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { EVENT_NAMES } from '../../../core/events.ts'
 import { type Problem, withQuery } from '../api.ts'
 import type { ActivityEntry } from '../api-types.ts'
@@ -211,6 +211,13 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
   const [isAtTop, setAtTop] = useState(true)
   const path = isLive ? withQuery('/admin/activity/stream', filter) : null
   const live = useLive(path, isPaused || !isAtTop)
+  const begun = useRef<string | null>(null)
+  useEffect(() => {
+    if (!live.isLive || begun.current === path) return
+    begun.current = path
+    // What came after the list was read and before the stream began is in neither.
+    found.reload()
+  }, [live.isLive])
   const apiName = useNames('integrations')
   const entries = useMemo(
     () => withoutRepeated([...live.entries, ...found.entries]),

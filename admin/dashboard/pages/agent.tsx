@@ -1,4 +1,3 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import type { Agent, Baseline, ActivityEntry, Kill, Page, Receipt, Scope } from '../api-types.ts'
@@ -12,6 +11,7 @@ import { KillDialog, KillReceipt } from '../parts/kill.tsx'
 import { killColumns } from '../parts/kill-rows.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { Reactivate } from '../parts/reactivate.tsx'
+import { RoleNote } from '../parts/role-note.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo, linkTo } from '../place.ts'
@@ -51,6 +51,7 @@ export function AgentPage({ agent_id, query }: { agent_id: string; query: Query 
               />
             </div>
             {receipt !== null && <KillReceipt receipt={receipt} />}
+            {value.killed_at !== null && <KilledBand agent={value} at={value.killed_at} />}
             <AgentFacts agent={value} />
             <Scopes agent_id={agent_id} />
             <section>
@@ -62,7 +63,7 @@ export function AgentPage({ agent_id, query }: { agent_id: string; query: Query 
               />
             </section>
             <Kills agent_id={agent_id} state={value.status} />
-            <Learned path={`${path}/baseline`} />
+            <Learned agent_id={agent_id} path={`${path}/baseline`} />
             <Recent agent_id={agent_id} />
           </>
         )}
@@ -158,20 +159,21 @@ function Rename({ agent, path, onDone }: { agent: Agent; path: string; onDone: (
   )
 }
 
+const KilledBand = ({ agent, at }: { agent: Agent; at: string }) => (
+  <p class="notice bad">
+    <strong>
+      Killed <Time at={at} />: {agent.kill_reason ?? 'no reason given'}
+    </strong>{' '}
+    Its calls are refused. <RoleNote role="admin" to="reactivate it" />
+  </p>
+)
+
 function AgentFacts({ agent }: { agent: Agent }) {
-  const killed: [string, ComponentChildren][] =
-    agent.killed_at === null
-      ? []
-      : [
-          ['killed', <Time key="at" at={agent.killed_at} />],
-          ['reason', agent.kill_reason ?? <span class="muted">none given</span>],
-        ]
   const hasMetadata = Object.keys(agent.metadata).length > 0
   return (
     <Facts
       facts={[
         ['id', <code key="id">{agent.agent_id}</code>],
-        ...killed,
         ['last call', <Time key="seen" at={agent.last_seen_at} />],
         ['created', <Time key="made" at={agent.created_at} />],
         ...(hasMetadata ? [['metadata', <Json key="m" value={agent.metadata} />] as const] : []),
@@ -250,7 +252,7 @@ function Kills({ agent_id, state }: { agent_id: string; state: Agent['status'] }
   )
 }
 
-function Learned({ path }: { path: string }) {
+function Learned({ agent_id, path }: { agent_id: string; path: string }) {
   const baseline = useLoad<Baseline>(path)
   return (
     <section>
@@ -302,6 +304,11 @@ function Learned({ path }: { path: string }) {
           />
         )}
       </Loaded>
+      <p>
+        <a href={linkTo(['anomalies'], { agent_id })}>
+          View the score over time, choose thresholds
+        </a>
+      </p>
     </section>
   )
 }

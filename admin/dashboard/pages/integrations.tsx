@@ -7,6 +7,7 @@ import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { CheckField, SelectField, TextField } from '../parts/fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
+import { RoleNote } from '../parts/role-note.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { givenUpstream, UpstreamFields, upstreamOf } from '../parts/upstream-fields.tsx'
 import { goTo, linkTo } from '../place.ts'
@@ -33,6 +34,7 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
             Add an integration
           </button>
         )}
+        <RoleNote role="admin" to="add or change integrations" />
       </div>
       <SaveWarnings of={saved} />
       <Search key={q} q={q ?? ''} />
@@ -48,13 +50,13 @@ export function IntegrationsPage({ query }: { query: Readonly<Record<string, str
           {
             head: 'Scopes',
             cell: ({ integration_id }) => (
-              <a href={linkTo(['scopes'], { integration_id })}>its scopes</a>
+              <a href={linkTo(['scopes'], { integration_id })}>View scopes</a>
             ),
           },
           ...(mayChange
             ? [
                 {
-                  head: 'Do',
+                  head: 'Actions',
                   cell: (one: Integration) => (
                     <RowButtons
                       of={one}

@@ -1,7 +1,8 @@
 import { useState } from 'preact/hooks'
 import { SCOPE_DEFAULTS } from '../../../core/model.ts'
 import { ask } from '../api.ts'
-import type { Edge, Page, Scope, ScopeSettings } from '../api-types.ts'
+import type { Scope, ScopeSettings } from '../api-types.ts'
+import { liveEdges } from '../live-edges.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { Loaded } from '../parts/notices.tsx'
@@ -148,12 +149,11 @@ function EditScope({
   const save = useAction(
     async () => {
       const answer = await ask('PUT', path, { body: draft.value, headers })
-      // The service answers when the change is in force on every live edge; their number is for the operator.
-      return answer.ok ? await ask<Page<Edge>>('GET', '/admin/edges') : answer
+      return answer.ok ? await liveEdges() : answer
     },
     (edges) => {
       draft.forget()
-      onSaved((edges as Page<Edge>).data.length)
+      onSaved(edges)
     },
   )
   const isConflict = save.problem?.status === 412

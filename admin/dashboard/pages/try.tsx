@@ -78,7 +78,7 @@ function Explained({ explanation }: { explanation: Explanation }) {
             'scope',
             scope === null ? 'none' : <a href={linkTo(['scopes', scope.scope_id])}>{scope.name}</a>,
           ],
-          ['rule', rule ?? 'none'],
+          ['rule', rule === null ? 'none' : rule + 1],
         ]}
       />
       {nearest !== null && (

@@ -9,6 +9,7 @@ import { DeliveryDrawer } from '../parts/delivery-drawer.tsx'
 import { SelectField } from '../parts/fields.tsx'
 import { Loaded, ProblemNotice, SaveWarnings } from '../parts/notices.tsx'
 import { Replay } from '../parts/replay.tsx'
+import { RoleNote } from '../parts/role-note.tsx'
 import { Time } from '../parts/time.tsx'
 import { WebhookForm } from '../parts/webhook-form.tsx'
 import { isId } from '../is-id.ts'
@@ -163,6 +164,8 @@ function Deeds({
             <Delete webhook={webhook} path={path} />
           </>
         )}
+        <RoleNote role="operator" to="test it and replay events" />
+        <RoleNote role="admin" to="edit it" />
       </div>
       <ProblemNotice problem={test.problem} />
       <SaveWarnings of={saved} />

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
-import type { Edge, Integration, Page, Scope, Trial } from '../api-types.ts'
+import type { Integration, Scope, Trial } from '../api-types.ts'
+import { liveEdges } from '../live-edges.ts'
 import { nearestRule } from '../nearest-rule.ts'
 import { linkTo } from '../place.ts'
 import { type RuleOption, ruleOptions } from '../rule-options.ts'
@@ -114,7 +115,6 @@ const changed = (
   return { ...rest, rules: [...base.rules, rule] }
 }
 
-/** The service answers when the change is in force on every live edge; their number is for the operator. */
 async function saveRule(
   refused: Refused,
   base: Scope | null,
@@ -132,9 +132,7 @@ async function saveRule(
           body: { rules: [...base.rules, option.rule] },
           headers: etag === null ? {} : { 'if-match': etag },
         })
-  if (!answer.ok) return answer
-  const edges = await ask<Page<Edge>>('GET', '/admin/edges')
-  return edges.ok ? { ok: true, value: edges.value.data.length, etag: null } : edges
+  return answer.ok ? await liveEdges() : answer
 }
 
 function OnHistory({

@@ -52,7 +52,7 @@ export function DeliveryTable({
           ...(mayRetry
             ? [
                 {
-                  head: 'Do',
+                  head: 'Actions',
                   cell: ({ delivery_id, is_test }: Delivery) =>
                     !is_test && (
                       <button

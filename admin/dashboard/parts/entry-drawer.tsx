@@ -17,6 +17,7 @@ import { EntryFacts } from './entry-facts.tsx'
 import { KillDialog, KillReceipt } from './kill.tsx'
 import { Neighbours } from './neighbours.tsx'
 import { Loaded } from './notices.tsx'
+import { RoleNote } from './role-note.tsx'
 import { Trace } from './trace.tsx'
 
 type Query = Readonly<Record<string, string>>
@@ -153,6 +154,8 @@ function Actions({
         {method !== null && endpoint !== null && origin !== null && (
           <CopyButton label="Copy as curl" text={curlOf(method, origin, endpoint)} />
         )}
+        {refused !== null && <RoleNote role="admin" to="allow this call" />}
+        {agent !== null && <RoleNote role="operator" to="stop this agent" />}
       </p>
       {receipt !== null && <KillReceipt receipt={receipt} />}
       {open === 'allow' && refused !== null && (

@@ -27,7 +27,7 @@ function callFacts(entry: ActivityEntry): [string, ComponentChildren][] {
       ),
     ],
     ['scope', scope_id && <a href={linkTo(['scopes', scope_id])}>{scope_id}</a>],
-    ['rule', rule],
+    ['rule', rule === null ? null : rule + 1],
     ['key', entry.key_id],
     ['via', data['via'] === 'forward' ? 'forward proxy' : null],
     ['tunnel to', typeof data['tunnel'] === 'string' ? <code>{data['tunnel']}</code> : null],

@@ -78,7 +78,7 @@ function columnsOf({
       `${uses.join(', ')}${agent_ids === null ? '' : ` · ${agent_ids.length} agents`}`,
   }
   const revoke: Column<Key> = {
-    head: 'Do',
+    head: 'Actions',
     cell: ({ key_id, name, revoked_at }) =>
       revoked_at === null && (
         <ConfirmButton

@@ -110,7 +110,7 @@ function ReplayDialog({
       />
       {replayed !== null && (
         <p class="notice good" role="status">
-          {replayed.deliveries_created} deliveries were made.{' '}
+          Deliveries made: {replayed.deliveries_created}.{' '}
           {replayed.next_from !== null && 'More events: continue.'}
         </p>
       )}

@@ -29,15 +29,15 @@ export function RulesFields({
         <span>Paths, one per line</span>
       </p>
       {rules.map((rule, at) => (
-        <div class="rule" key={names[at]} role="group" aria-label={`Rule ${at}`}>
-          <span class="muted">{at}</span>
+        <div class="rule" key={names[at]} role="group" aria-label={`Rule ${at + 1}`}>
+          <span class="muted">{at + 1}</span>
           <Methods
             at={at}
             methods={rule.methods}
             onMethods={(methods) => change(at, { ...rule, methods })}
           />
           <ListArea
-            label={`Paths of rule ${at}, one per line`}
+            label={`Paths of rule ${at + 1}, one per line`}
             member={`/rules/${at}/paths`}
             list={rule.paths}
             rows={1}
@@ -48,8 +48,8 @@ export function RulesFields({
             <button
               type="button"
               class="danger quiet"
-              aria-label={`Remove rule ${at}`}
-              title={`Remove rule ${at}`}
+              aria-label={`Remove rule ${at + 1}`}
+              title={`Remove rule ${at + 1}`}
               disabled={rules.length === 1}
               onClick={() => {
                 setNames(names.toSpliced(at, 1))
@@ -91,7 +91,7 @@ function Methods({
   return (
     <>
       <TextField
-        label={`Methods of rule ${at}; * for all`}
+        label={`Methods of rule ${at + 1}; * for all`}
         member={`/rules/${at}/methods`}
         value={text}
         required

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact'
 import type { Problem } from '../api.ts'
 import type { ScopeSettings } from '../api-types.ts'
 import { FormIssues, issuesOf } from '../issues-of.ts'
+import { linkTo } from '../place.ts'
 import { anomalyWords, injectionWords, limitWords, rateWords, toolWords } from '../scope-words.ts'
 import { TextField } from './fields.tsx'
 import { FoldedSection } from './folded-section.tsx'
@@ -54,7 +55,11 @@ export function ScopeEditor({
         >
           {children}
           <fieldset class="bare" disabled={isDisabled} aria-label="Settings of the scope">
-            <ScopeFields settings={tried.settings} onSettings={onSettings} />
+            <ScopeFields
+              agent_id={tried.agent_id}
+              settings={tried.settings}
+              onSettings={onSettings}
+            />
           </fieldset>
           <ProblemNotice problem={problem} />
           <div class="buttons save">{buttons}</div>
@@ -69,9 +74,11 @@ export function ScopeEditor({
 }
 
 function ScopeFields({
+  agent_id,
   settings,
   onSettings,
 }: {
+  agent_id: string
   settings: ScopeSettings
   onSettings: (settings: ScopeSettings) => void
 }) {
@@ -118,6 +125,13 @@ function ScopeFields({
         members={['/anomaly_detection']}
       >
         <AnomalyFields anomaly={anomaly_detection} onAnomaly={set('anomaly_detection')} />
+        {agent_id !== '' && (
+          <p>
+            <a href={linkTo(['anomalies'], { agent_id })}>
+              View the alerts that each score would have raised
+            </a>
+          </p>
+        )}
       </FoldedSection>
       <FoldedSection
         title="Priority and size"

@@ -100,7 +100,7 @@ const unsaved = ({ settings, scope_id }: Tried, integration_id: string): object 
 function decided({ answer, error, details, scope, rule }: Explanation, tried: Tried): string {
   if (answer === 'allowed') {
     const isThis = scope?.scope_id === (tried.scope_id ?? 'scp_unsaved')
-    return `Allowed by rule ${rule} of ${isThis ? 'this scope' : `another scope, ${scope?.name}`}.`
+    return `Allowed by rule ${(rule ?? 0) + 1} of ${isThis ? 'this scope' : `another scope, ${scope?.name}`}.`
   }
   switch (details['reason']) {
     case 'path_not_allowed':

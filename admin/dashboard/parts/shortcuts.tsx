@@ -12,6 +12,7 @@ const LETTERS: Readonly<Record<string, string>> = {
   i: 'integrations',
   s: 'scopes',
   l: 'alerts',
+  n: 'anomalies',
   k: 'kills',
   w: 'webhooks',
   t: 'try',

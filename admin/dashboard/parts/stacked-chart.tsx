@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { CLOCK_FORMAT } from '../clock-format.ts'
 import { DAY_FORMAT } from '../day-format.ts'
+import { TimeAxis } from './time-axis.tsx'
 
 export interface ChartGroup {
   readonly title: string
@@ -9,12 +11,6 @@ export interface ChartGroup {
 const WIDTH = 1000
 const MARGIN = 34
 const FOOT = 22
-const CLOCK = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  hourCycle: 'h23',
-})
-const LABELS = 8
 /** Colours of the style sheet; further groups share the last. */
 const TONES = 8
 
@@ -194,24 +190,12 @@ const Chosen = ({
   )
 }
 
-/** Outside the picture, which is stretched and would stretch the letters. */
-const Axes = ({ from_ms, step_ms, bars, top }: ChartProps & { bars: number; top: number }) => {
-  const every = Math.max(1, Math.ceil(bars / LABELS))
-  const isLong = bars * step_ms > 2 * 86_400_000
-  const times = Array.from({ length: bars }, (_, at) => at).filter((at) => at % every === 0)
-  return (
-    <div class="axes" aria-hidden="true">
-      <span class="top">{top.toLocaleString()}</span>
-      <div class="times">
-        {times.map((at) => (
-          <span key={at} style={{ left: `${(100 * at) / bars}%` }}>
-            {(isLong ? DAY_FORMAT : CLOCK).format(from_ms + at * step_ms)}
-          </span>
-        ))}
-      </div>
-    </div>
-  )
-}
+const Axes = ({ from_ms, step_ms, bars, top }: ChartProps & { bars: number; top: number }) => (
+  <div class="axes" aria-hidden="true">
+    <span class="top">{top.toLocaleString()}</span>
+    <TimeAxis from_ms={from_ms} step_ms={step_ms} bars={bars} />
+  </div>
+)
 
 function spoken({ from_ms, step_ms, groups }: ChartProps, first: number, last: number): string {
   const counts = groups
@@ -223,7 +207,7 @@ function spoken({ from_ms, step_ms, groups }: ChartProps, first: number, last: n
   const sum = counts.reduce((all, { count }) => all + count, 0)
   const [from, to] = [from_ms + first * step_ms, from_ms + (last + 1) * step_ms]
   const isOneDay = DAY_FORMAT.format(from) === DAY_FORMAT.format(to)
-  const time = `${DAY_FORMAT.format(from)}, ${CLOCK.format(from)} to ${isOneDay ? '' : `${DAY_FORMAT.format(to)}, `}${CLOCK.format(to)}`
+  const time = `${DAY_FORMAT.format(from)}, ${CLOCK_FORMAT.format(from)} to ${isOneDay ? '' : `${DAY_FORMAT.format(to)}, `}${CLOCK_FORMAT.format(to)}`
   return `${time}: ${sum.toLocaleString()}${counts.length > 0 ? ` (${counts.map(({ title, count }) => `${title} ${count.toLocaleString()}`).join(', ')})` : ''}`
 }
 
