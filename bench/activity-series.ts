@@ -1,26 +1,15 @@
-import type { ActivityEntry } from '../core/activity/activity-entry.ts'
-import { mintActivityId } from '../core/activity/activity-id.ts'
-import { recordEntries } from '../core/change/record-entries.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { newAdminIdentity, startAdmin, type KitAdmin } from '../test/kit/start-admin.ts'
 import { startValkey } from '../test/kit/start-valkey.ts'
 import { until } from '../test/kit/until.ts'
+import { fillActivity } from './fill-activity.ts'
 
 const ORG = 'org_default'
 const ENTRIES = Number(process.env['BENCH_ENTRIES'] ?? 1_000_000)
 const AGENTS = Number(process.env['BENCH_AGENTS'] ?? 50)
-const BATCH = 500
 const REPEATS = 20
-/** The entries lie this far apart, as if they had come over a week. */
-const SPACING_MS = (7 * 24 * 3_600_000) / ENTRIES
 const HOUR_MS = 3_600_000
-const REFUSALS = [
-  ['permission_denied', 'permission_denied'],
-  ['rate_limit_exceeded', 'rate_limit_exceeded'],
-  ['injection_blocked', 'security_block'],
-  ['request_rejected', 'integration_not_found'],
-] as const
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
@@ -28,16 +17,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
 /** Series and facets of a log with a million entries: times at the server, and what the counts take in the store. */
 const valkey = await startValkey()
 const redis = connectRedis(valkey.url, { name: 'bench', role: 'queue' })
-const begin_ms = Date.now() - ENTRIES * SPACING_MS
-for (let from = 0; from < ENTRIES; from += BATCH) {
-  const pipeline = redis.pipeline()
-  for (let i = from; i < from + BATCH; i++) {
-    const at_ms = Math.floor(begin_ms + i * SPACING_MS)
-    pipeline.xadd(REDIS_KEYS.activity(ORG), `${at_ms}-*`, 'e', JSON.stringify(made(i, at_ms)))
-  }
-  await pipeline.exec()
-}
-await recordEntries(redis, ORG, [made(ENTRIES, Date.now())])
+await fillActivity(redis, ENTRIES)
 const admin = await startAdmin(valkey.url, newAdminIdentity())
 const started = performance.now()
 await until(
@@ -86,39 +66,6 @@ await valkey.stop()
 
 function print(line: string): void {
   process.stdout.write(`${line}\n`)
-}
-
-/** Deterministic, so that runs compare. */
-function made(i: number, at_ms: number): ActivityEntry {
-  const dice = ((i * 2654435761) % 2 ** 32) / 2 ** 32
-  const [event, reason] =
-    dice < 0.93 ? (['request_allowed', null] as const) : (REFUSALS[i % 4] ?? REFUSALS[0])
-  const agent = Math.floor((((i * 40503) % 65_536) / 65_536) * AGENTS)
-  return {
-    id: mintActivityId(at_ms),
-    timestamp: new Date(at_ms).toISOString(),
-    event,
-    organization_id: ORG,
-    agent_id: `agt_${agent}`,
-    agent_name: `worker ${agent}`,
-    key_id: `key_${agent}`,
-    integration_id: `int_${(agent + (i % 3)) % 20}`,
-    scope_id: `scp_${agent}`,
-    rule: 0,
-    method: 'POST',
-    endpoint: '/v1/chat/completions',
-    status: reason === null ? 200 : 403,
-    decision: reason === null ? 'allowed' : 'blocked',
-    reason,
-    source_ip: '203.0.113.9',
-    request_id: `7e8d9c54-6f0f-4a9f-9a35-${String(i).padStart(12, '0')}`,
-    edge_id: 'edge-1',
-    steps: [{ step: 'scope', outcome: 'pass', took_us: 12 }],
-    duration_ms: 241.318,
-    bytes_in: 2048,
-    bytes_out: 1024,
-    data: {},
-  }
 }
 
 async function timeOf({ url, token }: KitAdmin, path: string): Promise<number> {
