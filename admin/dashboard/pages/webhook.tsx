@@ -89,27 +89,37 @@ export function WebhookPage({
   )
 }
 
+const RoleNotes = () => (
+  <p>
+    <RoleNote role="operator" to="test it and replay events" />{' '}
+    <RoleNote role="admin" to="edit it" />
+  </p>
+)
+
 function WebhookFacts({ webhook }: { webhook: Webhook }) {
   const { failing_since: failing, previous_secret_until: previous } = webhook
   const { missed_since: missed } = webhook
   return (
-    <Facts
-      facts={[
-        ['URL', <code key="url">{webhook.url}</code>],
-        ['events', webhook.events.join(', ')],
-        ['secret', webhook.has_secret ? 'stored' : 'none: receivers cannot verify the sender'],
-        ...(previous === null
-          ? []
-          : [['previous secret also signs until', <Time key="p" at={previous} />] as const]),
-        ...(missed === null
-          ? []
-          : [['missed events since', <Time key="m" at={missed} />] as const]),
-        ...(failing === null ? [] : [['failing since', <Time key="f" at={failing} />] as const]),
-        ['attempts', `${webhook.success_count} delivered, ${webhook.failure_count} failed`],
-        ['waiting', webhook.pending_count],
-        ['last attempt', <Time key="l" at={webhook.last_triggered_at} />],
-      ]}
-    />
+    <>
+      <RoleNotes />
+      <Facts
+        facts={[
+          ['URL', <code key="url">{webhook.url}</code>],
+          ['events', webhook.events.join(', ')],
+          ['secret', webhook.has_secret ? 'stored' : 'none: receivers cannot verify the sender'],
+          ...(previous === null
+            ? []
+            : [['previous secret also signs until', <Time key="p" at={previous} />] as const]),
+          ...(missed === null
+            ? []
+            : [['missed events since', <Time key="m" at={missed} />] as const]),
+          ...(failing === null ? [] : [['failing since', <Time key="f" at={failing} />] as const]),
+          ['attempts', `${webhook.success_count} delivered, ${webhook.failure_count} failed`],
+          ['waiting', webhook.pending_count],
+          ['last attempt', <Time key="l" at={webhook.last_triggered_at} />],
+        ]}
+      />
+    </>
   )
 }
 
@@ -164,8 +174,6 @@ function Deeds({
             <Delete webhook={webhook} path={path} />
           </>
         )}
-        <RoleNote role="operator" to="test it and replay events" />
-        <RoleNote role="admin" to="edit it" />
       </div>
       <ProblemNotice problem={test.problem} />
       <SaveWarnings of={saved} />
