@@ -11,12 +11,12 @@ const BUDGET_MS = 3_000
 const PAGE = 200
 export const REPLAY_STEP_MS = 3_600_000
 /** From a signal every ten days to one in 30 million; no score reaches 1. */
-export const REPLAY_THRESHOLDS = [
+const REPLAY_THRESHOLDS = [
   0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1,
 ] as const
 
 /** Per step of the range, in order. */
-export interface ScopeCourse {
+interface ScopeCourse {
   /** The highest score. */
   readonly scores: number[]
   readonly calls_by_step: number[]
