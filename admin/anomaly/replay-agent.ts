@@ -10,6 +10,8 @@ const CALLS_MAX = 50_000
 const BUDGET_MS = 3_000
 const PAGE = 200
 export const REPLAY_STEP_MS = 3_600_000
+/** Of one agent: each has three numbers for each of up to 744 steps. */
+const SCOPES_MAX = 100
 /** From a signal every ten days to one in 30 million; no score reaches 1. */
 const REPLAY_THRESHOLDS = [
   0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1,
@@ -26,7 +28,7 @@ interface ScopeCourse {
 
 export interface AgentReplay {
   readonly calls: number
-  /** Whether all calls of the range were read; if not, those since `since` were. */
+  /** Whether all calls of the range were read, of all scopes; if not, those since `since`, of the first scopes. */
   readonly complete: boolean
   readonly since: string | null
   readonly scopes: readonly (ReplayedScope & ScopeCourse)[]
@@ -42,14 +44,14 @@ export async function replayAgent(
   const courses = new Map<string, ScopeCourse>()
   const steps = Math.ceil((range.to_ms - range.from_ms) / REPLAY_STEP_MS)
   const zeros = (): number[] => Array.from({ length: steps }, () => 0)
-  const courseOf = (scope_id: string): ScopeCourse => {
-    const course = courses.get(scope_id) ?? {
-      scores: zeros(),
-      calls_by_step: zeros(),
-      usual_calls_by_step: zeros(),
-    }
-    courses.set(scope_id, course)
-    return course
+  const courseOf = (scope_id: string): ScopeCourse | undefined => {
+    if (!courses.has(scope_id) && courses.size < SCOPES_MAX)
+      courses.set(scope_id, {
+        scores: zeros(),
+        calls_by_step: zeros(),
+        usual_calls_by_step: zeros(),
+      })
+    return courses.get(scope_id)
   }
   const stepOf = (at_ms: number): number =>
     Math.max(0, Math.min(steps - 1, Math.floor((at_ms - range.from_ms) / REPLAY_STEP_MS)))
@@ -61,23 +63,25 @@ export async function replayAgent(
     learning_ms: LEARNING_MS,
     compared: REPLAY_THRESHOLDS,
     onCall: ({ scope_id }, at_ms) => {
-      const { calls_by_step } = courseOf(scope_id)
+      const course = courseOf(scope_id)
       const step = stepOf(at_ms)
-      calls_by_step[step] = (calls_by_step[step] ?? 0) + 1
+      if (course !== undefined) course.calls_by_step[step] = (course.calls_by_step[step] ?? 0) + 1
     },
     onScore: ({ scope_id, at_ms, score, normal_rpm }) => {
-      const { scores, usual_calls_by_step } = courseOf(scope_id)
-      raise(scores, stepOf(at_ms), score)
-      raise(usual_calls_by_step, stepOf(at_ms), normal_rpm * (REPLAY_STEP_MS / 60_000))
+      const course = courseOf(scope_id)
+      if (course === undefined) return
+      raise(course.scores, stepOf(at_ms), score)
+      raise(course.usual_calls_by_step, stepOf(at_ms), normal_rpm * (REPLAY_STEP_MS / 60_000))
     },
   })
   const read = await readCalls(parts, organization_id, agent_id, range, replay)
-  const scopes = await replay.runWithPauses(() => turn())
-  return {
-    calls: replay.calls,
-    ...read,
-    scopes: scopes.map((scope) => ({ ...scope, ...courseOf(scope.scope_id) })),
-  }
+  const replayed = await replay.runWithPauses(() => turn())
+  const scopes = replayed.flatMap((scope) => {
+    const course = courses.get(scope.scope_id)
+    return course === undefined ? [] : [{ ...scope, ...course }]
+  })
+  const complete = read.complete && scopes.length === replayed.length
+  return { calls: replay.calls, since: read.since, complete, scopes }
 }
 
 async function readCalls(
