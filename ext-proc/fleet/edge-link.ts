@@ -63,7 +63,8 @@ export class EdgeLink {
   #resyncing: Promise<void> | null = null
   /** A resync that has not started yet. All requests until then share it. */
   #nextResync: Promise<void> | null = null
-  #pingSince_ms: number | null = null
+  /** The ping that is on its way, and since when it has been waited for. */
+  #awaitedPing: { since_ms: number } | null = null
   #beaconHeard_ms: number
   /** The last heartbeat, while messages up to the epoch that it read are still in transit. */
   #owedBeat: { readonly epoch: number; readonly sent_ms: number } | null = null
@@ -82,7 +83,7 @@ export class EdgeLink {
     })
     subscription.on('close', () => {
       this.#epoch = null
-      this.#pingSince_ms = null
+      this.#awaitedPing = null
     })
     // After a reconnect the caches are not trusted; the first beacon then closes the remaining gap.
     subscription.on('ready', () => {
@@ -105,7 +106,7 @@ export class EdgeLink {
   stalled(): void {
     const now_ms = this.#parts.nowMs()
     this.#beaconHeard_ms = now_ms
-    if (this.#pingSince_ms !== null) this.#pingSince_ms = now_ms
+    if (this.#awaitedPing !== null) this.#awaitedPing.since_ms = now_ms
     this.#cutWithoutLease(LEASE_CHECK_INTERVAL_MS)
   }
 
@@ -331,20 +332,21 @@ export class EdgeLink {
     const { subscription, lease, lease_ms, nowMs } = this.#parts
     const sent_ms = nowMs()
     if (subscription.status !== 'ready') return
-    const oldest_ms = Math.min(this.#pingSince_ms ?? sent_ms, this.#beaconHeard_ms)
+    const oldest_ms = Math.min(this.#awaitedPing?.since_ms ?? sent_ms, this.#beaconHeard_ms)
     if (sent_ms - oldest_ms > lease_ms / 2) {
-      this.#pingSince_ms = null
+      this.#awaitedPing = null
       this.#beaconHeard_ms = sent_ms
       reconnect(subscription)
       return
     }
-    if (this.#pingSince_ms !== null) return
-    this.#pingSince_ms = sent_ms
+    if (this.#awaitedPing !== null) return
+    const own = { since_ms: sent_ms }
+    this.#awaitedPing = own
     await subscription.ping().then(
       () => lease.prove('ping', sent_ms),
       () => undefined,
     )
-    if (this.#pingSince_ms === sent_ms) this.#pingSince_ms = null
+    if (this.#awaitedPing === own) this.#awaitedPing = null
   }
 }
 

@@ -229,6 +229,19 @@ test('an edge that stood still does not close its subscription for the silence',
   assert.equal(channel.subscription.destroyed, 0)
 })
 
+test('an edge that stood still while a ping was on its way goes on pinging', async (t) => {
+  const { channel, lease, link } = await aServingEdge(t)
+  channel.subscription.isAnswering = false
+  await channel.pass(400)
+  channel.now_ms += 200
+  link.stalled()
+  channel.subscription.answerPings()
+  channel.subscription.isAnswering = true
+  await channel.pass(1000)
+  assert.ok(lease.left_ms > LEASE_MS - 600, `${lease.left_ms} ms are left`)
+  assert.equal(channel.subscription.destroyed, 0)
+})
+
 test('the next message is applied, then acknowledged', async (t) => {
   const { channel, dropped, state } = await aServingEdge(t)
   channel.change([KEY, { what: 'integrations', organization_id: 'o' }])
