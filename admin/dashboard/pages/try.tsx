@@ -83,8 +83,9 @@ function Explained({ explanation }: { explanation: Explanation }) {
       />
       {nearest !== null && (
         <p>
-          Rule {nearest.rule} of <a href={linkTo(['scopes', nearest.scope_id])}>{nearest.name}</a>{' '}
-          allows the path with {nearest.methods.join(', ')}.
+          Rule {nearest.rule + 1} of{' '}
+          <a href={linkTo(['scopes', nearest.scope_id])}>{nearest.name}</a> allows the path with{' '}
+          {nearest.methods.join(', ')}.
         </p>
       )}
       {Object.keys(details).length > 0 && <Json value={details} />}
