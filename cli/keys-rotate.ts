@@ -149,7 +149,7 @@ async function isReencrypted(rotation: Rotation, ring: KeyRing): Promise<boolean
     if (left !== before) return false
     const { found, count } = await findUnreadable(redis, ring, primary_id)
     unreadable = found
-    return found.length === count
+    return count > 0 && found.length === count
   })
   if (left === '') say(`Everything is encrypted with key ${primary_id}.`)
   else if (unreadable.length > 0) sayUnreadable(rotation, unreadable)
@@ -162,7 +162,7 @@ async function isReencrypted(rotation: Rotation, ring: KeyRing): Promise<boolean
 
 function sayUnreadable({ say }: Rotation, found: readonly Unreadable[]): void {
   for (const line of [
-    `These cannot be decrypted with the keys that are there, so the old key stays (${found.length}):`,
+    `These cannot be decrypted with the available keys, so the old key stays (${found.length}):`,
     ...describeUnreadable(found).split('\n'),
     'Then run this again.',
   ])

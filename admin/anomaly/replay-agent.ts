@@ -6,7 +6,7 @@ import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { type SearchParts, searchActivity } from '../activity/search-activity.ts'
 
 /** Calls that one replay scores, and the time for reading them: the newest are read first. */
-const CALLS_MAX = 50_000
+const CALLS_MAX = 20_000
 const BUDGET_MS = 3_000
 const PAGE = 200
 export const REPLAY_STEP_MS = 3_600_000

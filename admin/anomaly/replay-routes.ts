@@ -50,7 +50,7 @@ export const AnomalyReplayView = Strict({
   calls: Count,
   complete: Type.Boolean({
     description:
-      'All calls of the range were scored; at most 50,000 calls of 100 scopes, or as many as can be read in three seconds, are. `agw anomaly replay` scores more',
+      'All calls of the range were scored; at most 20,000 calls of 100 scopes, or as many as can be read in three seconds, are. `agw anomaly replay` scores more',
   }),
   since: Nullable(
     Type.String({ format: 'date-time', description: 'Time of the oldest entry that was read' }),
@@ -68,7 +68,7 @@ export const replayRoutes: readonly Route[] = [
     method: 'GET',
     path: '/admin/agents/:agent_id/anomaly-replay',
     role: 'viewer',
-    costly: 'search',
+    costly: 'replay',
     tag: 'anomaly',
     summary:
       'Score the stored calls of an agent again: the score over time, and the number of alerts at each threshold',

@@ -53,15 +53,17 @@ async function reportLost(parts: Parts): Promise<void> {
   if ((await redis.exists(REDIS_KEYS.restoring)) === 1) return
   const recent = recentChanges.all
   for (const organization_id of new Set(recent.map((change) => change.organization_id))) {
+    // With an organization, its log is deleted.
+    if ((await redis.hexists(REDIS_KEYS.organizations, organization_id)) === 0) continue
     const changes = recent.filter((change) => change.organization_id === organization_id)
     const lost = await missingOf(redis, organization_id, changes)
     if (lost.length === 0) continue
+    await record(parts, organization_id, lost)
+    recentChanges.remove(lost)
     log.error(
       { organization_id, lost },
       'the store has lost changes that were made, as after a failover; make them again',
     )
-    await record(parts, organization_id, lost)
-    recentChanges.remove(lost)
   }
 }
 
@@ -72,10 +74,11 @@ async function missingOf(
   changes: readonly RecentChange[],
 ): Promise<readonly RecentChange[]> {
   const key = REDIS_KEYS.activity(organization_id)
-  const [oldest] = await redis.xrange(key, '-', '+', 'COUNT', 1)
   const found = await Promise.all(
     changes.map(({ logged_as }) => redis.xrange(key, logged_as, logged_as)),
   )
+  // Read last: what is trimmed meanwhile is not lost.
+  const [oldest] = await redis.xrange(key, '-', '+', 'COUNT', 1)
   return changes.filter(({ logged_as, activity_id }, at) => {
     // What an old primary and a new one have written can have the same id in the stream.
     if (JSON.stringify(found[at]).includes(activity_id)) return false

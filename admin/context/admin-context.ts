@@ -31,8 +31,8 @@ export interface AdminContext {
   readonly feed: ActivityFeed
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
-  /** Of requests that compute for many milliseconds in one piece, and of searches. */
-  readonly turns: Readonly<Record<'compute' | 'search', RequestTurns>>
+  /** Of requests that compute for many milliseconds in one piece, of searches, and of replays. */
+  readonly turns: Readonly<Record<'compute' | 'search' | 'replay', RequestTurns>>
   /** Of the pages of exports. */
   readonly exportPages: RequestTurns
   /** Exports in progress. */

@@ -25,6 +25,13 @@ const SEARCH_TURNS: TurnLimits = {
   waiting_of_one: 16,
   waiting_of_token: 8,
 }
+/** Each reads and scores for some seconds, in short pieces. */
+const REPLAY_TURNS: TurnLimits = {
+  at_once: 1,
+  at_once_of_one: 1,
+  waiting_of_one: 4,
+  waiting_of_token: 2,
+}
 /** Exports take turns page by page. There are fewer of them than may wait. */
 const PAGE_TURNS: TurnLimits = {
   at_once: 1,
@@ -66,6 +73,7 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     turns: {
       compute: new RequestTurns(COMPUTE_TURNS),
       search: new RequestTurns(SEARCH_TURNS),
+      replay: new RequestTurns(REPLAY_TURNS),
     },
     exportPages: new RequestTurns(PAGE_TURNS),
     exports: new Slots(EXPORTS_MAX, EXPORTS_OF_ONE_MAX),

@@ -26,5 +26,5 @@ export function describeUnreadable(found: readonly Unreadable[]): string {
   const more = found.length - lines.length
   if (more > 0) lines.push(`  and ${more} more`)
   const repairs = new Set(found.map(({ kind }) => KINDS[kind].repair))
-  return `${lines.join('\n')}\nTo repair or delete each: ${[...repairs].join('; ')}.`
+  return `${lines.join('\n')}\nTo repair them: ${[...repairs].join('; ')}.`
 }

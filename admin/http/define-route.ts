@@ -36,7 +36,7 @@ export interface Route<
   /** Whether it accepts If-Match. */
   readonly conditional?: boolean
   /** It may take many milliseconds, so it waits for its turn: with those that compute in one piece, or with searches. */
-  readonly costly?: 'compute' | 'search'
+  readonly costly?: 'compute' | 'search' | 'replay'
   readonly tag: string
   readonly summary: string
   readonly params?: P

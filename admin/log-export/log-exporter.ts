@@ -6,8 +6,6 @@ import { msOfPlace } from '../../core/activity/log-place.ts'
 import type { PlacedBytes } from '../../core/activity/log-row.ts'
 import { readRowsAfter } from '../../core/activity/read-rows-after.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
-import type { AlertCause } from '../../core/alerts/alert.ts'
-import { raiseAlert } from '../../core/alerts/raise-alert.ts'
 import type { EventName } from '../../core/events.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -15,6 +13,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { version } from '../../core/version.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
+import { ExportFailures } from './export-failures.ts'
 import { gapRecord, type LogRecord, logRecordOf } from './log-record.ts'
 import { type LogReceiver, sendLogs } from './send-logs.ts'
 
@@ -24,15 +23,10 @@ const BATCH = 250
 /** Entries of one request have at most so many bytes together, unless it is a single one. Building it takes some 3 ms. */
 const REQUEST_BYTES = 524_288
 const SEND_LIMIT_MS = 10_000
-/** The pause after everything is exported, and the first after a failure; each further one is twice as long. */
+/** The pause after everything is exported, and the first after a failure. */
 const PAUSE_MS = 1_000
-const PAUSE_MAX_MS = 30_000
 /** One process at a time exports. It renews its lease before each request. */
 const LEASE_MS = 3 * SEND_LIMIT_MS
-/** How long requests may fail before an alert is raised. */
-const ALERT_AFTER_MS = 60_000
-/** The problem expires where no process exports any more. */
-const PROBLEM_MS = 4 * PAUSE_MAX_MS
 /** Entries that the receiver refuses are logged, at most so often. */
 const REFUSAL_LOG_INTERVAL_MS = 10_000
 
@@ -88,21 +82,27 @@ class ReceiverFailed extends Error {
 
 class LeaseLost extends Error {}
 
+/** In place of an organization: the export of all. */
+const EVERYTHING = 'all organizations'
+/** A receiver of OTLP accepts it. */
+const EMPTY_REQUEST = '{"resourceLogs":[]}'
+
 class LogExporter {
   readonly #parts: LogExportParts
   readonly #events: ReadonlySet<string>
   readonly #receiver: LogReceiver
   readonly #stopped = new AbortController()
-  #failing_since_ms: number | null = null
-  readonly #shortest_pause_ms: number
-  #pause_ms: number
+  readonly #failures: ExportFailures
+  /** Of each organization with entries that are not exported, the time of the oldest. */
+  readonly #waiting = new Map<string, number>()
+  readonly #pause_ms: number
   #refusal_log_due_ms = 0
 
   constructor(parts: LogExportParts) {
     this.#parts = parts
     const { url, headers, events, pause_ms = PAUSE_MS } = parts
-    this.#shortest_pause_ms = pause_ms
     this.#pause_ms = pause_ms
+    this.#failures = new ExportFailures({ ...parts, pause_ms })
     this.#events = new Set(events)
     const { origin, pathname, search } = new URL(url)
     const client = new Client(origin, { connect: { timeout: SEND_LIMIT_MS } })
@@ -118,7 +118,7 @@ class LogExporter {
     const { redis, name, load, metrics } = this.#parts
     const { signal } = this.#stopped
     while (!signal.aborted) {
-      let pause_ms = this.#shortest_pause_ms
+      let pause_ms = this.#pause_ms
       try {
         if (await this.#exportAll()) pause_ms = 0
       } catch (error) {
@@ -135,19 +135,42 @@ class LogExporter {
 
   /** Returns whether any log has more entries. */
   async #exportAll(): Promise<boolean> {
-    const { redis, metrics, now } = this.#parts
+    const { redis } = this.#parts
     await this.#takeLease()
+    const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
+    this.#forgetOthers(new Set(organization_ids))
     let hasMore = false
-    let oldest_ms = now().getTime()
-    for (const organization_id of await redis.hkeys(REDIS_KEYS.organizations)) {
+    for (const organization_id of organization_ids) {
       if (this.#stopped.signal.aborted) return false
-      const left = await this.#export(organization_id)
-      if (left === null) continue
-      hasMore = true
-      oldest_ms = Math.min(oldest_ms, left.since_ms)
+      if (this.#failures.isPaused(organization_id)) continue
+      try {
+        if (await this.#export(organization_id)) hasMore = true
+        await this.#failures.worked(organization_id)
+      } catch (error) {
+        if (!(await this.#isOfOneLog(error))) throw error
+        await this.#failures.failed(organization_id, messageOf(error), retryAfterOf(error))
+      }
     }
-    metrics.exportLag((now().getTime() - oldest_ms) / 1000)
+    this.#showLag()
     return hasMore
+  }
+
+  #forgetOthers(organization_ids: ReadonlySet<string>): void {
+    for (const id of this.#waiting.keys()) if (!organization_ids.has(id)) this.#waiting.delete(id)
+    this.#failures.keep((what) => what === EVERYTHING || organization_ids.has(what))
+  }
+
+  #showLag(): void {
+    const { metrics, now } = this.#parts
+    const now_ms = now().getTime()
+    metrics.exportLag((now_ms - Math.min(now_ms, ...this.#waiting.values())) / 1000)
+  }
+
+  /** Whether the other logs can be exported: an entry cannot be read, or makes a receiver fail that works. */
+  async #isOfOneLog(error: unknown): Promise<boolean> {
+    if (this.#stopped.signal.aborted || error instanceof LeaseLost) return false
+    if (!(error instanceof ReceiverFailed)) return !isStoreError(error)
+    return (await sendLogs(this.#receiver, EMPTY_REQUEST)).kind === 'accepted'
   }
 
   /** @throws LeaseLost while another process exports */
@@ -159,31 +182,37 @@ class LogExporter {
     await redis.pexpire(key, LEASE_MS)
   }
 
-  /** Returns null where nothing is left to export. */
-  async #export(organization_id: string): Promise<{ readonly since_ms: number } | null> {
+  /** Returns whether there is more. */
+  async #export(organization_id: string): Promise<boolean> {
     const { redis, metrics, now } = this.#parts
     const { place, n } = await this.#position(organization_id)
     const read = await readRowsAfter(redis, organization_id, place, ROWS_MAX)
     const rows = takeRows(read.rows, BATCH)
     const [first] = rows
-    if (first === undefined) return null
+    if (first === undefined) {
+      this.#waiting.delete(organization_id)
+      return false
+    }
+    this.#waiting.set(organization_id, msOfPlace(first.place))
     const entries = entryBytesAfter(place, rows)
     const missing = n === null ? 0 : Math.max(0, read.trimmed - n)
+    const note = (last: string, count: number): Promise<unknown> =>
+      redis.hset(REDIS_KEYS.logExports, organization_id, `${last} ${count}`)
+    let done = (n ?? read.trimmed) + missing
     const [next] = entries
     if (missing > 0 && next !== undefined) {
       await this.#send(organization_id, [gapRecord(missing, next, now())])
       metrics.exported('missing', missing)
+      await note(place, done)
     }
-    let done = (n ?? read.trimmed) + missing
     for (const request of requestsOf(entries)) {
       const records = request.flatMap((entry) => logRecordOf(entry, this.#events, now()) ?? [])
       if (records.length > 0) await this.#send(organization_id, records)
       done += request.length
-      const last = request.at(-1)?.place ?? place
-      await redis.hset(REDIS_KEYS.logExports, organization_id, `${last} ${done}`)
+      await note(request.at(-1)?.place ?? place, done)
     }
-    const isAll = rows.length === read.rows.length && read.rows.length < ROWS_MAX
-    return isAll ? null : { since_ms: msOfPlace(rows.at(-1)?.place ?? first.place) }
+    this.#waiting.delete(organization_id)
+    return rows.length < read.rows.length || read.rows.length === ROWS_MAX
   }
 
   async #position(organization_id: string): Promise<Position> {
@@ -199,13 +228,17 @@ class LogExporter {
     await this.#takeLease()
     const outcome = await sendLogs(this.#receiver, this.#bodyOf(organization_id, records))
     if (outcome.kind === 'failed') throw new ReceiverFailed(outcome.problem, outcome.retry_after_ms)
-    await this.#worked()
     if (outcome.kind === 'accepted') {
-      metrics.exported('accepted', Math.max(0, records.length - outcome.rejected))
-      if (outcome.rejected > 0) this.#refused(outcome.rejected, outcome.message, records)
+      await this.#failures.worked(EVERYTHING)
+      const rejected = Math.min(outcome.rejected, records.length)
+      metrics.exported('accepted', records.length - rejected)
+      if (rejected > 0) this.#refused(rejected, outcome.message, records)
       return
     }
     if (records.length === 1) {
+      const empty = await sendLogs(this.#receiver, EMPTY_REQUEST)
+      // It refuses everything, as a server does that expects TLS or another form.
+      if (empty.kind !== 'accepted') throw new ReceiverFailed(outcome.problem, 0)
       this.#refused(1, outcome.problem, records)
       return
     }
@@ -239,52 +272,25 @@ class LogExporter {
     )
   }
 
-  async #worked(): Promise<void> {
-    this.#pause_ms = this.#shortest_pause_ms
-    if (this.#failing_since_ms === null) return
-    this.#failing_since_ms = null
-    this.#parts.log.info('activity entries are exported again')
-    await this.#parts.redis.del(REDIS_KEYS.logExportProblem)
-  }
-
-  /** Returns how long to wait. */
+  /** Returns how long to wait, in ms. */
   async #failed(error: unknown): Promise<number> {
-    const { log, metrics, nowMs, alert_after_ms = ALERT_AFTER_MS } = this.#parts
     if (error instanceof LeaseLost) {
-      metrics.exportLag(null)
-      return this.#shortest_pause_ms
+      this.#parts.metrics.exportLag(null)
+      return this.#pause_ms
     }
-    const isReceiver = error instanceof ReceiverFailed
+    const isStore = !(error instanceof ReceiverFailed) && isStoreError(error)
     // An unavailable store is reported elsewhere.
-    const isStore = !isReceiver && isStoreError(error)
-    if (this.#stopped.signal.aborted || isStore) return this.#shortest_pause_ms
-    const pause_ms = Math.max(this.#pause_ms, isReceiver ? error.retry_after_ms : 0)
-    this.#pause_ms = Math.min(this.#pause_ms * 2, PAUSE_MAX_MS)
-    const problem = error instanceof Error ? error.message : String(error)
-    log.warn({ problem, retry_in_s: pause_ms / 1000 }, 'activity entries could not be exported')
-    this.#failing_since_ms ??= nowMs()
-    if (nowMs() - this.#failing_since_ms >= alert_after_ms) await this.#alert(problem)
-    return pause_ms
-  }
-
-  async #alert(problem: string): Promise<void> {
-    const { redis, organization_id, now, log } = this.#parts
-    const cause: AlertCause = {
-      kind: 'log_export_failing',
-      severity: 'high',
-      about: 'log_export',
-      title: 'Activity entries cannot be exported.',
-      occurrence: { problem },
-    }
-    try {
-      const isKnown = (await redis.exists(REDIS_KEYS.logExportProblem)) === 1
-      if (!isKnown) await raiseAlert(redis, organization_id, cause, now())
-      await redis.set(REDIS_KEYS.logExportProblem, problem, 'PX', PROBLEM_MS)
-    } catch (error) {
-      log.warn({ err: error }, 'the alert about the export of the activity log could not be raised')
-    }
+    if (this.#stopped.signal.aborted || isStore) return this.#pause_ms
+    this.#showLag()
+    return await this.#failures.failed(EVERYTHING, messageOf(error), retryAfterOf(error))
   }
 }
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error)
+
+const retryAfterOf = (error: unknown): number =>
+  error instanceof ReceiverFailed ? error.retry_after_ms : 0
 
 /** The entries of one request each. */
 function* requestsOf(entries: readonly PlacedBytes[]): Generator<readonly PlacedBytes[]> {

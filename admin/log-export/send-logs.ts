@@ -39,6 +39,7 @@ export async function sendLogs(receiver: LogReceiver, json: string): Promise<Sen
   const end = (): void => ended.abort()
   const timer = setTimeout(end, receiver.limit_ms)
   receiver.signal.addEventListener('abort', end)
+  if (receiver.signal.aborted) end()
   try {
     const { statusCode, headers, body } = await receiver.client.request({
       method: 'POST',
@@ -53,7 +54,7 @@ export async function sendLogs(receiver: LogReceiver, json: string): Promise<Sen
       body: await compress(json),
       signal: ended.signal,
     })
-    const text = withoutHeaders(await readText(body), receiver.headers)
+    const text = withoutSecrets(await readText(body), receiver)
     if (statusCode >= 200 && statusCode < 300) return acceptance(text)
     const problem = `the receiver responded with ${statusCode}${excerptOf(text)}`
     return REFUSALS.has(statusCode)
@@ -90,15 +91,20 @@ function acceptance(text: string): SendOutcome {
     const rejected = Number(partialSuccess?.rejectedLogRecords ?? 0)
     const { errorMessage } = partialSuccess ?? {}
     const message = typeof errorMessage === 'string' ? excerpt(errorMessage) : ''
-    return { kind: 'accepted', rejected: Number.isSafeInteger(rejected) ? rejected : 0, message }
+    return {
+      kind: 'accepted',
+      rejected: Number.isSafeInteger(rejected) ? Math.max(0, rejected) : 0,
+      message,
+    }
   } catch {
     return { kind: 'accepted', rejected: 0, message: '' }
   }
 }
 
-/** Some receivers repeat in an error what they were sent. */
-function withoutHeaders(text: string, headers: LogReceiver['headers']): string {
-  const secrets = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])
+/** Some receivers repeat in an error what they were sent. The query of an address may hold a key. */
+function withoutSecrets(text: string, { headers, path }: LogReceiver): string {
+  const parts = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])
+  const secrets = [...parts, ...path.split(/[?&=]/).slice(1)]
   const long = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN)
   return maskSecrets(long.reduce((shown, secret) => shown.replaceAll(secret, '***'), text))
 }

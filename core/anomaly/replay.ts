@@ -10,8 +10,8 @@ export const REPLAY_CALLS_MAX = 2_000_000
 export const INCIDENTS_SHOWN_MAX = 100
 /** Thresholds that are compared with the requested ones. */
 const COMPARED = [0.5, 0.6, 0.7, 0.8, 0.9, 0.95]
-/** Calls that are scored in one piece: about ten milliseconds. */
-const PIECE_CALLS = 1_000
+/** Calls that are scored in one piece. Calls that are far apart take up to a millisecond each. */
+const PIECE_CALLS = 25
 
 export interface ReplayOptions {
   readonly alert_threshold: number

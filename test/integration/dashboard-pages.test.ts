@@ -851,6 +851,7 @@ describe('the dashboard', () => {
     const sizes = ['narrow', 'medium'] as const
     const others = await Promise.all(sizes.map((size) => browser.open(`${stack.apiUrl}/`, size)))
     for (const other of others) {
+      await other.getByRole('heading', { level: 1 }).waitFor()
       assert.deepEqual(await problemsOf(other), [])
       await signIn(other, (await newToken('admin')).token)
     }

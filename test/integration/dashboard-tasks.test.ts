@@ -158,7 +158,7 @@ for (const role of ROLES)
         const drawer = page.getByRole('dialog', { name: 'Permission denied' })
         const stop = drawer.getByRole('button', { name: 'Stop this agent' })
         if (!mayStop) {
-          await says('Only an operator can stop this agent.')
+          await says('Only operators and admins can stop this agent.')
           assert.equal(await stop.count(), 0)
           await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'odd' })
         } else {
@@ -250,7 +250,7 @@ for (const role of ROLES)
         await hand.press(page.getByRole('link', { name }))
         await page.getByRole('heading', { level: 1, name }).getByText('failing').waitFor()
         if (!mayStop) {
-          await says('Only an operator can test it and replay events.')
+          await says('Only operators and admins can test it and replay events.')
           assert.equal(await page.getByRole('button', { name: 'Replay' }).count(), 0)
           return
         }

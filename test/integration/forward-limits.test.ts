@@ -34,6 +34,8 @@ const stack = await startAll({
   AGW_FORWARD_TUNNELS_PER_AGENT: '3',
   AGW_FORWARD_CONNECTS_PER_MINUTE: '12',
   AGW_ACTIVITY_STRICT: 'on',
+  // A tunnel ends by itself after two thirds of it.
+  AGW_DRAIN_TIMEOUT: '10m',
 })
 after(() => stopAll(stack))
 const { api, origin } = stack

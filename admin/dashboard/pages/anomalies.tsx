@@ -93,8 +93,8 @@ function AgentAnomalies({ agent_id }: { agent_id: string }) {
 const Incomplete = ({ agent_id }: { agent_id: string }) => (
   <div class="notice warn" role="status">
     <p>
-      The agent has more calls in these 14 days than are scored here, so older ones were left out.
-      This scores them all:
+      The agent has more calls or scopes in these 14 days than are scored here. This scores them
+      all:
     </p>
     <pre tabIndex={0}>agw anomaly replay --agent {agent_id}</pre>
   </div>

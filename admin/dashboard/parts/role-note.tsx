@@ -5,6 +5,6 @@ import { useMay } from '../session.ts'
 export const RoleNote = ({ role, to }: { role: Role; to: string }) =>
   useMay(role) ? null : (
     <span class="muted">
-      Only an {role} can {to}.
+      Only {role === 'operator' ? 'operators and admins' : 'an admin'} can {to}.
     </span>
   )
