@@ -158,7 +158,7 @@ export const THREAT_EDITS: readonly ThreatEdit[] = [
     threat: 18,
     name: 'a certificate is answered on a stream that has ended',
     file: 'ext-proc/forward/secret-service.ts',
-    find: '    if (!this.#open.has(at)) return\n',
+    find: '    if (!this.#streams.isOpen(at)) return\n',
     replace: '',
     test: ['forward-pending', 'certificates that pend when Envoy ends'],
   },

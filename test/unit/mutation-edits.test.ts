@@ -1,0 +1,10 @@
+import { test } from 'node:test'
+import { fromRoot } from '../../core/root.ts'
+import { checkFit } from '../mutation/check-fit.ts'
+import { EDITS } from '../mutation/edits.ts'
+import { THREAT_EDITS } from '../mutation/threat-edits.ts'
+
+test('the wrong edits of both mutation runs fit the source', () => {
+  checkFit(fromRoot(), EDITS, 'test/mutation/edits.ts')
+  checkFit(fromRoot(), THREAT_EDITS, 'test/mutation/threat-edits.ts')
+})
