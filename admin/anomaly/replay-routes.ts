@@ -91,8 +91,11 @@ async function replay({
   const before_ms = Math.max(0, to_ms - DEFAULT_RANGE_MS)
   const from_ms = query.from === undefined ? before_ms : readTime(query.from)
   if (from_ms === null) return invalid([{ path: 'query/from', message: TIME_MESSAGE }])
-  if (from_ms >= to_ms || to_ms - from_ms > RANGE_MAX_MS)
-    return invalid([{ path: 'query/from', message: 'must be before to, by at most 31 days' }])
+  // The log has no entries from before 1970.
+  if (from_ms < 0 || from_ms >= to_ms || to_ms - from_ms > RANGE_MAX_MS)
+    return invalid([
+      { path: 'query/from', message: 'must be before to by at most 31 days, and not before 1970' },
+    ])
   if ((await readRecord<Agent>(context.redis, REDIS_KEYS.agents(org), agent_id)) === null)
     return notFound()
   const stored = await context.redis.hvals(REDIS_KEYS.agentScopes(org, agent_id))

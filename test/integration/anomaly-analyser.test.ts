@@ -428,6 +428,8 @@ test('the API replays the calls of one agent: its score over time, and the alert
   for (const query of [
     'from=2026-01-01T00:00:00Z&to=2026-03-01T00:00:00Z',
     'to=0000-01-01T00:00Z',
+    'from=0001-01-01T07:00Z&to=0001-01-01T07:10Z',
+    'from=1969-12-31T23:00Z&to=1970-01-01T01:00Z',
     'to=1969-12-31T00:00:00Z',
   ])
     assert.equal((await admin.call('GET', `${path}?${query}`)).status, 400, query)
