@@ -211,8 +211,11 @@ class LogExporter {
       done += request.length
       await note(request.at(-1)?.place ?? place, done)
     }
-    this.#waiting.delete(organization_id)
-    return rows.length < read.rows.length || read.rows.length === ROWS_MAX
+    const hasMore = rows.length < read.rows.length || read.rows.length === ROWS_MAX
+    // What follows is at most as old as the last row that is exported.
+    if (hasMore) this.#waiting.set(organization_id, msOfPlace(rows.at(-1)?.place ?? first.place))
+    else this.#waiting.delete(organization_id)
+    return hasMore
   }
 
   async #position(organization_id: string): Promise<Position> {
