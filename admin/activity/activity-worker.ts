@@ -5,6 +5,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { resolveAlerts } from '../alerts/resolve-alerts.ts'
 import { sendAlertNotices } from '../alerts/send-alert-notices.ts'
 import type { Mailer } from '../email/mailer.ts'
+import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { type DigestPlace, digestLog, readDigestPlace } from './digest-log.ts'
@@ -75,7 +76,8 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     const isLeader = await attempt('electing the leader for the activity log', async () => {
       if (nowMs() < led.until_ms) return true
       const asked_ms = nowMs()
-      if (!(await leads(parts))) return null
+      if (!(await leadership.take(redis, REDIS_KEYS.activityLeader, parts.name, LEADERSHIP_MS)))
+        return null
       const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
       led = { until_ms: asked_ms + RENEWAL_MS, organization_ids, places: new Map() }
       return true
@@ -118,9 +120,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
     if (pause_ms === 0) await parts.load.quiet()
   }
   await sending
-  // The next leader need not wait for the lease to expire.
-  if ((await redis.get(REDIS_KEYS.activityLeader).catch(() => null)) === parts.name)
-    await redis.del(REDIS_KEYS.activityLeader).catch(() => undefined)
+  await leadership.release(redis, REDIS_KEYS.activityLeader, parts.name)
 }
 
 /** What a leader knows until it renews its leadership. */
@@ -128,14 +128,6 @@ interface Led {
   readonly until_ms: number
   readonly organization_ids: readonly string[]
   readonly places: Map<string, DigestPlace>
-}
-
-async function leads({ redis, name }: ActivityWorkerParts): Promise<boolean> {
-  const key = REDIS_KEYS.activityLeader
-  if ((await redis.set(key, name, 'PX', LEADERSHIP_MS, 'NX')) === 'OK') return true
-  if ((await redis.get(key)) !== name) return false
-  await redis.pexpire(key, LEADERSHIP_MS)
-  return true
 }
 
 /** Indexes new entries for a limited time. Returns whether there are more. */

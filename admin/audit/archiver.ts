@@ -22,6 +22,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
 import { storedArchiveKeys, writeArchiveKeys } from '../../core/store/archive-keys-file.ts'
 import { readStoredKeys } from '../../core/store/stored-keys.ts'
+import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ArchiveChain } from './archive-chain.ts'
@@ -133,9 +134,7 @@ class Archiver {
       if (pause_ms === 0) await load.quiet()
     }
     await this.#compressing
-    const lock = REDIS_KEYS.archiveWriter(this.#archive_id)
-    if ((await redis.get(lock).catch(() => null)) === name)
-      await redis.del(lock).catch(() => undefined)
+    await leadership.release(redis, REDIS_KEYS.archiveWriter(this.#archive_id), name)
   }
 
   async #mayWrite(): Promise<boolean> {
@@ -152,11 +151,7 @@ class Archiver {
 
   async #takeLease(): Promise<boolean> {
     const { redis, name } = this.#parts
-    const lock = REDIS_KEYS.archiveWriter(this.#archive_id)
-    if ((await redis.set(lock, name, 'PX', LEASE_MS, 'NX')) === 'OK') return true
-    if ((await redis.get(lock)) !== name) return false
-    await redis.pexpire(lock, LEASE_MS)
-    return true
+    return await leadership.take(redis, REDIS_KEYS.archiveWriter(this.#archive_id), name, LEASE_MS)
   }
 
   /** Deployments do not mix, also where one folder is given to several. */

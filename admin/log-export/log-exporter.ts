@@ -11,6 +11,7 @@ import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { version } from '../../core/version.ts'
+import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ExportFailures } from './export-failures.ts'
@@ -129,8 +130,7 @@ class LogExporter {
     }
     metrics.exportLag(null)
     await this.#receiver.client.destroy().catch(() => undefined)
-    if ((await redis.get(REDIS_KEYS.logExporter).catch(() => null)) === name)
-      await redis.del(REDIS_KEYS.logExporter).catch(() => undefined)
+    await leadership.release(redis, REDIS_KEYS.logExporter, name)
   }
 
   /** Returns whether any log has more entries. */
@@ -176,10 +176,8 @@ class LogExporter {
   /** @throws LeaseLost while another process exports */
   async #takeLease(): Promise<void> {
     const { redis, name } = this.#parts
-    const key = REDIS_KEYS.logExporter
-    if ((await redis.set(key, name, 'PX', LEASE_MS, 'NX')) === 'OK') return
-    if ((await redis.get(key)) !== name) throw new LeaseLost()
-    await redis.pexpire(key, LEASE_MS)
+    if (!(await leadership.take(redis, REDIS_KEYS.logExporter, name, LEASE_MS)))
+      throw new LeaseLost()
   }
 
   /** Returns whether there is more. */
