@@ -64,6 +64,8 @@ export async function bundleConsole(root) {
     entryPoints: ['dist/admin/dashboard/main.js'],
     outfile: 'dist/admin/console.js',
     bundle: true,
+    // A sixth fewer bytes on the line.
+    minify: true,
     format: 'esm',
     target: 'es2022',
     logLevel: 'error',

@@ -41,6 +41,7 @@ export const activityRoutes: readonly Route[] = [
     path: '/admin/activity',
     role: 'viewer',
     costly: 'search',
+    compressed: true,
     tag,
     summary:
       'Search the activity log, newest first. A slow search returns early, with a cursor to continue',

@@ -49,6 +49,7 @@ export const countRoutes: readonly Route[] = [
     method: 'GET',
     path: '/admin/activity/series',
     role: 'viewer',
+    compressed: true,
     tag: 'activity',
     summary: 'Count activity entries over time. Default range: the last day',
     query: SeriesQuery,
@@ -59,6 +60,7 @@ export const countRoutes: readonly Route[] = [
     method: 'GET',
     path: '/admin/activity/facets',
     role: 'viewer',
+    compressed: true,
     tag: 'activity',
     summary:
       'Count activity entries by the values of each filter; for each, the filter of its own is left out. Default range: the last 7 days',

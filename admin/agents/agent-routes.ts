@@ -35,6 +35,7 @@ export const agentRoutes: readonly Route[] = defineResource({
   },
   list: {
     summary: 'List agents, newest first',
+    compressed: true,
     query: {
       status: Type.Optional(Type.Enum(['active', 'killed'])),
       q: Type.Optional(

@@ -47,6 +47,7 @@ export const alertRoutes: readonly Route[] = [
     method: 'GET',
     path: '/admin/alerts',
     role: 'viewer',
+    compressed: true,
     tag,
     summary: 'List alerts, newest or most severe first',
     query: AlertQuery,

@@ -1,4 +1,5 @@
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { acceptedEncoding } from '../http/accepted-encoding.ts'
 import type { DashboardFile } from './dashboard-files.ts'
 
 /** Nearly the smallest that Brotli makes, in a tenth of the time. */
@@ -28,9 +29,7 @@ export function packedFile({ text, etag }: DashboardFile): (accepted: string) =>
         : gzipSync(text),
   })
   return (accepted) => {
-    // Browsers send a plain list; what refuses an encoding with q=0 gets the file as it is.
-    const names = accepted.split(',').map((name) => name.trim())
-    const encoding = names.includes('br') ? 'br' : names.includes('gzip') ? 'gzip' : null
+    const encoding = acceptedEncoding(accepted)
     if (encoding === null) return { encoding, etag, body: text }
     const packed = known.get(encoding) ?? make(encoding)
     known.set(encoding, packed)

@@ -3,8 +3,9 @@ import { ask, type Problem, withQuery } from './api.ts'
 import type { ActivityEntry, Page } from './api-types.ts'
 import { connection } from './connection.ts'
 
-/** Entries of one request. */
+/** Entries of one request; the first asks for what a screen shows, and the rest comes while it is read. */
 const PAGE = 200
+const FIRST_PAGE = 50
 /** Entries that the page keeps, some 25 MB; older ones are found with a range of times. */
 export const ENTRIES_MAX = 20_000
 /** A slow search returns early with a cursor; it is continued by itself for this many requests, then on demand. */
@@ -40,12 +41,12 @@ export function useEntries(path: string): Entries {
   const [found, setFound] = useState<Found>(begun(path))
   const wanted = useRef('')
   const search = useCallback(
-    async (before: Found, isBackground: boolean) => {
+    async (before: Found, isBackground: boolean, limit = PAGE) => {
       const mine = `${path} ${Math.random()}`
       wanted.current = mine
       let { entries, next } = before
       for (let pages = 0; ; pages++) {
-        const page = withQuery(path, { limit: String(PAGE), cursor: next ?? '' })
+        const page = withQuery(path, { limit: String(limit), cursor: next ?? '' })
         const answer = await ask<Page<ActivityEntry>>('GET', page, { isBackground })
         if (wanted.current !== mine) return
         if (!answer.ok)
@@ -63,7 +64,7 @@ export function useEntries(path: string): Entries {
   )
   useEffect(() => {
     setFound(begun(path))
-    void search(begun(path), false)
+    void search(begun(path), false, FIRST_PAGE)
     return () => {
       wanted.current = ''
     }

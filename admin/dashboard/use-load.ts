@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { ask, type Problem, withQuery } from './api.ts'
+import { type ApiAnswer, ask, type Problem, withQuery } from './api.ts'
 import type { Page } from './api-types.ts'
 import { connection } from './connection.ts'
 
@@ -14,6 +14,17 @@ export interface Loading<T> {
 type State<T> = Pick<Loading<T>, 'value' | 'etag' | 'problem'>
 const NOTHING = { value: null, etag: null, problem: null }
 
+/** First requests of the parts that are drawn together: those that ask for the same share the answer. */
+const asked = new Map<string, Promise<ApiAnswer<unknown>>>()
+
+function askOnce<T>(path: string): Promise<ApiAnswer<T>> {
+  const answer = asked.get(path) ?? ask('GET', path)
+  asked.set(path, answer)
+  // What is drawn later may come after a change.
+  queueMicrotask(() => asked.delete(path))
+  return answer as Promise<ApiAnswer<T>>
+}
+
 /** Reads a path of the API, and again when it changes, when the service is available again and, optionally, at an interval. */
 export function useLoad<T>(path: string | null, every_ms: number | null = null): Loading<T> {
   const [state, setState] = useState<State<T> & { readonly path: string | null }>({
@@ -23,9 +34,10 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
   const wanted = useRef(path)
   wanted.current = path
   const load = useCallback(
-    async (isBackground: boolean) => {
+    async (isBackground: boolean, isFirst = false) => {
       if (path === null) return
-      const answer = await ask<T>('GET', path, { isBackground })
+      // What is read again must have been asked for after the change that is the reason.
+      const answer = isFirst ? await askOnce<T>(path) : await ask<T>('GET', path, { isBackground })
       // The response belongs to an earlier request.
       if (wanted.current !== path) return
       setState((before) =>
@@ -36,7 +48,7 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
     },
     [path],
   )
-  useEffect(() => void load(false), [load])
+  useEffect(() => void load(false, true), [load])
   useEffect(() => connection.listen((reach) => void (reach === 'reached' && load(true))), [load])
   useEffect(() => {
     if (every_ms === null) return

@@ -37,6 +37,11 @@ export interface Route<
   readonly conditional?: boolean
   /** It may take many milliseconds, so it waits for its turn: with those that compute in one piece, or with searches. */
   readonly costly?: 'compute' | 'search' | 'replay'
+  /**
+   * Whether its answer is compressed for those who accept it. Only for a read whose answer has no part of a secret: the length
+   * of a compressed answer tells how alike its parts are, and agents choose some of them (docs/decisions/021-compressed-answers.md).
+   */
+  readonly compressed?: boolean
   readonly tag: string
   readonly summary: string
   readonly params?: P

@@ -48,6 +48,7 @@ export function defineResource<
       method: 'GET',
       role: read_role,
       summary: list.summary,
+      ...(list.compressed ? { compressed: true } : {}),
       query: Strict({ ...list.query, ...PageQuery }),
       answers: { 200: ListOf(view) },
       handle: (call) => listOf(resource, call as AdminCall<Params, PageQuery>),

@@ -74,6 +74,7 @@ export type Narrowed<R> = Pick<ListSource<R>, 'matches' | 'among'>
 
 interface List<R, Query extends TProperties> {
   readonly summary: string
+  readonly compressed?: Route['compressed']
   /** Query parameters in addition to those of paging. */
   readonly query?: Query
   narrow?(

@@ -23,6 +23,7 @@ import {
 import type { RequestLoad } from '../context/request-load.ts'
 import { readAnyBody } from '../http/read-any-body.ts'
 import { readQuery } from '../http/read-query.ts'
+import { sendCompressed } from '../http/send-compressed.ts'
 import { sendStream } from '../http/send-stream.ts'
 
 const IDEMPOTENCY_MESSAGE = 'must be 1 to 255 visible ASCII characters'
@@ -73,7 +74,10 @@ export function registerRoutes(
         const outcome = await run(context, kept, route, request, actor)
         if (outcome.kind === 'streamed')
           return sendStream(reply, whileInForce(context, actor, outcome), context.log)
-        return send(reply, checked(route, outcome), request.id)
+        const answered = checked(route, outcome)
+        return route.compressed && answered.kind === 'answer'
+          ? await sendCompressed(reply, answered, request.headers['accept-encoding'])
+          : send(reply, answered, request.id)
       },
     })
   }

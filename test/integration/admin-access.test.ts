@@ -166,6 +166,41 @@ function bodyFor({ method, body }: Route): { body?: object } {
 
 const plain = ({ status, body }: AdminAnswer): object => ({ ...body, status, request_id: null })
 
+/** Reads without any part of a secret (docs/decisions/021-compressed-answers.md). */
+const COMPRESSED = [
+  '/admin/activity',
+  '/admin/activity/facets',
+  '/admin/activity/series',
+  '/admin/agents',
+  '/admin/alerts',
+]
+
+test('the log, its counts, agents and alerts are compressed for those who accept it, and nothing else', async () => {
+  for (let i = 0; i < 20; i++) await make('/admin/agents', { agent_name: `many ${i}` })
+  const sent: string[] = []
+  for (const route of ROUTES) {
+    if (route.method !== 'GET' || isText(route)) continue
+    assert.equal(route.compressed === true, COMPRESSED.includes(route.path), route.path)
+    const headers = { 'accept-encoding': 'gzip, br' }
+    const answer = await admin.call('GET', pathOf(route.path), { headers })
+    if (answer.headers['content-encoding'] === undefined) continue
+    assert.equal(answer.headers['vary'], 'accept-encoding')
+    sent.push(route.path)
+  }
+  for (const route of ROUTES) if (route.method !== 'GET') assert.equal(route.compressed, undefined)
+  for (const path of ['/admin/activity', '/admin/agents']) assert.ok(sent.includes(path), path)
+  for (const path of sent) assert.ok(COMPRESSED.includes(path), path)
+  const plain = await admin.call('GET', '/admin/agents')
+  assert.equal(plain.headers['content-encoding'], undefined)
+  for (const encoding of ['br', 'gzip']) {
+    const headers = { 'accept-encoding': encoding }
+    const answer = await admin.call('GET', '/admin/agents', { headers })
+    assert.equal(answer.headers['content-encoding'], encoding)
+    assert.deepEqual(answer.body, plain.body)
+    assert.ok(Number(answer.headers['content-length']) < plain.text.length / 2)
+  }
+})
+
 describe('organizations', () => {
   test('a scope or a key of one organization takes nothing of another', async () => {
     const { token } = other

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { randomBytes } from 'node:crypto'
 import { request } from 'node:http'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { makeLog } from '../../admin/server/make-log.ts'
 import { startAdmin } from '../../admin/start-admin.ts'
 import { mintKey } from '../../core/api-key.ts'
@@ -97,7 +98,7 @@ function send(
       const parts: Buffer[] = []
       answer.on('data', (part: Buffer) => parts.push(part))
       answer.once('end', () => {
-        const text = Buffer.concat(parts).toString()
+        const text = decoded(Buffer.concat(parts), answer.headers['content-encoding']).toString()
         const json = (answer.headers['content-type'] ?? '').includes('application/json')
         const status = answer.statusCode ?? 0
         const parsed: unknown = json && text !== '' ? JSON.parse(text) : null
@@ -106,6 +107,11 @@ function send(
     })
     outgoing.end(content)
   })
+}
+
+function decoded(bytes: Buffer, encoding: string | undefined): Buffer {
+  if (encoding === undefined) return bytes
+  return encoding === 'br' ? brotliDecompressSync(bytes) : gunzipSync(bytes)
 }
 
 function sendRaw(port: number, text: string): Promise<string> {

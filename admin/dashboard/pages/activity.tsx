@@ -49,6 +49,8 @@ export function ActivityPage({ query, entry }: { query: Query; entry: string | u
   const given: Filters = Object.fromEntries(FILTERS.map((name) => [name, query[name]]))
   const isLive = query['live'] === '1'
   const range = query['range'] === undefined ? null : timeRange(query['range'])
+  // Closed, its lists of names are not read.
+  const [isFiltering, setFiltering] = useState(false)
   const text = withQuery('', query)
   // The range ends now; it does not move on while the list is read.
   const now_ms = useMemo(() => Date.now(), [text])
@@ -71,9 +73,9 @@ export function ActivityPage({ query, entry }: { query: Query; entry: string | u
       </div>
       <FacetChips filter={counted} query={query} />
       <ActivityHistogram filter={counted} query={query} />
-      <details class="filters">
+      <details class="filters" onToggle={({ currentTarget }) => setFiltering(currentTarget.open)}>
         <summary>Filters</summary>
-        <Filter key={text} query={query} />
+        {isFiltering && <Filter key={text} query={query} />}
       </details>
       <p class="buttons">
         <button

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Edge, Page, Readiness, Stats } from '../api-types.ts'
+import type { Alert, Edge, Page, Readiness, Stats } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
 import { Facts, Tag } from '../parts/bits.tsx'
 import { BusyAgents } from '../parts/busy-agents.tsx'
@@ -16,12 +16,14 @@ import { timeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
 
 const EVERY_MS = 5000
+const OPEN_ALERTS = '/admin/alerts?status=open&sort=severity&limit=200'
 
 /** The range moves on with the minute, so that all parts of the page ask for the same one. */
 const MINUTE_MS = 60_000
 
 export function OverviewPage({ query }: { query: Readonly<Record<string, string>> }) {
   const stats = useLoad<Stats>('/admin/stats', EVERY_MS)
+  const alerts = useLoad<Page<Alert>>(OPEN_ALERTS, EVERY_MS)
   const range = timeRange(query['range'])
   const minute = useMinute()
   const from = new Date(minute * MINUTE_MS - range.ms).toISOString()
@@ -36,13 +38,13 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
         {(value) => (
           <>
             <FirstSteps stats={value} />
-            <NeedsYou stats={value} />
+            <NeedsYou stats={value} alerts={alerts} />
             <KeyFigures range={range} from={from} stats={value} />
           </>
         )}
       </Loaded>
       <RefusalChart range={range} from={from} />
-      <BusyAgents range={range} from={from} />
+      <BusyAgents range={range} from={from} alerts={alerts.value?.data ?? []} />
       <Loaded from={stats}>{(value) => <Counts stats={value} />}</Loaded>
       <Edges />
       <Loaded from={stats}>{(value) => <Events stats={value} />}</Loaded>

@@ -26,7 +26,16 @@ interface Row {
 }
 
 /** Agents of a range, those in trouble first: killed and still calling, with open alerts, with many refusals. */
-export function BusyAgents({ range, from }: { range: TimeRange; from: string }) {
+export function BusyAgents({
+  range,
+  from,
+  alerts,
+}: {
+  range: TimeRange
+  from: string
+  /** The open ones. */
+  alerts: readonly Alert[]
+}) {
   const path = (more: Readonly<Record<string, string>>): string =>
     withQuery('/admin/activity/series', {
       by: 'agent_id',
@@ -38,7 +47,6 @@ export function BusyAgents({ range, from }: { range: TimeRange; from: string }) 
     })
   const calls = useLoad<Series>(path({}), EVERY_MS)
   const refused = useLoad<Series>(path({ decision: 'blocked' }), EVERY_MS).value
-  const alerts = useLoad<Page<Alert>>('/admin/alerts?status=open&limit=200', EVERY_MS).value
   const killed = useLoad<Page<Agent>>('/admin/agents?status=killed&limit=200', EVERY_MS).value
   const nameOf = useNames('agents')
   return (
@@ -48,7 +56,7 @@ export function BusyAgents({ range, from }: { range: TimeRange; from: string }) 
         {(series) => (
           <Table
             caption="Agents, those in trouble first"
-            rows={rowsOf(series, refused, alerts?.data ?? [], killed?.data ?? []).slice(0, SHOWN)}
+            rows={rowsOf(series, refused, alerts, killed?.data ?? []).slice(0, SHOWN)}
             keyOf={({ agent_id }) => agent_id}
             empty="No agent made a call in this time."
             columns={[

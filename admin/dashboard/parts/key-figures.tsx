@@ -6,7 +6,7 @@ import { useLoad } from '../use-load.ts'
 
 const EVERY_MS = 15_000
 /** The newest calls whose added time is shown. */
-const SAMPLE = 200
+const SAMPLE = 50
 
 /** What was called and refused in a range, against the same time before it. */
 export function KeyFigures({

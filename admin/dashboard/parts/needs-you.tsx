@@ -6,7 +6,7 @@ import { linkTo } from '../place.ts'
 import { reasonTitle } from '../reason-title.ts'
 import { type Unusual, unusualRefusals } from '../unusual-refusals.ts'
 import { useAcknowledge } from '../use-acknowledge.tsx'
-import { useLoad } from '../use-load.ts'
+import { type Loading, useLoad } from '../use-load.ts'
 import { Tag } from './bits.tsx'
 import { ProblemNotice } from './notices.tsx'
 import { Table } from './table.tsx'
@@ -14,7 +14,6 @@ import { Time } from './time.tsx'
 
 const EVERY_MS = 5000
 const UNUSUAL_EVERY_MS = 60_000
-const ALERTS_READ = '200'
 const SHOWN = 4
 const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, high: 1, medium: 2 }
 
@@ -27,11 +26,7 @@ interface Item {
 }
 
 /** What an operator has to look at, the most severe first, each with its action. */
-export function NeedsYou({ stats }: { stats: Stats }) {
-  const alerts = useLoad<Page<Alert>>(
-    withQuery('/admin/alerts', { status: 'open', sort: 'severity', limit: ALERTS_READ }),
-    EVERY_MS,
-  )
+export function NeedsYou({ stats, alerts }: { stats: Stats; alerts: Loading<Page<Alert>> }) {
   const webhooks = useLoad<Page<Webhook>>(
     stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
     EVERY_MS,
