@@ -4,14 +4,8 @@ import type { ActivityFilter } from './activity-filter.ts'
 import { MINUTE_S, QUARTER_S, TWO_HOURS_S } from './count-buckets.ts'
 import type { FacetsView } from './count-view.ts'
 import { isUnclear, isWithin } from './count-series.ts'
-import {
-  type CombinedMember,
-  type Combination,
-  countRange,
-  OTHER,
-  readCounts,
-  wholeSince,
-} from './read-counts.ts'
+import type { Combination, CombinedMember } from './finished-counts.ts'
+import { countRange, OTHER, readCounts, wholeSince } from './read-counts.ts'
 import { type SearchParts, searchActivity } from './search-activity.ts'
 
 /** Values of a member that are listed. */
@@ -49,9 +43,11 @@ export async function countFacets(
   const shortest_s = read.buckets_s.at(-1) ?? QUARTER_S
   const buckets_s = [TWO_HOURS_S, QUARTER_S, MINUTE_S].filter((own_s) => own_s >= shortest_s)
   const range = { ...read, buckets_s }
-  await readCounts(parts.redis, organization_id, range, ({ combination, entries }) =>
-    counts.add(combination, entries),
+  const totals = new Map<Combination, number>()
+  await readCounts(parts.redis, organization_id, range, (_, combination, entries) =>
+    totals.set(combination, (totals.get(combination) ?? 0) + entries),
   )
+  for (const [combination, entries] of totals) counts.add(combination, entries)
   return counts.view(read.from_s * 1000, Math.max(read.from_s, read.to_s) * 1000)
 }
 

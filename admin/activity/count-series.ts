@@ -2,14 +2,8 @@ import { eventRow } from '../../core/events.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { ActivityFilter } from './activity-filter.ts'
 import type { SeriesView } from './count-view.ts'
-import {
-  type CombinedMember,
-  type Combination,
-  countRange,
-  OTHER,
-  readCounts,
-  wholeSince,
-} from './read-counts.ts'
+import type { Combination, CombinedMember } from './finished-counts.ts'
+import { countRange, OTHER, readCounts, wholeSince } from './read-counts.ts'
 
 export interface SeriesWish {
   readonly from_ms: number
@@ -22,6 +16,12 @@ export interface SeriesWish {
   readonly groups: number
 }
 
+interface Group {
+  readonly value: string | null
+  total: number
+  readonly counts: number[]
+}
+
 /** Counts of one organization over time. */
 export async function countSeries(
   redis: RedisClient,
@@ -32,18 +32,25 @@ export async function countSeries(
   const since_s = await wholeSince(redis, organization_id)
   const range = countRange({ from_ms, to_ms }, { step_s, since_s, now_ms })
   const length = Math.max(0, (range.to_s - range.from_s) / range.step_s)
-  const found = new Map<string | null, { value: string | null; total: number; counts: number[] }>()
+  const found = new Map<string | null, Group>()
   let exact = true
-  await readCounts(redis, organization_id, range, ({ start_s, combination, entries, calls }) => {
+  const groupOf = (combination: Combination): Group | null => {
     if (!isWithin(combination, equal)) {
       if (isUnclear(combination, equal)) exact = false
-      return
+      return null
     }
-    if (count === 'calls' && eventRow(combination.event ?? '')?.reports_call !== true) return
+    if (count === 'calls' && eventRow(combination.event ?? '')?.reports_call !== true) return null
     const value = by === null ? null : combination[by]
-    const number = count === 'calls' ? calls : entries
     const group = found.get(value) ?? { value, total: 0, counts: zeros(length) }
     found.set(value, group)
+    return group
+  }
+  const known = new Map<Combination, Group | null>()
+  await readCounts(redis, organization_id, range, (start_s, combination, entries, calls) => {
+    let group = known.get(combination)
+    if (group === undefined) known.set(combination, (group = groupOf(combination)))
+    if (group === null) return
+    const number = count === 'calls' ? calls : entries
     group.total += number
     const at = Math.floor((start_s - range.from_s) / range.step_s)
     group.counts[at] = (group.counts[at] ?? 0) + number

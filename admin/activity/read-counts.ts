@@ -4,23 +4,13 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { COMBINED_MEMBERS, NO_VALUE } from './activity-tally.ts'
 import { DAY_S, MINUTE_S, MINUTES_KEPT_S, QUARTER_S, TWO_HOURS_S } from './count-buckets.ts'
 import { WRITTEN_AFTER_MAX_MS, WRITTEN_BEFORE_MAX_MS } from './activity-filter.ts'
+import { type BucketCounts, type Combination, FinishedCounts } from './finished-counts.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 
 /** Buckets per round trip; other requests are served between two. */
 const BUCKETS_PER_READ = 64
 /** `*`: an agent or API beyond the bound of a bucket. */
 export const OTHER = '*'
-
-export type CombinedMember = (typeof COMBINED_MEMBERS)[number]
-export type Combination = Readonly<Record<CombinedMember, string | null>>
-
-export interface CountedPart {
-  readonly start_s: number
-  readonly combination: Combination
-  readonly entries: number
-  /** Calls that the entries stand for; more than `entries` where refusals were only counted. */
-  readonly calls: number
-}
 
 /** Times in s since 1970, multiples of the smallest bucket. */
 export interface CountRange {
@@ -69,13 +59,11 @@ export function countRange(
   }
 }
 
+type Bucket = readonly [length_s: number, start_s: number]
+
 /** The fewest buckets that make up a range. */
-function bucketsOf({
-  from_s,
-  to_s,
-  buckets_s,
-}: CountRange): readonly (readonly [number, number])[] {
-  const buckets: (readonly [length_s: number, start_s: number])[] = []
+function bucketsOf({ from_s, to_s, buckets_s }: CountRange): readonly Bucket[] {
+  const buckets: Bucket[] = []
   for (let at_s = from_s; at_s < to_s; ) {
     const fits = (own_s: number): boolean => at_s % own_s === 0 && at_s + own_s <= to_s
     const length_s = buckets_s.find(fits) ?? buckets_s.at(-1) ?? MINUTE_S
@@ -85,53 +73,91 @@ function bucketsOf({
   return buckets
 }
 
+/** `calls`: those that the entries stand for; more than `entries` where refusals were only counted. */
+export type TakeCount = (
+  start_s: number,
+  combination: Combination,
+  entries: number,
+  calls: number,
+) => void
+
 /** Reads the counts of a range, and hands each to `take`. */
 export async function readCounts(
   redis: RedisClient,
   organization_id: string,
   range: CountRange,
-  take: (part: CountedPart) => void,
+  take: TakeCount,
 ): Promise<void> {
+  const finished = FinishedCounts.of(redis)
   const names = new Map<number, ReadonlyMap<string, Combination>>()
   const key = (bucket: string): string => REDIS_KEYS.activityCounts(organization_id, bucket)
+  const keyOf = ([length_s, start_s]: Bucket): string => key(`${length_s}:${start_s}`)
+  const namesAt = async (start_s: number): Promise<ReadonlyMap<string, Combination>> => {
+    const day = Math.floor(start_s / DAY_S)
+    const known = names.get(day) ?? readNames(await redis.hgetall(key(`names:${day}`)), finished)
+    names.set(day, known)
+    return known
+  }
+  const until_s = await finished.until(organization_id)
   const buckets = bucketsOf(range)
   for (let at = 0; at < buckets.length; at += BUCKETS_PER_READ) {
     const some = buckets.slice(at, at + BUCKETS_PER_READ)
-    // As a list; an object would have to be made for each bucket.
-    const answers = await Promise.all(
-      some.map(([length_s, start_s]) => redis.call('HGETALL', key(`${length_s}:${start_s}`))),
+    const all = await Promise.all(
+      some.map(async (bucket) => {
+        const known = finished.get(keyOf(bucket))
+        // As a list; an object would have to be made for each bucket.
+        return known ?? ((await redis.call('HGETALL', keyOf(bucket))) as readonly string[])
+      }),
     )
-    for (const [i, [, start_s]] of some.entries()) {
-      const counts = answers[i] as readonly string[]
-      const day = Math.floor(start_s / DAY_S)
-      const known = names.get(day) ?? readNames(await redis.hgetall(key(`names:${day}`)))
-      names.set(day, known)
-      for (let field = 0; field + 1 < counts.length; field += 2) {
-        const number = counts[field] ?? ''
-        const calls = Number(counts[field + 1])
-        // `<number>+` counts calls that no entry of their own reports.
-        const isFurther = number.endsWith('+')
-        const combination = known.get(isFurther ? number.slice(0, -1) : number)
-        if (combination === undefined) continue
-        take({ start_s, combination, entries: isFurther ? 0 : calls, calls })
-      }
+    for (const [i, bucket] of some.entries()) {
+      const found = all[i] ?? []
+      const [length_s, start_s] = bucket
+      const counts = 'numbers' in found ? found : readBucket(found, await namesAt(start_s))
+      if (counts !== found && start_s + length_s <= until_s) finished.keep(keyOf(bucket), counts)
+      const { combinations, numbers } = counts
+      for (let n = 0; n < combinations.length; n++)
+        take(start_s, combinations[n] as Combination, numbers[2 * n] ?? 0, numbers[2 * n + 1] ?? 0)
     }
     await turn()
   }
 }
 
-function readNames(stored: Readonly<Record<string, string>>): ReadonlyMap<string, Combination> {
-  return new Map(
-    Object.entries(stored).map(([name, number]) => {
-      const values = name.split(' ')
-      const members = COMBINED_MEMBERS.map((member, at) => {
-        const value = values[at] ?? NO_VALUE
-        return [member, value === NO_VALUE ? null : value]
-      })
-      const combination = Object.fromEntries(members) as Combination
-      // Left out where the decision implies it (admin/activity/activity-tally.ts).
-      const isImplied = values.length < COMBINED_MEMBERS.length && combination.decision !== null
-      return [number, isImplied ? { ...combination, via: 'base_url' } : combination]
-    }),
+function readBucket(
+  fields: readonly string[],
+  names: ReadonlyMap<string, Combination>,
+): BucketCounts {
+  const combinations: Combination[] = []
+  const numbers = new Uint32Array(fields.length)
+  for (let field = 0; field + 1 < fields.length; field += 2) {
+    const number = fields[field] ?? ''
+    const calls = Number(fields[field + 1])
+    // `<number>+` counts calls that no entry of their own reports.
+    const isFurther = number.endsWith('+')
+    const combination = names.get(isFurther ? number.slice(0, -1) : number)
+    if (combination === undefined) continue
+    numbers[2 * combinations.length] = isFurther ? 0 : calls
+    numbers[2 * combinations.length + 1] = calls
+    combinations.push(combination)
+  }
+  return { combinations, numbers }
+}
+
+const readNames = (
+  stored: Readonly<Record<string, string>>,
+  finished: FinishedCounts,
+): ReadonlyMap<string, Combination> =>
+  new Map(
+    Object.entries(stored).map(([name, number]) => [number, finished.combination(name, readName)]),
   )
+
+function readName(name: string): Combination {
+  const values = name.split(' ')
+  const members = COMBINED_MEMBERS.map((member, at) => {
+    const value = values[at] ?? NO_VALUE
+    return [member, value === NO_VALUE ? null : value]
+  })
+  const combination = Object.fromEntries(members) as Combination
+  // Left out where the decision implies it (admin/activity/activity-tally.ts).
+  const isImplied = values.length < COMBINED_MEMBERS.length && combination.decision !== null
+  return isImplied ? { ...combination, via: 'base_url' } : combination
 }

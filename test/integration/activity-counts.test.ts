@@ -6,7 +6,7 @@ import { countFacets } from '../../admin/activity/count-facets.ts'
 import { countSeries, type SeriesWish } from '../../admin/activity/count-series.ts'
 import { combinationsMax } from '../../admin/activity/count-buckets.ts'
 import { digestLog, readDigestPlace } from '../../admin/activity/digest-log.ts'
-import type { CombinedMember } from '../../admin/activity/read-counts.ts'
+import type { CombinedMember } from '../../admin/activity/finished-counts.ts'
 import { keepWithinBudget } from '../../admin/activity/log-budget.ts'
 import { RequestLoad } from '../../admin/context/request-load.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
@@ -36,6 +36,8 @@ beforeEach(async () => {
   await redis.flushall()
   now_ms = Date.now()
   await readDigestPlace(redis, ORG)
+  // What is kept of the log before is dropped.
+  await facets()
 })
 
 let made = 0
@@ -242,6 +244,35 @@ test('an entry for many refusals says nothing of how they arrived', async () => 
   await digest()
   assert.deepEqual((await facets()).facets.via, [{ value: null, count: 2 }])
   assert.deepEqual((await facets({ q: 'agt_' })).facets.via, [{ value: null, count: 2 }])
+})
+
+test('counts of times that are over are read once; late entries and another log count', async () => {
+  const entriesOf = (hours: number): ActivityEntry[] =>
+    Array.from({ length: 60 }, (_, i) => anEntry(now_ms - hours * HOUR_MS + i * 1_000))
+  const total = async (): Promise<number> => {
+    const { groups } = await series({ step_s: 60 })
+    const { total: all } = await facets()
+    assert.equal(groups[0]?.total ?? 0, all)
+    return all
+  }
+  await append([...entriesOf(3), anEntry(now_ms)])
+  await digest()
+  assert.equal(await total(), 61)
+  const over = await redis.keys(REDIS_KEYS.activityCounts(ORG, '*'))
+  const isOver = (key: string): boolean =>
+    !key.includes('names:') && Number(key.split(':').at(-1)) * 1000 < now_ms - 2.5 * HOUR_MS
+  await redis.del(over.filter(isOver))
+  assert.equal(await total(), 61)
+  const late = { ...anEntry(now_ms), timestamp: new Date(now_ms - HOUR_MS).toISOString() }
+  await redis.xadd(REDIS_KEYS.activity(ORG), '*', 'e', JSON.stringify(late))
+  await digest()
+  assert.equal(await total(), 62)
+  await redis.flushall()
+  assert.equal(await total(), 0)
+  await readDigestPlace(redis, ORG)
+  await append(entriesOf(2))
+  await digest()
+  assert.equal(await total(), 60)
 })
 
 test('a call that took long counts where a search for its time finds it', async () => {
