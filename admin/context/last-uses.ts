@@ -1,5 +1,5 @@
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
 const FLUSH_INTERVAL_MS = 2000
 /** Uses that wait to be written; beyond it the next ones of other tokens are not noted until the next flush. */
@@ -27,12 +27,17 @@ export class LastUses {
     ])
   }
 
-  /** A flush that fails loses what it held: the next use says it again. */
+  /** Those of a token that was deleted in the meantime are left out. A flush that fails loses what it held: the next use says it again. */
   async flush(): Promise<void> {
     const waiting = this.#waiting
     this.#waiting = new Map()
     const writes = [...waiting.values()].map(([organization_id, token_id, ms]) =>
-      this.#redis.hset(REDIS_KEYS.adminTokenLastUsed(organization_id), token_id, ms),
+      runScript(
+        this.#redis,
+        'note-use',
+        [REDIS_KEYS.adminTokens(organization_id), REDIS_KEYS.adminTokenLastUsed(organization_id)],
+        [token_id, ms],
+      ),
     )
     await Promise.allSettled(writes)
   }

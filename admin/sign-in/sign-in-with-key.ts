@@ -31,7 +31,12 @@ export async function signInWithKey(
   if (expires_at !== null && Date.parse(expires_at) <= now().getTime()) return null
   if (key.agent_id !== null || !key.uses.includes('webhooks')) return NOT_FOR_THIS
   if (key.agent_ids !== null) return LIMITED
-  const used = redis.hset(REDIS_KEYS.apiKeyLastUsed(organization_id), key_id, now().getTime())
+  const used = runScript(
+    redis,
+    'note-use',
+    [REDIS_KEYS.apiKeys(organization_id), REDIS_KEYS.apiKeyLastUsed(organization_id)],
+    [key_id, now().getTime()],
+  )
   used.catch(() => undefined)
   return {
     token_id: key_id,

@@ -38,7 +38,11 @@ export class AgentUses {
   /** An agent makes a call to a path with a key, its own or one of the organization. */
   note(
     agent_id: string,
-    { organization_id, key_id, agent_id: owner }: ApiKey,
+    {
+      organization_id,
+      key_id,
+      agent_id: owner,
+    }: Pick<ApiKey, 'organization_id' | 'key_id' | 'agent_id'>,
     path: string | null,
   ): void {
     const name = `${organization_id} ${agent_id}`
@@ -85,37 +89,40 @@ export class AgentUses {
     await this.flush()
   }
 
-  /** A write that fails loses what it held: the next use says most of it again. */
+  /**
+   * Those of an agent or key that was deleted in the meantime are left out. A write that fails loses what it held: the next use
+   * says most of it again.
+   */
   async #write(
-    { organization_id, agent_id, keys, last_ms, last_path, calls }: Uses,
+    { organization_id: org, agent_id, keys, last_ms, last_path, calls }: Uses,
     redis: RedisClient,
   ): Promise<void> {
-    const fields = [...keys].flatMap(([key_id, { at_ms }]) => [key_id, at_ms])
-    const shared = [...keys]
-      .filter(([, { is_organization }]) => is_organization)
-      .flatMap(([key_id, { at_ms }]) => [key_id, at_ms])
+    const path = last_path?.slice(0, PATH_LENGTH_MAX) ?? ''
     const minute = Math.floor(last_ms / 60_000)
-    const calledKey = REDIS_KEYS.agentCalls(organization_id, agent_id)
-    const sharedKey = REDIS_KEYS.agentOrganizationKeys(organization_id, agent_id)
-    await Promise.allSettled([
-      ...(shared.length > 0
-        ? [redis.hset(sharedKey, ...shared), redis.expire(sharedKey, SHARED_KEYS_TTL_S)]
-        : []),
-      redis.hset(REDIS_KEYS.agentLastSeen(organization_id), agent_id, last_ms),
-      ...(last_path === null
-        ? []
-        : [
-            redis.hset(
-              REDIS_KEYS.agentLastPath(organization_id),
-              agent_id,
-              last_path.slice(0, PATH_LENGTH_MAX),
-            ),
-          ]),
-      redis.hset(REDIS_KEYS.apiKeyLastUsed(organization_id), ...fields),
-      runScript(redis, 'note-calls', [calledKey], [minute, calls]),
-    ])
+    await runScript(
+      redis,
+      'note-agent-uses',
+      [
+        REDIS_KEYS.agents(org),
+        REDIS_KEYS.agentLastSeen(org),
+        REDIS_KEYS.agentLastPath(org),
+        REDIS_KEYS.apiKeys(org),
+        REDIS_KEYS.apiKeyLastUsed(org),
+        REDIS_KEYS.agentOrganizationKeys(org, agent_id),
+        REDIS_KEYS.agentCalls(org, agent_id),
+      ],
+      [
+        agent_id,
+        last_ms,
+        path,
+        minute,
+        calls,
+        ...[...keys].flatMap(([id, { is_organization, at_ms }]) => [
+          id,
+          at_ms,
+          is_organization ? 1 : 0,
+        ]),
+      ],
+    ).catch(() => undefined)
   }
 }
-
-/** A kill asks for the last day. */
-const SHARED_KEYS_TTL_S = 25 * 3600
