@@ -9,16 +9,28 @@ import type { ChildRole } from '../test/kit/start-stack.ts'
 import { until } from '../test/kit/until.ts'
 
 const STOP_MAX_MS = 4_000
+const ACTIONS = ['kill', 'kill', 'stop', 'restart', 'failover'] as const
+const ROLES = ['ext-proc', 'ext-proc', 'access-log', 'admin', 'envoy'] as const
+
+interface ChaosChoice {
+  readonly seed: number
+  /** Names of actions and of roles; all of a kind of which none is named. */
+  readonly only: readonly string[]
+}
 
 /** Returns what does the next thing at random, resolves when it is done, and says what it was. */
 export function chaosActions(
   stack: SharedStack,
   sentinels: KitSentinels | null,
-  seed: number,
+  { seed, only }: ChaosChoice,
 ): () => Promise<string> {
   const random = new SeededRandom(seed)
+  const namedOf = <T extends string>(all: readonly T[]): readonly T[] => {
+    const named = all.filter((one) => only.includes(one))
+    return named.length === 0 ? all : named
+  }
   const oneOf = <T>(some: readonly T[]): T => some[random.below(some.length)] as T
-  const roles: readonly ChildRole[] = ['ext-proc', 'ext-proc', 'access-log', 'admin', 'envoy']
+  const roles = namedOf(ROLES)
   let round = 0
   const signal = async (role: ChildRole, name: NodeJS.Signals): Promise<number> => {
     // One that was killed a moment ago may not have been started again.
@@ -67,12 +79,12 @@ export function chaosActions(
     await until('the store is whole', () => sentinels.isWhole().catch(() => false), 120_000)
     return failure.name
   }
-  const actions: readonly (() => Promise<string>)[] = [
-    () => kill(oneOf(roles)),
-    () => kill(oneOf(roles)),
-    () => stop(oneOf(roles)),
+  const actions = {
+    kill: () => kill(oneOf(roles)),
+    stop: () => stop(oneOf(roles)),
     restart,
-    failOver,
-  ]
-  return () => oneOf(actions)()
+    failover: failOver,
+  }
+  const names = namedOf(ACTIONS)
+  return () => actions[oneOf(names)]()
 }

@@ -1,3 +1,5 @@
+import { Agent } from 'node:http'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as wait } from 'node:timers/promises'
 import { call, type HttpAnswer } from '../test/kit/call.ts'
 import type { SharedStack } from '../test/kit/shared-stack.ts'
@@ -6,10 +8,16 @@ import type { WebhookReceiver } from '../test/kit/webhook-receiver.ts'
 /** What callers and operators saw. */
 export interface ChaosResult {
   readonly calls: number
+  /** Due while all connections of the callers waited for answers, or after a pause of the benchmark itself. Not among the calls. */
+  readonly not_sent: number
   readonly failed_calls: number
   /** By status and reason, or by the error of the connection. */
   readonly failures: Readonly<Record<string, number>>
   readonly longest_outage_ms: number
+  /** Of any call, from when it was sent. */
+  readonly slowest_answer_ms: number
+  /** How long the process of callers and webhook receiver stood still. */
+  readonly longest_own_pause_ms: number
   /** Answers of another call, and refusals of what is allowed. */
   readonly wrong_answers: number
   readonly refusals: number
@@ -36,6 +44,11 @@ interface Killed {
 
 const STEP_MS = 2
 const CALL_LIMIT_MS = 10_000
+/**
+ * Of callers. Without a limit, calls that have waited too long take the time of the next ones, on a machine that is busy for a
+ * moment, and none is answered in time any more.
+ */
+const CONNECTIONS = 256
 const REFUSAL_PAUSE_MS = 1_000
 const KILL_PAUSE_MS = 1_000
 const LEASE_MS = 3_000
@@ -55,8 +68,8 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
   if (hooked.status !== 201) throw new Error(`the webhook was refused: ${hooked.body.toString()}`)
   const scope = { rate_limiting: { requests_per_minute: null } }
   const rules = [{ methods: ['PUT'], paths: ['/ok/**'] }]
-  const access = await stack.operator.makeAccess(stack.ownBaseUrl(), { scope, rules })
-  const state = { isOver: false, calls: 0, failed: 0, wrong: 0, late: 0, complete: 0 }
+  const access = await stack.operator.makeAccess(`${stack.echoOrigin}/chaos`, { scope, rules })
+  const state = { isOver: false, calls: 0, not_sent: 0, failed: 0, wrong: 0, late: 0, complete: 0 }
   const failures: Record<string, number> = {}
   const served_ms: number[] = []
   /** When each refusal was received. */
@@ -71,6 +84,10 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
     const to = stack.apiUrl
     return await call({ to, path, method, headers, body: JSON.stringify(body) })
   }
+  const connections = new Agent({ keepAlive: true })
+  const slowest = { ever_ms: 0, spell_ms: 0 }
+  const pauses = { ever_ms: 0, spell: monitorEventLoopDelay({ resolution: STEP_MS }) }
+  pauses.spell.enable()
   const ask = (
     headers: Readonly<Record<string, string>>,
     path: string,
@@ -82,6 +99,7 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
       headers: { ...headers, 'content-type': 'text/plain' },
       method: 'PUT',
       body,
+      connections,
       limit_ms: CALL_LIMIT_MS,
     }).catch((error: Error) => error)
   const fail = (answer: HttpAnswer | Error): void => {
@@ -94,9 +112,11 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
   }
   const callOnce = async (mark: string): Promise<void> => {
     state.calls++
+    const sent_ms = performance.now()
     const answer = await ask(access.headers, '/ok/call', mark)
+    slowest.spell_ms = Math.max(slowest.spell_ms, performance.now() - sent_ms)
     if (answer instanceof Error || UNAVAILABLE.has(answer.status)) return fail(answer)
-    if (answer.status !== 200 || answer.body.toString() !== mark) {
+    if (answer.status !== 200 || answer.json().body !== mark) {
       state.wrong++
       return fail(answer)
     }
@@ -108,6 +128,10 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
     const running = new Set<Promise<void>>()
     while (!state.isOver) {
       for (; sent < ((performance.now() - began_ms) / 1000) * rate; sent++) {
+        if (running.size >= CONNECTIONS) {
+          state.not_sent++
+          continue
+        }
         const one = callOnce(`call ${sent}`).finally(() => running.delete(one))
         running.add(one)
       }
@@ -169,10 +193,21 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
     }
     return Math.round(Math.max(longest_ms, after_ms - since_ms))
   }
+  /** What has been measured since it was asked last. */
+  const spell = (): string => {
+    const pause_ms = pauses.spell.max / 1e6
+    const text = `slowest answer ${Math.round(slowest.spell_ms)} ms, ${state.not_sent} calls not sent so far, own pause ${Math.round(pause_ms)} ms`
+    slowest.ever_ms = Math.max(slowest.ever_ms, slowest.spell_ms)
+    pauses.ever_ms = Math.max(pauses.ever_ms, pause_ms)
+    slowest.spell_ms = 0
+    pauses.spell.reset()
+    return text
+  }
   const began_ms = performance.now()
   return {
     failed: () => state.failed,
     failures: () => JSON.stringify(failures),
+    spell,
     /** Whether at least half of the calls since then were served. */
     servesSince: (since_ms: number): boolean => {
       const due = Math.floor((rate * (performance.now() - since_ms)) / 2_000)
@@ -183,6 +218,7 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
       const longest_outage_ms = outageSince(began_ms)
       state.isOver = true
       await running
+      spell()
       await stack.ready()
       const limit_ms = performance.now() + DELIVERY_LIMIT_MS
       const marks = [...refused.keys()]
@@ -199,9 +235,12 @@ export async function startChaosLoad(stack: SharedStack, receiver: WebhookReceiv
       for (const one of killed) if (await isServed(one)) revived++
       return {
         calls: state.calls,
+        not_sent: state.not_sent,
         failed_calls: state.failed,
         failures,
         longest_outage_ms,
+        slowest_answer_ms: Math.round(slowest.ever_ms),
+        longest_own_pause_ms: Math.round(pauses.ever_ms),
         wrong_answers: state.wrong,
         refusals: marks.length,
         refusals_lost: unlogged.length,

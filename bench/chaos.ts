@@ -7,8 +7,8 @@ import { chaosActions } from './chaos-actions.ts'
 import { startChaosLoad } from './chaos-load.ts'
 
 /**
- * `npm run bench -- chaos [--minutes 5] [--rate 200] [--store embedded]`: a gateway with two processors, on a primary with two
- * replicas and three Sentinels, or on its embedded store. One process after the other, at random, is killed with -9, stopped for
+ * `npm run bench -- chaos [--minutes 5] [--rate 200] [--store embedded] [--only stop,ext-proc]`: a gateway with two processors, on a
+ * primary with two replicas and three Sentinels, or on its embedded store. One process after the other, at random, is killed with -9, stopped for
  * some seconds, or restarted with `agw restart`, and the store fails over, while short calls at a fixed rate, refusals that a
  * webhook receives, and kills go on. Prints what callers and operators saw, after each action the failures until then by cause. The exit code is 1 if an answer was wrong, a
  * refusal or event was lost, or a killed agent was served.
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '200' },
     store: { type: 'string', default: 'sentinel' },
     seed: { type: 'string', default: String(Date.now() % 100_000) },
+    only: { type: 'string', default: '' },
   },
 })
 const RECOVERY_LIMIT_MS = 60_000
@@ -35,7 +36,10 @@ const stack = await startAll({
   ...(sentinels === null ? {} : { REDIS_URL: sentinels.url }),
 })
 const load = await startChaosLoad(stack, receiver, Math.min(Number(values.rate), 1_000))
-const next = chaosActions(stack, sentinels, Number(values.seed))
+const next = chaosActions(stack, sentinels, {
+  seed: Number(values.seed),
+  only: values.only.split(','),
+})
 const began_ms = performance.now()
 const rows: Record<string, unknown>[] = []
 while (performance.now() - began_ms < run_ms) {
@@ -50,7 +54,7 @@ while (performance.now() - began_ms < run_ms) {
   rows.push({ name, failed: load.failed() - failed, outage_ms })
   const at_s = Math.round((since_ms - began_ms) / 1000)
   process.stdout.write(
-    `${at_s} s: ${name}: ${load.failed() - failed} calls failed, longest outage ${outage_ms} ms; ${load.failures()}\n`,
+    `${at_s} s: ${name}: ${load.failed() - failed} calls failed, longest outage ${outage_ms} ms; ${load.failures()}; ${load.spell()}\n`,
   )
 }
 const result = await load.end()
