@@ -8,3 +8,12 @@ const FEW = 1 / 10
 export function repetitions(all: number): number {
   return process.env['TEST_REPETITIONS'] === 'few' ? Math.ceil(all * FEW) : all
 }
+
+/**
+ * The rows of a table that `npm run test:unit` tries in one of several tests which each try them all in `npm test`: other
+ * rows in each test, so that together they try every row.
+ */
+export function shareOf<Row>(rows: readonly Row[], turn: number): readonly Row[] {
+  const every = Math.ceil(rows.length / repetitions(rows.length))
+  return rows.filter((_, i) => i % every === turn % every)
+}

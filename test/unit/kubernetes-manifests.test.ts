@@ -30,7 +30,8 @@ function manifests(mode: ConfigMode, hostnames: readonly string[] = ['*']): read
   }
   const place = { mode, hostnames, bootstrap: null, namespace: 'agw' }
   const text = renderConfig(place, read.settings, facts)
-  return parseAllDocuments(text).map((document) => document.toJS())
+  const documents = parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false })
+  return documents.map((document) => document.toJS())
 }
 
 const of = (all: readonly Json[], kind: string): Json => {

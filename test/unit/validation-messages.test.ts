@@ -10,12 +10,23 @@ import { webhookRoutes } from '../../admin/webhooks/webhook-routes.ts'
 type Node = Readonly<Record<string, any>>
 
 const routes = [...ROUTES, ...webhookRoutes]
-/** What callers give: answers are made by us. */
-const given = routes.flatMap(({ method, path, body, query }) =>
-  [body, query].flatMap((schema) =>
-    schema === undefined ? [] : [{ name: `${method} ${path}`, schema: schema as TSchema & Node }],
-  ),
-)
+/** What callers give: answers are made by us. A schema of several routes stands once. */
+const given = [
+  ...new Map(
+    routes.flatMap(({ method, path, body, query }) =>
+      [body, query].flatMap((schema) =>
+        schema === undefined
+          ? []
+          : [
+              [
+                JSON.stringify(schema),
+                { name: `${method} ${path}`, schema: schema as TSchema & Node },
+              ],
+            ],
+      ),
+    ),
+  ).values(),
+]
 
 function nodesOf(schema: Node): Node[] {
   const below = [
