@@ -8,11 +8,11 @@ import { type Job, planIntegrationJobs, planUnitJobs } from './runner/plan-jobs.
 import { printJob, printResults } from './runner/print-results.ts'
 import { type JobResult, runJob } from './runner/run-job.ts'
 
-/** Integration tests wait for processes to start and for timers half of their time. */
-const JOBS_PER_CORE = 2
+/** Integration tests wait for processes to start and for timers more than half of their time. */
+const JOBS_PER_CORE = 3
 
 /**
- * `npm test`: the unit tests, then the integration tests, two processes at a time for each core.
+ * `npm test`: the unit tests, then the integration tests, three processes at a time for each core.
  * `npm run test:unit`: the unit tests alone, with fewer repetitions. Words after `--` choose files by their names.
  */
 const { values, positionals: words } = parseArgs({

@@ -15,6 +15,7 @@ let fleet: Fleet
 let valkey: KitValkey
 let relay: KitRelay
 const ORG = 'org_default'
+const LEASE_MS = 1_500
 
 before(async () => {
   valkey = await startValkey()
@@ -23,7 +24,7 @@ before(async () => {
     valkey,
     envoys: 'each',
     edges: [{ redis_url: relay.url }, {}],
-    env: { AGW_KILL_LEASE_MS: '1500' },
+    env: { AGW_KILL_LEASE_MS: String(LEASE_MS) },
   })
 })
 
@@ -54,7 +55,7 @@ const storedAgent = async (access: Access): Promise<any> =>
 for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readonly RelayMode[])
   test(`threat 20: an edge whose connection to the store is ${mode} refuses, cuts, recovers, and keeps the kill`, async () => {
     const accesses = { living: await makeAccess(), killed: await makeAccess() }
-    const { receipt, killed_answer } = await cutOff(
+    const { receipt, receipt_after_ms, killed_answer } = await cutOff(
       fleet,
       0,
       accesses,
@@ -64,8 +65,11 @@ for (const mode of ['closed', 'silent', 'no_messages'] as const satisfies readon
     const [silent] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-1')
     assert.equal(silent.region, 'local')
     // Where commands come through, the edge makes its subscription again and finds the kill in the store.
-    assert.equal(receipt.complete, silent.acknowledged_ms !== null)
-    if (mode !== 'no_messages') assert.equal(receipt.complete, false)
+    const isAcknowledged = silent.acknowledged_ms !== null
+    if (mode !== 'no_messages') assert.equal(isAcknowledged, false)
+    // On a busy machine the lease of the edge may have expired before the answer, which completes the kill too.
+    if (receipt.complete !== isAcknowledged)
+      assert.ok(receipt.complete && receipt_after_ms > LEASE_MS, `${receipt_after_ms} ms`)
     const [listening] = receipt.edges.filter(({ edge_id }: any) => edge_id === 'edge-2')
     assert.ok(listening.acknowledged_ms !== null)
     assert.deepEqual(killed_answer, { status: 403, reason: 'agent_killed' })

@@ -12,6 +12,8 @@ export interface CutOff {
   readonly recovered_after_ms: number
   /** What a kill of another agent answered while the edge was cut off. */
   readonly receipt: any
+  /** From the break to this answer. */
+  readonly receipt_after_ms: number
   /** What a call of the killed agent was answered after the repair. */
   readonly killed_answer: { readonly status: number | null; readonly reason: string | null }
 }
@@ -37,6 +39,7 @@ export async function cutOff(
     return reason === 'gateway_unavailable' && performance.now()
   })
   const receipt = await fleet.operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`)
+  const receipt_ms = performance.now()
   const refused_ms = await refusal
   const ends = await Promise.all(streams.map(({ ended }) => ended))
   const mended_ms = performance.now()
@@ -51,6 +54,7 @@ export async function cutOff(
     silent_after_ms: Math.max(...ends.map(({ last_byte_ms }) => last_byte_ms)) - broken_ms,
     recovered_after_ms: recovered_ms - mended_ms,
     receipt,
+    receipt_after_ms: receipt_ms - broken_ms,
     killed_answer: { status, reason },
   }
 }
