@@ -20,6 +20,7 @@ import { ClusterService } from './upstream/cluster-service.ts'
 import { decideCall, type DecisionServices } from './call/decide-call.ts'
 import { openTokenCache } from './credential/open-token-cache.ts'
 import type { TokenCache } from './credential/token-cache.ts'
+import { afterPause } from './fleet/after-pause.ts'
 import { connectEdge, type EdgeConnections } from './fleet/connect-edge.ts'
 import type { CallsInFlight } from './kill/calls-in-flight.ts'
 import type { LivenessLease } from './fleet/liveness-lease.ts'
@@ -102,7 +103,7 @@ export async function runEdge(env: Environment): Promise<void> {
       secrets: forward?.secrets.handler,
       clusters: clusters.handler,
       access_log: accessLog.handler,
-      is_serving: () => lease.isHeld && !isDraining,
+      is_serving: async () => (await holdsLease(fleet)) && !isDraining,
     },
   )
   const published = metrics.publish(
@@ -200,6 +201,12 @@ interface SharedParts {
   readonly services: DecisionServices
 }
 
+/** The answer to a health check also waits after a pause: Envoy sends no calls to a process that does not serve. */
+async function holdsLease(fleet: Membership): Promise<boolean> {
+  await afterPause(fleet)
+  return fleet.lease.isHeld
+}
+
 /** What every call is decided by and counted in. */
 async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts> {
   const { settings, connections, fleet, recorder, uses, tokens, log } = edge
@@ -207,6 +214,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   const { commands, kills } = connections
   const rates = new RateTaker(connections.rates, null, commands)
   const { inFlight, killBoard, policy, lease, stall } = fleet
+  const now = (): Date => new Date()
   let installation = ''
   const readDeploymentId = async (): Promise<string> => {
     installation = (await commands.get(REDIS_KEYS.installation)) ?? installation
@@ -226,15 +234,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     whyUnavailable,
     caughtUp: () => stall.caughtUp(),
     pool,
-    autoKill: makeAutoKiller({
-      redis: kills,
-      killBoard,
-      lease_ms,
-      edge_id,
-      nowMs,
-      log,
-      now: () => new Date(),
-    }),
+    autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     takeRate: (counter) => rates.take(counter),
     nowMs: Date.now,
     settings: {
@@ -267,6 +267,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     }),
     whyUnavailable,
     begin: (headers) => beginRecord(headers, edge_id, nowMs),
+    afterPause: () => afterPause(fleet),
     decide: (headers, io, record) => decideCall(services, headers, io, record),
   }
   return { parts, services }

@@ -32,6 +32,8 @@ export interface CallStreamParts {
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'decided'>
   readonly begin: (headers: readonly Header[]) => CallRecord
+  /** Null, or after a pause of this process, resolves when it knows again whether it may serve, or cannot know soon. */
+  readonly afterPause: () => Promise<void> | null
   /** Decides a call. An exception is a bug or an outage and results in `gateway_unavailable`. */
   readonly decide: (headers: readonly Header[], io: CallIo, record: CallRecord) => Promise<Verdict>
   /** Allowed calls are logged before they are forwarded, not when they end. */
@@ -176,6 +178,8 @@ export class CallStream implements CallInFlight, CallIo {
     let record: CallRecord | null = null
     try {
       record = this.#record = this.#parts.begin(headers)
+      const paused = this.#parts.afterPause()
+      if (paused !== null) await paused
       const verdict = await this.#parts.decide(headers, this, record)
       if (verdict.kind === 'forward') return await this.#forward(verdict, record)
       record.note(verdict.step, 'deny')

@@ -75,7 +75,7 @@ export interface Handlers {
   /** Clusters of integrations with connection settings of their own. */
   readonly clusters?: StreamHandler
   /** The response to Envoy's health checks. Without it they are not answered. */
-  readonly is_serving?: () => boolean
+  readonly is_serving?: () => boolean | Promise<boolean>
 }
 
 /** grpc.health.v1.HealthCheckResponse, whose one field is 1 for SERVING and 2 for NOT_SERVING. */
@@ -121,7 +121,7 @@ function methodsOf({ ext_proc, access_log, secrets, clusters, is_serving }: Hand
     )
   if (is_serving !== undefined)
     methods.set(HEALTH_CHECK, (stream) => {
-      stream.on('end', () => answerOnce(stream, is_serving() ? SERVING : NOT_SERVING))
+      stream.on('end', async () => answerOnce(stream, (await is_serving()) ? SERVING : NOT_SERVING))
     })
   return methods
 }

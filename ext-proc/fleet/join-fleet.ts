@@ -55,6 +55,9 @@ export interface Membership {
 
 const nowMs = (): number => performance.now()
 
+/** Longer than the intervals of beacon, ping and heartbeat. */
+const REGAIN_LIMIT_MS = 500
+
 const nothing = (): Promise<void> => Promise.resolve()
 const NO_AUTHORITY: Membership['authority'] = {
   replace: nothing,
@@ -104,7 +107,7 @@ export async function joinFleet({
   const stall = new StallWatch(nowMs, (stood_ms) => {
     // Proofs from before such a long pause say nothing about the messages sent during it.
     if (stood_ms > lease_ms / 3) {
-      lease.revoke()
+      lease.doubt(REGAIN_LIMIT_MS)
       log.warn(
         { stood_ms: Math.round(stood_ms) },
         'this process was paused or got no CPU time: it refuses calls until it has proved again that it receives kills',

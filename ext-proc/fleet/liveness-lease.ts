@@ -10,6 +10,7 @@ type Proof = 'beacon' | 'ping' | 'beat'
 export class LivenessLease {
   readonly #lease_ms: number
   readonly #nowMs: () => number
+  #regaining: { readonly over: Promise<void>; readonly end: () => void } | null = null
   readonly #proofs: Record<Proof, number> = {
     beacon: Number.NEGATIVE_INFINITY,
     ping: Number.NEGATIVE_INFINITY,
@@ -24,11 +25,33 @@ export class LivenessLease {
 
   prove(proof: Proof, at_ms: number): void {
     this.#proofs[proof] = Math.max(this.#proofs[proof], at_ms)
+    if (this.#regaining !== null && this.isHeld) this.#regaining.end()
   }
 
   /** Until the next proofs arrive, this edge refuses all calls. */
   revoke(): void {
     this.#proofs.beacon = this.#proofs.ping = this.#proofs.beat = Number.NEGATIVE_INFINITY
+  }
+
+  /** Revokes it after a pause of this process. The next proofs are on their way, and calls may wait for them, for so long at most. */
+  doubt(limit_ms: number): void {
+    this.revoke()
+    if (this.#regaining !== null) return
+    let end: () => void = () => undefined
+    const over = new Promise<void>((resolve) => {
+      const timer = setTimeout(() => end(), limit_ms)
+      end = () => {
+        clearTimeout(timer)
+        this.#regaining = null
+        resolve()
+      }
+    })
+    this.#regaining = { over, end }
+  }
+
+  /** While it is in doubt: resolves when it is held again, or was waited for long enough. */
+  get regained(): Promise<void> | null {
+    return this.#regaining?.over ?? null
   }
 
   get left_ms(): number {

@@ -37,6 +37,7 @@ export function openCalls(): {
       recorder: {} as ActivityRecorder,
       metrics: { decided: () => undefined },
       begin: (received) => beginRecord(received, 'edge-1', () => 0),
+      afterPause: () => null,
       decide: (received, io, record) => decideCall({ ...services, pool }, received, io, record),
       watchOf: () => null,
       whyUnavailable: () => null,

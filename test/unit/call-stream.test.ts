@@ -47,6 +47,8 @@ interface Options {
   readonly asks_body?: boolean
   /** The stream comes from an Envoy with a configuration of its own. */
   readonly watch?: StreamWatch
+  /** The process was paused, and does not know yet whether it may serve. */
+  readonly afterPause?: Promise<void>
 }
 
 /** One call on a stream of its own: the test is Envoy, the decision and the log. */
@@ -99,6 +101,7 @@ class Call {
       recorder: recorder as ActivityRecorder,
       metrics: { decided: (outcome, reason) => void this.counted.push(`${outcome} ${reason}`) },
       begin: (headers) => beginRecord(headers, 'edge-1', () => 5),
+      afterPause: () => options.afterPause ?? null,
       decide: async (_headers, io, record) => {
         this.io = io
         if (options.is_unknown !== true) {
@@ -779,4 +782,18 @@ test('an agent and an organization have a share of the bytes that are held', () 
   // A body that is larger than the share can be sent alone.
   assert.ok(held.take('o', 'a', 1_000) !== null)
   assert.equal(held.take('o', 'b', 1), null)
+})
+
+test('a call that comes after a pause of this process is decided when it is known whether it may serve', async () => {
+  const pause = gate<void>()
+  const call = new Call({ afterPause: pause.promise })
+  call.envoy.requestHeaders(true)
+  await settle()
+  assert.equal(call.io, null, 'not decided')
+  pause.open()
+  await settle()
+  assert.notEqual(call.io, null)
+  call.pass()
+  await settle()
+  assert.deepEqual(call.envoy.sent, ['pass in request_headers'])
 })

@@ -33,3 +33,33 @@ test('a late proof does not shorten the lease, and a revoked lease needs all pro
   lease.prove('ping', 500)
   assert.equal(lease.isHeld, false)
 })
+
+test('a lease in doubt is waited for until all proofs have come again, or for as long as was said', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  const lease = new LivenessLease(1000, () => 500)
+  const proveAll = (): void => {
+    for (const proof of ['beacon', 'ping', 'beat'] as const) lease.prove(proof, 500)
+  }
+  const regained = (): Promise<void> | null => lease.regained
+  proveAll()
+  assert.equal(regained(), null)
+  lease.doubt(200)
+  assert.equal(lease.isHeld, false)
+  const first = regained()
+  lease.prove('beat', 500)
+  assert.equal(regained(), first, 'one proof is not enough')
+  proveAll()
+  await first
+  assert.equal(lease.isHeld, true)
+  assert.equal(regained(), null)
+
+  lease.doubt(200)
+  const waited = regained()
+  t.mock.timers.tick(199)
+  lease.doubt(200)
+  assert.equal(regained(), waited, 'another pause does not prolong the wait')
+  t.mock.timers.tick(1)
+  await waited
+  assert.equal(lease.isHeld, false)
+  assert.equal(regained(), null)
+})
