@@ -11,6 +11,7 @@ const built = async (name: string): Promise<any> =>
 const { nearestRule } = await built('nearest-rule')
 const { ruleOptions } = await built('rule-options')
 const { curlOf } = await built('curl-of')
+const { timeTicks } = await built('time-ticks')
 const { unusualRefusals } = await built('unusual-refusals')
 const words = await built('scope-words')
 const { agentActions, actionsNamed, verbOf } = await built('actions-named')
@@ -232,4 +233,46 @@ test('a file of the console is sent in the best encoding that is accepted, each 
   for (const accepted of ['', 'br;q=0', 'brotli', 'identity'])
     assert.equal(packed(accepted).encoding, null, accepted)
   assert.equal(packed('br'), packed(' br , gzip'), 'it is made once')
+})
+
+test('the times below a chart are round, evenly apart, and not too many', () => {
+  const zone = process.env['TZ']
+  const HOUR_MS = 3_600_000
+  try {
+    // The last one has a change of the clock, on October 25.
+    for (const [name, to] of [
+      ['UTC', '2026-11-23T06:47:12Z'],
+      ['Asia/Kolkata', '2026-11-23T06:47:12Z'],
+      ['Europe/Berlin', '2026-10-27T06:47:12Z'],
+    ] as const) {
+      process.env['TZ'] = name
+      const ticksOf = (hours: number): Date[] =>
+        timeTicks(Date.parse(to) - hours * HOUR_MS, Date.parse(to), 8).map(
+          (at_ms: number) => new Date(at_ms),
+        )
+      for (const [hours, days] of [
+        [7 * 24, 1],
+        [30 * 24, 5],
+        [366 * 24, 60],
+      ] as const) {
+        const ticks = ticksOf(hours)
+        assert.ok(ticks.length >= 6 && ticks.length <= 8, `${name} ${hours}: ${ticks.length}`)
+        for (const [at, tick] of ticks.entries()) {
+          assert.equal(tick.getHours() + tick.getMinutes(), 0)
+          const next = new Date(tick)
+          next.setDate(next.getDate() + days)
+          assert.equal(ticks[at + 1]?.getTime() ?? next.getTime(), next.getTime())
+        }
+      }
+      assert.deepEqual(
+        ticksOf(24).map((tick) => tick.getHours() % 3),
+        [0, 0, 0, 0, 0, 0, 0, 0],
+      )
+      for (const tick of ticksOf(1)) assert.equal(tick.getMinutes() % 10, 0)
+      for (const tick of ticksOf(0.25)) assert.equal(tick.getMinutes() % 2, 0)
+    }
+  } finally {
+    if (zone === undefined) delete process.env['TZ']
+    else process.env['TZ'] = zone
+  }
 })

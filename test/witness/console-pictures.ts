@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { chromium, type Page } from 'playwright-core'
+import { chromium, type Page, type Request } from 'playwright-core'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
@@ -20,6 +20,8 @@ const HOUR_MS = 3_600_000
 /** A change of the address alone is no loading of a page that a browser could be asked to wait for. */
 const SETTLED_MS = 600
 const ENTRIES = 6_000
+/** After this entry, so many calls like another one follow within a minute and a half. */
+const BURST = { after: 5_000, like: 4, calls: 80, every_ms: 1_000 }
 const NAMES = [
   'billing-bot',
   'research-crawler',
@@ -75,6 +77,10 @@ try {
       colorScheme: kind === 'dark' ? 'dark' : 'light',
     })
     const page = await context.newPage()
+    const loading = new Set<Request>()
+    page.on('request', (request) => loading.add(request))
+    page.on('requestfinished', (request) => loading.delete(request))
+    page.on('requestfailed', (request) => loading.delete(request))
     await pretendEdges(page)
     page.on('pageerror', (error) => process.stdout.write(`${error.message}\n`))
     await page.goto(admin.url)
@@ -84,7 +90,7 @@ try {
     for (const [name, hash] of pagesOf(made)) {
       if (!name.includes(only)) continue
       await page.goto(`${admin.url}/#/${hash}`)
-      await settle(page)
+      await settle(page, loading)
       await writePicture(page, join(folder, `${name}-${kind}.webp`))
     }
     await context.close()
@@ -116,6 +122,7 @@ function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[]
     ['scopes', 'scopes'],
     ['scope', `scopes/${made.scope_id}`],
     ['alerts', 'alerts'],
+    ['anomalies', `anomalies?agent_id=${made.agent_id}`],
     ['kills', 'kills'],
     ['kill', `kills/${made.kill_id}`],
     ['webhooks', 'webhooks'],
@@ -155,10 +162,10 @@ async function pretendEdges(page: Page): Promise<void> {
   })
 }
 
-/** Until nothing is loading and nothing was asked for half a second. */
-async function settle(page: Page): Promise<void> {
+/** Until nothing is loading. */
+async function settle(page: Page, loading: ReadonlySet<Request>): Promise<void> {
   await page.waitForTimeout(SETTLED_MS)
-  await page.waitForLoadState('networkidle').catch(() => undefined)
+  await until('nothing is loading', async () => loading.size === 0)
   for (const text of [/^Loading/, /^Searching/])
     await page.getByText(text).first().waitFor({ state: 'hidden' })
   await page.waitForTimeout(SETTLED_MS)
@@ -174,11 +181,11 @@ async function fillStore(): Promise<Made> {
     integrations.push(await operator.send('POST', '/admin/integrations', { name, base_url, auth }))
   }
   const scopes: { scope_id: string }[] = []
-  for (const { agent_id } of agents)
+  for (const [which, { agent_id }] of agents.entries())
     for (const [at, { integration_id }] of integrations.entries())
       scopes.push(
         await operator.send('POST', '/admin/scopes', {
-          name: `${APIS[at]?.[0]} for ${NAMES.at(0)}`,
+          name: `${APIS[at]?.[0]} for ${NAMES[which]}`,
           agent_id,
           integration_id,
           rules: [
@@ -193,15 +200,20 @@ async function fillStore(): Promise<Made> {
     const pipeline = redis.pipeline()
     for (let i = from; i < from + 500; i++) {
       const at_ms = Math.floor(begin_ms + i * step_ms)
-      const entry = anEntry(i, at_ms, agents, integrations)
+      const entry = anEntry(i, at_ms, { agents, integrations, scopes })
       pipeline.xadd(REDIS_KEYS.activity(ORG), `${at_ms}-*`, 'e', JSON.stringify(entry))
+      for (let k = 1; i === BURST.after && k <= BURST.calls; k++) {
+        const next_ms = at_ms + k * BURST.every_ms
+        const next = anEntry(BURST.like, next_ms, { agents, integrations, scopes })
+        pipeline.xadd(REDIS_KEYS.activity(ORG), `${next_ms}-*`, 'e', JSON.stringify(next))
+      }
     }
     // The entries of the set-up came first; the log begins again with those of the past.
     if (from === 0) await redis.del(REDIS_KEYS.activity(ORG), REDIS_KEYS.activityDigest(ORG))
     await pipeline.exec()
   }
   const last = Array.from({ length: 60 }, (_, i) =>
-    anEntry(i * 7, Date.now() - (60 - i) * 20_000, agents, integrations),
+    anEntry(i * 7, Date.now() - (60 - i) * 20_000, { agents, integrations, scopes }),
   )
   await recordEntries(redis, ORG, last)
   const path = `/admin/agents/${agents[2].agent_id}/kill`
@@ -231,12 +243,18 @@ async function fillStore(): Promise<Made> {
   }
 }
 
-/** Deterministic but for ids and times. Calls follow the hours of a day. */
+interface Actors {
+  readonly agents: readonly { agent_id: string }[]
+  readonly integrations: readonly { integration_id: string }[]
+  /** Of each agent, one for each integration. */
+  readonly scopes: readonly { scope_id: string }[]
+}
+
+/** Deterministic but for ids and times. Refusals follow the hours of a day. */
 function anEntry(
   i: number,
   at_ms: number,
-  agents: readonly { agent_id: string }[],
-  integrations: readonly { integration_id: string }[],
+  { agents, integrations, scopes }: Actors,
 ): ActivityEntry {
   const dice = (factor: number): number => (((i + 1) * factor) % 65_536) / 65_536
   const agent = Math.floor(dice(40_503) * NAMES.length)
@@ -253,7 +271,7 @@ function anEntry(
     agent_name: NAMES[agent] ?? null,
     key_id: null,
     integration_id: integrations[api]?.integration_id ?? null,
-    scope_id: null,
+    scope_id: isRefused ? null : (scopes[agent * APIS.length + api]?.scope_id ?? null),
     rule: isRefused ? null : 0,
     method: 'POST',
     endpoint: `/v1${APIS[api]?.[2]}`,

@@ -10,7 +10,8 @@ export interface ChartGroup {
 
 const WIDTH = 1000
 const MARGIN = 34
-const FOOT = 22
+/** Room for the line below the bars. */
+const FOOT = 2
 /** Colours of the style sheet; further groups share the last. */
 const TONES = 8
 
@@ -214,8 +215,8 @@ function spoken({ from_ms, step_ms, groups }: ChartProps, first: number, last: n
 const sumAt = (groups: readonly ChartGroup[], at: number): number =>
   groups.reduce((sum, { counts }) => sum + (counts[at] ?? 0), 0)
 
-/** 1, 2 or 5 times a power of ten. */
+/** A round number that leaves little room above the highest bar. */
 function niceTop(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most))
-  return power * ([1, 2, 5, 10].find((factor) => factor * power >= most) ?? 10)
+  return power * ([1, 1.5, 2, 3, 4, 5, 6, 8, 10].find((factor) => factor * power >= most) ?? 10)
 }
