@@ -50,7 +50,7 @@ export class FinishedCounts {
     const position = (await this.#redis.hget(key, 'position')) ?? '0-0'
     const last = this.#positions.get(organization_id)
     this.#positions.set(organization_id, position)
-    // Counted anew, or a store as it was earlier.
+    // The log is being counted again, or the store is one of an earlier time.
     if (last !== undefined && comparePlaces(position, last) < 0) this.#clear()
     return (msOfPlace(position) - WRITTEN_AFTER_MAX_MS) / 1000 - MINUTE_S
   }

@@ -45,7 +45,7 @@ export type Committed =
   | { readonly kind: 'refused'; readonly guard: number }
 
 /**
- * Applies a change in one script (core/lua/commit.lua). `lease_ms` decides which edges still count. `even_when_full` is for
+ * Applies a change in one script (core/lua/commit.lua or core/lua/commit-when-full.lua). `lease_ms` decides which edges still count. `even_when_full` is for
  * kills, reactivations and their records, and for the sign-ins that come before them: they also run when the store is full
  * (threat model, rule 21).
  */

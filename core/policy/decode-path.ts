@@ -11,7 +11,7 @@ export type PathProblem =
   | 'too_many_segments'
 
 export interface DecodedPath {
-  /** Decoded until stable; a segment may contain an encoded `/`, which is not a separator here. */
+  /** Decoded until stable; a segment may contain a `/` that was encoded, which is not a separator here. */
   readonly segments: readonly string[]
   /** Whether there is an empty segment before the last one, including one that has only parameters (`/;x/`). */
   readonly has_empty_segment: boolean

@@ -25,7 +25,7 @@ const LEASE_CHECK_INTERVAL_MS = 50
 export interface EdgeLinkParts {
   readonly commands: RedisClient
   readonly subscription: RedisClient
-  /** Connection for acknowledgements, so that nothing delays them. */
+  /** Connection for acknowledgements, and for the last uses of keys that a kill reports, so that nothing delays them. */
   readonly urgent: RedisClient
   readonly edge: Omit<EdgeRecord, 'in_flight' | 'tunnels' | 'busiest' | 'draining'>
   readonly lease_ms: number
@@ -33,7 +33,7 @@ export interface EdgeLinkParts {
   readonly inFlight: CallsInFlight
   /** Invalidates what a change made stale, before the change is acknowledged. */
   readonly drop: (target: ControlTarget) => void
-  /** Enforces a kill or a reactivation and returns how many calls it ended. */
+  /** Enforces a kill or a reactivation and returns what it ended. */
   readonly enforce: (target: KillTarget) => Promise<CutCounts>
   /** Issues all certificates of the forward proxy again, since its CA is another one. */
   readonly replaceAuthority: () => Promise<void>

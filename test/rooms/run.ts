@@ -4,7 +4,7 @@ import type { Entered } from './analyse-rooms.ts'
 import { analyseRooms } from './analyse-rooms.ts'
 import { printRooms } from './print-rooms.ts'
 
-// `npm run rooms`: follows a plain allowed GET from its first byte to its last, and prints the folders that it enters.
+// `npm run rooms`: follows a plain allowed GET from Envoy's first message to the last answer, and prints the folders that it enters.
 // The call is the second one of its agent, with limit, scan and log as they are by default, on a faked stream and store.
 
 register(new URL('./instrument.js', import.meta.url))
