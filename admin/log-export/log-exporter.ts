@@ -1,22 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
-import { Client } from 'undici'
 import { entryBytesAfter } from '../../core/activity/entry-bytes-after.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import type { PlacedBytes } from '../../core/activity/log-row.ts'
 import { readRowsAfter } from '../../core/activity/read-rows-after.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
 import type { EventName } from '../../core/events.ts'
+import { ExportFailures, type ExportKind } from '../../core/otlp/export-failures.ts'
+import { otlpReceiver } from '../../core/otlp/otlp-receiver.ts'
+import { otlpResource } from '../../core/otlp/otlp-resource.ts'
+import { type OtlpReceiver, sendOtlp } from '../../core/otlp/send-otlp.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { version } from '../../core/version.ts'
 import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import { ExportFailures } from './export-failures.ts'
 import { gapRecord, type LogRecord, logRecordOf } from './log-record.ts'
-import { type LogReceiver, sendLogs } from './send-logs.ts'
 
 /** Rows of one read, and about how many of their entries are sent before those of the next organization. */
 const ROWS_MAX = 200
@@ -83,6 +83,19 @@ class ReceiverFailed extends Error {
 
 class LeaseLost extends Error {}
 
+const LOGS: ExportKind = {
+  cause: {
+    kind: 'log_export_failing',
+    severity: 'high',
+    about: 'log_export',
+    title: 'Activity entries cannot be exported.',
+  },
+  problem_key: REDIS_KEYS.logExportProblem,
+  failed: 'activity entries could not be exported',
+  works_again: 'activity entries are exported again',
+  is_logged_once: false,
+}
+
 /** In place of an organization: the export of all. */
 const EVERYTHING = 'all organizations'
 /** A receiver of OTLP accepts it. */
@@ -91,7 +104,7 @@ const EMPTY_REQUEST = '{"resourceLogs":[]}'
 class LogExporter {
   readonly #parts: LogExportParts
   readonly #events: ReadonlySet<string>
-  readonly #receiver: LogReceiver
+  readonly #receiver: OtlpReceiver
   readonly #stopped = new AbortController()
   readonly #failures: ExportFailures
   /** Of each organization with entries that are not exported, the time of the oldest. */
@@ -103,12 +116,9 @@ class LogExporter {
     this.#parts = parts
     const { url, headers, events, pause_ms = PAUSE_MS } = parts
     this.#pause_ms = pause_ms
-    this.#failures = new ExportFailures({ ...parts, pause_ms })
+    this.#failures = new ExportFailures(LOGS, { ...parts, pause_ms })
     this.#events = new Set(events)
-    const { origin, pathname, search } = new URL(url)
-    const client = new Client(origin, { connect: { timeout: SEND_LIMIT_MS } })
-    const { signal } = this.#stopped
-    this.#receiver = { client, path: pathname + search, headers, limit_ms: SEND_LIMIT_MS, signal }
+    this.#receiver = otlpReceiver(url, headers, SEND_LIMIT_MS, this.#stopped.signal)
   }
 
   stop(): void {
@@ -170,7 +180,7 @@ class LogExporter {
   async #isOfOneLog(error: unknown): Promise<boolean> {
     if (this.#stopped.signal.aborted || error instanceof LeaseLost) return false
     if (!(error instanceof ReceiverFailed)) return !isStoreError(error)
-    return (await sendLogs(this.#receiver, EMPTY_REQUEST)).kind === 'accepted'
+    return (await sendOtlp(this.#receiver, EMPTY_REQUEST)).kind === 'accepted'
   }
 
   /** @throws LeaseLost while another process exports */
@@ -227,7 +237,7 @@ class LogExporter {
   async #send(organization_id: string, records: readonly LogRecord[]): Promise<void> {
     const { metrics } = this.#parts
     await this.#takeLease()
-    const outcome = await sendLogs(this.#receiver, this.#bodyOf(organization_id, records))
+    const outcome = await sendOtlp(this.#receiver, this.#bodyOf(organization_id, records))
     if (outcome.kind === 'failed') throw new ReceiverFailed(outcome.problem, outcome.retry_after_ms)
     if (outcome.kind === 'accepted') {
       await this.#failures.worked(EVERYTHING)
@@ -237,7 +247,7 @@ class LogExporter {
       return
     }
     if (records.length === 1) {
-      const empty = await sendLogs(this.#receiver, EMPTY_REQUEST)
+      const empty = await sendOtlp(this.#receiver, EMPTY_REQUEST)
       // It refuses everything, as a server does that expects TLS or another form.
       if (empty.kind !== 'accepted') throw new ReceiverFailed(outcome.problem, 0)
       this.#refused(1, outcome.problem, records)
@@ -249,16 +259,10 @@ class LogExporter {
   }
 
   #bodyOf(organization_id: string, logRecords: readonly LogRecord[]): string {
-    const attributes = [
-      ['service.name', 'agent-access-gateway'],
-      ['service.version', version],
-      ['service.namespace', this.#parts.installation_id],
-      ['agw.organization.id', organization_id],
-    ].map(([key, stringValue]) => ({ key, value: { stringValue } }))
-    const scope = { name: 'agent-access-gateway', version }
-    return JSON.stringify({
-      resourceLogs: [{ resource: { attributes }, scopeLogs: [{ scope, logRecords }] }],
+    const { resource, scope } = otlpResource(this.#parts.installation_id, {
+      'agw.organization.id': organization_id,
     })
+    return JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords }] }] })
   }
 
   #refused(count: number, problem: string, [first]: readonly LogRecord[]): void {

@@ -2,6 +2,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import type { PlacedBytes } from '../../core/activity/log-row.ts'
 import { EVENTS } from '../../core/events.ts'
+import { type OtlpAttribute, otlpAttribute } from '../../core/otlp/otlp-attribute.ts'
 import { activityView } from '../activity/activity-view.ts'
 import { hideFormerSecrets } from '../activity/hide-former-secrets.ts'
 
@@ -13,12 +14,7 @@ export interface LogRecord {
   readonly severityText: string
   readonly eventName: string
   readonly body: { readonly stringValue: string }
-  readonly attributes: readonly Attribute[]
-}
-
-interface Attribute {
-  readonly key: string
-  readonly value: { readonly stringValue: string } | { readonly intValue: string }
+  readonly attributes: readonly OtlpAttribute[]
 }
 
 /** Of the OpenTelemetry logs data model. */
@@ -65,7 +61,9 @@ export function logRecordOf(
     ...(isNotable(entry) ? WARN : INFO),
     attributes: Object.entries(ATTRIBUTES).flatMap(([member, key]) => {
       const value = shown[member]
-      return typeof value === 'string' || typeof value === 'number' ? [attribute(key, value)] : []
+      return typeof value === 'string' || typeof value === 'number'
+        ? [otlpAttribute(key, value)]
+        : []
     }),
   }
 }
@@ -79,7 +77,7 @@ export const gapRecord = (missing: number, next: PlacedBytes, observed: Date): L
     observed,
   ),
   ...WARN,
-  attributes: [attribute('agw.gap.entries', missing)],
+  attributes: [otlpAttribute('agw.gap.entries', missing)],
 })
 
 const recordOf = (name: string, text: string, time_ms: number, observed: Date): LogRecord => ({
@@ -92,12 +90,6 @@ const recordOf = (name: string, text: string, time_ms: number, observed: Date): 
 })
 
 const nanosOf = (ms: number): string => `${Math.max(0, Math.floor(ms))}000000`
-
-const attribute = (key: string, value: string | number): Attribute => ({
-  key,
-  value:
-    typeof value === 'string' ? { stringValue: value } : { intValue: String(Math.round(value)) },
-})
 
 /** Refusals, and what an alert can follow from. */
 const isNotable = ({ decision, event }: ActivityEntry): boolean =>

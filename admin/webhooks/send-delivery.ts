@@ -1,7 +1,7 @@
 import { Client, type Dispatcher, type buildConnector } from 'undici'
 import type { AttemptOutcome } from './attempt-outcome.ts'
 import { maskSecrets } from '../../core/masking/mask-secrets.ts'
-import { classifyFailure } from './classify-failure.ts'
+import { classifyFailure } from '../../core/egress/classify-failure.ts'
 import { hideUrlParts } from './hide-webhook-url.ts'
 
 /** The time limit of an attempt. */

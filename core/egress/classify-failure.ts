@@ -1,9 +1,19 @@
 import { errors } from 'undici'
-import type { AttemptError } from './attempt-outcome.ts'
-import { AddressRefused } from '../../core/egress/allowed-addresses.ts'
-import { HostNotFound } from '../../core/egress/resolve-host.ts'
+import { AddressRefused } from './allowed-addresses.ts'
+import { HostNotFound } from './resolve-host.ts'
 
-const BY_CODE: ReadonlyArray<readonly [RegExp, AttemptError]> = [
+/** Why a request had no complete answer. */
+type RequestFailure =
+  | 'address_refused'
+  | 'connection_failed'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'dns_failed'
+  | 'invalid_response'
+  | 'timeout'
+  | 'tls_failed'
+
+const BY_CODE: ReadonlyArray<readonly [RegExp, RequestFailure]> = [
   [/^ECONNREFUSED$/, 'connection_refused'],
   [/^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
   // An answer that ends too early is one that was cut.
@@ -19,7 +29,7 @@ const BY_CODE: ReadonlyArray<readonly [RegExp, AttemptError]> = [
 ]
 
 /** The class of what made an attempt fail before its answer was complete. */
-export function classifyFailure(failure: unknown): AttemptError {
+export function classifyFailure(failure: unknown): RequestFailure {
   if (failure instanceof AddressRefused) return 'address_refused'
   if (failure instanceof HostNotFound) return 'dns_failed'
   if (failure instanceof errors.HTTPParserError && !isCut(failure)) return 'invalid_response'

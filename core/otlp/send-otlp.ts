@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Client } from 'undici'
-import { maskSecrets } from '../../core/masking/mask-secrets.ts'
-import { classifyFailure } from '../webhooks/classify-failure.ts'
+import { classifyFailure } from '../egress/classify-failure.ts'
+import { maskSecrets } from '../masking/mask-secrets.ts'
 
 const compress = promisify(gzip)
 
@@ -13,13 +13,13 @@ const RETRY_AFTER_MAX_MS = 60_000
 const SECRET_LENGTH_MIN = 8
 
 export type SendOutcome =
-  /** `rejected`: records that the receiver has taken and dropped, with its message. */
+  /** `rejected`: records or spans that the receiver has taken and dropped, with its message. */
   | { readonly kind: 'accepted'; readonly rejected: number; readonly message: string }
   /** The receiver will never take this request as it is; a part of it may be taken. */
   | { readonly kind: 'refused'; readonly problem: string }
   | { readonly kind: 'failed'; readonly problem: string; readonly retry_after_ms: number }
 
-export interface LogReceiver {
+export interface OtlpReceiver {
   /** Of the origin of the receiver. */
   readonly client: Client
   /** With the query. */
@@ -34,7 +34,7 @@ export interface LogReceiver {
 const REFUSALS = new Set([400, 413, 422])
 
 /** One OTLP/HTTP request. Follows no redirect. Never throws. */
-export async function sendLogs(receiver: LogReceiver, json: string): Promise<SendOutcome> {
+export async function sendOtlp(receiver: OtlpReceiver, json: string): Promise<SendOutcome> {
   const ended = new AbortController()
   const end = (): void => ended.abort()
   const timer = setTimeout(end, receiver.limit_ms)
@@ -86,10 +86,10 @@ async function readText(body: AsyncIterable<Buffer>): Promise<string> {
 function acceptance(text: string): SendOutcome {
   try {
     const { partialSuccess } = JSON.parse(text) as {
-      readonly partialSuccess?: { rejectedLogRecords?: unknown; errorMessage?: unknown }
+      readonly partialSuccess?: { [member: string]: unknown }
     }
-    const rejected = Number(partialSuccess?.rejectedLogRecords ?? 0)
-    const { errorMessage } = partialSuccess ?? {}
+    const { rejectedLogRecords, rejectedSpans, errorMessage } = partialSuccess ?? {}
+    const rejected = Number(rejectedLogRecords ?? rejectedSpans ?? 0)
     const message = typeof errorMessage === 'string' ? excerpt(errorMessage) : ''
     return {
       kind: 'accepted',
@@ -102,7 +102,7 @@ function acceptance(text: string): SendOutcome {
 }
 
 /** Some receivers repeat in an error what they were sent. The query of an address may hold a key. */
-function withoutSecrets(text: string, { headers, path }: LogReceiver): string {
+function withoutSecrets(text: string, { headers, path }: OtlpReceiver): string {
   const parts = Object.values(headers).flatMap((value) => [value, ...value.split(/\s+/)])
   const secrets = [...parts, ...path.split(/[?&=]/).slice(1)]
   const long = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN)
