@@ -37,6 +37,16 @@ export const integer = (min: number, max: number): SettingKind<number> => ({
   },
 })
 
+export const percent: SettingKind<number> = {
+  name: 'percentage, 0.01 to 100',
+  parse: (text) => {
+    const value = /^\d{1,3}(\.\d{1,2})?$/.test(text) ? Number(text) : Number.NaN
+    return value > 0 && value <= 100
+      ? good(value)
+      : bad('is not a percentage from 0.01 to 100 with at most two decimals')
+  },
+}
+
 /** Port 0 lets the operating system choose, which tests use. */
 export const port = integer(0, 65_535)
 

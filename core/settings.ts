@@ -420,6 +420,25 @@ export const SETTINGS = {
     'Events that are exported; entries with other events are left out.',
     { shown_default: 'all' },
   ),
+  traceUrl: optional(
+    'AGW_TRACE_URL',
+    kinds.httpUrl,
+    'OTLP/HTTP endpoint for traces to which each ext-proc process exports spans of sampled calls, its own and those of Envoy, such as http://127.0.0.1:4318/v1/traces of an OpenTelemetry Collector.',
+    { shown_default: 'off' },
+  ),
+  traceHeaders: withDefault(
+    'AGW_TRACE_HEADERS',
+    kinds.httpHeaders,
+    '',
+    'Headers of each request to AGW_TRACE_URL, in the form of AGW_LOG_EXPORT_HEADERS.',
+    { shown_default: 'none' },
+  ),
+  traceSample: withDefault(
+    'AGW_TRACE_SAMPLE',
+    kinds.percent,
+    '1',
+    'Percentage of calls that the Envoy of this gateway traces. A caller cannot change it. In an Envoy of your own, its own tracing decides.',
+  ),
   edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
     shown_default: 'host name',
   }),
@@ -685,9 +704,14 @@ function conflicts(
     problems.push('AGW_PROXY_PORT and AGW_API_PORT must be different.')
   if (isSet('smtpUrl') && !(isSet('alertEmailFrom') && isSet('alertEmailTo')))
     problems.push('AGW_SMTP_URL requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.')
-  for (const option of ['logExportHeaders', 'logExportEvents'] as const)
-    if (isSet(option) && !isSet('logExportUrl'))
-      problems.push(`${SETTINGS[option].name} requires AGW_LOG_EXPORT_URL.`)
+  for (const [option, url] of [
+    ['logExportHeaders', 'logExportUrl'],
+    ['logExportEvents', 'logExportUrl'],
+    ['traceHeaders', 'traceUrl'],
+    ['traceSample', 'traceUrl'],
+  ] as const)
+    if (isSet(option) && !isSet(url))
+      problems.push(`${SETTINGS[option].name} requires ${SETTINGS[url].name}.`)
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
     problems.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
   return problems

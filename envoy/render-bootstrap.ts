@@ -4,6 +4,7 @@ import { parse, stringify } from 'yaml'
 import { fromRoot } from '../core/root.ts'
 import type { Settings } from '../core/settings.ts'
 import { addForwardProxy } from './add-forward-proxy.ts'
+import { addTracing } from './add-tracing.ts'
 import { addUpstreamTemplates } from './add-upstream-templates.ts'
 import { fillTemplate } from './fill-template.ts'
 import { localReplies } from './local-replies.ts'
@@ -178,12 +179,17 @@ const REQUEST_ID = `%COALESCE(${JSON.stringify({
 
 /** The bootstrap as YAML, each part that is used several times once. */
 export const renderBootstrap = (settings: Settings, facts: BootFacts): string =>
-  stringify(withForwardProxy(baseUrlBootstrap(settings, facts), settings, facts), { lineWidth: 0 })
+  stringify(withOptions(baseUrlBootstrap(settings, facts), settings, facts), { lineWidth: 0 })
 
-/** The bootstrap, with the forward proxy if it is on, from what the build has made of envoy/bootstrap.yaml: fast to read. */
+/** The bootstrap, with the forward proxy and tracing if they are on, from what the build has made of envoy/bootstrap.yaml: fast to read. */
 export function bootstrapOf(settings: Settings, facts: BootFacts): ConfigPart {
   const built = readFileSync(fromRoot('dist', 'envoy', 'bootstrap.json'), 'utf8')
-  return withForwardProxy(fill(JSON.parse(built) as ConfigPart, settings, facts), settings, facts)
+  return withOptions(fill(JSON.parse(built) as ConfigPart, settings, facts), settings, facts)
+}
+
+function withOptions(base: ConfigPart, settings: Settings, facts: BootFacts): ConfigPart {
+  const bootstrap = withForwardProxy(base, settings, facts)
+  return settings.traceUrl === null ? bootstrap : addTracing(bootstrap, settings.traceSample)
 }
 
 function withForwardProxy(base: ConfigPart, settings: Settings, facts: BootFacts): ConfigPart {

@@ -33,6 +33,8 @@ import { deny } from './verdict/step.ts'
 import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
 import { onStop, type StopKind } from './process/on-stop.ts'
 import { startHealthServer } from './process/start-health-server.ts'
+import type { CallTraces } from './trace/call-traces.ts'
+import { openTraces } from './trace/open-traces.ts'
 import { RateTaker } from './rate/rate-taker.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-settings.ts'
 
@@ -83,7 +85,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const metrics = new EdgeMetrics()
   const tokens = openTokenCache(settings, log)
   const edge = { settings, connections, fleet, recorder, uses, tokens, log }
-  const { partsOf, forward } = await openCalls(edge, metrics)
+  const { partsOf, forward, traces } = await openCalls(edge, metrics)
   const clusters = openClusters(edge)
   const accessLog = new AccessLog({
     recorder,
@@ -103,6 +105,7 @@ export async function runEdge(env: Environment): Promise<void> {
       secrets: forward?.secrets.handler,
       clusters: clusters.handler,
       access_log: accessLog.handler,
+      traces: traces?.passOn,
       is_serving: async () => (await holdsLease(fleet)) && !isDraining,
     },
   )
@@ -116,6 +119,10 @@ export async function runEdge(env: Environment): Promise<void> {
       agw_calls_unwatched_total: inFlight.unwatched.total,
       agw_lease_held: lease.isHeld ? 1 : 0,
       ...recorder.metrics,
+      ...(traces?.metrics ?? {
+        agw_trace_spans_exported_total: 0,
+        agw_trace_spans_dropped_total: 0,
+      }),
       agw_token_fetches_total: tokens.counters.fetched,
       agw_token_fetch_failures_total: tokens.counters.failed,
     }),
@@ -129,14 +136,8 @@ export async function runEdge(env: Environment): Promise<void> {
 
   onStop(async (kind) => {
     isDraining = true
-    await stopEdge(edge, {
-      kind,
-      server,
-      accessLog,
-      forward,
-      clusters,
-      stopMetrics: published.stop,
-    })
+    const stopMetrics = published.stop
+    await stopEdge(edge, { kind, server, accessLog, forward, clusters, traces, stopMetrics })
   })
 }
 
@@ -146,12 +147,13 @@ interface Stop {
   readonly accessLog: AccessLog
   readonly forward: ForwardProxy | null
   readonly clusters: { stop(): void }
+  readonly traces: CallTraces | null
   readonly stopMetrics: () => Promise<void>
 }
 
 /** Takes no new calls, stays an edge until the last call in flight has ended, and cuts what is left at the limit. */
 async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
-  const { kind, server, accessLog, forward, clusters, stopMetrics } = stop
+  const { kind, server, accessLog, forward, clusters, traces, stopMetrics } = stop
   const { fleet, recorder, uses, connections } = edge
   const { inFlight } = fleet
   const { drainTimeout_ms } = edge.settings
@@ -170,7 +172,7 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   clearTimeout(limit)
   clearTimeout(force)
   fleet.stopBeacon()
-  await Promise.allSettled([recorder.stop(), uses.stop(), stopMetrics()])
+  await Promise.allSettled([recorder.stop(), uses.stop(), traces?.stop(), stopMetrics()])
   await fleet.link.stop()
   connections.disconnect()
   process.exit(0)
@@ -179,12 +181,17 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
 interface Calls {
   readonly partsOf: (stream: EnvoyStream) => CallStreamParts
   readonly forward: ForwardProxy | null
+  readonly traces: CallTraces | null
 }
 
 /** What the calls of each listener are decided by. */
 async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
   const { settings, connections, fleet, log } = edge
   const { parts, services } = await callParts(edge, metrics)
+  const traces = openTraces({ settings, redis: connections.commands, nowMs, log }, () => {
+    const installation = services.installation()
+    return typeof installation === 'string' ? installation : ''
+  })
   const { inFlight, keyRing: ring } = fleet
   const redis = connections.commands
   const forward = openForwardProxy({ settings, services, redis, ring, inFlight, log })
@@ -193,11 +200,12 @@ async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
     fleet.authority.catchUp = forward.catchUpAuthority
     fleet.authority.fingerprint = forward.authorityFingerprint
   }
-  return { partsOf: (stream) => partsFor(stream, parts, forward), forward }
+  const shared = { ...parts, traces }
+  return { partsOf: (stream) => partsFor(stream, shared, forward), forward, traces }
 }
 
 interface SharedParts {
-  readonly parts: CallStreamParts
+  readonly parts: Omit<CallStreamParts, 'traces'>
   readonly services: DecisionServices
 }
 
@@ -249,7 +257,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     },
     installation: () => (installation === '' ? readDeploymentId() : installation),
   }
-  const parts: CallStreamParts = {
+  const parts: SharedParts['parts'] = {
     inFlight,
     heldBytes: new HeldBytes({
       per_agent: settings.heldBodyBytesPerAgent,

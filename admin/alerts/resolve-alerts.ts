@@ -8,8 +8,8 @@ const QUIET_DAYS = 7
 const QUIET_MS = QUIET_DAYS * 24 * 3_600_000
 
 /**
- * Closes open alerts whose condition is over: the webhook delivers again, the agent was reactivated, the log is exported again, the
- * finding was not repeated for a week. Alerts about lost data stay open until an operator acknowledges them.
+ * Closes open alerts whose condition is over: the webhook delivers again, the agent was reactivated, logs or traces are exported
+ * again, the finding was not repeated for a week. Alerts about lost data stay open until an operator acknowledges them.
  * @throws when the store does not respond; the next call tries again
  */
 export async function resolveAlerts(
@@ -37,7 +37,12 @@ async function resolutionOf(
   { kind, last, last_at }: StoredAlert,
   now: Date,
 ): Promise<string | null> {
-  if (kind === 'webhook_failing' || kind === 'agent_killed' || kind === 'log_export_failing')
+  if (
+    kind === 'webhook_failing' ||
+    kind === 'agent_killed' ||
+    kind === 'log_export_failing' ||
+    kind === 'trace_export_failing'
+  )
     return await stateOf(redis, organization_id, kind, last ?? '{}')
   const isFinding = kind === 'injection' || kind === 'anomaly'
   const isQuiet = now.getTime() - Date.parse(last_at ?? '') > QUIET_MS

@@ -7,12 +7,16 @@ import { readRecord } from '../resources/records.ts'
 export async function stateOf(
   redis: RedisClient,
   organization_id: string,
-  kind: 'webhook_failing' | 'agent_killed' | 'log_export_failing',
+  kind: 'webhook_failing' | 'agent_killed' | 'log_export_failing' | 'trace_export_failing',
   last: string,
 ): Promise<string | null> {
   if (kind === 'log_export_failing') {
     const isFailing = (await redis.exists(REDIS_KEYS.logExportProblem)) === 1
     return isFailing ? null : 'The receiver accepts entries again, or the export was turned off.'
+  }
+  if (kind === 'trace_export_failing') {
+    const isFailing = (await redis.exists(REDIS_KEYS.traceExportProblem)) === 1
+    return isFailing ? null : 'The receiver accepts spans again, or the export was turned off.'
   }
   const { webhook_id, agent_id } = JSON.parse(last) as Record<string, unknown>
   if (kind === 'webhook_failing') {

@@ -8,6 +8,7 @@ export const ALERT_KINDS = [
   'archive_stopped',
   'archive_trimmed',
   'log_export_failing',
+  'trace_export_failing',
   'state_lost',
   'changes_lost',
   'edge_name_clash',

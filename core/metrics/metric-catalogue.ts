@@ -74,6 +74,18 @@ export const METRICS = {
     labels: ['edge'],
     source: 'edge',
   },
+  agw_trace_spans_exported_total: {
+    type: 'counter',
+    help: 'Spans that the receiver of traces has accepted.',
+    labels: ['edge'],
+    source: 'edge',
+  },
+  agw_trace_spans_dropped_total: {
+    type: 'counter',
+    help: 'Spans that were dropped: the receiver was unavailable or too slow, rejected them, or more calls were sampled than the process traces (100 a second; each further one counts as one span).',
+    labels: ['edge'],
+    source: 'edge',
+  },
   agw_answers_total: {
     type: 'counter',
     help: 'Allowed calls that have ended, by integration and by how the API answered: the class of its status, or unreachable, timeout, reset, caller_left, cut. At most 500 integrations per process, then `other`.',

@@ -57,6 +57,7 @@ const CLASSES: Readonly<Record<keyof typeof REDIS_KEY_ROWS, BackupClass>> = {
   logExporter: 'live',
   logExports: 'copied',
   logExportProblem: 'live',
+  traceExportProblem: 'live',
   alert: 'copied',
   alertIndex: 'copied',
   alertsOpen: 'copied',

@@ -308,6 +308,12 @@ export const REDIS_KEY_ROWS = {
     type: 'string',
     holds: 'Why the log receiver has not accepted entries for a while; expires.',
   },
+  traceExportProblem: {
+    kind: 'trace-export-problem',
+    of: [],
+    type: 'string',
+    holds: 'Why the receiver of traces has not accepted spans for a while; expires.',
+  },
   alert: { kind: 'alert', of: ['organization_id', 'alert_id'], type: 'hash', holds: 'One alert' },
   alertIndex: {
     kind: 'alert-index',

@@ -1,5 +1,6 @@
-import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import type { ActivityEntry, Decision } from '../../core/activity/activity-entry.ts'
 import type { Header } from '../../core/policy/header.ts'
+import type { Reason } from '../../core/reasons.ts'
 import { writeCallFacts } from '../record/write-call-facts.ts'
 import type { ActivityRecorder } from '../record/activity-recorder.ts'
 import type { Cut, CallInFlight, CallsInFlight } from '../kill/calls-in-flight.ts'
@@ -21,6 +22,7 @@ import type { Denial } from '../verdict/denial.ts'
 import type { ResponseInspector } from '../verdict/response-inspector.ts'
 import type { Forward, Verdict } from '../verdict/verdict.ts'
 import { writeError } from '../verdict/write-error.ts'
+import type { CallTraces } from '../trace/call-traces.ts'
 import { ResponsePhase } from '../response/response-phase.ts'
 import type { CallIo } from './call-io.ts'
 import type { HeldBytes } from './held-bytes.ts'
@@ -31,6 +33,8 @@ export interface CallStreamParts {
   readonly heldBytes: HeldBytes
   readonly recorder: ActivityRecorder
   readonly metrics: Pick<EdgeMetrics, 'decided'>
+  /** Null while nothing is traced. */
+  readonly traces: Pick<CallTraces, 'decided'> | null
   readonly begin: (headers: readonly Header[]) => CallRecord
   /** Null, or after a pause of this process, resolves when it knows again whether it may serve, or cannot know soon. */
   readonly afterPause: () => Promise<void> | null
@@ -130,7 +134,9 @@ export class CallStream implements CallInFlight, CallIo {
     this.#stream.write(
       writeRefusal(writeError({ reason: why.reason, details, status: 503 }, record)),
     )
-    const entry = record.terminated(why.reason, bytesMayBeOut ? null : 503)
+    const status = bytesMayBeOut ? null : 503
+    this.#trace(record, 'terminated', why.reason, status)
+    const entry = record.terminated(why.reason, status)
     if (entry !== null) void this.#parts.recorder.refused(entry)
     return true
   }
@@ -214,6 +220,7 @@ export class CallStream implements CallInFlight, CallIo {
     if (this.#state !== 'open') return
     this.#watch = watch
     this.#state = 'passed'
+    this.#trace(record, 'allowed', null, null)
     this.passed_ms = performance.now()
     this.is_tunnel = verdict.tunnel !== undefined
     this.#isUnlogged = isUnlogged
@@ -243,7 +250,19 @@ export class CallStream implements CallInFlight, CallIo {
       : this.#parts.recorder.refused(entry))
     if (this.#state !== 'open') return
     this.#state = 'refused'
+    this.#trace(record, 'blocked', denial.reason, refusal.status)
     this.#stream.write(writeRefusal(refusal))
+  }
+
+  #trace(
+    record: CallRecord,
+    decision: Decision,
+    reason: Reason | null,
+    status: number | null,
+  ): void {
+    const { traces } = this.#parts
+    if (traces === null) return
+    traces.decided(this.#stream, record, { decision, reason, status }, this.passed_ms)
   }
 
   get is_gone(): boolean {
@@ -297,8 +316,10 @@ export class CallStream implements CallInFlight, CallIo {
     const record = this.#record
     if (this.#state !== 'passed' || record === null) return
     this.#isResponseRefused = true
-    this.#parts.metrics.decided(isOut ? 'terminated' : 'blocked', denial.reason, [])
+    const decision = isOut ? 'terminated' : 'blocked'
+    this.#parts.metrics.decided(decision, denial.reason, [])
     const refusal = writeError(denial, record)
+    this.#trace(record, decision, denial.reason, isOut ? null : refusal.status)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
     if (entry !== null)
       await this.#parts.recorder.refused(

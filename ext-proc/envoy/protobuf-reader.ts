@@ -28,6 +28,13 @@ export class ProtobufReader {
     throw new Error('protobuf: varint too long')
   }
 
+  fixed64(): bigint {
+    if (this.#at + 8 > this.#end) throw new Error('protobuf: truncated')
+    const value = this.#bytes.readBigUInt64LE(this.#at)
+    this.#at += 8
+    return value
+  }
+
   /** The bytes of a length-delimited field; they share memory with the message. */
   bytes(): Buffer {
     const stop = this.#stop()

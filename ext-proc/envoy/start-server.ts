@@ -39,6 +39,7 @@ const PROCESS = '/envoy.service.ext_proc.v3.ExternalProcessor/Process'
 const STREAM_ACCESS_LOGS = '/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs'
 const DELTA_SECRETS = '/envoy.service.secret.v3.SecretDiscoveryService/DeltaSecrets'
 const DELTA_CLUSTERS = '/envoy.service.cluster.v3.ClusterDiscoveryService/DeltaClusters'
+const EXPORT_TRACES = '/opentelemetry.proto.collector.trace.v1.TraceService/Export'
 const HEALTH_CHECK = '/grpc.health.v1.Health/Check'
 
 /**
@@ -74,6 +75,8 @@ export interface Handlers {
   readonly secrets?: StreamHandler | undefined
   /** Clusters of integrations with connection settings of their own. */
   readonly clusters?: StreamHandler
+  /** Takes the spans of Envoy, each request in one message. */
+  readonly traces?: ((request: Buffer) => void) | undefined
   /** The response to Envoy's health checks. Without it they are not answered. */
   readonly is_serving?: () => boolean | Promise<boolean>
 }
@@ -81,6 +84,8 @@ export interface Handlers {
 /** grpc.health.v1.HealthCheckResponse, whose one field is 1 for SERVING and 2 for NOT_SERVING. */
 const SERVING = Buffer.from([8, 1])
 const NOT_SERVING = Buffer.from([8, 2])
+/** An answer without members. */
+const NOTHING = Buffer.alloc(0)
 
 /**
  * Serves ext_proc, Envoy's access log, or both. Messages are decoded and encoded by hand. The test `ext-proc-codec` compares
@@ -110,7 +115,8 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
   return server
 }
 
-function methodsOf({ ext_proc, access_log, secrets, clusters, is_serving }: Handlers): GrpcMethods {
+function methodsOf(handlers: Handlers): GrpcMethods {
+  const { ext_proc, access_log, secrets, clusters, traces, is_serving } = handlers
   const methods = new Map<string, (stream: GrpcStream) => void>()
   if (ext_proc !== undefined) methods.set(PROCESS, ext_proc)
   if (secrets !== undefined) methods.set(DELTA_SECRETS, secrets)
@@ -119,6 +125,11 @@ function methodsOf({ ext_proc, access_log, secrets, clusters, is_serving }: Hand
     methods.set(STREAM_ACCESS_LOGS, (stream) =>
       access_log(stream, (_, message) => answerOnce(stream, message)),
     )
+  if (traces !== undefined)
+    methods.set(EXPORT_TRACES, (stream) => {
+      stream.on('data', traces)
+      stream.on('end', () => answerOnce(stream, NOTHING))
+    })
   if (is_serving !== undefined)
     methods.set(HEALTH_CHECK, (stream) => {
       stream.on('end', async () => answerOnce(stream, (await is_serving()) ? SERVING : NOT_SERVING))

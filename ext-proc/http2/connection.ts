@@ -59,6 +59,8 @@ export interface StreamHead {
   readonly path: string
   readonly authority: string
   readonly content_type: string
+  /** Empty if the peer traces nothing. */
+  readonly traceparent: string
 }
 
 /** What becomes of a stream's bytes. */
@@ -377,13 +379,14 @@ export class Http2Connection {
 
   /** Every block is read, whatever becomes of it: the next ones may refer to it. */
   #readBlock(id: number, flags: number, block: Buffer): void {
-    const head = { method: '', path: '', authority: '', content_type: '' }
+    const head = { method: '', path: '', authority: '', content_type: '', traceparent: '' }
     try {
       this.#decoder.read(block, (name, value) => {
         if (name === ':path') head.path = value
         else if (name === ':method') head.method = value
         else if (name === ':authority') head.authority = value
         else if (name === 'content-type') head.content_type = value
+        else if (name === 'traceparent') head.traceparent = value
       })
     } catch (error) {
       throw new ConnectionError(H2_ERROR.compression, String(error))

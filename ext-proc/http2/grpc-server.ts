@@ -97,8 +97,8 @@ export class GrpcServer {
   }
 
   #open(connection: Http2Connection, stream: Http2Stream, head: StreamHead): GrpcStream {
-    const { method, path, authority, content_type } = head
-    const call = new GrpcStream(connection, stream, authority, this.#limit_bytes)
+    const { method, path, content_type } = head
+    const call = new GrpcStream(connection, stream, head, this.#limit_bytes)
     const handle = this.#methods.get(path)
     if (method !== 'POST' || !content_type.startsWith('application/grpc'))
       connection.sendTrailers(stream, UNSUPPORTED_MEDIA_TYPE)

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events'
-import type { Http2Connection, Http2Stream, StreamReceiver } from './connection.ts'
+import type { Http2Connection, Http2Stream, StreamHead, StreamReceiver } from './connection.ts'
 import { literalHeader, RESPONSE_HEADERS, STATUS_OK } from './response-blocks.ts'
 
 /** Numbers of gRPC. */
@@ -26,6 +26,8 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
   readonly #connection: Http2Connection
   readonly #stream: Http2Stream
   readonly #authority: string
+  /** W3C Trace Context of whoever called; empty if it traces nothing. */
+  readonly traceparent: string
   readonly #limit_bytes: number
   /** A prefix that has not come whole. */
   #prefix: Buffer | null = null
@@ -40,13 +42,14 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
   constructor(
     connection: Http2Connection,
     stream: Http2Stream,
-    authority: string,
+    { authority, traceparent }: Pick<StreamHead, 'authority' | 'traceparent'>,
     limit_bytes: number,
   ) {
     super()
     this.#connection = connection
     this.#stream = stream
     this.#authority = authority
+    this.traceparent = traceparent
     this.#limit_bytes = limit_bytes
     this.on('error', (status: Partial<GrpcStatus>) => this.#fail(status))
   }

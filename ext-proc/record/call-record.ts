@@ -53,6 +53,11 @@ export class CallRecord {
     this.#started_ms = this.#stepStarted_ms = clockMs()
   }
 
+  /** When the call began, by the monotonic clock. */
+  get started_ms(): number {
+    return this.#started_ms
+  }
+
   get steps(): readonly StepMark[] {
     return this.#steps
   }

@@ -44,8 +44,8 @@ export interface Fleet {
   readonly edges: readonly FleetEdge[]
   readonly envoys: readonly KitEnvoy[]
   readonly upstream: FleetUpstream
-  /** One more Envoy in front of all edges, with a configuration that is changed by `edit`. */
-  readonly addEnvoy: (edit: (yaml: string) => string) => Promise<KitEnvoy>
+  /** One more Envoy in front of all edges, with a configuration that is changed by `edit`, and settings of its own. */
+  readonly addEnvoy: (edit: (yaml: string) => string, more?: Environment) => Promise<KitEnvoy>
   /** One more admin process on the same store. */
   readonly restartAdmin: () => Promise<KitAdmin>
   readonly stop: () => Promise<void>
@@ -135,9 +135,9 @@ export async function startFleet(options: FleetOptions = {}): Promise<Fleet> {
     valkey,
     redis,
     admin,
-    addEnvoy: async (edit) => {
+    addEnvoy: async (edit, more = {}) => {
       const facts = { ext_proc_addresses: reached, verdict_secret }
-      const another = await startEnvoy(settings, facts, edit)
+      const another = await startEnvoy({ ...settings, ...more }, facts, edit)
       envoys.push(another)
       return another
     },

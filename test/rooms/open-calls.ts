@@ -36,6 +36,7 @@ export function openCalls(): {
       heldBytes: new HeldBytes({ per_agent: 1_000_000, per_organization: 1_000_000 }),
       recorder: {} as ActivityRecorder,
       metrics: { decided: () => undefined },
+      traces: null,
       begin: (received) => beginRecord(received, 'edge-1', () => 0),
       afterPause: () => null,
       decide: (received, io, record) => decideCall({ ...services, pool }, received, io, record),

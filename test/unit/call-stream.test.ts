@@ -59,6 +59,8 @@ class Call {
   /** Each entry in a few words, from when it is handed over. */
   readonly entries: string[] = []
   readonly counted: string[] = []
+  /** The spans of the call, each in a few words. */
+  readonly traced: string[] = []
   readonly errors: string[] = []
   readonly decision = gate<Verdict>()
   readonly log = gate<void>()
@@ -100,6 +102,14 @@ class Call {
       heldBytes: this.heldBytes,
       recorder: recorder as ActivityRecorder,
       metrics: { decided: (outcome, reason) => void this.counted.push(`${outcome} ${reason}`) },
+      traces: {
+        decided: (_stream, _record, { decision, reason, status }, passed_ms) => {
+          const when = passed_ms === null ? 'decided' : 'passed'
+          this.traced.push(
+            [when, decision, reason, status].filter((part) => part !== null).join(' '),
+          )
+        },
+      },
       begin: (headers) => beginRecord(headers, 'edge-1', () => 5),
       afterPause: () => options.afterPause ?? null,
       decide: async (_headers, io, record) => {
@@ -480,6 +490,42 @@ test('where Envoy has the access log, it writes the entry of a passed call', asy
   call.envoy.emit('end')
   assert.deepEqual(call.entries, [])
   assert.equal(call.counted.join(), 'allowed ')
+})
+
+test('a trace is told of the decision, once, and of what is done to the call afterwards', async () => {
+  const begun = (): Call => {
+    const call = new Call({ slow_log: true })
+    call.envoy.requestHeaders(true)
+    return call
+  }
+  const refused = begun()
+  refused.deny()
+  await settle()
+  assert.deepEqual(refused.traced, [], 'not before it is logged')
+  refused.log.open()
+  await settle()
+  const cutFirst = begun()
+  cutFirst.deny()
+  await settle()
+  cutFirst.cut()
+  cutFirst.log.open()
+  await settle()
+  const cutLater = begun()
+  await passed(cutLater)
+  cutLater.cut()
+  const withheld = begun()
+  await passed(withheld)
+  withheld.envoy.responseHeaders({ ':status': '200', 'x-bad': '1' })
+  await settle()
+  assert.deepEqual(
+    [refused, cutFirst, cutLater, withheld].map(({ traced }) => traced),
+    [
+      ['decided blocked permission_denied 403'],
+      ['decided terminated agent_killed 503'],
+      ['decided allowed', 'passed terminated agent_killed'],
+      ['decided allowed', 'passed blocked security_block 403'],
+    ],
+  )
 })
 
 test('a body that is requested twice is buffered once, and a missing body is empty', async () => {

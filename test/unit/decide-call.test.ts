@@ -3,9 +3,11 @@ import { test } from 'node:test'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import type { Header } from '../../core/policy/header.ts'
 import { tokenFailure } from '../../ext-proc/credential/credential-cause.ts'
+import { decisionSpans } from '../../ext-proc/trace/call-spans.ts'
 import type { Forward, Verdict } from '../../ext-proc/verdict/verdict.ts'
 import {
   type CallChange,
+  type Decided,
   decide,
   found,
   KILLED_AT,
@@ -23,8 +25,10 @@ const READ = [...ADMITTED, 'body', RATE, 'token', 'read']
 const TOOL_CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop"}}'
 
 test('a call that every step allows is forwarded, and every step is in its record', async () => {
-  const { verdict, events, steps, record } = await decide()
+  const decided = await decide()
+  const { verdict, events, steps, record } = decided
   assert.equal(toldOf(verdict), 'forward')
+  assertSpans(decided)
   assert.deepEqual(events, [...READ, 'token'])
   assert.deepEqual(steps, [
     'target pass',
@@ -143,6 +147,43 @@ const ORDER: readonly (readonly [change: CallChange, answer: string, events: rea
     [{ mayServe: [true, false] }, 'lease: gateway_unavailable', [...READ, 'token']],
   ]
 
+/** What the trace of a decision says: its steps, and nothing that the caller or the credential brought. */
+function assertSpans({ record, steps, verdict }: Decided): void {
+  const reason = verdict.kind === 'deny' ? verdict.denial.reason : null
+  const [decision, ...others] = decisionSpans(
+    { trace_id: 'a'.repeat(32), span_id: 'b'.repeat(16) },
+    {
+      facts: record.facts,
+      edge_id: 'edge-1',
+      outcome: { decision: reason === null ? 'allowed' : 'blocked', reason, status: null },
+      started_ms: 1,
+      ended_ms: 2,
+      steps: record.steps,
+    },
+  )
+  const told = others.map(({ attributes }) =>
+    attributes.map(({ value }) => ('stringValue' in value ? value.stringValue : '')).join(' '),
+  )
+  assert.deepEqual(told, steps)
+  for (const { parentSpanId } of others) assert.equal(parentSpanId, decision?.spanId)
+  const text = JSON.stringify([decision, others])
+  assert.doesNotMatch(text, /agw_|Bearer|example|models|jsonrpc|method|ignore all|secret/i)
+  const names = new Set([decision, ...others].flatMap((span) => span?.attributes ?? []))
+  for (const { key } of names) assert.ok(ATTRIBUTES.includes(key), key)
+}
+
+const ATTRIBUTES = [
+  'agw.decision',
+  'agw.reason',
+  'agw.organization.id',
+  'agw.agent.id',
+  'agw.integration.id',
+  'agw.request.id',
+  'agw.edge.id',
+  'agw.step',
+  'agw.outcome',
+]
+
 for (const [change, answer, events] of ORDER)
   test(`${answer} ends the decision: ${JSON.stringify(change)}`, async () => {
     const decided = await decide(change)
@@ -151,6 +192,7 @@ for (const [change, answer, events] of ORDER)
     const step = answer.split(':', 1)[0] ?? ''
     const isDenied = (one: string): boolean => one.endsWith(' deny')
     assert.deepEqual(decided.steps.filter(isDenied), [`${step} deny`], 'one refusal in the record')
+    assertSpans(decided)
   })
 
 test('a call that the store cannot count is refused with what the store said', async () => {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { parse } from 'yaml'
 import { type Environment, readSettings } from '../../core/settings.ts'
 import { type BootFacts, bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
+import { renderConfig } from '../../envoy/render-config.ts'
 
 /** Envoy's messages as they are parsed. */
 type Json = any
@@ -90,4 +91,46 @@ test('the text says what the data says, and each part that is used several times
   const data = bootstrapOf(read.settings, facts)
   assert.deepEqual(parse(text, { maxAliasCount: -1 }), JSON.parse(JSON.stringify(data)))
   assert.ok(text.length < JSON.stringify(data).length / 1.5, `${text.length} characters`)
+})
+
+const traced = { AGW_TRACE_URL: 'https://collector.test/v1/traces', AGW_TRACE_SAMPLE: '0.25' }
+
+test('tracing is in every listener of our own Envoy: sampled by us alone, told to no API', () => {
+  const read = readSettings({ ...traced, AGW_TRACE_HEADERS: 'authorization=the-token' })
+  assert.ok(read.ok)
+  const config = bootstrapOf(read.settings, facts) as Json
+  const managers = config.static_resources.listeners.flatMap(({ filter_chains }: Json) =>
+    filter_chains.map(({ filters }: Json) => filters[0].typed_config),
+  )
+  // Base URLs, and of the forward proxy the entry and the insides of tunnels.
+  assert.equal(managers.length, 4)
+  for (const { tracing, http_filters, early_header_mutation_extensions } of managers) {
+    assert.equal(tracing.no_context_propagation, true)
+    const { sampler, grpc_service } = tracing.provider.typed_config
+    assert.deepEqual(sampler.typed_config.sampling_percentage, {
+      numerator: 2_500,
+      denominator: 'MILLION',
+    })
+    assert.equal(grpc_service.envoy_grpc.cluster_name, 'ext_proc')
+    const [early] = early_header_mutation_extensions
+    const forgotten = early.typed_config.mutations.flatMap(({ remove }: Json) => remove ?? [])
+    assert.ok(forgotten.includes('traceparent') && forgotten.includes('x-agw-traceparent'))
+    assert.match(JSON.stringify(http_filters[0]), /"key":"traceparent"/)
+  }
+  // Envoy shows its configuration to whoever may use its admin interface.
+  assert.doesNotMatch(JSON.stringify(config), /collector\.test|the-token/)
+})
+
+test('tracing changes nothing where it is off, and nothing of an Envoy of somebody else', () => {
+  const off = readSettings({})
+  const on = readSettings(traced)
+  assert.ok(off.ok && on.ok)
+  assert.doesNotMatch(renderBootstrap(off.settings, facts), /tracing|traceparent|opentelemetry/)
+  assert.match(renderBootstrap(on.settings, facts), /opentelemetry/)
+  const modes = ['listener', 'virtual-host', 'filter', 'envoy-gateway', 'istio'] as const
+  for (const mode of modes) {
+    const place = { mode, hostnames: ['a.test'], bootstrap: null, namespace: 'agw' }
+    const plain = renderConfig(place, off.settings, facts)
+    assert.equal(renderConfig(place, on.settings, facts), plain, mode)
+  }
 })

@@ -134,8 +134,9 @@ function setUp(onOpen: (call: GrpcStream, stream: Http2Stream) => void = () => u
   const streams: Http2Stream[] = []
   const connection: Http2Connection = new Http2Connection(
     wire as unknown as Socket,
-    (stream, { path, authority }) => {
-      const call = new GrpcStream(connection, stream, authority, LIMIT_BYTES)
+    (stream, head) => {
+      const { path, authority } = head
+      const call = new GrpcStream(connection, stream, head, LIMIT_BYTES)
       streams.push(stream)
       seen.push(`open ${stream.id} ${path}`)
       call.on('data', (bytes: Buffer) => {

@@ -188,6 +188,7 @@ const SECRETS: Readonly<Record<string, readonly [keyof Settings, string, object?
   AGW_ADMIN_TOKEN: ['adminToken', 't'.repeat(40)],
   AGW_GENERATED_ADMIN_TOKEN: ['generatedAdminToken', 'g'.repeat(40)],
   AGW_LOG_EXPORT_HEADERS: ['logExportHeaders', 'authorization=x', { authorization: 'x' }],
+  AGW_TRACE_HEADERS: ['traceHeaders', 'authorization=x', { authorization: 'x' }],
   AGW_ENCRYPTION_KEY: ['encryptionKey', randomBytes(32).toString('base64')],
   AGW_VERDICT_SECRET: ['verdictSecrets', 'v'.repeat(64)],
   AGW_SMTP_URL: ['smtpUrl', 'smtps://user:pass@mail.example'],
@@ -197,6 +198,7 @@ const SECRETS: Readonly<Record<string, readonly [keyof Settings, string, object?
 /** What a secret setting needs in addition. */
 const WITH: Readonly<Record<string, Environment>> = {
   AGW_LOG_EXPORT_HEADERS: { AGW_LOG_EXPORT_URL: 'http://127.0.0.1:4318/v1/logs' },
+  AGW_TRACE_HEADERS: { AGW_TRACE_URL: 'http://127.0.0.1:4318/v1/traces' },
   AGW_SMTP_URL: { AGW_ALERT_EMAIL_FROM: 'a@b.example', AGW_ALERT_EMAIL_TO: 'c@d.example' },
   REDIS_SENTINEL_PASSWORD: { REDIS_URL: 'redis+sentinel://one:26379/main' },
 }
@@ -269,4 +271,26 @@ test('an encryption key that is given where its id belongs is not in the message
     assert.match(problems, /AGW_LOST_ENCRYPTION_KEYS contains value \d, which is not a key id of 8/)
     assert.ok(!problems.includes(key), problems)
   }
+})
+
+test('a percentage has at most two decimals, and the options of an export need its address', () => {
+  const url = { AGW_TRACE_URL: 'http://127.0.0.1:4318/v1/traces' }
+  assert.equal(settingsOf(url).traceSample, 1)
+  assert.equal(settingsOf({}).traceUrl, null)
+  for (const [text, value] of [
+    ['0.01', 0.01],
+    ['100', 100],
+    ['12.5', 12.5],
+  ] as const)
+    assert.equal(settingsOf({ ...url, AGW_TRACE_SAMPLE: text }).traceSample, value)
+  for (const text of ['0', '0.00', '100.01', '0.001', '1%', '-1', '1e1'])
+    assert.match(
+      problemsOf({ ...url, AGW_TRACE_SAMPLE: text }).join(),
+      /^AGW_TRACE_SAMPLE is not a percentage/,
+      text,
+    )
+  assert.deepEqual(problemsOf({ AGW_TRACE_SAMPLE: '5', AGW_TRACE_HEADERS: 'a=b' }), [
+    'AGW_TRACE_HEADERS requires AGW_TRACE_URL.',
+    'AGW_TRACE_SAMPLE requires AGW_TRACE_URL.',
+  ])
 })
