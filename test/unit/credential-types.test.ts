@@ -228,6 +228,23 @@ for (const { type, auth } of EVERY) {
   })
 }
 
+test('a body is buffered wherever a signature covers its hash', () => {
+  let signatures = 0
+  for (const { type, auth } of EVERY) {
+    const { application } = credentialTypeOf(auth.type)
+    if (application.kind !== 'signature') continue
+    signatures++
+    for (const scheme of ['http', 'https'] as const)
+      for (const value of ['s3', 'execute-api', '']) {
+        const given = { ...auth, service: value } as never
+        if (application.needsBody(given, scheme)) continue
+        const payload = application.payload(given, { scheme, headers: [], is_buffered: false })
+        assert.notEqual(payload.kind, 'hash', `${type} ${scheme} ${value}`)
+      }
+  }
+  assert.ok(signatures > 0)
+})
+
 test('a user name that was stored in the clear opens as it is; a sealed one that is not ours does not', () => {
   const integration = sealed({ type: 'basic', username: 'sk_live_0123456789', password: '' })
   const { auth } = integration
