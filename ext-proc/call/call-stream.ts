@@ -71,8 +71,8 @@ export class CallStream implements CallInFlight, CallIo {
   readonly #parts: CallStreamParts
   #record: CallRecord | null = null
   #phase: Phase = 'request_headers'
-  /** `open` until a decision is written. After a pass, the stream stays open until the response has ended. */
-  #state: 'open' | 'passed' | 'refused' | 'cut' | 'ended' = 'open'
+  /** `deciding` until a decision is written. After a pass, the stream stays open until the response has ended. */
+  #state: 'deciding' | 'passed' | 'refused' | 'cut' | 'ended' = 'deciding'
   #inspector: ResponseInspector | null = null
   /** Created only if the response must be inspected, which is rare. */
   #response: ResponsePhase | null = null
@@ -217,7 +217,7 @@ export class CallStream implements CallInFlight, CallIo {
     const isUnlogged = verdict.tunnel === 'intercepted'
     if (this.#parts.is_strict && !isUnlogged) await this.#logFirst(record)
     // A kill in the meantime has cut the call.
-    if (this.#state !== 'open') return
+    if (this.#state !== 'deciding') return
     this.#watch = watch
     this.#state = 'passed'
     this.#trace(record, 'allowed', null, null)
@@ -240,7 +240,7 @@ export class CallStream implements CallInFlight, CallIo {
 
   /** The refusal is logged before the caller receives it (invariant 6), even if the caller has disconnected by then. */
   async #refuse(denial: Denial, record: CallRecord): Promise<void> {
-    if (this.#state !== 'open' && this.#state !== 'ended') return
+    if (this.#state !== 'deciding' && this.#state !== 'ended') return
     this.#parts.metrics.decided('blocked', denial.reason, record.steps)
     const refusal = writeError(denial, record)
     const entry = record.refused(denial.reason, refusal.status, denial.data ?? denial.details)
@@ -248,7 +248,7 @@ export class CallStream implements CallInFlight, CallIo {
     await (entry === null
       ? this.#parts.recorder.refusedUnknown(denial.reason, { source_ip, request_id, endpoint })
       : this.#parts.recorder.refused(entry))
-    if (this.#state !== 'open') return
+    if (this.#state !== 'deciding') return
     this.#state = 'refused'
     this.#trace(record, 'blocked', denial.reason, refusal.status)
     this.#stream.write(writeRefusal(refusal))
@@ -266,7 +266,7 @@ export class CallStream implements CallInFlight, CallIo {
   }
 
   get is_gone(): boolean {
-    return this.#state !== 'open'
+    return this.#state !== 'deciding'
   }
 
   reserve(organization_id: string, agent_id: string, bytes: number): boolean {
@@ -377,7 +377,7 @@ export class CallStream implements CallInFlight, CallIo {
   }
 
   #write(bytes: Buffer): void {
-    if (this.#state === 'open' || this.#state === 'passed') this.#stream.write(bytes)
+    if (this.#state === 'deciding' || this.#state === 'passed') this.#stream.write(bytes)
   }
 
   #end(): void {

@@ -113,14 +113,14 @@ export const EDITS: readonly Edit[] = [
     area: 'stream',
     name: 'a call that was cut while it was decided passes',
     file: 'ext-proc/call/call-stream.ts',
-    find: "if (this.#state !== 'open') return\n    this.#watch = watch",
+    find: "if (this.#state !== 'deciding') return\n    this.#watch = watch",
     replace: 'this.#watch = watch',
   },
   {
     area: 'stream',
     name: 'a call that was cut while its refusal was logged is answered twice',
     file: 'ext-proc/call/call-stream.ts',
-    find: "if (this.#state !== 'open') return\n    this.#state = 'refused'",
+    find: "if (this.#state !== 'deciding') return\n    this.#state = 'refused'",
     replace: "this.#state = 'refused'",
   },
   {
