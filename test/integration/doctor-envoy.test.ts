@@ -266,6 +266,14 @@ const ROWS: readonly Row[] = [
     /preserve_external_request_id: false/,
   ],
   [
+    'spans show the URL with a credential in its query',
+    ({ manager }) => {
+      manager.tracing = { max_path_tag_length: 64 }
+    },
+    /spans of tracing have the URL/,
+    /max_path_tag_length: 0/,
+  ],
+  [
     'addresses of callers',
     (of) => {
       of.manager.use_remote_address = false

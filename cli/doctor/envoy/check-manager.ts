@@ -137,6 +137,12 @@ export function checkManager(gateway: Gateway): CheckResult[] {
       'the address of a caller is what the caller says',
       'Set use_remote_address: true, and xff_num_trusted_hops for proxies in front.',
     )
+  const tracing = at(manager, 'tracing')
+  if (tracing !== undefined && at(tracing, 'max_path_tag_length') !== 0)
+    warn(
+      'spans of tracing have the URL that was sent to the API, with a credential if there is one in its query',
+      'Set tracing.max_path_tag_length: 0.',
+    )
   return [...found, ...checkUpgrades(gateway, check)]
 }
 
