@@ -23,6 +23,8 @@ const rate = Math.min(Number(values.rate), 1000)
 /** Before the signal, and after it until the next round: longer than a restart and all pauses of Envoy's. */
 const BEFORE_MS = 1_000
 const AFTER_MS = 5_000
+const RECOVERY_LIMIT_MS = 60_000
+const HEALTHY_PROCESSORS = '/stats?filter=cluster.ext_proc.membership_healthy'
 
 const stack = await startAll({ AGW_EXT_PROC_WORKERS: values.workers })
 const access = await stack.operator.makeAccess(stack.ownBaseUrl(), {
@@ -65,6 +67,13 @@ async function round(number: number): Promise<readonly Outcome[]> {
     return running.length === Number(values.workers) ? running : null
   })
   await stack.ready()
+  // One that has just been started runs, but serves only a second later, or several on a busy machine.
+  const healthy = `membership_healthy: ${values.workers}`
+  await until(
+    'Envoy sends calls to all processors',
+    async () => (await stack.envoyAdmin(HEALTHY_PROCESSORS)).includes(healthy),
+    RECOVERY_LIMIT_MS,
+  )
   const victim = pids[number % pids.length] ?? 0
   const began_ms = performance.now()
   const calls: Promise<Outcome>[] = []
