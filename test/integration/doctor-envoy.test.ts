@@ -472,6 +472,22 @@ test('what the product renders is found to be complete', () => {
   )
 })
 
+test('so is the forward proxy that it renders, with hosts that are passed through', async () => {
+  const whole = await startEnvoy(
+    {
+      AGW_FORWARD_PORT: String(await freePort()),
+      AGW_FORWARD_BLIND_HOSTS: 'blind.example.com:443',
+    },
+    { ext_proc_addresses: ['unix:/nowhere/ext-proc.sock'] },
+  )
+  try {
+    const says = 'the configuration of agents, forward, forward_inside is complete'
+    assert.deepEqual(await diagnose(whole), [{ check: 'envoy', state: 'ok', says }])
+  } finally {
+    await whole.stop()
+  }
+})
+
 for (const [i, [name, , says, advises]] of ROWS.entries())
   test(`found: ${name}`, () => {
     const own = found.filter(({ check }) => check.startsWith(`envoy ${nameOf(i)}:`))

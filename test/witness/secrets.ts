@@ -94,12 +94,13 @@ const storePort = await (async () => {
 const smtp = await startSmtpServer()
 const receiver = await startWebhookReceiver()
 const archive = tempFolder('archive')
-/** A log receiver that refuses what it gets, and repeats it. */
-const logReceiver = createServer((request, response) => {
+/** A receiver of logs and traces that refuses what it gets, and repeats it. */
+const otlpReceiver = createServer((request, response) => {
   request.resume()
   response.writeHead(401).end(JSON.stringify(request.headers))
 }).listen(0, '127.0.0.1')
-await new Promise((resolve) => logReceiver.once('listening', resolve))
+await new Promise((resolve) => otlpReceiver.once('listening', resolve))
+const otlpUrl = `http://127.0.0.1:${(otlpReceiver.address() as AddressInfo).port}`
 const ENV: Record<string, string> = {
   REDIS_URL: `redis://:${storePassword}@127.0.0.1:${storePort}`,
   AGW_ENCRYPTION_KEY: encryption_key,
@@ -110,8 +111,11 @@ const ENV: Record<string, string> = {
   AGW_WEBHOOK_ALLOW_CIDRS: '127.0.0.0/8',
   AGW_WEBHOOK_DELAYS: '0s,100ms',
   AGW_ARCHIVE_DIR: archive,
-  AGW_LOG_EXPORT_URL: `http://127.0.0.1:${(logReceiver.address() as AddressInfo).port}/v1/logs`,
+  AGW_LOG_EXPORT_URL: `${otlpUrl}/v1/logs`,
   AGW_LOG_EXPORT_HEADERS: `Authorization=Bearer%20${canary('logexport')}`,
+  AGW_TRACE_URL: `${otlpUrl}/v1/traces`,
+  AGW_TRACE_HEADERS: `Authorization=Bearer%20${canary('traceexport')}`,
+  AGW_TRACE_SAMPLE: '100',
   NODE_EXTRA_CA_CERTS: receiver.certificates.ca_file,
   LOG_LEVEL: 'trace',
   AGW_LOG_LEVEL: 'trace',
@@ -579,6 +583,8 @@ async function failStarts(): Promise<void> {
     { AGW_SMTP_URL: canary('smtp') },
     { AGW_LOG_EXPORT_URL: `http://user:${canary('logurl')}@127.0.0.1` },
     { AGW_LOG_EXPORT_HEADERS: canary('logheaders') },
+    { AGW_TRACE_URL: `http://user:${canary('traceurl')}@127.0.0.1` },
+    { AGW_TRACE_HEADERS: canary('traceheaders') },
     { AGW_SMTP_URL_FILE: secretFile, AGW_SMTP_URL: '' },
     { AGW_VERDICT_SECRET: `${canary('v')} \u0007` },
     { AGW_BACKUP_PASSPHRASE: canary('p') },

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { type CheckResult, failed, warning } from '../check-result.ts'
 import { at, type Message, messages, textAt, typeOf, within } from './message.ts'
-import type { EnvoyDump, Gateway } from './read-envoy-dump.ts'
+import type { EnvoyDump, Gateway, GatewayRoute } from './read-envoy-dump.ts'
 
 /** One address of each range in which a stored credential must never end. */
 const NEVER_REACHED = ['127.0.0.1', '169.254.169.254', '::1', '::ffff:127.0.0.1']
@@ -112,16 +112,23 @@ export function checkForwardClusters(
   dump: EnvoyDump,
   allowed: readonly string[],
 ): CheckResult[] {
-  const names = new Set(
-    routes.flatMap(({ needs_verdict, route }) =>
-      needs_verdict ? textAt(route, 'route', 'cluster') || [] : [],
-    ),
-  )
-  return [...names].flatMap((name) => {
+  const passes = routes.filter(({ needs_verdict }) => needs_verdict)
+  const namesOf = (some: readonly GatewayRoute[]): ReadonlySet<string> =>
+    new Set(some.flatMap(({ route }) => textAt(route, 'route', 'cluster') || []))
+  const ofCalls = namesOf(passes.filter(({ is_tunnel }) => !is_tunnel))
+  return [...namesOf(passes)].flatMap((name) => {
     const cluster = dump.clusters.get(name)
     if (cluster === undefined || textAt(cluster, 'cluster_type', 'name') === '') return []
-    return checkForwardCluster(`envoy ${listener}: cluster ${name}`, cluster, allowed)
+    const check = `envoy ${listener}: cluster ${name}`
+    const found = checkForwardCluster(check, cluster, allowed)
+    return ofCalls.has(name) ? [...found, ...checkHeadersSent(check, cluster)] : found
   })
+}
+
+function checkHeadersSent(check: string, cluster: Message): CheckResult[] {
+  if ([...within(cluster)].some((one) => typeOf(one) === 'HeaderMutation')) return []
+  const says = 'APIs receive headers of the gateway, the verdict secret among them'
+  return [failed(check, says, 'Add the http_filters of the cluster that agw envoy-config prints.')]
 }
 
 function checkForwardCluster(
@@ -158,12 +165,6 @@ function checkForwardCluster(
     fail(
       'the name in the certificate of an API is not checked',
       'Set upstream_http_protocol_options: { auto_sni: true, auto_san_validation: true }.',
-    )
-  const cleans = all.some((one) => typeOf(one) === 'HeaderMutation')
-  if (!cleans)
-    fail(
-      'APIs receive headers of the gateway, the verdict secret among them',
-      'Add the http_filters of the cluster that agw envoy-config prints.',
     )
   return found
 }

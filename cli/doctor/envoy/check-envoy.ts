@@ -82,7 +82,7 @@ export function checkEnvoyConfig(
       ...checkAccessLog(gateway),
     ]),
   ]
-  const listeners = read.gateways.map(({ listener }) => listener).join(', ')
+  const listeners = [...new Set(read.gateways.map(({ listener }) => listener))].join(', ')
   return found.length > 0 ? found : [ok('envoy', `the configuration of ${listeners} is complete`)]
 }
 

@@ -147,7 +147,11 @@ export function checkManager(gateway: Gateway): CheckResult[] {
 }
 
 function checkUpgrades({ manager, routes }: Gateway, check: string): CheckResult[] {
-  const allowed = messages(manager['upgrade_configs']).filter(({ enabled }) => enabled !== false)
+  const takesTunnels = routes.some(({ is_tunnel, needs_verdict }) => is_tunnel && needs_verdict)
+  const allowed = messages(manager['upgrade_configs']).filter(
+    ({ enabled, upgrade_type }) =>
+      enabled !== false && !(takesTunnels && String(upgrade_type).toUpperCase() === 'CONNECT'),
+  )
   const open = allowed.filter(({ upgrade_type }) =>
     routes.some(
       ({ route }) =>

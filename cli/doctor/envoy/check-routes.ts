@@ -49,12 +49,12 @@ export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
 
 function checkPass(
   check: string,
-  { name, route, host }: GatewayRoute,
+  { name, route, host, is_tunnel }: GatewayRoute,
   dump: EnvoyDump,
 ): CheckResult[] {
   const found: CheckResult[] = []
   const cluster = dump.clusters.get(textAt(route, 'route', 'cluster'))
-  if (textAt(route, 'route', 'host_rewrite_header').toLowerCase() !== 'x-agw-host')
+  if (!is_tunnel && textAt(route, 'route', 'host_rewrite_header').toLowerCase() !== 'x-agw-host')
     found.push(
       failed(
         check,

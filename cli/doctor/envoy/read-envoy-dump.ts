@@ -19,6 +19,8 @@ export interface GatewayRoute {
   readonly host: Message
   /** It forwards only what has a verdict. */
   readonly needs_verdict: boolean
+  /** It takes CONNECT, and forwards bytes that nothing is added to. */
+  readonly is_tunnel: boolean
 }
 
 export interface EnvoyDump {
@@ -101,7 +103,15 @@ function routesOf(routeConfig: unknown, filter: Message): readonly GatewayRoute[
   return messages(at(routeConfig, 'virtual_hosts')).flatMap((host) =>
     messages(host['routes']).flatMap((route) =>
       isOn(filter, [route, host, routeConfig])
-        ? [{ name: textAt(route, 'name'), route, host, needs_verdict: needsVerdict(route) }]
+        ? [
+            {
+              name: textAt(route, 'name'),
+              route,
+              host,
+              needs_verdict: needsVerdict(route),
+              is_tunnel: at(route, 'match', 'connect_matcher') !== undefined,
+            },
+          ]
         : [],
     ),
   )
