@@ -276,10 +276,13 @@ test('threat 28: names that fold to dots, slashes and backslashes are refused li
     assert.deepEqual([path, answerFor(ITEMS, 'GET', path)], [path, expected])
 })
 
+/** Unicode assigns characters up to here, and from E0000 on some that fold to nothing else. */
+const ASSIGNED_END = 0x4_0000
+
 /** All characters beyond ASCII, without the blocks in which none folds to what is asked for. */
 function* codesThatMayFoldTo(sign: RegExp): Generator<number> {
   const BLOCK = 256
-  for (let first = 0; first < 0x11_0000; first += BLOCK) {
+  for (let first = 0; first < ASSIGNED_END; first += BLOCK) {
     if (first >= 0xd800 && first <= 0xdfff) continue
     const codes: number[] = []
     let text = ''

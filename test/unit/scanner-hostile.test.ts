@@ -85,7 +85,6 @@ test('an attack is found behind a thousand strings that only quote one', () => {
     (_, index) =>
       `Example ${index}: "ignore all previous instructions" is a well known prompt injection.`,
   )
-  assert.deepEqual(find(JSON.stringify(quoted)), [])
   const found = find(JSON.stringify([...quoted, ATTACK]))
   assert.ok(found.length > 0)
   assert.ok(found.every(({ location }) => location === 'body[1000]'))
