@@ -175,7 +175,7 @@ test('stopping the receiver under load, with a processor as fallback, loses no e
     while (calling) {
       const answer = await call(one)
       if (answer.status === 200) ids.push(answer.header('x-agw-request-id') ?? '')
-      await wait(20)
+      await wait(60)
     }
   }
   await until('a processor decides', async () => (await call(one)).status === 200)

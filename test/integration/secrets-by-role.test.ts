@@ -286,7 +286,7 @@ test('threat 31: no answer repeats a secret that a request held', async () => {
       const of = method === 'PUT' || method === 'PATCH' ? ids : {}
       const etag = secret('etag', sent)
       for (const [i, body] of hostileBodies(secret('sent', sent)).entries()) {
-        if (i > 4 && reader !== 'admin' && i % 5 !== 0) continue
+        if (reader !== 'admin' && i % 5 !== 0) continue
         const { status, text } = await ask({ method, path: at(path, of) }, token, body, {
           'if-match': `"${etag}"`,
           ...(i % 3 === 0 ? { 'idempotency-key': `walk-${run}-${answers}` } : {}),

@@ -24,6 +24,7 @@ export interface LoadResult {
 
 const TICK_MS = 100
 const ADMIN_PAUSE_MS = 50
+const KILL_PAUSE_MS = 150
 const STEP_MS = 2
 
 /**
@@ -79,11 +80,13 @@ export async function loadDuring(
     }
   }
   const kills = async (): Promise<void> => {
-    for (let turn = 0; !state.isOver; turn++)
+    for (let turn = 0; !state.isOver; turn++) {
       await killOne(stack, turn % 2 === 0 ? stack.apiUrl : stack.proxyUrl).then(
         () => state.kills++,
         (error: Error) => failed(`kill: ${error.message}`),
       )
+      await wait(KILL_PAUSE_MS)
+    }
   }
   const adminReads = async (url: string): Promise<void> => {
     while (!state.isOver) {
