@@ -8,6 +8,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, invalid } from '../http/outcome.ts'
 import type { Edited, View } from '../resources/resource.ts'
 import { checkAuth } from './check-auth.ts'
+import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import type { EditableIntegration } from './integration-schemas.ts'
 import { sameBaseUrl } from './make-integration.ts'
 import { readBaseUrl } from './read-base-url.ts'
@@ -49,6 +50,8 @@ export async function editIntegration({
   const moved: Integration = { ...current, ...rest, base_url, upstream: connection.upstream }
   const updated =
     auth === undefined ? moved : { ...moved, auth: sealAuth(ring, { ...moved, auth }) }
+  const excess = await checkIntegrationsTotal(redis, updated, current)
+  if (excess !== null) return excess
   const extra = {
     note: {
       ...(auth === undefined ? {} : { auth_replaced: true }),

@@ -12,6 +12,10 @@ export const INTEGRATION_RESOURCE = {
 
 /** An edge holds all integrations of an organization, compiled. */
 export const INTEGRATIONS_LIMIT = 1000
+/** Of JSON. One with a CA and a client certificate of its own has about 10 kB. */
+export const INTEGRATIONS_LIMIT_BYTES = 8_388_608
+/** Edges compile each base URL in three spellings, at every change. */
+export const BASE_URL_SEGMENTS_LIMIT = 32
 /** Scopes that one deletion with ?cascade=true removes in one script. */
 export const CASCADE_SCOPES_LIMIT = 2000
 

@@ -7,6 +7,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
 import { checkAuth } from './check-auth.ts'
+import { checkIntegrationsTotal } from './check-integrations-total.ts'
 import {
   INTEGRATIONS_LIMIT,
   INTEGRATION_DEFAULTS,
@@ -50,6 +51,8 @@ export async function makeIntegration(
       'too_many_integrations',
       `An organization has at most ${INTEGRATIONS_LIMIT} integrations.`,
     )
+  const excess = await checkIntegrationsTotal(redis, integration, null)
+  if (excess !== null) return excess
   const base_urls = REDIS_KEYS.integrationBaseUrls(org)
   return {
     kind: 'made',

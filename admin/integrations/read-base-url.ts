@@ -1,15 +1,23 @@
 import { type BaseUrl, parseBaseUrl } from '../../core/policy/parse-base-url.ts'
 import type { UrlProblem } from '../../core/policy/read-url.ts'
 import type { Issue } from '../http/outcome.ts'
+import { BASE_URL_SEGMENTS_LIMIT } from './integration-schemas.ts'
 
 /** The canonical base URL, or the problem with the text. */
 export function readBaseUrl(
   text: string,
 ): { readonly ok: true; readonly base: BaseUrl } | { readonly ok: false; readonly issue: Issue } {
   const parsed = parseBaseUrl(text)
-  if (parsed.ok) return parsed
-  return { ok: false, issue: { path: '/base_url', message: PROBLEMS[parsed.reason] } }
+  if (!parsed.ok) return refused(PROBLEMS[parsed.reason])
+  if (parsed.base.segments.length > BASE_URL_SEGMENTS_LIMIT)
+    return refused(`has more than ${BASE_URL_SEGMENTS_LIMIT} path segments`)
+  return parsed
 }
+
+const refused = (message: string): { readonly ok: false; readonly issue: Issue } => ({
+  ok: false,
+  issue: { path: '/base_url', message },
+})
 
 const PROBLEMS: Readonly<Record<UrlProblem, string>> = {
   backslash: 'must have no backslash',

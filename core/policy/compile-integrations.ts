@@ -41,27 +41,72 @@ interface GrowingNode {
   readonly children: Map<string, GrowingNode>
 }
 
+interface GrowingOrigin extends OriginIntegrations {
+  readonly written: GrowingNode
+  readonly folded: GrowingNode
+  depth: number
+  is_folded: boolean
+  count: number
+}
+
+/** Integrations and segments between two pauses: about half a millisecond of work. */
+const UNITS_PER_STEP = 512
+/** What an integration costs in addition to its segments. */
+const UNITS_PER_INTEGRATION = 8
+
 /**
  * One immutable value, compiled once per change and swapped. Of two integrations with the same base URL, which admin refuses to
  * store, the older one is used; one whose stored base URL does not parse matches nothing.
  */
 export function compileIntegrations(integrations: Iterable<Integration>): IntegrationTable {
+  const steps = compiling(integrations)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+  }
+}
+
+/** The same with pauses: `pause` lets the event loop do other work. */
+export async function compileIntegrationsInSteps(
+  integrations: Iterable<Integration>,
+  pause: () => Promise<void>,
+): Promise<IntegrationTable> {
+  const steps = compiling(integrations)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    await pause()
+  }
+}
+
+function* compiling(integrations: Iterable<Integration>): Generator<undefined, IntegrationTable> {
   const covering = new Map<string, CompiledIntegration>()
+  let units = 0
   for (const integration of integrations) {
     const parsed = parseBaseUrl(integration.base_url)
+    units += UNITS_PER_INTEGRATION
     if (!parsed.ok) continue
     const { base } = parsed
     const other = covering.get(base.base_url)
     if (other === undefined || isOlder(integration, other.integration))
       covering.set(base.base_url, compileIntegration(integration, base))
+    units += base.segments.length
+    if (units < UNITS_PER_STEP) continue
+    units = 0
+    yield
   }
-  const origins = new Map<string, CompiledIntegration[]>()
+  const origins = new Map<string, GrowingOrigin>()
   for (const compiled of covering.values()) {
-    const there = origins.get(compiled.base.origin)
-    if (there === undefined) origins.set(compiled.base.origin, [compiled])
-    else there.push(compiled)
+    const { origin, segments } = compiled.base
+    const there = origins.get(origin) ?? emptyOrigin()
+    origins.set(origin, there)
+    addToOrigin(there, compiled)
+    units += UNITS_PER_INTEGRATION + segments.length * READINGS
+    if (units < UNITS_PER_STEP) continue
+    units = 0
+    yield
   }
-  return new Map([...origins].map(([origin, there]) => [origin, compileOrigin(there)]))
+  return origins
 }
 
 const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIntegration => ({
@@ -72,20 +117,25 @@ const compileIntegration = (integration: Integration, base: BaseUrl): CompiledIn
   is_signed: findCredentialType(integration.auth.type)?.application.kind === 'signature',
 })
 
-function compileOrigin(integrations: readonly CompiledIntegration[]): OriginIntegrations {
-  const written = emptyNode()
-  const folded = emptyNode()
-  let depth = 0
-  let is_folded = true
-  for (const compiled of integrations) {
-    const { segments } = compiled.base
-    insert(written, segments, compiled)
-    insert(folded, segments.map(foldSegment), compiled)
-    insert(folded, segments.flatMap(foldAndSplitSegment), compiled)
-    depth = Math.max(depth, segments.length)
-    is_folded &&= segments.every((segment) => isFolded(segment) && !segment.includes('/'))
-  }
-  return { written, folded, depth, is_folded, count: integrations.length }
+/** As written, folded, and folded with encoded slashes split. */
+const READINGS = 3
+
+const emptyOrigin = (): GrowingOrigin => ({
+  written: emptyNode(),
+  folded: emptyNode(),
+  depth: 0,
+  is_folded: true,
+  count: 0,
+})
+
+function addToOrigin(origin: GrowingOrigin, compiled: CompiledIntegration): void {
+  const { segments } = compiled.base
+  insert(origin.written, segments, compiled)
+  insert(origin.folded, segments.map(foldSegment), compiled)
+  insert(origin.folded, segments.flatMap(foldAndSplitSegment), compiled)
+  origin.depth = Math.max(origin.depth, segments.length)
+  origin.is_folded &&= segments.every((segment) => isFolded(segment) && !segment.includes('/'))
+  origin.count++
 }
 
 const emptyNode = (): GrowingNode => ({ integrations: [], children: new Map() })

@@ -19,6 +19,7 @@ export const SCRIPTS = {
   'find-key': 1,
   'find-session': 1,
   'finish-kill': 10,
+  'hash-bytes': 1,
   'hold-lease': 1,
   'note-agent-uses': 7,
   'note-test-delivery': 15,

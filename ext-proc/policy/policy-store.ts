@@ -10,7 +10,7 @@ import {
 } from '../../core/model.ts'
 import { type AgentScopes, compileScopesInSteps } from '../../core/policy/compile-scopes.ts'
 import {
-  compileIntegrations,
+  compileIntegrationsInSteps,
   type IntegrationTable,
 } from '../../core/policy/compile-integrations.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -70,6 +70,11 @@ const AGENT_SCOPES_BYTES_MAX = 4_194_304
 function* parsed(texts: readonly string[]): Iterable<Scope> {
   for (const text of texts) yield JSON.parse(text) as Scope
 }
+
+/** Of stored integrations, read between two pauses: about a millisecond of work. */
+const CHARACTERS_PER_STEP = 131_072
+/** To decrypt the credential of an integration costs as much as to read so many characters. */
+const CHARACTERS_PER_INTEGRATION = 3_072
 
 interface PolicyStoreParts {
   readonly redis: RedisClient
@@ -158,14 +163,23 @@ export class PolicyStore {
     return { key: typeof text === 'string' ? (JSON.parse(text) as ApiKey) : null }
   }
 
+  /** In steps, so that an organization with many large integrations does not hold up the calls of others. */
   async #readOrganization(organization_id: string): Promise<OrganizationPolicy> {
     const texts = await this.#parts.redis.hvals(REDIS_KEYS.integrations(organization_id))
-    const integrations = texts.map((text) => JSON.parse(text) as Integration)
+    const integrations: Integration[] = []
     const auth = new Map<string, OpenedAuth | null>()
     const upstreams = new Map<string, OwnUpstream>()
     const clusters = new Map<string, string>()
-    for (const integration of integrations) {
+    let characters = 0
+    for (const text of texts) {
+      characters += CHARACTERS_PER_INTEGRATION + text.length
+      if (characters > CHARACTERS_PER_STEP) {
+        characters = 0
+        await turn()
+      }
+      const integration = JSON.parse(text) as Integration
       const { integration_id } = integration
+      integrations.push(integration)
       auth.set(integration_id, openAuth(this.#parts.keyRing, integration))
       const cluster = upstreamCluster(integration)
       if (cluster === null) continue
@@ -174,7 +188,8 @@ export class PolicyStore {
       if (own === null) auth.set(integration_id, null)
       else upstreams.set(cluster, own)
     }
-    return { table: compileIntegrations(integrations), auth, upstreams, clusters }
+    const table = await compileIntegrationsInSteps(integrations, () => turn())
+    return { table, auth, upstreams, clusters }
   }
 
   /** Null if the private key cannot be decrypted; calls are then refused as they are without a credential. */

@@ -97,6 +97,41 @@ test('the scopes of an agent have limits for the paths and the bytes of all of t
   assert.equal(fifth.body.details.reason, 'scopes_too_large')
 })
 
+test('the integrations of an organization have a limit for the bytes of all of them', async () => {
+  const { integration_id } = await make('/admin/integrations', integrationBody())
+  const hash = REDIS_KEYS.integrations(ORG)
+  const text = (await redis.hget(hash, integration_id)) ?? ''
+  const fillers = Array.from({ length: 900 }, (_, i) => `int_filler_${i}`)
+  const large = JSON.stringify({ ...JSON.parse(text), padding: 'x'.repeat(9_300) })
+  await redis.hset(hash, ...fillers.flatMap((id) => [id, large]))
+  try {
+    const more = await admin.call('POST', '/admin/integrations', { body: integrationBody() })
+    assert.equal(more.status, 409)
+    assert.equal(more.body.details.reason, 'integrations_too_large')
+    const path = `/admin/integrations/${integration_id}`
+    const larger = { auth: { type: 'bearer', token: 't'.repeat(500) } }
+    assert.equal((await admin.call('PATCH', path, { body: larger })).status, 409)
+    const smaller = { auth: { type: 'bearer', token: 't' } }
+    assert.equal((await admin.call('PATCH', path, { body: smaller })).status, 200)
+  } finally {
+    await redis.hdel(hash, ...fillers)
+  }
+  await make('/admin/integrations', integrationBody())
+})
+
+test('a base URL has a limited number of segments', async () => {
+  const body = (segments: number) => ({
+    ...integrationBody(),
+    base_url: `https://long.example.com${'/a'.repeat(segments)}`,
+  })
+  await make('/admin/integrations', body(32))
+  const longer = await admin.call('POST', '/admin/integrations', { body: body(33) })
+  assert.equal(longer.status, 400)
+  assert.deepEqual(longer.body.details.issues, [
+    { path: '/base_url', message: 'has more than 32 path segments' },
+  ])
+})
+
 describe('invariant 5: a change is in force on the live edges before its answer', () => {
   test('the answer waits for the acknowledgement of every edge', async () => {
     const prompt = await startTestEdge(valkey.url, 'edge-prompt')

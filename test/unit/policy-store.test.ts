@@ -59,6 +59,32 @@ test('what was read once is not read again', async () => {
   assert.deepEqual(redis.reads, ['key h', 'agent agt_a', 'integrations'])
 })
 
+test('many integrations are read in steps, between which the event loop does other work', async () => {
+  const { redis, store } = aStore()
+  const turnsOf = async (bases: readonly string[], auth: object = { type: 'none' }) => {
+    redis.integrations = bases.map((base) => anIntegration(base, { auth } as object))
+    store.clear()
+    let isRead = false
+    const reading = Promise.resolve(store.organization(ORG)).then(() => {
+      isRead = true
+    })
+    let turns = 0
+    for (; !isRead; turns++) await turn()
+    await reading
+    return turns
+  }
+  const bases = (count: number, path: string) =>
+    Array.from({ length: count }, (_, i) => `https://x/${i}${path}`)
+  assert.ok((await turnsOf(bases(10, ''))) < 5)
+  assert.ok((await turnsOf(bases(1_000, ''))) > 40, 'small ones')
+  assert.ok((await turnsOf(bases(100, '/a'.repeat(500)))) > 100, 'long base URLs')
+  const token = sealAuth(keyRing, {
+    ...anIntegration('https://x/0', {}),
+    auth: { type: 'bearer', token: 't'.repeat(8_000) },
+  })
+  assert.ok((await turnsOf(bases(100, ''), token)) > 10, 'long credentials')
+})
+
 /** What a message drops, so that it is read again. */
 const DROPS: readonly (readonly [target: ControlTarget, read: readonly string[]])[] = [
   [{ what: 'key', hash: 'h' }, ['key h']],
