@@ -19,8 +19,11 @@ export function unitStore(): Promise<UnitStore> {
 
 async function start() {
   const valkey = await startValkey()
-  const redis = connectRedis(valkey.url, { name: 'unit', role: 'queue' })
-  const subscription = connectRedis(valkey.url, { name: 'unit-subscription', role: 'subscription' })
+  // Of this role, since it sends nothing by itself: a ping whose answer arrives in a test with a mocked clock clears one of
+  // that test's timers.
+  const role = 'queue'
+  const redis = connectRedis(valkey.url, { name: 'unit', role })
+  const subscription = connectRedis(valkey.url, { name: 'unit-subscription', role })
   const stop = async (): Promise<void> => {
     redis.disconnect()
     subscription.disconnect()

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mock, type TestContext, test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import type { ControlTarget, EdgeRecord } from '../../core/control/control-message.ts'
 import { EdgeLink } from '../../ext-proc/fleet/edge-link.ts'
@@ -39,8 +39,8 @@ function pendings<T>() {
   return { open, begin }
 }
 
-/** An edge whose channel, store and clock are the test's. Its resyncs succeed at once unless they are held. */
-function anEdge(channel: FakeControlChannel) {
+/** An edge whose channel, store and clock are the test's; it ends with it. Its resyncs succeed at once unless they are held. */
+function anEdge(t: TestContext, channel: FakeControlChannel) {
   const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
   const inFlight = new CallsInFlight()
   const dropped: ControlTarget[] = []
@@ -81,6 +81,7 @@ function anEdge(channel: FakeControlChannel) {
     nowMs: () => channel.now_ms,
     log: { warn: (_data, message) => void warnings.push(message) },
   })
+  t.after(() => link.stop())
   const waitFor = (epochs: readonly number[]): void => {
     waited = epochs
   }
@@ -99,15 +100,15 @@ function anEdge(channel: FakeControlChannel) {
   }
 }
 
-function aChannel({ mock: { timers } }: Pick<TestContext, 'mock'>): FakeControlChannel {
+function aChannel({ mock: { timers } }: TestContext): FakeControlChannel {
   timers.enable({ apis: ['setInterval', 'setTimeout'] })
   return new FakeControlChannel(timers)
 }
 
 /** One that serves: it has subscribed, sent a heartbeat, and received a beacon. */
-async function aServingEdge(t: Pick<TestContext, 'mock'>) {
+async function aServingEdge(t: TestContext) {
   const channel = aChannel(t)
-  const edge = anEdge(channel)
+  const edge = anEdge(t, channel)
   await edge.link.start()
   channel.beacon()
   await settle()
@@ -129,7 +130,7 @@ const aCall = (agent_id: string): { call: CallInFlight; cuts: Cut[] } => {
 
 test('an edge serves once it has subscribed, beaten, heard a beacon, and read the store', async (t) => {
   const channel = aChannel(t)
-  const { link, lease, resyncs, state } = anEdge(channel)
+  const { link, lease, resyncs, state } = anEdge(t, channel)
   state.holdsResyncs = true
   await link.start()
   assert.equal(lease.isHeld, false, 'no beacon yet')
@@ -501,7 +502,9 @@ type Step =
   | 'the store fails'
   | 'the store is back'
 
-test('whatever is lost: what is acknowledged was applied or read, and so was everything before it', async () => {
+test('whatever is lost: what is acknowledged was applied or read, and so was everything before it', async ({
+  mock,
+}) => {
   const steps = fc.array(
     fc.constantFrom<Step>(
       'change',
@@ -518,75 +521,71 @@ test('whatever is lost: what is acknowledged was applied or read, and so was eve
     { maxLength: 25 },
   )
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
-  try {
-    await fc.assert(
-      fc.asyncProperty(steps, async (all) => {
-        const channel = new FakeControlChannel(mock.timers)
-        const first = channel.epoch
-        /** Epochs whose targets were dropped, and the epoch up to which the store was read. */
-        const applied = new Set<number>()
-        let read = first
-        let isStoreUp = true
-        const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
-        const link = new EdgeLink({
-          commands: channel.commands,
-          urgent: channel.urgent,
-          subscription: channel.subscription as never,
-          edge: { edge_id: 'e', region: '', started_at: '' },
-          lease_ms: LEASE_MS,
-          lease,
-          inFlight: new CallsInFlight(),
-          drop: (target) => void (target.what === 'key' && applied.add(Number(target.hash))),
-          enforce: async () => NONE_CUT,
-          replaceAuthority: async () => undefined,
-          cutDeleted: async () => NONE_CUT,
-          resync: async () => {
-            const from = channel.epoch
-            await settle()
-            if (!isStoreUp) throw new Error('on purpose')
-            read = Math.max(read, from)
-          },
-          reconnected: () => undefined,
-          nowMs: () => channel.now_ms,
-          log: { warn: () => undefined },
-        })
-        channel.onAcknowledged = (acknowledged) => {
-          for (let epoch = first + 1; epoch <= Math.min(acknowledged, channel.epoch); epoch++)
-            assert.ok(read >= epoch || applied.has(epoch), `${acknowledged} without ${epoch}`)
-        }
-        channel.isSendingBeacons = false
-        const change = (lost: 'lost' | 'arrives') =>
-          channel.change([{ what: 'key', hash: String(channel.epoch + 1) }], lost)
-        await link.start()
-        for (const step of all) {
-          if (step === 'change') change('arrives')
-          else if (step === 'lost change') change('lost')
-          else if (step === 'beacon') channel.beacon()
-          else if (step === 'forged epoch') channel.beacon(channel.epoch + 7)
-          else if (step === 'beat') await channel.pass(50)
-          else if (step === 'reconnect') {
-            channel.subscription.lose()
-            channel.subscription.reopen()
-          } else if (step === 'repeated message') {
-            const targets = [{ what: 'key', hash: String(channel.epoch) }]
-            channel.message({ kind: 'control', epoch: channel.epoch, targets })
-          } else isStoreUp = step === 'the store is back'
-          if (all.length % 2 === 0) await settle()
-        }
-        isStoreUp = true
-        if (channel.subscription.status !== 'ready') channel.subscription.reopen()
-        channel.isSendingBeacons = true
-        await channel.pass(800)
-        assert.ok(lease.isHeld, 'it serves again')
-        for (let epoch = first + 1; epoch <= channel.epoch; epoch++)
-          assert.ok(read >= epoch || applied.has(epoch), `${epoch} was missed`)
-        await link.stop()
-      }),
-      { numRuns: repetitions(60) },
-    )
-  } finally {
-    mock.timers.reset()
-  }
+  await fc.assert(
+    fc.asyncProperty(steps, async (all) => {
+      const channel = new FakeControlChannel(mock.timers)
+      const first = channel.epoch
+      /** Epochs whose targets were dropped, and the epoch up to which the store was read. */
+      const applied = new Set<number>()
+      let read = first
+      let isStoreUp = true
+      const lease = new LivenessLease(LEASE_MS, () => channel.now_ms)
+      const link = new EdgeLink({
+        commands: channel.commands,
+        urgent: channel.urgent,
+        subscription: channel.subscription as never,
+        edge: { edge_id: 'e', region: '', started_at: '' },
+        lease_ms: LEASE_MS,
+        lease,
+        inFlight: new CallsInFlight(),
+        drop: (target) => void (target.what === 'key' && applied.add(Number(target.hash))),
+        enforce: async () => NONE_CUT,
+        replaceAuthority: async () => undefined,
+        cutDeleted: async () => NONE_CUT,
+        resync: async () => {
+          const from = channel.epoch
+          await settle()
+          if (!isStoreUp) throw new Error('on purpose')
+          read = Math.max(read, from)
+        },
+        reconnected: () => undefined,
+        nowMs: () => channel.now_ms,
+        log: { warn: () => undefined },
+      })
+      channel.onAcknowledged = (acknowledged) => {
+        for (let epoch = first + 1; epoch <= Math.min(acknowledged, channel.epoch); epoch++)
+          assert.ok(read >= epoch || applied.has(epoch), `${acknowledged} without ${epoch}`)
+      }
+      channel.isSendingBeacons = false
+      const change = (lost: 'lost' | 'arrives') =>
+        channel.change([{ what: 'key', hash: String(channel.epoch + 1) }], lost)
+      await link.start()
+      for (const step of all) {
+        if (step === 'change') change('arrives')
+        else if (step === 'lost change') change('lost')
+        else if (step === 'beacon') channel.beacon()
+        else if (step === 'forged epoch') channel.beacon(channel.epoch + 7)
+        else if (step === 'beat') await channel.pass(50)
+        else if (step === 'reconnect') {
+          channel.subscription.lose()
+          channel.subscription.reopen()
+        } else if (step === 'repeated message') {
+          const targets = [{ what: 'key', hash: String(channel.epoch) }]
+          channel.message({ kind: 'control', epoch: channel.epoch, targets })
+        } else isStoreUp = step === 'the store is back'
+        if (all.length % 2 === 0) await settle()
+      }
+      isStoreUp = true
+      if (channel.subscription.status !== 'ready') channel.subscription.reopen()
+      channel.isSendingBeacons = true
+      await channel.pass(800)
+      assert.ok(lease.isHeld, 'it serves again')
+      for (let epoch = first + 1; epoch <= channel.epoch; epoch++)
+        assert.ok(read >= epoch || applied.has(epoch), `${epoch} was missed`)
+      await link.stop()
+    }),
+    { numRuns: repetitions(60) },
+  )
 })
 
 const DISK_FULL =
