@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { hashKey, mintId, mintKey } from '../core/api-key.ts'
-import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { call, closeConnections } from '../test/kit/call.ts'
 import { type Access, operatorAt } from '../test/kit/operator.ts'
 import { type Fleet, startFleet } from '../test/kit/start-fleet.ts'
 import { until } from '../test/kit/until.ts'
+import { agentTemplate, fillAgents } from './fill-agents.ts'
 
 /**
  * `npm run bench -- scale [--agents 10000,100000] [--samples 30]`: memory of the store and of an edge, the time until an edge
@@ -24,7 +23,6 @@ const sizes = values.agents.split(',').map(Number)
 const samples = Math.min(Number(values.samples), 1_000)
 const ORGANIZATION = 'org_default'
 const AGENTS_OF_ORGANIZATION = 100_000
-const PIPELINE = 500
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const mib = (bytes: number): string => `${(bytes / 1024 ** 2).toFixed(1)} MiB`
@@ -36,77 +34,6 @@ const residentBytes = (pid: number): number =>
 async function storeBytes(redis: RedisClient): Promise<number> {
   const info = await redis.info('memory')
   return Number(/used_memory:(\d+)/.exec(info)?.[1] ?? 0)
-}
-
-interface Template {
-  readonly agent: string
-  readonly key: string
-  readonly scope: string
-  readonly agent_id: string
-  readonly key_id: string
-  readonly scope_id: string
-  readonly integration_id: string
-  readonly hash: string
-}
-
-/** The records of an agent that the admin API has made. */
-async function templateOf(redis: RedisClient, access: Access): Promise<Template> {
-  const { agent_id, api_key } = access.agent
-  const { scope_id } = access
-  const hash = hashKey(api_key)
-  const link = await redis.hget(REDIS_KEYS.apiKeyHashes, hash)
-  const key_id = link?.split(' ')[1] ?? ''
-  const [agent, key, scope] = await Promise.all([
-    redis.hget(REDIS_KEYS.agents(ORGANIZATION), agent_id),
-    redis.hget(REDIS_KEYS.apiKeys(ORGANIZATION), key_id),
-    redis.hget(REDIS_KEYS.agentScopes(ORGANIZATION, agent_id), scope_id),
-  ])
-  if (agent === null || key === null || scope === null)
-    throw new Error('the records of the agent are not where they are looked for')
-  const { integration_id } = access.integration
-  return { agent, key, scope, agent_id, key_id, scope_id, integration_id, hash }
-}
-
-/** Adds agents with a key and a scope each; answers keys that work, of some agents of the first organization. */
-async function addAgents(
-  redis: RedisClient,
-  template: Template,
-  from: number,
-  to: number,
-): Promise<readonly string[]> {
-  const known: string[] = []
-  let pipeline = redis.pipeline()
-  for (let i = from; i < to; i++) {
-    const org = organizationAt(i)
-    const [agent_id, key_id, scope_id] = [mintId('agt'), mintId('key'), mintId('scp')]
-    const isKnown = i % 500 === 0 && org === ORGANIZATION
-    const api_key = mintKey('live')
-    const hash = hashKey(api_key)
-    if (isKnown) known.push(api_key)
-    const own = (text: string): string =>
-      text
-        .replaceAll(template.agent_id, agent_id)
-        .replaceAll(template.key_id, key_id)
-        .replaceAll(template.scope_id, scope_id)
-        .replaceAll(template.hash, hash)
-        .replaceAll(`"${ORGANIZATION}"`, `"${org}"`)
-        .replace(/"agent_name":"[^"]*"/, `"agent_name":"agent number ${i}"`)
-    pipeline
-      .hset(REDIS_KEYS.agents(org), agent_id, own(template.agent))
-      .zadd(REDIS_KEYS.agentIndex(org), i, agent_id)
-      .hset(REDIS_KEYS.apiKeys(org), key_id, own(template.key))
-      .zadd(REDIS_KEYS.apiKeyIndex(org, agent_id), i, key_id)
-      .hset(REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`)
-      .hset(REDIS_KEYS.agentScopes(org, agent_id), scope_id, own(template.scope))
-      .hset(REDIS_KEYS.scopeOwners(org), scope_id, agent_id)
-      .zadd(REDIS_KEYS.scopeIndex(org), i, scope_id)
-      .hset(REDIS_KEYS.integrationScopes(org, template.integration_id), scope_id, agent_id)
-    if ((i + 1) % PIPELINE === 0 || i + 1 === to) {
-      await pipeline.exec()
-      pipeline = redis.pipeline()
-    }
-  }
-  return known
 }
 
 /** The first organization has room for the agents of the bench itself. */
@@ -180,13 +107,13 @@ const { redis, operator } = fleet
 const access = await operator.makeAccess(`${fleet.upstream.origin}/scale`, {
   scope: { rate_limiting: { requests_per_minute: null } },
 })
-const template = await templateOf(redis, access)
+const template = await agentTemplate(redis, access)
 const empty = await storeBytes(redis)
 let count = 0
 const keys: string[] = []
 for (const size of sizes) {
   const began_ms = performance.now()
-  keys.push(...(await addAgents(redis, template, count, size)))
+  keys.push(...(await fillAgents(redis, template, { from: count, to: size, organizationAt })))
   count = size
   const used = (await storeBytes(redis)) - empty
   say(

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromRoot } from '../core/root.ts'
 import { freePort } from '../test/kit/free-port.ts'
-import { operatorAt } from '../test/kit/operator.ts'
+import { type Operator, operatorAt } from '../test/kit/operator.ts'
 import { startEnvoy } from '../test/kit/start-envoy.ts'
 import { tempFolder } from '../test/kit/temp-folder.ts'
 import { until } from '../test/kit/until.ts'
@@ -54,8 +54,8 @@ export async function startSubjects(
   beside: string | null = null,
 ): Promise<readonly Subject[]> {
   const subjects = [await plainEnvoy(upstream_port), await answeringProcessor(upstream_port)]
-  subjects.push(await product('the product', fromRoot(), upstream_port, rows))
-  if (beside !== null) subjects.push(await product('beside', beside, upstream_port, rows))
+  subjects.push(await startProduct('the product', fromRoot(), upstream_port, rows))
+  if (beside !== null) subjects.push(await startProduct('beside', beside, upstream_port, rows))
   return subjects
 }
 
@@ -98,13 +98,20 @@ async function answeringProcessor(upstream_port: number): Promise<Subject> {
   }
 }
 
+export interface Product extends Subject {
+  readonly operator: Operator
+  /** Its data directory. */
+  readonly folder: string
+}
+
 /** Another checkout may be older, so it is started by its launcher and set up by its admin API, which change little. */
-async function product(
+export async function startProduct(
   name: string,
   root: string,
   upstream_port: number,
   rows: readonly Row[],
-): Promise<Subject> {
+  custom_patterns: readonly string[] = [],
+): Promise<Product> {
   const folder = tempFolder('whole')
   const [port, api, echo] = await Promise.all([freePort(), freePort(), freePort()])
   const child = spawn(process.execPath, [join(root, 'dist', 'cli', 'bin.js'), 'start'], {
@@ -132,7 +139,8 @@ async function product(
     throw new Error(`${error.message}\n${log}`)
   })
   const token = readFileSync(join(folder, 'admin-token'), 'utf8').trim()
-  const keys = await setUp(url, token, upstream_port, rows)
+  const operator = operatorAt(url, token)
+  const keys = await setUp(operator, upstream_port, rows, custom_patterns)
   return {
     name,
     port,
@@ -140,6 +148,8 @@ async function product(
     headersOf: (row) => `authorization: Bearer ${keys.get(row) ?? ''}\r\n`,
     pids: () => rolesBelow(child.pid ?? 0),
     stop: () => end(child),
+    operator,
+    folder,
   }
 }
 
@@ -151,19 +161,18 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** An agent a row, with one scope; returns their keys. */
 async function setUp(
-  url: string,
-  token: string,
+  operator: Operator,
   upstream_port: number,
   rows: readonly Row[],
+  custom_patterns: readonly string[],
 ): Promise<ReadonlyMap<Row, string>> {
-  const operator = operatorAt(url, token)
   const { integration_id } = await operator.makeIntegration(`http://127.0.0.1:${upstream_port}/v1`)
   const keys = new Map<Row, string>()
   for (const row of rows) {
     const { agent_id, api_key } = await operator.makeAgent()
     await operator.makeScope(agent_id, integration_id, {
       rules: [{ methods: ['GET', 'POST'], paths: ['/**'] }],
-      injection_detection: { enabled: row.scans, sensitivity: 'medium' },
+      injection_detection: { enabled: row.scans, sensitivity: 'medium', custom_patterns },
       rate_limiting: { requests_per_minute: row.limits ? RATE_PER_MINUTE : null },
     })
     keys.set(row, api_key)

@@ -1,13 +1,12 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs, styleText } from 'node:util'
 import { fromRoot } from '../core/root.ts'
 import { type Budget, exceededBudget } from './exceeded-budget.ts'
-import type { LoadResult } from './load.ts'
-import { requestOf } from './request-of.ts'
-import { cpuMicros, type Role, ROLES, type Row, startSubjects, type Subject } from './subjects.ts'
+import { type CpuSample, measureCpu, medianOf, type Plan } from './measure-cpu.ts'
+import { ROLES, type Row, startSubjects, type Subject } from './subjects.ts'
 
 /**
  * CPU time per call of every process that the product runs, as `agw start` runs it: Envoy, ext-proc, the receiver of the
@@ -20,11 +19,7 @@ import { cpuMicros, type Role, ROLES, type Row, startSubjects, type Subject } fr
  * and the exit code is 1. `--record` replaces the budgets of the rows that were measured.
  */
 
-const CONNECTIONS = 32
 const BODY_BYTES = 2_048
-const WARM_UP_CALLS = 8_000
-/** Admin and the receiver work in batches of a tenth of a second; what a round has caused is counted with it. */
-const SETTLE_MS = 700
 const BUDGET_FILE = fromRoot('bench', 'budget.json')
 
 const ROWS: readonly Row[] = [
@@ -39,12 +34,6 @@ const LARGE_ROWS: readonly Row[] = [
   { name: 'POST 1 MiB, scan off', body_bytes: 1_048_576, scans: false, limits: false, one_in: 20 },
   { name: 'event stream, all on', body_bytes: 0, scans: true, limits: true, streams: true },
 ]
-
-/** CPU µs a call, by role. */
-type Sample = Readonly<Partial<Record<Role, number>>> & {
-  readonly whole: number
-  readonly rate: number
-}
 
 async function benchWhole(print: (line: string) => void): Promise<void> {
   const { values } = parseArgs({
@@ -67,7 +56,7 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
     for (const row of rows) {
       const calls = Math.ceil(Number(values.calls) / (row.one_in ?? 1))
       const plan = { load, rounds: Number(values.rounds), calls }
-      const samples = await measure(subjects, row, plan)
+      const samples = await measureCpu(subjects, row, plan)
       report(row, samples, plan, print)
       const stages = stagesOf(samples)
       if (values.record) record(row, stages)
@@ -80,56 +69,9 @@ async function benchWhole(print: (line: string) => void): Promise<void> {
   }
 }
 
-interface Plan {
-  readonly load: ChildProcess
-  readonly rounds: number
-  readonly calls: number
-}
-
-async function measure(
-  subjects: readonly Subject[],
-  row: Row,
-  { load, rounds, calls }: Plan,
-): Promise<ReadonlyMap<string, readonly Sample[]>> {
-  const samples = new Map<string, Sample[]>(subjects.map(({ name }) => [name, []]))
-  const warm_up = Math.ceil(WARM_UP_CALLS / (row.one_in ?? 1))
-  for (const subject of subjects) await run(load, subject, row, warm_up)
-  for (let round = 0; round < rounds; round++) {
-    for (const subject of subjects) {
-      const pids = subject.pids()
-      const before = cpuMicros(pids)
-      const { took_ms, failed } = await run(load, subject, row, calls)
-      if (failed > 0) throw new Error(`${subject.name}: ${failed} of ${calls} calls failed`)
-      await new Promise((settled) => setTimeout(settled, SETTLE_MS))
-      const after = cpuMicros(pids)
-      const spent = ROLES.map(
-        (role) => [role, ((after.get(role) ?? 0) - (before.get(role) ?? 0)) / calls] as const,
-      )
-      samples.get(subject.name)?.push({
-        ...Object.fromEntries(spent),
-        whole: spent.reduce((sum, [, us]) => sum + us, 0),
-        rate: (calls / took_ms) * 1000,
-      })
-    }
-  }
-  return samples
-}
-
-async function run(
-  load: ChildProcess,
-  subject: Subject,
-  row: Row,
-  calls: number,
-): Promise<LoadResult> {
-  const request = requestOf(subject, row)
-  load.send({ port: subject.port, connections: CONNECTIONS, calls, request })
-  const [result] = (await once(load, 'message')) as [LoadResult]
-  return result
-}
-
 function report(
   { name }: Row,
-  samples: ReadonlyMap<string, readonly Sample[]>,
+  samples: ReadonlyMap<string, readonly CpuSample[]>,
   { rounds, calls }: Omit<Plan, 'load'>,
   print: (line: string) => void,
 ): void {
@@ -148,13 +90,8 @@ function report(
     print(`| ${cells.join(' | ')} |`)
 }
 
-function medianOf(samples: readonly Sample[] | undefined, member: Role | 'whole' | 'rate'): number {
-  const values = (samples ?? []).map((sample) => sample[member] ?? 0).sort((a, b) => a - b)
-  return values[Math.floor(values.length / 2)] ?? Number.NaN
-}
-
 /** Of the product, as multiples of plain Envoy. */
-function stagesOf(samples: ReadonlyMap<string, readonly Sample[]>): Budget {
+function stagesOf(samples: ReadonlyMap<string, readonly CpuSample[]>): Budget {
   const plain = medianOf(samples.get('plain Envoy'), 'whole')
   const product = samples.get('the product')
   return Object.fromEntries(
