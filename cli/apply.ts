@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream'
 import type { Environment } from '../core/settings.ts'
 import type { AdminAnswer } from './call-admin.ts'
-import { carryOutChanges, type CreateAgent, NotMade } from './config/carry-out-changes.ts'
-import { createWithKeyShown } from './config/create-with-key-shown.ts'
+import { carryOutChanges, type CreateAgents, NotMade } from './config/carry-out-changes.ts'
+import { createWithKeysShown } from './config/create-with-keys-shown.ts'
 import { changeLines, changeObject } from './config/describe-change.ts'
 import { KeyBook, type AgentWithKey } from './config/key-book.ts'
 import { problemLine, loadPlan, type PlanFileOptions } from './config/load-plan.ts'
 import type { ConfigChange } from './config/plan-changes.ts'
 import type { Config } from './config/read-config.ts'
 import { summaryOf } from './config/summary-of.ts'
-import { terminalJson, terminalLines, terminalText } from './terminal-text.ts'
+import { terminalJson, terminalLines } from './terminal-text.ts'
 
 export interface ApplyOptions extends PlanFileOptions {
   /** Where the keys of new agents go; `-` is standard output. */
@@ -29,10 +29,12 @@ export async function runApply(
 ): Promise<number> {
   const { keysOut, output } = options
   const book = keysOut === undefined || keysOut === '-' ? null : new KeyBook(options, keysOut)
-  const recovered = (await book?.recover()) ?? null
-  if (recovered !== null)
+  const recovered = (await book?.recover()) ?? []
+  if (recovered.length > 0)
     stderr.write(
-      `An interrupted run had started to create ${terminalText(recovered.agent_name)}; its key is in ${keysOut}.\n`,
+      terminalLines(
+        `An interrupted run had started to create ${recovered.length === 1 ? `${recovered[0]}; its key is` : `${recovered.length} agents; their keys are`} in ${keysOut}.\n`,
+      ),
     )
   const loaded = await loadPlan(options, env, stderr)
   if (loaded === null) return 1
@@ -52,13 +54,13 @@ export async function runApply(
         ? `${terminalJson(key)}\n`
         : `  key of ${key.agent_id} (shown only once): ${key.api_key}\n`,
     )
-  const createAgent: CreateAgent =
+  const createAgents: CreateAgents =
     book === null
-      ? (wanted) => createWithKeyShown(options, wanted, showKey)
-      : (wanted) => book.createAgent(wanted)
+      ? (wanted) => createWithKeysShown(options, wanted, showKey)
+      : (wanted) => book.createAgents(wanted)
   const made: ConfigChange[] = []
   try {
-    for await (const { change, warnings } of carryOutChanges(plan, options, createAgent)) {
+    for await (const { change, warnings } of carryOutChanges(plan, options, createAgents)) {
       made.push(change)
       stdout.write(
         output === 'json'

@@ -3,12 +3,15 @@ import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { Cascade } from '../http/common-schemas.ts'
 import type { Route } from '../http/define-route.ts'
-import { invalid } from '../http/outcome.ts'
+import { conflict, invalid } from '../http/outcome.ts'
+import { BULK_LIMIT } from '../resources/bulk-limit.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import { storeIn } from '../resources/store-in.ts'
 import {
   AGENT_DEFAULTS,
   AGENT_RESOURCE,
+  AGENTS_LIMIT,
+  BULK_AGENTS,
   AgentView,
   CreatedAgent,
   EditableAgent,
@@ -32,6 +35,16 @@ export const agentRoutes: readonly Route[] = defineResource({
     body: NewAgent,
     answer: CreatedAgent,
     make: makeAgent,
+    bulk: {
+      ...BULK_AGENTS,
+      summary: `Create up to ${BULK_LIMIT} agents, each with its first key: all of them, or none`,
+    },
+    check: async ({ context, actor }, agents) => {
+      const count = await context.redis.zcard(REDIS_KEYS.agentIndex(actor.organization_id))
+      return count + agents.length > AGENTS_LIMIT
+        ? conflict('too_many_agents', `An organization has at most ${AGENTS_LIMIT} agents.`)
+        : null
+    },
   },
   list: {
     summary: 'List agents, newest first',

@@ -4,6 +4,8 @@ import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 /** Its name and path, for its routes and for `agw apply`. */
 export const AGENT_RESOURCE = { name: 'agent', path: '/admin/agents', id: 'agent_id' } as const
+/** Apart from `/admin/agents/…`, where it could be the id of an agent. */
+export const BULK_AGENTS = { path: '/admin/bulk/agents', prefix: 'agt' } as const
 
 /** An edge keeps the agents that call through it in a bounded cache; the store holds all of them. */
 export const AGENTS_LIMIT = 100_000

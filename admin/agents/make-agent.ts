@@ -6,21 +6,21 @@ import { newKey } from '../keys/new-key.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict, invalid } from '../http/outcome.ts'
 import type { Made } from '../resources/resource.ts'
-import { AGENTS_LIMIT, type NewAgent } from './agent-schemas.ts'
+import type { NewAgent } from './agent-schemas.ts'
 import { checkMetadata } from './check-metadata.ts'
 
 /** Creates an agent and its first key in one change. */
 export async function makeAgent(
   call: AdminCall<unknown, unknown, Static<typeof NewAgent>>,
+  id = mintId('agt'),
 ): Promise<Made<Agent> | Refusal> {
   const { context, actor, body } = call
   const { redis, now } = context
   const org = actor.organization_id
   const issues = checkMetadata(body.metadata ?? {})
   if (issues.length > 0) return invalid(issues)
-  const agent_id = body.agent_id ?? mintId('agt')
-  const [count, existing, tombstone] = await Promise.all([
-    redis.zcard(REDIS_KEYS.agentIndex(org)),
+  const agent_id = body.agent_id ?? id
+  const [existing, tombstone] = await Promise.all([
     redis.hexists(REDIS_KEYS.agents(org), agent_id),
     redis.hexists(REDIS_KEYS.agentTombstones(org), agent_id),
   ])
@@ -31,8 +31,6 @@ export async function makeAgent(
       'agent_id_deleted',
       'An agent with this agent_id was deleted. Ids are never reused; choose another.',
     )
-  if (count >= AGENTS_LIMIT)
-    return conflict('too_many_agents', `An organization has at most ${AGENTS_LIMIT} agents.`)
   const created_at = now().toISOString()
   const agent: Agent = {
     agent_id,

@@ -102,7 +102,7 @@ export const caRoutes: readonly Route[] = [
         guards: [['HGET', key, field, text]],
         writes: [['HSET', key, field, JSON.stringify(rotated.stored)]],
         targets: rotated.is_reissued ? [{ what: 'forward_ca' }] : [],
-        audit: { action: `ca.${body.step}`, target: 'forward-ca', before: view(stored), after },
+        audits: [{ action: `ca.${body.step}`, target: 'forward-ca', before: view(stored), after }],
         answer: answer(200, after),
       }
     },

@@ -61,8 +61,14 @@ async function write(
     ['HGET', REDIS_KEYS.organizations, organization_id, true],
     ...plan.guards,
   ]
-  const entry = auditEntry(plan.audit, { actor, request_id, now: context.now() })
-  const writes: Write[] = [...plan.writes, activityWrite(entry)]
+  const by = { actor, request_id, now: context.now() }
+  const [first, ...others] = plan.audits
+  const { action } = first
+  const target = others.length === 0 ? first.target : `${first.target} and ${others.length} more`
+  const entry = auditEntry(first, by)
+  const entries = [...others.map((audit) => auditEntry(audit, by)), entry]
+  // `logged_as` is the place of the entry that is written last.
+  const writes: Write[] = [...plan.writes, ...entries.map(activityWrite)]
   if (identity !== null) {
     guards.push(kept.guard(identity))
     writes.push(...kept.writes(identity, plan.answer, EPOCH))
@@ -75,14 +81,11 @@ async function write(
     organization_id,
     logged_as: committed.logged_as,
     activity_id: entry.id,
-    action: plan.audit.action,
-    target: plan.audit.target,
+    action,
+    target,
     changed_at: entry.timestamp,
   })
-  log.info(
-    { action: plan.audit.action, target: plan.audit.target, actor: actor.email, request_id },
-    'changed',
-  )
+  log.info({ action, target, actor: actor.email, request_id }, 'changed')
   if (targets.length > 0) await waitForEdges(context, committed, started_ms)
   // What is left behind when this fails is out of reach; the change itself is made.
   await plan.afterwards?.().catch((error: unknown) => log.warn({ err: error }, 'tidying failed'))

@@ -52,7 +52,8 @@ export interface Plan {
   readonly guards: readonly Guard[]
   readonly writes: readonly Write[]
   readonly targets: readonly ControlTarget[]
-  readonly audit: Audit
+  /** One for each record that changes. */
+  readonly audits: readonly [Audit, ...Audit[]]
   readonly answer: Answer
   /** Cleanup that may fail or be lost without harm; it runs once the change is in force. */
   readonly afterwards?: () => Promise<void>
@@ -72,7 +73,7 @@ export const audited = (audit: Audit, shown: Answer): Plan => ({
   guards: [],
   writes: [],
   targets: [],
-  audit,
+  audits: [audit],
   answer: shown,
 })
 

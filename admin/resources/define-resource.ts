@@ -1,14 +1,16 @@
-import type { TObject, TProperties, TSchema } from 'typebox'
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { Empty, Id, ListOf, PageQuery, Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Outcome, answer, notFound } from '../http/outcome.ts'
+import { BULK_LIMIT } from './bulk-limit.ts'
 import { listPage } from './list-page.ts'
 import { patchOf } from './patch-of.ts'
 import { planCreate } from './plan-create.ts'
+import { planCreateMany } from './plan-create-many.ts'
 import { planEdit } from './plan-edit.ts'
 import { planRemove } from './plan-remove.ts'
-import type { AnyEdit, AnyResource, Params, Resource } from './resource.ts'
+import type { AnyEdit, AnyResource, Bulk, Params, Resource } from './resource.ts'
 import { showOne } from './show-one.ts'
 
 /**
@@ -42,6 +44,7 @@ export function defineResource<
       answers: { 201: create.answer ?? view },
       handle: (call) => planCreate(resource, call as AdminCall<Params>),
     }),
+    ...(create.bulk === undefined ? [] : [bulkRoute(resource, create.bulk, shared)]),
     defineRoute({
       ...shared,
       ...all,
@@ -76,6 +79,20 @@ export function defineResource<
     }),
   ]
 }
+
+const bulkRoute = <R>(resource: AnyResource<R>, bulk: Bulk, shared: Pick<Route, 'tag'>): Route =>
+  defineRoute({
+    ...shared,
+    method: 'POST',
+    path: bulk.path,
+    role: 'admin',
+    summary: bulk.summary,
+    body: Strict({
+      data: Type.Array(resource.create.body, { minItems: 1, maxItems: BULK_LIMIT }),
+    }),
+    answers: { 201: Strict({ data: Type.Array(resource.create.answer ?? resource.view) }) },
+    handle: (call) => planCreateMany(resource, bulk, call as never),
+  })
 
 const editRoutes = <R>(
   resource: AnyResource<R>,

@@ -1,6 +1,7 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
 import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'
+import { BULK_LIMIT } from './bulk-limit.ts'
 import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
 
 /** Records per read while a filter is applied. */
@@ -54,7 +55,7 @@ export async function listPage<T>(
 /** Index entries after a position. */
 type Next = (after: ListPlace | null, count: number) => Promise<readonly ListPlace[]>
 
-/** Members of one score are few: a change creates at most one of a kind. */
+/** Those that one change has created have the same score: as many more are read. */
 const alongIndex =
   ({ redis, index }: Pick<ListSource<unknown>, 'redis' | 'index'>): Next =>
   async (after, count) => {
@@ -66,14 +67,14 @@ const alongIndex =
       'WITHSCORES',
       'LIMIT',
       0,
-      count + 1,
+      count + BULK_LIMIT,
     )
     const places: ListPlace[] = []
     for (let i = 0; i + 1 < texts.length; i += 2) {
       const place = { member: String(texts[i]), score: String(texts[i + 1]) }
       if (after === null || compare(place, after) > 0) places.push(place)
     }
-    return places
+    return places.slice(0, count)
   }
 
 async function amongIds(

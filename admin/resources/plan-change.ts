@@ -23,13 +23,15 @@ export async function planChange<R>(
     guards: [['HGET', hash, member, text], ...(edited.guards ?? [])],
     writes: [['HSET', hash, member, updated], ...(edited.writes ?? [])],
     targets: [...targets(edited.record), ...(edited.targets ?? [])],
-    audit: {
-      action: `${name}.${verb}`,
-      target: member,
-      before: audited(before),
-      after: { ...audited(after), ...edited.note },
-      ...about?.(edited.record),
-    },
+    audits: [
+      {
+        action: `${name}.${verb}`,
+        target: member,
+        before: audited(before),
+        after: { ...audited(after), ...edited.note },
+        ...about?.(edited.record),
+      },
+    ],
     answer: answer(200, { ...after, ...warningsOf(edited) }, { etag: entityTag(updated) }),
   }
 }

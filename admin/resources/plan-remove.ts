@@ -36,13 +36,15 @@ export async function planRemove<R>(
       ...(planned.writes ?? []),
     ],
     targets: [...resource.targets(record), ...(planned.targets ?? [])],
-    audit: {
-      action: `${resource.name}.${remove.verb ?? 'delete'}`,
-      target: id,
-      before: { ...audited(await showOne(resource, call, record)), ...planned.note },
-      after,
-      ...about?.(record),
-    },
+    audits: [
+      {
+        action: `${resource.name}.${remove.verb ?? 'delete'}`,
+        target: id,
+        before: { ...audited(await showOne(resource, call, record)), ...planned.note },
+        after,
+        ...about?.(record),
+      },
+    ],
     answer: NO_CONTENT,
     ...(afterwards ? { afterwards } : {}),
   }

@@ -66,7 +66,19 @@ interface Create<R, New extends TSchema> {
   readonly body: New
   /** The schema of the response; default: the view. */
   readonly answer?: TSchema
-  make(call: AdminCall<Params, unknown, Static<New>>): Promise<Made<R> | Refusal>
+  /** @param id for the record, if several are created and their ids have to be in order */
+  make(call: AdminCall<Params, unknown, Static<New>>, id?: string): Promise<Made<R> | Refusal>
+  /** Limits that records of this request could exceed together with those that are stored. */
+  check?(call: AdminCall<Params>, records: readonly R[]): Promise<Refusal | null>
+  readonly bulk?: Bulk
+}
+
+/** The creation of up to BULK_LIMIT records in one change. */
+export interface Bulk {
+  readonly summary: string
+  readonly path: `/admin/${string}`
+  /** Of their ids. */
+  readonly prefix: string
 }
 
 /** Selects records of the index. */

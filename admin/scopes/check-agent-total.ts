@@ -3,23 +3,25 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { conflict, type Refusal } from '../http/outcome.ts'
 import { pathsOf } from './check-scope-settings.ts'
-import { AGENT_PATHS_LIMIT, AGENT_SCOPES_LIMIT_BYTES } from './scope-schemas.ts'
+import { AGENT_PATHS_LIMIT, AGENT_SCOPES_LIMIT, AGENT_SCOPES_LIMIT_BYTES } from './scope-schemas.ts'
 
 /**
- * Whether an agent may have a scope in addition to its others. Every edge that the agent calls holds all of its scopes, so
+ * Whether an agent may have these scopes in addition to its others. Every edge that the agent calls holds all of its scopes, so
  * together they have limits too. A change that makes a stored scope no larger is always allowed.
  * @param before the stored scope that is changed; null for a new one
  */
 export async function checkAgentTotal(
   redis: RedisClient,
   { organization_id, agent_id }: Pick<Scope, 'organization_id' | 'agent_id'>,
-  next: Pick<Scope, 'rules'>,
+  next: readonly Pick<Scope, 'rules'>[],
   before: Scope | null,
 ): Promise<Refusal | null> {
-  const own_bytes = sizeOf(next)
-  const own_paths = pathsOf(next)
+  const own_bytes = next.reduce((sum, scope) => sum + sizeOf(scope), 0)
+  const own_paths = next.reduce((sum, scope) => sum + pathsOf(scope), 0)
   if (before !== null && own_bytes <= sizeOf(before) && own_paths <= pathsOf(before)) return null
   const stored = await redis.hgetall(REDIS_KEYS.agentScopes(organization_id, agent_id))
+  if (before === null && Object.keys(stored).length + next.length > AGENT_SCOPES_LIMIT)
+    return conflict('too_many_scopes', `An agent has at most ${AGENT_SCOPES_LIMIT} scopes.`)
   let bytes = own_bytes
   let paths = own_paths
   for (const [scope_id, text] of Object.entries(stored)) {

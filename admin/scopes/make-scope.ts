@@ -7,20 +7,14 @@ import { readRecord } from '../resources/records.ts'
 import type { Made } from '../resources/resource.ts'
 import { checkInput } from '../http/check-input.ts'
 import type { AdminCall } from '../http/define-route.ts'
-import { type Issue, type Refusal, conflict, invalid } from '../http/outcome.ts'
-import { checkAgentTotal } from './check-agent-total.ts'
+import { type Issue, type Refusal, invalid } from '../http/outcome.ts'
 import { canonicalScope } from './canonical-scope.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
-import {
-  AGENT_SCOPES_LIMIT,
-  EditableScope,
-  type NewScope,
-  SCOPE_NULLABLE,
-  SCOPE_WHOLE,
-} from './scope-schemas.ts'
+import { EditableScope, type NewScope, SCOPE_NULLABLE, SCOPE_WHOLE } from './scope-schemas.ts'
 
 export async function makeScope(
   call: AdminCall<unknown, unknown, Static<typeof NewScope>>,
+  scope_id = mintId('scp'),
 ): Promise<Made<Scope> | Refusal> {
   const { context, actor, body } = call
   const { redis, settings, now } = context
@@ -30,29 +24,23 @@ export async function makeScope(
   const checked = checkInput(EditableScope, mergePatch(SCOPE_DEFAULTS, wanted, special))
   if (!checked.ok) return invalid(checked.issues)
   const edited = canonicalScope(checked.value)
-  const [agent, integration, count] = await Promise.all([
+  const [agent, integration] = await Promise.all([
     readRecord<Agent>(redis, REDIS_KEYS.agents(org), agent_id),
     redis.hexists(REDIS_KEYS.integrations(org), integration_id),
-    redis.hlen(REDIS_KEYS.agentScopes(org, agent_id)),
   ])
   const issues: Issue[] = checkScopeSettings(edited, settings.maxBodyBytes)
   if (agent === null) issues.push({ path: '/agent_id', message: 'no agent has this id' })
   if (integration === 0)
     issues.push({ path: '/integration_id', message: 'no integration has this id' })
   if (issues.length > 0) return invalid(issues)
-  if (count >= AGENT_SCOPES_LIMIT)
-    return conflict('too_many_scopes', `An agent has at most ${AGENT_SCOPES_LIMIT} scopes.`)
-  const excess = await checkAgentTotal(redis, { organization_id: org, agent_id }, edited, null)
-  if (excess !== null) return excess
   const scope: Scope = {
-    scope_id: mintId('scp'),
+    scope_id,
     organization_id: org,
     agent_id,
     integration_id,
     ...edited,
     created_at: now().toISOString(),
   }
-  const { scope_id } = scope
   return {
     kind: 'made',
     record: scope,

@@ -3,12 +3,15 @@ import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Route } from '../http/define-route.ts'
 import { invalid } from '../http/outcome.ts'
+import { BULK_LIMIT } from '../resources/bulk-limit.ts'
 import { defineResource } from '../resources/define-resource.ts'
 import { checkAgentTotal } from './check-agent-total.ts'
 import { canonicalScope } from './canonical-scope.ts'
+import { checkNewScopes } from './check-new-scopes.ts'
 import { checkScopeSettings } from './check-scope-settings.ts'
 import { makeScope } from './make-scope.ts'
 import {
+  BULK_SCOPES,
   EditableScope,
   NewScope,
   SCOPE_NULLABLE,
@@ -31,6 +34,11 @@ export const scopeRoutes: readonly Route[] = defineResource({
     summary: 'Create a scope: allow an agent to call an integration',
     body: NewScope,
     make: makeScope,
+    bulk: {
+      ...BULK_SCOPES,
+      summary: `Create up to ${BULK_LIMIT} scopes: all of them, or none`,
+    },
+    check: checkNewScopes,
   },
   list: {
     summary: 'List scopes, newest first',
@@ -81,7 +89,7 @@ export const scopeRoutes: readonly Route[] = defineResource({
       const hasOldRules = JSON.stringify(edited.rules) === JSON.stringify(record.rules)
       const issues = checkScopeSettings(edited, settings.maxBodyBytes, hasOldRules)
       if (issues.length > 0) return invalid(issues)
-      const excess = await checkAgentTotal(redis, record, { ...record, ...edited }, record)
+      const excess = await checkAgentTotal(redis, record, [{ ...record, ...edited }], record)
       if (excess !== null) return excess
       return { kind: 'edited', record: { ...record, ...edited } }
     },

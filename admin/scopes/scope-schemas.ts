@@ -13,6 +13,7 @@ import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
 /** Its name and path, for its routes and for `agw apply`. */
 export const SCOPE_RESOURCE = { name: 'scope', path: '/admin/scopes', id: 'scope_id' } as const
+export const BULK_SCOPES = { path: '/admin/bulk/scopes', prefix: 'scp' } as const
 
 /** An edge holds all scopes of an agent that calls, compiled, and looks through those of the integration. */
 export const AGENT_SCOPES_LIMIT = 200

@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AdminOptions } from '../access/admin-access.ts'
 import { type AdminAnswer, callAdmin, messageOf } from '../call-admin.ts'
+import { type Creation, createAll } from './create-all.ts'
 import { comparable, withoutKey } from './differences.ts'
+import { groupChanges } from './group-changes.ts'
 import { isEntry } from './owner-index.ts'
 import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
 import type { ConfigEntry } from './read-config.ts'
@@ -13,8 +15,8 @@ import {
   SECTION_RESOURCES,
 } from './section-resources.ts'
 
-/** Creates an agent, keeps its key, and answers its id. */
-export type CreateAgent = (wanted: Json) => Promise<{ readonly agent_id: string }>
+/** Creates agents and keeps their keys. */
+export type CreateAgents = (wanted: readonly Json[]) => Promise<Creation>
 
 /** Why a change was not made; those before it are, and the next run makes the rest. */
 export class NotMade extends Error {
@@ -37,55 +39,85 @@ export interface MadeChange {
 }
 
 /**
- * Makes the changes of a plan one after the other, each in force on every edge before the next.
+ * Makes the changes of a plan one after the other, each in force on every edge before the next; new agents, and new scopes, are
+ * created in groups.
  * @throws NotMade at the first that cannot be made
  */
 export async function* carryOutChanges(
   plan: ConfigPlan,
   options: AdminOptions,
-  createAgent: CreateAgent,
+  createAgents: CreateAgents,
 ): AsyncGenerator<MadeChange> {
   const created = new Map<ConfigEntry, string>()
-  for (const change of plan.changes) {
-    if (change.action === 'delete') {
+  for (const group of groupChanges(plan.changes)) {
+    const [change] = group
+    if (change?.action === 'delete') {
       await remove(change, options)
       yield { change, warnings: [] }
-      continue
+    } else if (change?.action === 'update') {
+      yield { change, warnings: warningsOf(await update(change, options)) }
+    } else {
+      const creations = group as readonly Create[]
+      const stored = await create(creations, plan, created, options, createAgents)
+      for (const [i, one] of creations.entries()) {
+        const shown = stored[i] ?? {}
+        created.set(one.entry, String(shown[SECTION_RESOURCES[one.entry.kind].id]))
+        yield { change: one, warnings: warningsOf(shown) }
+      }
     }
-    const stored =
-      change.action === 'create'
-        ? await create(change, plan, created, options, createAgent)
-        : await update(change, options)
-    if (change.action === 'create')
-      created.set(change.entry, String(stored[SECTION_RESOURCES[change.entry.kind].id]))
-    yield { change, warnings: warningsOf(stored) }
   }
 }
+
+type Create = ConfigChange & { action: 'create' }
 
 const warningsOf = ({ warnings }: Json): readonly string[] =>
   Array.isArray(warnings) ? warnings.map(String) : []
 
-/** @returns the resource as the gateway shows it; of an agent, its id alone */
+/** @returns the resources as the gateway shows them */
 async function create(
-  change: ConfigChange & { action: 'create' },
+  changes: readonly Create[],
   plan: ConfigPlan,
   created: ReadonlyMap<ConfigEntry, string>,
   options: AdminOptions,
-  createAgent: CreateAgent,
-): Promise<Json> {
-  const { kind, wanted } = change.entry
-  if (kind === 'agents')
-    return await createAgent(wanted).then(
-      ({ agent_id }) => ({ agent_id }),
-      (error: Error) => {
-        throw new NotMade(change, error.message)
-      },
-    )
-  const { path } = SECTION_RESOURCES[kind]
-  const body = kind === 'scopes' ? withIds(wanted, plan, created) : wanted
-  const answer = await callAdmin(options, 'POST', path, body)
-  if (answer.status !== 201) throw new NotMade(change, messageOf(answer), answer)
-  return answer.body as Json
+  createAgents: CreateAgents,
+): Promise<readonly Json[]> {
+  const kind = changes[0]?.entry.kind ?? 'agents'
+  const wanted = changes.map(({ entry }) =>
+    kind === 'scopes' ? withIds(entry.wanted, plan, created) : entry.wanted,
+  )
+  const creation =
+    kind === 'agents'
+      ? await createAgents(wanted).catch((error: Error) => {
+          throw changes[0] ? new NotMade(changes[0], error.message) : error
+        })
+      : await createAll(options, kind, wanted)
+  if (creation.kind === 'refused') throw notMade(changes, creation.answer)
+  return creation.created
+}
+
+/** The change because of which none of a group was made, with the issues of that change alone. */
+function notMade(changes: readonly Create[], answer: AdminAnswer): NotMade {
+  const [first, ...others] = changes
+  if (first === undefined) throw new Error('a group has no change')
+  if (others.length === 0) return new NotMade(first, messageOf(answer), answer)
+  const { details = {}, ...body } = (answer.body ?? {}) as Refused
+  const issues = details.issues ?? []
+  const index = details.index ?? Number(/^\/data\/(\d+)/.exec(issues[0]?.path ?? '')?.[1] ?? 0)
+  const prefix = `/data/${index}`
+  const own = issues.flatMap(({ path, message }) =>
+    path === prefix || path.startsWith(`${prefix}/`)
+      ? [{ path: path.slice(prefix.length), message }]
+      : [],
+  )
+  const one = { ...answer, body: { ...body, details: { ...details, issues: own } } }
+  return new NotMade(changes[index] ?? first, messageOf(one), one)
+}
+
+interface Refused {
+  readonly details?: {
+    readonly index?: number
+    readonly issues?: readonly { readonly path: string; readonly message: string }[]
+  }
 }
 
 /** A scope of the file names its agent and its integration; the gateway wants their ids. */

@@ -13,6 +13,7 @@ import { dirname } from 'node:path'
 import { mintId } from '../../core/api-key.ts'
 import { type AdminOptions, adminAccess } from '../access/admin-access.ts'
 import { type AdminAnswer, callAdmin, messageOf } from '../call-admin.ts'
+import { type Creation, createAll } from './create-all.ts'
 import type { Json } from './section-resources.ts'
 
 /** The key of a new agent as it is saved: one line of JSON. */
@@ -27,15 +28,23 @@ export interface AgentWithKey {
 interface Pending {
   readonly url: string
   readonly idempotency_key: string
-  readonly body: Json & { readonly agent_id: string; readonly agent_name: string }
+  readonly bodies: readonly NewAgent[]
 }
+
+type NewAgent = Json & { readonly agent_id: string; readonly agent_name: string }
 
 const GONE: readonly number[] = [404, 409]
 
+/** The members of a created agent that are saved. */
+export function agentWithKey(agent: Json): AgentWithKey {
+  const { agent_name, agent_id, api_key, api_key_id } = agent as unknown as AgentWithKey
+  return { agent_name, agent_id, api_key, api_key_id }
+}
+
 /**
  * Creates agents and keeps their keys, which the gateway shows once. Before a creation, `FILE.pending` records the
- * request; it is removed when the key is in the file and on disk. So a crash in between loses no key: the next run repeats
- * the request with the same Idempotency-Key; if the gateway no longer has the response, it creates another key.
+ * request; it is removed when the keys are in the file and on disk. So a crash in between loses no key: the next run repeats
+ * the request with the same Idempotency-Key; if the gateway no longer has the response, it creates other keys.
  */
 export class KeyBook {
   readonly #options: AdminOptions
@@ -53,75 +62,96 @@ export class KeyBook {
     return `${this.#file}.pending`
   }
 
-  /** Completes the creation of an earlier run. @returns its key; null if there was none */
-  async recover(): Promise<AgentWithKey | null> {
-    if (!existsSync(this.#pendingFile)) return null
+  /** Completes the creation of an earlier run. @returns the names of its agents */
+  async recover(): Promise<readonly string[]> {
+    if (!existsSync(this.#pendingFile)) return []
     const pending = readPending(this.#pendingFile)
     // The file is truncated, so the request had not been sent.
     if (pending === null) {
       rmSync(this.#pendingFile)
-      return null
+      return []
     }
     if (pending.url !== adminAccess(this.#options).url)
       throw new Error(
         `${this.#pendingFile} belongs to an interrupted run against ${pending.url}. Repeat that run first, or use another --keys-out.`,
       )
-    return await this.#finish(pending, await this.#send(pending))
+    const creation = await this.#send(pending)
+    if (creation.kind === 'created') this.#keep(creation.created.map(agentWithKey))
+    else if (creation.answer.status === 409) await this.#makeOtherKeys(pending)
+    else throw noKey(pending.bodies, creation.answer)
+    rmSync(this.#pendingFile)
+    return pending.bodies.map(({ agent_name }) => agent_name)
   }
 
-  /** @throws with the message of the gateway when it refuses; then nothing is created */
-  async createAgent(wanted: Json): Promise<AgentWithKey> {
+  /** @throws when it is unknown whether they were created; then the next run completes it */
+  async createAgents(wanted: readonly Json[]): Promise<Creation> {
+    // With chosen ids, a repeated request cannot create further agents. In their order, they are listed in that of the file.
+    const ids = wanted.map(() => mintId('agt')).sort()
     const pending: Pending = {
       url: adminAccess(this.#options).url,
       idempotency_key: randomUUID(),
-      // With a chosen id, a repeated request cannot create a second agent.
-      body: { agent_id: mintId('agt'), agent_name: String(wanted['agent_name']), ...wanted },
+      bodies: wanted.map((one, i) => ({
+        agent_id: ids[i] ?? mintId('agt'),
+        agent_name: String(one['agent_name']),
+        ...one,
+      })),
     }
     writeDurably(this.#pendingFile, JSON.stringify(pending), 'w')
-    const answer = await this.#send(pending)
-    if (answer.status >= 400 && answer.status < 500) {
-      rmSync(this.#pendingFile)
-      throw new Error(messageOf(answer))
-    }
-    return await this.#finish(pending, answer)
-  }
-
-  async #finish({ body }: Pending, answer: AdminAnswer): Promise<AgentWithKey> {
-    const { agent_id, agent_name } = body
-    const made = answer.status === 409 ? await this.#anotherKey(agent_id) : answer
-    if (made.status !== 201) {
-      // Deleted or killed since; a retry would not help.
-      if (made !== answer && GONE.includes(made.status)) rmSync(this.#pendingFile)
-      throw new Error(`No key was created for ${agent_name} (${agent_id}): ${messageOf(made)}`)
-    }
-    const { api_key, key, api_key_id, key_id } = made.body as Readonly<Record<string, string>>
-    const kept: AgentWithKey = {
-      agent_name,
-      agent_id,
-      api_key: api_key ?? key ?? '',
-      api_key_id: api_key_id ?? key_id ?? '',
-    }
-    const there = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : ''
-    const line = `${JSON.stringify(kept)}\n`
-    if (!there.includes(line)) {
-      // A line truncated by a crash must not be joined with the next one.
-      const gap = there === '' || there.endsWith('\n') ? '' : '\n'
-      writeDurably(this.#file, gap + line, 'a')
-    }
+    const creation = await this.#send(pending)
+    if (creation.kind === 'created') this.#keep(creation.created.map(agentWithKey))
+    else if (creation.answer.status >= 500) throw noKey(pending.bodies, creation.answer)
     rmSync(this.#pendingFile)
-    return kept
+    return creation
   }
 
-  #send({ body, idempotency_key }: Pending): Promise<AdminAnswer> {
-    return callAdmin(this.#options, 'POST', '/admin/agents', body, {
-      'idempotency-key': idempotency_key,
-    })
+  /** Adds lines to the file; on disk when it returns. */
+  #keep(keys: readonly AgentWithKey[]): void {
+    const there = existsSync(this.#file) ? readFileSync(this.#file, 'utf8') : ''
+    const lines = keys
+      .map((key) => `${JSON.stringify(key)}\n`)
+      .filter((line) => !there.includes(line))
+      .join('')
+    // A line truncated by a crash must not be joined with the next one.
+    const gap = there === '' || there.endsWith('\n') ? '' : '\n'
+    if (lines !== '') writeDurably(this.#file, gap + lines, 'a')
   }
 
-  #anotherKey(agent_id: string): Promise<AdminAnswer> {
-    const path = `/admin/agents/${encodeURIComponent(agent_id)}/keys`
-    return callAdmin(this.#options, 'POST', path, { name: 'first key, made again' })
+  #send({ bodies, idempotency_key }: Pending): Promise<Creation> {
+    return createAll(this.#options, 'agents', bodies, { 'idempotency-key': idempotency_key })
   }
+
+  /** The agents exist, but the gateway has discarded the response with their keys. */
+  async #makeOtherKeys({ bodies }: Pending): Promise<void> {
+    const failed: { readonly body: NewAgent; readonly answer: AdminAnswer }[] = []
+    for (const body of bodies) {
+      const { agent_id, agent_name } = body
+      const path = `/admin/agents/${encodeURIComponent(agent_id)}/keys`
+      const answer = await callAdmin(this.#options, 'POST', path, { name: 'first key, made again' })
+      if (answer.status !== 201) {
+        if (!GONE.includes(answer.status)) throw noKey([body], answer)
+        failed.push({ body, answer })
+        continue
+      }
+      const { key, key_id } = answer.body as Readonly<Record<string, string>>
+      this.#keep([{ agent_name, agent_id, api_key: key ?? '', api_key_id: key_id ?? '' }])
+    }
+    const [first] = failed
+    if (first === undefined) return
+    // Deleted or killed since; a retry would not help.
+    rmSync(this.#pendingFile)
+    throw noKey(
+      failed.map(({ body }) => body),
+      first.answer,
+    )
+  }
+}
+
+function noKey(agents: readonly NewAgent[], answer: AdminAnswer): Error {
+  const [first] = agents
+  const others = agents.length === 1 ? '' : ` and ${agents.length - 1} more`
+  return new Error(
+    `No key was created for ${first?.agent_name} (${first?.agent_id})${others}: ${messageOf(answer)}`,
+  )
 }
 
 function refuseOpenFile(file: string): void {
@@ -133,7 +163,9 @@ function refuseOpenFile(file: string): void {
 
 function readPending(file: string): Pending | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Pending
+    const read = JSON.parse(readFileSync(file, 'utf8')) as Pending & { readonly body?: NewAgent }
+    // Version 0.2 wrote one agent as `body`.
+    return read.body === undefined ? read : { ...read, bodies: [read.body] }
   } catch {
     return null
   }

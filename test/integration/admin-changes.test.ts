@@ -278,6 +278,16 @@ describe('threat 26: idempotency', () => {
     assert.equal(data.length, 1)
   })
 
+  test('a repeated creation of several gets the first answer, with all keys', async () => {
+    const body = { data: [{ agent_name: 'several' }, { agent_name: 'several' }] }
+    const send = () => admin.call('POST', '/admin/bulk/agents', { body, headers: headers('k-0') })
+    const [first, again] = [await send(), await send()]
+    assert.equal(first.status, 201)
+    assert.deepEqual(again.body, first.body)
+    const { data } = (await admin.call('GET', '/admin/agents?q=several')).body
+    assert.equal(data.length, 2)
+  })
+
   test('equal requests at the same time are carried out once, and all get the one answer', async () => {
     const body = { agent_name: 'together' }
     const answers = await Promise.all(

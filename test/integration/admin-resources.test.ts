@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, describe, test } from 'node:test'
+import { hashKey } from '../../core/api-key.ts'
 import { indexName } from '../../core/activity/activity-index.ts'
 import { SCOPE_DEFAULTS } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -57,6 +58,117 @@ async function markKilled(agent_id: string): Promise<void> {
   const killed = { ...agent, status: 'killed', revision: 3, killed_at: new Date().toISOString() }
   await redis.hset(agents, agent_id, JSON.stringify(killed))
 }
+
+describe('creation of several', () => {
+  const BULK = '/admin/bulk/agents'
+
+  test('agents are created with a key each, and listed like others', async () => {
+    const data = Array.from({ length: 100 }, (_, i) => ({ agent_name: `of many ${i}` }))
+    const { body } = await call('POST', BULK, { data })
+    assert.deepEqual(
+      body.data.map(({ agent_name }: Json) => agent_name),
+      data.map(({ agent_name }) => agent_name),
+    )
+    assert.equal(new Set(body.data.map(({ api_key }: Json) => api_key)).size, 100)
+    const ids = body.data.map(({ agent_id }: Json) => agent_id)
+    const listed: string[] = []
+    for (let next: string | null = ''; next !== null; ) {
+      const page: Json = (await call('GET', `/admin/agents?q=of%20many&limit=7${next}`)).body
+      listed.push(...page.data.map(({ agent_id }: Json) => agent_id))
+      next = page.next_cursor === null ? null : `&cursor=${page.next_cursor}`
+    }
+    assert.deepEqual(listed, ids.toReversed())
+    const last = body.data[99]
+    const { api_key, api_key_id, ...agent } = last
+    assert.deepEqual((await call('GET', `/admin/agents/${agent.agent_id}`)).body, agent)
+    assert.match(
+      (await redis.hget(REDIS_KEYS.apiKeyHashes, hashKey(api_key))) ?? '',
+      new RegExp(`${api_key_id}$`),
+    )
+    const entries = await until('the entries are indexed', async () => {
+      const found = await call('GET', `/admin/activity?event=admin_action&limit=200`)
+      return found.body.data.length >= 100 && found.body.data
+    })
+    const logged = new Set(entries.map((entry: Json) => entry.data.target))
+    for (const { agent_id } of body.data) assert.ok(logged.has(agent_id), agent_id)
+  })
+
+  test('one item that cannot be created means that none is, with the place of every error', async () => {
+    const taken = (await makeAgent()).agent_id
+    const count = async () => await redis.zcard(REDIS_KEYS.agentIndex(ORG))
+    const before = await count()
+    const large = { text: 'x'.repeat(20_000) }
+    const good = { agent_name: 'good' }
+    const refused = async (data: object[]) => (await call('POST', BULK, { data })).body
+    assert.deepEqual(issuePaths({ body: await refused([good, { agent_name: '' }, {}]) }), [
+      '/data/1/agent_name',
+      '/data/2/agent_name',
+    ])
+    assert.deepEqual(
+      issuePaths({
+        body: await refused([{ ...good, metadata: large }, good, { ...good, metadata: large }]),
+      }),
+      ['/data/0/metadata', '/data/2/metadata'],
+    )
+    const twice = { ...good, agent_id: 'twice' }
+    assert.deepEqual(issuePaths({ body: await refused([twice, good, twice]) }), [
+      '/data/2/agent_id',
+    ])
+    const { error, details } = await refused([good, { ...good, agent_id: taken }])
+    assert.deepEqual([error, details], ['conflict', { reason: 'agent_id_taken', index: 1 }])
+    assert.deepEqual(issuePaths({ body: await refused([]) }), ['/data'])
+    assert.deepEqual(issuePaths({ body: await refused(Array(101).fill(good)) }), ['/data'])
+    assert.equal(await count(), before)
+  })
+
+  test('the limit of an organization holds for all of them together', async () => {
+    const key = REDIS_KEYS.agentIndex(ORG)
+    const count = await redis.zcard(key)
+    const fill = Array.from({ length: 100_000 - count - 3 }, (_, i) => [`${i}`, `fill-${i}`]).flat()
+    for (let at = 0; at < fill.length; at += 20_000)
+      await redis.zadd(key, ...fill.slice(at, at + 20_000))
+    const data = Array(4).fill({ agent_name: 'one too many' })
+    const refused = await call('POST', BULK, { data })
+    assert.equal(refused.body.details.reason, 'too_many_agents')
+    assert.equal((await call('POST', BULK, { data: data.slice(1) })).status, 201)
+    for (let at = 0; at < fill.length; at += 20_000)
+      await redis.zrem(key, ...fill.slice(at, at + 20_000))
+  })
+
+  test('scopes are created for several agents, within the limits of each', async () => {
+    const { agent_id, integration_id } = await makeScope()
+    const other = await makeAgent()
+    const scope = (name: string, more: object = {}) => ({
+      name,
+      agent_id,
+      integration_id,
+      rules: [],
+      ...more,
+    })
+    const two = { data: [scope('b'), scope('c', { agent_id: other.agent_id })] }
+    const made = await call('POST', '/admin/bulk/scopes', two)
+    assert.deepEqual(
+      made.body.data.map((one: Json) => [one.name, one.agent_id]),
+      [
+        ['b', agent_id],
+        ['c', other.agent_id],
+      ],
+    )
+    assert.equal((await call('GET', `/admin/scopes/${made.body.data[1].scope_id}`)).status, 200)
+    const many = (length: number): object => ({
+      data: Array.from({ length }, (_, i) => scope(`many ${i}`)),
+    })
+    assert.equal((await call('POST', '/admin/bulk/scopes', many(99))).status, 201)
+    const refused = await call('POST', '/admin/bulk/scopes', many(100))
+    assert.equal(refused.body.details.reason, 'too_many_scopes')
+    const unknown = await call('POST', '/admin/bulk/scopes', {
+      data: [scope('d'), scope('e', { agent_id: 'agt_nobody' })],
+    })
+    assert.deepEqual(issuePaths(unknown), ['/data/1/agent_id'])
+    const listed = await call('GET', `/admin/scopes?agent_id=${agent_id}&limit=200`)
+    assert.equal(listed.body.data.length, 101)
+  })
+})
 
 describe('agents', () => {
   test('an agent is created with a key of its own, read, changed and deleted', async () => {

@@ -269,6 +269,37 @@ test('errors that only the gateway can detect are reported with their position i
   assert.match(err, /:1: scopes\[0\]\.max_body_bytes must be at most 8388608/)
 })
 
+test('agents and scopes are created in groups; what is wrong with one is reported where it is in the file', async () => {
+  const { apply, keys, operator, keysOut } = await emptyOrganization()
+  const names = Array.from({ length: 450 }, (_, i) => `bot ${i}`)
+  const file = (last: object): string =>
+    JSON.stringify({
+      integrations: [{ name: 'api', base_url: 'https://api.example.com', auth: { type: 'none' } }],
+      agents: names.map((agent_name) => ({ agent_name })),
+      scopes: names.map((agent, i) => ({
+        name: 's',
+        agent,
+        integration: 'api',
+        rules: [],
+        ...(i === 449 ? last : {}),
+      })),
+    })
+  const refused = await apply(file({ max_body_bytes: 99_999_999 }))
+  assert.equal(refused.code, 1)
+  assert.match(
+    refused.err,
+    /^851 of 901 changes were made\. Not made:\n\+ scope s \(bot 449 → api\)\n/,
+  )
+  assert.match(refused.err, /scopes\[449\]\.max_body_bytes/)
+  assert.equal(keys().length, 450)
+  const { err } = await apply(file({}))
+  assert.match(err, /^50 created; 851 unchanged\./)
+  const { data } = await operator.send('GET', '/admin/scopes?limit=200')
+  const agents = await operator.send('GET', `/admin/agents/${data[0].agent_id}`)
+  assert.equal(agents.agent_name, 'bot 449')
+  assert.equal(existsSync(`${keysOut}.pending`), false)
+})
+
 test('a base URL that another integration has is reported before anything is written', async () => {
   const { apply } = await emptyOrganization()
   const integration = (name: string, n: number): object => ({
@@ -402,8 +433,8 @@ test('an apply that is cut off at any request, before or after it, is completed 
       assert.equal(statSync(keysOut).mode & 0o777, 0o600)
     }
   }
-  // Four lists are read and five resources made.
-  assert.ok(cuts >= 2 * 9, String(cuts))
+  // Four lists are read, and two agents in one request and three other resources made.
+  assert.ok(cuts >= 2 * 8, String(cuts))
 })
 
 async function everyAgentHasAKey(operator: Operator, keys: readonly AgentWithKey[]): Promise<void> {
@@ -425,10 +456,11 @@ test('a key whose response was lost, and that the gateway has discarded as well,
   let isLost = false
   between.setRule(async ({ method, path }) => {
     if (isLost) return 'nothing'
-    isLost = method === 'POST' && path === '/admin/agents'
+    isLost = method === 'POST' && path === '/admin/bulk/agents'
     return isLost ? 'no answer' : 'answer'
   })
-  await apply(config(), { url: between.url })
+  const { err } = await apply(config(), { url: between.url })
+  assert.match(err, /Not made:\n\+ agent .*\n.* is unreachable/)
   assert.ok(isLost)
   const redis = connectRedis(valkey.url, { name: 'test', role: 'queue' })
   const kept = await redis.keys('*idempotency*')

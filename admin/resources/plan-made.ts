@@ -1,0 +1,46 @@
+import { EPOCH } from '../../core/change/commit.ts'
+import type { AdminCall } from '../http/define-route.ts'
+import { entityTag } from '../http/entity-tag.ts'
+import { type Plan, answer } from '../http/outcome.ts'
+import type { AnyResource, Made } from './resource.ts'
+import { showOne } from './show-one.ts'
+import { warningsOf } from './warnings-of.ts'
+
+/** Plans the creation of a record that `make` has returned. */
+export async function planMade<R>(
+  resource: AnyResource<R>,
+  call: AdminCall,
+  made: Made<R>,
+): Promise<Plan> {
+  const { record } = made
+  const id = String(record[resource.id])
+  const hash = resource.store.hashOf(record)
+  const text = JSON.stringify(record)
+  const view = await showOne(resource, call, record)
+  const { audited = (shown) => shown, about } = resource
+  return {
+    kind: 'plan',
+    guards: [['HGET', hash, id, false], ...(made.guards ?? [])],
+    writes: [
+      ['HSET', hash, id, text],
+      ['ZADD', resource.store.indexOf(record), EPOCH, id],
+      ...(made.writes ?? []),
+    ],
+    targets: [...resource.targets(record), ...(made.targets ?? [])],
+    audits: [
+      {
+        action: `${resource.name}.create`,
+        target: id,
+        before: null,
+        after: { ...audited(view), ...made.note },
+        ...about?.(record),
+        ...made.about,
+      },
+    ],
+    answer: answer(
+      201,
+      { ...view, ...made.shown_once, ...warningsOf(made) },
+      { etag: entityTag(text) },
+    ),
+  }
+}
