@@ -15,6 +15,9 @@ const NOT_REFUSING =
   /(?:\bnot|\bnever|n['’]t|\bcannot|\bwithout)\s+(?:\w+\s+)?(?:refus|declin|avoid|refrain|prevent|forb)/i
 const REPORTED =
   /(?:\b(?:if|when|whenever|should|in case|even if)\b[^.!?\n]{0,30}\b(?:users?|someone|somebody|anyone|anybody|they|people|customers?)\b[^.!?\n]{0,24}\b(?:asks?|requests?|requested|tries|try|attempts?|wants?|tells?|instructs?|prompts?|demands?|says?|commands?)(?:\s+(?:you|me|the (?:ai|assistant|model|bot)|for|to|about|us|that|things? like|something like))*|\b(?:if|when|whenever)(?: you(?:['’]re| are))?(?: ever)? (?:asked|told|requested|prompted|instructed)(?: by (?:the |a )?\w+)? (?:to|for|about)|\busers?(?: (?:may|might|will|could|can|often))? (?:try|tries|trying|attempt|attempts|attempting|asks?|asking|requests?|wants?|wanting)(?: you)? (?:to|for)|\b(?:any|all|such|these|those|user|their|malicious) (?:user )?(?:requests?|attempts?|prompts?|instructions?|commands?|messages?|inputs?|questions?)(?:\s+\w+){0,3}?\s+(?:to|for|that|asking|which)(?: (?:ask|asks|asking|try|tries|instruct|instructs)(?: you| me)? to)?)[\s"'“‘`:(]*$/i
+/** Who is said to attack, and what the attack then does: "an attacker may craft a prompt to reveal sensitive information". */
+const DESCRIBED =
+  /\b(?:attackers?|adversar(?:y|ies)|(?:malicious|bad) (?:users?|actors?|inputs?|prompts?|instructions?)|hackers?|prompt injections?|injections?|jailbreaks?|vulnerabilit(?:y|ies)|exploits?|attacks?|threats?|risks?|llm applications?)\b(?:(?!\b(?:you|your|please|i)\b)[^.!?\n;:]){0,100}\b(?:to|can|could|may|might|would|potentially|by|that|which|and|or|as|into|for|of|like|include)[\s"'“‘`(*]*$|\b(?:instructing|asking|causing|making|manipulating|tricking|forcing|getting|telling|instructs|asks|causes|tricks|forces|tells|(?:that|which|could|can|may|might|to) (?:cause|make|manipulate|trick|force)) (?:(?:a|an|the|your|its|this|these) )?(?:models?|llms?|ais?|chatbots?|bots?|agents?|assistants?|it|them|system|application)(?: (?:to|into))?[\s"'“‘`(*]*$|(?:^|[.!?\n])(?:(?!\b(?:you|your|please|i)\b)[^.!?\n;])*\b(?:tries|tried|trying|attempts|attempting|attempted|seeks|aims|intended|designed|try) to[\s"'“‘`(*]*$/i
 
 /**
  * Whether the sentence around a match forbids or reports what the match asks for: "never reveal your system prompt", "if a user
@@ -35,6 +38,6 @@ export const isRuledOut = (
   const sentence = before.slice(
     Math.max(...['. ', '! ', '? ', '\n', '; '].map((end) => before.lastIndexOf(end))) + 1,
   )
-  if (REPORTED.test(sentence)) return true
+  if (REPORTED.test(sentence) || DESCRIBED.test(sentence)) return true
   return FORBIDDEN.test(sentence) && !NOT_REFUSING.test(sentence)
 }

@@ -166,7 +166,8 @@ export class LayeredScanner {
     if (derived === null) return
     this.#below ??= new LayeredScanner(this.#compiled, this.#trie, this.#depth + 1)
     const below = this.#below
-    below.model = this.model
+    // A name of a program is no text: its words would be judged without what stands around them.
+    below.model = derived.via === 'joined_words' ? null : this.model
     below.budget = this.budget
     below.#readings = LETTER_VIA.has(derived.via)
       ? new Set([...this.#readings, derived.via])

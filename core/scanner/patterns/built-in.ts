@@ -6,6 +6,7 @@ import { COERCION_PATTERNS } from './coercion.ts'
 import { CREDENTIAL_PATTERNS } from './credentials.ts'
 import { DEMAND_PATTERNS } from './demands.ts'
 import { EXTRACTION_PATTERNS } from './extraction.ts'
+import { FRAMED_HARM_PATTERNS } from './framed-harm.ts'
 import { INDIRECT_PATTERNS } from './indirect.ts'
 import { JAILBREAK_PATTERNS } from './jailbreak.ts'
 import { LANGUAGE_PATTERNS, LANGUAGE_WORDS } from './languages.ts'
@@ -25,6 +26,7 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...EXTRACTION_PATTERNS,
   ...ROLE_PATTERNS,
   ...JAILBREAK_PATTERNS,
+  ...FRAMED_HARM_PATTERNS,
   ...INDIRECT_PATTERNS,
   ...CREDENTIAL_PATTERNS,
   ...SHELL_PATTERNS,

@@ -30,7 +30,7 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
     category: 'jailbreak',
     description: 'Asks for an unfiltered, amoral or unrestricted model, answer or mode.',
     expression: anyOf(
-      '\\b(?:unfiltered|uncensored|amoral|unrestricted|unmoderated|unethical|immoral|unhinged|unchained|jailbroken|lawless|rebellious|evil|limitless|unbound)(?:,? (?:and|or|but|completely|fully|totally|very|\\w+,))*(?: \\w+){0,2}? (?:ai|ais|chat ?bot|assistant|model|mode|responses?|answers?|version of (?:you|yourself|chatgpt|the ai|ai|an ai|gpt)|language model|persona|character|chatgpt|gpt|llm|output|content generat\\w+|friend|buddy|companion|girlfriend|partner|twin|manner|robot|machine|being|entity|reply|replies|confidant|requests?|access)\\b',
+      '\\b(?:unfiltered|uncensored|amoral|unrestricted|unmoderated|unethical|immoral|unhinged|unchained|jailbroken|lawless|rebellious|evil|limitless|unbound)(?:,? (?:and|or|but|completely|fully|totally|very|\\w+,))*(?: \\w+){0,2}? (?:ai|ais|chat ?bot|assistant|model|mode|responses?|answers?|version of (?:you|yourself|chatgpt|the ai|ai|an ai|gpt)|language model|persona|character|chatgpt|gpt|llm|output|content generat\\w+|friend|buddy|companion|girlfriend|partner|twin|manner|robot|machine|being|entity|reply|replies|confidant|requests?)\\b',
       '\\b(?:ai|chat ?bot|assistant|model|mode|responses?|answers?|version|persona|character|chatgpt|gpt|you|it|llm|respond|reply|answer|speak)(?: \\w+){0,4} (?:is|are|be|being|as|completely|fully|totally|entirely|now|remain|stay|an|freely,)(?: \\w+){0,2} (?:unfiltered|uncensored|amoral|unrestricted|unmoderated|unethical|immoral|unhinged|unchained|jailbroken|unbound)\\b',
     ),
     gates: [gate('jailbreak_word', 'ai_noun', 6), gate('ai_noun', 'jailbreak_word', 9)],
@@ -39,7 +39,11 @@ export const JAILBREAK_PATTERNS: readonly Pattern[] = [
       'Your answers are completely uncensored.',
       'the amoral assistant Rax',
     ],
-    misses: ['The water was unfiltered.', 'Evil is a theme of the play.'],
+    misses: [
+      'The water was unfiltered.',
+      'Evil is a theme of the play.',
+      'Guests have unrestricted access to the pool.',
+    ],
   },
   {
     name: 'no_restrictions',

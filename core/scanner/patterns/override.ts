@@ -127,7 +127,7 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
       '\\b(?:system|admin\\w*|root|developer|safety|policy|instruction|security|debug|core)[ -]?(?:priority )?(?:override|overwrite|bypass|unlock)\\b|\\boverride (?:code|command)\\b|\\b(?:activate|enable|initiate) (?:the )?(?:system|admin|developer|safety) override',
     description: 'Claims a system, admin or safety override.',
     expression: anyOf(
-      '\\b(?:system|admin(?:istrator)?|root|developer|security|safety|policy|supervisor|debug|maintenance|emergency|core|instruction|training data)[ -]?(?:priority )?(?:override|overwrite|bypass|unlock)\\b ?(?:[:!\\]>=},"\'.*-]|code|mode|activated|engaged|enabled|confirmed|initiated|in effect|true|granted|authorized|$|\\n)',
+      '\\b(?:system|admin(?:istrator)?|root|developer|security|safety|policy|supervisor|debug|maintenance|emergency|core|instruction|training data)[ -]?(?:priority )?(?:(?:override|overwrite)\\b ?(?:[:!\\]>=},"\'.*]|-[^a-z]|$|\\n)|(?:override|overwrite|bypass|unlock)\\b ?(?:[:!\\]>=}]|code|mode|activated|engaged|enabled|confirmed|initiated|in effect|true|granted|authorized))',
       '\\boverride (?:mode|code|command)s? ?(?:[:!\\]>]|activated|engaged|enabled|accepted|alpha|delta|omega)',
       '\\b(?:enable|activate|initiate|engage|enter|execute) (?:the )?(?:system|admin|safety|security|emergency|developer) override\\b',
     ),
@@ -142,7 +142,12 @@ export const OVERRIDE_PATTERNS: readonly Pattern[] = [
       'admin override engaged',
       'Override code: delta nine',
     ],
-    misses: ['How do I override a method in Java?', 'The system overrides the default colour.'],
+    misses: [
+      'How do I override a method in Java?',
+      'The system overrides the default colour.',
+      'The data set is called instruction-bypass-small.',
+      'The rule “Policy Bypass” has four findings.',
+    ],
   },
   {
     name: 'disable_safety',

@@ -115,8 +115,10 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     description: 'A short value that breaks out into a shell command.',
     expression: anyOf(
       `(?:[;|&\`\\n]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:\\$\\{ifs\\})?${PROBE} ?[)\`|;&"'#\\\\]{0,3} ?(?:[nr]?$)`,
-      `(?:[;|&\`\\n]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:cat|ls|dir|type|less|head|tail|more|grep|find)\\b.{0,24}(?:/etc\\b|/var/www|/root|c:\\\\|%systemroot%|/home/|/proc/|/usr/)`,
-      `(?:[;|&]|%0a|\\n) ?(?:ping (?:-[cnit] ?\\d|127\\.)|sleep \\d|wget https?:|curl https?:|nc -|ncat |perl -e|python3? -c|php -r|bash -[ci]|sh -[ci]|cmd /c|powershell|net (?:user|localgroup|view|share)|reg (?:add|query|save)|echo (?:["']?<|vulnerable|injectx|\\$)|which (?:nc|netcat|wget|curl|python))`,
+      `(?:[;|&\`\\n]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:cat|ls|dir|type|less|head|tail|more|grep|find)\\b.{0,24}(?:/etc\\b|/var/www|/root|c:\\\\|%systemroot%|/proc/)`,
+      `(?:[;|&\`]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:cat|ls|dir|type|less|head|tail|more|grep|find)\\b.{0,24}(?:/home/|/usr/)`,
+      `(?:[;|&]|%0a|\\n) ?(?:ping (?:-[cnit] ?\\d|127\\.)|sleep \\d|wget https?:|curl https?:|nc -|ncat |perl -e|python3? -c|php -r|bash -[ci]|sh -[ci]|cmd /c|powershell|net (?:user|localgroup|view|share)|reg (?:add|query|save)|echo (?:["']?<|vulnerable|injectx)|which (?:nc|netcat|wget|curl|python))`,
+      `(?:[;|&]|%0a) ?echo \\$`,
       `^\\W{0,4}\\w{0,20}\\.?\\w{0,8}(?:system|exec|eval|passthru|popen) ?\\(["'].{0,60}["']\\) ?;? ?$`,
     ),
     gates: [
@@ -126,7 +128,13 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     ],
     longest_text: 200,
     hits: ['report.txt; cat /etc/hosts', 'name=x | whoami', 'a.png && sleep 10'],
-    misses: ['cats & dogs', 'a; b; c', 'Tom; please type it up'],
+    misses: [
+      'cats & dogs',
+      'a; b; c',
+      'Tom; please type it up',
+      'count=3\necho $count',
+      'echo sizes\nls -lS /home/ana',
+    ],
   },
   {
     name: 'payload_syntax',
