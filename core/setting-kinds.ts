@@ -360,6 +360,18 @@ export const httpUrl: SettingKind<string> = {
   },
 }
 
+/** OTLP/HTTP, or syslog over TCP or TLS. */
+export const logReceiverUrl: SettingKind<string> = {
+  name: 'http://…, https://…, syslog+tls://host:port or syslog+tcp://host:port',
+  parse: (text) => {
+    if (!text.startsWith('syslog+')) return httpUrl.parse(text)
+    const [, host = ''] = /^syslog\+(?:tls|tcp):\/\/([^/]+)$/.exec(text) ?? []
+    return isHostPort(host)
+      ? good(text)
+      : bad('is not syslog+tls://host:port or syslog+tcp://host:port')
+  },
+}
+
 const HEADERS_MAX = 32
 const HEADER = /^([!#$%&'*+.^_`|~0-9A-Za-z-]{1,128})=(.{0,8192})$/
 const HEADER_VALUE = /^[\t\x20-\x7e]*$/

@@ -402,8 +402,8 @@ export const SETTINGS = {
   ),
   logExportUrl: optional(
     'AGW_LOG_EXPORT_URL',
-    kinds.httpUrl,
-    'OTLP/HTTP endpoint for logs to which the admin service exports the activity logs of all organizations, such as http://127.0.0.1:4318/v1/logs of an OpenTelemetry Collector.',
+    kinds.logReceiverUrl,
+    'Receiver to which the admin service exports the activity logs of all organizations: an OTLP/HTTP endpoint for logs, such as http://127.0.0.1:4318/v1/logs of an OpenTelemetry Collector, or a syslog server, syslog+tls://host:port or syslog+tcp://host:port, which gets events of OCSF.',
     { shown_default: 'off' },
   ),
   logExportHeaders: withDefault(
@@ -712,6 +712,8 @@ function conflicts(
   ] as const)
     if (isSet(option) && !isSet(url))
       problems.push(`${SETTINGS[option].name} requires ${SETTINGS[url].name}.`)
+  if (isSet('logExportHeaders') && String(values.logExportUrl).startsWith('syslog+'))
+    problems.push('AGW_LOG_EXPORT_HEADERS is for OTLP/HTTP; syslog has no headers.')
   if (Array.isArray(values.webhookDelays_ms) && values.webhookDelays_ms.length === 0)
     problems.push('AGW_WEBHOOK_DELAYS must list at least one delay.')
   return problems

@@ -7,16 +7,16 @@ import { readRowsAfter } from '../../core/activity/read-rows-after.ts'
 import { takeRows } from '../../core/activity/take-rows.ts'
 import type { EventName } from '../../core/events.ts'
 import { ExportFailures, type ExportKind } from '../../core/otlp/export-failures.ts'
-import { otlpReceiver } from '../../core/otlp/otlp-receiver.ts'
-import { otlpResource } from '../../core/otlp/otlp-resource.ts'
-import { type OtlpReceiver, sendOtlp } from '../../core/otlp/send-otlp.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { leadership } from '../context/leadership.ts'
 import type { RequestLoad } from '../context/request-load.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
-import { gapRecord, type LogRecord, logRecordOf } from './log-record.ts'
+import { exportedEntry } from './exported-entry.ts'
+import type { ExportRecord, LogTarget } from './log-target.ts'
+import { otlpTarget } from './otlp-target.ts'
+import { syslogTarget } from './syslog-target.ts'
 
 /** Rows of one read, and about how many of their entries are sent before those of the next organization. */
 const ROWS_MAX = 200
@@ -32,7 +32,7 @@ const LEASE_MS = 3 * SEND_LIMIT_MS
 const REFUSAL_LOG_INTERVAL_MS = 10_000
 
 export interface LogExportParts {
-  /** Of the receiver: the address of an OTLP/HTTP endpoint for logs. */
+  /** Of the receiver: an OTLP/HTTP endpoint for logs, or `syslog+tls://host:port` or `syslog+tcp://host:port`. */
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   /** Entries with another event are left out. */
@@ -53,8 +53,8 @@ export interface LogExportParts {
 }
 
 /**
- * Sends the logs of all organizations to an OTLP/HTTP receiver, each entry at least once and in the order of its log. Returns the
- * function that stops it.
+ * Sends the logs of all organizations to a receiver, each entry at least once and in the order of its log. Returns the function
+ * that stops it.
  */
 export function startLogExport(parts: LogExportParts): () => Promise<void> {
   const exporter = new LogExporter(parts)
@@ -98,13 +98,10 @@ const LOGS: ExportKind = {
 
 /** In place of an organization: the export of all. */
 const EVERYTHING = 'all organizations'
-/** A receiver of OTLP accepts it. */
-const EMPTY_REQUEST = '{"resourceLogs":[]}'
-
 class LogExporter {
   readonly #parts: LogExportParts
   readonly #events: ReadonlySet<string>
-  readonly #receiver: OtlpReceiver
+  readonly #target: LogTarget
   readonly #stopped = new AbortController()
   readonly #failures: ExportFailures
   /** Of each organization with entries that are not exported, the time of the oldest. */
@@ -114,11 +111,12 @@ class LogExporter {
 
   constructor(parts: LogExportParts) {
     this.#parts = parts
-    const { url, headers, events, pause_ms = PAUSE_MS } = parts
+    const { url, headers, events, installation_id, pause_ms = PAUSE_MS } = parts
     this.#pause_ms = pause_ms
     this.#failures = new ExportFailures(LOGS, { ...parts, pause_ms })
     this.#events = new Set(events)
-    this.#receiver = otlpReceiver(url, headers, SEND_LIMIT_MS, this.#stopped.signal)
+    const to = { url, installation_id, limit_ms: SEND_LIMIT_MS, signal: this.#stopped.signal }
+    this.#target = url.startsWith('syslog') ? syslogTarget(to) : otlpTarget({ ...to, headers })
   }
 
   stop(): void {
@@ -139,7 +137,7 @@ class LogExporter {
       if (pause_ms === 0) await load.quiet()
     }
     metrics.exportLag(null)
-    await this.#receiver.client.destroy().catch(() => undefined)
+    await this.#target.close()
     await leadership.release(redis, REDIS_KEYS.logExporter, name)
   }
 
@@ -147,6 +145,9 @@ class LogExporter {
   async #exportAll(): Promise<boolean> {
     const { redis } = this.#parts
     await this.#takeLease()
+    const recovered = await this.#target.recover()
+    if (recovered.kind === 'failed')
+      throw new ReceiverFailed(recovered.problem, recovered.retry_after_ms)
     const organization_ids = await redis.hkeys(REDIS_KEYS.organizations)
     this.#forgetOthers(new Set(organization_ids))
     let hasMore = false
@@ -180,7 +181,7 @@ class LogExporter {
   async #isOfOneLog(error: unknown): Promise<boolean> {
     if (this.#stopped.signal.aborted || error instanceof LeaseLost) return false
     if (!(error instanceof ReceiverFailed)) return !isStoreError(error)
-    return (await sendOtlp(this.#receiver, EMPTY_REQUEST)).kind === 'accepted'
+    return (await this.#target.probe()).kind === 'accepted'
   }
 
   /** @throws LeaseLost while another process exports */
@@ -209,12 +210,16 @@ class LogExporter {
     let done = (n ?? read.trimmed) + missing
     const [next] = entries
     if (missing > 0 && next !== undefined) {
-      await this.#send(organization_id, [gapRecord(missing, next, now())])
+      const gap = { missing, at_ms: msOfPlace(next.place) }
+      await this.#send(organization_id, [this.#target.gap(gap, organization_id, now())])
       metrics.exported('missing', missing)
       await note(place, done)
     }
     for (const request of requestsOf(entries)) {
-      const records = request.flatMap((entry) => logRecordOf(entry, this.#events, now()) ?? [])
+      const records = request.map(exportedEntry).flatMap((one) => {
+        const isExported = one.entry === null || this.#events.has(one.entry.event)
+        return isExported ? [this.#target.entry(one, organization_id, now())] : []
+      })
       if (records.length > 0) await this.#send(organization_id, records)
       done += request.length
       await note(request.at(-1)?.place ?? place, done)
@@ -234,10 +239,10 @@ class LogExporter {
   }
 
   /** What the receiver refuses as a whole is sent in parts, until only the entries that it cannot take are left out. */
-  async #send(organization_id: string, records: readonly LogRecord[]): Promise<void> {
+  async #send(organization_id: string, records: readonly ExportRecord[]): Promise<void> {
     const { metrics } = this.#parts
     await this.#takeLease()
-    const outcome = await sendOtlp(this.#receiver, this.#bodyOf(organization_id, records))
+    const outcome = await this.#target.send(organization_id, records)
     if (outcome.kind === 'failed') throw new ReceiverFailed(outcome.problem, outcome.retry_after_ms)
     if (outcome.kind === 'accepted') {
       await this.#failures.worked(EVERYTHING)
@@ -247,7 +252,7 @@ class LogExporter {
       return
     }
     if (records.length === 1) {
-      const empty = await sendOtlp(this.#receiver, EMPTY_REQUEST)
+      const empty = await this.#target.probe()
       // It refuses everything, as a server does that expects TLS or another form.
       if (empty.kind !== 'accepted') throw new ReceiverFailed(outcome.problem, 0)
       this.#refused(1, outcome.problem, records)
@@ -258,21 +263,13 @@ class LogExporter {
     await this.#send(organization_id, records.slice(half))
   }
 
-  #bodyOf(organization_id: string, logRecords: readonly LogRecord[]): string {
-    const { resource, scope } = otlpResource(this.#parts.installation_id, {
-      'agw.organization.id': organization_id,
-    })
-    return JSON.stringify({ resourceLogs: [{ resource, scopeLogs: [{ scope, logRecords }] }] })
-  }
-
-  #refused(count: number, problem: string, [first]: readonly LogRecord[]): void {
+  #refused(count: number, problem: string, [first]: readonly ExportRecord[]): void {
     const { metrics, log, nowMs } = this.#parts
     metrics.exported('rejected', count)
     if (nowMs() < this.#refusal_log_due_ms) return
     this.#refusal_log_due_ms = nowMs() + REFUSAL_LOG_INTERVAL_MS
-    const at = first?.timeUnixNano.slice(0, -6)
     log.warn(
-      { count, problem, at_ms: Number(at) },
+      { count, problem, at_ms: first?.at_ms },
       'the log receiver has rejected activity entries',
     )
   }

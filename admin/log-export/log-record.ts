@@ -1,10 +1,8 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { msOfPlace } from '../../core/activity/log-place.ts'
-import type { PlacedBytes } from '../../core/activity/log-row.ts'
-import { EVENTS } from '../../core/events.ts'
 import { type OtlpAttribute, otlpAttribute } from '../../core/otlp/otlp-attribute.ts'
 import { activityView } from '../activity/activity-view.ts'
-import { hideFormerSecrets } from '../activity/hide-former-secrets.ts'
+import { type ExportedEntry, isNotable } from './exported-entry.ts'
+import type { ExportGap } from './log-target.ts'
 
 /** A record as OTLP/HTTP has it in JSON: 64-bit integers are texts. */
 export interface LogRecord {
@@ -42,22 +40,14 @@ const ATTRIBUTES: Partial<Record<keyof ActivityEntry, string>> = {
 }
 
 /**
- * The record of a log entry, or null for one whose event is not exported. The body is the entry as JSON, as
- * `GET /admin/activity` shows it. An entry that cannot be read is the body as it is.
+ * The record of a log entry. The body is the entry as JSON, as `GET /admin/activity` shows it. An entry that cannot be read is
+ * the body as it is.
  */
-export function logRecordOf(
-  { place, text }: PlacedBytes,
-  events: ReadonlySet<string>,
-  observed: Date,
-): LogRecord | null {
-  const entry = readEntry(text)
-  if (entry === null) return recordOf('unreadable', text.toString(), msOfPlace(place), observed)
-  if (!events.has(entry.event)) return null
-  const started_ms = Date.parse(entry.timestamp)
-  const time_ms = Number.isNaN(started_ms) ? msOfPlace(place) : started_ms
-  const shown = activityView(hideFormerSecrets(entry))
+export function logRecordOf({ entry, text, at_ms }: ExportedEntry, observed: Date): LogRecord {
+  if (entry === null) return recordOf('unreadable', text, at_ms, observed)
+  const shown = activityView(entry)
   return {
-    ...recordOf(entry.event, JSON.stringify(shown), time_ms, observed),
+    ...recordOf(entry.event, JSON.stringify(shown), at_ms, observed),
     ...(isNotable(entry) ? WARN : INFO),
     attributes: Object.entries(ATTRIBUTES).flatMap(([member, key]) => {
       const value = shown[member]
@@ -69,11 +59,11 @@ export function logRecordOf(
 }
 
 /** Tells a receiver that its copy of the log is incomplete. */
-export const gapRecord = (missing: number, next: PlacedBytes, observed: Date): LogRecord => ({
+export const gapRecord = ({ missing, at_ms }: ExportGap, observed: Date): LogRecord => ({
   ...recordOf(
     'gap',
     `${missing} entries were removed from the store before they could be exported.`,
-    msOfPlace(next.place),
+    at_ms,
     observed,
   ),
   ...WARN,
@@ -90,16 +80,3 @@ const recordOf = (name: string, text: string, time_ms: number, observed: Date): 
 })
 
 const nanosOf = (ms: number): string => `${Math.max(0, Math.floor(ms))}000000`
-
-/** Refusals, and what an alert can follow from. */
-const isNotable = ({ decision, event }: ActivityEntry): boolean =>
-  (decision !== null && decision !== 'allowed') || EVENTS[event]?.may_alert === true
-
-function readEntry(text: Buffer): ActivityEntry | null {
-  try {
-    const entry = JSON.parse(text.toString()) as ActivityEntry | null
-    return typeof entry?.event === 'string' ? entry : null
-  } catch {
-    return null
-  }
-}
