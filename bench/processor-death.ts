@@ -31,7 +31,7 @@ const access = await stack.operator.makeAccess(stack.ownBaseUrl(), {
   rules: [{ methods: ['GET'], paths: ['/**'] }],
 })
 const { hostname, port } = new URL(stack.proxyUrl)
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+const agent = new Agent({ keepAlive: true, maxSockets: 1_024 })
 
 interface Outcome {
   readonly at_ms: number

@@ -11,9 +11,12 @@ import {
 import { HpackDecoder } from './hpack-decoder.ts'
 
 const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
-/** What the peer may send of one stream, and of all, before this end has taken it. */
-const STREAM_WINDOW_BYTES = 1 << 20
-const CONNECTION_WINDOW_BYTES = 16 << 20
+/**
+ * What the peer may send of one stream, and of all, before this end has taken it. Whatever Envoy says of other calls comes after
+ * it, such as the end of a call that a kill has cut. What exceeds it waits in Envoy, stream by stream.
+ */
+const STREAM_WINDOW_BYTES = 256 << 10
+const CONNECTION_WINDOW_BYTES = 512 << 10
 const DEFAULT_WINDOW_BYTES = 65_535
 const WINDOW_LIMIT = 2 ** 31 - 1
 /** Envoy's own limit for headers; a call of gRPC has a few hundred bytes. */
