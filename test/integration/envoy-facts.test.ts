@@ -352,6 +352,27 @@ test('no call is lost to the death of a processor between two calls', async () =
   await own.stop()
 })
 
+test('a call that a processor could not take goes to another one, and not to the same again', async () => {
+  behave = passing()
+  const asked = new Map<string, number>()
+  const address = `unix:${join(folder, 'refuses.sock')}`
+  const refusing = await startProcessor(address, (stream) => {
+    const id = stream.headers['x-call'] ?? ''
+    asked.set(id, (asked.get(id) ?? 0) + 1)
+    stream.refuse()
+  })
+  const own = await start({}, { ext_proc_addresses: [address, processorAddress] })
+  for (let i = 0; i < 30; i++)
+    assert.equal(
+      (await call({ to: own.url, path: '/x', headers: { 'x-call': String(i) } })).status,
+      200,
+    )
+  assert.ok(asked.size > 0)
+  assert.deepEqual(Math.max(...asked.values()), 1)
+  await own.stop()
+  refusing.stop()
+})
+
 test('with all processors down a call is refused at once', async () => {
   const nobody = `unix:${join(folder, 'nobody.sock')}`
   const own = await start({}, { ext_proc_addresses: [nobody] })

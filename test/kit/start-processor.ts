@@ -17,6 +17,8 @@ export interface KitStream {
   readonly send: (response: Message) => void
   readonly endOk: () => void
   readonly fail: () => void
+  /** Says that this processor is not available, before any answer. */
+  readonly refuse: () => void
   /** Bytes of the request body as the processor saw it; null when it saw none. */
   body: Buffer | null
   ended: boolean
@@ -47,6 +49,7 @@ export async function startProcessor(address: string, behave: Behaviour): Promis
         send: (response: Message) => call.write(response),
         endOk: () => call.end(),
         fail: () => call.emit('error', { code: 13, details: 'told to fail' }),
+        refuse: () => call.emit('error', { code: 14, details: 'told to refuse' }),
         body: null as Buffer | null,
         ended: false,
       }
