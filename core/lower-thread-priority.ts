@@ -1,7 +1,7 @@
 import { constants, getPriority, setPriority } from 'node:os'
 
-/** A thread of the same process then gets three times as much of a core that both need. */
-const STEPS = 5
+/** A thread of the same process then gets nine times as much of a core that both need. */
+const STEPS = 10
 
 /**
  * Lowers the priority of the calling thread. Relative to what it has: without privileges a process that was started with a low

@@ -26,7 +26,7 @@ test('a thread lowers its own priority, step by step and to the lowest, and no o
   const lowest = constants.priority.PRIORITY_LOW
   assert.deepEqual(
     seen,
-    [5, 10, 15, 20, 25].map((steps) => Math.min(before + steps, lowest)),
+    [10, 20, 30, 40, 50].map((steps) => Math.min(before + steps, lowest)),
   )
   assert.equal(getPriority(), before)
 })
