@@ -23,7 +23,7 @@ const TOO_MANY_STREAMS: Outcome = {
   headers: { 'retry-after': '5' },
 }
 
-const CountView = Strict({
+export const CountView = Strict({
   minute: Timestamp,
   agent_id: Type.Union([Type.String(), Type.Null()]),
   reason: Type.String(),

@@ -1,11 +1,13 @@
 /** Types of the admin API's responses, taken from its schemas. Imported as types only, so that no schema reaches the browser. */
 import type { Static, TSchema } from 'typebox'
+import type { CountView } from '../activity/activity-routes.ts'
 import type { ActivityView } from '../activity/activity-view.ts'
 import type { FacetsView, SeriesView } from '../activity/count-view.ts'
 import type { AgentView } from '../agents/agent-schemas.ts'
 import type { AlertView } from '../alerts/alert-view.ts'
 import type { Baseline as BaselineView } from '../anomaly/anomaly-routes.ts'
 import type { AnomalyReplayView } from '../anomaly/replay-routes.ts'
+import type { HeadView, VerificationView } from '../audit/audit-routes.ts'
 import type { EdgeView } from '../edges/edge-routes.ts'
 import type { TrialView } from '../explain/explain-routes.ts'
 import type { Explanation as ExplanationView } from '../explain/explanation.ts'
@@ -17,6 +19,8 @@ import type { KeyView } from '../keys/key-schemas.ts'
 import type { KillReceiptView } from '../kill/kill-routes.ts'
 import type { KillPreviewView } from '../kill/preview-routes.ts'
 import type { KillView } from '../kill/receipt-routes.ts'
+import type { OrganizationView } from '../organizations/organization-schemas.ts'
+import type { PatternView } from '../patterns/pattern-routes.ts'
 import type { ScanReport as ScanReportView } from '../scan/scan-routes.ts'
 import type { EditableScope, ScopeView } from '../scopes/scope-schemas.ts'
 import type { Whoami } from '../sign-in/whoami-routes.ts'
@@ -60,5 +64,10 @@ export type Webhook = Shown<typeof WebhookView>
 export type Delivery = Shown<typeof DeliveryView>
 export type DeliveryFull = Shown<typeof DeliveryDetail>
 export type Token = Shown<typeof TokenView>
+export type Organization = Shown<typeof OrganizationView>
+export type RefusalCount = Shown<typeof CountView>
+export type Pattern = Shown<typeof PatternView>
+export type ArchiveEnd = Shown<typeof HeadView>
+export type Verification = Shown<typeof VerificationView>
 export type Explanation = Shown<typeof ExplanationView>
 export type ScanReport = Shown<typeof ScanReportView>

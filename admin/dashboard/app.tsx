@@ -12,7 +12,6 @@ import { ProblemNotice } from './parts/notices.tsx'
 import { Shortcuts } from './parts/shortcuts.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
 import { pageSecret } from './page-secret.ts'
-import { AccessPage } from './pages/access.tsx'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
 import { AgentsPage } from './pages/agents.tsx'
@@ -24,6 +23,8 @@ import { KillsPage } from './pages/kills.tsx'
 import { OverviewPage } from './pages/overview.tsx'
 import { ScopePage } from './pages/scope.tsx'
 import { ScopesPage } from './pages/scopes.tsx'
+import { SecurityPage } from './pages/security.tsx'
+import { SettingsPage } from './pages/settings.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
 import { TryPage } from './pages/try.tsx'
 import { WebhookPage } from './pages/webhook.tsx'
@@ -210,8 +211,10 @@ function PageOf({ place }: { place: PageAddress }) {
       ) : (
         <WebhookPage key={id} webhook_id={id} query={query} />
       )
-    case 'access':
-      return <AccessPage />
+    case 'security':
+      return <SecurityPage query={query} />
+    case 'settings':
+      return <SettingsPage query={query} />
     case 'try':
       return <TryPage query={query} />
     default:

@@ -5,6 +5,7 @@ import { eventTitle } from './event-title.ts'
 import { isId } from './is-id.ts'
 import { PAGES } from './page-titles.ts'
 import { linkTo } from './place.ts'
+import { SETTINGS_TABS } from './settings-tabs.ts'
 
 /** A place in the console that a text leads to. */
 export interface Found {
@@ -123,12 +124,15 @@ const killNamed = (text: string): readonly Found[] =>
     : []
 
 const pagesNamed = (text: string): readonly Found[] =>
-  PAGES.filter(([, title]) => holds(title, text)).map(([path, title]) => ({
-    kind: 'Page',
-    title,
-    detail: '',
-    href: linkTo(path === '' ? [] : [path]),
-  }))
+  [
+    ...PAGES.map(([path, title]) => ({ title, href: linkTo(path === '' ? [] : [path]) })),
+    ...Object.entries(SETTINGS_TABS).map(([tab, title]) => ({
+      title: `Settings: ${title}`,
+      href: linkTo(['settings'], { tab }),
+    })),
+  ]
+    .filter(({ title }) => holds(title, text))
+    .map((page) => ({ kind: 'Page', detail: '', ...page }))
 
 const ofAgent = ({ agent_id, agent_name, status }: Agent): Found => ({
   kind: status === 'killed' ? 'Killed agent' : 'Agent',

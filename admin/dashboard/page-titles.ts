@@ -9,6 +9,7 @@ export const PAGES: readonly (readonly [path: string, title: string])[] = [
   ['anomalies', 'Anomalies'],
   ['kills', 'Kills'],
   ['webhooks', 'Webhooks'],
-  ['access', 'Tokens and keys'],
-  ['try', 'Try'],
+  ['security', 'Security'],
+  ['try', 'Policy tester'],
+  ['settings', 'Settings'],
 ]

@@ -8,9 +8,13 @@ export interface PageAddress {
   readonly repeats: number
 }
 
+/** Links to pages by their former names still work. */
+const RENAMED: Readonly<Record<string, string | undefined>> = { access: 'settings' }
+
 function readPlace(hash: string, repeats: number): PageAddress {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
-  const parts = path.split('/').filter((part) => part !== '')
+  const [page = '', ...rest] = path.split('/').filter((part) => part !== '')
+  const parts = page === '' ? [] : [RENAMED[page] ?? page, ...rest]
   return {
     parts: parts.map(decode),
     query: Object.fromEntries(new URLSearchParams(query)),

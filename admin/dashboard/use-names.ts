@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import { withQuery } from './api.ts'
 import type { Agent, Integration, Page } from './api-types.ts'
 import { useLoad } from './use-load.ts'
@@ -5,13 +6,15 @@ import { useLoad } from './use-load.ts'
 /** The page size of the API; resources beyond it are shown by id. */
 const KNOWN = '200'
 
-/** The names of agents or integrations by their ids. */
-export function useNames(kind: 'agents' | 'integrations'): (id: string) => string {
+/** The names of agents or integrations by their ids; with null none are read. */
+export function useNames(kind: 'agents' | 'integrations' | null): (id: string) => string {
   const { value } = useLoad<Page<Partial<Agent & Integration>>>(
-    withQuery(`/admin/${kind}`, { limit: KNOWN }),
+    kind === null ? null : withQuery(`/admin/${kind}`, { limit: KNOWN }),
   )
-  return (id) => {
-    const one = value?.data.find((item) => (item.agent_id ?? item.integration_id) === id)
-    return one?.agent_name ?? one?.name ?? id
-  }
+  return useMemo(() => {
+    const names = new Map(
+      value?.data.map((one) => [one.agent_id ?? one.integration_id, one.agent_name ?? one.name]),
+    )
+    return (id) => names.get(id) ?? id
+  }, [value])
 }

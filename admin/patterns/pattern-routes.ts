@@ -4,7 +4,7 @@ import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer } from '../http/outcome.ts'
 import { PATTERN_CATALOGUE } from './pattern-catalogue.ts'
 
-const PatternView = Strict({
+export const PatternView = Strict({
   name: Type.String(),
   category: Type.String(),
   severity: Type.Enum(['critical', 'high', 'medium']),

@@ -26,6 +26,8 @@ const Detection = Strict({
   severity: Type.Enum(['critical', 'high', 'medium']),
   matched_text: Type.String(),
   location: Type.String(),
+  start: Type.Integer({ description: 'Offset of its first byte in the body' }),
+  end: Type.Integer({ description: 'Offset after its last byte' }),
 })
 
 export const ScanReport = Strict({ blocked: Type.Boolean(), detections: Type.Array(Detection) })

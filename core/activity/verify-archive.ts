@@ -25,7 +25,16 @@ export interface ArchiveReport {
   readonly lines: number
   /** Entries that the store dropped before they were archived, as the archive records. */
   readonly missed: number
+  /** False if it was stopped before the end. */
+  readonly complete: boolean
   readonly problems: readonly ArchiveProblem[]
+}
+
+/** Of an archive that is written to meanwhile: its lines after the given end are left out. */
+export interface ArchiveBounds {
+  readonly organization_id: string
+  /** Asked after each line. */
+  readonly isOver: () => boolean
 }
 
 /** The maximum number of errors that are listed per archive. */
@@ -39,28 +48,39 @@ export async function verifyArchive(
   folder: string,
   roots: ArchiveRoots,
   heads: ReadonlyMap<string, Pick<ArchiveHead, 'n' | 'mac'>> = new Map(),
+  bounds: ArchiveBounds | null = null,
 ): Promise<ArchiveReport> {
   const report = {
     organizations: 0,
     files: 0,
     lines: 0,
     missed: 0,
+    complete: true,
     problems: [] as ArchiveProblem[],
   }
   const found = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isDirectory())
-  const organization_ids = new Set([...found.map(({ name }) => name), ...heads.keys()])
+  const organization_ids =
+    bounds === null
+      ? new Set([...found.map(({ name }) => name), ...heads.keys()])
+      : [bounds.organization_id]
   for (const organization_id of [...organization_ids].sort()) {
     report.organizations++
-    const chain = new Chain(organization_id, archiveKeys(roots, organization_id), report)
+    const keys = archiveKeys(roots, organization_id)
+    const chain = new Chain(organization_id, keys, report, bounds)
     await chain.walk(join(folder, organization_id), heads.get(organization_id) ?? null)
   }
   return report
 }
 
+type Findings = { -readonly [M in keyof ArchiveReport]: ArchiveReport[M] } & {
+  readonly problems: ArchiveProblem[]
+}
+
 class Chain {
   readonly #organization_id: string
   readonly #keys: readonly ArchiveKey[]
-  readonly #report: { files: number; lines: number; missed: number; problems: ArchiveProblem[] }
+  readonly #report: Findings
+  readonly #bounds: ArchiveBounds | null
   #head: ArchiveHead | null = null
   #first_n: number | null = null
   #n = 0
@@ -68,14 +88,16 @@ class Chain {
   #previous: string | null = CHAIN_START
   #file = ''
 
-  constructor(organization_id: string, keys: readonly ArchiveKey[], report: Chain['report']) {
+  constructor(
+    organization_id: string,
+    keys: readonly ArchiveKey[],
+    report: Findings,
+    bounds: ArchiveBounds | null,
+  ) {
     this.#organization_id = organization_id
     this.#keys = keys
     this.#report = report
-  }
-
-  get report(): { files: number; lines: number; missed: number; problems: ArchiveProblem[] } {
-    return this.#report
+    this.#bounds = bounds
   }
 
   async walk(folder: string, stored: Pick<ArchiveHead, 'n' | 'mac'> | null): Promise<void> {
@@ -83,9 +105,11 @@ class Chain {
     this.#head = this.#sealedHead(folder)
     for (const file of listHourFiles(folder)) {
       this.#file = file
+      if (this.#isPast(stored)) break
       this.#report.files++
-      await this.#walkFile(join(folder, file))
+      await this.#walkFile(join(folder, file), stored)
     }
+    if (!this.#report.complete) return
     this.#file = HEAD_FILE
     const sealed = this.#head
     if (sealed !== null && this.#first_n !== null && this.#first_n > sealed.first_n)
@@ -93,13 +117,25 @@ class Chain {
         null,
         `entries ${sealed.first_n} to ${this.#first_n - 1} are missing at the beginning`,
       )
-    for (const head of [sealed, stored]) if (head !== null) this.#checkEnd(head)
+    // The sealed head may be newer than the given end.
+    const heads = this.#bounds === null ? [sealed, stored] : [stored]
+    for (const head of heads) if (head !== null) this.#checkEnd(head)
   }
 
-  async #walkFile(path: string): Promise<void> {
+  /** At the end that was given, or out of time. */
+  #isPast(stored: Pick<ArchiveHead, 'n'> | null): boolean {
+    if (this.#bounds === null || this.#n >= (stored?.n ?? 0)) return this.#bounds !== null
+    if (this.#bounds.isOver()) this.#report.complete = false
+    return !this.#report.complete
+  }
+
+  async #walkFile(path: string, stored: Pick<ArchiveHead, 'n'> | null): Promise<void> {
     let number = 0
     try {
-      for await (const text of readArchiveLines(path)) this.#check(text, ++number)
+      for await (const text of readArchiveLines(path)) {
+        this.#check(text, ++number)
+        if (this.#isPast(stored)) return
+      }
     } catch (error) {
       this.#problem(number + 1, `cannot be read from here: ${(error as Error).message}`)
       this.#previous = null

@@ -16,6 +16,7 @@ import { parseKeyRing } from '../../core/seal.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { type AdminInProcess, adminInProcess } from '../kit/admin-in-process.ts'
+import { operatorAt } from '../kit/operator.ts'
 import { type KitAdmin, newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { type KitValkey, startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -108,6 +109,40 @@ test('the archive has every entry once, in order, although its writer is repeate
   assert.match(String(stdout.read()), /up to the end known to the service/)
   await last.stop()
 })
+
+test('the service verifies its own archive while it writes to it, for operators', async () => {
+  const admin = await startProcess()
+  await record(30)
+  await allArchived()
+  const ask = async (token: string) =>
+    await fetch(`${admin.url}/admin/audit/verify`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    })
+  const verify = async () => (await (await ask(admin.token)).json()) as Verified
+  const whole = await verify()
+  assert.deepEqual([whole.problems, whole.complete], [[], true])
+  assert.ok(whole.lines >= 30)
+  const operator = operatorAt(admin.url, admin.token)
+  const viewer = { email: 'viewer@example.com', role: 'viewer' }
+  const { token } = await operator.send('POST', '/admin/tokens', viewer)
+  assert.equal((await ask(token)).status, 403)
+  const [file = ''] = hourFiles()
+  const path = join(root(), ORG, file)
+  const text = readFileSync(path, 'utf8')
+  writeFileSync(path, text.replace('permission_denied', 'permission_DENIED'))
+  const [problem] = (await verify()).problems
+  assert.equal(problem?.file, file)
+  assert.match(problem.problem, /was changed/)
+  writeFileSync(path, text)
+  await admin.stop()
+})
+
+interface Verified {
+  readonly lines: number
+  readonly complete: boolean
+  readonly problems: readonly { readonly file: string; readonly problem: string }[]
+}
 
 test('an organization that has no entry yet is no error of the archive', async () => {
   const admin = await start()

@@ -214,7 +214,7 @@ describe('of several tabs', () => {
     const page = await browser.open(`${stack.apiUrl}/`)
     await signIn(page, stack.adminToken)
     await page.goto(`${stack.apiUrl}/#/access`)
-    await page.getByRole('heading', { level: 1, name: 'Tokens and keys' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor()
     await page.goto(`${stack.apiUrl}/docs`)
     const other = await newTab(page.context())
     await other.getByRole('button', { name: 'Sign out' }).click()
@@ -231,7 +231,7 @@ test('a link can only make the page request the resource that it names', async (
   await signIn(page, stack.adminToken)
   // The overview requests what it shows.
   await page.goto(`${stack.apiUrl}/#/try`)
-  await page.getByRole('heading', { name: 'Try' }).waitFor()
+  await page.getByRole('heading', { name: 'Policy tester' }).waitFor()
   await page.waitForLoadState('networkidle')
   const asked: string[] = []
   page.on('request', (request) => asked.push(new URL(request.url()).pathname))
@@ -249,7 +249,7 @@ test('a link can only make the page request the resource that it names', async (
     await page.goto(`${stack.apiUrl}/#/${hash}`)
     await page.getByRole('heading', { name: 'Not found' }).waitFor()
     await page.goto(`${stack.apiUrl}/#/try`)
-    await page.getByRole('heading', { name: 'Try' }).waitFor()
+    await page.getByRole('heading', { name: 'Policy tester' }).waitFor()
   }
   // The browser requests the icon on its own, at any time.
   const usual = ['/admin/stats', '/readyz', '/dashboard/icon.svg']
@@ -307,7 +307,7 @@ test('a name that is typed is searched for when it is typed, not letter by lette
   const page = await browser.open(`${stack.apiUrl}/`)
   await signIn(page, stack.adminToken)
   await page.goto(`${stack.apiUrl}/#/try`)
-  await page.getByRole('heading', { level: 1, name: 'Try' }).waitFor()
+  await page.getByRole('heading', { level: 1, name: 'Policy tester' }).waitFor()
   // The clock is at zero for a moment, which a request of the overview would show.
   await page.clock.install()
   await page.clock.pauseAt(Date.now() + 3_600_000)

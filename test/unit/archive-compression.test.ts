@@ -55,6 +55,21 @@ test('a compressed archive verifies, has the same bytes, and can be read by gunz
   assert.equal((await verifyArchive(root, roots)).lines, 120)
 })
 
+test('an archive that is written to is verified up to a given end, and no longer than is wanted', async () => {
+  const { root, folder } = await archive()
+  const lines = readFileSync(join(folder, `${HOURS[1]}.ndjson`), 'utf8')
+    .trimEnd()
+    .split('\n')
+  const { mac } = JSON.parse(lines[9] ?? '') as { mac: string }
+  const heads = new Map([[ORG, { n: 50, mac }]])
+  const bounds = { organization_id: ORG, isOver: () => false }
+  const toEnd = await verifyArchive(root, roots, heads, bounds)
+  assert.deepEqual([toEnd.lines, toEnd.complete, toEnd.problems], [50, true, []])
+  const over = { ...bounds, isOver: () => true }
+  const stopped = await verifyArchive(root, roots, heads, over)
+  assert.deepEqual([stopped.lines, stopped.complete, stopped.problems], [0, false, []])
+})
+
 test('compressed hours are removed by age, and the rest still verifies', async () => {
   const { root, folder } = await archive()
   const chain = new ArchiveChain(folder, keys)

@@ -128,8 +128,12 @@ function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[]
     ['webhooks', 'webhooks'],
     ['webhook', `webhooks/${made.webhook_id}`],
     ['delivery', `webhooks/${made.webhook_id}?delivery=${made.delivery_id}`],
-    ['access', 'access'],
+    ['security', 'security'],
     ['try', 'try'],
+    ['settings', 'settings'],
+    ['organizations', 'settings?tab=organizations'],
+    ['health', 'settings?tab=health'],
+    ['audit', 'settings?tab=audit'],
   ]
 }
 
@@ -220,6 +224,10 @@ async function fillStore(): Promise<Made> {
   const { kill_id } = await operator.send('POST', path, {
     reason: 'Its key was found in a public repository.',
   })
+  await countUnknownCalls()
+  const limited = { name: 'nightly jobs', agent_ids: [agents[1].agent_id] }
+  await operator.send('POST', '/admin/keys', limited)
+  await operator.send('POST', '/admin/organizations', { name: 'Acme Ltd' })
   const webhook = await operator.send('POST', '/webhooks', {
     name: 'pager',
     url: 'https://hooks.example.com/agw',
@@ -240,6 +248,16 @@ async function fillStore(): Promise<Made> {
     webhook_id: webhook.webhook_id,
     delivery_id,
     entry_id: found.data.at(-1)?.id ?? '',
+  }
+}
+
+/** Of the last hours, by the minute. */
+async function countUnknownCalls(): Promise<void> {
+  const now = Math.floor(Date.now() / 60_000)
+  for (let i = 0; i < 200; i++) {
+    const key = REDIS_KEYS.unknownCalls(now - i * 5)
+    await redis.hset(key, 'invalid_api_key', 1 + ((i * 7) % 9))
+    if (i % 4 === 0) await redis.hset(key, 'authentication_required', 1 + (i % 3))
   }
 }
 

@@ -660,7 +660,10 @@ async function readConsole(): Promise<void> {
         'alerts',
         'webhooks',
         `webhooks/${ids['webhook_id']}`,
-        'access',
+        'security',
+        'settings',
+        'settings?tab=organizations',
+        'settings?tab=audit',
         'try',
       ]
       for (const place of pages) {

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Alert, Edge, Page, Readiness, Stats } from '../api-types.ts'
+import type { Alert, Page, Readiness, Stats } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
 import { Facts, Tag } from '../parts/bits.tsx'
 import { BusyAgents } from '../parts/busy-agents.tsx'
@@ -7,10 +7,9 @@ import { FirstSteps } from '../parts/first-steps.tsx'
 import { KeyFigures } from '../parts/key-figures.tsx'
 import { RefusalChart } from '../parts/refusal-chart.tsx'
 import { TimePresets } from '../parts/time-presets.tsx'
+import { EdgeList } from '../parts/edge-list.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { NeedsYou } from '../parts/needs-you.tsx'
-import { Table } from '../parts/table.tsx'
-import { Time } from '../parts/time.tsx'
 import { linkTo } from '../place.ts'
 import { timeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
@@ -46,7 +45,10 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
       <RefusalChart range={range} from={from} />
       <BusyAgents range={range} from={from} alerts={alerts.value?.data ?? []} />
       <Loaded from={stats}>{(value) => <Counts stats={value} />}</Loaded>
-      <Edges />
+      <section>
+        <h2>Edges</h2>
+        <EdgeList />
+      </section>
       <Loaded from={stats}>{(value) => <Events stats={value} />}</Loaded>
     </>
   )
@@ -109,41 +111,6 @@ const Count = ({ of, name }: { of: number; name: string }) => (
     <strong>{of.toLocaleString()}</strong> {name}
   </span>
 )
-
-function Edges() {
-  const edges = useLoad<Page<Edge>>('/admin/edges', EVERY_MS)
-  return (
-    <section>
-      <h2>Edges</h2>
-      <Loaded from={edges}>
-        {({ data }) => (
-          <Table
-            caption="Live edges"
-            rows={data}
-            keyOf={({ edge_id }) => edge_id}
-            empty="No live edges, so every call is refused. Start an ext-proc process."
-            columns={[
-              { head: 'Edge', cell: ({ edge_id }) => <code>{edge_id}</code> },
-              { head: 'Region', cell: ({ region }) => region },
-              {
-                head: 'State',
-                cell: ({ draining }) => <Tag text={draining ? 'draining' : 'active'} />,
-              },
-              { head: 'In flight', isNumber: true, cell: ({ in_flight }) => in_flight },
-              { head: 'Tunnels', isNumber: true, cell: ({ tunnels }) => tunnels },
-              {
-                head: 'Last heartbeat',
-                isNumber: true,
-                cell: ({ beat_age_ms }) => `${Math.round(beat_age_ms)} ms ago`,
-              },
-              { head: 'Started', cell: ({ started_at }) => <Time at={started_at} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </section>
-  )
-}
 
 function Events({ stats: { activity } }: { stats: Stats }) {
   const { entries, by_event } = activity

@@ -1,27 +1,18 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
-import type { Explanation, ScanReport } from '../api-types.ts'
+import type { Explanation } from '../api-types.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
-import { SelectField, TextArea, TextField } from '../parts/fields.tsx'
+import { TextField } from '../parts/fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
-import { Table } from '../parts/table.tsx'
 import { linkTo } from '../place.ts'
 import { resolveId } from '../resolve-id.ts'
 import { useAction } from '../use-action.ts'
 
 type Query = Readonly<Record<string, string>>
 
-export const TryPage = ({ query }: { query: Query }) => (
-  <>
-    <h1>Try</h1>
-    <Explain query={query} />
-    <Scan />
-  </>
-)
-
 /** Shows which integration, scope and rule would decide a call, without making it. */
-function Explain({ query }: { query: Query }) {
+export function TryPage({ query }: { query: Query }) {
   const [agent_id, setAgent] = useState(query['agent_id'] ?? '')
   const [method, setMethod] = useState('GET')
   const [url, setUrl] = useState('')
@@ -33,8 +24,8 @@ function Explain({ query }: { query: Query }) {
     return await ask<Explanation>('POST', '/admin/explain', { body })
   }, setExplained)
   return (
-    <section>
-      <h2>Policy tester</h2>
+    <>
+      <h1>Policy tester</h1>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -57,7 +48,7 @@ function Explain({ query }: { query: Query }) {
         </button>
       </form>
       {explained !== null && <Explained explanation={explained} />}
-    </section>
+    </>
   )
 }
 
@@ -95,79 +86,3 @@ function Explained({ explanation }: { explanation: Explanation }) {
     </div>
   )
 }
-
-/** Shows what the scanner finds in a text. */
-function Scan() {
-  const [body, setBody] = useState('')
-  const [sensitivity, setSensitivity] = useState('medium')
-  const [content_type, setType] = useState('text/plain')
-  const [result, setResult] = useState<ScanReport | null>(null)
-  const scan = useAction(
-    () =>
-      ask<ScanReport>('POST', '/admin/scan', {
-        body: { body, content_type, injection_detection: { sensitivity } },
-      }),
-    setResult,
-  )
-  return (
-    <section>
-      <h2>Injection scanner</h2>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          setResult(null)
-          scan.run()
-        }}
-      >
-        <TextArea label="Body" rows={6} value={body} onValue={setBody} required />
-        <SelectField
-          label="Content type"
-          value={content_type}
-          onValue={setType}
-          options={[
-            ['text/plain', 'plain text'],
-            ['application/json', 'JSON'],
-            ['application/x-www-form-urlencoded', 'a form'],
-          ]}
-        />
-        <SelectField
-          label="Sensitivity"
-          value={sensitivity}
-          onValue={setSensitivity}
-          options={[
-            ['low', 'low'],
-            ['medium', 'medium'],
-            ['high', 'high'],
-          ]}
-        />
-        <ProblemNotice problem={scan.problem} />
-        <button type="submit" class="main" disabled={scan.isBusy}>
-          {scan.isBusy ? 'Scanning …' : 'Scan'}
-        </button>
-      </form>
-      {result !== null && <Findings result={result} />}
-    </section>
-  )
-}
-
-const Findings = ({ result: { blocked, detections } }: { result: ScanReport }) => (
-  <div class={`notice ${blocked ? 'bad' : 'good'}`} role="status">
-    <p>
-      <strong>{blocked ? 'It would be blocked.' : 'It would be allowed.'}</strong>
-    </p>
-    <Table
-      caption="Findings"
-      rows={detections}
-      keyOf={({ pattern_name, location, matched_text }) =>
-        `${pattern_name} ${location} ${matched_text}`
-      }
-      empty="No findings."
-      columns={[
-        { head: 'Pattern', cell: ({ pattern_name, category }) => `${pattern_name} (${category})` },
-        { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
-        { head: 'Where', cell: ({ location }) => <code>{location}</code> },
-        { head: 'Text', cell: ({ matched_text }) => matched_text },
-      ]}
-    />
-  </div>
-)

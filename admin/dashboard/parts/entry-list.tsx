@@ -1,4 +1,5 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { VNode } from 'preact'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ActivityEntry } from '../api-types.ts'
 import { DAY_FORMAT } from '../day-format.ts'
 import { eventTitle } from '../event-title.ts'
@@ -16,6 +17,8 @@ const ROW_NARROW = 60
 const NARROW = '(max-width: 52rem)'
 /** Rows above and below what is seen. */
 const SPARE = 8
+/** Rows that are kept; more than a screen shows. */
+const KEPT_MAX = 400
 /** So close to the end, older entries are loaded. */
 const NEAR_END = 60
 
@@ -43,6 +46,7 @@ export function EntryList(props: ListProps) {
   const row = useRowHeight()
   const { first, shown, look } = useWindow(list, row, props)
   useRowKeys(list, row, entries, look)
+  const rowOf = useRows(query, apiName)
   const end = Math.min(entries.length, first + shown)
   const begin = Math.min(first, end)
   const space = {
@@ -68,18 +72,29 @@ export function EntryList(props: ListProps) {
         </div>
       </div>
       <div role="rowgroup" style={space}>
-        {entries.slice(begin, end).map((entry, at) => (
-          <Row
-            key={entry.id}
-            entry={entry}
-            index={begin + at + 2}
-            query={query}
-            apiName={apiName}
-          />
-        ))}
+        {entries.slice(begin, end).map((entry, at) => rowOf(entry, begin + at + 2))}
       </div>
     </div>
   )
+}
+
+interface KeptRow {
+  readonly entry: ActivityEntry
+  readonly index: number
+  readonly drawn: VNode
+}
+
+/** A row that was drawn before is given again as it is, so that a scrolled list draws only what comes into view. */
+function useRows(query: Query, apiName: ListProps['apiName']) {
+  const rows = useMemo(() => new Map<string, KeptRow>(), [query, apiName])
+  return (entry: ActivityEntry, index: number): VNode => {
+    const kept = rows.get(entry.id)
+    if (kept?.entry === entry && kept.index === index) return kept.drawn
+    const drawn = <Row key={entry.id} entry={entry} index={index} query={query} apiName={apiName} />
+    if (rows.size >= KEPT_MAX) rows.clear()
+    rows.set(entry.id, { entry, index, drawn })
+    return drawn
+  }
 }
 
 type ListElement = { readonly current: HTMLDivElement | null }

@@ -4,11 +4,12 @@ import type { Key } from '../api-types.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { usePages } from '../use-load.ts'
-import { SecretOnce, Tag } from './bits.tsx'
+import { useNames } from '../use-names.ts'
+import { AgentsField } from './agents-field.tsx'
+import { AgentLink, SecretOnce, Tag } from './bits.tsx'
 import { ConfirmButton } from './confirm-button.tsx'
 import { DialogForm } from './dialog.tsx'
 import { CheckField, ExpiryField, TextField, utcOf } from './fields.tsx'
-import { ListArea } from './list-area.tsx'
 import { type Column, PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
 
@@ -26,6 +27,7 @@ export function Keys({
 }) {
   const keys = usePages<Key>(path)
   const mayChange = useMay('admin')
+  const nameOf = useNames(ofOrganization ? 'agents' : null)
   const [isMaking, setMaking] = useState(false)
   const [made, setMade] = useState<Made | null>(null)
   return (
@@ -36,7 +38,7 @@ export function Keys({
         caption="Keys"
         keyOf={({ key_id }) => key_id}
         empty="No keys."
-        columns={columnsOf({ path, mayChange, ofOrganization, onChanged: keys.reload })}
+        columns={columnsOf({ path, mayChange, ofOrganization, nameOf, onChanged: keys.reload })}
       />
       {mayChange && mayHaveMore && (
         <p>
@@ -49,6 +51,7 @@ export function Keys({
         <MakeKey
           path={path}
           ofOrganization={ofOrganization}
+          nameOf={nameOf}
           onClose={() => setMaking(false)}
           onDone={(key) => {
             setMaking(false)
@@ -65,17 +68,29 @@ function columnsOf({
   path,
   mayChange,
   ofOrganization,
+  nameOf,
   onChanged,
 }: {
   path: string
   mayChange: boolean
   ofOrganization: boolean
+  nameOf: (agent_id: string) => string
   onChanged: () => void
 }): Column<Key>[] {
   const opens: Column<Key> = {
     head: 'Use',
-    cell: ({ uses, agent_ids }) =>
-      `${uses.join(', ')}${agent_ids === null ? '' : ` · ${agent_ids.length} agents`}`,
+    cell: ({ uses, agent_ids }) => (
+      <>
+        {uses.join(', ')}
+        {agent_ids !== null && ' by '}
+        {agent_ids?.map((id, at) => (
+          <span key={id}>
+            {at > 0 && ', '}
+            <AgentLink id={id} name={nameOf(id)} />
+          </span>
+        ))}
+      </>
+    ),
   }
   const revoke: Column<Key> = {
     head: 'Actions',
@@ -118,11 +133,13 @@ function KeyState({ of: { revoked_at, revoked_by, expires_at } }: { of: Key }) {
 function MakeKey({
   path,
   ofOrganization,
+  nameOf,
   onClose,
   onDone,
 }: {
   path: string
   ofOrganization: boolean
+  nameOf: (agent_id: string) => string
   onClose: () => void
   onDone: (made: Made) => void
 }) {
@@ -158,7 +175,7 @@ function MakeKey({
             onValue={setForProxy}
           />
           <CheckField label="Webhooks API" value={forWebhooks} onValue={setForWebhooks} />
-          <ListArea label="Limit to agents, one id per line" list={agent_ids} onList={setAgents} />
+          <AgentsField legend="Limit to agents" ids={agent_ids} onIds={setAgents} nameOf={nameOf} />
         </fieldset>
       )}
     </DialogForm>

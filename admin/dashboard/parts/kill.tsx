@@ -86,7 +86,7 @@ export function KillReceipt({ receipt }: { receipt: Receipt }) {
       {keys.length > 0 && (
         <p>
           <strong>Organization keys it used in the last day still work</strong> for others:{' '}
-          {keys.join(', ')}. <a href={linkTo(['access'])}>View keys.</a>
+          {keys.join(', ')}. <a href={linkTo(['settings'])}>View keys.</a>
         </p>
       )}
       {unavailable.length > 0 && <p>Not configured: {unavailable.join(', ')}.</p>}

@@ -15,7 +15,9 @@ const LETTERS: Readonly<Record<string, string>> = {
   n: 'anomalies',
   k: 'kills',
   w: 'webhooks',
+  y: 'security',
   t: 'try',
+  e: 'settings',
 }
 /** The second key has to come this soon. */
 const NEXT_KEY_MS = 1_500

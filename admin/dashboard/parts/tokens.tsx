@@ -1,42 +1,20 @@
 import { useContext, useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import type { Role, Token } from '../api-types.ts'
-import { SecretOnce, Tag } from '../parts/bits.tsx'
-import { ConfirmButton } from '../parts/confirm-button.tsx'
-import { DialogForm } from '../parts/dialog.tsx'
-import { ExpiryField, ChoiceField, TextField, utcOf } from '../parts/fields.tsx'
-import { Keys } from '../parts/keys.tsx'
-import { PagedTable } from '../parts/table.tsx'
-import { Time } from '../parts/time.tsx'
-import { SessionContext, useMay } from '../session.ts'
+import { SecretOnce, Tag } from './bits.tsx'
+import { ConfirmButton } from './confirm-button.tsx'
+import { DialogForm } from './dialog.tsx'
+import { ExpiryField, ChoiceField, TextField, utcOf } from './fields.tsx'
+import { PagedTable } from './table.tsx'
+import { Time } from './time.tsx'
+import { SessionContext } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { usePages } from '../use-load.ts'
 
 type Made = Token & { readonly token: string }
 
-export function AccessPage() {
-  const maySee = useMay('admin')
-  return (
-    <>
-      <h1>Tokens and keys</h1>
-      <section>
-        <h2>Admin tokens</h2>
-        {maySee ? (
-          <Tokens />
-        ) : (
-          <p class="empty">Admin tokens are visible only to the role admin.</p>
-        )}
-      </section>
-      <section>
-        <h2>Organization keys</h2>
-        <p class="muted">They do not belong to an agent, so a kill does not revoke them.</p>
-        <Keys path="/admin/keys" mayHaveMore ofOrganization />
-      </section>
-    </>
-  )
-}
-
-function Tokens() {
+/** The admin tokens of the organization, for admins alone. */
+export function Tokens() {
   const tokens = usePages<Token>('/admin/tokens')
   const who = useContext(SessionContext)
   const [isMaking, setMaking] = useState(false)
