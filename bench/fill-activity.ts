@@ -15,12 +15,16 @@ const REFUSALS = [
   ['request_rejected', 'integration_not_found'],
 ] as const
 
-/** Writes a week of entries to an empty log, and one of now. Returns a function that makes further ones. */
+/**
+ * Writes entries, of the last week unless a span is given, and one of now. A log that has entries takes only later ones. Returns a
+ * function that makes further ones.
+ */
 export async function fillActivity(
   redis: RedisClient,
   count: number,
+  span_ms = WEEK_MS,
 ): Promise<(i: number, at_ms: number) => ActivityEntry> {
-  const spacing_ms = WEEK_MS / count
+  const spacing_ms = span_ms / count
   const begin_ms = Date.now() - count * spacing_ms
   for (let from = 0; from < count; from += BATCH) {
     const pipeline = redis.pipeline()
@@ -28,7 +32,7 @@ export async function fillActivity(
       const at_ms = Math.floor(begin_ms + i * spacing_ms)
       pipeline.xadd(REDIS_KEYS.activity(ORG), `${at_ms}-*`, 'e', JSON.stringify(made(i, at_ms)))
     }
-    await pipeline.exec()
+    for (const [error] of (await pipeline.exec()) ?? []) if (error !== null) throw error
   }
   await recordEntries(redis, ORG, [made(count, Date.now())])
   return made

@@ -56,7 +56,7 @@ async function grow({ operator, folder }: Product): Promise<RedisClient> {
   await fillAgents(redis, template, { from: 0, to: Number(values.agents), organizationAt })
   await fillIntegrations(redis, access.integration.integration_id)
   await fillScopes(redis, template)
-  await fillActivity(redis, Number(values.entries))
+  await fillActivity(redis, Number(values.entries), 0)
   await until('the log is indexed', () => isIndexed(redis), INDEX_LIMIT_MS)
   await until('the append-only file is rewritten', () => isCalm(redis), INDEX_LIMIT_MS)
   return redis
@@ -135,8 +135,9 @@ async function benchGrowth(): Promise<void> {
     const began_ms = performance.now()
     redis = await grow(await start('grown'))
     const [stored] = /used_memory:\d+/.exec(await redis.info('memory')) ?? ['']
+    const entries = await redis.xlen(REDIS_KEYS.activity(ORGANIZATION))
     print(
-      `grown to ${values.agents} agents, ${values.integrations} integrations, ${values.scopes} scopes of another agent and ${values.entries} entries in ${((performance.now() - began_ms) / 1000).toFixed(0)} s; ${stored}`,
+      `grown to ${values.agents} agents, ${values.integrations} integrations, ${values.scopes} scopes of another agent and ${entries} entries of the log in ${((performance.now() - began_ms) / 1000).toFixed(0)} s; ${stored}`,
     )
     for (const row of ROWS) await report(row)
   } finally {
