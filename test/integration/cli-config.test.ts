@@ -108,7 +108,7 @@ test('a dump that is applied to an empty deployment is dumped as the same text, 
       const nothing = await other.diff(text, { prune: true, exitCode: true }, env as typeof SECRETS)
       assert.equal(nothing.code, 0, nothing.out)
     }),
-    { numRuns: 30 },
+    { numRuns: 12 },
   )
 })
 

@@ -27,7 +27,6 @@ const FLAGS = [
 const WAIT_LIMIT_MS = 60_000
 const SIZES = {
   wide: { width: 1440, height: 900 },
-  medium: { width: 820, height: 1180 },
   narrow: { width: 360, height: 740 },
 }
 

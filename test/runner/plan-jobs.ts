@@ -26,8 +26,11 @@ const UNIT_PROCESSES_MAX = 4
 /** A group of more files takes longer than all others together, and is done in parts that each start what they share. */
 const PART_FILES = 20
 
-/** Starts the product, or a process of it, which is most of what a file costs. */
-const STARTS = /\bstart(All|Stack|Parts|Fleet|Cluster|Admin)\(/g
+/** Starts the product, which is most of what a file costs, or something smaller. */
+const STARTS_PRODUCT = /\bstart(All|Stack|Parts|Fleet|Cluster|Admin)\(/g
+const STARTS = /\b(start(?!s)\w*|adminInProcess|guideSteps|spawn\w*)\(/g
+/** What a start of the product costs, in others. */
+const PRODUCT = 3
 
 /** A call of a function of the kit whose name begins so: files that share what it starts run in one process. */
 const SHARES = /\b(shared[A-Z]\w*)\(\)/
@@ -83,8 +86,8 @@ function jobOf(name: string, files: readonly string[], limit_ms: number): Job {
 
 /**
  * The integration tests that share what they run against in one process for each such thing, or in a few, each of the
- * others in its own. Told by their sources, so that no list has to be kept. Those that take longest come first: the
- * groups, then the files that start the product most often.
+ * others in its own. Told by their sources, so that no list has to be kept. Those that take longest come first, so that
+ * no core is idle at the end: the groups, then the files that start most.
  */
 export function planIntegrationJobs(words: readonly string[]): Job[] {
   const groups = new Map<string, string[]>()
@@ -93,7 +96,8 @@ export function planIntegrationJobs(words: readonly string[]): Job[] {
     const source = readFileSync(file, 'utf8')
     const shared = SHARES.exec(source)?.[1]
     const name = basename(file, '.test.js')
-    const starts = source.match(STARTS)?.length ?? 0
+    const countOf = (what: RegExp): number => source.match(what)?.length ?? 0
+    const starts = PRODUCT * countOf(STARTS_PRODUCT) + countOf(STARTS)
     if (shared === undefined) alone.push({ job: jobOf(name, [file], ALONE_LIMIT_MS), starts })
     else groups.set(shared, [...(groups.get(shared) ?? []), file])
   }

@@ -74,7 +74,7 @@ test('threat: an injection is found in whatever header carries it', () => {
 })
 
 test('threat: an injection is found in a header that has any number of others before it', () => {
-  for (const count of [0, 99, 195, 199, 200, 201, 250, 1000, 5000])
+  for (const count of [0, 99, 195, 199, 200, 201, 250, 1000])
     for (const [name, value] of [
       ['x-note', ATTACK],
       ['cookie', `a=${encodeURIComponent(ATTACK)}`],
@@ -115,7 +115,10 @@ test('the same value is scanned again for other settings, other formats, and onc
   // A finding is never remembered as clean.
   for (let i = 0; i < 3; i++) assert.ok(locationOf('user-agent', ATTACK))
   // More values than are remembered.
-  for (let i = 0; i < 9000; i++) findingsIn([['user-agent', `client/${i}`]])
+  for (let call = 0; call < 90; call++)
+    findingsIn(
+      Array.from({ length: 100 }, (_, i) => ['user-agent', `client/${call}.${i}`] as const),
+    )
   assert.ok(locationOf('user-agent', ATTACK))
 })
 

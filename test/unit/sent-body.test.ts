@@ -96,7 +96,7 @@ test('every question is asked of the bytes that go out, after the agent is cut o
 test('a large body that a thread reads comes back as it goes out, and was asked in that form', async () => {
   const pool = sharedPool()
   for (const [index, [name, content_type, body, sent]] of ROWS.entries()) {
-    const filler = ' '.repeat(INLINE_BYTES * (index % 8 === 0 ? 40 : 2))
+    const filler = ' '.repeat(INLINE_BYTES * (index === 0 ? 40 : 2))
     const given = Buffer.from(body + filler)
     const reading = await pool.readBody(
       given,
