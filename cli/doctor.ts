@@ -16,6 +16,7 @@ import {
   checkPorts,
 } from './doctor/check-machine.ts'
 import { checkKeys } from './doctor/check-keys.ts'
+import { keepPass } from './doctor/keep-pass.ts'
 import { checkStore } from './doctor/check-store.ts'
 import { failed, type CheckResult, ok, warning } from './doctor/check-result.ts'
 import { dataDirAt } from './launcher/data-dir.ts'
@@ -25,7 +26,8 @@ import { terminalJson, terminalLines } from './terminal-text.ts'
 
 /**
  * `agw doctor`: checks this machine and the gateway running on it or, with a URL, another deployment, and reports for
- * each check the result and what to do. With the admin address of an Envoy, checks its configuration. It changes and installs nothing.
+ * each check the result and what to do. With the admin address of an Envoy, checks its configuration. It changes and installs nothing,
+ * except for the file of AGW_DOCTOR_PASS_FILE.
  * @returns the exit code: 0 no check failed, 1 at least one failed
  */
 export async function runDoctor(
@@ -33,8 +35,11 @@ export async function runDoctor(
   env: Environment,
   stdout: Writable,
 ): Promise<number> {
-  if (options.envoyAdmin !== undefined)
-    return report(await checkEnvoy(options.envoyAdmin, allowedRanges(env)), options, stdout)
+  if (options.envoyAdmin !== undefined) {
+    const found = await checkEnvoy(options.envoyAdmin, allowedRanges(env))
+    const kept = keepPass(env['AGW_DOCTOR_PASS_FILE'], options.envoyAdmin, found, new Date())
+    return report([...found, ...kept], options, stdout)
+  }
   const isElsewhere = (options.url ?? env['AGW_URL'] ?? '') !== ''
   const { url, token } = adminAccess(options, env)
   const findings = [

@@ -367,6 +367,12 @@ export const SETTINGS = {
     'File in which the admin service remembers its store, so that a start notices an empty, different or older one.',
     { shown_default: 'deployment-id in the data directory of `agw start`; off elsewhere' },
   ),
+  doctorPassFile: optional(
+    'AGW_DOCTOR_PASS_FILE',
+    kinds.path,
+    'File that `agw doctor --envoy-admin` writes when no check of Envoy has failed, and removes when one fails. Without the file, ext-proc attaches no credential: calls that need one get 502 credential_unavailable.',
+    { shown_default: 'off' },
+  ),
   diskReserveFile: optional(
     'AGW_DISK_RESERVE_FILE',
     kinds.path,

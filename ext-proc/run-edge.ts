@@ -36,6 +36,7 @@ import { startHealthServer } from './process/start-health-server.ts'
 import type { CallTraces } from './trace/call-traces.ts'
 import { openTraces } from './trace/open-traces.ts'
 import { RateTaker } from './rate/rate-taker.ts'
+import { followDoctorPass } from './credential/follow-doctor-pass.ts'
 import { type EdgeSettings, readEdgeSettings, tlsOf } from './process/read-edge-settings.ts'
 
 /** How long a stop of the whole gateway waits for calls in flight before it cuts them (threat model, rule 17). */
@@ -241,6 +242,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     mayServe: () => lease.isHeld,
     whyUnavailable,
     caughtUp: () => stall.caughtUp(),
+    mayAttach: followDoctorPass(settings.doctorPassFile, log),
     pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     takeRate: (counter) => rates.take(counter),

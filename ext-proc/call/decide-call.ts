@@ -15,7 +15,7 @@ import { planBody } from './plan-body.ts'
 import type { ProxiedCall } from './proxied-call.ts'
 import { type BodyServices, readCallBody } from './read-call-body.ts'
 import { readHead } from './read-head.ts'
-import { askForToken, readyCredential } from './ready-credential.ts'
+import { askForToken, denyCredential, readyCredential } from './ready-credential.ts'
 import { scanCall, type ScanServices } from './scan-call.ts'
 
 /** Dependencies shared by all decisions of a process. Each step declares the ones it needs. */
@@ -30,6 +30,8 @@ export type DecisionServices = AdmissionServices &
      * been processed.
      */
     readonly caughtUp: () => Promise<void> | null
+    /** Whether credentials may be attached, or are held until Envoy's configuration has been checked. */
+    readonly mayAttach: () => boolean
     /** The name in `Via`; empty while it is not in the store. */
     readonly installation: () => string | Promise<string>
   }
@@ -87,6 +89,8 @@ export async function decideCall(
   const readying = readyCredential(services.tokens, call, headers, sent?.bytes ?? null)
   const ready = readying instanceof Promise ? await readying : readying
   if (ready.kind === 'deny') return ready
+  if (!services.mayAttach() && call.integration.integration.auth.type !== 'none')
+    return denyCredential(call, { cause: 'doctor_not_passed' })
   const credential = fillCredential(call, ready.value, services.nowMs())
   if (credential.kind === 'deny') return credential
   const caughtUp = services.caughtUp()

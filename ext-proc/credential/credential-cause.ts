@@ -2,6 +2,8 @@
 export const CREDENTIAL_CAUSES = {
   not_opened: 'The stored secret cannot be decrypted with the current encryption key.',
   not_a_header: 'The stored credential contains characters that are not allowed in a header.',
+  doctor_not_passed:
+    'AGW_DOCTOR_PASS_FILE is set, and its file does not exist: `agw doctor --envoy-admin` has not passed.',
   address_refused: 'The host of token_url is, or resolves to, an address that is not public.',
   dns_failed: 'The host of token_url cannot be resolved.',
   connection_failed: 'The token endpoint is unreachable, or closed the connection.',

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
+import { runDoctor } from '../../cli/doctor.ts'
 import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
 import { type HttpAnswer, call, closeConnections } from '../kit/call.ts'
 import { type CompanyApi, companyAnswers, startCompanyApi } from '../kit/company-calls.ts'
@@ -9,6 +12,7 @@ import { closeOpenCalls, openCall } from '../kit/open-call.ts'
 import { type Access, STORED_CREDENTIAL } from '../kit/operator.ts'
 import { type Fleet, startFleet } from '../kit/start-fleet.ts'
 import type { KitEnvoy } from '../kit/start-envoy.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
 // A company with an Envoy of its own adds the gateway to it, in each way that `agw envoy-config` offers.
@@ -196,4 +200,39 @@ test('the probes of the edge say that it holds its lease, and its metrics count 
   const metrics = (await at('/metrics')).body.toString()
   assert.match(metrics, /^agw_lease_held\{edge="edge-1"\} 1$/m)
   assert.match(metrics, /^agw_calls_total\{edge="edge-1",verdict="allowed",reason=""\} [1-9]/m)
+})
+
+test('an edge that is told to attaches no credential until the doctor passes, and none again when it fails', async () => {
+  const file = join(tempFolder('doctor-pass'), 'passed')
+  const own = await startFleet({ env: { AGW_DOCTOR_PASS_FILE: file } })
+  const base_url = `${api.origin}/held`
+  const access = await own.operator.makeAccess(base_url, { rules })
+  const open = await own.operator.makeAccess(`${api.origin}/needs-none`, {
+    rules,
+    auth: { type: 'none' },
+  })
+  const [edge] = own.edges
+  const [envoy] = own.envoys
+  assert.ok(edge && envoy)
+  const askFor = (one: Access): Promise<HttpAnswer> =>
+    call({ to: edge.url, path: `/${one.base_url}/allowed/a`, headers: one.headers })
+  const doctor = (of: KitEnvoy): Promise<number> =>
+    runDoctor(
+      { envoyAdmin: of.admin_address },
+      { AGW_DOCTOR_PASS_FILE: file, AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' },
+      new Writable({ write: (_, __, done) => done() }),
+    )
+  const held = await askFor(access)
+  assert.deepEqual([held.status, held.header('x-agw-reason')], [502, 'credential_unavailable'])
+  assert.deepEqual(seenWith('/held'), [])
+  assert.equal((await askFor(open)).status, 200)
+  assert.equal(await doctor(envoy), 0)
+  await until('credentials are attached', async () => (await askFor(access)).status === 200)
+  assert.ok(seenWith('/held')[0]?.includes(STORED_CREDENTIAL))
+  const broken = await own.addEnvoy((yaml) =>
+    yaml.replace('failure_mode_allow: false', 'failure_mode_allow: true'),
+  )
+  assert.equal(await doctor(broken), 1)
+  await until('credentials are held', async () => (await askFor(access)).status === 502)
+  await own.stop()
 })

@@ -19,6 +19,8 @@ export interface KitEnvoy {
   readonly pid: number
   readonly verdict_secret: string
   readonly admin: (path: string) => Promise<string>
+  /** For `agw doctor --envoy-admin`. */
+  readonly admin_address: string
   readonly log: () => string
   readonly stop: () => Promise<void>
 }
@@ -85,6 +87,7 @@ export async function startEnvoy(
     pid: child.pid ?? 0,
     verdict_secret: boot.verdict_secret,
     admin,
+    admin_address: `unix:${boot.envoy_admin_socket}`,
     log: () => log,
     stop: async () => {
       process.removeListener('exit', killWithUs)

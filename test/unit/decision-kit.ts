@@ -81,6 +81,8 @@ export interface CallChange {
   /** The answers to whether the lease is held, one after the other; the last one stays. */
   readonly mayServe?: readonly boolean[]
   readonly is_busy?: boolean
+  /** Credentials are held until Envoy's configuration has been checked. */
+  readonly is_held?: boolean
   /** The process was paused before the last look. */
   readonly has_stalled?: boolean
   /** Whether the store takes an automatic kill. */
@@ -236,6 +238,7 @@ function servicesOf(change: CallChange, { policy, killBoard, note }: Around): De
     },
     mayServe: () => (lease.length > 1 ? lease.shift() : lease[0]) === true,
     whyUnavailable: (error) => (error === null ? null : 'the store is full'),
+    mayAttach: () => change.is_held !== true,
     caughtUp: () =>
       change.has_stalled === true ? Promise.resolve().then(() => note('caught up')) : null,
     pool: poolOf(change, note),

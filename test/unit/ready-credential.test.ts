@@ -37,7 +37,13 @@ const CAUSES: readonly (readonly [name: string, change: CallChange, cause: objec
     { auth: { type: 'bearer', token: 'a\rb' } },
     { cause: 'not_a_header' },
   ],
+  ['the doctor has not passed', { is_held: true }, { cause: 'doctor_not_passed' }],
 ]
+
+test('while credentials are held, a call that needs none passes', async () => {
+  const { verdict } = await decide({ is_held: true, auth: { type: 'none' } })
+  assert.equal(verdict.kind, 'forward')
+})
 
 for (const [name, change, cause] of CAUSES)
   test(`${name}: the call is refused, and its cause is in the log alone`, async () => {
