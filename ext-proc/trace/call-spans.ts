@@ -3,6 +3,7 @@ import type { Decision, StepMark } from '../../core/activity/activity-entry.ts'
 import { type OtlpAttribute, otlpAttribute } from '../../core/otlp/otlp-attribute.ts'
 import type { Reason } from '../../core/reasons.ts'
 import type { CallFacts } from '../record/passed-call.ts'
+import { ENVOY_REQUEST_ID } from './envoy-request-id.ts'
 import type { TraceParent } from './read-trace-parent.ts'
 import { type Span, SPAN_KIND } from './span.ts'
 
@@ -48,9 +49,6 @@ export function decisionSpans(
 export const endSpan = (parent: TraceParent, parts: SpanParts): Span =>
   callSpan('agw.end', parent, parts)
 
-/** A request id that is not Envoy's may be anything. */
-const REQUEST_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
 function callSpan(name: string, parent: TraceParent, parts: SpanParts): Span {
   const { facts, edge_id, outcome } = parts
   const { organization_id, agent_id, integration_id, request_id } = facts
@@ -60,7 +58,7 @@ function callSpan(name: string, parent: TraceParent, parts: SpanParts): Span {
     'agw.organization.id': organization_id,
     'agw.agent.id': agent_id,
     'agw.integration.id': integration_id,
-    'agw.request.id': REQUEST_ID.test(request_id) ? request_id : null,
+    'agw.request.id': ENVOY_REQUEST_ID.test(request_id) ? request_id : null,
     'agw.edge.id': edge_id,
     'http.response.status_code': outcome.status,
   }).flatMap(([key, value]) => (value === null ? [] : [otlpAttribute(key, value)]))

@@ -1,5 +1,6 @@
 import { type OtlpAttribute, otlpAttribute } from '../../core/otlp/otlp-attribute.ts'
 import { ProtobufReader } from '../envoy/protobuf-reader.ts'
+import { ENVOY_REQUEST_ID } from './envoy-request-id.ts'
 import type { Span } from './span.ts'
 
 /** Tags: field number × 8 + wire type. */
@@ -43,7 +44,7 @@ const ATTRIBUTES: Readonly<Record<string, readonly [name: string, value: RegExp]
     'agw.envoy.response_flags',
     /^[A-Z][A-Za-z0-9]{0,15}(?:,[A-Z][A-Za-z0-9]{0,15}){0,7}$/,
   ],
-  'guid:x-request-id': ['agw.request.id', /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
+  'guid:x-request-id': ['agw.request.id', ENVOY_REQUEST_ID],
 }
 
 /**

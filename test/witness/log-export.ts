@@ -1,15 +1,11 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { isDeepStrictEqual, parseArgs } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { call } from '../kit/call.ts'
-import { freePort } from '../kit/free-port.ts'
 import { logEntries } from '../kit/log-entries.ts'
+import { makeCollector } from '../kit/make-collector.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
-import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
 /**
@@ -19,33 +15,15 @@ import { until } from '../kit/until.ts'
  *
  *     node cli/prepare.mjs build && node dist/test/witness/log-export.js --collector PATH/otelcol
  */
-const { values } = parseArgs({ options: { collector: { type: 'string' } } })
-const program = values.collector
-if (program === undefined) throw new Error('Name the program: --collector PATH/otelcol')
 
 const ROUNDS = 3
 const CALLS = 200
 /** Of these one is refused. */
 const REFUSED_EACH = 10
 
-const folder = tempFolder('collector')
-const written = join(folder, 'logs.json')
-const config = join(folder, 'config.yaml')
-const port = await freePort()
-writeFileSync(
-  config,
-  `receivers:
-  otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}" } } }
-exporters:
-  file: { path: "${written}", append: true, flush_interval: 50ms }
-service:
-  telemetry: { metrics: { level: none } }
-  pipelines: { logs: { receivers: [otlp], exporters: [file] } }
-`,
-)
-const startCollector = (): ChildProcess => spawn(program, ['--config', config], { stdio: 'ignore' })
+const collector = await makeCollector('logs')
 
-const stack = await startAll({ AGW_LOG_EXPORT_URL: `http://127.0.0.1:${port}/v1/logs` })
+const stack = await startAll({ AGW_LOG_EXPORT_URL: collector.url })
 const redis = connectRedis(stack.redisUrl, { name: 'witness', role: 'commands' })
 const { agent, headers, base_url } = await stack.operator.makeAccess(stack.ownBaseUrl(), {
   rules: [{ methods: ['GET'], paths: ['/**'] }],
@@ -60,15 +38,15 @@ const send = async (count: number): Promise<void> => {
     })
 }
 for (let round = 0; round < ROUNDS; round++) {
-  const collector = startCollector()
+  const running = collector.start()
   await send(CALLS)
-  collector.kill('SIGKILL')
-  await once(collector, 'exit')
+  running.kill('SIGKILL')
+  await once(running, 'exit')
   // These wait for the next one.
   await send(CALLS / 4)
 }
 await stack.operator.send('POST', `/admin/agents/${agent.agent_id}/kill`, { reason: 'witness' })
-const collector = startCollector()
+const running = collector.start()
 const all = ROUNDS * (CALLS + CALLS / 4)
 const entries = await until('the log has every call', async () => {
   const found = await logEntries(redis, 'org_default')
@@ -86,8 +64,8 @@ interface Line {
 }
 /** The line that a kill has torn is not one: its entries are sent again. */
 function readRecords(): Written[] {
-  if (!existsSync(written)) return []
-  return readFileSync(written, 'utf8')
+  return collector
+    .written()
     .split('\n')
     .flatMap((text) => {
       try {
@@ -116,8 +94,8 @@ function isSame(a: ActivityEntry, b: ActivityEntry, name: string): boolean {
 process.stdout.write(
   `${entries.length} entries, ${ROUNDS} Collectors killed with -9: ${missing.length} missing, ${differing.length} differ, ${records.length - arrived.size} sent again.\n`,
 )
-collector.kill('SIGTERM')
-await once(collector, 'exit')
+running.kill('SIGTERM')
+await once(running, 'exit')
 redis.disconnect()
 await stopAll(stack)
 process.exitCode = missing.length + differing.length > 0 ? 1 : 0

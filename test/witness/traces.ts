@@ -1,13 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { call } from '../kit/call.ts'
-import { freePort } from '../kit/free-port.ts'
+import { makeCollector } from '../kit/make-collector.ts'
 import { startAll, stopAll } from '../kit/shared-stack.ts'
 import type { ReceivedSpan } from '../kit/start-span-receiver.ts'
-import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
 /**
@@ -17,9 +12,6 @@ import { until } from '../kit/until.ts'
  *
  *     node cli/prepare.mjs build && node dist/test/witness/traces.js --collector PATH/otelcol
  */
-const { values } = parseArgs({ options: { collector: { type: 'string' } } })
-const program = values.collector
-if (program === undefined) throw new Error('Name the program: --collector PATH/otelcol')
 
 /** Within a second a process traces 100. */
 const CALLS = 90
@@ -27,25 +19,10 @@ const CALLS = 90
 const REFUSED_EACH = 10
 const SECRET = 'planted-5ecre7'
 
-const folder = tempFolder('collector')
-const written = join(folder, 'traces.json')
-const config = join(folder, 'config.yaml')
-const port = await freePort()
-writeFileSync(
-  config,
-  `receivers:
-  otlp: { protocols: { http: { endpoint: "127.0.0.1:${port}" } } }
-exporters:
-  file: { path: "${written}", append: true, flush_interval: 50ms }
-service:
-  telemetry: { metrics: { level: none } }
-  pipelines: { traces: { receivers: [otlp], exporters: [file] } }
-`,
-)
-const startCollector = (): ChildProcess => spawn(program, ['--config', config], { stdio: 'ignore' })
+const collector = await makeCollector('traces')
 
 const stack = await startAll({
-  AGW_TRACE_URL: `http://127.0.0.1:${port}/v1/traces`,
+  AGW_TRACE_URL: collector.url,
   AGW_TRACE_SAMPLE: '100',
 })
 const { headers, base_url } = await stack.operator.makeAccess(stack.ownBaseUrl(), {
@@ -63,14 +40,14 @@ for (let i = 0; i < CALLS; i++) {
   })
   ids.add(answer.header('x-agw-request-id') ?? '')
 }
-const collector = startCollector()
+const running = collector.start()
 
 interface Line {
   readonly resourceSpans: readonly { scopeSpans: readonly { spans: readonly ReceivedSpan[] }[] }[]
 }
-const text = (): string => (existsSync(written) ? readFileSync(written, 'utf8') : '')
 const readSpans = (): ReceivedSpan[] =>
-  text()
+  collector
+    .written()
     .split('\n')
     .filter((line) => line.endsWith('}'))
     .flatMap((line) =>
@@ -106,11 +83,13 @@ const traces = await until('every call is a whole trace', () => {
   return found.length >= CALLS && found.every(isWhole) && found
 }).catch(() => tracesOf(readSpans()))
 const broken = CALLS - traces.filter(isWhole).length
-const leaks = [SECRET, ...stack.operator.secrets].filter((secret) => text().includes(secret))
+const leaks = [SECRET, ...stack.operator.secrets].filter((secret) =>
+  collector.written().includes(secret),
+)
 process.stdout.write(
   `${CALLS} calls, a Collector that came after them: ${traces.length} traces of ${traces.flat().length} spans, ${broken} missing or not whole, ${leaks.length} secrets found.\n`,
 )
-collector.kill('SIGTERM')
-await once(collector, 'exit')
+running.kill('SIGTERM')
+await once(running, 'exit')
 await stopAll(stack)
 process.exitCode = broken + leaks.length > 0 ? 1 : 0
