@@ -20,7 +20,7 @@ import { hashWord } from '../core/scanner/text/token-table.ts'
 
 /**
  * Trains the learned model:
- *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.8] [--suspicion 0.9] [--out FILE] FILE.jsonl …
+ *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.2] [--suspicion 0.6] [--out FILE] FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. Whole families of sources
  * are left out to print what the two thresholds find and refuse, so that the shares hold for texts of other origin. A family is what comes before
  * the first hyphen of a source. With --cross-validate nothing is written. The same files give the same weights.
@@ -46,7 +46,7 @@ const LEAST_FAMILIES = 2
 const FAMILY_NAMES: Readonly<Record<string, string>> = { frr: 'cyberseceval' }
 /** Texts that are marked as harmless and are half attacks, or that a scope gives as the system message. */
 const NOT_FOR_THRESHOLDS =
-  /^(?:neuralchemy-harmless|wildguard-harmless|frr-translated|leaked-system-prompts|cursorrules|awesome-|anthropic-skills|gpteacher-roleplay|wstg|owasp-)/
+  /^(?:neuralchemy-harmless|wildguard-harmless|frr-translated|leaked-system-prompts|cursorrules|awesome-|anthropic-skills|gpteacher-roleplay|wstg|owasp-|docs)/
 
 type Text = {
   readonly is_attack: boolean
@@ -355,14 +355,14 @@ const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     'cross-validate': { type: 'boolean', default: false },
-    threshold: { type: 'string', default: '1.8' },
-    suspicion: { type: 'string', default: '0.9' },
+    threshold: { type: 'string', default: '1.2' },
+    suspicion: { type: 'string', default: '0.6' },
     out: { type: 'string', default: fromRoot('core/scanner/model/weights.bin') },
   },
 })
 if (files.length === 0) {
   console.error(
-    'usage: train-model [--cross-validate] [--threshold 1.8] [--suspicion 0.9] [--out FILE] FILE.jsonl …',
+    'usage: train-model [--cross-validate] [--threshold 1.2] [--suspicion 0.6] [--out FILE] FILE.jsonl …',
   )
   process.exit(2)
 }
