@@ -181,21 +181,21 @@ function lineOf(entry: ActivityEntry, paint: Paint): string {
 }
 
 /** The call and, where the event has more to say than its reason, why: pattern and text, tool, rate, score. */
-function whatOf({ event, method, endpoint, data }: ActivityEntry): string {
+function whatOf({ event, method, endpoint, reason, data }: ActivityEntry): string {
   if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more in this minute`
   const row = eventRow(event)
   const call = [method, endpoint].filter((part) => part !== null).join(' ')
   const why = (row?.summary ?? [])
-    .filter((name) => row?.reports_call === false || !SHOWN_BY_CALL.includes(name))
+    .filter((name) => row?.reports_call === false || name !== SHOWN_BY_CALL)
     .map((name) => text(data[name]))
-    .filter(Boolean)
+    .filter((part) => part !== '' && (row?.reports_call === false || part !== reason))
     .join(' ')
   if (row?.reports_call === false) return why
   return [call, ...(why === '' ? [] : [`(${why})`])].join(' ')
 }
 
-/** Members that other columns of a call show. */
-const SHOWN_BY_CALL = ['reason', 'attempted_action']
+/** The member that method and path of a call repeat. */
+const SHOWN_BY_CALL = 'attempted_action'
 
 const text = (value: unknown): string =>
   typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)

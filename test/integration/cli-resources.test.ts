@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { chmodSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { PassThrough, Readable } from 'node:stream'
 import { loginFile } from '../../cli/access/login-file.ts'
@@ -13,11 +14,13 @@ import { RESOURCE_KINDS, RESOURCE_NAMES } from '../../cli/resources/resource-kin
 import { showResource } from '../../cli/resources/show-resource.ts'
 import { fromRoot } from '../../core/root.ts'
 import { parse } from 'yaml'
+import { recordEntries } from '../../core/change/record-entries.ts'
+import { activityEntry } from '../kit/activity-entry.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
 const HOSTILE = 'red \u001b[31m \u202e'
-const { admin, stop } = await adminOnStore()
+const { admin, redis, stop } = await adminOnStore()
 after(stop)
 const url = `http://127.0.0.1:${admin.port}`
 const access = { url, token: admin.token }
@@ -193,6 +196,12 @@ test('agw activity filters by names, decision, request and time', async () => {
   assert.match(all.out, /integration\.create/)
   assert.equal((await activity({ decision: 'blocked', headers: false })).out, '')
   assert.equal((await activity({ requestId: 'none', headers: false })).out, '')
+  const reason = 'permission_denied' as const
+  const data = { reason: 'method_not_allowed', attempted_action: 'DELETE /orders' }
+  const refused = { reason, request_id: 'refused-1', method: 'DELETE', endpoint: '/v1/orders' }
+  await recordEntries(redis, 'org_default', [activityEntry(reason, { ...refused, data })])
+  const told = await activity({ requestId: 'refused-1', headers: false })
+  assert.match(told.out, /permission_denied +DELETE \/v1\/orders \(method_not_allowed\)\n$/)
   const since = new Date(Date.now() + 60_000).toISOString()
   assert.equal((await activity({ since, headers: false })).out, '')
   assert.notEqual((await activity({ until: since, headers: false })).out, '')
@@ -277,3 +286,40 @@ test('the completion of bash knows commands, options and choices', async () => {
   assert.equal(await complete('agw', 'kill', 'some-agent', '--rea'), '--reason')
   assert.equal(await complete('agw', 'completion', 'f'), 'fish')
 })
+
+/** What a shell offers for a line, by the functions that its completion system would call. */
+const SHELLS = {
+  zsh: {
+    program: ['zsh', '-f', '-c'],
+    // Without its line editor, zsh has no compadd of its own.
+    offer: `compdef() { : }; _files() { : }; compadd() { shift; print -l -- \${(M)@:#\${words[CURRENT]}*} }
+source "$1"; words=("\${@:2}"); CURRENT=\${#words}; _agw`,
+  },
+  fish: {
+    program: ['fish', '-c'],
+    offer: 'source $argv[1]; complete -C "$argv[2..]" | string replace -r "\\t.*" ""',
+  },
+} as const
+
+for (const [shell, { program, offer }] of Object.entries(SHELLS)) {
+  const isThere = spawnSync(shell, ['--version']).status === 0
+  test(`the completion of ${shell} is loaded by it, and knows commands, options and choices`, {
+    skip: isThere ? false : `${shell} is not installed`,
+  }, async () => {
+    const { out: script } = await agw(['completion', shell])
+    const file = join(tempFolder('completion'), `agw.${shell}`)
+    writeFileSync(file, script)
+    const [command, ...args] = program
+    const complete = (...words: readonly string[]): string[] => {
+      const before = shell === 'zsh' ? [...args, offer, 'zsh'] : [...args, offer]
+      const { stdout, stderr } = spawnSync(command, [...before, file, ...words])
+      assert.equal(String(stderr), '')
+      return String(stdout).trim().split('\n').sort()
+    }
+    assert.deepEqual(complete('agw', 'kil'), ['kill', 'kills'])
+    assert.deepEqual(complete('agw', 'keys', 'r'), ['rotate'])
+    assert.deepEqual(complete('agw', 'activity', '--event', 'injection_b'), ['injection_blocked'])
+    assert.deepEqual(complete('agw', 'kill', 'some-agent', '--rea'), ['--reason'])
+    assert.deepEqual(complete('agw', 'completion', 'f'), ['fish'])
+  })
+}

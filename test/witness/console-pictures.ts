@@ -9,6 +9,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { operatorAt } from '../kit/operator.ts'
 import { newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { startValkey } from '../kit/start-valkey.ts'
+import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
 // node dist/test/witness/console-pictures.js [FOLDER [PAGE]]: pictures of every page of the console, light, dark and narrow, on
@@ -17,6 +18,7 @@ import { until } from '../kit/until.ts'
 const [folder = 'docs/pictures', only = ''] = process.argv.slice(2)
 const ORG = 'org_default'
 const HOUR_MS = 3_600_000
+const PARTS = { redis: 'ok', store: 'ok', edges: 'ok', proxy: 'ok', encryption_key: 'ok' }
 /** A change of the address alone is no loading of a page that a browser could be asked to wait for. */
 const SETTLED_MS = 600
 const ENTRIES = 6_000
@@ -58,7 +60,9 @@ const REFUSALS = [
 
 const valkey = await startValkey()
 const redis = connectRedis(valkey.url, { name: 'pictures', role: 'queue' })
-const admin = await startAdmin(valkey.url, newAdminIdentity())
+const admin = await startAdmin(valkey.url, newAdminIdentity(), {
+  AGW_ARCHIVE_DIR: tempFolder('archive'),
+})
 const operator = operatorAt(admin.url, admin.token)
 try {
   const made = await fillStore()
@@ -151,11 +155,13 @@ async function pretendEdges(page: Page): Promise<void> {
     edge_id,
     region: 'local',
     started_at,
+    version: '0.2.0',
     in_flight: 3 + i,
+    tunnels: i,
     beat_age_ms: 212 + i * 40,
     draining: false,
   }))
-  await page.route('**/readyz', (route) => route.fulfill({ json: { ready: true, parts: {} } }))
+  await page.route('**/readyz', (route) => route.fulfill({ json: { ready: true, parts: PARTS } }))
   await page.route('**/admin/edges', (route) =>
     route.fulfill({ json: { data, next_cursor: null } }),
   )
