@@ -80,10 +80,20 @@ const record = (count: number): Promise<void> =>
 
 const hasBegun = (): boolean => readdirSync(folder).length > 0 && readdirSync(root()).includes(ORG)
 
+/** Of the last whole line. */
+const lastArchivedId = (): string | undefined => {
+  const file = hourFiles().at(-1)
+  if (file === undefined) return undefined
+  const line = readFileSync(join(root(), ORG, file), 'utf8')
+    .split('\n')
+    .at(-2)
+  return line === undefined ? undefined : JSON.parse(line).entry.id
+}
+
 const allArchived = (): Promise<unknown> =>
   until('all is archived', async () => {
     const stored = await storedIds()
-    return hasBegun() && archivedIds().at(-1) === stored.at(-1)
+    return hasBegun() && lastArchivedId() === stored.at(-1)
   })
 
 test('the archive has every entry once, in order, although its writer is repeatedly killed with -9', async () => {
@@ -127,6 +137,8 @@ test('the service verifies its own archive while it writes to it, for operators'
   const viewer = { email: 'viewer@example.com', role: 'viewer' }
   const { token } = await operator.send('POST', '/admin/tokens', viewer)
   assert.equal((await ask(token)).status, 403)
+  // Lines that the archiver adds between the change and its repair would be cut off.
+  await allArchived()
   const [file = ''] = hourFiles()
   const path = join(root(), ORG, file)
   const text = readFileSync(path, 'utf8')

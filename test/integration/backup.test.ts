@@ -168,7 +168,7 @@ describe('a backup', () => {
 
   test('brings back the state of its moment, and keeps the kills made since', async () => {
     const { operator } = stack
-    await backup('again')
+    await backup('again', false)
     const before_ = await configuration()
     const made = await operator.makeAgent()
     const kill = `/admin/agents/${killedAfter.agent.agent_id}/kill`
@@ -200,7 +200,7 @@ describe('a backup', () => {
   test('that is killed with -9 and run again keeps the kills made since, also without any edge that knows them', async () => {
     const { operator } = stack
     const { agent_id } = killedAfter.agent
-    await backup('interrupted')
+    await backup('interrupted', false)
     await operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'after the backup' })
     // So slow that it is certainly seen in the middle.
     const relay = await startRelay(stack.redisUrl, () => 20)
@@ -232,7 +232,7 @@ describe('a backup', () => {
   test('into a store that was emptied: kills that only the edges know are kept', async () => {
     const { operator } = stack
     const { agent_id } = killedAfter.agent
-    await backup('third')
+    await backup('third', false)
     await operator.send('POST', `/admin/agents/${agent_id}/kill`, {
       reason: 'known to edges alone',
     })
