@@ -12,8 +12,6 @@ export interface Job {
   readonly next: () => string | null
   /** A job that takes longer hangs; several times what it takes on a busy machine. */
   readonly limit_ms: number
-  /** Whether `node:test` follows tests and suites only; see follow-tests-only.ts. */
-  readonly follows_tests_only?: true
 }
 
 const MINUTE_MS = 60_000
@@ -61,7 +59,6 @@ export function planUnitJobs(words: readonly string[]): Job[] {
     file: null,
     next: () => (index % 2 === 0 ? waiting.shift() : waiting.pop()) ?? null,
     limit_ms: UNIT_LIMIT_MS,
-    follows_tests_only: true,
   }))
 }
 
