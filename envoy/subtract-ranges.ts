@@ -15,21 +15,27 @@ export function subtractRanges(ranges: readonly string[], holes: readonly string
   const cut = holes.map(parseRange)
   return ranges
     .map(parseRange)
-    .flatMap((range) => cut.reduce((rest, hole) => rest.flatMap((r) => without(r, hole)), [range]))
+    .flatMap((range) => without(range, cut))
     .map(formatRange)
 }
 
-function without(range: Range, hole: Range): Range[] {
-  if (range.bits !== hole.bits) return [range]
-  const shared = BigInt(range.bits - Math.min(range.length, hole.length))
-  if (range.first >> shared !== hole.first >> shared) return [range]
-  if (hole.length <= range.length) return []
+function without(range: Range, holes: readonly Range[]): Range[] {
+  const inside = holes.filter((hole) => overlaps(range, hole))
+  if (inside.length === 0) return [range]
+  if (inside.some((hole) => hole.length <= range.length)) return []
   const length = range.length + 1
   const upper = range.first + (1n << BigInt(range.bits - length))
   return [
-    ...without({ ...range, length }, hole),
-    ...without({ ...range, length, first: upper }, hole),
+    ...without({ ...range, length }, inside),
+    ...without({ ...range, length, first: upper }, inside),
   ]
+}
+
+/** Of two ranges in CIDR notation that overlap, one holds the other. */
+function overlaps(one: Range, other: Range): boolean {
+  if (one.bits !== other.bits) return false
+  const shared = BigInt(one.bits - Math.min(one.length, other.length))
+  return one.first >> shared === other.first >> shared
 }
 
 function parseRange(text: string): Range {

@@ -8,11 +8,20 @@ import { refusedRanges } from '../../envoy/refused-ranges.ts'
 import { subtractRanges } from '../../envoy/subtract-ranges.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
+type Cidr = ReturnType<typeof ipaddr.parseCIDR>
+
+const parsed = new Map<string, Cidr>()
+const parseOnce = (range: string): Cidr => {
+  const known = parsed.get(range) ?? ipaddr.parseCIDR(range)
+  parsed.set(range, known)
+  return known
+}
+
 const covers = (ranges: readonly string[], address: string): boolean => {
-  const parsed = ipaddr.parse(address)
+  const one = ipaddr.parse(address)
   return ranges.some((range) => {
-    const [network, length] = ipaddr.parseCIDR(range)
-    return network.kind() === parsed.kind() && parsed.match([network, length] as never)
+    const [network, length] = parseOnce(range)
+    return network.kind() === one.kind() && one.match([network, length] as never)
   })
 }
 

@@ -10,6 +10,7 @@ import { SearchBudget } from '../../core/scanner/text/search-budget.ts'
 import { scanTexts } from '../../core/scanner/scan-texts.ts'
 import { EventFilter } from '../../ext-proc/response/event-filter.ts'
 import { EVENT_STREAMS } from '../kit/event-streams.ts'
+import { repetitions, shareOf } from '../kit/repetitions.ts'
 
 /** By stream: what real readers saw (`list`: the denied tool in a list; `attack`: its text), and which of them. */
 const RECORD = JSON.parse(
@@ -42,8 +43,8 @@ test('the record has every stream', () => {
 })
 
 test('a denied tool that a real reader sees in a list is cut, or the stream is refused', () => {
-  for (const { name, stream, hasList } of rows)
-    for (const size of SIZES) {
+  for (const [i, { name, stream, hasList }] of rows.entries())
+    for (const size of shareOf(SIZES, i)) {
       const filter = new EventFilter(TOOLS)
       const pieces = piecesOf(stream, size)
       const out = pieces.map((piece, at) => filter.push(piece, at === pieces.length - 1))
@@ -56,9 +57,8 @@ test('a denied tool that a real reader sees in a list is cut, or the stream is r
 
 test('an attack that a real reader sees is not let through', async () => {
   const settings = defaultSettings('medium')
-  for (const { name, stream, hasAttack } of rows) {
-    if (!hasAttack) continue
-    for (const size of SIZES) {
+  for (const [i, { name, stream }] of rows.filter(({ hasAttack }) => hasAttack).entries()) {
+    for (const size of shareOf(SIZES, i)) {
       const scanner = openStreamScanner(
         'block',
         (texts) => scanTexts(texts, settings, new SearchBudget()),
@@ -94,9 +94,10 @@ test('a stream in any pieces gives the same events, and no byte is lost', () => 
 test('an event in very many pieces costs no more than its length', () => {
   const splitter = new EventSplitter()
   const piece = Buffer.from('x')
-  for (let i = 0; i < 300_000; i++) assert.equal(splitter.push(piece).length, 0)
-  assert.equal(splitter.held_bytes, 300_000)
-  assert.equal(splitter.push(Buffer.from('\n\n'))[0]?.length, 300_002)
+  const count = repetitions(300_000)
+  for (let i = 0; i < count; i++) assert.equal(splitter.push(piece).length, 0)
+  assert.equal(splitter.held_bytes, count)
+  assert.equal(splitter.push(Buffer.from('\n\n'))[0]?.length, count + 2)
 })
 
 test('an event is read as the standard says, and as readers do that drop marks of every line', () => {

@@ -523,7 +523,7 @@ describe('windows and peers that do not read', () => {
       await wire.receive(START)
       wire.isReading = false
       let id = -1
-      const rounds = flood === null ? 20 : 200
+      const rounds = flood === null ? 20 : repetitions(200)
       const same = flood === null ? null : Buffer.concat(Array.from({ length: 1_000 }, () => flood))
       for (let i = 0; i < rounds; i++) {
         const frames = Array.from({ length: same === null ? 1_000 : 0 }, () => {

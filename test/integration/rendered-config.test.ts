@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseAllDocuments } from 'yaml'
-import { checkBootstrap } from '../../cli/doctor/envoy/check-bootstrap.ts'
+import { parse, parseAllDocuments } from 'yaml'
 import { readSettings } from '../../core/settings.ts'
+import { bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
 import { type ConfigMode, renderConfig } from '../../envoy/render-config.ts'
 
 /** Resources and Envoy's messages as they are parsed. */
@@ -14,20 +14,21 @@ const FILES = {
   AGW_EXT_PROC_TLS_CA_FILE: '/etc/agw/tls/ca.crt',
 }
 
+const facts = {
+  envoy_admin_socket: '/run/agw/envoy-admin.sock',
+  ext_proc_addresses: ['ext-proc.agw.svc:9001', '192.0.2.1:9001'],
+  access_log_address: 'access-log.agw.svc:9002',
+  admin_socket: null,
+  verdict_secret: 'newest-secret',
+  older_verdict_secrets: ['older-secret'],
+  echo_origin: null,
+  trusted_ca_file: '/etc/ssl/ca.pem',
+  heap_limit_bytes: null,
+}
+
 function manifests(mode: ConfigMode, hostnames: readonly string[] = ['*']): readonly Json[] {
   const read = readSettings(FILES, 'elsewhere')
   assert.ok(read.ok)
-  const facts = {
-    envoy_admin_socket: '/run/agw/envoy-admin.sock',
-    ext_proc_addresses: ['ext-proc.agw.svc:9001', '192.0.2.1:9001'],
-    access_log_address: 'access-log.agw.svc:9002',
-    admin_socket: null,
-    verdict_secret: 'newest-secret',
-    older_verdict_secrets: ['older-secret'],
-    echo_origin: null,
-    trusted_ca_file: '/etc/ssl/ca.pem',
-    heap_limit_bytes: null,
-  }
   const place = { mode, hostnames, bootstrap: null, namespace: 'agw' }
   const text = renderConfig(place, read.settings, facts)
   const documents = parseAllDocuments(text, { prettyErrors: false, uniqueKeys: false })
@@ -131,18 +132,14 @@ test('the manifests for Istio act on one port, where every filter is off but for
   assert.ok(!JSON.stringify(patches).includes('"config":{}'))
 })
 
-const VERSIONS: readonly (readonly [object, boolean])[] = [
-  [{ major_number: 1, minor_number: 40 }, true],
-  [{ major_number: 1, minor_number: 39 }, true],
-  [{ major_number: 1, minor_number: 38, patch: 3 }, false],
-  [{ major_number: 1, minor_number: 41 }, false],
-  [{ major_number: 2 }, true],
-  [{}, true],
-]
-
-for (const [version, isSupported] of VERSIONS)
-  test(`agw doctor about an Envoy of version ${JSON.stringify(version)}`, () => {
-    const bootstrap = { node: { user_agent_build_version: { version } } }
-    const found = checkBootstrap({ bootstrap } as unknown as Parameters<typeof checkBootstrap>[0])
-    assert.equal(!found.some(({ says }) => says.includes('is not supported')), isSupported)
-  })
+test('the text says what the data says, and each part that is used several times once', () => {
+  const read = readSettings({})
+  assert.ok(read.ok)
+  const text = renderBootstrap(read.settings, facts)
+  const data = bootstrapOf(read.settings, facts)
+  assert.deepEqual(
+    parse(text, { maxAliasCount: -1, prettyErrors: false, uniqueKeys: false }),
+    JSON.parse(JSON.stringify(data)),
+  )
+  assert.ok(text.length < JSON.stringify(data).length / 1.5, `${text.length} characters`)
+})
