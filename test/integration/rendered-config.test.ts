@@ -143,3 +143,17 @@ test('the text says what the data says, and each part that is used several times
   )
   assert.ok(text.length < JSON.stringify(data).length / 1.5, `${text.length} characters`)
 })
+
+test('tracing changes nothing where it is off, and nothing of an Envoy of somebody else', () => {
+  const off = readSettings({})
+  const on = readSettings({ AGW_TRACE_URL: 'https://collector.test/v1/traces' })
+  assert.ok(off.ok && on.ok)
+  assert.doesNotMatch(renderBootstrap(off.settings, facts), /tracing|traceparent|opentelemetry/)
+  assert.match(renderBootstrap(on.settings, facts), /opentelemetry/)
+  const modes = ['listener', 'virtual-host', 'filter', 'envoy-gateway', 'istio'] as const
+  for (const mode of modes) {
+    const place = { mode, hostnames: ['a.test'], bootstrap: null, namespace: 'agw' }
+    const plain = renderConfig(place, off.settings, facts)
+    assert.equal(renderConfig(place, on.settings, facts), plain, mode)
+  }
+})

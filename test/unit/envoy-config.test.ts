@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { checkBootstrap } from '../../cli/doctor/envoy/check-bootstrap.ts'
 import { type Environment, readSettings } from '../../core/settings.ts'
-import { type BootFacts, bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
-import { renderConfig } from '../../envoy/render-config.ts'
-import { shareOf } from '../kit/repetitions.ts'
+import { type BootFacts, bootstrapOf } from '../../envoy/render-bootstrap.ts'
 
 /** Envoy's messages as they are parsed. */
 type Json = any
@@ -111,20 +109,6 @@ test('tracing is in every listener of our own Envoy: sampled by us alone, told t
   }
   // Envoy shows its configuration to whoever may use its admin interface.
   assert.doesNotMatch(JSON.stringify(config), /collector\.test|the-token/)
-})
-
-test('tracing changes nothing where it is off, and nothing of an Envoy of somebody else', () => {
-  const off = readSettings({})
-  const on = readSettings(traced)
-  assert.ok(off.ok && on.ok)
-  assert.doesNotMatch(renderBootstrap(off.settings, facts), /tracing|traceparent|opentelemetry/)
-  assert.match(renderBootstrap(on.settings, facts), /opentelemetry/)
-  const modes = ['listener', 'virtual-host', 'filter', 'envoy-gateway', 'istio'] as const
-  for (const mode of shareOf(modes, 0)) {
-    const place = { mode, hostnames: ['a.test'], bootstrap: null, namespace: 'agw' }
-    const plain = renderConfig(place, off.settings, facts)
-    assert.equal(renderConfig(place, on.settings, facts), plain, mode)
-  }
 })
 
 const VERSIONS: readonly (readonly [object, boolean])[] = [

@@ -544,7 +544,7 @@ describe('windows and peers that do not read', () => {
     let credit = 65_535
     let sent = 0
     const chunk = Buffer.alloc(16_384)
-    for (let id = 1; sent < 64 * MiB; id += 2) {
+    for (let id = 1; sent < repetitions(64) * MiB; id += 2) {
       await wire.receive(
         open(id),
         frame(TYPE.reset, 0, id, '00000008'),

@@ -16,10 +16,21 @@ import type { SeenCall } from './send-shape.ts'
 
 const TABLE = compileIntegrations([anIntegration('http://x', { integration_id: 'int_a' })])
 
+const compiled = new Map<string, ReturnType<typeof compileScopes>>()
+
+/** Of an agent that may only do `method` on one item. */
+function scopesFor(method: string): ReturnType<typeof compileScopes> {
+  const known = compiled.get(method)
+  if (known !== undefined) return known
+  const scopes = compileScopes([aScope({ rules: [{ methods: [method], paths: ['/items/*'] }] })])
+  compiled.set(method, scopes)
+  return scopes
+}
+
 /** What the gateway answers where the agent may only do `method` on one item, and nothing is scanned. */
 export function judgeShape(shape: OverrideShape): 'allowed' | 'refused' {
   const { method, target: path, body } = shape
-  const scopes = compileScopes([aScope({ rules: [{ methods: [method], paths: ['/items/*'] }] })])
+  const scopes = scopesFor(method)
   const headers: Header[] = [
     { name: ':method', value: method },
     { name: ':path', value: `/http://x${path}` },
