@@ -7,10 +7,17 @@ import { type SharedStack, startAll, stopAll } from '../kit/shared-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
-const stack = await startAll({ AGW_EXT_PROC_WORKERS: '1', AGW_UPSTREAM_IDLE_TIMEOUT: '2s' })
+/** Calls go on until what is being stopped cuts those that last. */
+const DRAIN = { AGW_DRAIN_TIMEOUT: '3s' }
+const stack = await startAll({
+  ...DRAIN,
+  AGW_EXT_PROC_WORKERS: '1',
+  AGW_UPSTREAM_IDLE_TIMEOUT: '2s',
+})
 after(() => stopAll(stack))
 
-const ROUNDS = 6
+/** Two processors and the admin service. */
+const ROUNDS = 3
 /** Of each kind of call. */
 const CALLERS = 4
 
@@ -175,7 +182,7 @@ test('stopping the receiver under load, with a processor as fallback, loses no e
     while (calling) {
       const answer = await call(one)
       if (answer.status === 200) ids.push(answer.header('x-agw-request-id') ?? '')
-      await wait(60)
+      await wait(120)
     }
   }
   await until('a processor decides', async () => (await call(one)).status === 200)
@@ -235,7 +242,7 @@ let again: SharedStack | null = null
 after(() => (again === null ? undefined : stopAll(again)))
 
 test('a stop of everything under load loses no entry, neither of a call in flight nor of one that has just ended', async () => {
-  const env = { AGW_DATA_DIR: tempFolder('stopped') }
+  const env = { ...DRAIN, AGW_DATA_DIR: tempFolder('stopped') }
   const first = await startAll(env)
   const access = await first.operator.makeAccess(first.ownBaseUrl(), {
     scope: { rate_limiting: { requests_per_minute: null } },

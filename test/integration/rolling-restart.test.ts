@@ -58,7 +58,7 @@ test('a rolling restart fails no call, no kill and no admin request, and cuts no
 
   const before_ms = performance.now()
   const restart = agwRestart()
-  const result = await loadDuring(stack, restart, { rate: 60, streams: 4, stream_ms: 1_500 })
+  const result = await loadDuring(stack, restart, { rate: 30, streams: 4, stream_ms: 1_500 })
   t.diagnostic(JSON.stringify(result))
   assert.deepEqual(result.failures, {})
   const { code, said } = await restart

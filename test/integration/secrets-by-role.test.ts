@@ -323,13 +323,27 @@ test('threat 31: no answer to an unknown token, path, method or header repeats i
   }
 })
 
-const agw = (token: string, ...args: readonly string[]) =>
-  new Promise<string>((resolve) => {
+/** Ends what one command prints. */
+const END = '\0'
+/** One process for all commands of a reader: a start for each would cost more than what they do. */
+const RUN_ALL = `
+  const { main } = await import(${JSON.stringify(fromRoot('dist', 'cli', 'main.js'))})
+  for (const args of JSON.parse(process.argv[1])) {
+    await main(['node', 'agw', ...args])
+    for (const out of [process.stdout, process.stderr]) out.write('\\0')
+  }`
+
+/** What each of the commands prints. */
+const agw = (token: string, commands: readonly (readonly string[])[]) =>
+  new Promise<string[]>((resolve) => {
     execFile(
       process.execPath,
-      [fromRoot('dist', 'cli', 'bin.js'), ...args],
+      ['--input-type=module', '-e', RUN_ALL, JSON.stringify(commands)],
       { env: { ...process.env, AGW_TOKEN: token, AGW_URL: stack.apiUrl }, maxBuffer: 1 << 26 },
-      (_, stdout, stderr) => resolve(stdout + stderr),
+      (_, stdout, stderr) => {
+        const told = stderr.split(END)
+        resolve(stdout.split(END).map((text, i) => text + (told[i] ?? '')))
+      },
     )
   })
 
@@ -357,8 +371,8 @@ test('threat 31: the command line prints no stored secret, and none that a file 
   )
   const broken = join(tempFolder('walk'), 'broken.yaml')
   writeFileSync(broken, `integrations:\n  - auth: {type: bearer, token: "${S}\n`)
-  for (const [reader, token] of Object.entries(READERS).slice(0, 3))
-    for (const args of [
+  for (const [reader, token] of Object.entries(READERS).slice(0, 3)) {
+    const commands = [
       ['dump', '-f', '-'],
       ['dump', '-f', '-', '-o', 'json'],
       ['diff', '-f', file],
@@ -375,12 +389,17 @@ test('threat 31: the command line prints no stored secret, and none that a file 
       ['activity', '-o', 'json'],
       ['activity'],
       ['doctor'],
-    ]) {
-      const text = await agw(token, ...args)
+    ]
+    const texts = await agw(token, commands)
+    // The last one is empty: nothing is printed after the last command.
+    assert.equal(texts.length, commands.length + 1, texts.at(-1))
+    for (const [i, args] of commands.entries()) {
+      const text = texts[i] ?? ''
       assert.ok(text.length > 0, `${reader} ${args.join(' ')}`)
       const secrets = reader === 'admin' && args[0] === 'dump' ? stored : [...stored, ...urls]
       assertNone(text, [...secrets, S], `${reader} agw ${args.join(' ')}`)
     }
+  }
 })
 
 test('threat 31: no log, file, metric or key of the store holds any of it', async () => {

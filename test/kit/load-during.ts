@@ -23,7 +23,7 @@ export interface LoadResult {
 }
 
 const TICK_MS = 100
-const ADMIN_PAUSE_MS = 50
+const ADMIN_PAUSE_MS = 100
 const KILL_PAUSE_MS = 150
 const STEP_MS = 2
 
