@@ -57,15 +57,17 @@ export async function removeUnfinished(folder: string): Promise<void> {
     if (name.endsWith(UNFINISHED)) await rm(join(folder, name), { force: true })
 }
 
-const compress = (
+/** Ends once the file is closed, also after a failure: only then can it be removed. */
+async function compress(
   from: Readable,
   to: string,
   flags: 'w' | 'a',
   signal: AbortSignal,
-): Promise<void> =>
-  pipeline(from, createGzip({ level: LEVEL }), createWriteStream(to, { flags, mode: 0o600 }), {
-    signal,
-  })
+): Promise<void> {
+  const file = createWriteStream(to, { flags, mode: 0o600 })
+  const closed = new Promise<void>((resolve) => file.once('close', () => resolve()))
+  await pipeline(from, createGzip({ level: LEVEL }), file, { signal }).finally(() => closed)
+}
 
 async function digestOf(
   from: Readable,
