@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, describe, test } from 'node:test'
+import { after, afterEach, before, describe, test } from 'node:test'
 import type { BrowserContext, Page } from 'playwright-core'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -15,7 +15,9 @@ import { until } from '../kit/until.ts'
 
 const stack = await sharedStack()
 const browser = await openBrowser()
-afterEach(() => browser.closePages())
+/** A page that a group of tests keeps. */
+let kept: Page | undefined
+afterEach(() => browser.closePages(kept))
 
 async function signIn(on: Page, token: string): Promise<void> {
   await on.getByLabel('Admin token').fill(token)
@@ -226,134 +228,143 @@ describe('of several tabs', () => {
   })
 })
 
-test('a link can only make the page request the resource that it names', async () => {
-  const page = await browser.open(`${stack.apiUrl}/`)
-  await signIn(page, stack.adminToken)
-  // The overview requests what it shows.
-  await page.goto(`${stack.apiUrl}/#/try`)
-  await page.getByRole('heading', { name: 'Policy tester' }).waitFor()
-  await page.waitForLoadState('networkidle')
-  const asked: string[] = []
-  page.on('request', (request) => asked.push(new URL(request.url()).pathname))
-  for (const hash of [
-    'activity/export',
-    'activity/stream',
-    'activity/counts',
-    'activity/..',
-    'webhooks/..',
-    'agents/..',
-    'agents/%2e%2e%2ftokens',
-    'scopes/.',
-    'scopes/..',
-  ]) {
-    await page.goto(`${stack.apiUrl}/#/${hash}`)
-    await page.getByRole('heading', { name: 'Not found' }).waitFor()
+describe('a page of an admin', () => {
+  let page: Page
+
+  before(async () => {
+    page = await browser.open(`${stack.apiUrl}/`)
+    kept = page
+    await signIn(page, stack.adminToken)
+  })
+
+  after(() => {
+    kept = undefined
+    return browser.closePages()
+  })
+
+  test('a link can only make the page request the resource that it names', async () => {
+    // The overview requests what it shows.
     await page.goto(`${stack.apiUrl}/#/try`)
     await page.getByRole('heading', { name: 'Policy tester' }).waitFor()
-  }
-  // The browser requests the icon on its own, at any time.
-  const usual = ['/admin/stats', '/readyz', '/dashboard/icon.svg']
-  const paths = asked.filter((path) => !usual.includes(path))
-  for (const path of paths) assert.match(path, /^\/admin\/(agents|alerts|edges)$/)
-  assert.deepEqual(browser.complaints(), [])
-})
-
-test('an answer that a page cannot show leaves the way to the other pages', async () => {
-  const page = await browser.open(`${stack.apiUrl}/`)
-  await signIn(page, stack.adminToken)
-  await page.route('**/admin/alerts?*', (route) => route.fulfill({ json: { data: null } }))
-  await page.goto(`${stack.apiUrl}/#/alerts`)
-  await page.getByRole('alert').filter({ hasText: 'could not be displayed' }).waitFor()
-  await page.getByRole('link', { name: 'Agents', exact: true }).click()
-  await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
-  assert.equal(await page.getByText('could not be displayed').count(), 0)
-  assert.equal(browser.complaints().length, 1)
-})
-
-test('hidden tabs that follow the log leave the connections to the visible one', async () => {
-  const BROWSER_CONNECTIONS = 6
-  const show = (tab: Page, state: string): Promise<unknown> =>
-    tab.evaluate(
-      `Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' }), document.dispatchEvent(new Event('visibilitychange'))`,
-    )
-  const { agent_id, agent_name } = await stack.operator.makeAgent()
-  const front = await browser.open(`${stack.apiUrl}/`)
-  await signIn(front, stack.adminToken)
-  await front.goto(`${stack.apiUrl}/#/agents`)
-  const tabs: Page[] = []
-  for (let i = 0; i < BROWSER_CONNECTIONS; i++) {
-    const tab = await newTab(
-      front.context(),
-      `${stack.apiUrl}/#/activity?live=1&agent_id=${agent_id}&event=agent_killed`,
-    )
-    await tab.getByText('Live:').waitFor()
-    await show(tab, 'hidden')
-    await tab.getByText('Connecting').waitFor()
-    tabs.push(tab)
-  }
-  await front.goto(`${stack.apiUrl}/#/agents/${agent_id}`)
-  await front.getByRole('heading', { name: agent_name }).waitFor()
-  await stack.operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'unseen' })
-  const [last] = tabs.slice(-1)
-  assert.ok(last !== undefined)
-  await show(last, 'visible')
-  await last.getByText('Live:').waitFor()
-  await last.getByRole('row').filter({ hasText: 'unseen' }).waitFor()
-  assert.deepEqual(browser.complaints(), [])
-})
-
-test('a name that is typed is searched for when it is typed, not letter by letter', async () => {
-  const { agent_id } = await stack.operator.makeAgent({ agent_name: 'quickly typed' })
-  const page = await browser.open(`${stack.apiUrl}/`)
-  await signIn(page, stack.adminToken)
-  await page.goto(`${stack.apiUrl}/#/try`)
-  await page.getByRole('heading', { level: 1, name: 'Policy tester' }).waitFor()
-  // The clock is at zero for a moment, which a request of the overview would show.
-  await page.clock.install()
-  await page.clock.pauseAt(Date.now() + 3_600_000)
-  const searched: (string | null)[] = []
-  page.on('request', (request) => {
-    const { pathname, searchParams } = new URL(request.url())
-    if (pathname === '/admin/agents') searched.push(searchParams.get('q'))
+    await page.waitForLoadState('networkidle')
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname))
+    for (const hash of [
+      'activity/export',
+      'activity/stream',
+      'activity/counts',
+      'activity/..',
+      'webhooks/..',
+      'agents/..',
+      'agents/%2e%2e%2ftokens',
+      'scopes/.',
+      'scopes/..',
+    ]) {
+      await page.goto(`${stack.apiUrl}/#/${hash}`)
+      await page.getByRole('heading', { name: 'Not found' }).waitFor()
+      await page.goto(`${stack.apiUrl}/#/try`)
+      await page.getByRole('heading', { name: 'Policy tester' }).waitFor()
+    }
+    // The browser requests the icon on its own, at any time.
+    const usual = ['/admin/stats', '/readyz', '/dashboard/icon.svg']
+    const paths = asked.filter((path) => !usual.includes(path))
+    for (const path of paths) assert.match(path, /^\/admin\/(agents|alerts|edges)$/)
+    assert.deepEqual(browser.complaints(), [])
   })
-  // The first list of agents has this one too.
-  const search = page.waitForRequest((request) => request.url().includes('q=quickly'))
-  await page.getByLabel('Agent', { exact: true }).pressSequentially('quickly typed')
-  await page.clock.runFor(1_000)
-  await search
-  await page.locator(`datalist option[value="${agent_id}"]`).waitFor({ state: 'attached' })
-  assert.deepEqual(searched.slice(-1), ['quickly typed'])
-  assert.ok(searched.length <= 2, `searched for ${searched.join(', ')}`)
-})
 
-test('the live view stays small and quick while thousands of entries come', async () => {
-  const page = await browser.open(`${stack.apiUrl}/`)
-  await signIn(page, stack.adminToken)
-  await page.goto(`${stack.apiUrl}/#/activity?live=1&event=request_allowed`)
-  await page.getByText('Live:').waitFor()
-  const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
-  try {
-    const ENTRIES = 4_000
-    const write = (agent_name: string): void => {
-      const entry = activityEntry('request_allowed', { agent_name, decision: 'allowed' })
-      writes.xadd(REDIS_KEYS.activity('org_default'), '*', ACTIVITY_FIELD, JSON.stringify(entry))
+  test('an answer that a page cannot show leaves the way to the other pages', async () => {
+    await page.route('**/admin/alerts?*', (route) => route.fulfill({ json: { data: null } }))
+    await page.goto(`${stack.apiUrl}/#/alerts`)
+    await page.getByRole('alert').filter({ hasText: 'could not be displayed' }).waitFor()
+    await page.getByRole('link', { name: 'Agents', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'Agents' }).waitFor()
+    assert.equal(await page.getByText('could not be displayed').count(), 0)
+    assert.equal(browser.complaints().length, 1)
+    await page.unrouteAll({ behavior: 'wait' })
+  })
+
+  test('hidden tabs that follow the log leave the connections to the visible one', async () => {
+    const BROWSER_CONNECTIONS = 6
+    const show = (tab: Page, state: string): Promise<unknown> =>
+      tab.evaluate(
+        `Object.defineProperty(document, 'visibilityState', { configurable: true, value: '${state}' }), document.dispatchEvent(new Event('visibilitychange'))`,
+      )
+    const { agent_id, agent_name } = await stack.operator.makeAgent()
+    await page.goto(`${stack.apiUrl}/#/agents`)
+    const tabs: Page[] = []
+    for (let i = 0; i < BROWSER_CONNECTIONS; i++) {
+      const tab = await newTab(
+        page.context(),
+        `${stack.apiUrl}/#/activity?live=1&agent_id=${agent_id}&event=agent_killed`,
+      )
+      await tab.getByText('Live:').waitFor()
+      await show(tab, 'hidden')
+      await tab.getByText('Connecting').waitFor()
+      tabs.push(tab)
     }
-    let writes = redis.pipeline()
-    for (let i = 0; i < ENTRIES; i++) {
-      write(i === ENTRIES - 1 ? 'the last of them' : `agent ${i}`)
-      if (i % 1000 !== 999) continue
-      await writes.exec()
-      writes = redis.pipeline()
+    await page.goto(`${stack.apiUrl}/#/agents/${agent_id}`)
+    await page.getByRole('heading', { name: agent_name }).waitFor()
+    await stack.operator.send('POST', `/admin/agents/${agent_id}/kill`, { reason: 'unseen' })
+    const [last] = tabs.slice(-1)
+    assert.ok(last !== undefined)
+    await show(last, 'visible')
+    await last.getByText('Live:').waitFor()
+    await last.getByRole('row').filter({ hasText: 'unseen' }).waitFor()
+    await Promise.all(tabs.map((tab) => tab.close()))
+    assert.deepEqual(browser.complaints(), [])
+  })
+
+  test('a name that is typed is searched for when it is typed, not letter by letter', async () => {
+    const { agent_id } = await stack.operator.makeAgent({ agent_name: 'quickly typed' })
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await signIn(own, stack.adminToken)
+    await own.goto(`${stack.apiUrl}/#/try`)
+    await own.getByRole('heading', { level: 1, name: 'Policy tester' }).waitFor()
+    // The clock is at zero for a moment, which a request of the overview would show.
+    await own.clock.install()
+    await own.clock.pauseAt(Date.now() + 3_600_000)
+    const searched: (string | null)[] = []
+    own.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname === '/admin/agents') searched.push(searchParams.get('q'))
+    })
+    // The first list of agents has this one too.
+    const search = own.waitForRequest((request) => request.url().includes('q=quickly'))
+    await own.getByLabel('Agent', { exact: true }).pressSequentially('quickly typed')
+    await own.clock.runFor(1_000)
+    await search
+    await own.locator(`datalist option[value="${agent_id}"]`).waitFor({ state: 'attached' })
+    assert.deepEqual(searched.slice(-1), ['quickly typed'])
+    assert.ok(searched.length <= 2, `searched for ${searched.join(', ')}`)
+  })
+
+  test('the live view stays small and quick while thousands of entries come', async () => {
+    await page.goto(`${stack.apiUrl}/#/activity?live=1&event=request_allowed`)
+    await page.getByText('Live:').waitFor()
+    const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+    try {
+      const ENTRIES = 4_000
+      const write = (agent_name: string): void => {
+        const entry = activityEntry('request_allowed', { agent_name, decision: 'allowed' })
+        writes.xadd(REDIS_KEYS.activity('org_default'), '*', ACTIVITY_FIELD, JSON.stringify(entry))
+      }
+      let writes = redis.pipeline()
+      for (let i = 0; i < ENTRIES; i++) {
+        write(i === ENTRIES - 1 ? 'the last of them' : `agent ${i}`)
+        if (i % 1000 !== 999) continue
+        await writes.exec()
+        writes = redis.pipeline()
+      }
+      await page.getByText('the last of them').waitFor()
+      const rows = page.getByRole('row')
+      assert.ok((await rows.count()) < 80, `${await rows.count()} rows are in the page`)
+      await page.getByRole('button', { name: 'Stop following' }).click()
+      await page.getByRole('button', { name: 'Follow live' }).waitFor()
+      await page.getByText(/^\d+ entries so far/).waitFor()
+      assert.ok((await rows.count()) < 80, `${await rows.count()} rows are in the page`)
+    } finally {
+      redis.disconnect()
     }
-    await page.getByText('the last of them').waitFor()
-    const rows = page.getByRole('row')
-    assert.ok((await rows.count()) < 80, `${await rows.count()} rows are in the page`)
-    await page.getByRole('button', { name: 'Stop following' }).click()
-    await page.getByRole('button', { name: 'Follow live' }).waitFor()
-    await page.getByText(/^\d+ entries so far/).waitFor()
-    assert.ok((await rows.count()) < 80, `${await rows.count()} rows are in the page`)
-  } finally {
-    redis.disconnect()
-  }
-  assert.deepEqual(browser.complaints(), [])
+    assert.deepEqual(browser.complaints(), [])
+  })
 })
