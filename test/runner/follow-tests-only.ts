@@ -1,6 +1,6 @@
 import hooks, { AsyncResource } from 'node:async_hooks'
 
-// Loaded into every test process. `node:test` follows every promise, timer and socket, to know which test an uncaught
+// Loaded into the processes of the unit tests and of files that run alone. `node:test` follows every promise, timer and socket, to know which test an uncaught
 // error comes from; that is a tenth of the CPU time of the tests. Here it follows only what runs directly in
 // a test or suite, which is what a suite needs to know its tests. An uncaught error from anything else ends the process
 // with its stack.

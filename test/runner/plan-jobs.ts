@@ -12,6 +12,11 @@ export interface Job {
   readonly next: () => string | null
   /** A job that takes longer hangs; several times what it takes on a busy machine. */
   readonly limit_ms: number
+  /**
+   * Whether `node:test` follows tests and suites only; see follow-tests-only.ts. Hooks outside of a suite then belong to the
+   * process, not to their file.
+   */
+  readonly follows_tests_only: boolean
 }
 
 const MINUTE_MS = 60_000
@@ -59,6 +64,7 @@ export function planUnitJobs(words: readonly string[]): Job[] {
     file: null,
     next: () => (index % 2 === 0 ? waiting.shift() : waiting.pop()) ?? null,
     limit_ms: UNIT_LIMIT_MS,
+    follows_tests_only: true,
   }))
 }
 
@@ -78,6 +84,7 @@ function jobOf(name: string, files: readonly string[], limit_ms: number): Job {
     file: files.length === 1 ? file : null,
     next: () => waiting.shift() ?? null,
     limit_ms,
+    follows_tests_only: files.length === 1,
   }
 }
 

@@ -23,8 +23,9 @@ const NODE_ARGS = [
   // The mocked clock of `node:test` is called experimental on Node 20.
   '--disable-warning=ExperimentalWarning',
   `--import=${new URL('./name-open-handles.js', import.meta.url).href}`,
-  `--import=${new URL('./follow-tests-only.js', import.meta.url).href}`,
 ]
+
+const FOLLOW_TESTS_ONLY = `--import=${new URL('./follow-tests-only.js', import.meta.url).href}`
 
 /** Shows lines of the sources where something fails; costs an eighth of the time of the unit tests. */
 const SOURCE_MAPS = '--enable-source-maps'
@@ -57,6 +58,7 @@ export async function runJob(job: Job, show: 'at once' | 'at its end'): Promise<
   ].flatMap(([name, to]) => [`--test-reporter=${name}`, `--test-reporter-destination=${to}`])
   const entry = job.file ?? IMPORT_FILES
   const args = [...NODE_ARGS]
+  if (job.follows_tests_only) args.push(FOLLOW_TESTS_ONLY)
   if (show === 'at once') args.push(SOURCE_MAPS)
   const began_ms = performance.now()
   const child = spawn(process.execPath, [...args, ...reporters, entry], {
