@@ -1,9 +1,9 @@
 import hooks, { AsyncResource } from 'node:async_hooks'
 
-// Loaded into the processes of the unit tests and of files that run alone. `node:test` follows every promise, timer and socket, to know which test an uncaught
-// error comes from; that is a tenth of the CPU time of the tests. Here it follows only what runs directly in
-// a test or suite, which is what a suite needs to know its tests. An uncaught error from anything else ends the process
-// with its stack.
+// Loaded into the processes of the unit tests and of files that run alone. `node:test` follows every promise, timer and
+// socket, to know which test an uncaught error comes from; that is a tenth of the CPU time of the tests. Here it follows only
+// what runs directly in a test or suite, which is what a suite needs to know its tests. An uncaught error from anything else
+// ends the process with its stack.
 
 type Init = (id: number, type: string, trigger: number, resource: object) => void
 type CreateHook = (callbacks: { readonly init: Init }) => {
