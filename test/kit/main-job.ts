@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { call } from './call.ts'
+import { openCall } from './open-call.ts'
 import { type Access, operatorAt, STORED_CREDENTIAL } from './operator.ts'
 import { startUpstream } from './start-upstream.ts'
 import { until } from './until.ts'
@@ -44,8 +45,8 @@ export async function mainJob({ proxyUrl, apiUrl, adminToken }: Deployment): Pro
   const operator = operatorAt(apiUrl, adminToken)
   const access = await operator.makeAccess(`${upstream.origin}/v1`)
   const target = (path: string): string => `/${access.base_url}${path}`
-  const send = (path: string, { headers }: Pick<Access, 'headers'>, signal?: AbortSignal) =>
-    call({ to: proxyUrl, path: target(path), headers, ...(signal === undefined ? {} : { signal }) })
+  const send = (path: string, { headers }: Pick<Access, 'headers'>) =>
+    call({ to: proxyUrl, path: target(path), headers })
 
   const allowed = await send('/chat', access)
   assert.equal(allowed.status, 200, allowed.body.toString())
@@ -67,16 +68,13 @@ export async function mainJob({ proxyUrl, apiUrl, adminToken }: Deployment): Pro
   assert.deepEqual(seen, [], 'a refused call reached the API')
 
   const killed = await operator.makeAccess(`${upstream.origin}/v1/stream`)
-  const gone = new AbortController()
-  const stream = send('/stream', killed, gone.signal).then(
-    () => 'ended',
-    () => 'cut',
-  )
-  await until('the stream has reached the API', () => seen.length > 0)
+  // A kill before the headers of the answer is answered with a refusal, which is whole.
+  const stream = openCall(proxyUrl, target('/stream').slice(1), killed.headers)
+  assert.equal(await stream.answered, 200)
   const receipt = await operator.send('POST', `/admin/agents/${killed.agent.agent_id}/kill`, {})
   assert.equal(receipt.complete, true, JSON.stringify(receipt))
   assert.equal(receipt.in_flight_requests_terminated, 1)
-  assert.equal(await stream, 'cut')
+  assert.equal((await stream.ended).is_whole, false)
   seen.splice(0)
   const next = await send('/chat', killed)
   assert.equal(next.status, 403)
