@@ -32,6 +32,8 @@ const LINGER_LIMIT_MS = 5_000
 /** Payload that waits for a window, of one stream and of all. A stream that would add to more is reset. */
 const STREAM_WAITING_LIMIT_BYTES = 64 << 20
 const WAITING_LIMIT_BYTES = 256 << 20
+/** What is written in one turn is gathered in so much, which is kept; for more, memory is taken for this turn alone. */
+const OUTPUT_KEPT_BYTES = 65_536
 /** Memory that a waiting payload takes in addition to its bytes. */
 const WAITING_ENTRY_BYTES = 128
 /** Calls in flight keep their streams open. For more, Envoy opens another connection. */
@@ -154,7 +156,9 @@ export class Http2Connection {
   #streamWindow = DEFAULT_WINDOW_BYTES
   #frameBytesMax = FRAME_BYTES_MAX
   #taken = 0
-  #output: Buffer[] = []
+  /** What this turn has written. */
+  #output = Buffer.allocUnsafeSlow(OUTPUT_KEPT_BYTES)
+  #outputBytes = 0
   #isFlushing = false
   #isPaused = false
   #waitingBytes = 0
@@ -199,15 +203,24 @@ export class Http2Connection {
     this.#writeHeaders(stream, block, false)
   }
 
-  sendData(stream: Http2Stream, payload: Buffer): void {
+  /** Sends both as one; neither is kept. */
+  sendData(stream: Http2Stream, payload: Buffer, prefix: Buffer = NOTHING): void {
     if (stream.has_ended || stream.trailers !== null) return
+    const bytes = prefix.length + payload.length
+    const room = this.#roomOf(stream)
+    if (stream.waiting.length === 0 && room > 0 && bytes <= room) {
+      const at = this.#openData(stream, bytes)
+      prefix.copy(this.#output, at)
+      payload.copy(this.#output, at + prefix.length)
+      return
+    }
     if (
       stream.waiting_bytes > STREAM_WAITING_LIMIT_BYTES ||
       this.#waitingBytes > WAITING_LIMIT_BYTES
     )
       return this.#reset(stream, H2_ERROR.enhance_your_calm)
-    stream.waiting.push(payload)
-    this.#countWaiting(stream, payload.length + WAITING_ENTRY_BYTES)
+    stream.waiting.push(Buffer.concat([prefix, payload], bytes))
+    this.#countWaiting(stream, bytes + WAITING_ENTRY_BYTES)
     if (stream.waiting.length === 1) this.#pump(stream)
   }
 
@@ -516,18 +529,14 @@ export class Http2Connection {
   #pump(stream: Http2Stream): void {
     const { waiting } = stream
     for (let payload = waiting[0]; payload !== undefined; payload = waiting[0]) {
-      const room = this.#isPaused ? 0 : Math.min(stream.window, this.#window, this.#frameBytesMax)
+      const room = this.#roomOf(stream)
       if (room <= 0) {
         this.#blocked.add(stream)
         return
       }
       const part = payload.length <= room ? payload : payload.subarray(0, room)
-      stream.window -= part.length
-      this.#window -= part.length
-      const head = Buffer.allocUnsafe(FRAME_HEAD_BYTES)
-      writeFrameHead(head, 0, FRAME.data, 0, stream.id, part.length)
-      this.#write(head)
-      this.#write(part)
+      const at = this.#openData(stream, part.length)
+      part.copy(this.#output, at)
       this.#countWaiting(stream, -part.length)
       if (part === payload) {
         waiting.shift()
@@ -541,6 +550,18 @@ export class Http2Connection {
     // The answer is complete; what else the peer would send is of no use.
     if (!stream.has_peer_ended) this.#write(resetFrame(stream.id, H2_ERROR.none))
     this.#drop(stream)
+  }
+
+  /** What the next frame may have of payload. */
+  #roomOf(stream: Http2Stream): number {
+    return this.#isPaused ? 0 : Math.min(stream.window, this.#window, this.#frameBytesMax)
+  }
+
+  /** Returns where in the output its payload is to be written. */
+  #openData(stream: Http2Stream, bytes: number): number {
+    stream.window -= bytes
+    this.#window -= bytes
+    return this.#openFrame(FRAME.data, 0, stream.id, bytes)
   }
 
   #unblock(): void {
@@ -613,7 +634,7 @@ export class Http2Connection {
 
   #cancelAll(): void {
     this.#state = 'closed'
-    this.#output = []
+    this.#outputBytes = 0
     this.#frame = null
     this.#data = null
     this.#block = null
@@ -636,23 +657,49 @@ export class Http2Connection {
   #writeHeaders(stream: Http2Stream, block: Buffer, ends: boolean): void {
     const whole = this.#hasSentHeaders ? block : Buffer.concat([NO_TABLE, block])
     this.#hasSentHeaders = true
-    this.#write(headersFrame(stream.id, whole, ends))
+    const flags = FLAG.end_headers | (ends ? FLAG.end_stream : 0)
+    const at = this.#openFrame(FRAME.headers, flags, stream.id, whole.length)
+    whole.copy(this.#output, at)
   }
 
-  #write(bytes: Buffer): void {
+  #write(frame: Buffer): void {
     if (this.#state === 'closed') return
-    this.#output.push(bytes)
-    if (this.#isFlushing) return
-    this.#isFlushing = true
-    process.nextTick(() => this.#flush())
+    const at = this.#take(frame.length)
+    frame.copy(this.#output, at)
   }
 
-  #flush(): void {
+  /** Returns where in the output the payload is to be written. */
+  #openFrame(type: number, flags: number, id: number, payload_bytes: number): number {
+    const at = this.#take(FRAME_HEAD_BYTES + payload_bytes)
+    writeFrameHead(this.#output, at, type, flags, id, payload_bytes)
+    return at + FRAME_HEAD_BYTES
+  }
+
+  /** Adds so many bytes to what this turn writes, and returns where they begin. */
+  #take(bytes: number): number {
+    const at = this.#outputBytes
+    this.#outputBytes += bytes
+    if (this.#outputBytes > this.#output.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(this.#output.length * 2, this.#outputBytes))
+      this.#output.copy(larger, 0, 0, at)
+      this.#output = larger
+    }
+    if (!this.#isFlushing) queueMicrotask(this.#flushAfterTurn)
+    this.#isFlushing = true
+    return at
+  }
+
+  /** After all microtasks: decisions of calls that have arrived together are written together with the ends of others. */
+  readonly #flushAfterTurn = (): void => process.nextTick(this.#flush)
+
+  readonly #flush = (): void => {
     this.#isFlushing = false
-    if (this.#output.length === 0 || this.#socket.destroyed) return
-    const bytes = this.#output.length === 1 ? this.#output[0] : Buffer.concat(this.#output)
-    this.#output = []
-    this.#socket.write(bytes ?? NOTHING)
+    const bytes = this.#outputBytes
+    if (bytes === 0 || this.#isClosed() || this.#socket.destroyed) return
+    this.#outputBytes = 0
+    this.#socket.write(Buffer.from(this.#output.subarray(0, bytes)))
+    if (this.#output.length > OUTPUT_KEPT_BYTES)
+      this.#output = Buffer.allocUnsafeSlow(OUTPUT_KEPT_BYTES)
     if (this.#isPaused || this.#socket.writableLength <= OUTPUT_LIMIT_BYTES) return
     this.#isPaused = true
     this.#socket.pause()
@@ -708,12 +755,5 @@ function goAway(last_id: number, code: number): Buffer {
   const frame = openFrame(FRAME.goaway, 0, 0, 8)
   frame.writeUInt32BE(last_id, FRAME_HEAD_BYTES)
   frame.writeUInt32BE(code, FRAME_HEAD_BYTES + 4)
-  return frame
-}
-
-function headersFrame(stream_id: number, block: Buffer, ends: boolean): Buffer {
-  const flags = FLAG.end_headers | (ends ? FLAG.end_stream : 0)
-  const frame = openFrame(FRAME.headers, flags, stream_id, block.length)
-  block.copy(frame, FRAME_HEAD_BYTES)
   return frame
 }

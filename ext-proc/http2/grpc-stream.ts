@@ -9,6 +9,8 @@ const INTERNAL = 13
 
 /** Flag and length, in front of each message. */
 const PREFIX_BYTES = 5
+/** Of the message that is sent. */
+const prefix = Buffer.alloc(PREFIX_BYTES)
 /** Of what is said of a status; it goes into one frame with the rest of the block. */
 const DETAILS_LIMIT = 1_000
 
@@ -68,11 +70,8 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     if (this.#isOver) return
     if (!this.#hasAnswered) this.#connection.sendHeaders(this.#stream, RESPONSE_HEADERS)
     this.#hasAnswered = true
-    const payload = Buffer.allocUnsafe(PREFIX_BYTES + message.length)
-    payload[0] = 0
-    payload.writeUInt32BE(message.length, 1)
-    message.copy(payload, PREFIX_BYTES)
-    this.#connection.sendData(this.#stream, payload)
+    prefix.writeUInt32BE(message.length, 1)
+    this.#connection.sendData(this.#stream, message, prefix)
   }
 
   /** Ends the call with OK. */

@@ -163,6 +163,26 @@ const dataBytes = (frames: readonly Frame[], id: number): number =>
   frames.reduce((sum, f) => sum + (f.type === TYPE.data && f.id === id ? f.payload.length : 0), 0)
 
 describe('frames as peers may send them', () => {
+  test('what calls that arrive together are answered goes out as one, also what waits for promises', async () => {
+    const { wire } = setUp((call) => {
+      call.on('data', async () => {
+        await Promise.resolve()
+        await Promise.resolve()
+        call.write(Buffer.from('later'))
+      })
+    })
+    await wire.receive(START, open(1), open(3))
+    const before = wire.written.length
+    // As a socket calls: not from a microtask.
+    setImmediate(() =>
+      wire.push(Buffer.concat([say(1, 'now'), say(3, 'now'), frame(TYPE.data, 1, 1)])),
+    )
+    await turn()
+    await turn()
+    assert.equal(wire.written.length, before + 1)
+    assert.equal(dataBytes(wire.frames, 3), message('nowlater').length + 5)
+  })
+
   test('a conversation is read the same whole, byte by byte, and in pieces of every size', async () => {
     const block = requestBlock('/echo')
     const talk = Buffer.concat([
