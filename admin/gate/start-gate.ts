@@ -22,6 +22,7 @@ import { listenOn } from '../server/listen-on.ts'
 import type { NeededSettings, RunningAdmin } from '../server/running-admin.ts'
 import { storeIsReady } from '../bootstrap/store-is-ready.ts'
 import { forwardRequests } from './forward-request.ts'
+import { FOLDER_PREFIX, removeDeadFolders } from './remove-dead-folders.ts'
 import { runApiThread } from './run-api-thread.ts'
 
 /** Connections that are used at least this often end with a response, and not under a request. */
@@ -40,7 +41,8 @@ export async function startGate(
   log: Logger,
   onTokenMade: (token: string) => void,
 ): Promise<RunningAdmin> {
-  const folder = mkdtempSync(join(tmpdir(), 'agw-admin-'))
+  await removeDeadFolders(tmpdir(), Date.now())
+  const folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX))
   const sockets = { api: join(folder, 'api.sock'), envoy: join(folder, 'envoy.sock') }
   const stops: (() => void | Promise<unknown>)[] = [
     () => rmSync(folder, { recursive: true, force: true }),

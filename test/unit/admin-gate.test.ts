@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { forwardRequests } from '../../admin/gate/forward-request.ts'
+import { removeDeadFolders } from '../../admin/gate/remove-dead-folders.ts'
 import { isKillRequest } from '../../admin/kill/is-kill-request.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
@@ -51,6 +53,45 @@ after(() => {
     server.close()
     server.closeAllConnections()
   }
+})
+
+test('folders of killed processes are removed, and no others', async () => {
+  const parent = tempFolder('leftovers')
+  const past_s = Date.now() / 1000 - 60
+  const servers: Server[] = []
+  const make = async (name: string, how: 'dead' | 'alive' | 'new' | 'file' | 'empty') => {
+    const folder = join(parent, name)
+    mkdirSync(folder)
+    if (how === 'file') writeFileSync(join(folder, 'api.sock'), '')
+    else if (how !== 'empty') {
+      const server = createServer()
+      servers.push(server)
+      await listen(server, join(folder, 'bound.sock'))
+      // Its server no longer finds and removes it.
+      renameSync(join(folder, 'bound.sock'), join(folder, 'api.sock'))
+      if (how !== 'alive') await new Promise((resolve) => server.close(resolve))
+    }
+    if (how !== 'new') utimesSync(folder, past_s, past_s)
+  }
+  await make('agw-admin-aaaaaa', 'dead')
+  await make('agw-admin-bbbbbb', 'alive')
+  await make('agw-admin-cccccc', 'new')
+  await make('agw-admin-dddddd', 'file')
+  await make('agw-admin-eeeeee', 'empty')
+  await make('agw-admin-too-long', 'dead')
+  await make('other-ffffff', 'dead')
+  symlinkSync(join(parent, 'other-ffffff'), join(parent, 'agw-admin-gggggg'))
+  await removeDeadFolders(parent, Date.now())
+  assert.deepEqual(readdirSync(parent).toSorted(), [
+    'agw-admin-bbbbbb',
+    'agw-admin-cccccc',
+    'agw-admin-dddddd',
+    'agw-admin-eeeeee',
+    'agw-admin-gggggg',
+    'agw-admin-too-long',
+    'other-ffffff',
+  ])
+  for (const server of servers) server.close()
 })
 
 /** Bytes to a server, and all that comes back. */
