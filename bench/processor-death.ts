@@ -5,9 +5,10 @@ import { startAll, stopAll } from '../test/kit/shared-stack.ts'
 import { until } from '../test/kit/until.ts'
 
 /**
- * `npm run bench -- processor-death [--rounds 5] [--rate 200] [--workers 2] [--signal SIGKILL]`: short calls at a fixed
- * rate (calls per second, sent whether or not earlier ones were answered) while a signal ends one processor in each
- * round. Prints how many calls got no 200, by status, and the longest time from the first to the last of them.
+ * `npm run bench -- processor-death [--rounds 5] [--rate 200] [--workers 2] [--signal SIGKILL] [--product DIR]`: short calls at a
+ * fixed rate (calls per second, sent whether or not earlier ones were answered) while a signal ends one processor in each
+ * round. Prints how many calls got no 200, by status, and the longest time from the first to the last of them. `--product` is
+ * another built source tree.
  */
 const { values } = parseArgs({
   options: {
@@ -15,6 +16,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '200' },
     workers: { type: 'string', default: '2' },
     signal: { type: 'string', default: 'SIGKILL' },
+    product: { type: 'string' },
   },
 })
 const rounds = Math.min(Number(values.rounds), 50)
@@ -26,7 +28,7 @@ const AFTER_MS = 5_000
 const RECOVERY_LIMIT_MS = 60_000
 const HEALTHY_PROCESSORS = '/stats?filter=cluster.ext_proc.membership_healthy'
 
-const stack = await startAll({ AGW_EXT_PROC_WORKERS: values.workers })
+const stack = await startAll({ AGW_EXT_PROC_WORKERS: values.workers }, values.product)
 const access = await stack.operator.makeAccess(stack.ownBaseUrl(), {
   rules: [{ methods: ['GET'], paths: ['/**'] }],
 })

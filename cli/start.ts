@@ -134,6 +134,7 @@ async function prepareBoot(
   // One after the other, so that a failure leaves no deployment half done.
   const envoy = await findEnvoy(settings, say)
   const valkey = settings.redisUrl === null ? await findValkey(settings, say) : null
+  const ext_proc_addresses = extProcAddresses(settings, dataDir.sockets)
   const boot: Boot = {
     env,
     settings,
@@ -143,7 +144,8 @@ async function prepareBoot(
     verdict_secret: randomBytes(32).toString('hex'),
     edge_boot: randomBytes(6).toString('hex'),
     echo_origin: `http://127.0.0.1:${settings.echoPort}`,
-    ext_proc_addresses: extProcAddresses(settings, dataDir.sockets),
+    ext_proc_addresses,
+    ext_proc_fd: holdOnlySocket(ext_proc_addresses),
     access_log_address:
       settings.accessLogAddress ?? `unix:${join(dataDir.sockets, 'access-log.sock')}`,
     binaries: { envoy, valkey },
@@ -161,6 +163,7 @@ async function prepareBoot(
   const bootstrap = bootstrapOf(boot.settings, {
     envoy_admin_socket: envoyAdminSocket(dataDir),
     ext_proc_addresses: boot.ext_proc_addresses,
+    is_ext_proc_held: boot.ext_proc_fd !== null,
     access_log_address: boot.access_log_address,
     admin_socket: adminServiceSocket(dataDir),
     verdict_secret: boot.verdict_secret,
@@ -171,6 +174,11 @@ async function prepareBoot(
   // JSON is YAML too, and takes a fraction of the time to write.
   writeOwnFile(envoyConfigFile(dataDir), JSON.stringify(bootstrap, null, 1))
   return boot
+}
+
+function holdOnlySocket([first = '', ...others]: readonly string[]): number | null {
+  const isHeld = others.length === 0 && first.startsWith('unix:')
+  return isHeld ? holdSocket({ path: first.slice('unix:'.length) }) : null
 }
 
 async function runChildren(
@@ -257,7 +265,7 @@ function restartOf(boot: Boot, supervisor: Supervisor): Command {
     isRunning = true
     try {
       if (boot.ext_proc_addresses.length === 1)
-        sayTo('There is one ext-proc process: calls are refused with 503 until it is back.')
+        sayTo('There is one ext-proc process: calls wait for it, and after a few seconds get 503.')
       await rollingRestart({ supervisor, names, envoySocket, drain_ms, say: sayTo })
     } finally {
       isRunning = false

@@ -550,6 +550,12 @@ export const SETTINGS = {
     'The same for AGW_ADMIN_SOCKET.',
     internal,
   ),
+  extProcFd: optional(
+    'AGW_EXT_PROC_FD',
+    kinds.integer(3, 1_023),
+    'The same for AGW_EXT_PROC_ADDRESS, where there is one ext-proc process: calls wait in it for the next one.',
+    internal,
+  ),
   edgeBoot: optional(
     'AGW_EDGE_BOOT',
     kinds.name,

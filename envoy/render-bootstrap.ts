@@ -16,6 +16,8 @@ export interface BootFacts {
   readonly envoy_admin_socket: string
   /** `unix:/path` or `host:port`, one for each ext-proc process. */
   readonly ext_proc_addresses: readonly string[]
+  /** There is one process, whose socket outlives it: calls wait in it for the next one. */
+  readonly is_ext_proc_held?: boolean
   /** The same for the receiver of the access log; null where the processors take it themselves. */
   readonly access_log_address: string | null
   /** The admin service's Unix socket; /admin is routed to it when the settings say so. */
@@ -53,6 +55,12 @@ const STREAM_WINDOW_MIN_BYTES = 65_535
 /** How long a processor may hang before its calls are cut, as a share of the lease (0.5 s and 1 s of 3 s). */
 const KEEPALIVE_INTERVAL_SHARE = 1 / 6
 const KEEPALIVE_TIMEOUT_SHARE = 1 / 3
+
+/**
+ * Health checks that fail, 0.2 to 1.2 s each, before a processor gets no calls. A held socket keeps calls for as long as Envoy repeats
+ * them (five attempts of 1.5 s), since there is nobody else to ask.
+ */
+const UNHEALTHY_AFTER = { held: 6, otherwise: 2 }
 
 /** Headers that end at this gateway; `_` is read as `-` because CGI-like servers do so. */
 const KEPT_FROM_UPSTREAM =
@@ -321,6 +329,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
         ? {}
         : { match_typed_subject_alt_names: settings.extProcTlsServerSans.map(sanMatcher) }),
     },
+    unhealthy_threshold: UNHEALTHY_AFTER[facts.is_ext_proc_held ? 'held' : 'otherwise'],
     keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
     keepalive_timeout: seconds(settings.killLease_ms * KEEPALIVE_TIMEOUT_SHARE),
     kept_from_upstream: KEPT_FROM_UPSTREAM,

@@ -6,7 +6,7 @@ import { renderEdges } from '../core/metrics/render-edges.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import { connectionProblem } from '../core/redis/connection-problem.ts'
 import { storeAccess } from '../core/redis/store-access.ts'
-import { openScanPool } from '../core/inspection/scan-pool.ts'
+import { openScanPool, type ScanPool } from '../core/inspection/scan-pool.ts'
 import { warmScanner } from '../core/scanner/warm-scanner.ts'
 import type { Environment } from '../core/settings.ts'
 import { AccessLog, LAST_WORDS_MS } from './access-log/access-log.ts'
@@ -27,7 +27,12 @@ import type { LivenessLease } from './fleet/liveness-lease.ts'
 import { joinFleet, type Membership } from './fleet/join-fleet.ts'
 import { makeAutoKiller } from './kill/make-auto-killer.ts'
 import { makeStreamWatches } from './kill/make-stream-watches.ts'
-import { type EnvoyStream, forwardHopOf, startServer } from './envoy/start-server.ts'
+import {
+  type EnvoyStream,
+  forwardHopOf,
+  type ServerOptions,
+  startServer,
+} from './envoy/start-server.ts'
 import type { GrpcServer } from './http2/grpc-server.ts'
 import { deny } from './verdict/step.ts'
 import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
@@ -64,6 +69,7 @@ interface Edge {
   readonly recorder: ActivityRecorder
   readonly uses: AgentUses
   readonly tokens: TokenCache
+  readonly scans: { readonly pool: ScanPool; readonly warm: Promise<void> }
   readonly log: Logger
 }
 
@@ -76,6 +82,8 @@ export async function runEdge(env: Environment): Promise<void> {
   const { edgeId: edge_id, region } = settings
   const log = pino({ base: { service: 'ext-proc', edge_id }, redact: HIDDEN_MEMBERS })
   const health = await startHealthServer(settings.healthAddress)
+  // On cores of their own, while this thread builds its tables and joins the fleet.
+  const scans = startScanPool()
   warmScanner()
   const connections = connectEdge(storeAccess(settings, settings.redisUrl), edge_id)
   const recorder = new ActivityRecorder({ redis: connections.commands, nowMs: Date.now, log })
@@ -85,7 +93,7 @@ export async function runEdge(env: Environment): Promise<void> {
   const { inFlight, lease } = fleet
   const metrics = new EdgeMetrics()
   const tokens = openTokenCache(settings, log)
-  const edge = { settings, connections, fleet, recorder, uses, tokens, log }
+  const edge = { settings, connections, fleet, recorder, uses, tokens, scans, log }
   const { partsOf, forward, traces } = await openCalls(edge, metrics)
   const clusters = openClusters(edge)
   const accessLog = new AccessLog({
@@ -95,21 +103,21 @@ export async function runEdge(env: Environment): Promise<void> {
     log,
     nowMs: Date.now,
   })
-  const address = settings.extProcAddress
+  // Calls may be waiting in the socket.
+  await Promise.race([firstLease(lease), wait(settings.killLease_ms)])
   let isDraining = false
-  const server = await startServer(
-    { address, tls: tlsOf(settings), message_limit_bytes: settings.maxBodyBytes },
-    {
-      ext_proc: (stream) => {
-        new CallStream(stream, partsOf(stream))
-      },
-      secrets: forward?.secrets.handler,
-      clusters: clusters.handler,
-      access_log: accessLog.handler,
-      traces: traces?.passOn,
-      is_serving: async () => (await holdsLease(fleet)) && !isDraining,
+  const server = await startServer(serverOptions(settings), {
+    ext_proc: (stream) => {
+      new CallStream(stream, partsOf(stream))
     },
-  )
+    secrets: forward?.secrets.handler,
+    clusters: clusters.handler,
+    access_log: accessLog.handler,
+    traces: traces?.passOn,
+    // Where the successor of this process accepts at the same socket, its calls must not be refused.
+    is_serving: async () =>
+      (await holdsLease(fleet)) && (!isDraining || settings.extProcFd !== null),
+  })
   const published = metrics.publish(
     connections.commands,
     settings.processId,
@@ -132,7 +140,7 @@ export async function runEdge(env: Environment): Promise<void> {
     whyNotReady: () => (isDraining ? 'draining' : lease.isHeld ? null : NO_LEASE),
     metrics: () => renderEdges(new Map([[settings.edgeId, published.snapshot()]])),
   })
-  log.info({ address, region }, 'serving')
+  log.info({ address: settings.extProcAddress, region }, 'serving')
   void firstLease(lease).then(() => process.send?.({ kind: 'ready' }))
 
   onStop(async (kind) => {
@@ -141,6 +149,13 @@ export async function runEdge(env: Environment): Promise<void> {
     await stopEdge(edge, { kind, server, accessLog, forward, clusters, traces, stopMetrics })
   })
 }
+
+const serverOptions = (settings: EdgeSettings): ServerOptions => ({
+  address: settings.extProcAddress,
+  fd: settings.extProcFd,
+  tls: tlsOf(settings),
+  message_limit_bytes: settings.maxBodyBytes,
+})
 
 interface Stop {
   readonly kind: StopKind
@@ -161,7 +176,7 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   const limit_ms =
     kind === 'drain' ? drainTimeout_ms : Math.min(QUICK_DRAIN_LIMIT_MS, drainTimeout_ms)
   fleet.link.drain()
-  await wait(FOUND_OUT_MS)
+  if (edge.settings.extProcFd === null) await wait(FOUND_OUT_MS)
   forward?.stop()
   clusters.stop()
   const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
@@ -205,6 +220,14 @@ async function openCalls(edge: Edge, metrics: EdgeMetrics): Promise<Calls> {
   return { partsOf: (stream) => partsFor(stream, shared, forward), forward, traces }
 }
 
+function startScanPool(): Edge['scans'] {
+  const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
+  const warm = pool.warm()
+  // It is awaited later, and a failure until then must not end the process.
+  warm.catch(() => undefined)
+  return { pool, warm }
+}
+
 interface SharedParts {
   readonly parts: Omit<CallStreamParts, 'traces'>
   readonly services: DecisionServices
@@ -218,7 +241,7 @@ async function holdsLease(fleet: Membership): Promise<boolean> {
 
 /** What every call is decided by and counted in. */
 async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts> {
-  const { settings, connections, fleet, recorder, uses, tokens, log } = edge
+  const { settings, connections, fleet, recorder, uses, tokens, scans, log } = edge
   const { edgeId: edge_id, killLease_ms: lease_ms } = settings
   const { commands, kills } = connections
   const rates = new RateTaker(connections.rates, null, commands)
@@ -232,8 +255,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   await readDeploymentId().catch(() => undefined)
   const whyUnavailable = (error: unknown): string | null =>
     connectionProblem(commands, error) ?? (lease.isHeld ? null : NO_LEASE)
-  const pool = openScanPool({ workers: SCAN_WORKERS, queue_limit: SCAN_QUEUE_LIMIT })
-  await pool.warm()
+  await scans.warm
   const services: DecisionServices = {
     policy,
     killBoard,
@@ -243,7 +265,7 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
     whyUnavailable,
     caughtUp: () => stall.caughtUp(),
     mayAttach: followDoctorPass(settings.doctorPassFile, log),
-    pool,
+    pool: scans.pool,
     autoKill: makeAutoKiller({ redis: kills, killBoard, lease_ms, edge_id, nowMs, log, now }),
     takeRate: (counter) => rates.take(counter),
     nowMs: Date.now,

@@ -26,6 +26,8 @@ export interface Boot {
   readonly wrap: Wrap
   /** Listening sockets of the admin service that this process holds; null where it has to bind by itself. */
   readonly admin_fds: { readonly api: number | null; readonly socket: number | null }
+  /** The same for the only processor. Of several, a dead one has to refuse connections, so that Envoy asks the others at once. */
+  readonly ext_proc_fd: number | null
 }
 
 /** An edge id has at most 64 characters; the number of the process needs a few of them. */
@@ -124,6 +126,7 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
     args: PROGRAMS['ext-proc'],
     env: ownEnv(boot, {
       AGW_EXT_PROC_ADDRESS: address,
+      AGW_EXT_PROC_FD: boot.ext_proc_fd === null ? undefined : String(FIRST_FD),
       AGW_ACCESS_LOG_ADDRESS: boot.access_log_address,
       AGW_EDGE_ID: `${edgeName(boot)}-${index + 1}`,
       AGW_EDGE_BOOT: boot.edge_boot,
@@ -131,7 +134,9 @@ export function extProcSpecs(boot: Boot): ChildSpec[] {
       AGW_ECHO_ORIGIN: boot.echo_origin,
     }),
     probe: 'ipc',
-    sockets: socketFile(address),
+    ...(boot.ext_proc_fd === null
+      ? { sockets: socketFile(address) }
+      : { sockets: [], fds: [boot.ext_proc_fd] }),
   }))
 }
 

@@ -46,6 +46,8 @@ export interface SupervisorParts {
 const FAILED_STARTS_LIMIT = 5
 /** The pause before a restart grows with the number of exits within this time. */
 const DEATHS_WINDOW_MS = 60_000
+/** One that served for so long before it exited is started again at once: it is in no loop that the pause has to slow down. */
+const SETTLED_MS = 2_000
 const BACK_OFF_MIN_MS = 100
 const BACK_OFF_MAX_MS = 2_000
 const READY_POLL_MS = 50
@@ -60,6 +62,8 @@ const START_LIMIT_MS = 60_000
 interface Child {
   readonly spec: ChildSpec
   process: ChildProcess | null
+  /** When the process of now became ready. */
+  ready_ms: number | null
   deaths_ms: number[]
   hasWorked: boolean
   failedStarts: number
@@ -97,6 +101,7 @@ export class Supervisor {
       const child: Child = {
         spec,
         process: null,
+        ready_ms: null,
         deaths_ms: [],
         hasWorked: false,
         failedStarts: 0,
@@ -229,11 +234,12 @@ export class Supervisor {
       ],
     })
     child.process = started
+    child.ready_ms = null
     child.hasAnswered = false
     for (const output of [started.stdout, started.stderr]) if (output) this.#listen(child, output)
     started.on('message', (message) => {
       child.hasAnswered = true
-      if ((message as { kind?: unknown }).kind === 'ready') child.isReady()
+      if ((message as { kind?: unknown }).kind === 'ready') becameReady(child)
     })
     child.exited = new Promise((resolve) => {
       const ended = (how: string): void => {
@@ -263,7 +269,7 @@ export class Supervisor {
     for (;;) {
       const result = await ask().catch((): ProbeResult => 'silent')
       if (child.process !== started) return
-      if (result === 'ready' && !isReady) child.isReady()
+      if (result === 'ready' && !isReady) becameReady(child)
       isReady ||= result === 'ready'
       hasAnswered ||= result !== 'silent'
       silent_ms = result === 'silent' ? silent_ms + pause_ms : 0
@@ -287,7 +293,10 @@ export class Supervisor {
   #died(child: Child, how: string): void {
     if (this.#stopping || child.isLeaving) return
     const now = Date.now()
-    child.deaths_ms = [...child.deaths_ms.filter((at) => now - at < DEATHS_WINDOW_MS), now]
+    const isSettled = child.ready_ms !== null && now - child.ready_ms >= SETTLED_MS
+    child.deaths_ms = isSettled
+      ? []
+      : [...child.deaths_ms.filter((at) => now - at < DEATHS_WINDOW_MS), now]
     if (!child.hasWorked) child.failedStarts++
     if (child.failedStarts >= FAILED_STARTS_LIMIT) {
       const times = `${child.failedStarts} times before it became ready`
@@ -295,10 +304,16 @@ export class Supervisor {
       return
     }
     const deaths = child.deaths_ms.length
-    const pause_ms = Math.min(BACK_OFF_MIN_MS * 2 ** (deaths - 1), BACK_OFF_MAX_MS)
+    const pause_ms =
+      deaths === 0 ? 0 : Math.min(BACK_OFF_MIN_MS * 2 ** (deaths - 1), BACK_OFF_MAX_MS)
     this.#parts.write(`${child.spec.name} ${how} and will be restarted in ${pause_ms} ms`, null)
     child.restart = setTimeout(() => this.#spawn(child), pause_ms)
   }
+}
+
+function becameReady(child: Child): void {
+  child.ready_ms = Date.now()
+  child.isReady()
 }
 
 const lastWordsOf = ({ lastWords }: Child): string =>

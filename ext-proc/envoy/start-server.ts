@@ -28,6 +28,8 @@ export interface ServerTls {
 export interface ServerOptions {
   /** `unix:/path` or `host:port`. */
   readonly address: string
+  /** The listening Unix socket at that address, inherited. */
+  readonly fd?: number | null
   /** Required for `host:port`: any client that can connect to this port receives credentials (threat model, rule 1). */
   readonly tls: ServerTls | null
   /** Largest message: a buffered body and its headers. */
@@ -93,7 +95,7 @@ const NOTHING = Buffer.alloc(0)
  * @throws (rejects) if the address cannot be bound
  */
 export async function startServer(options: ServerOptions, handlers: Handlers): Promise<GrpcServer> {
-  const { address, message_limit_bytes } = options
+  const { address, fd = null, message_limit_bytes } = options
   const limit_bytes = message_limit_bytes + HEADROOM_BYTES
   const tls = address.startsWith(UNIX) ? null : neededTls(options.tls)
   const secure = tls === null ? null : { tls, files: readTlsFiles(tls) }
@@ -105,11 +107,13 @@ export async function startServer(options: ServerOptions, handlers: Handlers): P
       : { ...secure.files, accepts: (peer) => hasAllowedName(peer, secure.tls.client_sans) },
   )
   const path = address.startsWith(UNIX) ? address.slice(UNIX.length) : null
-  if (path !== null && existsSync(path)) unlinkSync(path)
-  await server.listen(path === null ? hostAndPort(address) : { path }).catch((error: Error) => {
+  const isOwn = path !== null && fd === null
+  if (isOwn && existsSync(path)) unlinkSync(path)
+  const where = fd !== null ? { fd } : path !== null ? { path } : hostAndPort(address)
+  await server.listen(where).catch((error: Error) => {
     throw bindError(error, address)
   })
-  if (path !== null) chmodSync(path, 0o600)
+  if (isOwn) chmodSync(path, 0o600)
   if (secure !== null)
     followTlsFiles(secure.tls, secure.files, (files) => server.useCertificates(files))
   return server

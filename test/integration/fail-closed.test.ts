@@ -139,7 +139,14 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     await until('calls pass', () => load.tally.passed > 50)
     const pid = await pidOf('ext-proc')
     process.kill(pid, signal)
-    await until('calls are refused or cut', () => load.tally.unavailable + load.tally.cut > 0)
+    await until(
+      'another one runs',
+      async () => {
+        const [now = pid] = await stack.pids('ext-proc')
+        return now !== pid
+      },
+      60_000,
+    )
     const before = load.tally.passed
     await until('calls pass again', () => load.tally.passed > before + 50, 60_000)
     await load.stop()
@@ -149,6 +156,28 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     await stack.ready()
   })
 }
+
+test('calls that find the only ext-proc dead wait for its successor', async () => {
+  const sent = stack.api.mark()
+  const pid = await pidOf('ext-proc')
+  // Until the calls are on their way, nothing starts the successor.
+  process.kill(stack.pid, 'SIGSTOP')
+  process.kill(pid, 'SIGKILL')
+  const answers = [
+    ask(access, '/allowed/waits'),
+    ask(held, '/allowed/waits'),
+    ask(access, '/forbidden/waits'),
+  ]
+  const first = await Promise.race([...answers, wait(PAUSE_MS, null)])
+  process.kill(stack.pid, 'SIGCONT')
+  assert.equal(first, null, 'no call was refused at once')
+  assert.deepEqual(
+    (await Promise.all(answers)).map(({ status }) => status),
+    [200, 200, 403],
+  )
+  assertOnlyAllowed(sent().map(({ path }) => path))
+  assert.notEqual(await pidOf('ext-proc'), pid)
+})
 
 test('an ext-proc that hangs refuses calls, its calls are cut, and it serves again when it continues', async () => {
   const stream = await openStream()

@@ -84,7 +84,11 @@ test('a child that has worked and cannot start is started again until it can', a
 
 test('deaths of more than a minute ago do not lengthen the pause', async (t) => {
   const { supervisor, died } = watch(t)
-  await supervisor.start(childOf(join(tempFolder('child'), 'broken')))
+  let answer: ProbeResult = 'ready'
+  const child = childOf(join(tempFolder('child'), 'broken'))
+  await supervisor.start({ ...child, probe: async () => answer })
+  // From now on it starts and does not become ready.
+  answer = 'silent'
   for (const pause_ms of [100, 200, 400]) {
     process.kill(supervisor.pids().get('child') ?? 0, 'SIGKILL')
     assert.equal(await died(), pause_ms)
@@ -94,6 +98,28 @@ test('deaths of more than a minute ago do not lengthen the pause', async (t) => 
   process.kill(supervisor.pids().get('child') ?? 0, 'SIGKILL')
   assert.equal(await died(), 100)
   supervisor.beginStop()
+})
+
+test('a child that has served for two seconds is started again at once, each time', async (t) => {
+  const { supervisor, died } = watch(t)
+  await supervisor.start(childOf(join(tempFolder('child'), 'broken')))
+  for (const [served_ms, pause_ms] of [
+    [2_000, 0],
+    [2_000, 0],
+    [1_999, 100],
+    [0, 200],
+    [2_000, 0],
+    [0, 100],
+  ] as const) {
+    // The answer to the probe.
+    await new Promise(setImmediate)
+    t.mock.timers.tick(served_ms)
+    process.kill(supervisor.pids().get('child') ?? 0, 'SIGKILL')
+    assert.equal(await died(), pause_ms)
+    t.mock.timers.tick(pause_ms)
+  }
+  supervisor.beginStop()
+  await supervisor.stop(() => true, 1_000)
 })
 
 test('a child that dies five times before it is ready is given up, with its last words', async (t) => {
@@ -198,7 +224,7 @@ for (const { name, script, stop } of HANGS)
       await line(/has not answered/),
       `child has not answered for ${SILENCE_LIMIT_MS / 1000} s and is killed`,
     )
-    await line(/exited with SIGKILL and will be restarted in 100 ms/)
+    await line(/exited with SIGKILL and will be restarted in \d+ ms/)
     while (spawned() < 2) await new Promise(setImmediate)
     assert.notEqual(supervisor.pids().get('child'), pid)
     supervisor.beginStop()

@@ -55,19 +55,23 @@ after(async () => {
 })
 
 /** The same for tests that break the stack or need other settings; who starts it stops it with `stopAll`. */
-export async function startAll(env: Readonly<Record<string, string>>): Promise<SharedStack> {
+export async function startAll(
+  env: Readonly<Record<string, string>>,
+  product?: string,
+): Promise<SharedStack> {
   const hosts = Object.values(TEST_UPSTREAM_HOSTS)
   const [api, dns] = await Promise.all([
     startTestUpstream(),
     startDnsServer(Object.fromEntries(hosts.map((host) => [host, ['127.0.0.1']]))),
   ])
-  const stack = await startStack({
+  const wanted = {
     AGW_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
     AGW_UPSTREAM_CA_FILE: api.certificates.ca_file,
     AGW_DNS_RESOLVERS: dns.address,
     AGW_FORWARD_BLIND_HOSTS: `${TEST_UPSTREAM_HOSTS.blind}:${api.ports.https},${PRIVATE_HOST}:${api.ports.https}`,
     ...env,
-  })
+  }
+  const stack = await startStack(wanted, product)
   const origin: SharedStack['origin'] = (host, over = 'https') =>
     `${over.startsWith('https') ? 'https' : 'http'}://${TEST_UPSTREAM_HOSTS[host]}:${api.ports[over]}`
   return {
