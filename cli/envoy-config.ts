@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { readSettings, type Environment, type Settings } from '../core/settings.ts'
 import { extProcAddress, hostPattern, type SettingKind } from '../core/setting-kinds.ts'
 import { type ConfigMode, renderConfig } from '../envoy/render-config.ts'
+import { sdsFiles } from '../envoy/tls-contexts.ts'
 import { writeOwnFile } from './launcher/data-dir.ts'
 import { extProcAddresses } from './launcher/ext-proc-addresses.ts'
 import { envoyHeapBytes, memoryLimits } from './launcher/memory-limits.ts'
@@ -11,6 +13,8 @@ export interface EnvoyConfigOptions {
   readonly output?: string
   /** A bootstrap to which the listener is added. */
   readonly merge?: string
+  /** Where Envoy finds the SDS files of its certificates. */
+  readonly sds?: string
   readonly extProc?: readonly string[]
   readonly accessLog?: string
   readonly hostname?: readonly string[]
@@ -66,11 +70,16 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
     echo_origin: echoOrigin,
     trusted_ca_file: options.trustedCa,
     heap_limit_bytes: heapLimit(options.envoyMemory),
+    ...(options.sds === undefined ? {} : { sds_directory: options.sds }),
   }
   const isForwardSet = (env['AGW_FORWARD_PORT']?.trim() ?? '') !== ''
   if (isForwardSet && settings.forwardPort !== null && mode !== 'standalone')
     throw new Error('AGW_FORWARD_PORT, the forward proxy, needs --mode standalone.')
   const { merge } = options
+  if (options.sds !== undefined && (isKubernetes || output === undefined))
+    throw new Error(
+      '--sds goes with --output, beside which the SDS files are written. Manifests for Kubernetes contain them.',
+    )
   if (merge !== undefined && mode !== 'listener')
     throw new Error('--merge goes with --mode listener.')
   const bootstrap = merge === undefined ? null : readFileSync(merge, 'utf8')
@@ -82,7 +91,12 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
   }
   const config = renderConfig(place, settings, facts)
   if (output === undefined) process.stdout.write(config)
-  else writeOwnFile(output, config)
+  else {
+    const files = options.sds === undefined ? null : sdsFiles(settings, config)
+    for (const [name, text] of Object.entries(files ?? {}))
+      writeOwnFile(join(dirname(output), name), text)
+    writeOwnFile(output, config)
+  }
 }
 
 /** Every name repeats the routes. */

@@ -189,6 +189,10 @@ function addEnvoyConfig(program: Command): void {
     .option('--merge <file>', 'add the listener to this bootstrap (--mode listener)')
     .option('--output <file>', 'write to this file, with mode 0600')
     .option(
+      '--sds <directory>',
+      'directory on the Envoy host with the SDS files that are written beside --output; Envoy then uses renewed certificates without a restart',
+    )
+    .option(
       '--trusted-ca <file>',
       'CA bundle on the Envoy host',
       '/etc/ssl/certs/ca-certificates.crt',

@@ -6,6 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { DiskReserve } from '../core/disk-reserve.ts'
 import { type Environment, readSettings, unknownSettings, type Settings } from '../core/settings.ts'
 import { bootstrapOf } from '../envoy/render-bootstrap.ts'
+import { sdsFiles } from '../envoy/tls-contexts.ts'
 import { trustedCaFile } from '../envoy/trusted-ca.ts'
 import { findEnvoy, findValkey } from './binaries.ts'
 import {
@@ -170,9 +171,13 @@ async function prepareBoot(
     echo_origin: boot.echo_origin,
     trusted_ca_file: trustedCaFile(dataDir.path, settings.upstreamCaFile),
     heap_limit_bytes: limits.envoy_bytes,
+    sds_directory: dataDir.path,
   })
   // JSON is YAML too, and takes a fraction of the time to write.
-  writeOwnFile(envoyConfigFile(dataDir), JSON.stringify(bootstrap, null, 1))
+  const config = JSON.stringify(bootstrap, null, 1)
+  for (const [name, text] of Object.entries(sdsFiles(boot.settings, config) ?? {}))
+    writeOwnFile(join(dataDir.path, name), text)
+  writeOwnFile(envoyConfigFile(dataDir), config)
   return boot
 }
 

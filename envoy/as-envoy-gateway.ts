@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { dirname } from 'node:path'
 import type { Parts } from './as-parts.ts'
+import { SDS_CONFIG_MAP } from './sds-config-map.ts'
 
 /** A Kubernetes resource, or a part of one. */
 interface Resource {
@@ -109,7 +110,19 @@ function endpoint(address: string): Resource {
 
 function envoyProxy({ bootstrap }: Parts, { tls_cert_file }: EnvoyGatewayPlace): Resource {
   const [{ static_layer }] = bootstrap.layered_runtime.layers
-  const mounted = tls_cert_file === null ? null : dirname(tls_cert_file)
+  const volumes =
+    tls_cert_file === null
+      ? []
+      : [
+          {
+            volume: { name: TLS_SECRET, secret: { secretName: TLS_SECRET } },
+            mountPath: dirname(tls_cert_file),
+          },
+          {
+            volume: { name: SDS_CONFIG_MAP.name, configMap: { name: SDS_CONFIG_MAP.name } },
+            mountPath: SDS_CONFIG_MAP.mount,
+          },
+        ]
   return {
     bootstrap: {
       type: 'JSONPatch',
@@ -128,16 +141,20 @@ function envoyProxy({ bootstrap }: Parts, { tls_cert_file }: EnvoyGatewayPlace):
     },
     // Its access log would print paths with credentials; the gateway has one of its own.
     telemetry: { accessLog: { disable: true } },
-    ...(mounted === null
+    ...(volumes.length === 0
       ? {}
       : {
           provider: {
             type: 'Kubernetes',
             kubernetes: {
               envoyDeployment: {
-                pod: { volumes: [{ name: TLS_SECRET, secret: { secretName: TLS_SECRET } }] },
+                pod: { volumes: volumes.map(({ volume }) => volume) },
                 container: {
-                  volumeMounts: [{ name: TLS_SECRET, mountPath: mounted, readOnly: true }],
+                  volumeMounts: volumes.map(({ volume: { name }, mountPath }) => ({
+                    name,
+                    mountPath,
+                    readOnly: true,
+                  })),
                 },
               },
             },

@@ -10,6 +10,7 @@ import { fillTemplate } from './fill-template.ts'
 import { localReplies } from './local-replies.ts'
 import type { ConfigPart } from './config-part.ts'
 import { refusedRanges } from './refused-ranges.ts'
+import { tlsContexts } from './tls-contexts.ts'
 
 /** What is decided at each start, beside the settings. */
 export interface BootFacts {
@@ -28,6 +29,8 @@ export interface BootFacts {
   readonly older_verdict_secrets?: readonly string[]
   /** `http://127.0.0.1:8082` when the echo API runs. */
   readonly echo_origin: string | null
+  /** Where Envoy finds the files of `sdsFiles`; without it, renewed certificates need a restart of Envoy. */
+  readonly sds_directory?: string
   /** PEM bundle that upstream certificates are checked against. */
   readonly trusted_ca_file: string
   /** Null: Envoy reads the memory limit of its own container. */
@@ -291,7 +294,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
     proxy_both_families: /^[0:]+$/.test(settings.proxyHost),
     proxy_port: settings.proxyPort,
     tls_cert_file: settings.tlsCertFile,
-    tls_key_file: settings.tlsKeyFile,
+    ...tlsContexts(settings, facts.sds_directory ?? null),
     verdict_secret: facts.verdict_secret,
     max_body_bytes: settings.maxBodyBytes,
     connection_buffer_bytes: Math.min(
@@ -322,13 +325,6 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
       .filter((list) => list.length > 0)
       .map((lb_endpoints, priority) => ({ priority, lb_endpoints })),
     ext_proc_tls_cert_file: settings.extProcTlsCertFile,
-    ext_proc_tls_key_file: settings.extProcTlsKeyFile,
-    ext_proc_validation: {
-      trusted_ca: { filename: settings.extProcTlsCaFile },
-      ...(settings.extProcTlsServerSans.length === 0
-        ? {}
-        : { match_typed_subject_alt_names: settings.extProcTlsServerSans.map(sanMatcher) }),
-    },
     unhealthy_threshold: UNHEALTHY_AFTER[facts.is_ext_proc_held ? 'held' : 'otherwise'],
     keepalive_interval: seconds(settings.killLease_ms * KEEPALIVE_INTERVAL_SHARE),
     keepalive_timeout: seconds(settings.killLease_ms * KEEPALIVE_TIMEOUT_SHARE),
@@ -350,11 +346,6 @@ const removals = (names: readonly string[]): readonly object[] => [
 ]
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(3)}s`
-
-const sanMatcher = (san: string): object => ({
-  san_type: san.includes('://') ? 'URI' : isIP(san) > 0 ? 'IP_ADDRESS' : 'DNS',
-  matcher: { exact: san },
-})
 
 function cidrRange(range: string): object {
   const [address_prefix, length] = range.split('/')

@@ -6,6 +6,8 @@ import { asListener } from './as-listener.ts'
 import { asParts } from './as-parts.ts'
 import { mergeListener } from './merge-listener.ts'
 import { type BootFacts, baseUrlBootstrap, renderBootstrap } from './render-bootstrap.ts'
+import { SDS_CONFIG_MAP, sdsConfigMap } from './sds-config-map.ts'
+import { sdsFiles } from './tls-contexts.ts'
 
 /** For whose Envoy a configuration is, and how much of it there is. */
 export type ConfigMode =
@@ -33,9 +35,19 @@ export function renderConfig(
   facts: BootFacts,
 ): string {
   if (mode === 'standalone') return renderBootstrap(settings, facts)
-  const own = baseUrlBootstrap(settings, facts)
+  const isKubernetes = mode === 'envoy-gateway' || mode === 'istio'
+  const own = baseUrlBootstrap(
+    settings,
+    isKubernetes ? { ...facts, sds_directory: SDS_CONFIG_MAP.mount } : facts,
+  )
   const text = (value: object): string =>
     stringify(value, { lineWidth: 0, aliasDuplicateObjects: false })
+  const documents = (parts: object, resources: readonly object[]): string => {
+    const files = sdsFiles(settings, JSON.stringify(parts))
+    return (files === null ? resources : [sdsConfigMap(namespace, files), ...resources])
+      .map(text)
+      .join('---\n')
+  }
   switch (mode) {
     case 'listener': {
       const listener = asListener(own)
@@ -56,12 +68,12 @@ export function renderConfig(
         tls_cert_file: settings.extProcTlsCertFile,
         ext_proc_addresses: facts.ext_proc_addresses,
       }
-      return `${ENVOY_GATEWAY}${asEnvoyGateway(parts, place).map(text).join('---\n')}`
+      return `${ENVOY_GATEWAY}${documents(parts, asEnvoyGateway(parts, place))}`
     }
     case 'istio': {
       const parts = asParts(own, { kind: 'own-port', hostnames })
       const place = { namespace, hostnames, port: settings.proxyPort }
-      return `${ISTIO}${asIstio(parts, place).map(text).join('---\n')}`
+      return `${ISTIO}${documents(parts, asIstio(parts, place))}`
     }
   }
 }

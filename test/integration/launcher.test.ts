@@ -531,3 +531,32 @@ test('agw envoy-config prints a configuration that Envoy accepts', async () => {
   const envoy = process.env['ENVOY_BIN'] ?? ''
   await run(envoy, ['--mode', 'validate', '-c', file, '--use-dynamic-base-id'])
 })
+
+test('agw envoy-config --sds writes the files of SDS beside the configuration that refers to them', async () => {
+  const folder = tempFolder('config')
+  const file = join(folder, 'envoy.yaml')
+  const { ca_file, cert_file, key_file } = await makeCertificates(['127.0.0.1'])
+  const tls = {
+    AGW_VERDICT_SECRET: 'a-secret-of-both-sides',
+    AGW_EXT_PROC_ADDRESS: '127.0.0.1:7443',
+    AGW_EXT_PROC_TLS_CERT_FILE: cert_file,
+    AGW_EXT_PROC_TLS_KEY_FILE: key_file,
+    AGW_EXT_PROC_TLS_CA_FILE: ca_file,
+  }
+  const listener = { AGW_TLS_CERT_FILE: cert_file, AGW_TLS_KEY_FILE: key_file }
+  assert.equal((await agw(['envoy-config', '--sds', folder], tls)).code, 1)
+  const args = ['envoy-config', '--sds', folder, '--output', file]
+  const own = ['agw_ext_proc_ca.yaml', 'agw_ext_proc_certificate.yaml', 'envoy.yaml']
+  for (const [more, files] of [
+    [{}, own],
+    [listener, [...own, 'agw_listener_certificate.yaml'].sort()],
+  ] as const) {
+    assert.equal((await agw(args, { ...tls, ...more })).code, 0)
+    assert.deepEqual(readdirSync(folder).sort(), files)
+    const text = readFileSync(file, 'utf8')
+    for (const name of files.slice(0, -1)) assert.ok(text.includes(join(folder, name)), name)
+    assert.ok(!text.includes(cert_file), 'Envoy would read it once')
+  }
+  const envoy = process.env['ENVOY_BIN'] ?? ''
+  await run(envoy, ['--mode', 'validate', '-c', file, '--use-dynamic-base-id'])
+})

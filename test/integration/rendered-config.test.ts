@@ -55,6 +55,20 @@ function assertAddressFilter(clusters: readonly Json[]): void {
   }
 }
 
+/** The certificates are named by SDS files, which a ConfigMap has and which are where it is mounted. */
+function assertSds(all: readonly Json[]): void {
+  const { data, metadata } = all.find(({ kind }) => kind === 'ConfigMap')
+  assert.equal(metadata.name, 'agw-envoy-sds')
+  const paths = [...JSON.stringify(all).matchAll(/"path":"\/etc\/agw\/sds\/([^"]+)"/g)]
+  assert.deepEqual(
+    new Set(paths.map(([, name]) => name)),
+    new Set(['agw_ext_proc_certificate.yaml', 'agw_ext_proc_ca.yaml']),
+  )
+  assert.deepEqual(Object.keys(data), ['agw_ext_proc_certificate.yaml', 'agw_ext_proc_ca.yaml'])
+  const files = Object.values<string>(data).flatMap((text) => text.match(/\/etc\/agw\/tls\/\S+/g))
+  assert.deepEqual(files, Object.values(FILES))
+}
+
 const BOTH_FIELDS = {
   flag: 'envoy.reloadable_features.ext_proc_graceful_grpc_close',
   cache: { max_cached_entry_idle_duration: '31536000s' },
@@ -81,7 +95,11 @@ test('the manifests for Envoy Gateway refuse by themselves, and their last patch
   )
   assert.equal(telemetry.accessLog.disable, true)
   const { container } = provider.kubernetes.envoyDeployment
-  assert.equal(container.volumeMounts[0].mountPath, '/etc/agw/tls')
+  assert.deepEqual(
+    container.volumeMounts.map(({ mountPath }: Json) => mountPath),
+    ['/etc/agw/tls', '/etc/agw/sds'],
+  )
+  assertSds(all)
 
   const patches: readonly Json[] = of(all, 'EnvoyPatchPolicy').jsonPatches
   assertAddressFilter(
@@ -100,6 +118,7 @@ test('the manifests for Istio act on one port, where every filter is off but for
   const all = manifests('istio', ['agents.example.com', 'more.example.com'])
   const port = of(all, 'Gateway').servers[0].port.number
   assert.equal(of(all, 'VirtualService').http[0].directResponse.status, 503)
+  assertSds(all)
   const patches: readonly Json[] = of(all, 'EnvoyFilter').configPatches
   const at = (applyTo: string): readonly Json[] => patches.filter((one) => one.applyTo === applyTo)
   for (const { applyTo, match } of patches)

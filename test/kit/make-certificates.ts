@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { issueCertificate } from './issue-certificate.ts'
 import { tempFolder } from './temp-folder.ts'
@@ -22,7 +22,8 @@ export async function makeCertificates(names: readonly string[]): Promise<Certif
   const folder = tempFolder('ca')
   const ca = { ca_file: join(folder, 'ca.pem'), ca_key_file: join(folder, 'ca.key') }
   const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const asCa = ['-x509', '-days', '2', '-subj', '/CN=Stand-in CA']
+  // Of two CAs with one name, a client that trusts both would take the first.
+  const asCa = ['-x509', '-days', '2', '-subj', `/CN=Stand-in ${basename(folder)}`]
   const files = ['-keyout', ca.ca_key_file, '-out', ca.ca_file]
   await run('openssl', ['req', ...newKey, ...asCa, ...files])
   const { cert_file, key_file } = await issueCertificate(ca, names)

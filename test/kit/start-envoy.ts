@@ -8,6 +8,7 @@ import { readSettings } from '../../core/settings.ts'
 import type { Environment } from '../../core/settings.ts'
 import { bootstrapOf, renderBootstrap } from '../../envoy/render-bootstrap.ts'
 import type { BootFacts } from '../../envoy/render-bootstrap.ts'
+import { sdsFiles } from '../../envoy/tls-contexts.ts'
 import { trustedCaFile } from '../../envoy/trusted-ca.ts'
 import { freePort } from './free-port.ts'
 import { tempFolder } from './temp-folder.ts'
@@ -52,6 +53,7 @@ export async function startEnvoy(
     echo_origin: null,
     trusted_ca_file: trustedCaFile(folder, null),
     heap_limit_bytes: 1024 ** 3,
+    sds_directory: folder,
     ...facts,
   }
   const config = join(folder, 'envoy.yaml')
@@ -60,6 +62,8 @@ export async function startEnvoy(
       ? JSON.stringify(bootstrapOf(read.settings, boot))
       : edit(renderBootstrap(read.settings, boot))
   writeFileSync(config, text, { mode: 0o600 })
+  for (const [name, secret] of Object.entries(sdsFiles(read.settings, text) ?? {}))
+    writeFileSync(join(folder, name), secret)
   const binary = await findEnvoy(read.settings)
   const args = ['-c', config, '--use-dynamic-base-id', '--concurrency', '1', '-l', 'error']
   const child = spawn(binary, args, { stdio: ['ignore', 'ignore', 'pipe'] })
