@@ -1,13 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { ArchiveChain } from '../admin/audit/archive-chain.ts'
 import { compressHour } from '../admin/audit/compress-hour.ts'
+import type { ActivityEntry } from '../core/activity/activity-entry.ts'
 import { mintActivityId } from '../core/activity/activity-id.ts'
+import { archiveKeys, archiveRoots } from '../core/activity/archive-line.ts'
 import { recordBlocks } from '../core/change/record-blocks.ts'
 import { connectRedis } from '../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
+import { parseKeyRing } from '../core/seal.ts'
 import { activityEntry } from '../test/kit/activity-entry.ts'
 import { type KitAdmin, newAdminIdentity, startAdmin } from '../test/kit/start-admin.ts'
 import { startValkey } from '../test/kit/start-valkey.ts'
@@ -15,20 +19,26 @@ import { tempFolder } from '../test/kit/temp-folder.ts'
 import { until } from '../test/kit/until.ts'
 
 /**
- * `npm run bench -- thirty-days [--entries 300000] [--rate 100] [--days 30]`: writes a part of the allowed calls of that time as
- * the access-log receiver does at that rate, measures what an entry takes in the store, its append-only file and the archive,
- * and how long searches take, and computes the rest. What is computed and not measured is named as such.
+ * `npm run bench -- thirty-days [--entries 300000] [--rate 100] [--days 30] [--hour-entries 360000]`: writes a part of the
+ * allowed calls of that time as the access-log receiver does at that rate, measures what an entry takes in the store, its
+ * append-only file and the archive, and how long searches take. Then it makes an archive of as many hours as that time has, two
+ * of them with as many entries as at that rate and the others with few, and searches it while the store has none of them.
+ * What is computed and not measured is named as such.
  */
 const { values } = parseArgs({
   options: {
     entries: { type: 'string', default: '300000' },
     rate: { type: 'string', default: '100' },
     days: { type: 'string', default: '30' },
+    'hour-entries': { type: 'string', default: '360000' },
   },
 })
 const ORG = 'org_default'
 /** The receiver writes ten blocks a second. */
 const BLOCKS_PER_S = 10
+const HOUR_MS = 3_600_000
+const FULL_HOURS = 2
+const THIN_ENTRIES = 1_000
 const AGENTS = 200
 const REPEATS = 20
 const GIB = 2 ** 30
@@ -45,10 +55,9 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const valkey = await startValkey()
 const redis = connectRedis(valkey.url, { name: 'bench', role: 'queue' })
 const archive = tempFolder('thirty-days')
-const admin = await startAdmin(valkey.url, newAdminIdentity(), {
-  AGW_ARCHIVE_DIR: archive,
-  AGW_ARCHIVE_MIN_FREE_BYTES: '1048576',
-})
+const identity = newAdminIdentity()
+const settings = { AGW_ARCHIVE_DIR: archive, AGW_ARCHIVE_MIN_FREE_BYTES: '1048576' }
+const admin = await startAdmin(valkey.url, identity, settings)
 const empty_bytes = await usedMemory(redis)
 const began_ms = performance.now()
 await until('the log has been indexed once', () => writeBlock(redis, 0))
@@ -85,6 +94,7 @@ const signal = new AbortController().signal
 for (const file of readdirSync(folder).filter((name) => name.endsWith('.ndjson')))
   await compressHour(folder, file, signal)
 const gzip_bytes = sizeOf(folder) / entries
+await measureOlder()
 
 print('\nmeasured, bytes per entry')
 print(`  store, with indexes                 ${show(store_bytes)}`)
@@ -120,8 +130,120 @@ function writeBlock(client: RedisClient, from: number): Promise<boolean> {
   return recordBlocks(client, ORG, texts)
 }
 
+/** The same searches where only the archive has the entries. */
+async function measureOlder(): Promise<void> {
+  await redis.xtrim(REDIS_KEYS.activity(ORG), 'MAXLEN', '=', 0)
+  rmSync(folder, { recursive: true })
+  const keys = archiveKeys(archiveRoots(parseKeyRing(identity.encryption_key)), ORG)
+  const chain = new ArchiveChain(folder, keys)
+  const hours = Number(values.days) * 24
+  const full = Number(values['hour-entries'])
+  const begin_ms = Math.floor(Date.now() / HOUR_MS - hours - 1) * HOUR_MS
+  const first = entryOf(0)
+  let index_bytes = 0
+  let file_bytes = 0
+  let cpu_s = 0
+  for (let hour = 0; hour < hours; hour++) {
+    const isFull = hour >= hours - FULL_HOURS
+    await fillHour(
+      chain,
+      begin_ms + hour * HOUR_MS,
+      isFull ? full : THIN_ENTRIES,
+      hour === 0 ? first : null,
+    )
+    if (!isFull) continue
+    const name = new Date(begin_ms + hour * HOUR_MS).toISOString().slice(0, 13)
+    const began = process.cpuUsage()
+    await compressHour(folder, `${name}.ndjson`, new AbortController().signal)
+    const used = process.cpuUsage(began)
+    cpu_s += (used.user + used.system) / 1e6
+    index_bytes += statSync(join(folder, `${name}.index`)).size
+    file_bytes += statSync(join(folder, `${name}.ndjson.gz`)).size
+  }
+  while (await chain.compressNext(new AbortController().signal));
+  const count = full * FULL_HOURS + THIN_ENTRIES * (hours - FULL_HOURS)
+  const again = await startAdmin(valkey.url, identity, settings)
+  const before_bytes = await residentBytes(again)
+  print(`\narchive of ${hours} hours, ${count} entries: of the hours with ${full} entries`)
+  print(
+    `  bytes per entry                     ${show(file_bytes / full / FULL_HOURS)}, index ${show(index_bytes / full / FULL_HOURS)}`,
+  )
+  print(`  to compress and index, CPU per entry ${show((cpu_s * 1e6) / full / FULL_HOURS)} µs`)
+  print('search of the archive: requests, ms of all of them, slowest, entries found')
+  for (const query of [
+    '',
+    'agent_id=agt_17',
+    'agent_id=agt_rare',
+    'agent_id=agt_rare',
+    'agent_id=nobody',
+    `request_id=${first.request_id}`,
+    `request_id=${first.request_id}`,
+    `request_id=${randomUUID()}`,
+  ])
+    print(
+      `  ${(query || '(none)').slice(0, 34).padEnd(36)} ${(await searchOlder(again, query)).text}`,
+    )
+  const { text, requests, ms } = await searchOlder(again, 'q=nowhere-to-be-found')
+  print(`  ${'q=nowhere-to-be-found, to the end'.padEnd(36)} ${text}`)
+  print(
+    `  for a million entries ${show((requests / count) * 1e6)} requests, ${show((ms / count) * 1e3)} s; ` +
+      `computed for ${(total / 1e6).toFixed(0)} million: ${((requests / count) * total).toFixed(0)} requests, ${(((ms / count) * total) / 60_000).toFixed(0)} minutes`,
+  )
+  print(
+    `  admin process, before and after     ${(before_bytes / 1e6).toFixed(0)} and ${((await residentBytes(again)) / 1e6).toFixed(0)} MB`,
+  )
+  print(
+    `  computed: indexes for all of it     ${show(((index_bytes / full / FULL_HOURS) * total) / 1e9)} GB`,
+  )
+  await again.stop()
+}
+
+async function fillHour(
+  chain: ArchiveChain,
+  hour_ms: number,
+  count: number,
+  rare: ReturnType<typeof entryOf> | null,
+): Promise<void> {
+  const STEP = 5_000
+  for (let from = 0; from < count; from += STEP) {
+    const { n } = chain.head
+    await chain.append(
+      Array.from({ length: Math.min(STEP, count - from) }, (_, i) => {
+        const at_ms = hour_ms + Math.floor(((from + i) * HOUR_MS) / count)
+        const entry =
+          rare !== null && from + i === 0 ? { ...rare, agent_id: 'agt_rare' } : entryOf(from + i)
+        const entry_text = JSON.stringify({ ...entry, timestamp: new Date(at_ms).toISOString() })
+        return { n: n + i + 1, place: `${at_ms}-${i}`, entry_text }
+      }),
+    )
+  }
+}
+
+/** Follows the cursor to the first result, or the end. */
+async function searchOlder(
+  { url, token }: KitAdmin,
+  query: string,
+): Promise<{ readonly text: string; readonly requests: number; readonly ms: number }> {
+  const times: number[] = []
+  let found = 0
+  for (let cursor = ''; ; ) {
+    const asked_ms = performance.now()
+    const answer = await fetch(`${url}/admin/activity?limit=50&${query}${cursor}`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    const body = (await answer.json()) as { data: unknown[]; next_cursor: string | null }
+    times.push(performance.now() - asked_ms)
+    found += body.data.length
+    if (found > 0 || body.next_cursor === null) break
+    cursor = `&cursor=${body.next_cursor}`
+  }
+  const ms = times.reduce((sum, one) => sum + one, 0)
+  const text = `${times.length}, ${show(ms)}, ${show(Math.max(...times))}, ${found}`
+  return { text, requests: times.length, ms }
+}
+
 /** As varied as the calls of some hundred agents: what differs from call to call does not compress. */
-function entryOf(i: number): object {
+function entryOf(i: number): ActivityEntry {
   const now_ms = Date.now()
   return activityEntry('request_allowed', {
     id: mintActivityId(now_ms),

@@ -27,6 +27,8 @@ export interface ActivityOptions extends AdminOptions {
 }
 
 const LIMIT = 50
+/** A text that no entry contains is looked for in the whole archive otherwise. */
+const SEARCH_MS = 60_000
 const RECONNECT_MS = 1000
 /** Far beyond an entry; a change of the largest scope is half a megabyte, before and after. */
 const EVENT_LIMIT_CHARACTERS = 4 * 1024 * 1024
@@ -52,14 +54,11 @@ export async function runActivity(
   // The stream is opened first, so that nothing falls between it and the list.
   const stream = options.follow === true ? new ActivityStream(options, filter) : null
   await stream?.open()
-  const query = new URLSearchParams([...filter, ['limit', String(options.limit ?? LIMIT)]])
-  const answer = await callAdmin(options, 'GET', `/admin/activity?${query.toString()}`)
-  if (answer.status !== 200) {
+  const newest = await readNewest(options, filter, stderr)
+  if (newest === null) {
     stream?.close()
-    stderr.write(`${messageOf(answer)}\n`)
     return 1
   }
-  const newest = (answer.body as { data: ActivityEntry[] }).data.reverse()
   if (options.output !== 'json' && options.headers !== false)
     stdout.write(`${paint('bold', inColumns(HEADINGS))}\n`)
   for (const entry of newest) print(entry)
@@ -70,6 +69,48 @@ export async function runActivity(
   })
   stderr.write(`the admin API returned ${refusal}\n`)
   return 1
+}
+
+interface Page {
+  readonly data: readonly ActivityEntry[]
+  readonly next_cursor: string | null
+  /** Absent from services before 0.3, and so is the next one. */
+  readonly searched_to?: string | null
+  readonly skipped_hours?: readonly string[]
+}
+
+/** The newest entries, from old to new. A search that takes long ends early, and says where. Null after a refusal, which is printed. */
+async function readNewest(
+  options: ActivityOptions,
+  filter: URLSearchParams,
+  stderr: Writable,
+): Promise<ActivityEntry[] | null> {
+  const limit = options.limit ?? LIMIT
+  const end_ms = performance.now() + SEARCH_MS
+  const found: ActivityEntry[] = []
+  const skipped = new Set<string>()
+  for (let cursor: string | null = null; ; ) {
+    const query = new URLSearchParams([...filter, ['limit', String(limit - found.length)]])
+    if (cursor !== null) query.set('cursor', cursor)
+    const answer = await callAdmin(options, 'GET', `/admin/activity?${query.toString()}`)
+    if (answer.status !== 200) {
+      stderr.write(`${messageOf(answer)}\n`)
+      return null
+    }
+    const page = answer.body as Page
+    found.push(...page.data)
+    for (const hour of page.skipped_hours ?? []) skipped.add(hour)
+    cursor = page.next_cursor
+    const isOver = performance.now() > end_ms
+    if (cursor !== null && found.length < limit && !isOver) continue
+    if (skipped.size > 0)
+      stderr.write(`hours of the archive that could not be searched: ${[...skipped].join(', ')}\n`)
+    if (cursor !== null && found.length < limit)
+      stderr.write(
+        `searched down to ${page.searched_to}; continue with --until ${page.searched_to}\n`,
+      )
+    return found.reverse()
+  }
 }
 
 async function filterOf(options: ActivityOptions): Promise<Record<string, string>> {

@@ -353,7 +353,7 @@ export const SETTINGS = {
     'AGW_ACTIVITY_RETENTION',
     kinds.days,
     '30d',
-    'How long entries stay searchable at most; they are deleted earlier when AGW_ACTIVITY_MAX_BYTES is reached. The archive has its own retention.',
+    'How long entries stay in the store at most; they are deleted earlier when AGW_ACTIVITY_MAX_BYTES is reached. The archive, which is searched for older ones, has its own retention.',
   ),
   archiveDir: optional(
     'AGW_ARCHIVE_DIR',

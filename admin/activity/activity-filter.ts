@@ -2,6 +2,7 @@ import { type Static, type TObject, Type } from 'typebox'
 import { type ActivityEntry, DECISIONS } from '../../core/activity/activity-entry.ts'
 import { EVENT_NAMES } from '../../core/events.ts'
 import {
+  hasIndex,
   INDEXED_MEMBERS,
   type IndexedMember,
   valueOfMember,
@@ -123,3 +124,29 @@ function holds(value: unknown, text: string): boolean {
 /** The same text as the script may look for in the stored JSON: one that JSON writes as it is. */
 export const rawText = (q: string | null): string =>
   q !== null && /^[ !#-[\]-~]*$/.test(q) ? q : ''
+
+/**
+ * Whether the JSON of entries may hold one that matches, without parsing it: all of these texts are in it, those of `exact` as
+ * they are, `inside` in any case. Only texts that JSON writes as they are can be looked for.
+ */
+export function roughFilter({ equal, request_id, q }: ActivityFilter): {
+  readonly exact: readonly string[]
+  readonly inside: string
+} {
+  const named = equal.filter(([member, value]) => hasIndex(member, value))
+  const wanted = [...named, ...(request_id === null ? [] : [['request_id', request_id] as const])]
+  return {
+    exact: wanted
+      .filter(([, value]) => rawText(value) !== '')
+      .map(([member, value]) => `"${member}":"${value}"`),
+    inside: rawText(q),
+  }
+}
+
+/** The same for one text. */
+export function mayHold({ exact, inside }: ReturnType<typeof roughFilter>, text: string): boolean {
+  return (
+    exact.every((one) => text.includes(one)) &&
+    (inside === '' || text.toLowerCase().includes(inside))
+  )
+}

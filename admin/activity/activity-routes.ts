@@ -3,7 +3,15 @@ import { commit } from '../../core/change/commit.ts'
 import { comparePlaces, isPlace, placeAfter } from '../../core/activity/log-place.ts'
 import { activityWrite } from '../../core/change/activity-write.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
-import { Id, LIST_DEFAULT, ListOf, PageQuery, Strict, Timestamp } from '../http/common-schemas.ts'
+import {
+  Id,
+  LIST_DEFAULT,
+  ListOf,
+  Nullable,
+  PageQuery,
+  Strict,
+  Timestamp,
+} from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer, invalid, notFound } from '../http/outcome.ts'
 import { FILTER_QUERY, type FilterQuery, readFilter } from './activity-filter.ts'
@@ -11,6 +19,7 @@ import { ActivityView, activityView } from './activity-view.ts'
 import { countRoutes } from './count-routes.ts'
 import { type ExportFormat, exportActivity } from './export-activity.ts'
 import { findEntry } from './find-entry.ts'
+import { oldestPlace } from './oldest-place.ts'
 import { COUNTS_MAX_AGE_MINUTES, readRefusalCounts } from './read-refusal-counts.ts'
 import { searchActivity } from './search-activity.ts'
 import { newestPlace, streamActivity } from './stream-activity.ts'
@@ -35,6 +44,25 @@ const CountQuery = Strict({
   cursor: PageQuery.cursor,
 })
 
+const SearchView = Strict({
+  ...ListOf(ActivityView).properties,
+  searched_to: Nullable(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Down to when this page and those before it have looked; null if the log is empty',
+    }),
+  ),
+  archive: Type.Boolean({
+    description:
+      'Whether entries that the store no longer has are looked for in the archive of this service',
+  }),
+  skipped_hours: Type.Array(Type.String(), {
+    description:
+      'Hours of the archive that this page could not search, such as 2026-03-01T09 (UTC): their index is not made yet, or they are damaged',
+  }),
+})
+
 export const activityRoutes: readonly Route[] = [
   defineRoute({
     method: 'GET',
@@ -46,7 +74,7 @@ export const activityRoutes: readonly Route[] = [
     summary:
       'Search the activity log, newest first. A slow search returns early, with a cursor to continue',
     query: Strict({ ...FILTER_QUERY, ...PageQuery }),
-    answers: { 200: ListOf(ActivityView) },
+    answers: { 200: SearchView },
     handle: list,
   }),
   defineRoute({
@@ -105,8 +133,8 @@ export const activityRoutes: readonly Route[] = [
     summary: 'Read an entry',
     params: Strict({ id: Id('Of an activity entry') }),
     answers: { 200: ActivityView },
-    handle: async ({ context: { redis }, actor: { organization_id }, params }) => {
-      const entry = await findEntry(redis, organization_id, params.id)
+    handle: async ({ context, actor: { organization_id }, params }) => {
+      const entry = await findEntry(context, organization_id, params.id)
       return entry === null ? notFound() : answer(200, activityView(entry))
     },
   }),
@@ -126,13 +154,18 @@ async function list({
       : []),
   ]
   if (!read.ok || issues.length > 0) return invalid(issues)
-  const { found, next } = await searchActivity(context, actor.organization_id, read.filter, {
-    before,
-    limit: query.limit ?? LIST_DEFAULT,
-  })
+  const { found, next, searched_to_ms, skipped_hours } = await searchActivity(
+    context,
+    actor.organization_id,
+    read.filter,
+    { before, limit: query.limit ?? LIST_DEFAULT },
+  )
   return answer(200, {
     data: found.map(({ entry }) => activityView(entry)),
     next_cursor: next === null ? null : Buffer.from(next).toString('base64url'),
+    searched_to: searched_to_ms === null ? null : new Date(searched_to_ms).toISOString(),
+    archive: context.archive !== null,
+    skipped_hours,
   })
 }
 
@@ -198,14 +231,18 @@ async function download(
     },
     { actor, request_id, now: now() },
   )
-  let newest: string
+  let before: string | null
+  let unsearched: readonly string[]
   try {
-    newest = await newestPlace(redis, organization_id)
+    const newest = await newestPlace(redis, organization_id)
+    unsearched = (await context.archive?.unsearched(organization_id)) ?? []
     await commit(
       redis,
       { guards: [], writes: [activityWrite(entry)], targets: [] },
       settings.killLease_ms,
     )
+    // A log that was empty, because all of it is in the archive, begins with this export or what came with it.
+    before = newest === '0-0' ? await oldestPlace(redis, organization_id) : placeAfter(newest)
   } catch (error) {
     leave()
     throw error
@@ -216,10 +253,11 @@ async function download(
     headers: {
       'content-type': type,
       'content-disposition': `attachment; filename="activity.${format}"`,
+      ...(unsearched.length === 0 ? {} : { 'x-agw-skipped-hours': unsearched.join(',') }),
     },
     write: (out, gone) =>
       exportActivity(context, organization_id, read.filter, {
-        before: placeAfter(newest),
+        before,
         turns: context.exportPages,
         format,
         out,

@@ -32,7 +32,8 @@ export async function countFacets(
 ): Promise<FacetsView> {
   const counts = new FacetCounts(filter.equal)
   if (filter.q !== null || filter.request_id !== null) {
-    await countFound(parts, organization_id, { ...filter, ...within }, counts)
+    // As far back as the counts of other filters.
+    await countFound({ ...parts, archive: null }, organization_id, { ...filter, ...within }, counts)
     return counts.view(within.from_ms, within.to_ms)
   }
   const { from_ms, to_ms, now_ms } = within

@@ -5,11 +5,16 @@ import { LogRow, type PlacedText } from '../../core/activity/log-row.ts'
 import { requestHash } from '../../core/activity/request-hash.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScriptBuffer } from '../../core/redis/run-script.ts'
+import { oldestPlace } from './oldest-place.ts'
 import { readStoredEntry } from './read-stored-entry.ts'
+import type { ArchiveHours } from '../context/archive-hours.ts'
+import { searchArchive } from './search-archive.ts'
 import {
   type ActivityFilter,
   matchesFilter,
+  mayHold,
   rawText,
+  roughFilter,
   WRITTEN_AFTER_MAX_MS,
   WRITTEN_BEFORE_MAX_MS,
 } from './activity-filter.ts'
@@ -22,8 +27,12 @@ export interface Placed {
 
 export interface ActivityPage {
   readonly found: readonly Placed[]
-  /** The position of the next, older page; null at the end of the log. */
+  /** The position of the next, older page; null at the end of the log and of its archive. */
   readonly next: string | null
+  /** Down to when this page and those before it have looked; null if there is nothing. */
+  readonly searched_to_ms: number | null
+  /** Hours of the archive that this page could not look into. */
+  readonly skipped_hours: readonly string[]
 }
 
 /** A script blocks the store; this many candidates take about one millisecond. */
@@ -45,6 +54,8 @@ export interface SearchParts {
   /** Monotonic. */
   readonly nowMs: () => number
   readonly budget_ms?: number
+  /** What is older than the log; null if there is no archive here. */
+  readonly archive?: ArchiveHours | null
 }
 
 /**
@@ -53,7 +64,7 @@ export interface SearchParts {
  * is written meanwhile is newer and is not met.
  */
 export async function searchActivity(
-  { redis, nowMs, budget_ms }: SearchParts,
+  { redis, nowMs, budget_ms, archive = null }: SearchParts,
   organization_id: string,
   filter: ActivityFilter,
   { before, limit }: { readonly before: string | null; readonly limit: number },
@@ -78,9 +89,9 @@ export async function searchActivity(
     indexed.length === equal.length
   const hash = request_id === null ? '' : requestHash(request_id)
   const text = rawText(q ?? request_id?.toLowerCase() ?? null)
-  const mayMatch = roughFilter(filter)
-  const started_ms = nowMs()
-  const limit_ms = budget_ms ?? (request_id === null ? SEARCH_BUDGET_MS : REQUEST_BUDGET_MS)
+  const rough = roughFilter(filter)
+  const end_ms =
+    nowMs() + (budget_ms ?? (request_id === null ? SEARCH_BUDGET_MS : REQUEST_BUDGET_MS))
   const found: Placed[] = []
   let place = earlier(before, to_ms === null ? null : `${to_ms + WRITTEN_AFTER_MAX_MS}-0`)
   for (;;) {
@@ -92,17 +103,38 @@ export async function searchActivity(
     const [last, ...rows] = answer as Buffer[]
     const next = last === undefined || last.length === 0 ? null : last.toString()
     for (const { place: at, text: one } of entriesBelow(place, rows)) {
-      if (!mayMatch(one)) continue
+      if (!mayHold(rough, one)) continue
       const entry = readStoredEntry(one)
       if (!matchesFilter(filter, entry, msOfPlace(at))) continue
       found.push({ place: at, entry })
-      if (found.length === limit) return { found, next: at }
+      if (found.length === limit) return pageTo(found, at)
     }
-    if (next === null) return { found, next: null }
+    if (next === null) break
     place = next
-    if (nowMs() - started_ms > limit_ms) return { found, next }
+    if (nowMs() > end_ms) return pageTo(found, next)
   }
+  // Read after the search: what was trimmed meanwhile and had been found is left out below.
+  const oldest = await oldestPlace(redis, organization_id)
+  const seam = [oldest, found.at(-1)?.place ?? null].reduce(earlier, place)
+  const oldest_ms = oldest === null ? null : msOfPlace(oldest)
+  if (archive === null) return { ...pageTo(found, null), searched_to_ms: since(from_ms, oldest_ms) }
+  const left = { before: seam, limit: limit - found.length, nowMs, end_ms }
+  const older = await searchArchive(archive, organization_id, filter, left)
+  const searched_to_ms =
+    older.next === null ? since(from_ms, older.oldest_ms ?? oldest_ms) : msOfPlace(older.next)
+  return { ...older, found: [...found, ...older.found], searched_to_ms }
 }
+
+const pageTo = (found: readonly Placed[], next: string | null): ActivityPage => ({
+  found,
+  next,
+  searched_to_ms: next === null ? null : msOfPlace(next),
+  skipped_hours: [],
+})
+
+/** Nothing older was asked for, or exists. */
+const since = (from_ms: number | null, oldest_ms: number | null): number | null =>
+  oldest_ms === null ? null : Math.max(from_ms ?? oldest_ms, oldest_ms)
 
 /** The entries of the rows that the script returned, the newest first. A block is expanded when it is reached. */
 function* entriesBelow(before: string | null, rows: readonly Buffer[]): Generator<PlacedText> {
@@ -111,20 +143,6 @@ function* entriesBelow(before: string | null, rows: readonly Buffer[]): Generato
     for (const placed of new LogRow([id, [kind, value]]).entries().toReversed())
       if (before === null || comparePlaces(placed.place, before) < 0) yield placed
   }
-}
-
-/**
- * Whether the JSON of an entry may match, without parsing it. Only texts that JSON writes as they are can be looked for.
- */
-function roughFilter({ equal, request_id, q }: ActivityFilter): (text: string) => boolean {
-  const named = equal.filter(([member, value]) => hasIndex(member, value))
-  const wanted = [...named, ...(request_id === null ? [] : [['request_id', request_id] as const])]
-    .filter(([, value]) => rawText(value) !== '')
-    .map(([member, value]) => `"${member}":"${value}"`)
-  const inside = rawText(q)
-  return (text) =>
-    wanted.every((one) => text.includes(one)) &&
-    (inside === '' || text.toLowerCase().includes(inside))
 }
 
 /** The older of two positions; null is newer than all. */

@@ -4,6 +4,7 @@ import {
   ftruncateSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   readSync,
   renameSync,
@@ -28,7 +29,7 @@ import {
   writeArchiveLines,
 } from '../../core/activity/archive-line.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
-import { listHourFiles } from '../../core/activity/list-hour-files.ts'
+import { hourOfFile, INDEX_SUFFIX, listHourFiles } from '../../core/activity/list-hour-files.ts'
 import { compressHour, removeUnfinished } from './compress-hour.ts'
 import { lastLineOfGzip } from './last-line-of-gzip.ts'
 
@@ -50,6 +51,8 @@ export class ArchiveChain {
   #file = ''
   #size_bytes = 0
   readonly #closedBytes = new Map<string, number>()
+  /** Compressed files that could not be read to their end, so they get no index. */
+  readonly #damaged = new Set<string>()
 
   /** @throws when the folder cannot be used, or its last line is none of ours */
   constructor(folder: string, keys: readonly ArchiveKey[]) {
@@ -142,17 +145,30 @@ export class ArchiveChain {
   }
 
   /**
-   * Compresses the oldest closed file that is not compressed yet. Returns whether there was one. It changes nothing that
-   * `append` depends on, so both may run at the same time.
-   * @throws (rejects) when the disk is full or the signal aborts; the file is unchanged then
+   * Compresses the oldest closed file that is not compressed yet, or else makes the index of the newest that has none. Returns
+   * whether there was one. It changes nothing that `append` depends on, so both may run at the same time.
+   * @throws (rejects) when the file is damaged, the disk is full or the signal aborts; the file is unchanged then
    */
   async compressNext(signal: AbortSignal): Promise<boolean> {
-    const file = this.#closedFiles().find((name) => !name.endsWith('.gz'))
+    const closed = this.#closedFiles()
+    const file =
+      closed.find((name) => !name.endsWith('.gz')) ?? this.#withoutIndex(closed.toReversed())
     if (file === undefined) return false
     await removeUnfinished(this.#folder)
-    await compressHour(this.#folder, file, signal)
-    this.#closedBytes.delete(file)
+    try {
+      await compressHour(this.#folder, file, signal)
+    } catch (error) {
+      if (/^(Z_|ERR_)/.test(String((error as { code?: unknown }).code))) this.#damaged.add(file)
+      throw error
+    } finally {
+      this.#closedBytes.delete(file)
+    }
     return true
+  }
+
+  #withoutIndex(closed: readonly string[]): string | undefined {
+    const there = new Set(readdirSync(this.#folder))
+    return closed.find((name) => !there.has(indexOf(name)) && !this.#damaged.has(name))
   }
 
   #closedFiles(): string[] {
@@ -164,8 +180,10 @@ export class ArchiveChain {
     const known = this.#closedBytes.get(file)
     if (known !== undefined) return known
     const { size } = statSync(join(this.#folder, file))
-    this.#closedBytes.set(file, size)
-    return size
+    const index = statSync(join(this.#folder, indexOf(file)), { throwIfNoEntry: false })
+    const bytes = size + (index?.size ?? 0)
+    this.#closedBytes.set(file, bytes)
+    return bytes
   }
 
   #remove(old: readonly string[]): void {
@@ -179,6 +197,7 @@ export class ArchiveChain {
       rmSync(join(this.#folder, file), { force: true })
       // A process that ended while it compressed has left both.
       rmSync(join(this.#folder, `${file}.gz`), { force: true })
+      rmSync(join(this.#folder, indexOf(file)), { force: true })
       this.#closedBytes.delete(file)
     }
   }
@@ -265,6 +284,8 @@ function lastLineIn(text: string | null, file: string): { n: number; place: stri
   if (line === null) throw new Error(`the last line of ${file} is not an archive line`)
   return line
 }
+
+const indexOf = (file: string): string => `${hourOfFile(file)}${INDEX_SUFFIX}`
 
 /** The hour in which the store took the entry, as a number since 1970. */
 const hourOf = (line: ArchiveLine | undefined): number =>

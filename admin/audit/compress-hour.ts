@@ -1,96 +1,120 @@
 import { createHash } from 'node:crypto'
-import { createReadStream, createWriteStream, existsSync, renameSync, rmSync } from 'node:fs'
-import { open, readdir, rm } from 'node:fs/promises'
+import { createReadStream, existsSync, renameSync, rmSync } from 'node:fs'
+import { type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Readable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { createGunzip, createGzip } from 'node:zlib'
+import { pipeline, type Readable } from 'node:stream'
+import { promisify } from 'node:util'
+import { createGunzip, gzip } from 'node:zlib'
+import { HourIndexWriter } from '../../core/activity/hour-index-writer.ts'
+import { INDEX_SUFFIX, startOfHour } from '../../core/activity/list-hour-files.ts'
 
 /** A little larger than level 6 makes it, in half of the time. */
 const LEVEL = 4
-/** A last line has 33 kB at most, and so has its compressed form. */
-const TAIL_BYTES = 1 << 16
-const UNFINISHED = '.gz.new'
+/** Text of a member: some 240 entries, which a search reads as a whole. */
+const MEMBER_BYTES = 1 << 18
+/** The members that follow are twice as large, so that there are not too many. */
+const MEMBERS_OF_ONE_SIZE = 16_384
+const READ_BYTES = 1 << 18
+const UNFINISHED = '.new'
+const LINE_FEED = 0x0a
+const compress = promisify(gzip)
 
 /**
- * Replaces a closed hour file by a compressed one. The last line is a gzip member of its own, so that it can be read alone.
- * The plain file is removed only after the compressed one is on disk and was read back; whenever the process ends, one of
- * the two is whole.
- * @throws (rejects) when the disk is full or the signal aborts; the plain file is unchanged then
+ * Replaces a closed hour file by one of gzip members with its index, or does this again with a compressed one whose index is
+ * missing. The last line is a member of its own, so that it can be read alone. The file is replaced only after the new one is on
+ * disk and was read back; whenever the process ends, one of the two is whole.
+ * @throws (rejects) when the file is damaged, the disk is full or the signal aborts; the file is unchanged then
  */
 export async function compressHour(
   folder: string,
   file: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const plain = join(folder, file)
-  const unfinished = `${plain}${UNFINISHED}`
+  const from = join(folder, file)
+  const to = from.endsWith('.gz') ? from : `${from}.gz`
+  const index = to.replace(/\.ndjson\.gz$/, INDEX_SUFFIX)
+  const [newFile, newIndex] = [`${to}${UNFINISHED}`, `${index}${UNFINISHED}`]
   try {
-    const last_at = await startOfLastLine(plain)
-    if (last_at > 0) {
-      const others = createReadStream(plain, { end: last_at - 1 })
-      await compress(others, unfinished, 'w', signal)
-    }
-    const last = createReadStream(plain, { start: last_at })
-    await compress(last, unfinished, last_at > 0 ? 'a' : 'w', signal)
-    const [was, is] = [
-      await digestOf(createReadStream(plain), null, signal),
-      await digestOf(createReadStream(unfinished), createGunzip(), signal),
-    ]
-    if (was !== is) throw new Error(`${file} was not the same after it was compressed`)
-    const handle = await open(unfinished, 'r+')
-    await handle.sync().finally(() => handle.close())
-    // At once, so that a listing of the folder in this process sees one of the two. A plain file that is not there was
+    const made = await writeMembers(from, newFile, signal)
+    const is = createHash('sha256')
+    for await (const part of textOf(newFile, signal)) is.update(part)
+    if (is.digest('hex') !== made.digest)
+      throw new Error(`${file} was not the same after it was compressed`)
+    await writeFile(newIndex, made.index, { mode: 0o600, flush: true })
+    // At once, so that a listing of the folder in this process sees one of the two. A file that is not there was
     // deleted meanwhile as too old.
-    if (!existsSync(plain)) throw new Error(`${file} was deleted while it was compressed`)
-    renameSync(unfinished, `${plain}.gz`)
-    rmSync(plain)
+    if (!existsSync(from)) throw new Error(`${file} was deleted while it was compressed`)
+    renameSync(newIndex, index)
+    renameSync(newFile, to)
+    if (from !== to) rmSync(from)
   } catch (error) {
-    await rm(unfinished, { force: true })
+    for (const one of [newFile, newIndex]) await rm(one, { force: true })
     throw error
   }
 }
 
-/** Removes what a process has left that ended while it compressed. */
+/** Removes what a process has left that ended while it compressed, or while it removed an hour. */
 export async function removeUnfinished(folder: string): Promise<void> {
-  for (const name of await readdir(folder).catch(() => []))
-    if (name.endsWith(UNFINISHED)) await rm(join(folder, name), { force: true })
-}
-
-/** Ends once the file is closed, also after a failure: only then can it be removed. */
-async function compress(
-  from: Readable,
-  to: string,
-  flags: 'w' | 'a',
-  signal: AbortSignal,
-): Promise<void> {
-  const file = createWriteStream(to, { flags, mode: 0o600 })
-  const closed = new Promise<void>((resolve) => file.once('close', () => resolve()))
-  await pipeline(from, createGzip({ level: LEVEL }), file, { signal }).finally(() => closed)
-}
-
-async function digestOf(
-  from: Readable,
-  through: NodeJS.ReadWriteStream | null,
-  signal: AbortSignal,
-): Promise<string> {
-  const hash = createHash('sha256')
-  await (through === null
-    ? pipeline(from, hash, { signal })
-    : pipeline(from, through, hash, { signal }))
-  return hash.digest('hex')
-}
-
-async function startOfLastLine(path: string): Promise<number> {
-  const handle = await open(path, 'r')
-  try {
-    const { size } = await handle.stat()
-    const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES))
-    await handle.read(bytes, 0, bytes.length, size - bytes.length)
-    // Without the line feed that ends it.
-    const before = bytes.lastIndexOf(0x0a, bytes.length - 2)
-    return before < 0 ? 0 : size - bytes.length + before + 1
-  } finally {
-    await handle.close()
+  const names = await readdir(folder).catch(() => [])
+  const there = new Set(names)
+  const isLeft = (name: string): boolean => {
+    if (!name.endsWith(INDEX_SUFFIX)) return /\.(gz|index)\.new$/.test(name)
+    const file = name.slice(0, -INDEX_SUFFIX.length)
+    return !there.has(`${file}.ndjson`) && !there.has(`${file}.ndjson.gz`)
   }
+  for (const name of names.filter(isLeft)) await rm(join(folder, name), { force: true })
+}
+
+async function writeMembers(
+  from: string,
+  to: string,
+  signal: AbortSignal,
+): Promise<{ readonly digest: string; readonly index: Buffer }> {
+  const digest = createHash('sha256')
+  const index = new HourIndexWriter(startOfHour(from))
+  const file = await open(to, 'w', 0o600)
+  try {
+    for await (const text of membersOf(textOf(from, signal), () => index.members)) {
+      digest.update(text)
+      index.add(text, await appendMember(file, text))
+    }
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  return { digest: digest.digest('hex'), index: index.finish() }
+}
+
+async function appendMember(file: FileHandle, text: Buffer): Promise<number> {
+  const member = await compress(text, { level: LEVEL, chunkSize: READ_BYTES })
+  await file.appendFile(member)
+  return member.length
+}
+
+/** The bytes of an hour. The error of either stream is that of the reader. */
+function textOf(path: string, signal: AbortSignal): Readable {
+  const file = createReadStream(path, { highWaterMark: READ_BYTES, signal })
+  if (!/\.gz(\.new)?$/.test(path)) return file
+  return pipeline(file, createGunzip({ chunkSize: READ_BYTES }), () => undefined)
+}
+
+/** Whole lines of about the size of a member, the last line alone. */
+async function* membersOf(text: Readable, made: () => number): AsyncGenerator<Buffer> {
+  let parts: Buffer[] = []
+  let size = 0
+  for await (const part of text as AsyncIterable<Buffer>) {
+    parts.push(part)
+    size += part.length
+    if (size <= MEMBER_BYTES * 2 ** Math.floor(made() / MEMBERS_OF_ONE_SIZE)) continue
+    const all = Buffer.concat(parts)
+    // One byte less: what follows the last line of a file is empty, and that line is kept for the end.
+    const end = all.lastIndexOf(LINE_FEED, -2) + 1
+    if (end > 0) yield all.subarray(0, end)
+    parts = [all.subarray(end)]
+    size = all.length - end
+  }
+  const rest = Buffer.concat(parts)
+  const last = rest.lastIndexOf(LINE_FEED, -2) + 1
+  if (last > 0) yield rest.subarray(0, last)
+  if (last < rest.length) yield rest.subarray(last)
 }

@@ -9,6 +9,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { ActivityFeed } from './activity-feed.ts'
 import type { AdminMetrics } from '../metrics/admin-metrics.ts'
+import type { ArchiveHours } from './archive-hours.ts'
 import type { RecentChanges } from './recent-changes.ts'
 import type { LastUses } from './last-uses.ts'
 import type { RequestLoad } from './request-load.ts'
@@ -29,6 +30,8 @@ export interface AdminContext {
   /** What a failover of the store could lose. */
   readonly recentChanges: RecentChanges
   readonly feed: ActivityFeed
+  /** Null if this process keeps no archive. */
+  readonly archive: ArchiveHours | null
   readonly metrics: AdminMetrics
   readonly load: RequestLoad
   /** Of requests that compute for many milliseconds in one piece, of searches, and of replays. */

@@ -5,6 +5,7 @@ import { RecentChanges } from './recent-changes.ts'
 import { AdminMetrics } from '../metrics/admin-metrics.ts'
 import { ActivityFeed } from './activity-feed.ts'
 import type { AdminContext } from './admin-context.ts'
+import { ArchiveHours } from './archive-hours.ts'
 import { RequestLoad } from './request-load.ts'
 import { RequestTurns, type TurnLimits } from './request-turns.ts'
 import { SignInThrottle } from './sign-in-throttle.ts'
@@ -63,6 +64,8 @@ export function openContext(given: Pick<AdminContext, Given>): AdminContext {
     recentChanges: new RecentChanges(nowMs),
     signInThrottle: new SignInThrottle(nowMs),
     feed,
+    archive:
+      settings.archiveDir === null ? null : new ArchiveHours(settings.archiveDir, redis, nowMs),
     metrics: new AdminMetrics({
       redis,
       lease_ms: settings.killLease_ms,

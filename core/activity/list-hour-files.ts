@@ -1,15 +1,28 @@
 import { existsSync, readdirSync } from 'node:fs'
+import { basename } from 'node:path'
 
 /** An hour of an archive: as it is written, or compressed. */
 const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson(\.gz)?$/
+/** Beside a compressed hour, in place of `.ndjson.gz`: what is needed to search it (core/activity/hour-index.ts). */
+export const INDEX_SUFFIX = '.index'
 
 /**
  * The hour files of a folder, from old to new, one for each hour. A plain file beside its compressed one is what counts:
  * the process ended before it could remove it.
  */
-export function listHourFiles(folder: string): string[] {
-  if (!existsSync(folder)) return []
-  const names = readdirSync(folder).filter((name) => HOUR_FILE.test(name))
-  const there = new Set(names)
-  return names.filter((name) => !name.endsWith('.gz') || !there.has(name.slice(0, -3))).sort()
+export const listHourFiles = (folder: string): string[] =>
+  existsSync(folder) ? hourFilesAmong(readdirSync(folder)) : []
+
+/** The same for the names in a folder. */
+export function hourFilesAmong(names: readonly string[]): string[] {
+  const files = names.filter((name) => HOUR_FILE.test(name))
+  const there = new Set(files)
+  return files.filter((name) => !name.endsWith('.gz') || !there.has(name.slice(0, -3))).sort()
 }
+
+/** The length of `2026-03-01T00`. */
+const HOUR_LENGTH = 13
+
+export const hourOfFile = (path: string): string => basename(path).slice(0, HOUR_LENGTH)
+
+export const startOfHour = (path: string): number => Date.parse(`${hourOfFile(path)}:00:00Z`)

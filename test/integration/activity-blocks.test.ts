@@ -261,8 +261,14 @@ test('searches, pages and counts are those of a log of single entries', async ()
   )
   await compare('indexed in part')
   for (const entry of [entries[0], some, entries.at(-1)])
-    assert.equal((await findEntry(redis, PACKED, entry?.id ?? ''))?.id, entry?.id)
-  assert.equal(await findEntry(redis, PACKED, mintActivityId(Date.now())), null)
+    assert.equal(
+      (await findEntry({ redis, nowMs: () => performance.now() }, PACKED, entry?.id ?? ''))?.id,
+      entry?.id,
+    )
+  assert.equal(
+    await findEntry({ redis, nowMs: () => performance.now() }, PACKED, mintActivityId(Date.now())),
+    null,
+  )
 })
 
 test('random batches, filters and limits: the same entries in the same order', async () => {

@@ -43,7 +43,9 @@ test('a compressed archive verifies, has the same bytes, and can be read by gunz
   const chain = new ArchiveChain(folder, keys)
   while (await chain.compressNext(never));
   assert.deepEqual(readdirSync(folder).sort(), [
+    '2026-03-01T00.index',
     '2026-03-01T00.ndjson.gz',
+    '2026-03-01T01.index',
     '2026-03-01T01.ndjson.gz',
     '2026-03-01T02.ndjson',
     'head.json',
@@ -102,7 +104,7 @@ for (const [what, leave] of crashes)
     const chain = new ArchiveChain(folder, keys)
     while (await chain.compressNext(never));
     assert.deepEqual(await problemsOf(root), [])
-    assert.equal(readdirSync(folder).length, 4)
+    assert.equal(readdirSync(folder).length, 6)
     assert.equal((await verifyArchive(root, roots)).lines, 120)
   })
 

@@ -1,0 +1,158 @@
+import { open, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { HourIndex, INDEX_HEAD_BYTES } from '../../core/activity/hour-index.ts'
+import {
+  hourFilesAmong,
+  hourOfFile,
+  INDEX_SUFFIX,
+  startOfHour,
+} from '../../core/activity/list-hour-files.ts'
+import { readAt } from '../../core/activity/read-at.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+
+export interface ArchiveHour {
+  /** Its path without the ending. */
+  readonly path: string
+  readonly name: string
+  readonly start_ms: number
+  /** Not compressed when the folder was listed. */
+  readonly isPlain: boolean
+  readonly hasIndex: boolean
+}
+
+/** An index, and the bytes of its file. */
+export interface LoadedIndex {
+  readonly index: HourIndex
+  readonly bytes: number
+}
+
+/** A list is read again after this time, or when a file of it is gone. */
+const LISTED_MS = 2_000
+const FOLDERS_MAX = 64
+const NAMED_MAX = 100
+/** 30 days at 100 calls a second with some hundred agents take 22 MB. Those that were used last are kept. */
+const CACHE_BYTES_MAX = 48 << 20
+/** Nearly all indexes have fewer bytes before their lists. */
+const FIRST_READ_BYTES = 1 << 16
+
+/** The hours that archives have, and what their indexes begin with. Keeps a limited number of both in memory. */
+export class ArchiveHours {
+  readonly #folder: string
+  readonly #redis: Pick<RedisClient, 'get'>
+  readonly #nowMs: () => number
+  readonly #cache_bytes: number
+  #installation: string | null = null
+  readonly #lists = new Map<string, { readonly read_ms: number; readonly hours: ArchiveHour[] }>()
+  readonly #indexes = new Map<string, LoadedIndex>()
+  #bytes = 0
+
+  constructor(
+    folder: string,
+    redis: Pick<RedisClient, 'get'>,
+    nowMs: () => number,
+    cache_bytes = CACHE_BYTES_MAX,
+  ) {
+    this.#folder = folder
+    this.#redis = redis
+    this.#nowMs = nowMs
+    this.#cache_bytes = cache_bytes
+  }
+
+  /** From old to new. */
+  async list(organization_id: string): Promise<readonly ArchiveHour[]> {
+    // No organization has a name that is the path of another.
+    if (!/^[\w-]+$/.test(organization_id)) return []
+    this.#installation ??= await this.#redis.get(REDIS_KEYS.installation)
+    if (this.#installation === null) return []
+    const folder = join(this.#folder, this.#installation, organization_id)
+    const known = this.#lists.get(folder)
+    if (known !== undefined && this.#nowMs() - known.read_ms < LISTED_MS) return known.hours
+    const names = await readdir(folder).catch((error: unknown) => {
+      if (isMissing(error)) return []
+      throw error
+    })
+    const there = new Set(names)
+    const hours = hourFilesAmong(names).map((file) => ({
+      path: join(folder, hourOfFile(file)),
+      name: hourOfFile(file),
+      start_ms: startOfHour(file),
+      isPlain: !file.endsWith('.gz'),
+      hasIndex: there.has(`${hourOfFile(file)}${INDEX_SUFFIX}`),
+    }))
+    if (this.#lists.size >= FOLDERS_MAX) this.#lists.clear()
+    this.#lists.set(folder, { read_ms: this.#nowMs(), hours })
+    return hours
+  }
+
+  /** The newest hours that cannot be searched yet, because their index is not made. */
+  async unsearched(organization_id: string): Promise<readonly string[]> {
+    const hours = await this.list(organization_id)
+    const missing = hours.filter(({ isPlain, hasIndex }) => !isPlain && !hasIndex)
+    return missing.slice(-NAMED_MAX).map(({ name }) => name)
+  }
+
+  /** Null if the hour has no index that can be used. */
+  async index(hour: ArchiveHour): Promise<LoadedIndex | null> {
+    const known = this.#indexes.get(hour.path)
+    if (known !== undefined) {
+      this.#indexes.delete(hour.path)
+      this.#indexes.set(hour.path, known)
+      return known
+    }
+    try {
+      const loaded = await load(hour)
+      if (loaded === null) await this.discard(hour)
+      else this.#keep(hour.path, loaded)
+      return loaded
+    } catch {
+      return null
+    }
+  }
+
+  /** A damaged index is removed, so that the process that writes the archive makes it again. */
+  async discard(hour: ArchiveHour): Promise<void> {
+    this.#forget(hour.path)
+    await rm(indexPath(hour), { force: true }).catch(() => undefined)
+  }
+
+  #keep(path: string, loaded: LoadedIndex): void {
+    this.#forget(path)
+    this.#indexes.set(path, loaded)
+    this.#bytes += loaded.index.size
+    for (const oldest of this.#indexes.keys()) {
+      if (this.#bytes <= this.#cache_bytes) break
+      this.#forget(oldest)
+    }
+  }
+
+  #forget(path: string): void {
+    this.#bytes -= this.#indexes.get(path)?.index.size ?? 0
+    this.#indexes.delete(path)
+  }
+}
+
+export const indexPath = ({ path }: ArchiveHour): string => `${path}${INDEX_SUFFIX}`
+
+/** Deleted by retention, or compressed since the folder was listed. */
+export const isMissing = (error: unknown): boolean =>
+  (error as { code?: unknown }).code === 'ENOENT'
+
+/** Null if it is damaged. */
+async function load(hour: ArchiveHour): Promise<LoadedIndex | null> {
+  const file = await open(indexPath(hour), 'r')
+  try {
+    const { size } = await file.stat()
+    const first = await readAt(file, 0, Math.min(size, FIRST_READ_BYTES))
+    const length = HourIndex.lengthOf(first.subarray(0, INDEX_HEAD_BYTES))
+    if (length === null || length > size) return null
+    const bytes =
+      length <= first.length
+        ? Buffer.from(first.subarray(0, length))
+        : await readAt(file, 0, length)
+    const index = HourIndex.read(bytes, hour.start_ms)
+    return index === null ? null : { index, bytes: size }
+  } finally {
+    await file.close()
+  }
+}
