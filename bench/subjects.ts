@@ -181,7 +181,7 @@ async function setUp(
 }
 
 const LOOKS: readonly (readonly [Role, RegExp])[] = [
-  ['ext-proc', /ext-proc\/main\.js/],
+  ['ext-proc', /ext-proc\/main\.js|agw-scan/],
   ['access log', /access-log\/main\.js|agw-access-log/],
   ['admin', /admin\/main\.js/],
   ['Envoy', /envoy\.yaml/],

@@ -15,10 +15,10 @@ import { SearchBudget } from '../scanner/text/search-budget.ts'
 /** Maximum number of settings compiled at a time; the oldest are dropped. */
 const SETTINGS_COUNT = 64
 
-/** A job for a thread, which owns the bytes. The bytes of a call's body return with the answer if they are used after it. */
+/** A job for a scan process. The body of a call returns with the reply if something was cut out of it. */
 export type ScanJob = {
   readonly settings: PatternSettings | null
-  /** The event loop does not know yet which texts it can exclude without a thread. */
+  /** The event loop does not know yet which texts it can exclude by itself. */
   readonly wants_filter: boolean
 } & (
   | { readonly kind: 'call'; readonly body: Uint8Array | null; readonly questions: BodyQuestions }
@@ -42,7 +42,7 @@ export type ScanReply = {
   readonly error: string | null
   /** Undefined if it was not requested. */
   readonly filter: LiteralFilter | null | undefined
-  readonly body: Uint8Array | null
+  readonly body: Buffer | null
 }
 
 const cache = new Map<string, CompiledInjectionSettings>()
@@ -60,15 +60,13 @@ const compiled = (settings: PatternSettings): CompiledInjectionSettings => {
 const asBuffer = (bytes: Uint8Array): Buffer =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-type Work = { readonly answer: ScanAnswer; readonly body: Uint8Array | null }
+type Work = { readonly answer: ScanAnswer; readonly body: Buffer | null }
 
 const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work => {
   if (job.kind === 'call') {
     const body = job.body === null ? null : asBuffer(job.body)
     const { facts, sent, is_stripped } = readBody(body, job.questions, settings, new SearchBudget())
-    // A body that is returned is garbage of the event loop, which other calls wait for.
-    const isReturned = is_stripped || job.questions.keeps_body
-    return { answer: { kind: 'call', facts, is_stripped }, body: isReturned ? sent : null }
+    return { answer: { kind: 'call', facts, is_stripped }, body: is_stripped ? sent : null }
   }
   if (settings === null) throw new Error('a scan has no settings')
   if (job.kind === 'response') {
@@ -82,25 +80,15 @@ const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work =>
   return { answer: { kind: 'texts', findings }, body: null }
 }
 
-/** Bytes received in a message belong to this thread; bytes made here may share memory with others. */
-const ownMemory = (job: ScanJob, body: Uint8Array | null): ArrayBuffer[] => {
-  if (body === null || !(body.buffer instanceof ArrayBuffer)) return []
-  const came = job.kind === 'call' && job.body?.buffer === body.buffer
-  return came || body.buffer.byteLength === body.byteLength ? [body.buffer] : []
-}
-
-/** Runs a job; the memory of the body is transferred with the reply. */
-export const answerJob = (
-  job: ScanJob,
-): { readonly reply: ScanReply; readonly transfer: readonly ArrayBuffer[] } => {
+/** Runs a job. */
+export const answerJob = (job: ScanJob): ScanReply => {
   try {
     const settings = job.settings === null ? null : compiled(job.settings)
     const { answer, body } = work(job, settings)
     const filter = job.wants_filter ? (settings?.custom?.filter ?? null) : undefined
-    return { reply: { answer, error: null, filter, body }, transfer: ownMemory(job, body) }
+    return { answer, error: null, filter, body }
   } catch (error) {
     const { message } = error as Error
-    const reply = { answer: null, error: message, filter: undefined, body: null }
-    return { reply, transfer: [] }
+    return { answer: null, error: message, filter: undefined, body: null }
   }
 }

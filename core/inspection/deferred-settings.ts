@@ -6,7 +6,7 @@ import {
 import type { LiteralFilter } from '../scanner/custom/literal-filter.ts'
 
 /**
- * Injection settings as an event loop holds them: operators' patterns are compiled in a thread, which also returns the literals
+ * Injection settings as an event loop holds them: operators' patterns are compiled in a scan process, which also returns the literals
  * that every match contains.
  */
 export class DeferredSettings {
@@ -24,13 +24,13 @@ export class DeferredSettings {
     return this.#compiled
   }
 
-  /** No thread has compiled them yet. */
+  /** No scan process has compiled them yet. */
   get wantsFilter(): boolean {
     return this.#filter === undefined
   }
 
   /** Every text must be searched for the patterns, so a scan on the loop would be wasted. */
-  get isForThreads(): boolean {
+  get isForProcess(): boolean {
     return this.source.custom_patterns.length > 0 && (this.#filter ?? null) === null
   }
 

@@ -1,4 +1,4 @@
-/** The agent whose body is read in a thread, so that the threads are shared fairly. */
+/** The agent whose body is read in a scan process, so that these are shared fairly. */
 export interface JobOwner {
   readonly organization_id: string
   /** Empty while it is not known. */

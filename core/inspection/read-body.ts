@@ -11,7 +11,7 @@ import { type Inflated, inflateBody } from '../scanner/format/inflate-body.ts'
 import { type ScanInput, type ScanResult, scanWithin } from '../scanner/scan-request.ts'
 import type { SearchBudget } from '../scanner/text/search-budget.ts'
 
-/** The facts of a request that a decision needs: plain data that can be transferred between threads. */
+/** The facts of a request that a decision needs: plain data that can be sent between processes. */
 export type BodyQuestions = {
   /** Empty if the caller gives none. */
   readonly content_type: string
@@ -23,7 +23,7 @@ export type BodyQuestions = {
   readonly asks_overrides: boolean
   /** Whether JSON-RPC is looked for, and the headers of an MCP call that must match it; null if it is not requested. */
   readonly json_rpc: { readonly headers: McpHeaders | null } | null
-  /** Whether the body is used after the answer even if nothing was cut out of it. Only then does a thread return it. */
+  /** Whether the body is used after the answer even if nothing was cut out of it. Only then is it kept. */
   readonly keeps_body: boolean
   /** Other parts of the request to scan; null if none. */
   readonly scan: Pick<ScanInput, 'path' | 'query' | 'headers'> | null
@@ -69,8 +69,8 @@ const NOTHING: BodyFacts = {
 }
 
 /**
- * Reads a body once for everything that a decision needs. The time is linear in its size, so large bodies are read in a worker
- * thread. An `agent_id` that names the agent is removed first, and all other facts are read from the remaining bytes: removing
+ * Reads a body once for everything that a decision needs. The time is linear in its size, so large bodies are read in a scan
+ * process. An `agent_id` that names the agent is removed first, and all other facts are read from the remaining bytes: removing
  * it after a check would invalidate the check, because it can turn a form into a JSON-RPC call.
  * @param settings of the scan; null where nothing is scanned
  * @param budget says afterwards whether the result of the scan counts

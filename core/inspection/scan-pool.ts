@@ -16,18 +16,15 @@ import type { ScanAnswer, ScanJob } from './answer-job.ts'
 import { SearchBudget } from '../scanner/text/search-budget.ts'
 import { type SlotLimits, WorkerSlots } from './worker-slots.ts'
 
-/** Read on the event loop: it takes a tenth of a millisecond, as much as a transfer to a thread. */
+/** Read on the event loop: it takes a tenth of a millisecond, as much as a hop to a scan process. */
 export const INLINE_BYTES = 8_192
-/** How much the loop searches unsuccessfully, for two milliseconds at most, before it passes a body to a thread. */
+/** How much the loop searches unsuccessfully, for two milliseconds at most, before it passes a body to a scan process. */
 const INLINE_SEARCH_BYTES = 2_048
-/** Smaller bodies are copied into a message. Larger ones do not fit into a frame of HTTP/2, so they have memory of their own. */
-const TRANSFERRED_BYTES = 32_768
-/**
- * How many bytes of the message that contained the body may be transferred with it: tags and lengths. More would belong to
- * another message.
- */
+/** Larger bodies do not fit into a frame of HTTP/2, so they have memory of their own. */
+const OWN_MEMORY_BYTES = 32_768
+/** How many bytes of the message that contained the body are given back with it: tags and lengths. More would belong to another message. */
 const OVERHANG_BYTES = 4_096
-/** Maximum memory of bodies that wait for a thread. */
+/** Maximum memory of bodies that wait for a scan process. */
 const QUEUE_BYTES = 64 * 1024 * 1024
 
 export type Busy = {
@@ -42,7 +39,7 @@ export type PooledFacts =
       readonly kind: 'read'
       readonly facts: BodyFacts
       /**
-       * The body as it is sent to the upstream; the given one may have been transferred to a thread. Null if there is none, or
+       * The body as it is sent to the upstream; the memory of the given one may have been given back. Null if there is none, or
        * if nothing was cut out of it and it is not used any more.
        */
       readonly sent: Buffer | null
@@ -52,7 +49,7 @@ export type PooledFacts =
 /** A promise that rejects is an error in the scanner; the caller refuses the call. */
 export type ScanPool = {
   /**
-   * Reads and scans on the event loop or in a worker; a body that goes there is empty here afterwards. `busy`: the
+   * Reads and scans on the event loop or in a process; a body that goes there may be empty here afterwards. `busy`: the
    * queue is full, the caller answers 503, or 429 if it is full of jobs of the same owner.
    */
   readBody(
@@ -76,7 +73,7 @@ export type ScanPool = {
     texts: readonly Source[],
     settings: DeferredSettings,
   ): readonly (readonly Finding[])[] | null | Promise<readonly (readonly Finding[])[] | null>
-  /** Starts the threads, which build their tables, so that no body has to wait for this. */
+  /** Starts the processes, which build their tables, so that no body has to wait for this. */
   warm(): Promise<void>
   close(): Promise<void>
 }
@@ -91,19 +88,20 @@ const sizeOf = ({ path, query, headers }: Pick<ScanInput, 'path' | 'query' | 'he
 const isInline = (bytes: number, content_encoding: string | null): boolean =>
   bytes <= INLINE_BYTES && (content_encoding === null || bytes === 0)
 
-type Packed = { readonly bytes: Uint8Array; readonly transfer: readonly ArrayBuffer[] }
+type Packed = {
+  readonly bytes: Buffer
+  /** Memory that contains little more than the body, so that it can be given back with it. */
+  readonly memory: ArrayBuffer | null
+}
 
-/** Transfers the memory if it contains little more than the body, else a copy. */
+/** Small bodies are copied, because the memory around them may be used again while they wait. */
 const pack = (body: Buffer): Packed => {
   const { buffer, byteLength } = body
   const isOwn =
     buffer instanceof ArrayBuffer &&
-    byteLength >= TRANSFERRED_BYTES &&
+    byteLength >= OWN_MEMORY_BYTES &&
     buffer.byteLength - byteLength <= OVERHANG_BYTES
-  if (isOwn)
-    return { bytes: new Uint8Array(buffer, body.byteOffset, byteLength), transfer: [buffer] }
-  const bytes = new Uint8Array(body)
-  return { bytes, transfer: [bytes.buffer] }
+  return isOwn ? { bytes: body, memory: buffer } : { bytes: Buffer.from(body), memory: null }
 }
 
 const WARM_JOB: ScanJob = {
@@ -129,7 +127,7 @@ class Pool implements ScanPool {
     owner: JobOwner | null = null,
   ): PooledFacts | Promise<PooledFacts> {
     const size = (body?.length ?? 0) + (questions.scan === null ? 0 : sizeOf(questions.scan))
-    if (isInline(size, questions.content_encoding) && settings?.isForThreads !== true) {
+    if (isInline(size, questions.content_encoding) && settings?.isForProcess !== true) {
       const budget = forLoop()
       const reading = readBody(body, questions, settings?.compiled ?? null, budget)
       if (!budget.isUndecided) return { kind: 'read', ...reading }
@@ -148,12 +146,12 @@ class Pool implements ScanPool {
     owner: JobOwner | null = null,
   ): Promise<PooledFacts> {
     const job = { kind: 'call', body: packed?.bytes ?? null, questions } as const
-    const reply = await this.#ask(job, settings, size, packed?.transfer, owner)
+    const freed = questions.keeps_body ? null : (packed?.memory ?? null)
+    const reply = await this.#ask(job, settings, size, owner, freed)
     if (reply === null || reply.answer.kind !== 'call') return BUSY
-    const { bytes, answer } = reply
-    const sent =
-      bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    return { kind: 'read', facts: answer.facts, sent, is_stripped: answer.is_stripped }
+    const { facts, is_stripped } = reply.answer
+    const kept = questions.keeps_body ? job.body : null
+    return { kind: 'read', facts, sent: is_stripped ? reply.body : kept, is_stripped }
   }
 
   scanRequest(
@@ -163,14 +161,13 @@ class Pool implements ScanPool {
   ): PooledResult | Promise<PooledResult> {
     const { path, query, headers, content_encoding } = input
     const size = (input.body?.length ?? 0) + sizeOf(input)
-    if (isInline(size, content_encoding) && !settings.isForThreads) {
+    if (isInline(size, content_encoding) && !settings.isForProcess) {
       const budget = forLoop()
       const result = scanWithin(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
     if (this.#slots.room(size, null) !== 'yes') return BUSY
-    const body = input.body === null ? null : new Uint8Array(input.body)
-    const packed = body === null ? null : { bytes: body, transfer: [body.buffer] }
+    const packed = input.body === null ? null : { ...pack(input.body), memory: null }
     const questions: BodyQuestions = {
       content_type: input.content_type ?? '',
       content_encoding,
@@ -193,28 +190,28 @@ class Pool implements ScanPool {
   ): PooledResult | Promise<PooledResult> {
     const { content_type, content_encoding } = input
     const size = input.body.length
-    if (isInline(size, content_encoding) && !settings.isForThreads) {
+    if (isInline(size, content_encoding) && !settings.isForProcess) {
       const budget = forLoop()
       const result = scanResponseBody(input, settings.compiled, limit_bytes, budget)
       if (!budget.isUndecided) return result
     }
     if (this.#slots.room(size, null) !== 'yes') return BUSY
-    const body = new Uint8Array(input.body)
+    const { bytes: body } = pack(input.body)
     const job = { kind: 'response', body, content_type, content_encoding, limit_bytes } as const
-    return this.#ask(job, settings, size, [body.buffer]).then((reply) =>
+    return this.#ask(job, settings, size).then((reply) =>
       reply?.answer.kind === 'response' ? reply.answer.result : BUSY,
     )
   }
 
   scanTexts(texts: readonly Source[], settings: DeferredSettings) {
     const size = texts.reduce((sum, { bytes }) => sum + bytes.length, 0)
-    if (size <= INLINE_BYTES && !settings.isForThreads) {
+    if (size <= INLINE_BYTES && !settings.isForProcess) {
       const budget = forLoop()
       const findings = scanTexts(texts, settings.compiled, budget)
       if (!budget.isUndecided) return findings
     }
     if (this.#slots.room(size, null) !== 'yes') return null
-    // Transferring a part of a larger buffer would transfer all of it.
+    // The memory around them may be used again while they wait.
     const copies = texts.map((text) => ({ ...text, bytes: Buffer.from(text.bytes) }))
     return this.#ask({ kind: 'texts', texts: copies }, settings, size).then((reply) =>
       reply?.answer.kind === 'texts' ? reply.answer.findings : null,
@@ -233,22 +230,22 @@ class Pool implements ScanPool {
     job: JobOf<ScanJob>,
     settings: DeferredSettings | null,
     size: number,
-    transfer: readonly ArrayBuffer[] = [],
     owner: JobOwner | null = null,
-  ): Promise<{ readonly answer: ScanAnswer; readonly bytes: Uint8Array | null } | null> {
+    freed: ArrayBuffer | null = null,
+  ): Promise<{ readonly answer: ScanAnswer; readonly body: Buffer | null } | null> {
     const wants_filter = settings?.wantsFilter === true
     const whole: ScanJob = { ...job, settings: settings?.source ?? null, wants_filter }
-    const reply = await this.#slots.run(whole, size, transfer, owner)
+    const reply = await this.#slots.run(whole, size, owner, freed)
     if (reply?.filter !== undefined) settings?.learn(reply.filter)
     return reply === null || reply.answer === null
       ? null
-      : { answer: reply.answer, bytes: reply.body }
+      : { answer: reply.answer, body: reply.body }
   }
 }
 
 type JobOf<Job> = Job extends ScanJob ? Omit<Job, 'settings' | 'wants_filter'> : never
 
-/** Worker threads for large bodies. They start with the first one and do not keep the process alive. */
+/** Processes for large bodies. They start with the first one and do not keep the process alive. */
 export const openScanPool = (
   limits: Omit<SlotLimits, 'queue_bytes'> & { readonly queue_bytes?: number },
 ): ScanPool => new Pool(new WorkerSlots({ queue_bytes: QUEUE_BYTES, ...limits }))

@@ -1,11 +1,10 @@
-import { parentPort } from 'node:worker_threads'
-import { lowerThreadPriority } from '../lower-thread-priority.ts'
-import { answerJob, type ScanJob } from './answer-job.ts'
+import { lowerSessionPriority } from '../lower-session-priority.ts'
+import { answerJob } from './answer-job.ts'
+import { answerJobs } from './answer-jobs.ts'
 
-// Other calls wait for the event loop.
-lowerThreadPriority()
-
-parentPort?.on('message', (job: ScanJob) => {
-  const { reply, transfer } = answerJob(job)
-  parentPort?.postMessage(reply, transfer)
-})
+// Other calls wait for the event loop of the process that started this one.
+lowerSessionPriority()
+process.title = 'agw-scan'
+answerJobs(answerJob)
+// A manager of services may signal all processes at once. The one that started this one still has calls to finish.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)

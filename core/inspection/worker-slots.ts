@@ -1,15 +1,14 @@
-import { Worker } from 'node:worker_threads'
-import { fromRoot } from '../root.ts'
 import type { ScanJob, ScanReply } from './answer-job.ts'
 import type { JobOwner } from './job-owner.ts'
+import { ScanProcess } from './scan-process.ts'
 
 /** No body that Envoy accepts takes a tenth of this time. A worker that exceeds it is replaced. */
 const JOB_TIMEOUT_MS = 15_000
-/** Starting a thread and building its tables takes 0.2 s, but far longer where all cores are busy. It needs no body of a caller. */
+/** Starting a process and building its tables takes 0.2 s, but far longer where all cores are busy. It needs no body of a caller. */
 const START_TIMEOUT_MS = 60_000
-/** Jobs of more bytes leave one thread free, so that a small one does not wait behind them. */
+/** Jobs of more bytes leave one process free, so that a small one does not wait behind them. */
 const LARGE_BYTES = 262_144
-/** A thread that needs more memory for one body is replaced; the bytes of bodies do not count. */
+/** A process that needs more memory for one body is replaced; the bytes of bodies do not count. */
 const HEAP_MB = 512
 
 /** One agent may have a quarter, and one organization half, of the waiting jobs and of their bytes. */
@@ -23,14 +22,15 @@ export type Room = 'yes' | 'owner_full' | 'full'
 
 type Waiting = {
   readonly job: ScanJob
+  /** Memory that is not used any more once the job is sent. */
+  readonly freed: ArrayBuffer | null
   readonly owner: JobOwner | null
-  readonly transfer: readonly ArrayBuffer[]
   readonly bytes: number
   readonly timeout_ms: number
   readonly resolve: (reply: ScanReply | null) => void
   readonly reject: (error: Error) => void
 }
-type Slot = { worker: Worker | null; waiting: Waiting | null; timer: NodeJS.Timeout | null }
+type Slot = { worker: ScanProcess | null; waiting: Waiting | null; timer: NodeJS.Timeout | null }
 
 export type SlotLimits = {
   readonly workers: number
@@ -102,12 +102,12 @@ export class WorkerSlots {
   run(
     job: ScanJob,
     bytes: number,
-    transfer: readonly ArrayBuffer[] = [],
     owner: JobOwner | null = null,
+    freed: ArrayBuffer | null = null,
     timeout_ms = JOB_TIMEOUT_MS,
   ): Promise<ScanReply | null> {
     return new Promise((resolve, reject) => {
-      const waiting = { job, transfer, bytes, owner, timeout_ms, resolve, reject }
+      const waiting = { job, freed, bytes, owner, timeout_ms, resolve, reject }
       const slot = this.#freeSlot(bytes)
       if (slot !== undefined) {
         this.#start(slot, waiting)
@@ -118,9 +118,9 @@ export class WorkerSlots {
     })
   }
 
-  /** Starts all threads with the same small job, before other jobs arrive. */
+  /** Starts all processes with the same small job, before other jobs arrive. */
   async runInEach(job: ScanJob): Promise<void> {
-    await Promise.all(this.#slots.map(() => this.run(job, 0, [], null, START_TIMEOUT_MS)))
+    await Promise.all(this.#slots.map(() => this.run(job, 0, null, null, START_TIMEOUT_MS)))
   }
 
   async close(): Promise<void> {
@@ -129,13 +129,12 @@ export class WorkerSlots {
     await Promise.all(
       this.#slots.map(async (slot) => {
         finish(slot)?.resolve(null)
-        slot.worker?.removeAllListeners()
-        await slot.worker?.terminate()
+        await slot.worker?.kill()
       }),
     )
   }
 
-  /** One of two threads is reserved for jobs that are not large. A running thread is preferred. */
+  /** One of two processes is reserved for jobs that are not large. A running one is preferred. */
   #freeSlot(bytes: number): Slot | undefined {
     const isLarge = bytes > LARGE_BYTES
     const free = this.#slots.filter((slot) => slot.waiting === null)
@@ -182,25 +181,26 @@ export class WorkerSlots {
     const worker = (slot.worker ??= this.#hire(slot))
     const timeout_ms = this.#limits.timeout_ms ?? waiting.timeout_ms
     slot.waiting = waiting
-    worker.ref()
+    worker.holdOpen(true)
     const late = new Error(`a scan took more than ${timeout_ms} ms`)
     slot.timer = setTimeout(() => this.#replace(slot, late), timeout_ms)
-    worker.postMessage(waiting.job, waiting.transfer)
+    worker.send(waiting.job, waiting.freed)
   }
 
-  #hire(slot: Slot): Worker {
-    const url = this.#limits.worker_url ?? fromRoot('dist', 'core', 'inspection', 'scan-worker.js')
-    const maxOldGenerationSizeMb = this.#limits.heap_mb ?? HEAP_MB
-    const worker = new Worker(url, { resourceLimits: { maxOldGenerationSizeMb } })
-    worker.on('message', (reply: ScanReply) => {
-      const waiting = finish(slot)
-      worker.unref()
-      if (reply.error === null) waiting?.resolve(reply)
-      else waiting?.reject(new Error(`the scanner failed: ${reply.error}`))
-      this.#startNext()
+  #hire(slot: Slot): ScanProcess {
+    const { worker_url: url, heap_mb = HEAP_MB } = this.#limits
+    const worker = new ScanProcess({
+      url,
+      heap_mb,
+      onReply: (reply) => {
+        const waiting = finish(slot)
+        worker.holdOpen(false)
+        if (reply.error === null) waiting?.resolve(reply)
+        else waiting?.reject(new Error(`the scanner failed: ${reply.error}`))
+        this.#startNext()
+      },
+      onEnd: (error) => this.#replace(slot, error),
     })
-    worker.on('error', (error) => this.#replace(slot, error))
-    worker.on('exit', () => this.#replace(slot, new Error('a scan worker ended')))
     return worker
   }
 
@@ -209,9 +209,7 @@ export class WorkerSlots {
     const failed = finish(slot)
     const { worker } = slot
     slot.worker = null
-    worker?.removeAllListeners()
-    worker?.on('error', () => {})
-    void worker?.terminate()
+    void worker?.kill()
     failed?.reject(error)
     if (!this.#isClosed) this.#startNext()
   }

@@ -35,7 +35,7 @@ export type ExpressionSet = {
 
 /** Injection settings of a scope, compiled once per revision. */
 export type CompiledInjectionSettings = {
-  /** The settings that were compiled, so that a worker thread can compile the same ones. */
+  /** The settings that were compiled, so that a scan process can compile the same ones. */
   readonly source: PatternSettings
   readonly mode: InjectionMode
   readonly sensitivity: Sensitivity
@@ -222,7 +222,7 @@ export const compileSavedSettings = (settings: PatternSettings): CompiledInjecti
 }
 
 /**
- * For an event loop, which compiles nothing: texts that `filter` cannot exclude are passed to a thread that has compiled the
+ * For an event loop, which compiles nothing: texts that `filter` cannot exclude are passed to a process that has compiled the
  * patterns.
  * @param filter of the custom patterns; null while it is not known, or where there is none
  */

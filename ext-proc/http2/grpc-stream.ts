@@ -121,7 +121,7 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
       this.emit('error', { code: RESOURCE_EXHAUSTED, details: 'the message is too large' })
     else if (end <= bytes.length) this.#tell('data', bytes.subarray(start, end))
     else {
-      // Memory of its own, which may be handed to a thread.
+      // Memory of its own, which can be given back on its own.
       this.#message = Buffer.allocUnsafeSlow(length)
       this.#messageBytes = bytes.copy(this.#message, 0, start)
     }

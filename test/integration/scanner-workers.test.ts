@@ -63,15 +63,15 @@ describe('limits of a pool', { concurrency: true }, () => {
   test('a worker that needs too much memory fails its job alone and is replaced', async () => {
     const pool = failing({ heap_mb: 48 })
     const body = Buffer.from(`grow${' '.repeat(INLINE_BYTES)}`)
-    await assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), /memory/)
+    await assert.rejects(async () => pool.readBody(body, QUESTIONS, plain), /SIGABRT/)
     assert.equal((await pool.scanRequest(input(INLINE_BYTES * 2), plain)).kind, 'scanned')
     await pool.close()
   })
 })
 
 const FAILURES: [order: string, expected: RegExp][] = [
-  ['crash', /ended/],
-  ['throw', /thrown on purpose/],
+  ['crash', /ended with 1/],
+  ['throw', /ended with/],
 ]
 
 test('a worker that crashes or throws fails its job alone and is replaced', async () => {

@@ -1,8 +1,8 @@
-import { parentPort } from 'node:worker_threads'
-import { answerJob, type ScanJob } from '../../core/inspection/answer-job.ts'
+import { answerJob } from '../../core/inspection/answer-job.ts'
+import { answerJobs } from '../../core/inspection/answer-jobs.ts'
 
-/** A scan worker that fails as the first letters of a body say; with other bodies it works as the real one. */
-parentPort?.on('message', (job: ScanJob) => {
+/** A scan process that fails as the first letters of a body say; with other bodies it works as the real one. */
+answerJobs((job) => {
   const body = job.kind === 'call' && job.body !== null ? Buffer.from(job.body) : Buffer.alloc(0)
   const order = body.toString('latin1', 0, 16)
   if (order.startsWith('crash')) process.exit(1)
@@ -10,6 +10,5 @@ parentPort?.on('message', (job: ScanJob) => {
   while (order.startsWith('hang'));
   const all: number[][] = []
   while (order.startsWith('grow')) all.push(Array.from({ length: 1_000 }, Math.random))
-  const { reply, transfer } = answerJob(job)
-  parentPort?.postMessage(reply, transfer)
+  return answerJob(job)
 })

@@ -256,7 +256,7 @@ describe('frames as peers may send them', () => {
       const { wire } = setUp((call) => {
         call.on('data', (bytes: Buffer) => {
           arrived.push(bytes.toString())
-          // The memory of a body of this size is handed to a thread; it must hold nothing else.
+          // The memory of a body of this size is given back with it; it must hold nothing else.
           if (bytes.length > 16_384) assert.equal(bytes.buffer.byteLength, bytes.length)
         })
       })

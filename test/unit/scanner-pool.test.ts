@@ -18,7 +18,7 @@ test('a large body has the same result in a worker as on the event loop', async 
   assert.deepEqual(await result, scanRequest(large, settings))
 })
 
-test('all that is asked of a body has the same answer in a worker, and the body comes back', async () => {
+test('all that is asked of a body has the same answer in a worker, and the body as it is sent', async () => {
   const bodies = [
     `{"agent_id":"agt_1","_method":"PUT","jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"x"},"q":"${'lorem '.repeat(24_000)}${TEXT}"}`,
     `[${'{"jsonrpc":"2.0","id":1,"method":"x"},'.repeat(4_000)}{}]`,
@@ -32,7 +32,6 @@ test('all that is asked of a body has the same answer in a worker, and the body 
     assert.deepEqual({ ...read.facts, scan_ms: 0 }, { ...expected.facts, scan_ms: 0 })
     assert.deepEqual(read.sent, expected.sent)
     assert.equal(read.is_stripped, expected.is_stripped)
-    assert.equal(body.length, 0, 'the memory was handed over')
   }
 })
 
@@ -47,7 +46,7 @@ test('a body that is not used any more does not come back, unless something was 
     assert.ok(read.kind === 'read')
     assert.equal(read.sent?.toString() ?? null, sent)
     assert.equal(read.is_stripped, sent !== null)
-    assert.equal(body.length, 0, 'the memory was handed over')
+    assert.equal(body.length, 0, 'its memory was given back')
   }
 })
 

@@ -5,14 +5,7 @@ import type { JobOwner } from '../../core/inspection/job-owner.ts'
 import { busy } from '../../ext-proc/call/busy.ts'
 import { WorkerSlots } from '../../core/inspection/worker-slots.ts'
 
-/** A thread that answers each job at once, so that the answers come in the order of the starts. */
-const ECHO = new URL(
-  `data:text/javascript,${encodeURIComponent(`
-    import { parentPort } from 'node:worker_threads'
-    parentPort.on('message', () =>
-      parentPort.postMessage({ answer: { kind: 'texts', findings: [] }, error: null, filter: undefined, body: null }))
-  `)}`,
-)
+const ECHO = new URL('../kit/echo-worker.js', import.meta.url)
 const JOB: ScanJob = { kind: 'texts', texts: [], settings: null, wants_filter: false }
 const pools: WorkerSlots[] = []
 after(() => Promise.all(pools.map((pool) => pool.close())))
@@ -28,7 +21,7 @@ function slots(queue_limit = 16, queue_bytes = 16_000) {
     return { organization_id, agent_id, isGone: () => gone.has(name) }
   }
   const send = (name: string, bytes = 10): Promise<void> =>
-    pool.run(JOB, bytes, [], owner(name)).then((reply) => {
+    pool.run(JOB, bytes, owner(name)).then((reply) => {
       done.push(reply === null ? `${name} dropped` : name)
     })
   const room = (name: string, bytes = 10) => pool.room(bytes, owner(name))

@@ -21,7 +21,7 @@ export type StreamScanner = {
   close(): void
 }
 
-/** The findings of each text; null if the scan threads are busy. */
+/** The findings of each text; null if the scan processes are busy. */
 export type TextScan = (
   texts: readonly Source[],
 ) => readonly (readonly Finding[])[] | null | Promise<readonly (readonly Finding[])[] | null>

@@ -30,7 +30,7 @@ export class SearchBudget {
     return this.#left <= 0
   }
 
-  /** The scan must be repeated in a thread; its findings so far are discarded. */
+  /** The scan must be repeated in a scan process; its findings so far are discarded. */
   get isUndecided(): boolean {
     return this.#isUndecided
   }

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { until } from '../kit/until.ts'
+
+/** A process with a pool, and its scan process. */
+async function startPool(): Promise<{ readonly owner: ChildProcess; readonly pid: number }> {
+  const module = new URL('../../core/inspection/scan-pool.js', import.meta.url).href
+  const code = `import { openScanPool } from '${module}'
+    await openScanPool({ workers: 1, queue_limit: 1 }).warm()
+    setInterval(() => undefined, 1_000)
+    process.stdout.write('ready')`
+  const owner = spawn(process.execPath, ['--input-type=module', '-e', code], {
+    env: { ...process.env, AGW_ENCRYPTION_KEY: 'a secret' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(owner.stdout as NodeJS.ReadableStream, 'data')
+  const pid = readdirSync('/proc')
+    .map(Number)
+    .find((one) => Number.isInteger(one) && parentOf(one) === owner.pid)
+  assert.ok(pid !== undefined, 'it has a scan process')
+  return { owner, pid }
+}
+
+const statOf = (pid: number): readonly string[] =>
+  existsSync(`/proc/${pid}/stat`)
+    ? (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [])
+    : []
+const parentOf = (pid: number): number => Number(statOf(pid)[1])
+const sessionOf = (pid: number): number => Number(statOf(pid)[3])
+const nicenessOf = (pid: number): number => Number(statOf(pid)[16])
+
+const skip = process.platform !== 'linux' && 'processes are read from /proc'
+
+test('a scan process has no environment, a session of its own and a low priority', {
+  skip,
+}, async () => {
+  const { owner, pid } = await startPool()
+  assert.equal(readFileSync(`/proc/${pid}/environ`, 'utf8').includes('a secret'), false)
+  assert.equal(sessionOf(pid), pid)
+  assert.ok(nicenessOf(pid) > nicenessOf(owner.pid ?? 0))
+  const autogroup = `/proc/${pid}/autogroup`
+  if (existsSync(autogroup)) assert.match(readFileSync(autogroup, 'utf8'), / nice 10$/m)
+  owner.kill('SIGKILL')
+})
+
+test('it outlives the signals of a service manager, and ends when its owner is killed', {
+  skip,
+}, async () => {
+  const { owner, pid } = await startPool()
+  process.kill(pid, 'SIGTERM')
+  process.kill(pid, 'SIGINT')
+  owner.kill('SIGCONT')
+  await new Promise((resolve) => setImmediate(resolve))
+  assert.equal(existsSync(`/proc/${pid}`), true)
+  owner.kill('SIGKILL')
+  await until('the scan process has ended', () => statOf(pid)[0] === undefined)
+})
