@@ -19,7 +19,7 @@ function ofFinding(entry: ActivityEntry): AlertCause | null {
     about: `injection ${entry.agent_id} ${entry.integration_id} ${name}`,
     kind: 'injection',
     severity: severityOf(severity),
-    title: `Prompt injection (${name}) was ${done} in a request of ${nameOf(entry)}.`,
+    title: `Prompt injection (${name}) was ${done} in a request of agent ${nameOf(entry)}.`,
     occurrence: {
       ...whoAndWhat(entry),
       pattern_name: name,
@@ -35,7 +35,7 @@ function ofAnomaly(entry: ActivityEntry): AlertCause {
     about: `anomaly ${entry.agent_id} ${entry.scope_id}`,
     kind: 'anomaly',
     severity: action_taken === 'killed' ? 'critical' : 'high',
-    title: `${nameOf(entry)} deviates from its baseline.`,
+    title: `Agent ${nameOf(entry)} deviates from its baseline.`,
     occurrence: {
       ...whoAndWhat(entry),
       anomaly_score: anomaly_score ?? null,
@@ -52,7 +52,7 @@ function ofAutomaticKill(entry: ActivityEntry): AlertCause | null {
     about: `agent_killed ${entry.agent_id}`,
     kind: 'agent_killed',
     severity: 'critical',
-    title: `${nameOf(entry)} was killed automatically.`,
+    title: `Agent ${nameOf(entry)} was killed automatically.`,
     occurrence: {
       ...whoAndWhat(entry),
       kill_method: textOf(kill_method),
@@ -81,10 +81,13 @@ function ofLostState(entry: ActivityEntry): AlertCause | null {
 }
 
 const LOST_STATES: ReadonlyMap<string, (name: string) => string> = new Map([
-  ['agent.kill_restored', (name) => `The store had lost the kill of ${name}; it was restored.`],
+  [
+    'agent.kill_restored',
+    (name) => `The store had lost the kill of agent ${name}; it was restored.`,
+  ],
   [
     'agent.reactivation_restored',
-    (name) => `The store had lost the reactivation of ${name}; it was restored.`,
+    (name) => `The store had lost the reactivation of agent ${name}; it was restored.`,
   ],
   [
     'agent.kill_lost',
@@ -120,7 +123,7 @@ const whoAndWhat = (entry: ActivityEntry) => ({
 })
 
 const nameOf = ({ agent_name, agent_id }: ActivityEntry): string =>
-  `Agent ${agent_name ?? agent_id ?? 'unknown'}`
+  agent_name ?? agent_id ?? 'unknown'
 
 type AlertMaker = (entry: ActivityEntry) => AlertCause | null
 

@@ -23,6 +23,8 @@ export interface AskOptions {
 }
 
 const LIMIT_MS = 30_000
+/** What a page reads again by itself has to come before it shows data that are old as if they were new. */
+const BACKGROUND_LIMIT_MS = 10_000
 
 export const dashboardHeaders = (isBackground: boolean): Record<string, string> => ({
   'x-agw-client': 'dashboard',
@@ -38,6 +40,8 @@ export async function ask<T>(
 ): Promise<ApiAnswer<T>> {
   let answer: Response
   let text: string
+  const limit = new AbortController()
+  const timer = setTimeout(() => limit.abort(), isBackground ? BACKGROUND_LIMIT_MS : LIMIT_MS)
   try {
     answer = await fetch(path, {
       method,
@@ -47,12 +51,14 @@ export async function ask<T>(
         ...headers,
       },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      signal: AbortSignal.timeout(LIMIT_MS),
+      signal: limit.signal,
     })
     text = await answer.text()
   } catch {
     connection.lost()
     return { ok: false, problem: UNREACHABLE }
+  } finally {
+    clearTimeout(timer)
   }
   connection.found()
   const value = parse(text)

@@ -11,6 +11,7 @@ import { HealthBanner } from './parts/health-banner.tsx'
 import { ProblemNotice } from './parts/notices.tsx'
 import { Shortcuts } from './parts/shortcuts.tsx'
 import { ThemeButton } from './parts/theme-button.tsx'
+import { TimeStyleButton } from './parts/time-style-button.tsx'
 import { pageSecret } from './page-secret.ts'
 import { ActivityPage } from './pages/activity.tsx'
 import { AgentPage } from './pages/agent.tsx'
@@ -72,7 +73,7 @@ export function App() {
 }
 
 const Unreachable = () => (
-  <div class="banner" role="alert">
+  <div class="banner stale" role="alert">
     The admin service is unreachable. What you see may be old; trying again every few seconds.
   </div>
 )
@@ -95,6 +96,8 @@ function Frame({
   // Before the next key is handled: a later focus would take it from the search that the key has opened.
   useLayoutEffect(() => {
     document.title = `${title} · Agent Access Gateway`
+    // On a narrow screen the pages are one line.
+    document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest' })
     // Screen readers announce a page change; the first page is read from the top anyway.
     if (!isFirst.current) main.current?.focus()
     isFirst.current = false
@@ -157,21 +160,20 @@ const ROLE_TEXTS: Readonly<Record<Role, string>> = {
 }
 
 const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
-  <div class="signed-in">
-    <span>
-      {who.email}
-      <small class="muted">
-        {ROLE_TEXTS[who.role]} · {who.organization_id}
-      </small>
-    </span>
+  <details class="signed-in" open={!matchMedia('(max-width: 52rem)').matches}>
+    <summary>{who.email}</summary>
+    <small class="muted">
+      {ROLE_TEXTS[who.role]} · {who.organization_id}
+    </small>
     <div class="buttons">
       <ThemeButton />
+      <TimeStyleButton />
       <Shortcuts />
       <button type="button" onClick={onSignOut}>
         Sign out
       </button>
     </div>
-  </div>
+  </details>
 )
 
 function PageOf({ place }: { place: PageAddress }) {

@@ -7,12 +7,14 @@ export interface Loading<T> {
   /** The last response; it stays during a reload. */
   readonly value: T | null
   readonly etag: string | null
+  /** When it came, by the clock of the browser. */
+  readonly answered_ms: number
   readonly problem: Problem | null
   readonly reload: () => void
 }
 
-type State<T> = Pick<Loading<T>, 'value' | 'etag' | 'problem'>
-const NOTHING = { value: null, etag: null, problem: null }
+type State<T> = Pick<Loading<T>, 'value' | 'etag' | 'answered_ms' | 'problem'>
+const NOTHING = { value: null, etag: null, answered_ms: 0, problem: null }
 
 /** First requests of the parts that are drawn together: those that ask for the same share the answer. */
 const asked = new Map<string, Promise<ApiAnswer<unknown>>>()
@@ -42,7 +44,13 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
       if (wanted.current !== path) return
       setState((before) =>
         answer.ok
-          ? { value: answer.value, etag: answer.etag, problem: null, path }
+          ? {
+              value: answer.value,
+              etag: answer.etag,
+              answered_ms: Date.now(),
+              problem: null,
+              path,
+            }
           : { ...(before.path === path ? before : NOTHING), problem: answer.problem, path },
       )
     },
@@ -58,18 +66,20 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
     return () => clearInterval(timer)
   }, [load, every_ms])
   const reload = useCallback(() => void load(false), [load])
-  const { value, etag, problem } = state.path === path ? state : NOTHING
-  return { value: value as T | null, etag, problem, reload }
+  const { value, etag, answered_ms, problem } = state.path === path ? state : NOTHING
+  return { value: value as T | null, etag, answered_ms, problem, reload }
 }
 
-export interface Paged<T> extends Omit<Loading<readonly T[]>, 'etag'> {
+export interface Paged<T> extends Omit<Loading<readonly T[]>, 'etag' | 'answered_ms'> {
   /** Null when the last page was loaded. */
   readonly more: (() => void) | null
 }
 
+/** How often a list is read again. */
+const PAGES_EVERY_MS = 15_000
+
 /** A paged list of the API. */
 export function usePages<T>(path: string): Paged<T> {
-  const first = useLoad<Page<T>>(path)
   const [rest, setRest] = useState<{
     of: Page<T> | null
     items: readonly T[]
@@ -80,6 +90,8 @@ export function usePages<T>(path: string): Paged<T> {
     next: null,
   })
   const [problem, setProblem] = useState<Problem | null>(null)
+  // Longer lists are not cut under the eyes of their reader.
+  const first = useLoad<Page<T>>(path, rest.items.length === 0 ? PAGES_EVERY_MS : null)
   const isCurrent = rest.of === first.value
   const next = isCurrent ? rest.next : (first.value?.next_cursor ?? null)
   const items = isCurrent ? rest.items : []

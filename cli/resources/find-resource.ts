@@ -1,7 +1,7 @@
 import type { AdminOptions } from '../access/admin-access.ts'
 import { callAdmin, messageOf } from '../call-admin.ts'
 import { readPages, type ShownResource } from './read-pages.ts'
-import { RESOURCE_KINDS, type ListedKind, type ResourceName } from './resource-kinds.ts'
+import { namingOf, RESOURCE_KINDS, type ListedKind, type ResourceName } from './resource-kinds.ts'
 
 /**
  * The resource with an id or, where none has it as its id, with that name.
@@ -20,10 +20,8 @@ export async function findResource(
   }
   const found = await namedOrWithId(options, kind, idOrName)
   const [first, ...more] = found
-  if (first === undefined) {
-    const names = kind.named_by === null ? 'id' : 'id or name'
-    throw new Error(`No ${kind.name} has the ${names} "${idOrName}".`)
-  }
+  if (first === undefined)
+    throw new Error(`No ${kind.name} has the ${namingOf(kind)} "${idOrName}".`)
   if (more.length > 0) throw new Error(severalNamed(kind.name, idOrName, found.map(idIn(kind))))
   return first
 }
@@ -61,6 +59,6 @@ async function namedOrWithId(
   const { id, named_by, has_search } = kind
   const found: ShownResource[] = []
   for await (const resource of readPages(options, kind, has_search ? { q: idOrName } : {}))
-    if ([id, named_by ?? id].some((member) => resource[member] === idOrName)) found.push(resource)
+    if ([id, ...named_by].some((member) => resource[member] === idOrName)) found.push(resource)
   return found
 }

@@ -2,7 +2,13 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { asksAdmin } from '../admin-command.ts'
 import type { AdminOptions } from '../access/admin-access.ts'
 import type { ListOptions } from './list-resources.ts'
-import { FILTERS, RESOURCE_KINDS, RESOURCE_NAMES, type ResourceName } from './resource-kinds.ts'
+import {
+  FILTERS,
+  namingOf,
+  RESOURCE_KINDS,
+  RESOURCE_NAMES,
+  type ResourceName,
+} from './resource-kinds.ts'
 
 const DEFAULT_LIMIT = 200
 const LIMIT_MAX = 100_000
@@ -34,7 +40,7 @@ function addResource(program: Command, name: ResourceName): void {
     })
   asksAdmin(parent.command('show'))
     .description(`print one ${kind.name} with all its members`)
-    .argument(`<${kind.id}>`, kind.named_by === null ? 'id' : 'id or name')
+    .argument(`<${kind.id}>`, namingOf(kind))
     .action(async (idOrName: string, options: AdminOptions) => {
       const { showResource } = await import('./show-resource.ts')
       process.exitCode = await showResource(name, idOrName, options, process.stdout)

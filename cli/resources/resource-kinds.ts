@@ -24,8 +24,8 @@ export interface ListedKind {
   readonly path: `/${string}`
   /** The member that holds its id. */
   readonly id: string
-  /** The member that people know it by; null if it has no name. */
-  readonly named_by: string | null
+  /** The members that people know it by. */
+  readonly named_by: readonly string[]
   /** Whether the list comes in pages. */
   readonly has_pages: boolean
   /** Whether the list can be searched by name (`?q=`). */
@@ -65,7 +65,7 @@ export type FilterName = keyof typeof FILTERS
 export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
   agents: {
     ...AGENT_RESOURCE,
-    named_by: 'agent_name',
+    named_by: ['agent_name'],
     has_pages: true,
     has_search: true,
     has_read: true,
@@ -80,7 +80,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
   },
   integrations: {
     ...INTEGRATION_RESOURCE,
-    named_by: 'name',
+    named_by: ['name'],
     has_pages: true,
     has_search: true,
     has_read: true,
@@ -94,7 +94,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
   },
   scopes: {
     ...SCOPE_RESOURCE,
-    named_by: 'name',
+    named_by: ['name'],
     has_pages: true,
     has_search: true,
     has_read: true,
@@ -112,7 +112,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     name: 'API key',
     path: '/admin/keys',
     id: 'key_id',
-    named_by: 'name',
+    named_by: ['name'],
     has_pages: true,
     has_search: false,
     has_read: true,
@@ -129,7 +129,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
   },
   webhooks: {
     ...WEBHOOK_RESOURCE,
-    named_by: 'name',
+    named_by: ['name'],
     has_pages: true,
     has_search: false,
     has_read: true,
@@ -149,7 +149,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     name: 'alert',
     path: '/admin/alerts',
     id: 'alert_id',
-    named_by: null,
+    named_by: [],
     has_pages: true,
     has_search: false,
     has_read: false,
@@ -167,7 +167,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     name: 'kill',
     path: '/admin/kills',
     id: 'kill_id',
-    named_by: null,
+    named_by: [],
     has_pages: true,
     has_search: false,
     has_read: true,
@@ -188,7 +188,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     name: 'edge',
     path: '/admin/edges',
     id: 'edge_id',
-    named_by: null,
+    named_by: [],
     has_pages: false,
     has_search: false,
     has_read: false,
@@ -208,7 +208,7 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     name: 'admin token',
     path: '/admin/tokens',
     id: 'token_id',
-    named_by: 'name',
+    named_by: ['name', 'email'],
     has_pages: true,
     has_search: false,
     has_read: true,
@@ -224,3 +224,9 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
     filters: [],
   },
 }
+
+/** What one of a kind is named by on the command line, such as `id or name`. */
+export const namingOf = ({ named_by }: ListedKind): string =>
+  ['id', ...named_by.map((member) => (member === 'email' ? 'e-mail' : 'name'))]
+    .join(', ')
+    .replace(/, (?=[^,]*$)/, ' or ')

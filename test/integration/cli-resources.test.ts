@@ -108,7 +108,7 @@ describe('list and show', () => {
         assert.ok(member.split('.')[0] ?? '' in (resources[0] ?? {}), member)
     })
 
-    test(`agw ${name} show prints one by its id, and by its name where it has one`, async () => {
+    test(`agw ${name} show prints one by its id, and by its names where it has any`, async () => {
       if (made[name] === undefined) {
         await assert.rejects(show(name, 'none'), new RegExp(`No ${kind.name} has the id "none"`))
         return
@@ -120,9 +120,12 @@ describe('list and show', () => {
       const yaml = (await show(name, id)).out
       assert.deepEqual(parse(yaml), resource)
       assert.doesNotMatch(yaml + byId.out, /(?!\n)[\p{Cc}\p{Cf}]/u)
-      const byName = await show(name, String(resource[kind.named_by ?? kind.id]), 'json')
-      assert.deepEqual(JSON.parse(byName.out), resource)
-      await assert.rejects(show(name, 'none'), /has the id(?: or name)? "none"/)
+      for (const member of kind.named_by)
+        assert.deepEqual(
+          JSON.parse((await show(name, String(resource[member]), 'json')).out),
+          resource,
+        )
+      await assert.rejects(show(name, 'none'), /has the id(?: or name|, name or e-mail)? "none"/)
     })
   }
 

@@ -497,7 +497,7 @@ describe('the dashboard', () => {
     await page.getByRole('button', { name: 'Send a test' }).click()
     await page.getByText('Test failed.').waitFor()
     await page.getByRole('row').filter({ hasText: 'failed' }).waitFor()
-    await page.getByRole('img', { name: 'Last 1 deliveries: 0 delivered, 1 failed' }).waitFor()
+    await page.getByRole('img', { name: 'Last delivery: 0 delivered, 1 failed' }).waitFor()
     const sent = page.getByRole('row').getByRole('link', { name: 'test' })
     await sent.press('Enter')
     await dialog.getByText('Test delivery of the webhook \\"pager\\"').waitFor()
@@ -788,6 +788,61 @@ describe('the dashboard', () => {
     forgive(/ERR_INTERNET_DISCONNECTED/)
   })
 
+  test('over a service that does not answer nothing looks new, and lists are read again when it does', async () => {
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await own.clock.install()
+    await signIn(own, (await newToken('viewer')).token)
+    await goTo(own, 'agents', 'Agents')
+    await own.getByRole('row').nth(1).waitFor()
+    const filter = () => own.evaluate("getComputedStyle(document.querySelector('main')).filter")
+    assert.equal(await filter(), 'none')
+    await own.route('**/*', () => undefined)
+    const banner = own.getByRole('alert').filter({ hasText: 'What you see may be old' })
+    await until('the page says so', async () => {
+      await own.clock.runFor(5_000)
+      return await banner.isVisible()
+    })
+    assert.equal(await filter(), 'grayscale(1)')
+    await own.unrouteAll()
+    const { agent_name } = await stack.operator.makeAgent({ agent_name: 'made meanwhile' })
+    await until('the new agent is in the list', async () => {
+      await own.clock.runFor(5_000)
+      return await own.getByRole('link', { name: agent_name }).isVisible()
+    })
+    assert.equal(await filter(), 'none')
+    forgive(/ERR_/)
+  })
+
+  test('a time is an age that goes on while the page is open; its title has the zone, and clock times can be chosen', async () => {
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await signIn(own, (await newToken('viewer')).token)
+    await goTo(own, 'agents', 'Agents')
+    const row = own.getByRole('row').filter({ hasText: access.agent.agent_name })
+    const time = row.locator('[data-head=Created] time')
+    assert.match(await time.innerText(), /^(just now|\d+ (s|min) ago)$/)
+    const at = (await time.getAttribute('datetime')) ?? ''
+    await own.clock.install({ time: Date.parse(at) + 3 * 3_600_000 + 1 })
+    await time.filter({ hasText: /^3 h ago$/ }).waitFor()
+    await own.clock.fastForward('02:00:00')
+    await time.filter({ hasText: /^5 h ago$/ }).waitFor()
+    const title = (await time.getAttribute('title')) ?? ''
+    assert.match(title, / (UTC|GMT\S*|[A-Z]{3,5}) · /)
+    assert.ok(title.endsWith(`${at.slice(0, 10)} ${at.slice(11, 23)} UTC`), title)
+    await own.getByRole('button', { name: 'Times: Relative' }).click()
+    await own.getByRole('button', { name: 'Times: Local' }).click()
+    await time.filter({ hasText: at.slice(11, 19) }).waitFor()
+    await own.reload()
+    await own.getByRole('button', { name: 'Times: UTC' }).waitFor()
+    await time.filter({ hasText: at.slice(11, 19) }).waitFor()
+    await goTo(own, 'activity', 'Activity')
+    await own.locator('[data-entry]').first().waitFor()
+    await own.keyboard.press('j')
+    const shown = await own.evaluate(
+      "getComputedStyle(document.activeElement.querySelector('time'), '::after').content",
+    )
+    assert.match(String(shown), /UTC/)
+  })
+
   test('the theme that is chosen stays, and keys lead to pages and rows', async () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, (await newToken('viewer')).token)
@@ -858,6 +913,30 @@ describe('the dashboard', () => {
       assert.equal(await patterns.getByRole('row').count(), 2)
     })
 
+    test(`by ${by}: the playground scans with the settings of a scope, given by name`, async () => {
+      const name = `scanned by ${by}`
+      const injection_detection = { enabled: true, custom_patterns: ['project zephyr'] }
+      const { scope_id } = await stack.operator.makeScope(
+        access.agent.agent_id,
+        access.integration.integration_id,
+        { name, injection_detection },
+      )
+      const hand = pageHand(page, by)
+      await goTo(page, `scopes/${scope_id}`, name)
+      await hand.press(page.getByRole('link', { name: 'Scan a text with its settings' }))
+      const findings = page.getByRole('table', { name: 'Findings' })
+      await hand.fill(page.getByLabel('Body'), 'tell me about project zephyr')
+      await hand.press(page.getByRole('button', { name: 'Scan' }))
+      await page.getByText(`Scanned with the settings of ${name}.`).waitFor()
+      await findings.getByText('project zephyr').first().waitFor()
+      await hand.fill(page.getByLabel('Scope'), '')
+      await hand.press(page.getByRole('button', { name: 'Scan' }))
+      await page.getByText('No findings.').waitFor()
+      await hand.fill(page.getByLabel('Scope'), name)
+      await hand.press(page.getByRole('button', { name: 'Scan' }))
+      await findings.getByText('project zephyr').first().waitFor()
+    })
+
     test(`by ${by}: an organization is created, renamed and deleted, and its first token is shown once`, async () => {
       const hand = pageHand(page, by)
       await goTo(page, 'settings', 'Settings')
@@ -923,7 +1002,7 @@ describe('the dashboard', () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, token)
     const harmless =
-      /Sign out|Show|Theme|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try/
+      /Sign out|Show|Theme|Times|Shortcuts|Search|Follow|Pause|Refresh|Explain|Scan|Load|Export|×|Copy|Try/
     for (const [hash, heading] of PAGES.filter(([of]) => of() !== 'scopes/new')) {
       await goTo(own, hash(), heading())
       for (const name of await own.getByRole('button').allInnerTexts()) assert.match(name, harmless)
@@ -956,6 +1035,7 @@ describe('the dashboard', () => {
         await on.emulateMedia({ colorScheme: 'light' })
         await goTo(on, hash(), heading())
         await on.getByText('Loading …').first().waitFor({ state: 'hidden' })
+        if (hash().startsWith('activity')) await on.locator('[data-entry]').first().waitFor()
         assert.deepEqual(await problemsOf(on), [], place)
         // A scheme changes colours and nothing else.
         await on.emulateMedia({ colorScheme: 'dark' })

@@ -43,6 +43,11 @@ test('over a restart of the service the live view misses nothing, and over a dea
     await page.getByText('Live:').waitFor()
     await valkey.stop()
     await page.getByText('Connecting …').waitFor()
+    await page.getByRole('alert').filter({ hasText: 'The store is unavailable' }).waitFor()
+    assert.equal(
+      await page.evaluate("getComputedStyle(document.querySelector('main')).filter"),
+      'grayscale(1)',
+    )
     await page.getByRole('alert').getByText('The store is unavailable').waitFor()
   } finally {
     await browser.closePages()

@@ -239,12 +239,12 @@ test('the dashboard is made for a browser: it runs itself, two packages and what
       assert.ok(isOurs, `${path} may not run ${specifier}`)
     }
     // What callers wrote is text, never markup (threat model, rule 25); nothing outlives the page but the
-    // session's halves, the chosen theme and, in its tab, unsaved changes of a scope.
+    // session's halves, the chosen theme and form of times and, in its tab, unsaved changes of a scope.
     assert.doesNotMatch(text, /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacent/, path)
     const stores = /(local|session)Storage|indexedDB|document\.cookie/.test(text)
     assert.equal(
       stores,
-      ['page-secret.ts', 'theme.ts', 'use-draft.ts'].includes(path),
+      ['page-secret.ts', 'theme.ts', 'time-style.ts', 'use-draft.ts'].includes(path),
       `${path} may not keep anything`,
     )
   }

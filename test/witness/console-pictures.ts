@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium, type Page, type Request } from 'playwright-core'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
@@ -11,6 +11,7 @@ import { newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
+import { writePicture } from './write-picture.ts'
 
 // node dist/test/witness/console-pictures.js [FOLDER [PAGE]]: pictures of every page of the console, light, dark and narrow, on
 // a store with a week of made-up calls. No edge runs; what the page asks of edges is answered here.
@@ -139,14 +140,6 @@ function pagesOf(made: Made): readonly (readonly [name: string, hash: string])[]
     ['health', 'settings?tab=health'],
     ['audit', 'settings?tab=audit'],
   ]
-}
-
-/** As WebP a picture takes a fifth of a PNG. */
-async function writePicture(page: Page, file: string): Promise<void> {
-  const session = await page.context().newCDPSession(page)
-  const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 55 })
-  await session.detach()
-  writeFileSync(file, Buffer.from(data, 'base64'))
 }
 
 async function pretendEdges(page: Page): Promise<void> {

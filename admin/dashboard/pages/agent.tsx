@@ -5,7 +5,7 @@ import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { EntryTable } from '../parts/entry-table.tsx'
-import { TextField } from '../parts/fields.tsx'
+import { NameField } from '../parts/fields.tsx'
 import { Keys } from '../parts/keys.tsx'
 import { KillDialog, KillReceipt } from '../parts/kill.tsx'
 import { killColumns } from '../parts/kill-rows.tsx'
@@ -152,7 +152,7 @@ function Rename({ agent, path, onDone }: { agent: Agent; path: string; onDone: (
           onSubmit={rename.run}
           onClose={() => setName(null)}
         >
-          <TextField label="Name" value={name} onValue={setName} required maxLength={200} />
+          <NameField member="/agent_name" value={name} onValue={setName} />
         </DialogForm>
       )}
     </>
@@ -174,8 +174,8 @@ function AgentFacts({ agent }: { agent: Agent }) {
     <Facts
       facts={[
         ['id', <code key="id">{agent.agent_id}</code>],
-        ['last call', <Time key="seen" at={agent.last_seen_at} />],
-        ['created', <Time key="made" at={agent.created_at} />],
+        ['last call', <Time key="seen" at={agent.last_seen_at} isFull />],
+        ['created', <Time key="made" at={agent.created_at} isFull />],
         ...(hasMetadata ? [['metadata', <Json key="m" value={agent.metadata} />] as const] : []),
       ]}
     />

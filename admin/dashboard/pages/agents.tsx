@@ -3,7 +3,7 @@ import { ask, withQuery } from '../api.ts'
 import type { Agent } from '../api-types.ts'
 import { AgentLink, SecretOnce, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
-import { SelectField, TextField } from '../parts/fields.tsx'
+import { NameField, SelectField, TextField } from '../parts/fields.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo } from '../place.ts'
@@ -111,14 +111,7 @@ function CreateAgent({
       onSubmit={create.run}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
-        value={agent_name}
-        onValue={setName}
-        required
-        autoFocus
-        maxLength={200}
-      />
+      <NameField member="/agent_name" value={agent_name} onValue={setName} />
       <p class="muted">The agent gets its own key. It cannot call anything until it has a scope.</p>
     </DialogForm>
   )

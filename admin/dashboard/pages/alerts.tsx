@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import type { Alert } from '../api-types.ts'
 import { lastId } from '../last-id.ts'
-import { AgentLink, Json, Tag } from '../parts/bits.tsx'
+import { AgentLink, Facts, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { SelectField, TextArea } from '../parts/fields.tsx'
 import { Loaded, ProblemNotice } from '../parts/notices.tsx'
@@ -13,6 +13,7 @@ import { useMay } from '../session.ts'
 import { useAcknowledge } from '../use-acknowledge.tsx'
 import { useAction } from '../use-action.ts'
 import { usePages } from '../use-load.ts'
+import { useNames } from '../use-names.ts'
 
 const PAGE = '200'
 /** Of one request of the API. */
@@ -30,6 +31,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
   )
   const [chosen, setChosen] = useState<readonly Alert[] | null>(null)
   const acknowledge = useAcknowledge(alerts.reload)
+  const apiName = useNames('integrations')
   const open = (alerts.value ?? []).filter((alert) => alert.status === 'open')
   return (
     <>
@@ -61,6 +63,7 @@ export function AlertsPage({ query }: { query: Readonly<Record<string, string>> 
                 alerts={group}
                 onChosen={setChosen}
                 button={acknowledge.button}
+                apiName={apiName}
               />
             ))
           )
@@ -96,10 +99,12 @@ function AlertGroup({
   alerts,
   onChosen,
   button,
+  apiName,
 }: {
   alerts: readonly Alert[]
   onChosen: (alerts: readonly Alert[]) => void
   button: ReturnType<typeof useAcknowledge>['button']
+  apiName: (integration_id: string) => string
 }) {
   const [first] = alerts
   if (first === undefined) return null
@@ -130,7 +135,8 @@ function AlertGroup({
             cell: (alert) => (
               <>
                 {alert.title}
-                <LastTime last={alert.last} />
+                <WithApi last={alert.last} apiName={apiName} />
+                <LastTime last={alert.last} apiName={apiName} />
               </>
             ),
           },
@@ -238,9 +244,27 @@ function AcknowledgeDialog({
   )
 }
 
+/** Alerts of one agent differ by the API that was called. */
+function WithApi({ last, apiName }: Parameters<typeof LastTime>[0]) {
+  const integration_id = lastId(last, 'integration_id')
+  return integration_id === null ? null : <span class="muted"> API: {apiName(integration_id)}</span>
+}
+
+/** Members of an occurrence that are shown by what they name. */
+const IDS: ReadonlySet<string> = new Set(['activity_id', 'agent_id', 'agent_name', 'webhook_id'])
+
+type Fact = Parameters<typeof Facts>[0]['facts'][number]
+
 /** Links, and details of the last occurrence. */
-function LastTime({ last }: { last: Alert['last'] }) {
+function LastTime({ last, apiName }: { last: Alert['last']; apiName: (id: string) => string }) {
   const activity_id = lastId(last, 'activity_id')
+  const facts = Object.entries(last).flatMap<Fact>(([name, value]) => {
+    if (value === null || IDS.has(name)) return []
+    if (name === 'integration_id') return [['API', apiName(textOf(value))]]
+    if (name === 'scope_id')
+      return [['scope', <a href={linkTo(['scopes', textOf(value)])}>View scope</a>]]
+    return [[name.replaceAll('_', ' '), textOf(value)]]
+  })
   return (
     <details>
       <summary>Last occurrence</summary>
@@ -249,7 +273,12 @@ function LastTime({ last }: { last: Alert['last'] }) {
           <a href={linkTo(['activity', activity_id])}>View in activity</a>
         </p>
       )}
-      <Json value={last} />
+      <Facts facts={facts} />
     </details>
   )
+}
+
+const textOf = (value: unknown): string => {
+  if (Array.isArray(value)) return value.map(textOf).join(', ')
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -72,8 +72,9 @@ function AgentAnomalies({ agent_id }: { agent_id: string }) {
         <>
           <p>
             <AgentLink id={agent_id} name={agent.value?.agent_name ?? null} />:{' '}
-            {value.calls.toLocaleString()} calls since <Time at={value.since ?? value.from} />{' '}
-            scored again, as if no alert had been raised and no kill made.
+            {value.calls.toLocaleString()} calls since{' '}
+            <Time at={value.since ?? value.from} isFull /> scored again, as if no alert had been
+            raised and no kill made.
           </p>
           {!value.complete && <Incomplete agent_id={agent_id} />}
           {value.scopes.length === 0 && (

@@ -5,7 +5,7 @@ import type { CredentialType, Integration, Page } from '../api-types.ts'
 import { type Auth, AuthFields, describeAuth, givenAuth } from '../parts/auth-fields.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
-import { CheckField, SelectField, TextField } from '../parts/fields.tsx'
+import { CheckField, NameField, SelectField, TextField } from '../parts/fields.tsx'
 import { SaveWarnings } from '../parts/notices.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
 import { PagedTable } from '../parts/table.tsx'
@@ -176,9 +176,10 @@ function IntegrationForm({
           }}
         />
       )}
-      <TextField label="Name" value={name} onValue={setName} required autoFocus maxLength={200} />
+      <NameField member="/name" value={name} onValue={setName} />
       <TextField
         label="Base URL"
+        member="/base_url"
         type="url"
         hint="Up to and including the version, for example https://api.example.com/v1"
         value={base_url}

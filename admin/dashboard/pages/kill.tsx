@@ -33,9 +33,9 @@ function Receipt({ kill }: { kill: Kill }) {
       <Facts
         facts={[
           ['agent', <AgentLink key="a" id={agent_id} name={agent_name} />],
-          ['requested', <Time key="r" at={kill.requested_at} />],
+          ['requested', <Time key="r" at={kill.requested_at} isFull />],
           ...(kill.repeated
-            ? [['first killed', <Time key="k" at={kill.killed_at} />] as const]
+            ? [['first killed', <Time key="k" at={kill.killed_at} isFull />] as const]
             : []),
           ['by', `${kill.triggered_by} (${kill.kill_method})`],
           ['reason', kill.reason ?? <span class="muted">none given</span>],
@@ -44,7 +44,7 @@ function Receipt({ kill }: { kill: Kill }) {
           ['tunnels closed', kill.tunnels_terminated],
           ['last call', kill.last_request === null ? 'none' : <code>{kill.last_request}</code>],
           ['calls in the hour before', kill.requests_last_hour],
-          ['counted', <Time key="c" at={counted_at} none="not yet" />],
+          ['counted', <Time key="c" at={counted_at} isFull none="not yet" />],
           ['id', <code key="id">{kill.kill_id}</code>],
         ]}
       />
@@ -68,6 +68,8 @@ function Receipt({ kill }: { kill: Kill }) {
 
 function sentenceOf({ counted_at, complete, edges, propagation_ms }: Kill): string {
   if (counted_at === null) return 'The kill has been published. The edges have not answered yet.'
+  if (edges.length === 0)
+    return 'In force. No edge was live; an edge that starts reads the kill before it serves calls.'
   const silent = edges.filter(({ acknowledged_ms }) => acknowledged_ms === null).length
   if (complete && silent === 0)
     return `In force on ${edges.length} of ${edges.length} edges after ${propagation_ms} ms.`

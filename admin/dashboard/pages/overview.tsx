@@ -33,15 +33,9 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
         <TimePresets parts={[]} query={query} current={range.key} />
       </div>
       <ReadinessLine />
-      <Loaded from={stats}>
-        {(value) => (
-          <>
-            <FirstSteps stats={value} />
-            <NeedsYou stats={value} alerts={alerts} />
-            <KeyFigures range={range} from={from} stats={value} />
-          </>
-        )}
-      </Loaded>
+      <Loaded from={stats}>{(value) => <FirstSteps stats={value} />}</Loaded>
+      <NeedsYou stats={stats.value} alerts={alerts} />
+      <KeyFigures range={range} from={from} stats={stats.value} />
       <RefusalChart range={range} from={from} />
       <BusyAgents range={range} from={from} alerts={alerts.value?.data ?? []} />
       <Loaded from={stats}>{(value) => <Counts stats={value} />}</Loaded>

@@ -190,7 +190,7 @@ function EditScope({
 }
 
 function ScopeHead({ scope, path }: { scope: Scope; path: string }) {
-  const { agent_id, integration_id, name } = scope
+  const { scope_id, agent_id, integration_id, name } = scope
   const agentName = useNames('agents')
   const integrationName = useNames('integrations')
   return (
@@ -213,7 +213,7 @@ function ScopeHead({ scope, path }: { scope: Scope; path: string }) {
         <a href={linkTo(['integrations'], { q: integration_id })}>
           {integrationName(integration_id)}
         </a>
-        .
+        . <a href={linkTo(['security'], { scope_id })}>Scan a text with its settings</a>
       </p>
     </>
   )

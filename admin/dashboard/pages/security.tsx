@@ -22,7 +22,7 @@ export function SecurityPage({ query }: { query: Readonly<Record<string, string>
       </section>
       <section>
         <h2>Scan playground</h2>
-        <ScanPlayground />
+        <ScanPlayground of={query['scope_id'] ?? ''} />
       </section>
       <section>
         <h2>Patterns</h2>

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ask, type ApiAnswer } from '../api.ts'
 import type { Who } from '../api-types.ts'
 import { pageSecret } from '../page-secret.ts'
@@ -19,6 +19,9 @@ export function SignInPage({
   onSignedIn: (who: Who) => void
 }) {
   const [token, setToken] = useState('')
+  const page = useRef<HTMLElement>(null)
+  // A browser focuses a field by its attribute only in a page that is new.
+  useEffect(() => page.current?.querySelector('input')?.focus(), [])
   const { isBusy, problem, run } = useAction(
     async (): Promise<ApiAnswer<Opened>> => {
       const text = token.trim()
@@ -34,7 +37,7 @@ export function SignInPage({
     },
   )
   return (
-    <main class="sign-in">
+    <main class="sign-in" ref={page}>
       <h1>
         <img src="/dashboard/icon.svg" alt="" width="32" height="32" /> Agent Access Gateway
       </h1>
@@ -59,7 +62,6 @@ export function SignInPage({
           value={token}
           onValue={setToken}
           required
-          autoFocus
           hint="The first token is in the file admin-token in the data directory (.agw)."
         />
         <ProblemNotice problem={problem} />

@@ -109,14 +109,21 @@ function WebhookFacts({ webhook }: { webhook: Webhook }) {
           ['secret', webhook.has_secret ? 'stored' : 'none: receivers cannot verify the sender'],
           ...(previous === null
             ? []
-            : [['previous secret also signs until', <Time key="p" at={previous} />] as const]),
+            : [
+                [
+                  'previous secret also signs until',
+                  <Time key="p" at={previous} isFull />,
+                ] as const,
+              ]),
           ...(missed === null
             ? []
-            : [['missed events since', <Time key="m" at={missed} />] as const]),
-          ...(failing === null ? [] : [['failing since', <Time key="f" at={failing} />] as const]),
+            : [['missed events since', <Time key="m" at={missed} isFull />] as const]),
+          ...(failing === null
+            ? []
+            : [['failing since', <Time key="f" at={failing} isFull />] as const]),
           ['attempts', `${webhook.success_count} delivered, ${webhook.failure_count} failed`],
           ['waiting', webhook.pending_count],
-          ['last attempt', <Time key="l" at={webhook.last_triggered_at} />],
+          ['last attempt', <Time key="l" at={webhook.last_triggered_at} isFull />],
         ]}
       />
     </>

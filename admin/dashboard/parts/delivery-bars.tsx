@@ -12,7 +12,7 @@ export function DeliveryBars({ deliveries }: { deliveries: readonly Delivery[] }
   if (shown.length === 0) return null
   const count = (status: Delivery['status']): number =>
     shown.filter((delivery) => delivery.status === status).length
-  const words = `Last ${shown.length} deliveries: ${count('delivered')} delivered, ${count('failed')} failed, ${count('pending')} pending`
+  const words = `${shown.length === 1 ? 'Last delivery' : `Last ${shown.length} deliveries`}: ${count('delivered')} delivered, ${count('failed')} failed, ${count('pending')} pending`
   return (
     <figure class="bars">
       <svg

@@ -30,8 +30,9 @@ export function EdgeList() {
             { head: 'Tunnels', isNumber: true, cell: ({ tunnels }) => tunnels },
             {
               head: 'Last heartbeat',
-              isNumber: true,
-              cell: ({ beat_age_ms }) => `${Math.round(beat_age_ms)} ms ago`,
+              cell: ({ beat_age_ms }) => (
+                <Time at={new Date(edges.answered_ms - beat_age_ms).toISOString()} />
+              ),
             },
             { head: 'Started', cell: ({ started_at }) => <Time at={started_at} /> },
           ]}

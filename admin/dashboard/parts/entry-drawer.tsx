@@ -78,7 +78,11 @@ function EntryDetail({ entry, query }: { entry: ActivityEntry; query: Query }) {
         </section>
       )}
       {agent_id !== null && <Neighbours entry={entry} query={query} />}
-      <EntryFacts entry={entry} />
+      <EntryFacts
+        entry={entry}
+        integration={integration?.name ?? null}
+        scope={scopes?.data.find(({ scope_id }) => scope_id === entry.scope_id)?.name ?? null}
+      />
     </>
   )
 }

@@ -5,16 +5,28 @@ import { Facts, Json } from './bits.tsx'
 import { Time } from './time.tsx'
 
 /** Every member of an entry. */
-export const EntryFacts = ({ entry }: { entry: ActivityEntry }) => (
+export const EntryFacts = ({ entry, ...names }: { entry: ActivityEntry } & Names) => (
   <section>
     <h3>Details</h3>
-    <Facts facts={[['time', <Time key="t" at={entry.timestamp} />], ...callFacts(entry)]} />
-    {Object.keys(entry.data).length > 0 && <Json value={entry.data} />}
+    <Facts
+      facts={[['time', <Time key="t" at={entry.timestamp} isFull />], ...callFacts(entry, names)]}
+    />
+    {Object.keys(entry.data).length > 0 && (
+      <details>
+        <summary>Data of the entry</summary>
+        <Json value={entry.data} />
+      </details>
+    )}
   </section>
 )
 
+interface Names {
+  readonly integration: string | null
+  readonly scope: string | null
+}
+
 /** The members of a call and its target; null members are not shown. */
-function callFacts(entry: ActivityEntry): [string, ComponentChildren][] {
+function callFacts(entry: ActivityEntry, names: Names): [string, ComponentChildren][] {
   const { integration_id, scope_id, rule, data } = entry
   const all: [string, ComponentChildren | null][] = [
     ['event', <code key="event">{entry.event}</code>],
@@ -23,10 +35,12 @@ function callFacts(entry: ActivityEntry): [string, ComponentChildren][] {
     [
       'integration',
       integration_id && (
-        <a href={linkTo(['integrations'], { q: integration_id })}>{integration_id}</a>
+        <a href={linkTo(['integrations'], { q: integration_id })}>
+          {names.integration ?? integration_id}
+        </a>
       ),
     ],
-    ['scope', scope_id && <a href={linkTo(['scopes', scope_id])}>{scope_id}</a>],
+    ['scope', scope_id && <a href={linkTo(['scopes', scope_id])}>{names.scope ?? scope_id}</a>],
     ['rule', rule === null ? null : rule + 1],
     ['key', entry.key_id],
     ['via', data['via'] === 'forward' ? 'forward proxy' : null],

@@ -1,13 +1,13 @@
 import type { VNode } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { ActivityEntry } from '../api-types.ts'
-import { DAY_FORMAT } from '../day-format.ts'
 import { eventTitle } from '../event-title.ts'
 import { isInField } from '../is-in-field.ts'
 import { goTo, linkTo } from '../place.ts'
 import { summaryOf } from '../summary-of.ts'
 import { AgentLink } from './bits.tsx'
 import { MethodAndPath } from './method-and-path.tsx'
+import { Time } from './time.tsx'
 
 type Query = Readonly<Record<string, string>>
 
@@ -19,15 +19,10 @@ const NARROW = '(max-width: 52rem)'
 const SPARE = 8
 /** Rows that are kept; more than a screen shows. */
 const KEPT_MAX = 400
+/** Of many entries within an hour of long ago, only clock times tell one from the other. */
+const AGE_MAX_MS = 3_600_000
 /** So close to the end, older entries are loaded. */
 const NEAR_END = 60
-
-const CLOCK = new Intl.DateTimeFormat(undefined, {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  hourCycle: 'h23',
-})
 
 interface ListProps {
   readonly entries: readonly ActivityEntry[]
@@ -167,9 +162,7 @@ function Row({
   apiName: ListProps['apiName']
 }) {
   const { id, timestamp, event, agent_id, agent_name, integration_id, method, endpoint } = entry
-  const at = new Date(timestamp)
-  const day = DAY_FORMAT.format(at)
-  const isToday = day === DAY_FORMAT.format(Date.now())
+  const summary = summaryOf(entry)
   return (
     <div
       role="row"
@@ -185,10 +178,7 @@ function Row({
     >
       <span role="cell">
         <a href={linkTo(['activity', id], query)}>
-          <time dateTime={timestamp} title={`${timestamp.replace('T', ' ').replace('Z', '')} UTC`}>
-            {isToday ? '' : `${day} `}
-            {CLOCK.format(at)}
-          </time>
+          <Time at={timestamp} ageMax_ms={AGE_MAX_MS} />
         </a>
       </span>
       <span role="cell" title={event}>
@@ -196,12 +186,22 @@ function Row({
       </span>
       <span role="cell">{agent_id !== null && <AgentLink id={agent_id} name={agent_name} />}</span>
       <span role="cell">{integration_id !== null && apiName(integration_id)}</span>
-      <span role="cell" title={endpoint ?? ''}>
-        {method !== null && <MethodAndPath entry={entry} />}
-      </span>
-      <span role="cell">{entry.status}</span>
-      <span role="cell">{entry.duration_ms !== null && Math.round(entry.duration_ms)}</span>
-      <span role="cell">{summaryOf(entry)}</span>
+      {method === null ? (
+        <span role="cell" class="no-call" aria-colspan={4} title={summary}>
+          {summary}
+        </span>
+      ) : (
+        <>
+          <span role="cell" title={endpoint ?? ''}>
+            <MethodAndPath entry={entry} />
+          </span>
+          <span role="cell">{entry.status}</span>
+          <span role="cell">{entry.duration_ms !== null && Math.round(entry.duration_ms)}</span>
+          <span role="cell" title={summary}>
+            {summary}
+          </span>
+        </>
+      )}
     </div>
   )
 }

@@ -197,6 +197,13 @@ export function CheckField({
   )
 }
 
+/** The name that a new or changed resource gets. */
+export const NameField = (field: {
+  value: string
+  onValue: (value: string) => void
+  member?: string
+}) => <TextField label="Name" required autoFocus maxLength={200} {...field} />
+
 /** Entries of a list, one per line. */
 export const linesOf = (text: string): string[] =>
   text

@@ -25,7 +25,7 @@ export function HealthBanner() {
     ([part, state]) => state !== 'ok' && (part === 'redis' || readiness.parts.redis === 'ok'),
   )
   return (
-    <div class="banner" role="alert">
+    <div class={`banner ${readiness.parts.redis === 'ok' ? '' : 'stale'}`} role="alert">
       {missing.map(([part, state]) => (
         <p key={part}>
           <strong>{MEANWHILE[part]}</strong> {state}

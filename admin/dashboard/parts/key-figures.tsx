@@ -16,7 +16,7 @@ export function KeyFigures({
 }: {
   range: TimeRange
   from: string
-  stats: Stats
+  stats: Stats | null
 }) {
   const before = new Date(Date.parse(from) - range.ms).toISOString()
   const series = useLoad<Series>(
@@ -32,15 +32,20 @@ export function KeyFigures({
   const [now, then] = series === null ? [null, null] : halves(series, Date.parse(from))
   const share = now === null || now.calls === 0 ? null : (100 * now.refused) / now.calls
   const figures: readonly (readonly [string, string, string, string | null])[] = [
-    ['Calls', text(now?.calls), change(now?.calls, then?.calls), linkTo(['activity'], { from })],
+    [
+      'Calls',
+      text(now?.calls),
+      change(now?.calls, then?.calls, range.title),
+      linkTo(['activity'], { from }),
+    ],
     [
       'Refused',
       text(now?.refused),
-      change(now?.refused, then?.refused),
+      change(now?.refused, then?.refused, range.title),
       linkTo(['activity'], { decision: 'blocked', from }),
     ],
     ['Refused share', share === null ? '–' : `${share.toFixed(1)} %`, '', null],
-    ['In flight now', stats.edges.in_flight.toLocaleString(), '', null],
+    ['In flight now', text(stats?.edges.in_flight), '', null],
     [
       'Added by the gateway',
       added_ms === null ? '–' : `${added_ms.toFixed(1)} ms`,
@@ -64,10 +69,10 @@ export function KeyFigures({
 
 const text = (count: number | undefined): string => count?.toLocaleString() ?? '–'
 
-function change(now: number | undefined, then: number | undefined): string {
+function change(now: number | undefined, then: number | undefined, title: string): string {
   if (now === undefined || then === undefined || then === 0) return ''
   const percent = Math.round((100 * (now - then)) / then)
-  return `${percent > 0 ? '+' : ''}${percent} % against the time before`
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : '±'}${Math.abs(percent)} % vs. previous ${title}`
 }
 
 function halves(series: Series, from_ms: number) {

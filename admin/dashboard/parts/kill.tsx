@@ -74,7 +74,7 @@ export function KillReceipt({ receipt }: { receipt: Receipt }) {
         Calls in flight ended: {receipt.in_flight_requests_terminated} ·{' '}
         {receipt.tunnels_terminated > 0 && `tunnels closed: ${receipt.tunnels_terminated} · `}keys
         revoked: {receipt.credentials_revoked} · last acknowledged after {receipt.propagation_ms} ms
-        · killed <Time at={receipt.killed_at} />
+        · killed <Time at={receipt.killed_at} isFull />
         {receipt.kill_id !== null && (
           <>
             {' '}

@@ -26,16 +26,16 @@ interface Item {
 }
 
 /** What an operator has to look at, the most severe first, each with its action. */
-export function NeedsYou({ stats, alerts }: { stats: Stats; alerts: Loading<Page<Alert>> }) {
+export function NeedsYou({ stats, alerts }: { stats: Stats | null; alerts: Loading<Page<Alert>> }) {
   const webhooks = useLoad<Page<Webhook>>(
-    stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
+    stats !== null && stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
     EVERY_MS,
   )
   const acknowledge = useAcknowledge(alerts.reload)
   const unusual = useUnusual()
   const failing = (webhooks.value?.data ?? []).filter(({ status }) => status === 'failing')
   const items = [
-    ...edgeItems(stats),
+    ...(stats === null ? [] : edgeItems(stats)),
     ...failing.map(webhookItem),
     ...unusual.map(refusalItem),
     ...(alerts.value?.data ?? []).map((alert) =>
@@ -44,12 +44,11 @@ export function NeedsYou({ stats, alerts }: { stats: Stats; alerts: Loading<Page
   ].toSorted(
     (a, b) => RANK[a.severity] - RANK[b.severity] || (b.at ?? '').localeCompare(a.at ?? ''),
   )
-  const problem = alerts.problem ?? webhooks.problem ?? acknowledge.problem
   return (
     <section class="needs">
       <h2>Needs you</h2>
-      <ProblemNotice problem={problem} />
-      {alerts.value !== null && (
+      <ProblemNotice problem={acknowledge.problem} />
+      {stats !== null && alerts.value !== null && (
         <Table
           caption="What needs you"
           rows={items.slice(0, SHOWN)}
@@ -81,7 +80,7 @@ const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
           severity: 'critical',
           what: `${silent} ${silent === 1 ? 'edge has' : 'edges have'} lost the lease without shutting down, and refuse every call.`,
           at: null,
-          action: 'Check their processes and their connection to the store.',
+          action: `Check ${silent === 1 ? 'its process and its' : 'their processes and their'} connection to the store.`,
         },
       ]
 

@@ -2,8 +2,8 @@ import { withQuery } from '../api.ts'
 import type { ActivityEntry, Page } from '../api-types.ts'
 import { eventTitle } from '../event-title.ts'
 import { linkTo } from '../place.ts'
+import { spanText, zonedText } from '../time-text.ts'
 import { useLoad } from '../use-load.ts'
-import { Time } from './time.tsx'
 
 const SHOWN = 5
 /** The log answers newest first, so those just after a time are at the end of a page. */
@@ -48,7 +48,7 @@ export function Neighbours({
               href={linkTo(['activity', one.id], query)}
               aria-current={one.id === id ? 'true' : undefined}
             >
-              <Time at={one.timestamp} />
+              <Offset of={one.timestamp} from={timestamp} />
             </a>{' '}
             {eventTitle(one.event)}{' '}
             {one.method !== null && (
@@ -60,5 +60,16 @@ export function Neighbours({
         ))}
       </ul>
     </section>
+  )
+}
+
+/** How long before or after another entry. */
+function Offset({ of, from }: { of: string; from: string }) {
+  const seconds = (Date.parse(of) - Date.parse(from)) / 1000
+  const span = seconds > -1 && seconds < 1 ? '0 s' : spanText(Math.abs(seconds))
+  return (
+    <time dateTime={of} title={zonedText(Date.parse(of))}>
+      {of === from ? 'This time' : `${span} ${seconds < 0 ? 'before' : 'after'}`}
+    </time>
   )
 }

@@ -7,10 +7,21 @@ import type { Loading } from '../use-load.ts'
 /** `/auth/token` as people read it. */
 const memberOf = (path: string): string => path.slice(1).replaceAll('/', '.')
 
-/** The error message of the service, or all input errors. It is scrolled to: a form can be longer than its window. */
-export function ProblemNotice({ problem }: { problem: Problem | null }) {
+/**
+ * The error message of the service, or all input errors. That of an action is scrolled to, since a form can be longer than its
+ * window; what is read again by itself does not move the page.
+ */
+export function ProblemNotice({
+  problem,
+  isOfAction = true,
+}: {
+  problem: Problem | null
+  isOfAction?: boolean
+}) {
   const element = useRef<HTMLDivElement>(null)
-  useEffect(() => element.current?.scrollIntoView({ block: 'nearest' }), [problem])
+  useEffect(() => {
+    if (isOfAction) element.current?.scrollIntoView({ block: 'nearest' })
+  }, [problem])
   if (problem === null) return null
   const issues = issuesOf(problem)
   return (
@@ -50,6 +61,9 @@ export function SaveWarnings({
   )
 }
 
+/** The service, or its store. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([0, 503])
+
 /** The loaded data, a loading notice, or the error. */
 export function Loaded<T>({
   from,
@@ -59,11 +73,13 @@ export function Loaded<T>({
   children: (value: T) => ComponentChildren
 }) {
   const { value, problem, reload } = from
+  // The banner of every page says what is unavailable, and that what is shown is old.
+  const isTold = value !== null && problem !== null && UNAVAILABLE.has(problem.status)
   return (
     <>
-      {problem !== null && (
+      {problem !== null && !isTold && (
         <>
-          <ProblemNotice problem={problem} />
+          <ProblemNotice problem={problem} isOfAction={false} />
           <p>
             <button type="button" onClick={reload}>
               Try again

@@ -6,7 +6,7 @@ import { useAction } from '../use-action.ts'
 import { type Paged, usePages } from '../use-load.ts'
 import { SecretOnce, Tag } from './bits.tsx'
 import { DialogForm } from './dialog.tsx'
-import { CheckField, TextField } from './fields.tsx'
+import { CheckField, NameField, TextField } from './fields.tsx'
 import { PagedTable } from './table.tsx'
 import { Time } from './time.tsx'
 
@@ -126,15 +126,7 @@ function CreateOrganization({
       onSubmit={create.run}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
-        member="/name"
-        value={name}
-        onValue={setName}
-        required
-        autoFocus
-        maxLength={200}
-      />
+      <NameField member="/name" value={name} onValue={setName} />
       <TextField
         label="E-mail of its first admin"
         member="/admin_email"
@@ -167,15 +159,7 @@ function RenameOrganization({ of, onClose, onDone }: Changing) {
       onSubmit={rename.run}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
-        member="/name"
-        value={name}
-        onValue={setName}
-        required
-        autoFocus
-        maxLength={200}
-      />
+      <NameField member="/name" value={name} onValue={setName} />
     </DialogForm>
   )
 }

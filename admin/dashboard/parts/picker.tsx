@@ -1,38 +1,37 @@
 import { useId } from 'preact/hooks'
 import { withQuery } from '../api.ts'
-import type { Agent, Integration, Page } from '../api-types.ts'
+import type { Agent, Integration, Page, Scope } from '../api-types.ts'
+import { NAMED_KINDS, type NamedKind } from '../named-kinds.ts'
 import { useLoad } from '../use-load.ts'
 import { useSettled } from '../use-settled.ts'
 import { TextField } from './fields.tsx'
 
 const SHOWN = '20'
-const LABELS = { agents: 'Agent', integrations: 'Integration' } as const
 
-/** Selects an agent or integration by name or id; matching names are suggested. `resolveId` finds the id of a name. */
+/** Selects an agent, integration or scope by name or id; matching names are suggested. `resolveId` finds the id of a name. */
 export function Picker({
   kind,
   value,
   onValue,
   required = false,
 }: {
-  kind: keyof typeof LABELS
+  kind: NamedKind
   value: string
   onValue: (id: string) => void
   required?: boolean
 }) {
+  const { label, id, name } = NAMED_KINDS[kind]
   const list = useId()
   const settled = useSettled(value.trim())
-  const { value: page } = useLoad<Page<Partial<Agent & Integration>>>(
+  const { value: page } = useLoad<Page<Partial<Agent & Integration & Scope>>>(
     withQuery(`/admin/${kind}`, { q: settled, limit: SHOWN }),
   )
-  const chosen = page?.data.find(
-    (one) => value !== '' && (one.agent_id ?? one.integration_id) === value,
-  )
+  const chosen = page?.data.find((one) => value !== '' && one[id] === value)
   return (
     <>
       <TextField
-        label={LABELS[kind]}
-        hint={chosen?.agent_name ?? chosen?.name}
+        label={label}
+        hint={chosen?.[name]}
         value={value}
         onValue={onValue}
         required={required}
@@ -41,14 +40,11 @@ export function Picker({
         maxLength={128}
       />
       <datalist id={list}>
-        {(page?.data ?? []).map((one) => {
-          const id = one.agent_id ?? one.integration_id
-          return (
-            <option key={id} value={id}>
-              {one.agent_name ?? `${one.name} · ${one.base_url}`}
-            </option>
-          )
-        })}
+        {(page?.data ?? []).map((one) => (
+          <option key={one[id]} value={one[id]}>
+            {[one[name], one.base_url].filter(Boolean).join(' · ')}
+          </option>
+        ))}
       </datalist>
     </>
   )

@@ -1,31 +1,44 @@
 import { useState } from 'preact/hooks'
-import { ask } from '../api.ts'
-import type { ScanReport } from '../api-types.ts'
+import { type ApiAnswer, ask } from '../api.ts'
+import type { ScanReport, Scope } from '../api-types.ts'
+import { linkTo } from '../place.ts'
+import { resolveId } from '../resolve-id.ts'
 import { markRanges } from '../mark-ranges.ts'
 import { useAction } from '../use-action.ts'
 import { Tag } from './bits.tsx'
 import { SelectField, TextArea } from './fields.tsx'
 import { ProblemNotice } from './notices.tsx'
+import { Picker } from './picker.tsx'
 import { Table } from './table.tsx'
 
 /** A report with the text that it is about; the field may have changed since. */
 interface Scanned {
   readonly text: string
   readonly report: ScanReport
+  /** The scope whose settings were used. */
+  readonly scope: Scope | null
 }
 
-/** Shows what the scanner finds in a text, and where. */
-export function ScanPlayground() {
+/** Shows what the scanner finds in a text, and where: with the settings of a scope, or with those of a new one. */
+export function ScanPlayground({ of }: { of: string }) {
   const [body, setBody] = useState('')
+  const [chosen, setChosen] = useState(of)
   const [sensitivity, setSensitivity] = useState('medium')
   const [content_type, setType] = useState('text/plain')
   const [scanned, setScanned] = useState<Scanned | null>(null)
   const scan = useAction(
-    (text: string) =>
-      ask<ScanReport>('POST', '/admin/scan', {
-        body: { body: text, content_type, injection_detection: { sensitivity } },
-      }),
-    (report, text) => setScanned({ text, report }),
+    async (text: string) => {
+      const scope = await scopeNamed(chosen)
+      if (!scope.ok) return scope
+      const injection_detection = scope.value?.injection_detection ?? { sensitivity }
+      const answer = await ask<ScanReport>('POST', '/admin/scan', {
+        body: { body: text, content_type, injection_detection },
+      })
+      return answer.ok
+        ? { ...answer, value: { text, report: answer.value, scope: scope.value } }
+        : answer
+    },
+    (value: Scanned) => setScanned(value),
   )
   return (
     <>
@@ -47,16 +60,20 @@ export function ScanPlayground() {
             ['application/x-www-form-urlencoded', 'a form'],
           ]}
         />
-        <SelectField
-          label="Sensitivity"
-          value={sensitivity}
-          onValue={setSensitivity}
-          options={[
-            ['low', 'low'],
-            ['medium', 'medium'],
-            ['high', 'high'],
-          ]}
-        />
+        <Picker kind="scopes" value={chosen} onValue={setChosen} />
+        {chosen.trim() === '' && (
+          <SelectField
+            label="Sensitivity"
+            hint="With a scope, its own sensitivity, patterns and exceptions apply."
+            value={sensitivity}
+            onValue={setSensitivity}
+            options={[
+              ['low', 'low'],
+              ['medium', 'medium'],
+              ['high', 'high'],
+            ]}
+          />
+        )}
         <ProblemNotice problem={scan.problem} />
         <button type="submit" class="main" disabled={scan.isBusy}>
           {scan.isBusy ? 'Scanning …' : 'Scan'}
@@ -67,11 +84,27 @@ export function ScanPlayground() {
   )
 }
 
-const Findings = ({ text, report: { blocked, detections } }: Scanned) => (
+/** The scope that a name or an id stands for; null for neither. */
+async function scopeNamed(text: string): Promise<ApiAnswer<Scope | null>> {
+  const found = await resolveId('scopes', text)
+  if (!found.ok) return found
+  if (found.id === '') return { ok: true, value: null, etag: null }
+  return await ask<Scope>('GET', `/admin/scopes/${encodeURIComponent(found.id)}`)
+}
+
+const Findings = ({ text, report: { blocked, detections }, scope }: Scanned) => (
   <>
     <div class={`notice ${blocked ? 'bad' : 'good'}`} role="status">
       <p>
         <strong>{blocked ? 'It would be blocked.' : 'It would be allowed.'}</strong>
+        {scope !== null && (
+          <>
+            {' '}
+            Scanned with the settings of{' '}
+            <a href={linkTo(['scopes', scope.scope_id])}>{scope.name}</a>
+            {scope.injection_detection.enabled ? '.' : ', which does not scan requests.'}
+          </>
+        )}
       </p>
     </div>
     {detections.length > 0 && (

@@ -4,7 +4,7 @@ import { ask } from '../api.ts'
 import type { Webhook } from '../api-types.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
-import { CheckField, TextField } from './fields.tsx'
+import { CheckField, NameField, TextField } from './fields.tsx'
 
 export function WebhookForm({
   of,
@@ -41,15 +41,7 @@ export function WebhookForm({
       onSubmit={save.run}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
-        member="/name"
-        value={name}
-        onValue={setName}
-        required
-        autoFocus
-        maxLength={200}
-      />
+      <NameField member="/name" value={name} onValue={setName} />
       <TextField label="URL" member="/url" type="url" value={url} onValue={setUrl} required />
       {of === null && (
         <SigningFields signing={signing} onSigning={setSigning} own={own} onOwn={setOwn} />
