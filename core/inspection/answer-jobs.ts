@@ -1,15 +1,20 @@
 import { Socket } from 'node:net'
 import type { ScanJob, ScanReply } from './answer-job.ts'
 import { frameReader, writeFrame } from './frames.ts'
+import type { Numbered } from './scan-process.ts'
+
+/** Larger than any body that Envoy accepts. */
+const JOB_LIMIT_BYTES = 1 << 30
 
 /** The side of the scan process: answers each job until the process that sends them is gone. */
 export function answerJobs(answer: (job: ScanJob) => ScanReply): void {
   const channel = new Socket({ fd: 3 })
   channel.on(
     'data',
-    frameReader(({ value, bytes }) => {
-      const { body, ...reply } = answer({ ...(value as ScanJob), body: bytes } as ScanJob)
-      writeFrame(channel, { value: reply, bytes: body })
+    frameReader(JOB_LIMIT_BYTES, ({ value, bytes }) => {
+      const { job, ...asked } = value as Numbered<ScanJob>
+      const { body, ...reply } = answer({ ...asked, body: bytes } as ScanJob)
+      writeFrame(channel, { value: { ...reply, job }, bytes: body })
     }),
   )
   channel.on('error', () => process.exit(1))

@@ -21,8 +21,15 @@ export function writeFrame(to: Writable, { value, bytes }: Frame, onSent?: () =>
   if (bytes !== null) to.write(bytes, onSent)
 }
 
-/** Puts the frames of a stream together again. Returns the function that takes its parts. */
-export function frameReader(onFrame: (frame: Frame) => void): (part: Buffer) => void {
+/**
+ * Puts the frames of a stream together again.
+ * @param limit_bytes of a frame
+ * @returns the function that takes the parts of the stream; it throws if they are not frames
+ */
+export function frameReader(
+  limit_bytes: number,
+  onFrame: (frame: Frame) => void,
+): (part: Buffer) => void {
   let wanted: Buffer = Buffer.allocUnsafeSlow(HEAD_BYTES)
   let filled = 0
   let lengths: { readonly value: number; readonly bytes: number } | null = null
@@ -33,7 +40,10 @@ export function frameReader(onFrame: (frame: Frame) => void): (part: Buffer) => 
   const complete = (): void => {
     if (lengths === null) {
       lengths = { value: wanted.readInt32LE(0), bytes: wanted.readInt32LE(4) }
-      next(lengths.value + Math.max(0, lengths.bytes))
+      const { value, bytes } = lengths
+      if (value < 0 || bytes < NONE || value + bytes > limit_bytes)
+        throw new Error(`a frame of ${value} and ${bytes} bytes`)
+      next(value + Math.max(0, bytes))
       return
     }
     const value: unknown = deserialize(wanted.subarray(0, lengths.value))

@@ -23,6 +23,12 @@ const ENVIRONMENT: NodeJS.ProcessEnv =
     ? {}
     : { LD_LIBRARY_PATH: process.env['LD_LIBRARY_PATH'] }
 
+/** A body that something was cut out of, and what was found in it. */
+const REPLY_LIMIT_BYTES = 256 << 20
+
+/** A reply has the number of its job, so that it can never count for another one. */
+export type Numbered<Value> = Value & { readonly job: number }
+
 /** The descriptor of the child that carries jobs and replies. */
 const CHANNEL = 3
 
@@ -33,7 +39,9 @@ const CHANNEL = 3
  */
 export class ScanProcess {
   readonly #child: ChildProcess
-  readonly #channel: Socket
+  /** None if the process could not be started. */
+  readonly #channel: Socket | undefined
+  #jobs = 0
   #isOver = false
 
   constructor({ url, heap_mb, onReply, onEnd }: ScanProcessParts) {
@@ -48,18 +56,29 @@ export class ScanProcess {
       stdio: ['ignore', 'ignore', 'inherit', 'pipe'],
     })
     this.#child = child
-    this.#channel = child.stdio[CHANNEL] as Socket
+    this.#channel = (child.stdio as ChildProcess['stdio'] | undefined)?.[CHANNEL] as
+      | Socket
+      | undefined
     const end = (error: Error): void => {
       if (this.#isOver) return
       this.#isOver = true
       onEnd(error)
     }
+    const read = frameReader(REPLY_LIMIT_BYTES, ({ value, bytes }) => {
+      const { job, ...reply } = value as Numbered<ScanReply>
+      if (job !== this.#jobs) throw new Error(`a reply to job ${job} of ${this.#jobs}`)
+      onReply({ ...reply, body: bytes })
+    })
     // An error of the channel is followed by the end of the process.
-    this.#channel.on('error', () => undefined)
-    this.#channel.on(
-      'data',
-      frameReader(({ value, bytes }) => onReply({ ...(value as ScanReply), body: bytes })),
-    )
+    this.#channel?.on('error', () => undefined)
+    this.#channel?.on('data', (part: Buffer) => {
+      if (this.#isOver) return
+      try {
+        read(part)
+      } catch (error) {
+        end(new Error(`a scan process sent something else than a reply: ${String(error)}`))
+      }
+    })
     child.once('error', end)
     child.once('exit', (code, signal) =>
       end(new Error(`a scan process ended with ${signal ?? code}`)),
@@ -69,7 +88,10 @@ export class ScanProcess {
   /** @param freed memory that is not used any more once the job is sent */
   send(job: ScanJob, freed: ArrayBuffer | null): void {
     const { body, ...rest } = job.kind === 'texts' ? { ...job, body: null } : job
-    writeFrame(this.#channel, { value: rest, bytes: body === null ? null : asBuffer(body) }, () => {
+    const value: Numbered<object> = { ...rest, job: ++this.#jobs }
+    const bytes = body === null ? null : asBuffer(body)
+    if (this.#channel === undefined) return
+    writeFrame(this.#channel, { value, bytes }, () => {
       if (freed !== null) freeMemory(freed)
     })
   }
@@ -78,7 +100,7 @@ export class ScanProcess {
   holdOpen(isHeld: boolean): void {
     const method = isHeld ? 'ref' : 'unref'
     this.#child[method]()
-    this.#channel[method]()
+    this.#channel?.[method]()
   }
 
   async kill(): Promise<void> {

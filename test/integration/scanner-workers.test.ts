@@ -72,6 +72,8 @@ describe('limits of a pool', { concurrency: true }, () => {
 const FAILURES: [order: string, expected: RegExp][] = [
   ['crash', /ended with 1/],
   ['throw', /ended with/],
+  ['early', /a reply to job 1000000/],
+  ['noise', /something else than a reply/],
 ]
 
 test('a worker that crashes or throws fails its job alone and is replaced', async () => {

@@ -19,10 +19,23 @@ for (const size of [1, 7, 8, 9, 1_000, 1_000_000])
     for (const frame of FRAMES) writeFrame(stream, frame, () => sent++)
     const bytes = Buffer.concat(chunksOf(stream))
     const read: Frame[] = []
-    const push = frameReader((frame) => read.push(frame))
+    const push = frameReader(200_000, (frame) => read.push(frame))
     for (let at = 0; at < bytes.length; at += size) push(bytes.subarray(at, at + size))
     assert.deepEqual(read, FRAMES)
   })
+
+test('a frame that is too long, or has lengths that cannot be, is an error', () => {
+  for (const [value, bytes] of [
+    [1, 200_000],
+    [-1, 0],
+    [2, -2],
+  ] as const) {
+    const head = Buffer.alloc(8)
+    head.writeInt32LE(value, 0)
+    head.writeInt32LE(bytes, 4)
+    assert.throws(() => frameReader(200_000, () => undefined)(head), /a frame of/)
+  }
+})
 
 test('memory that is given back is no longer counted, and no other is touched', async () => {
   const bodies = Array.from({ length: 32 }, () => Buffer.alloc(1 << 20, 'x'))
