@@ -17,7 +17,7 @@ answerJobs((job) => {
     writeFrame(toList(parts), { value: { ...reply, job: 1_000_000 }, bytes: null })
     writeSync(3, Buffer.concat(parts))
   }
-  if (order.startsWith('noise')) writeSync(3, Buffer.alloc(100, 1))
+  if (order.startsWith('noise')) writeSync(3, Buffer.alloc(100, 0xff))
   while (order.startsWith('hang'));
   const all: number[][] = []
   while (order.startsWith('grow')) all.push(Array.from({ length: 1_000 }, Math.random))
