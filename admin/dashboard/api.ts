@@ -40,6 +40,7 @@ export async function ask<T>(
 ): Promise<ApiAnswer<T>> {
   let answer: Response
   let text: string
+  const { answers } = connection
   const limit = new AbortController()
   const timer = setTimeout(() => limit.abort(), isBackground ? BACKGROUND_LIMIT_MS : LIMIT_MS)
   try {
@@ -55,7 +56,7 @@ export async function ask<T>(
     })
     text = await answer.text()
   } catch {
-    connection.lost()
+    connection.lost(answers)
     return { ok: false, problem: UNREACHABLE }
   } finally {
     clearTimeout(timer)

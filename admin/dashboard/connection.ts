@@ -3,6 +3,7 @@ export type Reach = 'reached' | 'unreachable' | 'session_over'
 /** Whether the service is reachable and the session valid, for the banner. */
 class Connection {
   #reach: Reach = 'reached'
+  #answers = 0
   readonly #listeners = new Set<(reach: Reach) => void>()
 
   get reach(): Reach {
@@ -14,11 +15,18 @@ class Connection {
     return () => void this.#listeners.delete(listener)
   }
 
-  lost(): void {
-    if (this.#reach === 'reached') this.#become('unreachable')
+  /** How many answers have come. */
+  get answers(): number {
+    return this.#answers
+  }
+
+  /** A request failed that began after so many answers: one that came meanwhile says more. */
+  lost(answers: number): void {
+    if (this.#reach === 'reached' && answers === this.#answers) this.#become('unreachable')
   }
 
   found(): void {
+    this.#answers++
     if (this.#reach === 'unreachable') this.#become('reached')
   }
 

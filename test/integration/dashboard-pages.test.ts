@@ -445,6 +445,23 @@ describe('the dashboard', () => {
     await page.getByRole('row').filter({ hasText: title }).getByText('by admin@localhost').waitFor()
   })
 
+  test('the list of agents has their calls, and leads to a kill', async () => {
+    const { agent_id, agent_name } = access.agent
+    await until('the call of before is counted', async () => {
+      const path = `/admin/activity/series?by=agent_id&agent_id=${agent_id}&count=calls`
+      return (await stack.operator.send('GET', path)).groups[0]?.total > 0
+    })
+    await goTo(page, 'agents', 'Agents')
+    const row = page.getByRole('row').filter({ hasText: agent_name }).filter({ hasText: agent_id })
+    await row
+      .locator('[data-head="Calls, last hour"]')
+      .getByText(/^[1-9]/)
+      .waitFor()
+    const dialog = page.getByRole('dialog', { name: `Kill ${agent_name}?` })
+    await row.getByRole('link', { name: 'Kill' }).click()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+  })
+
   test('alerts of an agent are acknowledged together with a comment', async () => {
     const scope = { injection_detection: { enabled: true, custom_patterns: ['zebra'] } }
     const own = await stack.operator.makeAccess(stack.ownBaseUrl(), { scope })
@@ -459,6 +476,11 @@ describe('the dashboard', () => {
       const { data } = await stack.operator.send('GET', '/admin/alerts?status=open&limit=200')
       return data.filter(({ group }: any) => group === agent_id).length === 2
     })
+    await goTo(page, 'alerts', 'Alerts')
+    const group = page.locator('section').filter({ hasText: agent_name })
+    await group.getByRole('link', { name: 'Kill' }).press('Enter')
+    const killing = page.getByRole('dialog', { name: `Kill ${agent_name}?` })
+    await killing.getByRole('button', { name: 'Cancel' }).press('Enter')
     await goTo(page, 'alerts', 'Alerts')
     await page
       .getByRole('button', { name: `Acknowledge those of ${agent_name} (2)` })
@@ -809,6 +831,7 @@ describe('the dashboard', () => {
       await own.clock.runFor(5_000)
       return await own.getByRole('link', { name: agent_name }).isVisible()
     })
+    await banner.waitFor({ state: 'hidden' })
     assert.equal(await filter(), 'none')
     forgive(/ERR_/)
   })
@@ -817,7 +840,7 @@ describe('the dashboard', () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, (await newToken('viewer')).token)
     await goTo(own, 'agents', 'Agents')
-    const row = own.getByRole('row').filter({ hasText: access.agent.agent_name })
+    const row = own.getByRole('row').filter({ hasText: access.agent.agent_id })
     const time = row.locator('[data-head=Created] time')
     assert.match(await time.innerText(), /^(just now|\d+ (s|min) ago)$/)
     const at = (await time.getAttribute('datetime')) ?? ''

@@ -142,6 +142,7 @@ async function sessions(): Promise<void> {
     const other = await first.context().newPage()
     await other.goto(`${stack.apiUrl}/#/agents`)
     await other.getByRole('row').nth(1).waitFor()
+    if (size === 'narrow') await first.getByText('admin@localhost').click()
     await first.getByRole('button', { name: 'Sign out' }).click()
     await other.getByLabel('Admin token').waitFor()
     await writePicture(other, join(folder, `outage-tabs-${size}.webp`))

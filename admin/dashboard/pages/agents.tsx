@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
-import type { Agent } from '../api-types.ts'
+import type { Agent, Series } from '../api-types.ts'
 import { AgentLink, SecretOnce, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { NameField, SelectField, TextField } from '../parts/fields.tsx'
+import { KillLink } from '../parts/kill.tsx'
 import { PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
-import { usePages } from '../use-load.ts'
+import { useLoad, usePages } from '../use-load.ts'
 
 type Query = Readonly<Record<string, string>>
 type Created = Agent & { readonly api_key: string }
@@ -18,6 +19,8 @@ export function AgentsPage({ query }: { query: Query }) {
   const { q, status } = query
   const agents = usePages<Agent>(withQuery('/admin/agents', { q, status }))
   const mayChange = useMay('admin')
+  const mayKill = useMay('operator')
+  const rates = useRates()
   const [isCreating, setCreating] = useState(mayChange && query['do'] === 'create')
   const [created, setCreated] = useState<Created | null>(null)
   return (
@@ -46,8 +49,14 @@ export function AgentsPage({ query }: { query: Query }) {
           },
           { head: 'Status', cell: (agent) => <Tag text={agent.status} /> },
           { head: 'Last call', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+          {
+            head: 'Calls, last hour',
+            isNumber: true,
+            cell: ({ agent_id }) => rates?.get(agent_id)?.toLocaleString() ?? '',
+          },
           { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { head: 'Id', cell: ({ agent_id }) => <code>{agent_id}</code> },
+          ...(mayKill ? [KILL] : []),
         ]}
       />
       {isCreating && (
@@ -62,6 +71,36 @@ export function AgentsPage({ query }: { query: Query }) {
       )}
     </>
   )
+}
+
+const KILL = {
+  head: 'Actions',
+  cell: ({ agent_id, status }: Agent) => status === 'active' && <KillLink agent_id={agent_id} />,
+}
+
+const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
+const EVERY_MS = 15_000
+/** The most that the API groups by; the busiest come first. */
+const GROUPS = 100
+
+/** Calls of the last hour by agent; null until they are known. Beyond the busiest agents, nothing is known of one that is not listed. */
+function useRates(): { readonly get: (agent_id: string) => number | undefined } | null {
+  const minute = Math.ceil(Date.now() / MINUTE_MS)
+  const { value } = useLoad<Series>(
+    withQuery('/admin/activity/series', {
+      by: 'agent_id',
+      count: 'calls',
+      groups: String(GROUPS),
+      step: '300',
+      from: new Date(minute * MINUTE_MS - HOUR_MS).toISOString(),
+    }),
+    EVERY_MS,
+  )
+  if (value === null) return null
+  const totals = new Map(value.groups.map((group) => [group.value, group.total]))
+  const isWhole = value.groups.length < GROUPS
+  return { get: (agent_id) => totals.get(agent_id) ?? (isWhole ? 0 : undefined) }
 }
 
 function AgentFilter({ q, status }: { q: string; status: string }) {

@@ -5,6 +5,7 @@ import { lastId } from '../last-id.ts'
 import { AgentLink, Facts, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { SelectField, TextArea } from '../parts/fields.tsx'
+import { KillLink } from '../parts/kill.tsx'
 import { Loaded, ProblemNotice } from '../parts/notices.tsx'
 import { Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
@@ -119,9 +120,12 @@ function AlertGroup({
           {agent_id === null ? title : <AgentLink id={agent_id} name={name} />}{' '}
           <span class="muted">{alerts.length}</span>
         </h2>
-        {open.length > 1 && (
-          <AcknowledgeAll alerts={open} what={`those of ${title}`} onChosen={onChosen} />
-        )}
+        <div class="buttons">
+          {open.length > 1 && (
+            <AcknowledgeAll alerts={open} what={`those of ${title}`} onChosen={onChosen} />
+          )}
+          {agent_id !== null && open.length > 0 && <KillLink agent_id={agent_id} />}
+        </div>
       </div>
       <Table
         caption={`Alerts of ${title}`}

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import type { Agent, Receipt } from '../api-types.ts'
 import { linkTo } from '../place.ts'
+import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { DialogForm } from './dialog.tsx'
 import { EdgeRows } from './edge-rows.tsx'
@@ -57,6 +58,14 @@ export function KillDialog({
     </DialogForm>
   )
 }
+
+/** Leads to the agent with the dialog of a kill open, for roles that may kill. */
+export const KillLink = ({ agent_id }: { agent_id: string }) =>
+  useMay('operator') ? (
+    <a class="button danger quiet" href={linkTo(['agents', agent_id], { do: 'kill' })}>
+      Kill …
+    </a>
+  ) : null
 
 /** The receipt of a kill, per edge. */
 export function KillReceipt({ receipt }: { receipt: Receipt }) {

@@ -78,7 +78,7 @@ const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
         {
           key: 'edges',
           severity: 'critical',
-          what: `${silent} ${silent === 1 ? 'edge has' : 'edges have'} lost the lease without shutting down, and refuse every call.`,
+          what: `${silent} ${silent === 1 ? 'edge has' : 'edges have'} lost the lease without shutting down, and ${silent === 1 ? 'refuses' : 'refuse'} every call.`,
           at: null,
           action: `Check ${silent === 1 ? 'its process and its' : 'their processes and their'} connection to the store.`,
         },
