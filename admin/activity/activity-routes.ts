@@ -44,7 +44,7 @@ const CountQuery = Strict({
   cursor: PageQuery.cursor,
 })
 
-const SearchView = Strict({
+export const SearchView = Strict({
   ...ListOf(ActivityView).properties,
   searched_to: Nullable(
     Type.String({
@@ -59,7 +59,7 @@ const SearchView = Strict({
   }),
   skipped_hours: Type.Array(Type.String(), {
     description:
-      'Hours of the archive that this page could not search, such as 2026-03-01T09 (UTC): their index is not made yet, or they are damaged',
+      'Hours of the archive that this page could not search, such as 2026-03-01T09 (UTC): their index is not made yet, or they are damaged; `all` if the archive cannot be read',
   }),
 })
 
@@ -129,6 +129,7 @@ export const activityRoutes: readonly Route[] = [
     method: 'GET',
     path: '/admin/activity/:id',
     role: 'viewer',
+    costly: 'search',
     tag,
     summary: 'Read an entry',
     params: Strict({ id: Id('Of an activity entry') }),

@@ -24,6 +24,7 @@ import {
   WRITTEN_BEFORE_MAX_MS,
 } from './activity-filter.ts'
 import {
+  ALL_HOURS,
   type ArchiveHour,
   type ArchiveHours,
   indexPath,
@@ -81,8 +82,10 @@ export async function searchArchive(
     readonly end_ms: number
   },
 ): Promise<ArchivePage> {
-  const hours = await archive.list(organization_id)
-  const skipped = new Set<string>()
+  const upper = upperOf(before, filter.to_ms)
+  const listed = await archive.list(organization_id, msBelow(upper))
+  const hours = listed ?? []
+  const skipped = new Set<string>(listed === null ? [ALL_HOURS] : [])
   const found: Placed[] = []
   const page = (next: string | null): ArchivePage => ({
     found,
@@ -90,7 +93,6 @@ export async function searchArchive(
     skipped_hours: [...skipped],
     oldest_ms: hours[0]?.start_ms ?? null,
   })
-  const upper = upperOf(before, filter.to_ms)
   let floor = upper
   let began_ms = nowMs()
   for await (const portion of portionsOf(archive, hours, filter, upper)) {
@@ -117,7 +119,7 @@ async function* portionsOf(
   filter: ActivityFilter,
   upper: string | null,
 ): AsyncGenerator<Portion> {
-  const upper_ms = upper === null ? Number.POSITIVE_INFINITY : msOfPlace(upper)
+  const upper_ms = msBelow(upper)
   const lower_ms = Math.max(0, (filter.from_ms ?? 0) - WRITTEN_BEFORE_MAX_MS)
   const wanted = hours
     .filter(({ start_ms }) => start_ms <= upper_ms && start_ms + HOUR_MS > lower_ms)
@@ -179,8 +181,11 @@ async function* compressedHour(
     }
     const wanted = members.map((number) => loaded.index.member(number)).filter(isWithin)
     const read = (member: IndexMember): Promise<Buffer | null> => readMember(file, member)
-    for await (const { result } of readAhead(wanted.reverse(), MEMBERS_AT_ONCE, read))
-      yield result === null ? { text: EMPTY, floor: null, skipped: hour.name } : portionOf(result)
+    // Others of its first millisecond may be in the member before it.
+    for await (const { item, result } of readAhead(wanted.reverse(), MEMBERS_AT_ONCE, read))
+      yield result === null
+        ? { text: EMPTY, floor: `${item.first_ms + 1}-0`, skipped: hour.name }
+        : portionOf(result)
   } finally {
     await file.close()
   }
@@ -299,6 +304,9 @@ function entryOf(text: string): ActivityEntry | null {
     return null
   }
 }
+
+const msBelow = (upper: string | null): number =>
+  upper === null ? Number.POSITIVE_INFINITY : msOfPlace(upper)
 
 /** The place before which entries are looked for. */
 function upperOf(before: string | null, to_ms: number | null): string | null {

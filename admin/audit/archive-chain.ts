@@ -38,6 +38,8 @@ const HOUR_MS = 3_600_000
 const TAIL_BYTES = 1 << 20
 /** Lines that are hashed between two requests: a millisecond or two. */
 const STEP = 250
+/** Files whose index is missing, of one look at the folder. */
+const WAITING_MAX = 20
 /** Before the first entry of every log. */
 const START_PLACE = '0-0'
 
@@ -53,6 +55,8 @@ export class ArchiveChain {
   readonly #closedBytes = new Map<string, number>()
   /** Compressed files that could not be read to their end, so they get no index. */
   readonly #damaged = new Set<string>()
+  /** Files to compress. */
+  #waiting: string[] = []
 
   /** @throws when the folder cannot be used, or its last line is none of ours */
   constructor(folder: string, keys: readonly ArchiveKey[]) {
@@ -150,11 +154,14 @@ export class ArchiveChain {
    * @throws (rejects) when the file is damaged, the disk is full or the signal aborts; the file is unchanged then
    */
   async compressNext(signal: AbortSignal): Promise<boolean> {
-    const closed = this.#closedFiles()
-    const file =
-      closed.find((name) => !name.endsWith('.gz')) ?? this.#withoutIndex(closed.toReversed())
+    if (this.#waiting.length === 0) {
+      this.#waiting = this.#withoutIndex()
+      await removeUnfinished(this.#folder)
+    }
+    const file = this.#waiting.shift()
     if (file === undefined) return false
-    await removeUnfinished(this.#folder)
+    // Deleted meanwhile as too old.
+    if (!existsSync(join(this.#folder, file))) return true
     try {
       await compressHour(this.#folder, file, signal)
     } catch (error) {
@@ -166,9 +173,18 @@ export class ArchiveChain {
     return true
   }
 
-  #withoutIndex(closed: readonly string[]): string | undefined {
+  /** Those that are not compressed come first, and then some of the newest, because a folder may have thousands. */
+  #withoutIndex(): string[] {
+    const closed = this.#closedFiles()
+    if (closed.length === 0) return []
     const there = new Set(readdirSync(this.#folder))
-    return closed.find((name) => !there.has(indexOf(name)) && !this.#damaged.has(name))
+    const compressed = closed.filter(
+      (name) => name.endsWith('.gz') && !there.has(indexOf(name)) && !this.#damaged.has(name),
+    )
+    return [
+      ...closed.filter((name) => !name.endsWith('.gz')),
+      ...compressed.reverse().slice(0, WAITING_MAX),
+    ]
   }
 
   #closedFiles(): string[] {

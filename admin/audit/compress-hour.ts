@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream, existsSync, renameSync, rmSync } from 'node:fs'
 import { type FileHandle, open, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,7 +33,9 @@ export async function compressHour(
   const from = join(folder, file)
   const to = from.endsWith('.gz') ? from : `${from}.gz`
   const index = to.replace(/\.ndjson\.gz$/, INDEX_SUFFIX)
-  const [newFile, newIndex] = [`${to}${UNFINISHED}`, `${index}${UNFINISHED}`]
+  // Of this attempt only: a process that was paused may find that another has taken over.
+  const attempt = `.${randomBytes(6).toString('hex')}${UNFINISHED}`
+  const [newFile, newIndex] = [`${to}${attempt}`, `${index}${attempt}`]
   try {
     const made = await writeMembers(from, newFile, signal)
     const is = createHash('sha256')
@@ -58,7 +60,7 @@ export async function removeUnfinished(folder: string): Promise<void> {
   const names = await readdir(folder).catch(() => [])
   const there = new Set(names)
   const isLeft = (name: string): boolean => {
-    if (!name.endsWith(INDEX_SUFFIX)) return /\.(gz|index)\.new$/.test(name)
+    if (!name.endsWith(INDEX_SUFFIX)) return /\.(gz|index)\.([\da-f]+\.)?new$/.test(name)
     const file = name.slice(0, -INDEX_SUFFIX.length)
     return !there.has(`${file}.ndjson`) && !there.has(`${file}.ndjson.gz`)
   }
@@ -94,7 +96,7 @@ async function appendMember(file: FileHandle, text: Buffer): Promise<number> {
 /** The bytes of an hour. The error of either stream is that of the reader. */
 function textOf(path: string, signal: AbortSignal): Readable {
   const file = createReadStream(path, { highWaterMark: READ_BYTES, signal })
-  if (!/\.gz(\.new)?$/.test(path)) return file
+  if (!/\.gz(\.[\da-f]+\.new)?$/.test(path)) return file
   return pipeline(file, createGunzip({ chunkSize: READ_BYTES }), () => undefined)
 }
 

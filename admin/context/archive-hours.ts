@@ -27,10 +27,12 @@ export interface LoadedIndex {
   readonly bytes: number
 }
 
-/** A list is read again after this time, or when a file of it is gone. */
-const LISTED_MS = 2_000
+/** A list is read again after this time. */
+const LISTED_MS = 10_000
 const FOLDERS_MAX = 64
 const NAMED_MAX = 100
+/** In place of names, where the folder cannot be read. */
+export const ALL_HOURS = 'all'
 /** 30 days at 100 calls a second with some hundred agents take 22 MB. Those that were used last are kept. */
 const CACHE_BYTES_MAX = 48 << 20
 /** Nearly all indexes have fewer bytes before their lists. */
@@ -59,19 +61,22 @@ export class ArchiveHours {
     this.#cache_bytes = cache_bytes
   }
 
-  /** From old to new. */
-  async list(organization_id: string): Promise<readonly ArchiveHour[]> {
+  /**
+   * From old to new, with all hours up to a time: that of the oldest entry in the store, or of a cursor. A hour that was
+   * compressed or deleted meanwhile is noticed when it is opened. Null if the folder cannot be read.
+   */
+  async list(organization_id: string, up_to_ms: number): Promise<readonly ArchiveHour[] | null> {
     // No organization has a name that is the path of another.
     if (!/^[\w-]+$/.test(organization_id)) return []
     this.#installation ??= await this.#redis.get(REDIS_KEYS.installation)
     if (this.#installation === null) return []
     const folder = join(this.#folder, this.#installation, organization_id)
     const known = this.#lists.get(folder)
-    if (known !== undefined && this.#nowMs() - known.read_ms < LISTED_MS) return known.hours
-    const names = await readdir(folder).catch((error: unknown) => {
-      if (isMissing(error)) return []
-      throw error
-    })
+    const isNew = known !== undefined && this.#nowMs() - known.read_ms < LISTED_MS
+    // A list that has a later hour cannot lack one: hours are added at its end.
+    if (isNew && (known.hours.at(-1)?.start_ms ?? 0) >= up_to_ms) return known.hours
+    const names = await readdir(folder).catch((error: unknown) => (isMissing(error) ? [] : null))
+    if (names === null) return null
     const there = new Set(names)
     const hours = hourFilesAmong(names).map((file) => ({
       path: join(folder, hourOfFile(file)),
@@ -87,7 +92,8 @@ export class ArchiveHours {
 
   /** The newest hours that cannot be searched yet, because their index is not made. */
   async unsearched(organization_id: string): Promise<readonly string[]> {
-    const hours = await this.list(organization_id)
+    const hours = await this.list(organization_id, Number.POSITIVE_INFINITY)
+    if (hours === null) return [ALL_HOURS]
     const missing = hours.filter(({ isPlain, hasIndex }) => !isPlain && !hasIndex)
     return missing.slice(-NAMED_MAX).map(({ name }) => name)
   }

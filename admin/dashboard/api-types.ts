@@ -1,6 +1,6 @@
 /** Types of the admin API's responses, taken from its schemas. Imported as types only, so that no schema reaches the browser. */
 import type { Static, TSchema } from 'typebox'
-import type { CountView } from '../activity/activity-routes.ts'
+import type { CountView, SearchView } from '../activity/activity-routes.ts'
 import type { ActivityView } from '../activity/activity-view.ts'
 import type { FacetsView, SeriesView } from '../activity/count-view.ts'
 import type { AgentView } from '../agents/agent-schemas.ts'
@@ -52,6 +52,7 @@ export type ScopeSettings = Pick<Scope, keyof Static<typeof EditableScope>>
 export type Injection = ScopeSettings['injection_detection']
 export type Rule = ScopeSettings['rules'][number]
 export type ActivityEntry = Shown<typeof ActivityView>
+export type FoundEntries = Shown<typeof SearchView>
 export type Series = Shown<typeof SeriesView>
 export type Facets = Shown<typeof FacetsView>
 export type Alert = Shown<typeof AlertView>

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ask, type Problem, withQuery } from './api.ts'
-import type { ActivityEntry, Page } from './api-types.ts'
+import type { ActivityEntry, FoundEntries } from './api-types.ts'
 import { connection } from './connection.ts'
 
 /** Entries of one request; the first asks for what a screen shows, and the rest comes while it is read. */
@@ -16,16 +16,17 @@ export interface Entries {
   /** `full`: the page keeps no more. */
   readonly state: 'searching' | 'more' | 'end' | 'full'
   readonly problem: Problem | null
+  /** Down to when the search has looked. */
+  readonly searched_to: string | null
+  /** Hours of the archive that it could not look into. */
+  readonly skipped_hours: readonly string[]
   readonly more: () => void
   readonly reload: () => void
 }
 
-interface Found {
+interface Found extends Omit<Entries, 'more' | 'reload'> {
   readonly path: string
-  readonly entries: readonly ActivityEntry[]
   readonly next: string | null
-  readonly state: Entries['state']
-  readonly problem: Problem | null
 }
 
 const begun = (path: string): Found => ({
@@ -34,6 +35,8 @@ const begun = (path: string): Found => ({
   next: null,
   state: 'searching',
   problem: null,
+  searched_to: null,
+  skipped_hours: [],
 })
 
 /** The entries that a path finds, the newest first, a page at a time. */
@@ -44,19 +47,22 @@ export function useEntries(path: string): Entries {
     async (before: Found, isBackground: boolean, limit = PAGE) => {
       const mine = `${path} ${Math.random()}`
       wanted.current = mine
-      let { entries, next } = before
+      let { entries, next, searched_to, skipped_hours } = before
       for (let pages = 0; ; pages++) {
         const page = withQuery(path, { limit: String(limit), cursor: next ?? '' })
-        const answer = await ask<Page<ActivityEntry>>('GET', page, { isBackground })
+        const answer = await ask<FoundEntries>('GET', page, { isBackground })
         if (wanted.current !== mine) return
         if (!answer.ok)
-          return setFound({ path, entries, next, state: 'more', problem: answer.problem })
+          return setFound({ ...before, entries, next, state: 'more', problem: answer.problem })
+        ;({ searched_to } = answer.value)
+        skipped_hours = [...new Set([...skipped_hours, ...answer.value.skipped_hours])]
         entries = [...entries, ...answer.value.data]
         next = answer.value.next_cursor
         const isFull = entries.length >= ENTRIES_MAX
         const state = next === null ? 'end' : isFull ? 'full' : 'more'
         const goesOn = state === 'more' && answer.value.data.length === 0 && pages < EMPTY_PAGES_MAX
-        setFound({ path, entries, next, state: goesOn ? 'searching' : state, problem: null })
+        const reached = { searched_to, skipped_hours, state: goesOn ? 'searching' : state } as const
+        setFound({ path, entries, next, problem: null, ...reached })
         if (!goesOn) return
       }
     },
@@ -83,6 +89,8 @@ export function useEntries(path: string): Entries {
     entries: current.entries,
     state: current.state,
     problem: current.problem,
+    searched_to: current.searched_to,
+    skipped_hours: current.skipped_hours,
     more,
     reload: () => void search(begun(path), false),
   }

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { compressHour } from '../../admin/audit/compress-hour.ts'
+import { runActivity } from '../../cli/activity.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { mintActivityId } from '../../core/activity/activity-id.ts'
 import { listHourFiles } from '../../core/activity/list-hour-files.ts'
@@ -161,6 +163,33 @@ test('another organization finds none of it', async () => {
   assert.equal(events.has('request_allowed'), false)
   assert.deepEqual((await ask(`?request_id=${written[0]?.request_id}`)).body.data, [])
   assert.equal((await ask(`/${written[0]?.id}`)).status, 404)
+})
+
+test('the command finds what only the archive has, and names hours that it could not search', async () => {
+  const [file = ''] = listHourFiles(orgFolder())
+  const options = {
+    url: `http://127.0.0.1:${admin.port}`,
+    token: admin.token,
+    output: 'json',
+  } as const
+  const run = async (more: object): Promise<{ ids: string[]; problems: string }> => {
+    const [out, err] = [new PassThrough(), new PassThrough()]
+    assert.equal(await runActivity({ ...options, ...more }, out, err), 0)
+    const lines = String(out.read() ?? '')
+      .split('\n')
+      .slice(0, -1)
+    return { ids: lines.map((line) => JSON.parse(line).id), problems: String(err.read() ?? '') }
+  }
+  const rare = { requestId: written[4]?.request_id ?? '' }
+  assert.deepEqual(await run(rare), { ids: [written[4]?.id], problems: '' })
+  rmSync(join(orgFolder(), file.replace('.ndjson.gz', '.index')))
+  const { ids, problems } = await run(rare)
+  assert.deepEqual(ids, [])
+  assert.match(problems, new RegExp(`could not be searched: ${file.slice(0, 13)}`))
+  const exported = await admin.call('GET', '/admin/activity/export')
+  assert.equal(exported.headers['x-agw-skipped-hours'], file.slice(0, 13))
+  await compressHour(orgFolder(), file, new AbortController().signal)
+  assert.deepEqual((await run(rare)).ids, [written[4]?.id])
 })
 
 test('an answer says down to when it has looked, and whether there is an archive', async () => {

@@ -269,6 +269,24 @@ describe('search of the archive', () => {
     assert.ok(places.length >= 300)
   })
 
+  test('an hour that was begun after the folder was listed is searched at once', async () => {
+    const made = await archive(1, 5)
+    const hours = openHours(made)
+    assert.equal((await search(hours, {})).places.length, 5)
+    const { place, entry } = entryAt(1, 0)
+    await made.chain.append([{ n: 6, place, entry_text: JSON.stringify(entry) }])
+    assert.deepEqual((await search(hours, {})).places[0], place)
+  })
+
+  test('a folder that cannot be read is named, and there is no such folder before the first entry', async () => {
+    const root = tempFolder('archive-unreadable')
+    const hours = new ArchiveHours(root, redis, () => performance.now())
+    assert.deepEqual(await search(hours, {}), { places: [], skipped: [], pages: 1 })
+    writeFileSync(join(root, DEPLOYMENT), 'a file')
+    assert.deepEqual(await search(hours, {}), { places: [], skipped: ['all'], pages: 1 })
+    assert.deepEqual(await hours.unsearched(ORG), ['all'])
+  })
+
   test('an organization sees no file of another, wherever it lies', async () => {
     const made = await archive(2, 20)
     await compressAll(made)

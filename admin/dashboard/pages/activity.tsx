@@ -11,6 +11,7 @@ import { FacetChips } from '../parts/facet-chips.tsx'
 import { SelectField, TextField, utcOf, localOf } from '../parts/fields.tsx'
 import { ProblemNotice } from '../parts/notices.tsx'
 import { Picker } from '../parts/picker.tsx'
+import { Time } from '../parts/time.tsx'
 import { TimePresets } from '../parts/time-presets.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { resolvePair } from '../resolve-pair.ts'
@@ -233,6 +234,11 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
             ? liveStatus(live.isLive, isPaused || !isAtTop)
             : foundStatus(found, entries.length)}
         </span>
+        {!isLive && entries.length === 0 && found.state !== 'end' && found.searched_to !== null && (
+          <span>
+            Searched back to <Time at={found.searched_to} />.
+          </span>
+        )}
         {isLive && (
           <button type="button" aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
             Pause
@@ -255,6 +261,12 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
         )}
       </p>
       <ProblemNotice problem={found.problem} />
+      {found.skipped_hours.length > 0 && (
+        <p>
+          Entries may be missing. Hours of the archive that cannot be searched yet, or are damaged
+          (UTC): {found.skipped_hours.join(', ')}
+        </p>
+      )}
       {entries.length > 0 && (
         <EntryList
           entries={entries}
