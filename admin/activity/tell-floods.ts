@@ -3,6 +3,7 @@ import { floodEntry } from '../../core/activity/flood-entry.ts'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** Minutes and organizations that one call checks. */
 const FLOODS_MAX = 50
@@ -65,7 +66,7 @@ async function namesOf(
   const agents = await redis.hmget(REDIS_KEYS.agents(organization_id), ...ids)
   return new Map(
     agents.flatMap((text, i) =>
-      text === null ? [] : [[ids[i] ?? '', (JSON.parse(text) as Agent).agent_name] as const],
+      text === null ? [] : [[ids[i] ?? '', parseRecord<Agent>(text).agent_name] as const],
     ),
   )
 }

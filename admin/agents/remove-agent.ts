@@ -6,6 +6,7 @@ import { readRecords } from '../resources/records.ts'
 import type { Removed } from '../resources/resource.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** Deletes the agent with its keys, ends its calls in flight and, with ?cascade=true, deletes its scopes. Its id is never reused. */
 export async function removeAgent(
@@ -32,7 +33,7 @@ export async function removeAgent(
   const removedScopes = removeScopes(
     org,
     agent_id,
-    scopes.map((text) => JSON.parse(text) as Scope),
+    scopes.map((text) => parseRecord<Scope>(text)),
   )
   return {
     kind: 'removed',

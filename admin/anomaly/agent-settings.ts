@@ -1,6 +1,7 @@
 import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** A changed threshold applies after this time at the latest. */
 const KEPT_MS = 5000
@@ -45,10 +46,10 @@ export class AgentSettings {
       this.#redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)),
     ])
     return {
-      agent: agent === null ? null : (JSON.parse(agent) as Agent),
+      agent: agent === null ? null : parseRecord<Agent>(agent),
       scopes: new Map(
         scopes.map((text) => {
-          const scope = JSON.parse(text) as Scope
+          const scope = parseRecord<Scope>(text)
           return [scope.scope_id, scope]
         }),
       ),

@@ -9,6 +9,7 @@ import { AgentParams, Nullable, Strict, Timestamp } from '../http/common-schemas
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { readStored, type StoredScope } from './stored-scope.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 const HOUR_MS = 3_600_000
 const LEARNING_HOURS = LEARNING_MS / HOUR_MS
@@ -61,7 +62,7 @@ export const anomalyRoutes: readonly Route[] = [
       if ((await readRecord<Agent>(redis, REDIS_KEYS.agents(org), agent_id)) === null)
         return notFound()
       const scopes = (await redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)))
-        .map((text) => JSON.parse(text) as Scope)
+        .map((text) => parseRecord<Scope>(text))
         .sort((a, b) => a.priority - b.priority || a.scope_id.localeCompare(b.scope_id))
       const fields = scopes.map(({ scope_id }) => scopeKey(agent_id, scope_id))
       const texts =

@@ -15,6 +15,7 @@ import { answer, invalid, notFound, type Outcome } from '../http/outcome.ts'
 import { readTime, TIME_MESSAGE } from '../http/read-time.ts'
 import { readRecord } from '../resources/records.ts'
 import { type AgentReplay, REPLAY_STEP_MS, replayAgent } from './replay-agent.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 const DAY_MS = 24 * 3_600_000
 /** Two weeks show each day of the week twice. */
@@ -99,7 +100,7 @@ async function replay({
   if ((await readRecord<Agent>(context.redis, REDIS_KEYS.agents(org), agent_id)) === null)
     return notFound()
   const stored = await context.redis.hvals(REDIS_KEYS.agentScopes(org, agent_id))
-  const scopes = stored.map((text) => JSON.parse(text) as Scope)
+  const scopes = stored.map((text) => parseRecord<Scope>(text))
   const replayed = await replayAgent(context, org, agent_id, { from_ms, to_ms })
   return answer(200, {
     agent_id,

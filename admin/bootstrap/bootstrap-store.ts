@@ -5,6 +5,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { Settings } from '../../core/settings.ts'
 import { newToken } from '../tokens/new-token.ts'
+import { parseRecord, recordText } from '../../core/store/stored-record.ts'
 
 /** The reserved name of the token that comes from the setting. */
 const SETTING_TOKEN_NAME = 'AGW_ADMIN_TOKEN'
@@ -62,7 +63,7 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
     steps.made.push('organization')
     steps.guards.push(['HGET', REDIS_KEYS.organizations, org, false])
     steps.writes.push(
-      ['HSET', REDIS_KEYS.organizations, org, JSON.stringify(organization)],
+      ['HSET', REDIS_KEYS.organizations, org, recordText(organization)],
       ['ZADD', REDIS_KEYS.organizationIndex, EPOCH, org],
     )
   }
@@ -90,7 +91,7 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
 async function replaceSettingToken(redis: RedisClient, org: string, steps: Steps): Promise<void> {
   const tokens = REDIS_KEYS.adminTokens(org)
   for (const text of await redis.hvals(tokens)) {
-    const { token_id, name, hash } = JSON.parse(text) as AdminToken
+    const { token_id, name, hash } = parseRecord<AdminToken>(text)
     if (name !== SETTING_TOKEN_NAME) continue
     steps.guards.push(['HGET', tokens, token_id, text])
     steps.writes.push(

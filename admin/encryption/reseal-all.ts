@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { commit } from '../../core/change/commit.ts'
-import { STORE_FORMAT } from '../../core/control/control-message.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { type KeyRing, SEALED_KINDS, sealedUnder } from '../../core/seal.ts'

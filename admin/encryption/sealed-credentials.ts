@@ -7,6 +7,7 @@ import { isSealed, type KeyRing } from '../../core/seal.ts'
 import { resealAuth } from '../../core/store/credential-binding.ts'
 import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { SealedRecord, SealedStore } from './sealed-store.ts'
+import { parseRecord, recordText } from '../../core/store/stored-record.ts'
 
 export const sealedCredentials: SealedStore = {
   names: ['credential', 'credentials'],
@@ -18,7 +19,7 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
   for await (const [organization_id] of scanHash(redis, REDIS_KEYS.organizations)) {
     const key = REDIS_KEYS.integrations(organization_id)
     for await (const [id, text] of scanHash(redis, key)) {
-      const integration = JSON.parse(text) as Integration
+      const integration = parseRecord<Integration>(text)
       yield {
         organization_id,
         id,
@@ -29,7 +30,7 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
           if (auth === null || upstream === null) return null
           return {
             guards: [['HGET', key, id, text]],
-            writes: [['HSET', key, id, JSON.stringify({ ...integration, ...upstream, auth })]],
+            writes: [['HSET', key, id, recordText({ ...integration, ...upstream, auth })]],
             targets: [{ what: 'integrations', organization_id }],
           }
         },

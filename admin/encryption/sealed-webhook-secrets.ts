@@ -5,6 +5,7 @@ import { scanHash } from '../../core/redis/scan-store.ts'
 import { resealSecrets } from '../webhooks/webhook-secret.ts'
 import type { Webhook } from '../webhooks/webhook.ts'
 import type { SealedRecord, SealedStore } from './sealed-store.ts'
+import { parseRecord, recordText } from '../../core/store/stored-record.ts'
 
 export const sealedWebhookSecrets: SealedStore = {
   names: ['webhook URL or secret', 'webhook URLs and secrets'],
@@ -16,7 +17,7 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
   for await (const [organization_id] of scanHash(redis, REDIS_KEYS.organizations)) {
     const key = REDIS_KEYS.webhooks(organization_id)
     for await (const [id, text] of scanHash(redis, key)) {
-      const webhook = JSON.parse(text) as Webhook
+      const webhook = parseRecord<Webhook>(text)
       const { url, secret, previous_secret } = webhook
       yield {
         organization_id,
@@ -31,7 +32,7 @@ async function* recordsOf(redis: RedisClient): AsyncGenerator<SealedRecord> {
             ? null
             : {
                 guards: [['HGET', key, id, text]],
-                writes: [['HSET', key, id, JSON.stringify(resealed)]],
+                writes: [['HSET', key, id, recordText(resealed)]],
                 targets: [],
               }
         },

@@ -3,6 +3,7 @@ import type { Agent, Integration, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../resources/records.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** What decides the calls of an agent, as it is stored. */
 export interface StoredPolicy {
@@ -26,7 +27,7 @@ export async function readPolicy(
   return {
     agent: record,
     killed_at: record === null ? null : storedKilledAt(record),
-    scopes: scopeTexts.map((text) => JSON.parse(text) as Scope),
-    integrations: integrationTexts.map((text) => JSON.parse(text) as Integration),
+    scopes: scopeTexts.map((text) => parseRecord<Scope>(text)),
+    integrations: integrationTexts.map((text) => parseRecord<Integration>(text)),
   }
 }

@@ -3,6 +3,7 @@ import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { ApiKey } from '../../core/model.ts'
 import { EPOCH, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { recordText } from '../../core/store/stored-record.ts'
 
 export interface NewKey {
   /** Shown once and stored nowhere. */
@@ -42,7 +43,7 @@ export function newKey(
   const { organization_id: org, key_id } = record
   const link: Write = ['HSET', REDIS_KEYS.apiKeyHashes, hash, `${org} ${key_id}`]
   const writes: Write[] = [
-    ['HSET', REDIS_KEYS.apiKeys(org), key_id, JSON.stringify(record)],
+    ['HSET', REDIS_KEYS.apiKeys(org), key_id, recordText(record)],
     ['ZADD', REDIS_KEYS.apiKeyIndex(org, record.agent_id ?? ORGANIZATION_OWNER), EPOCH, key_id],
     link,
   ]

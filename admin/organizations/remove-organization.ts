@@ -7,6 +7,7 @@ import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
 import { removeTraces, type Traces } from './remove-traces.ts'
 import { deleteWebhooksOf } from '../webhooks/delete-webhooks-of.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** An organization with agents or integrations is deleted only with ?cascade=true; the default one never. */
 export async function removeOrganization(
@@ -66,7 +67,7 @@ async function readTraces(redis: RedisClient, org: string): Promise<Traces> {
     redis.hvals(REDIS_KEYS.adminTokens(org)),
   ])
   return {
-    key_hashes: keys.map((text) => (JSON.parse(text) as ApiKey).hash),
-    token_hashes: tokens.map((text) => (JSON.parse(text) as AdminToken).hash),
+    key_hashes: keys.map((text) => parseRecord<ApiKey>(text).hash),
+    token_hashes: tokens.map((text) => parseRecord<AdminToken>(text).hash),
   }
 }

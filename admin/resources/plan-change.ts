@@ -4,6 +4,7 @@ import { type Plan, answer } from '../http/outcome.ts'
 import type { Stored } from './records.ts'
 import type { Edited, ResourceKind } from './resource.ts'
 import { warningsOf } from './warnings-of.ts'
+import { recordText } from '../../core/store/stored-record.ts'
 
 /** Plans the replacement of a record: guards, edge notification, audit entry and response. */
 export async function planChange<R>(
@@ -15,7 +16,7 @@ export async function planChange<R>(
 ): Promise<Plan> {
   const member = String(record[id])
   const hash = store.hashOf(record)
-  const updated = JSON.stringify(edited.record)
+  const updated = recordText(edited.record)
   // Both views use one read of self-changing members, so that the log shows no false difference.
   const [before = {}, after = {}] = await show(call, [record, edited.record])
   return {

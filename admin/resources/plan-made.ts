@@ -5,6 +5,7 @@ import { type Plan, answer } from '../http/outcome.ts'
 import type { AnyResource, Made } from './resource.ts'
 import { showOne } from './show-one.ts'
 import { warningsOf } from './warnings-of.ts'
+import { recordText } from '../../core/store/stored-record.ts'
 
 /** Plans the creation of a record that `make` has returned. */
 export async function planMade<R>(
@@ -15,7 +16,7 @@ export async function planMade<R>(
   const { record } = made
   const id = String(record[resource.id])
   const hash = resource.store.hashOf(record)
-  const text = JSON.stringify(record)
+  const text = recordText(record)
   const view = await showOne(resource, call, record)
   const { audited = (shown) => shown, about } = resource
   return {

@@ -3,6 +3,7 @@ import { checkPrecondition } from '../http/entity-tag.ts'
 import { NO_CONTENT, type Outcome, notFound } from '../http/outcome.ts'
 import type { AnyResource, Params, Removed } from './resource.ts'
 import { showOne } from './show-one.ts'
+import { recordText } from '../../core/store/stored-record.ts'
 
 /** Deletes a record, or marks it if it has to remain. */
 export async function planRemove<R>(
@@ -32,7 +33,7 @@ export async function planRemove<R>(
             ['HDEL', hash, id],
             ['ZREM', store.indexOf(record), id],
           ] as const)
-        : ([['HSET', hash, id, JSON.stringify(remains)]] as const)),
+        : ([['HSET', hash, id, recordText(remains)]] as const)),
       ...(planned.writes ?? []),
     ],
     targets: [...resource.targets(record), ...(planned.targets ?? [])],

@@ -1,4 +1,5 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** A record with its text, which a guard compares when a change is written. */
 export interface Stored<T> {
@@ -12,7 +13,7 @@ export async function readRecord<T>(
   id: string,
 ): Promise<Stored<T> | null> {
   const text = await redis.hget(hash, id)
-  return text === null ? null : { text, record: JSON.parse(text) as T }
+  return text === null ? null : { text, record: parseRecord<T>(text) }
 }
 
 /** In the order of the ids; null for a missing record. */
@@ -23,5 +24,5 @@ export async function readRecords<T>(
 ): Promise<(T | null)[]> {
   if (ids.length === 0) return []
   const texts = await redis.hmget(hash, ...ids)
-  return texts.map((text) => (text === null ? null : (JSON.parse(text) as T)))
+  return texts.map((text) => (text === null ? null : parseRecord<T>(text)))
 }

@@ -3,6 +3,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../resources/records.ts'
 import type { Store } from '../resources/resource.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** Each agent's scopes are in a hash of their own; another hash says whose a scope is. */
 export const scopeStore: Store<Scope> = {
@@ -33,5 +34,5 @@ async function readScopes(
         : redis.hget(REDIS_KEYS.agentScopes(organization_id, owner), scope_id)
     }),
   )
-  return texts.map((text) => (text === null ? null : (JSON.parse(text) as Scope)))
+  return texts.map((text) => (text === null ? null : parseRecord<Scope>(text)))
 }

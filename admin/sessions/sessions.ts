@@ -8,6 +8,7 @@ import { activityWrite } from '../../core/change/activity-write.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { NamedSession } from './named-session.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** However much it is used, a session ends after a long working day. */
 export const SESSION_LIMIT_MS = 12 * 3_600_000
@@ -91,7 +92,7 @@ export async function findSession(
     [REDIS_KEYS.adminTokens(''), page_hash, now_ms, isUse ? SESSION_IDLE_MS : 0],
   )
   if (typeof text !== 'string') return null
-  const token = JSON.parse(text) as AdminToken
+  const token = parseRecord<AdminToken>(text)
   if (token.expires_at !== null && Date.parse(token.expires_at) <= now_ms) return null
   const { token_id, organization_id, email, role } = token
   return { token_id, organization_id, email, role, source_ip, session: hash }

@@ -2,6 +2,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminToken } from '../../core/model.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Streamed } from '../http/outcome.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 const LOOK_INTERVAL_MS = 1_000
 
@@ -36,6 +37,6 @@ async function isInForce({ redis, now }: Needed, actor: Actor): Promise<boolean>
     session === undefined ? 1 : redis.exists(REDIS_KEYS.session(session)),
   ])
   if (text === null || hasSession === 0) return false
-  const { expires_at } = JSON.parse(text) as AdminToken
+  const { expires_at } = parseRecord<AdminToken>(text)
   return expires_at === null || Date.parse(expires_at) > now().getTime()
 }

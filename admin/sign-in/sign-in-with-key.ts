@@ -5,6 +5,7 @@ import { runScript } from '../../core/redis/run-script.ts'
 import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Refusal } from '../http/outcome.ts'
 import { readBearer } from './read-bearer.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /**
  * Who calls the webhooks API with an API key: a key of the organization whose uses have `webhooks`.
@@ -25,7 +26,7 @@ export async function signInWithKey(
     [hashKey(text), REDIS_KEYS.apiKeys('')],
   )
   if (typeof found !== 'string') return null
-  const key = JSON.parse(found) as ApiKey
+  const key = parseRecord<ApiKey>(found)
   const { key_id, organization_id, expires_at } = key
   if (key.revoked_at !== null) return null
   if (expires_at !== null && Date.parse(expires_at) <= now().getTime()) return null

@@ -6,6 +6,7 @@ import type { Actor, AdminContext } from '../context/admin-context.ts'
 import type { Refusal } from '../http/outcome.ts'
 import { recordFailedSignIn } from './record-failed-sign-in.ts'
 import { readBearer } from './read-bearer.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** A token of our making or of this length cannot be found by trying. */
 const UNGUESSABLE_LENGTH = 32
@@ -85,7 +86,7 @@ async function findToken({ redis }: AdminContext, token: string): Promise<AdminT
     [REDIS_KEYS.adminTokenHashes],
     [hashKey(token), REDIS_KEYS.adminTokens('')],
   )
-  return typeof text === 'string' ? (JSON.parse(text) as AdminToken) : null
+  return typeof text === 'string' ? parseRecord<AdminToken>(text) : null
 }
 
 const unauthorized: Refusal = {

@@ -9,6 +9,7 @@ import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import { Count, Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** Agents that one round trip reads. */
 const AGENTS_PER_SCAN = 500
@@ -81,7 +82,7 @@ async function countAgents(redis: RedisClient, org: string) {
     for (let i = 0; i + 1 < fields.length; i += 2) {
       const agent_id = fields[i] ?? ''
       all.add(agent_id)
-      const { status } = JSON.parse(fields[i + 1] ?? '{}') as Agent
+      const { status } = parseRecord<Agent>(fields[i + 1] ?? '{}')
       if (status === 'killed') killed.add(agent_id)
     }
     cursor = next

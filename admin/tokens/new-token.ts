@@ -2,6 +2,7 @@ import { hashKey, lastFour, mintId, mintKey } from '../../core/api-key.ts'
 import type { AdminToken } from '../../core/model.ts'
 import { EPOCH, type Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { recordText } from '../../core/store/stored-record.ts'
 
 export interface MintedToken {
   /** Shown once and stored nowhere. */
@@ -30,7 +31,7 @@ export function newToken(
     record,
     link,
     writes: [
-      ['HSET', REDIS_KEYS.adminTokens(org), token_id, JSON.stringify(record)],
+      ['HSET', REDIS_KEYS.adminTokens(org), token_id, recordText(record)],
       ['ZADD', REDIS_KEYS.adminTokenIndex(org), EPOCH, token_id],
       link,
     ],

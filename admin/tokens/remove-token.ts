@@ -4,6 +4,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Removed } from '../resources/resource.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** The token gives no access from here on; the last one of role admin stays, or no further token could be created. */
 export async function removeToken(
@@ -12,7 +13,7 @@ export async function removeToken(
 ): Promise<Removed<AdminToken> | Refusal> {
   const org = actor.organization_id
   const tokens = REDIS_KEYS.adminTokens(org)
-  const all = (await redis.hvals(tokens)).map((text) => JSON.parse(text) as AdminToken)
+  const all = (await redis.hvals(tokens)).map((text) => parseRecord<AdminToken>(text))
   const lasting = all.filter((token) => token.role === 'admin' && token.expires_at === null)
   if (role === 'admin' && lasting.every((token) => token.token_id === token_id))
     return conflict(

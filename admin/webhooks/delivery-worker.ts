@@ -9,6 +9,7 @@ import type { ClaimedDelivery, DeliveryQueue, Settled } from './delivery-queue.t
 import type { Sender } from './send-delivery.ts'
 import { Wake } from './wake.ts'
 import type { Webhook } from './webhook.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** Attempts of one process at a time; each is a socket and, at most, an envelope and 64 KiB of an answer. */
 const ATTEMPTS_MAX = 256
@@ -113,7 +114,7 @@ export class DeliveryWorker {
       await this.#untilAnswered(() => queue.drop(delivery))
       return
     }
-    const webhook = JSON.parse(text) as Webhook
+    const webhook = parseRecord<Webhook>(text)
     const number = delivery.attempts + 1
     const started_at = now().toISOString()
     const message = { event_id: delivery.event_id, body: Buffer.from(delivery.body) }

@@ -6,6 +6,7 @@ import type { KeyRing } from '../../core/seal.ts'
 import type { Mailer } from '../email/mailer.ts'
 import { openUrl } from './webhook-secret.ts'
 import type { Webhook } from './webhook.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** The next try of an e-mail that could not be sent. */
 const RETRY_MS = 60_000
@@ -48,7 +49,7 @@ async function openAlert({ redis, now }: NoticeParts, notice: string): Promise<v
   const [organization_id = '', webhook_id = ''] = notice.split(' ')
   const text = await redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id)
   if (text === null) return
-  const { name } = JSON.parse(text) as Webhook
+  const { name } = parseRecord<Webhook>(text)
   const cause = {
     about: `webhook_failing ${webhook_id}`,
     kind: 'webhook_failing',
@@ -67,7 +68,7 @@ async function tell(
   const [organization_id = '', webhook_id = '', since = ''] = notice.split(' ')
   const text = await redis.hget(REDIS_KEYS.webhooks(organization_id), webhook_id)
   if (text === null) return true
-  const webhook = JSON.parse(text) as Webhook
+  const webhook = parseRecord<Webhook>(text)
   const { name } = webhook
   const url = openUrl(ring, webhook)
   const host = url === null ? 'unknown' : new URL(url).host

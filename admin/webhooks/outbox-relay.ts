@@ -7,6 +7,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { closeFloods } from './close-floods.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'
 import type { Webhook } from './webhook.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 const BATCH = 100
 /** How long one read of an empty outbox blocks; floods and shutdown are handled in between. */
@@ -107,7 +108,7 @@ export class OutboxRelay {
     const lists = await Promise.all(
       organizations.map(async (organization_id) => {
         const texts = await redis.hvals(REDIS_KEYS.webhooks(organization_id))
-        return texts.map((text) => JSON.parse(text) as Webhook)
+        return texts.map((text) => parseRecord<Webhook>(text))
       }),
     )
     return new Map(organizations.map((organization_id, i) => [organization_id, lists[i] ?? []]))

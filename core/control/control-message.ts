@@ -25,8 +25,22 @@ export type ControlTarget =
       readonly revision: number
     }
 
+/**
+ * The version of control messages. Increased only if an edge of the version before would do too little with a new message that
+ * names targets which it knows. An edge that hears of a newer version, or of a target that it does not know, drops all that it has
+ * cached and reads the store again before it acknowledges. Messages of versions before 0.3 do not say theirs, which is 1.
+ */
+const CONTROL_VERSION = 1
+
 export type ControlMessage =
-  | { readonly kind: 'control'; readonly epoch: number; readonly targets: readonly ControlTarget[] }
+  | {
+      readonly kind: 'control'
+      readonly epoch: number
+      /** Those that this version knows. */
+      readonly targets: readonly ControlTarget[]
+      /** Whether they are all there is to do. */
+      readonly is_understood: boolean
+    }
   | { readonly kind: 'beacon'; readonly epoch: number; readonly sender: string }
 
 /** An edge confirms that a control message is in force there; for a kill, with the calls it ended. */
@@ -45,12 +59,6 @@ export interface Acknowledgement {
   /** Clock of the store, added by it. */
   readonly stored_us?: number
 }
-
-/**
- * The format of stored records. Increased if the previous version cannot read the new records; old records are then converted
- * once every live edge can read the new format. 1: version 0.1 · 2: the user name of a `basic` credential is sealed
- */
-export const STORE_FORMAT = 2
 
 /** What an edge reports about itself with every heartbeat. */
 export interface EdgeRecord {
@@ -96,16 +104,34 @@ export const beaconLeaderTtl = (lease_ms: number): number =>
 /** How often an edge sends a heartbeat to the store and a ping on its subscription. */
 export const edgeBeatInterval = (lease_ms: number): number => Math.min(400, lease_ms / 6)
 
+const TARGETS: ReadonlySet<string> = new Set([
+  'integrations',
+  'agent',
+  'key',
+  'organization',
+  'forward_ca',
+  'kill',
+  'reactivate',
+] satisfies ControlTarget['what'][])
+
+const isKnown = (target: unknown): target is ControlTarget =>
+  typeof target === 'object' &&
+  target !== null &&
+  TARGETS.has(String((target as { readonly what?: unknown }).what))
+
 /** Null for an unknown message; a forged message can at most make an edge read the store again. */
 export function parseControlMessage(text: string): ControlMessage | null {
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return null
-    const { kind, epoch, targets, sender } = value as Record<string, unknown>
+    const { kind, epoch, targets, sender, version = 1 } = value as Record<string, unknown>
     if (typeof epoch !== 'number') return null
     if (kind === 'beacon' && typeof sender === 'string') return { kind, epoch, sender }
-    if (kind === 'control' && Array.isArray(targets))
-      return { kind, epoch, targets: targets as ControlTarget[] }
+    if (kind === 'control' && Array.isArray(targets)) {
+      const known = targets.filter(isKnown)
+      const is_understood = version === CONTROL_VERSION && known.length === targets.length
+      return { kind, epoch, targets: known, is_understood }
+    }
     return null
   } catch {
     return null

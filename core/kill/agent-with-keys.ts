@@ -2,6 +2,7 @@ import type { Agent, ApiKey } from '../model.ts'
 import type { Guard } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
+import { parseRecord } from '../store/stored-record.ts'
 
 /** A consistent snapshot of an agent and its keys, with the guards that must still hold when a change is written. */
 export interface AgentWithKeys {
@@ -28,9 +29,9 @@ export async function readAgentWithKeys(
     [agent_id],
   )) as [number, string | null, number, ...string[]]
   if (agentText === null) return null
-  const keys = keyTexts.map((text) => JSON.parse(text) as ApiKey)
+  const keys = keyTexts.map((text) => parseRecord<ApiKey>(text))
   return {
-    agent: JSON.parse(agentText) as Agent,
+    agent: parseRecord<Agent>(agentText),
     keys,
     now_ms,
     guards: [

@@ -3,6 +3,7 @@ import type { Agent, ApiKey } from '../model.ts'
 import type { Write } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { AgentWithKeys } from './agent-with-keys.ts'
+import { recordText } from '../store/stored-record.ts'
 
 /**
  * The next revision of an agent's kill state. It follows the store's clock, so it is higher than any revision that edges
@@ -88,13 +89,8 @@ export function reactivateWrites(
 }
 
 const stateWrites = (agent: Agent, keys: readonly ApiKey[]): Write[] => [
-  ['HSET', REDIS_KEYS.agents(agent.organization_id), agent.agent_id, JSON.stringify(agent)],
+  ['HSET', REDIS_KEYS.agents(agent.organization_id), agent.agent_id, recordText(agent)],
   ...keys.map(
-    (key): Write => [
-      'HSET',
-      REDIS_KEYS.apiKeys(key.organization_id),
-      key.key_id,
-      JSON.stringify(key),
-    ],
+    (key): Write => ['HSET', REDIS_KEYS.apiKeys(key.organization_id), key.key_id, recordText(key)],
   ),
 ]

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../model.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
+import { parseRecord } from '../store/stored-record.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -17,7 +18,7 @@ export async function readStillUsableKeys(
   const texts = await redis.hmget(REDIS_KEYS.apiKeys(organization_id), ...recent)
   return texts
     .filter((text) => text !== null)
-    .map((text) => JSON.parse(text) as ApiKey)
+    .map((text) => parseRecord<ApiKey>(text))
     .filter(
       ({ revoked_at, expires_at }) =>
         revoked_at === null && (expires_at === null || Date.parse(expires_at) > now_ms),

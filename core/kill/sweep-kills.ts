@@ -16,6 +16,7 @@ import { readCallCounts } from './read-call-counts.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 import { silentRow } from './silent-row.ts'
 import { withCounts } from './with-counts.ts'
+import { parseRecord } from '../store/stored-record.ts'
 
 /** How long a live edge may leave a kill unacknowledged before it is published again. */
 const PUBLISH_AGAIN_MS = 500
@@ -132,7 +133,7 @@ async function publishAgain(
   const { organization_id, agent_id, revision, killed_at } = record
   const agents = REDIS_KEYS.agents(organization_id)
   const agentText = await redis.hget(agents, agent_id)
-  const agent = agentText === null ? null : (JSON.parse(agentText) as Agent)
+  const agent = agentText === null ? null : parseRecord<Agent>(agentText)
   const kills = REDIS_KEYS.kills
   const stands = agent?.status === 'killed' && agent.revision === revision && agentText !== null
   if (!stands) {

@@ -8,5 +8,5 @@ local leader = redis.call('GET', KEYS[1])
 if leader and leader ~= ARGV[1] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 local epoch = redis.call('GET', KEYS[2]) or '0'
-redis.call('PUBLISH', ARGV[3], '{"kind":"beacon","epoch":' .. epoch .. ',"sender":' .. cjson.encode(ARGV[1]) .. '}')
+redis.call('PUBLISH', ARGV[3], '{"kind":"beacon","version":1,"epoch":' .. epoch .. ',"sender":' .. cjson.encode(ARGV[1]) .. '}')
 return 1

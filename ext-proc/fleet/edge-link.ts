@@ -153,7 +153,8 @@ export class EdgeLink {
         this.#parts.lease.prove('beacon', heard_ms)
       return
     }
-    const isNext = this.#epoch !== null && message.epoch === this.#epoch + 1
+    const isNext =
+      message.is_understood && this.#epoch !== null && message.epoch === this.#epoch + 1
     const applied = this.#apply(message.targets)
     const ready = isNext ? Promise.resolve(true) : this.#catchUp(message.epoch, heard_ms)
     if (isNext) this.#epoch = message.epoch

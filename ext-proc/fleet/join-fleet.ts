@@ -1,5 +1,5 @@
 import { startBeacon } from '../../core/control/beacon.ts'
-import { STORE_FORMAT } from '../../core/control/control-message.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { followKeyFile } from '../../core/follow-key-file.ts'
 import { LiveKeyRing } from '../../core/live-key-ring.ts'

@@ -2,6 +2,7 @@ import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KillBoard } from './kill-board.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 const AGENTS_AT_ONCE = 500
 
@@ -27,6 +28,6 @@ export async function verifyStates(
       const texts = await commands.hmget(REDIS_KEYS.agents(organization_id), ...some)
       for (const [at, text] of texts.entries())
         if (text === null) killBoard.learnAbsent(organization_id, some[at] ?? '', since)
-        else killBoard.learnStored(JSON.parse(text) as Agent, since)
+        else killBoard.learnStored(parseRecord<Agent>(text), since)
     }
 }

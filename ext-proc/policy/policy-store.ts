@@ -22,6 +22,7 @@ import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
 import type { OwnUpstream } from './own-upstream.ts'
+import { isNewer, parseRecord } from '../../core/store/stored-record.ts'
 
 /**
  * Keys in use at one edge within a short time. Unknown keys are cached too, so that each guess costs only one Redis request.
@@ -62,13 +63,13 @@ export interface KillFlags {
 }
 
 /**
- * The scopes of one agent, four times of what the admin API stores. An agent with more, from an older version, has no scope
+ * The scopes of one agent, twice of what the admin API stores. An agent with more, from an older version, has no scope
  * here: to parse them would hold up every other call.
  */
 const AGENT_SCOPES_BYTES_MAX = 4_194_304
 
 function* parsed(texts: readonly string[]): Iterable<Scope> {
-  for (const text of texts) yield JSON.parse(text) as Scope
+  for (const text of texts) yield parseRecord<Scope>(text)
 }
 
 /** Of stored integrations, read between two pauses: about a millisecond of work. */
@@ -160,7 +161,7 @@ export class PolicyStore {
       [REDIS_KEYS.apiKeyHashes],
       [hash, REDIS_KEYS.apiKeys('')],
     )
-    return { key: typeof text === 'string' ? (JSON.parse(text) as ApiKey) : null }
+    return { key: typeof text === 'string' ? parseRecord<ApiKey>(text) : null }
   }
 
   /** In steps, so that an organization with many large integrations does not hold up the calls of others. */
@@ -177,9 +178,14 @@ export class PolicyStore {
         characters = 0
         await turn()
       }
-      const integration = JSON.parse(text) as Integration
+      const integration = JSON.parse(text) as Integration & { readonly store_format?: number }
       const { integration_id } = integration
       integrations.push(integration)
+      // In a format that this version would misread: calls are refused as they are without a credential.
+      if (isNewer(integration)) {
+        auth.set(integration_id, null)
+        continue
+      }
       auth.set(integration_id, openAuth(this.#parts.keyRing, integration))
       const cluster = upstreamCluster(integration)
       if (cluster === null) continue
@@ -212,7 +218,7 @@ export class PolicyStore {
       [REDIS_KEYS.agents(organization_id), REDIS_KEYS.agentScopes(organization_id, agent_id)],
       [agent_id],
     )) as [string | null, ...string[]]
-    const agent = agentText === null ? null : (JSON.parse(agentText) as Agent)
+    const agent = agentText === null ? null : parseRecord<Agent>(agentText)
     if (agent === null) killBoard.learnAbsent(organization_id, agent_id, since)
     else killBoard.learnStored(agent, since)
     const bytes = scopeTexts.reduce((sum, { length }) => sum + length, 0)

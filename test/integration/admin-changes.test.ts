@@ -8,7 +8,7 @@ import type { Webhook } from '../../admin/webhooks/webhook.ts'
 import { ROUTES } from '../../admin/server/routes.ts'
 import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { mintKey } from '../../core/api-key.ts'
-import { STORE_FORMAT } from '../../core/control/control-message.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import type { Integration } from '../../core/model.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -91,10 +91,10 @@ test('the scopes of an agent have limits for the paths and the bytes of all of t
   assert.equal(again.status, 200)
   const { agent_id: other } = await make('/admin/agents', { agent_name: 'long rules' })
   const large = (): object => ({ ...body(120, 2_000), agent_id: other })
-  for (let i = 0; i < 4; i++) await make('/admin/scopes', large())
-  const fifth = await admin.call('POST', '/admin/scopes', { body: large() })
-  assert.equal(fifth.status, 409)
-  assert.equal(fifth.body.details.reason, 'scopes_too_large')
+  for (let i = 0; i < 8; i++) await make('/admin/scopes', large())
+  const ninth = await admin.call('POST', '/admin/scopes', { body: large() })
+  assert.equal(ninth.status, 409)
+  assert.equal(ninth.body.details.reason, 'scopes_too_large')
 })
 
 test('the integrations of an organization have a limit for the bytes of all of them', async () => {

@@ -449,6 +449,26 @@ test('a store that is behind what was received is not the one that publishes: th
   assert.equal(lease.left_ms, LEASE_MS - 400, 'its beat proves nothing')
 })
 
+for (const [name, more, targets] of [
+  ['a newer version', { version: 2 }, [KEY]],
+  ['a target of a newer version', { version: 1 }, [{ what: 'new-thing', id: 'x' }, KEY]],
+  ['a target without a name', {}, [KEY, null]],
+] as const)
+  test(`a message with ${name} is acknowledged once the store has been read again`, async (t) => {
+    const { channel, state, resyncs, dropped } = await aServingEdge(t)
+    const before = state.resyncs
+    state.holdsResyncs = true
+    channel.epoch++
+    channel.message({ kind: 'control', epoch: channel.epoch, targets, ...more })
+    await settle()
+    assert.deepEqual(dropped, [KEY], 'what is known is done at once')
+    assert.equal(state.resyncs, before + 1)
+    assert.deepEqual(channel.acknowledged, [])
+    resyncs.open[0]?.end()
+    await settle()
+    assert.deepEqual(channel.acknowledged, [`${channel.epoch} 0/0`])
+  })
+
 test('what is not a control message is ignored', async (t) => {
   const { channel, dropped, state, lease } = await aServingEdge(t)
   channel.isSendingBeacons = false

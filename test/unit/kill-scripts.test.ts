@@ -543,9 +543,9 @@ test('one process sends the beacon, with the epoch of the store; another takes o
   assert.deepEqual(
     heard.map((text) => JSON.parse(text)),
     [
-      { kind: 'beacon', epoch: 41, sender: 'a' },
-      { kind: 'beacon', epoch: 41, sender: 'a' },
-      { kind: 'beacon', epoch: 42, sender: 'b' },
+      { kind: 'beacon', version: 1, epoch: 41, sender: 'a' },
+      { kind: 'beacon', version: 1, epoch: 41, sender: 'a' },
+      { kind: 'beacon', version: 1, epoch: 42, sender: 'b' },
     ],
   )
 })

@@ -6,6 +6,7 @@ import type { ControlTarget } from '../../core/control/control-message.ts'
 import type { ApiKey } from '../../core/model.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
 import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
 import { FakePolicyRedis } from '../kit/fake-policy-redis.ts'
@@ -57,6 +58,29 @@ test('what was read once is not read again', async () => {
   assert.deepEqual([...organization.auth.keys()], ['int_a'])
   await readAll()
   assert.deepEqual(redis.reads, ['key h', 'agent agt_a', 'integrations'])
+})
+
+test('what a newer version has stored in a format that this one would misread is refused, and nothing else', async () => {
+  const { redis, store, readAll } = aStore()
+  const newer = { store_format: STORE_FORMAT + 1 }
+  redis.integrations = [
+    anIntegration('https://x/v1', { integration_id: 'int_a', ...newer } as object),
+    anIntegration('https://x/v2', {
+      integration_id: 'int_b',
+      store_format: STORE_FORMAT,
+    } as object),
+  ]
+  const { organization } = await readAll()
+  assert.equal(organization.auth.get('int_a'), null, 'as without a credential')
+  assert.notEqual(organization.auth.get('int_b'), null)
+  redis.agents.set('agt_a', { ...anAgent(), ...newer } as never)
+  redis.keys.set('h', { ...aKey(), ...newer } as never)
+  store.clear()
+  await assert.rejects(async () => store.agent(ORG, 'agt_a'), /newer version/)
+  await assert.rejects(async () => store.key('h'), /newer version/)
+  redis.agents.set('agt_a', anAgent())
+  redis.scopes.set('agt_a', [aScope({ name: 'read', ...newer } as object)])
+  await assert.rejects(async () => store.agent(ORG, 'agt_a'), /newer version/)
 })
 
 test('many integrations are read in steps, between which the event loop does other work', async () => {

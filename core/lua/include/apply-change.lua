@@ -41,6 +41,6 @@ local function applyChange()
   local now_ms = now[1] * 1000 + math.floor(now[2] / 1000)
   local edges = redis.call('ZRANGEBYSCORE', KEYS[2], now_ms - plan.lease_ms, '+inf')
   -- A change that no edge has to apply is published as well, since every epoch that does not arrive is a gap.
-  redis.call('PUBLISH', plan.channel, '{"kind":"control","epoch":' .. epoch_text .. ',"targets":' .. plan.targets .. '}')
+  redis.call('PUBLISH', plan.channel, '{"kind":"control","version":1,"epoch":' .. epoch_text .. ',"targets":' .. plan.targets .. '}')
   return {1, epoch, edges, logged}
 end

@@ -1,0 +1,30 @@
+/**
+ * The format of stored records. Increased only if the version before cannot read the new records; old records are then converted
+ * once every live edge can read the new format. 1: version 0.1 · 2: the user name of a `basic` credential is sealed
+ */
+export const STORE_FORMAT = 2
+
+interface Formatted {
+  /** Absent in records of versions before 0.3, which have at most format 2. */
+  readonly store_format?: number
+}
+
+/** A record as text for the store, with its format. */
+export const recordText = <T>(record: T): string =>
+  JSON.stringify({ ...record, store_format: STORE_FORMAT })
+
+/** Whether a version after this one has written a record in a format that this one would misread. */
+export const isNewer = ({ store_format = 1 }: Formatted): boolean => store_format > STORE_FORMAT
+
+/**
+ * A record from its text.
+ * @throws for the record of a newer format: what cannot be read is neither decided on nor changed
+ */
+export function parseRecord<T>(text: string): T {
+  const { store_format, ...record } = JSON.parse(text) as Formatted & T
+  if (store_format !== undefined && isNewer({ store_format }))
+    throw new Error(
+      `a newer version has stored a record in format ${store_format}; this one reads ${STORE_FORMAT}. Upgrade it`,
+    )
+  return record as T
+}
