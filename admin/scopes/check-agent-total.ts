@@ -3,7 +3,13 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { conflict, type Refusal } from '../http/outcome.ts'
 import { pathsOf } from './check-scope-settings.ts'
-import { AGENT_PATHS_LIMIT, AGENT_SCOPES_LIMIT, AGENT_SCOPES_LIMIT_BYTES } from './scope-schemas.ts'
+import {
+  AGENT_PATHS_LIMIT,
+  AGENT_SCOPES_LIMIT,
+  AGENT_SCOPES_LIMIT_BYTES,
+  INTEGRATION_SCOPES_LIMIT,
+} from './scope-schemas.ts'
+import { parseRecord } from '../../core/store/stored-record.ts'
 
 /**
  * Whether an agent may have these scopes in addition to its others. Every edge that the agent calls holds all of its scopes, so
@@ -13,7 +19,7 @@ import { AGENT_PATHS_LIMIT, AGENT_SCOPES_LIMIT, AGENT_SCOPES_LIMIT_BYTES } from 
 export async function checkAgentTotal(
   redis: RedisClient,
   { organization_id, agent_id }: Pick<Scope, 'organization_id' | 'agent_id'>,
-  next: readonly Pick<Scope, 'rules'>[],
+  next: readonly Pick<Scope, 'rules' | 'integration_id'>[],
   before: Scope | null,
 ): Promise<Refusal | null> {
   const own_bytes = next.reduce((sum, scope) => sum + sizeOf(scope), 0)
@@ -22,6 +28,10 @@ export async function checkAgentTotal(
   const stored = await redis.hgetall(REDIS_KEYS.agentScopes(organization_id, agent_id))
   if (before === null && Object.keys(stored).length + next.length > AGENT_SCOPES_LIMIT)
     return conflict('too_many_scopes', `An agent has at most ${AGENT_SCOPES_LIMIT} scopes.`)
+  const counts = new Map<string, number>()
+  const count = ({ integration_id }: Pick<Scope, 'integration_id'>): void =>
+    void counts.set(integration_id, (counts.get(integration_id) ?? 0) + 1)
+  for (const scope of next) count(scope)
   let bytes = own_bytes
   let paths = own_paths
   for (const [scope_id, text] of Object.entries(stored)) {
@@ -29,8 +39,15 @@ export async function checkAgentTotal(
     bytes += Buffer.byteLength(text)
     // The others alone are too large; what they contain makes no difference.
     if (bytes > AGENT_SCOPES_LIMIT_BYTES) break
-    paths += pathsOf(JSON.parse(text) as Scope)
+    const scope = parseRecord<Scope>(text)
+    paths += pathsOf(scope)
+    count(scope)
   }
+  if (before === null && next.some(({ integration_id }) => over(counts.get(integration_id))))
+    return conflict(
+      'too_many_scopes',
+      `An agent has at most ${INTEGRATION_SCOPES_LIMIT} scopes for one integration. Combine their rules.`,
+    )
   if (bytes > AGENT_SCOPES_LIMIT_BYTES)
     return conflict(
       'scopes_too_large',
@@ -43,5 +60,7 @@ export async function checkAgentTotal(
     )
   return null
 }
+
+const over = (count = 0): boolean => count > INTEGRATION_SCOPES_LIMIT
 
 const sizeOf = (scope: object): number => Buffer.byteLength(JSON.stringify(scope))

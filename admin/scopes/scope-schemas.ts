@@ -15,8 +15,10 @@ import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 export const SCOPE_RESOURCE = { name: 'scope', path: '/admin/scopes', id: 'scope_id' } as const
 export const BULK_SCOPES = { path: '/admin/bulk/scopes', prefix: 'scp' } as const
 
-/** An edge holds all scopes of an agent that calls, compiled, and looks through those of the integration. */
-export const AGENT_SCOPES_LIMIT = 200
+/** An edge holds all scopes of an agent that calls, compiled. */
+export const AGENT_SCOPES_LIMIT = 1_000
+/** It looks through those of the integration at each call. */
+export const INTEGRATION_SCOPES_LIMIT = 200
 export const RULES_LIMIT = 100
 export const RULE_PATHS_LIMIT = 100
 /** Lists within lists: the paths of all rules of a scope, and of all scopes of an agent. */
@@ -32,7 +34,7 @@ export const PATTERNS_LIMIT = 100
 export const PATTERN_LENGTH_LIMIT = 1000
 /** All scopes of an agent at once are what an edge reads when it has forgotten the agent. */
 export const SCOPE_LIMIT_BYTES = 262_144
-export const AGENT_SCOPES_LIMIT_BYTES = 1_048_576
+export const AGENT_SCOPES_LIMIT_BYTES = 2_097_152
 
 const DEFAULTS = SCOPE_DEFAULTS
 

@@ -28,7 +28,7 @@ export interface IntegrationScopes {
 
 /** All scopes of one agent, compiled once per change. */
 export interface AgentScopes {
-  /** For `agent_scopes` in the details of a refusal. */
+  /** For `agent_scopes` in the details of a refusal; the first `NAMES_SHOWN`. */
   readonly names: readonly string[]
   readonly by_integration: ReadonlyMap<string, IntegrationScopes>
 }
@@ -73,6 +73,9 @@ function* compiling(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> 
   return gather(compiled)
 }
 
+/** Each refusal carries them, to the caller and to the log. */
+const NAMES_SHOWN = 200
+
 function gather(compiled: readonly CompiledScope[]): AgentScopes {
   const sorted = [...compiled].sort((a, b) => compareScopes(a.scope, b.scope))
   const by_integration = new Map<
@@ -85,7 +88,7 @@ function gather(compiled: readonly CompiledScope[]): AgentScopes {
       by_integration.set(one.scope.integration_id, { scopes: [one], merged: new Map() })
     else known.scopes.push(one)
   }
-  return { names: sorted.map(({ scope }) => scope.name), by_integration }
+  return { names: sorted.slice(0, NAMES_SHOWN).map(({ scope }) => scope.name), by_integration }
 }
 
 function addPaths(paths: ScopePaths, rule: number, texts: readonly string[]): void {

@@ -168,6 +168,25 @@ describe('creation of several', () => {
     const listed = await call('GET', `/admin/scopes?agent_id=${agent_id}&limit=200`)
     assert.equal(listed.body.data.length, 101)
   })
+
+  test('an agent has up to 1,000 scopes, and up to 200 of them for one integration', async () => {
+    const { agent_id } = await makeAgent()
+    const create = async (integration_id: string, length: number) => {
+      const scope = { agent_id, integration_id, rules: [{ methods: ['GET'], paths: ['/a/**'] }] }
+      const data = Array.from({ length }, (_, i) => ({ ...scope, name: `one of many ${i}` }))
+      return call('POST', '/admin/bulk/scopes', { data })
+    }
+    for (let turn = 0; turn < 5; turn++) {
+      const { integration_id } = await makeIntegration()
+      assert.equal((await create(integration_id, 100)).status, 201)
+      assert.equal((await create(integration_id, 100)).status, 201)
+      const refused = await create(integration_id, 1)
+      assert.equal(refused.body.details.reason, 'too_many_scopes')
+    }
+    const { integration_id } = await makeIntegration()
+    const refused = await create(integration_id, 1)
+    assert.match(refused.body.message, /at most 1000 scopes/)
+  })
 })
 
 describe('agents', () => {
