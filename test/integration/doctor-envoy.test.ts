@@ -1,15 +1,18 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { promisify } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
 import type { CheckResult } from '../../cli/doctor/check-result.ts'
+import { fromRoot } from '../../core/root.ts'
 import { freePort } from '../kit/free-port.ts'
 import { type KitEnvoy, startEnvoy } from '../kit/start-envoy.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 
-// Configurations that are broken on purpose, each a listener of one real Envoy. What the doctor says is about its /config_dump.
+// Configurations that are broken on purpose, each a listener of one real Envoy, which `agw doctor --envoy-admin` is run against.
 
 type Json = any
 
@@ -459,11 +462,20 @@ before(async () => {
 
 after(() => envoy.stop())
 
-const diagnose = async (of: KitEnvoy): Promise<CheckResult[]> =>
-  checkEnvoyConfig(
-    JSON.parse(await of.admin('/config_dump')),
-    await of.admin('/stats?filter=update_rejected'),
+const run = promisify(execFile)
+
+/** What the command says, which exits with 1 if a check fails. */
+async function diagnose({ admin_address }: KitEnvoy): Promise<CheckResult[]> {
+  const args = ['doctor', '--envoy-admin', admin_address, '--output', 'json']
+  const done = run(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args])
+  const { stdout, code } = await done.then(
+    (printed) => ({ ...printed, code: 0 }),
+    (error: { readonly stdout: string; readonly code: number }) => error,
   )
+  const { ok, checks } = JSON.parse(stdout)
+  assert.equal(code, ok === true ? 0 : 1)
+  return checks
+}
 
 test('what the product renders is found to be complete', () => {
   assert.deepEqual(
@@ -495,6 +507,17 @@ for (const [i, [name, , says, advises]] of ROWS.entries())
     assert.ok(named.length > 0, JSON.stringify(own, null, 1))
     for (const one of own) assert.ok(!one.says.includes(envoy.verdict_secret))
   })
+
+test('each of them is found by a message of its own', (t) => {
+  const messages = ROWS.map(([, , says], i) => {
+    const own = found.filter(({ check }) => check.startsWith(`envoy ${nameOf(i)}:`))
+    return own.find((one) => says.test(one.says))?.says
+  })
+  assert.equal(new Set(messages).size, ROWS.length)
+  t.diagnostic(
+    `agw doctor --envoy-admin finds ${ROWS.length} of ${ROWS.length} broken configurations`,
+  )
+})
 
 test('found: the fields of the bootstrap that are missing, an admin port, and an update that was refused', async () => {
   const folder = tempFolder('lds')
