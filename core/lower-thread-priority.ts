@@ -1,7 +1,7 @@
 import { constants, getPriority, setPriority } from 'node:os'
 
 /** A thread of the same process then gets nine times as much of a core that both need. */
-export const PRIORITY_STEPS = 10
+const STEPS = 10
 
 /**
  * Lowers the priority of the calling thread. Relative to what it has: without privileges a process that was started with a low
@@ -9,5 +9,5 @@ export const PRIORITY_STEPS = 10
  */
 export function lowerThreadPriority(): void {
   if (process.platform !== 'linux') return
-  setPriority(Math.min(getPriority() + PRIORITY_STEPS, constants.priority.PRIORITY_LOW))
+  setPriority(Math.min(getPriority() + STEPS, constants.priority.PRIORITY_LOW))
 }

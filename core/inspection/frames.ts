@@ -17,8 +17,11 @@ export function writeFrame(to: Writable, { value, bytes }: Frame, onSent?: () =>
   const head = Buffer.allocUnsafe(HEAD_BYTES)
   head.writeInt32LE(text.length, 0)
   head.writeInt32LE(bytes?.length ?? NONE, 4)
-  to.write(Buffer.concat([head, text]), bytes === null ? onSent : undefined)
+  to.cork()
+  to.write(head)
+  to.write(text, bytes === null ? onSent : undefined)
   if (bytes !== null) to.write(bytes, onSent)
+  to.uncork()
 }
 
 /**
