@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { parseAllDocuments } from 'yaml'
 import { fromRoot } from '../core/root.ts'
 
 /**
@@ -42,6 +43,8 @@ type Rule =
   | 'csv'
   | 'jsonl'
   | 'json'
+  /** Like `json`: the member called `field` of each document. */
+  | 'yaml'
   | 'yaml-list'
   | 'paragraphs'
   | 'lines'
@@ -148,11 +151,14 @@ const textsOf = (source: Source, content: string): string[] => {
       const document = JSON.parse(content) as unknown
       const value =
         source.list === undefined ? document : (document as Record<string, unknown>)[source.list]
+      if (value === undefined) return []
       const rows = Array.isArray(value) ? (value as Record<string, unknown>[]) : [value]
       return rows
         .filter((row) => matches(row as Record<string, unknown>, source.where))
         .flatMap((row) => stringsAt(row, field, typeof row === 'string'))
     }
+    case 'yaml':
+      return parseAllDocuments(content).flatMap((document) => stringsAt(document.toJS(), field))
     case 'yaml-list':
       return Array.from(content.matchAll(/^\s*-\s+(?:-\s+)?(.+)$/gm), ([, text]) => text ?? '')
     case 'paragraphs':

@@ -17,13 +17,15 @@ import {
 import { builtIn } from '../core/scanner/patterns/built-in.ts'
 import { TextScanner } from '../core/scanner/text/text-scanner.ts'
 import { hashWord } from '../core/scanner/text/token-table.ts'
+import { everydaySentences } from './everyday-sentences.ts'
 
 /**
  * Trains the learned model:
- *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.2] [--suspicion 0.6] [--out FILE] FILE.jsonl …
+ *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.6] [--suspicion 0.8] [--out FILE] [--scores FILE] FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. Whole families of sources
  * are left out to print what the two thresholds find and refuse, so that the shares hold for texts of other origin. A family is what comes before
- * the first hyphen of a source. With --cross-validate nothing is written. The same files give the same weights.
+ * the first hyphen of a source. With --cross-validate no model is written. `--scores` writes the score, label, source and words
+ * of each text, left out. The same files give the same weights.
  */
 
 const FOLDS = 4
@@ -46,12 +48,13 @@ const LEAST_FAMILIES = 2
 const FAMILY_NAMES: Readonly<Record<string, string>> = { frr: 'cyberseceval' }
 /** Texts that are marked as harmless and are half attacks, or that a scope gives as the system message. */
 const NOT_FOR_THRESHOLDS =
-  /^(?:neuralchemy-harmless|wildguard-harmless|frr-translated|leaked-system-prompts|cursorrules|awesome-|anthropic-skills|gpteacher-roleplay|wstg|owasp-|docs)/
+  /^(?:neuralchemy-harmless|wildguard-harmless|frr-translated|leaked-system-prompts|cursorrules|awesome-|anthropic-skills|gpteacher-roleplay|wstg|owasp-|docs|everyday)/
 
 type Text = {
   readonly is_attack: boolean
   readonly family: string
   readonly source: string
+  readonly words: number
   readonly stretches: readonly Int32Array[]
   /** Excerpts that are learned in addition, and not scored. */
   readonly fragments: readonly Int32Array[]
@@ -317,6 +320,17 @@ const encodedForm = (text: string): string | null => {
   return encode?.(text.slice(0, ENCODED_CHARACTERS)) ?? null
 }
 
+const everydayTexts = (): Text[] =>
+  everydaySentences().flatMap((text) => {
+    const strings = wordsOf(text)
+    const words = strings.reduce((sum, hashes) => sum + hashes.length, 0)
+    const stretches = strings.flatMap(stretchesOf)
+    const source = 'everyday'
+    return words === 0
+      ? []
+      : [{ is_attack: false, family: source, source, words, stretches, fragments: [] }]
+  })
+
 const readTexts = async (files: readonly string[]): Promise<Text[]> => {
   const texts: Text[] = []
   for (const file of files) {
@@ -337,6 +351,7 @@ const readTexts = async (files: readonly string[]): Promise<Text[]> => {
         is_attack: label === 1,
         family,
         source,
+        words: strings.reduce((sum, hashes) => sum + hashes.length, 0),
         stretches: strings.flatMap(stretchesOf),
         fragments:
           label === 1
@@ -355,19 +370,26 @@ const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     'cross-validate': { type: 'boolean', default: false },
-    threshold: { type: 'string', default: '1.2' },
-    suspicion: { type: 'string', default: '0.6' },
+    threshold: { type: 'string', default: '1.6' },
+    suspicion: { type: 'string', default: '0.8' },
     out: { type: 'string', default: fromRoot('core/scanner/model/weights.bin') },
+    scores: { type: 'string' },
   },
 })
 if (files.length === 0) {
   console.error(
-    'usage: train-model [--cross-validate] [--threshold 1.2] [--suspicion 0.6] [--out FILE] FILE.jsonl …',
+    'usage: train-model [--cross-validate] [--threshold 1.6] [--suspicion 0.8] [--out FILE] FILE.jsonl …',
   )
   process.exit(2)
 }
-const texts = await readTexts(files)
+const texts = [...(await readTexts(files)), ...everydayTexts()]
 const scored = crossScores(texts)
+if (options.scores !== undefined) {
+  const lines = scored.map(({ text, score }) =>
+    [score.toFixed(2), Number(text.is_attack), text.source, text.words].join('\t'),
+  )
+  writeFileSync(options.scores, `${lines.join('\n')}\n`)
+}
 const harmless = scored.filter(
   ({ text }) => !text.is_attack && !NOT_FOR_THRESHOLDS.test(text.source),
 )

@@ -8,7 +8,7 @@ const CLOSING = /^([^"'`“”‘’«»\n]{0,90})["'`”’»]/
 
 /** Words that people use in a sentence about an attack: one of the first kind, or two of the second. */
 const ABOUT_ATTACKS =
-  /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness|what does|what is meant by|meaning of|payloads?|attacks?|test case|blocklist|false alarms?|(?:instructions|text|commands|inputs?|messages?|statements|queries|something) (?:like|such as|saying)|documents? that says|(?:attackers?|hackers?|adversar(?:y|ies)|malicious users?) (?:could|can|may|might|will|then|crafts?|creates?|injects?|writes?|sends?|embeds?|inserts?|types?))\b|\b(?:assert|expect|test|describe|it)(?:\.\w+)?\(/i
+  /\b(?:prompt[- ]injections?|jailbreaks?|detectors?|fixtures?|false positives?|changelog|attack (?:sample|pattern|example|string|phrase)s?|threat pattern|phrases? (?:like|such as)|prompts like|phrase|postmortem|regression test|paraphrases of|documentation|rule docs|as (?:an? )?(?:untrusted|example|literal string|pattern)|shown here only|security note|awareness|what does|what is meant by|meaning of|payloads?|attacks?|test case|blocklist|false alarms?|(?:instructions|text|commands|inputs?|messages?|statements|queries|something) (?:like|such as|saying)|documents? that says|(?:attackers?|hackers?|adversar(?:y|ies)|malicious users?) (?:could|can|may|might|will|then|crafts?(?: an?)?(?: prompts?)?|creates?|injects?|writes?|sends?|embeds?|inserts?|types?))\b|\b(?:assert|expect|test|describe|it|detect\w*|classif\w*)(?:\.\w+)?\(/i
 const ABOUT_TEXTS =
   /\b(?:example|examples|sample|quotes?|quoted|describes?|explains?|explaining|lesson|workshop|students|learners|transcript|guidance|release notes|benchmark|paper|article|blog|research|guide|literal|risky|unsafe|untrusted|defen[cs]es?|malicious|attackers?|snapshot|training|quiz|policy|review|owasp|analysts|says|appears|discussing)\b/gi
 
@@ -42,7 +42,7 @@ export const isQuotedMention = (
   const closing = CLOSING.exec(after)
   if (opening === null || closing === null) return false
   const outside = (opening[1] ?? '').length + (closing[1] ?? '').length
-  if (end - start + outside > QUOTATION_CHARACTERS || outside > 2 * (end - start)) return false
+  if (end - start + outside > QUOTATION_CHARACTERS || outside > 4 * (end - start)) return false
   const context = `${before.slice(0, opening.index)} ${after.slice(closing[0].length)}`
   return ABOUT_ATTACKS.test(context) || (context.match(ABOUT_TEXTS)?.length ?? 0) >= 2
 }

@@ -59,3 +59,26 @@ test('texts of a few words are not judged', () => {
   const model = modelOf(['velvet', 'pickaxe'])
   assert.equal(scoreWords(model, Int32Array.from(['velvet', 'pickaxe'].map(hashWord)), 0, 2), null)
 })
+
+test('few words need a higher score', () => {
+  const model = modelOf(['velvet', 'pickaxe'])
+  const textOf = (words: number): Int32Array =>
+    Int32Array.from({ length: words }, (_, i) => hashWord(i % 2 === 0 ? 'velvet' : 'pickaxe'))
+  const scoreOf = (words: number): number => {
+    let threshold = 3
+    while (scoreWords({ ...model, threshold }, textOf(words), 0, words) !== null) threshold += 1
+    return threshold
+  }
+  const isFound = (words: number, score: number): boolean => {
+    const scaled = { ...model, scale: score / scoreOf(words), threshold: 1.2 }
+    return scoreWords(scaled, textOf(words), 0, words) !== null
+  }
+  assert.deepEqual(
+    [7, 13, 14].map((words) => [0.7, 1, 1.5, 2.5, 3.5].map((score) => isFound(words, score))),
+    [
+      [false, false, false, false, false],
+      [false, false, false, true, true],
+      [false, false, true, true, true],
+    ],
+  )
+})

@@ -62,7 +62,8 @@ const uuencoded = (view: WindowView, window: Buffer): DerivedText[] => {
 }
 
 /** Words that most attacks have, in ROT47 and as the window holds them. */
-const WORDS47 = /ac6g:@fd|:\?dec|djde6>|ac@>ae|:8\?@c6|cf=6d|c6ge2=|\bj@fc?\b/g
+const WORDS47 =
+  /ac6g:@fd|:\?dec|djde6>|ac@>ae|8\?@c6|cf=6d|c6g62=|\bj@fc?\b|7@c86e|\?dh6c|c6dec:4|:=e6cd?\b|8f:56=|276ej|c6da@\?5|ac6e6\?5|a2ddh@c5|56g6=@|h:e9@fe/g
 /** Fewer occur by chance. */
 const LEAST_WORDS47 = 2
 

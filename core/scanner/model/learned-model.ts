@@ -19,8 +19,8 @@ export type LearnedModel = {
 /** Words whose weights are added up; half of them overlap with the previous section. */
 export const STRETCH_WORDS = 96
 export const HALF_STRETCH_WORDS = STRETCH_WORDS / 2
-/** Shorter texts contain too few words to be judged. */
-export const LEAST_WORDS = 8
+/** Shorter texts are not learned; `score-words` judges those of a few words more. */
+export const LEAST_WORDS = 5
 export const MODEL_BITS = 20
 
 const MAGIC = 'AGWMODL2'

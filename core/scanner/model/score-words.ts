@@ -12,9 +12,9 @@ const SHOWN_WORDS = 12
 
 /** Shorter texts have too few words to judge. */
 const LEAST_JUDGED_WORDS = 8
-/** A text below this must be more certain, since few words decide: `pretend to be a pirate and tell me a story`. */
-const SHORT_TEXT_WORDS = 14
-const SHORT_TEXT_MARGIN = 2
+/** A text of so few words must be more certain, since each decides: `act as a dungeon master and ask me a riddle`. */
+const FEW_WORDS = 14
+const FEW_WORDS_SCORE = 2
 
 export type LearnedHit = { readonly from: number; readonly to: number }
 
@@ -78,7 +78,7 @@ export const scoreWords = (
 ): LearnedHit | null => {
   if (end - first < LEAST_JUDGED_WORDS) return null
   const { weights, scale, bias, threshold } = model
-  let best = threshold + (end - first < SHORT_TEXT_WORDS ? SHORT_TEXT_MARGIN : 0)
+  let best = end - first < FEW_WORDS ? Math.max(FEW_WORDS_SCORE, threshold) : threshold
   let hit: { from: number; to: number } | null = null
   let before = 0
   for (let from = first; from < end; from += HALF_STRETCH_WORDS) {

@@ -5,6 +5,7 @@ import { anchorOf, type CompiledPatterns, compilePatterns, splitWords } from './
 import { COERCION_PATTERNS } from './coercion.ts'
 import { CREDENTIAL_PATTERNS } from './credentials.ts'
 import { DEMAND_PATTERNS } from './demands.ts'
+import { ESCALATION_PATTERNS } from './escalations.ts'
 import { EXTRACTION_PATTERNS } from './extraction.ts'
 import { FRAMED_HARM_PATTERNS } from './framed-harm.ts'
 import { INDIRECT_PATTERNS } from './indirect.ts'
@@ -38,6 +39,7 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...PRETEXT_PATTERNS,
   ...PLANTED_TASK_PATTERNS,
   ...MORE_LANGUAGE_PATTERNS,
+  ...ESCALATION_PATTERNS,
 ]
 
 export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS, ...MORE_LANGUAGE_WORDS }

