@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect as connectHttp2 } from 'node:http2'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -157,26 +161,23 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   })
 }
 
-test('calls that find the only ext-proc dead wait for its successor', async () => {
-  const sent = stack.api.mark()
+test('the successor of the only ext-proc serves the connections that have waited for it', async () => {
   const pid = await pidOf('ext-proc')
-  // Until the calls are on their way, nothing starts the successor.
+  // Until the connection waits, nothing starts the successor.
   process.kill(stack.pid, 'SIGSTOP')
   process.kill(pid, 'SIGKILL')
-  const answers = [
-    ask(access, '/allowed/waits'),
-    ask(held, '/allowed/waits'),
-    ask(access, '/forbidden/waits'),
-  ]
-  const first = await Promise.race([...answers, wait(PAUSE_MS, null)])
-  process.kill(stack.pid, 'SIGCONT')
-  assert.equal(first, null, 'no call was refused at once')
-  assert.deepEqual(
-    (await Promise.all(answers)).map(({ status }) => status),
-    [200, 200, 403],
-  )
-  assertOnlyAllowed(sent().map(({ path }) => path))
+  await until('it is dead', () => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')))
+  const socket = connect(join(stack.dataDir, 'run', 'ext-proc.sock'))
+  try {
+    await once(socket, 'connect')
+  } finally {
+    process.kill(stack.pid, 'SIGCONT')
+  }
+  const session = connectHttp2('http://ext-proc', { createConnection: () => socket })
+  await once(session, 'remoteSettings')
+  session.destroy()
   assert.notEqual(await pidOf('ext-proc'), pid)
+  await recovers()
 })
 
 test('an ext-proc that hangs refuses calls, its calls are cut, and it serves again when it continues', async () => {
@@ -243,6 +244,7 @@ async function rewriteRecordAs(hash: string, field: string, text: string): Promi
 test('a store that hangs: calls go on for as long as the lease, then they are refused', async () => {
   const pid = await pidOf('valkey')
   const stream = await openStream()
+  const logged = stack.log().length
   process.kill(pid, 'SIGSTOP')
   try {
     const refused = await until(
@@ -266,6 +268,16 @@ test('a store that hangs: calls go on for as long as the lease, then they are re
     })
     assertRefusal(stranger, 503, 'gateway_unavailable')
     assert.equal(sent().length, 0)
+    // What follows from the outage does not bury its cause.
+    await until('the log names the cause', () =>
+      /admin: the store is unavailable: the store does not respond/.test(stack.log().slice(logged)),
+    )
+    const waits =
+      stack
+        .log()
+        .slice(logged)
+        .match(/ deliver/g) ?? []
+    assert.ok(waits.length <= 1, waits.join('\n'))
   } finally {
     process.kill(pid, 'SIGCONT')
   }

@@ -83,6 +83,20 @@ test('as the fallback of the access log, no processor has its health checked a s
   )
 })
 
+test('a processor whose socket outlives it is given up later, since calls wait in it', () => {
+  const read = readSettings({})
+  assert.ok(read.ok)
+  const thresholdOf = (more: Partial<BootFacts>): number => {
+    const { static_resources } = bootstrapOf(read.settings, { ...facts, ...more }) as Json
+    const { health_checks } = static_resources.clusters.find(
+      ({ name }: Json) => name === 'ext_proc',
+    )
+    return health_checks[0].unhealthy_threshold
+  }
+  assert.equal(thresholdOf({}), 2)
+  assert.equal(thresholdOf({ is_ext_proc_held: true }), 6)
+})
+
 const traced = { AGW_TRACE_URL: 'https://collector.test/v1/traces', AGW_TRACE_SAMPLE: '0.25' }
 
 test('tracing is in every listener of our own Envoy: sampled by us alone, told to no API', () => {
