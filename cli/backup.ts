@@ -3,7 +3,6 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { Writable } from 'node:stream'
 import { setTimeout as wait } from 'node:timers/promises'
 import { backupClass } from '../core/redis/backup-classes.ts'
-import { connectRedis } from '../core/redis/connect-redis.ts'
 import { KEY_TAG, REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { scanHash, scanNames } from '../core/redis/scan-store.ts'
@@ -14,6 +13,7 @@ import { version } from '../core/version.ts'
 import type { BackupEnd, BackupHeader, BackupLine } from './backup/backup-file.ts'
 import { backupMac, readPassphrase, wrapKeys } from './backup/backup-keys.ts'
 import { findOwnDeployment } from './find-own-deployment.ts'
+import { openStore } from './open-store.ts'
 import type { OwnKey } from './own-key.ts'
 import { terminalLines } from './terminal-text.ts'
 
@@ -45,7 +45,7 @@ export async function runBackup(
     throw new Error('--keys needs AGW_BACKUP_PASSPHRASE or AGW_BACKUP_PASSPHRASE_FILE.')
   if (existsSync(file)) throw new Error(`${file} exists already.`)
   const { own, store } = await findOwnDeployment(env)
-  const redis = connectRedis(store, { name: 'agw-backup', role: 'queue' })
+  const redis = await openStore(store, 'agw-backup')
   const part = `${file}.part`
   try {
     const lines = await writeBackup(redis, part, own, options.keys ? passphrase : null)
@@ -56,10 +56,31 @@ export async function runBackup(
       ),
     )
     return 0
+  } catch (error) {
+    throw cannotWrite(file, error)
   } finally {
     rmSync(part, { force: true })
     redis.disconnect()
   }
+}
+
+const FILE_ERRORS: Readonly<Record<string, string>> = {
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'the quota of its disk is used up',
+  ENOENT: 'its directory does not exist',
+  ENOTDIR: 'its directory is a file',
+  EACCES: 'this user is not allowed to',
+  EROFS: 'its disk is read-only',
+}
+
+/** A sentence instead of the name of a system error. */
+function cannotWrite(file: string, error: unknown): unknown {
+  const { code = '', syscall } = error as NodeJS.ErrnoException
+  const why = FILE_ERRORS[code]
+  // The store may have been left too.
+  return why === undefined || syscall === 'connect'
+    ? error
+    : new Error(`${file} cannot be written: ${why}.`)
 }
 
 async function writeBackup(

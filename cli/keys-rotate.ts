@@ -6,18 +6,16 @@ import { countSealed, describeCounts } from '../admin/encryption/count-sealed.ts
 import { describeUnreadable } from '../admin/encryption/describe-unreadable.ts'
 import { findUnreadable, type Unreadable } from '../admin/encryption/find-unreadable.ts'
 import { keyHolders } from '../admin/encryption/key-holders.ts'
-import { connectRedis } from '../core/redis/connect-redis.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { type KeyRing, parseKeyRing } from '../core/seal.ts'
 import type { Environment } from '../core/settings.ts'
 import { activeKeyId, readStoredKeys } from '../core/store/stored-keys.ts'
 import { findOwnDeployment } from './find-own-deployment.ts'
+import { openStore } from './open-store.ts'
 import type { OwnKey } from './own-key.ts'
 import { terminalLines } from './terminal-text.ts'
 
 const POLL_MS = 250
-/** A store that is there answers at once. */
-const CONNECT_LIMIT_MS = 5_000
 
 export interface RotateOptions {
   /** How long it waits for all processes to take a key; it can be run again then. */
@@ -45,9 +43,8 @@ export async function runKeysRotate(
   stdout: Writable,
 ): Promise<number> {
   const { settings, own, store } = await findOwnDeployment(env)
-  const redis = connectRedis(store, { name: 'agw-keys-rotate', role: 'queue' })
+  const redis = await openStore(store, 'agw-keys-rotate')
   try {
-    await Promise.race([redis.ping(), failAfter(CONNECT_LIMIT_MS)])
     const say = (line: string): void => void stdout.write(`${terminalLines(line)}\n`)
     const deadline_ms = Date.now() + timeout_s * 1000
     return await rotate({ redis, own, lease_ms: settings.killLease_ms, deadline_ms, say })
@@ -207,9 +204,4 @@ async function within(
     if (Date.now() > deadline_ms) return false
     await wait(POLL_MS)
   }
-}
-
-async function failAfter(limit_ms: number): Promise<never> {
-  await wait(limit_ms, undefined, { ref: false })
-  throw new Error('The store does not answer. Start it, or correct REDIS_URL.')
 }

@@ -7,7 +7,6 @@ import { commit } from '../core/change/commit.ts'
 import { type LostState, restoreState } from '../core/kill/restore-state.ts'
 import type { Agent } from '../core/model.ts'
 import { backupClass } from '../core/redis/backup-classes.ts'
-import { connectRedis } from '../core/redis/connect-redis.ts'
 import { KEY_TAG, REDIS_KEYS } from '../core/redis/redis-keys.ts'
 import type { RedisClient } from '../core/redis/run-script.ts'
 import { scanHash, scanNames } from '../core/redis/scan-store.ts'
@@ -19,6 +18,7 @@ import { dataDirAt, encryptionKeyFile, writeOwnFile } from './launcher/data-dir.
 import { deploymentFile } from './launcher/child-specs.ts'
 import { findOwnKey } from './own-key.ts'
 import { findStore } from './find-store.ts'
+import { openStore } from './open-store.ts'
 import { terminalLines } from './terminal-text.ts'
 
 const WRITES_AT_ONCE = 50
@@ -65,7 +65,7 @@ export async function runRestore(
     throw new Error(
       'No store is running on this machine. Start the gateway first; if its store is lost, with agw start --new-store.',
     )
-  const redis = connectRedis(store, { name: 'agw-restore', role: 'queue' })
+  const redis = await openStore(store, 'agw-restore')
   const say = (line: string): void => void stdout.write(`${terminalLines(line)}\n`)
   try {
     const found = await readStoreIdentity(redis)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { describeStoreError } from '../../core/redis/describe-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
@@ -43,6 +44,7 @@ export class DeliveryWorker {
   readonly #running = new Set<Promise<void>>()
   readonly #wake = new Wake()
   #isStopping = false
+  #isQueueAway = false
   #loop: Promise<void> = Promise.resolve()
 
   constructor(parts: WorkerParts) {
@@ -71,7 +73,7 @@ export class DeliveryWorker {
   }
 
   async #run(): Promise<void> {
-    const { queue, log } = this.#parts
+    const { queue } = this.#parts
     while (!this.#isStopping) {
       const free = ATTEMPTS_MAX - this.#running.size
       const most = Math.min(free, CLAIM_MAX)
@@ -79,15 +81,27 @@ export class DeliveryWorker {
       if (most > 0) {
         try {
           const { deliveries, next_due_in_ms } = await queue.claim(most)
+          this.#isQueueAway = false
           for (const delivery of deliveries) this.#begin(delivery)
           pause_ms = Math.min(next_due_in_ms ?? LOOK_INTERVAL_MS, LOOK_INTERVAL_MS)
         } catch (error) {
-          log.warn({ err: error }, 'the delivery queue is unavailable')
+          this.#noteAway(error)
           pause_ms = STORE_PAUSE_MS
         }
       }
       if (pause_ms > 0) await this.#wake.wait(pause_ms)
     }
+  }
+
+  /** Once in an outage, whose cause is announced anyway; with each attempt it would bury that. */
+  #noteAway(error: unknown): void {
+    if (this.#isQueueAway) return
+    this.#isQueueAway = true
+    const why = describeStoreError(error)
+    this.#parts.log.warn(
+      why === null ? { err: error } : { error: why },
+      'webhook deliveries wait until the store is available',
+    )
   }
 
   #begin(delivery: ClaimedDelivery): void {
@@ -134,7 +148,7 @@ export class DeliveryWorker {
       try {
         return await ask()
       } catch (error) {
-        this.#parts.log.warn({ err: error }, 'the delivery queue is unavailable')
+        this.#noteAway(error)
         if (this.#isStopping) return undefined
         await delay(STORE_PAUSE_MS)
       }

@@ -73,10 +73,17 @@ async function checkReadiness(url: string): Promise<CheckResult[]> {
   const parts = (body as { readonly parts?: Readonly<Record<string, string>> } | null)?.parts
   if (parts === undefined)
     return [failed('ready', `${url}/readyz is unreachable`, 'Check the log of the admin service.')]
+  const isStoreAway = parts['redis'] !== undefined && parts['redis'] !== 'ok'
   return Object.entries(parts).map(([part, says]) =>
     says === 'ok'
       ? ok(`ready: ${part}`, 'ok')
-      : failed(`ready: ${part}`, says, READY_ADVICE[part] ?? 'Check its log.'),
+      : failed(
+          `ready: ${part}`,
+          says,
+          isStoreAway && part !== 'redis'
+            ? 'This follows from the store, which is unavailable.'
+            : (READY_ADVICE[part] ?? 'Check its log.'),
+        ),
   )
 }
 

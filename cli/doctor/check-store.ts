@@ -16,7 +16,9 @@ export async function checkStore(store: StoreAccess): Promise<CheckResult[]> {
   const redis = connectRedis(store, { name: 'agw-doctor', role: 'queue' })
   try {
     const asked_ms = Date.now()
-    const time = await Promise.race([redis.time(), after(ANSWER_LIMIT_MS)])
+    const asking = redis.time().catch((error: unknown) => connectionProblem(redis, error) ?? '')
+    const time = await Promise.race([asking, after(ANSWER_LIMIT_MS)])
+    if (typeof time === 'string') return [unusable(redis, time)]
     if (time === null) return [unusable(redis, connectionProblem(redis) ?? 'the store is slow')]
     const answered_ms = Date.now()
     const problem = await writeProblem(redis)

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
+import { connectionProblem } from '../../core/redis/connection-problem.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { storeAccess } from '../../core/redis/store-access.ts'
 import { otherStore, readSeenStore, readStoreIdentity } from '../../core/store/deployment-file.ts'
@@ -20,7 +21,10 @@ export async function checkStoreIdentity(boot: Boot, isNewStore: boolean): Promi
     role: 'queue',
   })
   try {
-    const found = await Promise.race([readStoreIdentity(redis), noAnswer()])
+    const read = readStoreIdentity(redis).catch((error: unknown) => {
+      throw new Error(`the store cannot be used: ${connectionProblem(redis, error)}.`)
+    })
+    const found = await Promise.race([read, noAnswer()])
     if (found === 'no_answer') return
     if (isNewStore && found !== null)
       throw new Error(

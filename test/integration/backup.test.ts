@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { after, before, describe, test } from 'node:test'
@@ -46,6 +53,15 @@ const backup = (name: string, keys = true, env = here) =>
   runCommand((out) => runBackup(join(folder, name), { keys }, env, out))
 const restore = (name: string, replace = true, env = here) =>
   runCommand((out) => runRestore(join(folder, name), { replace }, env, out))
+
+test('a backup that cannot be written says why', async () => {
+  await assert.rejects(
+    backup('nowhere/b'),
+    /nowhere\/b cannot be written: its directory does not exist\.$/,
+  )
+  symlinkSync('/dev/full', join(folder, 'full.part'))
+  await assert.rejects(backup('full'), /full cannot be written: its disk is full\.$/)
+})
 
 /** Everything in the store but what belongs to the running processes. */
 const configuration = async (): Promise<string> => {

@@ -4,6 +4,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createServer as createTlsServer } from 'node:tls'
 import { after, before, describe, test } from 'node:test'
 import { type MemoryWatch, watchMemory } from '../../admin/bootstrap/watch-memory.ts'
+import { checkStore } from '../../cli/doctor/check-store.ts'
+import { openStore } from '../../cli/open-store.ts'
 import { announceOutages } from '../../core/redis/announce-outages.ts'
 import { connectRedis, type RedisRole } from '../../core/redis/connect-redis.ts'
 import { writeProblem } from '../../core/redis/connection-problem.ts'
@@ -146,7 +148,42 @@ const starts: readonly (readonly [what: string, url: () => Promise<string>, says
       `redis://127.0.0.1:${await serve(createServer(), (socket) => socket.on('data', (bytes) => answerLoading(bytes, socket)))}`,
     /loading its data/,
   ],
+  [
+    'a wrong password',
+    async () =>
+      `redis://:wrong@127.0.0.1:${await serve(createServer(), (socket) => socket.on('data', (bytes) => refuseLogin(bytes, socket)))}`,
+    /rejects the user name or password of REDIS_URL/,
+  ],
 ]
+
+/** What a store answers to a wrong password. */
+function refuseLogin(bytes: Buffer, socket: Socket): void {
+  for (const _ of bytes.toString().matchAll(/\*\d+\r\n/g))
+    socket.write('-WRONGPASS invalid username-password pair or user is disabled.\r\n')
+}
+
+describe('a command that uses the store', { concurrency: true }, () => {
+  for (const [what, url, says] of starts)
+    test(`it says what is wrong: ${what}`, async () => {
+      const { message } = await openStore(await url(), 'test').then(
+        () => new Error('it was opened'),
+        (error: Error) => error,
+      )
+      assert.match(message, /^The store cannot be used: /)
+      assert.match(message, says)
+    })
+
+  test('agw doctor says what is wrong: a wrong password', async () => {
+    const [, url, says] = starts.at(-1) ?? assert.fail()
+    const [found] = await checkStore({
+      url: await url(),
+      tls: { ca_file: null, cert_file: null, key_file: null, server_name: null },
+      sentinel: { username: null, password: null, uses_tls: null },
+    })
+    assert.equal(found?.state, 'failed')
+    assert.match(found.says, says)
+  })
+})
 
 describe('a connection that cannot be made', { concurrency: true }, () => {
   for (const role of ['commands', 'subscription'] as const)
