@@ -65,6 +65,8 @@ async function measure(log: string, fill: () => Promise<unknown>): Promise<void>
 /** As the access-log receiver writes them. */
 async function fillBlocks(): Promise<void> {
   const make = await fillActivity(redis, 0)
+  // Blocks are written once the log has indexes that go with them.
+  await readDigestPlace(redis, ORG)
   const recorder = new ActivityRecorder({ redis, nowMs: Date.now, log: console })
   for (let i = 0; i < ENTRIES; i++) {
     const entry = make(i, Date.now() - ENTRIES + i)

@@ -836,6 +836,27 @@ describe('the dashboard', () => {
     forgive(/ERR_/)
   })
 
+  test('an outage stays on the page while its checks are not answered', async () => {
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await own.clock.install()
+    await signIn(own, (await newToken('viewer')).token)
+    await goTo(own, 'agents', 'Agents')
+    const parts = { redis: 'gone', store: 'ok', edges: 'ok', proxy: 'ok', encryption_key: 'ok' }
+    let asked = 0
+    await own.route('**/readyz', (route) =>
+      asked++ === 0 ? route.fulfill({ status: 503, json: { ready: false, parts } }) : undefined,
+    )
+    const banner = own.getByRole('alert').filter({ hasText: 'The store is unavailable' })
+    await until('a check was given up', async () => {
+      await own.clock.runFor(5_000)
+      // By then the second, which was never answered, has had its ten seconds.
+      return asked > 5
+    })
+    assert.equal(await banner.isVisible(), true)
+    await own.unrouteAll()
+    forgive(/503|ERR_/)
+  })
+
   test('a time is an age that goes on while the page is open; its title has the zone, and clock times can be chosen', async () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, (await newToken('viewer')).token)

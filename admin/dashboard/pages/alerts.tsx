@@ -251,7 +251,7 @@ function AcknowledgeDialog({
 /** Alerts of one agent differ by the API that was called. */
 function WithApi({ last, apiName }: Parameters<typeof LastTime>[0]) {
   const integration_id = lastId(last, 'integration_id')
-  return integration_id === null ? null : <span class="muted"> API: {apiName(integration_id)}</span>
+  return integration_id === null ? null : <div class="muted">API: {apiName(integration_id)}</div>
 }
 
 /** Members of an occurrence that are shown by what they name. */

@@ -1,3 +1,4 @@
+import { useRef } from 'preact/hooks'
 import type { Readiness } from '../api-types.ts'
 import { useLoad } from '../use-load.ts'
 
@@ -17,8 +18,12 @@ const MEANWHILE: Readonly<Record<keyof Readiness['parts'], string>> = {
 export function HealthBanner() {
   const { value, problem } = useLoad<Readiness>('/readyz', EVERY_MS)
   // A service that is not ready says so with a 503 and the same body.
-  const readiness = problem === null ? value : (problem.body as Readiness | null | undefined)
-  if (!readiness?.parts || readiness.ready) return null
+  const told = problem === null ? value : (problem.body as Readiness | null | undefined)
+  // A check that is not answered does not end what the one before has said.
+  const last = useRef<Readiness | null>(null)
+  if (told?.parts) last.current = told
+  const readiness = last.current
+  if (readiness === null || readiness.ready) return null
   const parts = Object.entries(readiness.parts) as [keyof Readiness['parts'], string][]
   // Without the store nothing is known about the edges.
   const missing = parts.filter(
