@@ -22,6 +22,7 @@ const FILES = [
   'transparency',
   'response-redirects',
   'edge-tls',
+  'certificate-rotation',
   'errors',
 ]
 
