@@ -44,6 +44,7 @@ export class ScanProcess {
   #jobs = 0
   #isOver = false
 
+  /** @throws if the system refuses for another reason than a lack of descriptors or processes, which `onEnd` reports */
   constructor({ url, heap_mb, onReply, onEnd }: ScanProcessParts) {
     const program =
       url === undefined
@@ -79,7 +80,7 @@ export class ScanProcess {
         end(new Error(`a scan process sent something else than a reply: ${String(error)}`))
       }
     })
-    child.once('error', end)
+    child.on('error', end)
     child.once('exit', (code, signal) =>
       end(new Error(`a scan process ended with ${signal ?? code}`)),
     )

@@ -178,7 +178,15 @@ export class WorkerSlots {
 
   #start(slot: Slot, waiting: Waiting): void {
     this.#takeTurn(waiting)
-    const worker = (slot.worker ??= this.#hire(slot))
+    let worker: ScanProcess
+    try {
+      worker = slot.worker ??= this.#hire(slot)
+    } catch (error) {
+      // The system has no memory for a process. This may be a turn of its own, in which a throw would end the edge.
+      waiting.reject(error as Error)
+      this.#startNext()
+      return
+    }
     const timeout_ms = this.#limits.timeout_ms ?? waiting.timeout_ms
     slot.waiting = waiting
     worker.holdOpen(true)

@@ -88,6 +88,25 @@ test('a worker that crashes or throws fails its job alone and is replaced', asyn
   await pool.close()
 })
 
+test('while no process can be started its jobs fail, and nothing else does', async () => {
+  const pool = failing({})
+  await pool.warm()
+  const { execPath } = process
+  // Unlike a program that is missing, this is thrown by `spawn`, as a lack of memory is.
+  process.execPath = `${execPath}/none`
+  const ask = async (order: string) =>
+    pool.readBody(Buffer.from(order + ' '.repeat(INLINE_BYTES)), QUESTIONS, plain)
+  const answers = await Promise.allSettled(['crash', 'fine', 'fine'].map(ask))
+  await assert.rejects(ask('fine'), /ENOTDIR/)
+  process.execPath = execPath
+  assert.deepEqual(
+    answers.map((answer) => (answer.status === 'rejected' ? String(answer.reason) : '')),
+    ['Error: a scan process ended with 1', 'Error: spawn ENOTDIR', 'Error: spawn ENOTDIR'],
+  )
+  assert.equal((await ask('fine')).kind, 'read')
+  await pool.close()
+})
+
 test('a worker that hangs fails its job alone and is replaced', async ({ mock }) => {
   const pool = failing({ timeout_ms: 60_000 })
   mock.timers.enable({ apis: ['setTimeout'] })
