@@ -1,7 +1,7 @@
 import type { ApiKey } from '../model.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
-import { parseRecord } from '../store/stored-record.ts'
+import { isNewer } from '../store/stored-record.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -16,12 +16,14 @@ export async function readStillUsableKeys(
   const recent = Object.keys(uses).filter((key_id) => Number(uses[key_id]) > now_ms - DAY_MS)
   if (recent.length === 0) return []
   const texts = await redis.hmget(REDIS_KEYS.apiKeys(organization_id), ...recent)
-  return texts
-    .filter((text) => text !== null)
-    .map((text) => parseRecord<ApiKey>(text))
-    .filter(
-      ({ revoked_at, expires_at }) =>
-        revoked_at === null && (expires_at === null || Date.parse(expires_at) > now_ms),
-    )
-    .map(({ key_id }) => key_id)
+  return recent.filter((_key_id, i) => isUsable(texts[i] ?? null, now_ms))
+}
+
+function isUsable(text: string | null, now_ms: number): boolean {
+  if (text === null) return false
+  const key = JSON.parse(text) as ApiKey & { readonly store_format?: number }
+  // What a newer version has stored may be usable.
+  if (isNewer(key)) return true
+  const { revoked_at, expires_at } = key
+  return revoked_at === null && (expires_at === null || Date.parse(expires_at) > now_ms)
 }

@@ -9,6 +9,15 @@ interface Formatted {
   readonly store_format?: number
 }
 
+/** What cannot be read is neither decided on nor changed. */
+export class NewerFormatError extends Error {
+  constructor(store_format: number) {
+    super(
+      `a newer version has stored a record in format ${store_format}; this one reads ${STORE_FORMAT}. Upgrade it`,
+    )
+  }
+}
+
 /** A record as text for the store, with its format. */
 export const recordText = <T>(record: T): string =>
   JSON.stringify({ ...record, store_format: STORE_FORMAT })
@@ -18,13 +27,11 @@ export const isNewer = ({ store_format = 1 }: Formatted): boolean => store_forma
 
 /**
  * A record from its text.
- * @throws for the record of a newer format: what cannot be read is neither decided on nor changed
+ * @throws NewerFormatError
  */
 export function parseRecord<T>(text: string): T {
   const { store_format, ...record } = JSON.parse(text) as Formatted & T
   if (store_format !== undefined && isNewer({ store_format }))
-    throw new Error(
-      `a newer version has stored a record in format ${store_format}; this one reads ${STORE_FORMAT}. Upgrade it`,
-    )
+    throw new NewerFormatError(store_format)
   return record as T
 }

@@ -14,8 +14,10 @@ export async function cutDeleted(
   const killed_at = new Date().toISOString()
   const cuts = await Promise.all(
     agents.map(async ([, agent_id]) => {
-      const { agent } = await policy.agent(organization_id, agent_id)
-      if (agent !== null) return NONE_CUT
+      const read = await policy.readableAgent(organization_id, agent_id)
+      if (read === null)
+        return inFlight.cutAgent(organization_id, agent_id, { reason: 'gateway_unavailable' })
+      if (read.agent !== null) return NONE_CUT
       return inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
     }),
   )

@@ -2,15 +2,15 @@ import type { KillRecord } from '../../core/kill/kill-record.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { EnforceParts } from './enforce-kill.ts'
-import type { CutCounts } from './calls-in-flight.ts'
+import type { Cut, CutCounts } from './calls-in-flight.ts'
 
 /** Number of agents read concurrently. The first response arrives before the last request is sent. */
 const READS_AT_ONCE = 200
 
 /**
  * Clears the caches, reads every agent again that has calls in flight or an unconfirmed kill, and cuts the calls that are no
- * longer allowed. `acknowledge` is called for kills that still await acknowledgement, because their messages may have been
- * lost.
+ * longer allowed, or whose agent this version cannot read. `acknowledge` is called for kills that still await acknowledgement,
+ * because their messages may have been lost.
  * @throws (rejects) if the store cannot be read
  */
 export async function resync(
@@ -33,13 +33,14 @@ export async function resync(
   for (let i = 0; i < all.length; i += READS_AT_ONCE)
     await Promise.all(
       all.slice(i, i + READS_AT_ONCE).map(async ([key, [organization_id, agent_id]]) => {
-        await policy.agent(organization_id, agent_id)
+        const read = await policy.readableAgent(organization_id, agent_id)
         const killed_at = killBoard.killedAt(organization_id, agent_id)
-        if (killed_at === null) return
-        cuts.set(
-          key,
-          inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at }),
-        )
+        if (killed_at === null && read !== null) return
+        const why: Cut =
+          killed_at === null
+            ? { reason: 'gateway_unavailable' }
+            : { reason: 'agent_killed', killed_at }
+        cuts.set(key, inFlight.cutAgent(organization_id, agent_id, why))
       }),
     )
   for (const [epoch, { organization_id, agent_id }] of waited)

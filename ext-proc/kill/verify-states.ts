@@ -2,7 +2,7 @@ import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KillBoard } from './kill-board.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { isNewer } from '../../core/store/stored-record.ts'
 
 const AGENTS_AT_ONCE = 500
 
@@ -28,6 +28,10 @@ export async function verifyStates(
       const texts = await commands.hmget(REDIS_KEYS.agents(organization_id), ...some)
       for (const [at, text] of texts.entries())
         if (text === null) killBoard.learnAbsent(organization_id, some[at] ?? '', since)
-        else killBoard.learnStored(parseRecord<Agent>(text), since)
+        else {
+          const agent = JSON.parse(text) as Agent & { readonly store_format?: number }
+          // What is known of an agent whose record this version cannot read stays in force.
+          if (!isNewer(agent)) killBoard.learnStored(agent, since)
+        }
     }
 }

@@ -323,8 +323,8 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'after a change of an organization calls of its agents are cut',
     file: 'ext-proc/kill/cut-deleted.ts',
-    find: 'if (agent !== null) return NONE_CUT\n',
-    replace: 'if (agent !== null && NONE_CUT.terminated > 0) return NONE_CUT\n',
+    find: 'if (read.agent !== null) return NONE_CUT\n',
+    replace: 'if (read.agent !== null && NONE_CUT.terminated > 0) return NONE_CUT\n',
   },
   {
     area: 'kill',

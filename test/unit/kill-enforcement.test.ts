@@ -4,6 +4,7 @@ import { test, type TestContext } from 'node:test'
 import type { KillRecord } from '../../core/kill/kill-record.ts'
 import type { Agent } from '../../core/model.ts'
 import { parseKeyRing } from '../../core/seal.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { cutDeleted } from '../../ext-proc/kill/cut-deleted.ts'
 import { enforceKill, type KillTarget } from '../../ext-proc/kill/enforce-kill.ts'
 import {
@@ -30,6 +31,9 @@ const killed = (agent_id: string, revision: number): Agent => ({
   status: 'killed',
   killed_at: KILLED_AT,
 })
+/** As a version would store it whose records this one cannot read. */
+const newer = (agent: Agent): Agent =>
+  ({ ...agent, status: 'unknown', store_format: STORE_FORMAT + 1 }) as never
 const kill = (agent_id: string, revision: number): KillTarget => ({
   what: 'kill',
   organization_id: ORG,
@@ -239,6 +243,36 @@ test('a deleted organization ends the calls of its agents, and of no others', as
   assert.deepEqual(await cutDeleted(parts, ORG), { terminated: 1, unconfirmed: 0 })
   assert.equal(cuts.length, 1)
   assert.match(cuts[0] ?? '', /^gone /)
+})
+
+test('an agent that a newer version has stored is cut, and takes the lease of no other', async () => {
+  const { redis, cuts, hold, resyncAll, acknowledged, parts } = anEdge(active('a'), killed('b', 5))
+  for (const agent of ['a', 'b', 'c']) hold(agent)
+  redis.agents.set('c', active('c'))
+  redis.agents.set('a', newer(active('a')))
+  redis.kills.set(7, record('a', 1))
+  await resyncAll()
+  assert.deepEqual(cuts.sort(), ['a gateway_unavailable', `b ${KILLED_AT}`])
+  assert.deepEqual(acknowledged, ['7 1'], 'all of its calls are cut')
+  assert.deepEqual(await cutDeleted(parts, ORG), { terminated: 1, unconfirmed: 0 })
+})
+
+test('a record of a newer version does not keep the kills of other agents from being compared', async ({
+  mock,
+}) => {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  const { parts, redis, isKilled } = anEdge(newer(killed('a', 5)), active('b'))
+  const confirmSoon = makeConfirmer(parts)
+  for (const target of [kill('a', 5), kill('b', 7)])
+    await enforceKill({ ...parts, confirmSoon }, target)
+  mock.timers.tick(100)
+  await settle()
+  assert.deepEqual([isKilled('a'), isKilled('b')], [true, false])
+  const warnings: string[] = []
+  makeVerifier(parts, { warn: (_data, message) => void warnings.push(message) })()
+  await settle()
+  assert.deepEqual(warnings, [])
+  assert.deepEqual(redis.reads, ['agents a,b', 'agents a,b'])
 })
 
 test('after a reconnect all that is known of kills is compared with the store, as often as it takes', async ({

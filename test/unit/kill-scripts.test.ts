@@ -16,6 +16,7 @@ import { withCounts } from '../../core/kill/with-counts.ts'
 import type { Agent, ApiKey } from '../../core/model.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { unitStore } from '../kit/unit-store.ts'
 import { until } from '../kit/until.ts'
 import { anAgent } from './policy-kit.ts'
@@ -624,6 +625,21 @@ test('the receipt of a kill whose process has died is completed by the sweeper, 
     assert.ok(acknowledged_ms !== null && acknowledged_ms <= receipt.propagation_ms)
   const [event] = await eventsOf('agent_killed')
   assert.equal(event?.data['kill_id'], receipt.kill_id)
+})
+
+test('a key that a newer version has stored keeps no kill from being completed, and is named', async () => {
+  const { organization_id, agent_id } = anAgent()
+  await store(anAgent())
+  await anEdge('a')
+  const kill = await killed()
+  await acknowledge(kill.epoch, 'a', 2)
+  await redis.hset(REDIS_KEYS.agentOrganizationKeys(organization_id, agent_id), 'key_n', Date.now())
+  const record = JSON.stringify({ store_format: STORE_FORMAT + 1 })
+  await redis.hset(REDIS_KEYS.apiKeys(organization_id), 'key_n', record)
+  await sweep()
+  const [receipt] = await receipts()
+  assert.equal(receipt?.complete, true)
+  assert.deepEqual(receipt.still_usable_keys, ['key_n'])
 })
 
 test('an edge that acknowledges late is added to the receipt, and until then it is listed first', async () => {
