@@ -180,6 +180,31 @@ test('the successor of the only ext-proc serves the connections that have waited
   await recovers()
 })
 
+test('a call that waits for the successor does not pass if its agent is killed in the meantime', async () => {
+  const doomed = await operator.makeAccess(stack.ownBaseUrl(), { rules })
+  assert.equal((await ask(doomed, '/allowed/before')).status, 200)
+  const pid = await pidOf('ext-proc')
+  const sent = stack.api.mark()
+  process.kill(stack.pid, 'SIGSTOP')
+  const waiting: Promise<HttpAnswer>[] = []
+  try {
+    process.kill(pid, 'SIGKILL')
+    await until('it is dead', () => / Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')))
+    waiting.push(...Array.from({ length: 8 }, () => ask(doomed, '/allowed/doomed')))
+    await operator.send('POST', `/admin/agents/${doomed.agent.agent_id}/kill`)
+  } finally {
+    process.kill(stack.pid, 'SIGCONT')
+  }
+  // By the state of the agent, or of its keys.
+  for (const { status } of await Promise.all(waiting)) assert.ok(status === 403 || status === 503)
+  await recovers()
+  assert.equal((await ask(doomed, '/allowed/doomed')).status, 403)
+  assert.deepEqual(
+    sent().filter(({ path }) => path.includes('doomed')),
+    [],
+  )
+})
+
 test('an ext-proc that hangs refuses calls, its calls are cut, and it serves again when it continues', async () => {
   const stream = await openStream()
   const pid = await pidOf('ext-proc')
