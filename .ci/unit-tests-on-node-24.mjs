@@ -20,12 +20,18 @@ const node = join(nodeFolder, 'bin', 'node')
 const isComplete = join(folder, 'complete')
 
 if (!existsSync(isComplete)) install()
-// Preloaded everywhere, also in worker threads and child processes.
+// Preloaded everywhere, also in worker threads, and in child processes that are given no environment.
 const hook = fileURLToPath(new URL('./re2-of-node-24.mjs', import.meta.url))
-run(node, [join(root, 'dist', 'test', 'run.js'), '--unit'], {
+const program = join(folder, 'node')
+const environment = {
   NODE_OPTIONS: `--import=${hook}`,
   AGW_TEST_RE2: join(folder, 'node_modules', 're2', 're2.js'),
-})
+  AGW_TEST_NODE: program,
+}
+const exports = Object.entries(environment).map(([name, value]) => `export ${name}='${value}'`)
+const lines = ['#!/bin/sh', ...exports, `exec '${node}' "$@"`, '']
+writeFileSync(program, lines.join('\n'), { mode: 0o755 })
+run(program, [join(root, 'dist', 'test', 'run.js'), '--unit'], {})
 
 /** With a prebuilt re2 in seconds; where none can be downloaded it is compiled, which takes 200 s of CPU time. */
 function install() {
