@@ -7,8 +7,10 @@ import {
   AGENT_PATHS_LIMIT,
   AGENT_SCOPES_LIMIT,
   AGENT_SCOPES_LIMIT_BYTES,
+  AGENT_SEGMENTS_LIMIT,
   INTEGRATION_SCOPES_LIMIT,
 } from './scope-schemas.ts'
+import { segmentsOf } from '../../core/store/segments-of.ts'
 import { parseRecord } from '../../core/store/stored-record.ts'
 
 /**
@@ -24,7 +26,14 @@ export async function checkAgentTotal(
 ): Promise<Refusal | null> {
   const own_bytes = next.reduce((sum, scope) => sum + sizeOf(scope), 0)
   const own_paths = next.reduce((sum, scope) => sum + pathsOf(scope), 0)
-  if (before !== null && own_bytes <= sizeOf(before) && own_paths <= pathsOf(before)) return null
+  const own_segments = next.reduce((sum, scope) => sum + segmentsOf(scope), 0)
+  if (
+    before !== null &&
+    own_bytes <= sizeOf(before) &&
+    own_paths <= pathsOf(before) &&
+    own_segments <= segmentsOf(before)
+  )
+    return null
   const stored = await redis.hgetall(REDIS_KEYS.agentScopes(organization_id, agent_id))
   if (before === null && Object.keys(stored).length + next.length > AGENT_SCOPES_LIMIT)
     return conflict('too_many_scopes', `An agent has at most ${AGENT_SCOPES_LIMIT} scopes.`)
@@ -34,6 +43,7 @@ export async function checkAgentTotal(
   for (const scope of next) count(scope)
   let bytes = own_bytes
   let paths = own_paths
+  let segments = own_segments
   for (const [scope_id, text] of Object.entries(stored)) {
     if (scope_id === before?.scope_id) continue
     bytes += Buffer.byteLength(text)
@@ -41,6 +51,7 @@ export async function checkAgentTotal(
     if (bytes > AGENT_SCOPES_LIMIT_BYTES) break
     const scope = parseRecord<Scope>(text)
     paths += pathsOf(scope)
+    segments += segmentsOf(scope)
     count(scope)
   }
   if (before === null && next.some(({ integration_id }) => over(counts.get(integration_id))))
@@ -57,6 +68,11 @@ export async function checkAgentTotal(
     return conflict(
       'too_many_paths',
       `The rules of all scopes of an agent have at most ${AGENT_PATHS_LIMIT} paths. Combine paths with * or **, or use several agents.`,
+    )
+  if (segments > AGENT_SEGMENTS_LIMIT)
+    return conflict(
+      'too_many_paths',
+      `The paths of all scopes of an agent have at most ${AGENT_SEGMENTS_LIMIT} segments. Combine paths with * or **, or use several agents.`,
     )
   return null
 }

@@ -24,6 +24,8 @@ export const RULE_PATHS_LIMIT = 100
 /** Lists within lists: the paths of all rules of a scope, and of all scopes of an agent. */
 export const SCOPE_PATHS_LIMIT = 1_000
 export const AGENT_PATHS_LIMIT = 5_000
+/** An edge needs up to 300 bytes for each, three times if upstreams may read them in other ways. */
+export const AGENT_SEGMENTS_LIMIT = 50_000
 /** A path with more of them can be written as several. */
 export const PATH_DEEP_LIMIT = 4
 export const RULE_METHODS_LIMIT = 20

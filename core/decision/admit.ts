@@ -155,7 +155,7 @@ function identify(
 const NO_AGENT: AgentFacts = {
   agent: null,
   killed_at: null,
-  scopes: { names: [], by_integration: new Map() },
+  scopes: { nodes: 0, names: [], by_integration: new Map() },
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Scope } from '../model.ts'
 import { foldAndSplitSegment, foldSegment } from './fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
-import { mapLiterals, parsePathPattern } from './path-pattern.ts'
+import { mapLiterals, type PathPattern, parsePathPattern } from './path-pattern.ts'
 import { PathTrie } from './path-trie.ts'
 
 /** The paths of all rules of a scope. */
@@ -28,6 +28,8 @@ export interface IntegrationScopes {
 
 /** All scopes of one agent, compiled once per change. */
 export interface AgentScopes {
+  /** Nodes of all tries. */
+  readonly nodes: number
   /** For `agent_scopes` in the details of a refusal; the first `NAMES_SHOWN`. */
   readonly names: readonly string[]
   readonly by_integration: ReadonlyMap<string, IntegrationScopes>
@@ -58,19 +60,60 @@ export async function compileScopesInSteps(
 function* compiling(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> {
   const compiled: CompiledScope[] = []
   for (const scope of scopes) {
-    const paths: ScopePaths = {
-      written: new PathTrie(),
-      folded: new PathTrie(),
-      split: new PathTrie(),
-    }
-    for (const [rule, { paths: texts }] of scope.rules.entries()) {
-      if (rule > 0) yield
-      addPaths(paths, rule, texts)
-    }
+    const paths = yield* compilePaths(scope)
     compiled.push({ scope, paths, settings: mergeSettings([scope]) })
     yield
   }
   return gather(compiled)
+}
+
+type RulePatterns = readonly PathPattern[]
+
+/** Patterns are usually the same however they are read; one trie is then all three. */
+function* compilePaths({ rules }: Scope): Generator<undefined, ScopePaths> {
+  const written: RulePatterns[] = []
+  const folded: RulePatterns[] = []
+  const split: RulePatterns[] = []
+  for (const [rule, { paths }] of rules.entries()) {
+    if (rule > 0) yield
+    const patterns = paths.map(parsePathPattern).filter(isPattern)
+    written.push(patterns)
+    folded.push(mapAll(patterns, (literal) => [foldSegment(literal)]))
+    split.push(mapAll(patterns, foldAndSplitSegment))
+  }
+  const writtenTrie = yield* trieOf(written)
+  const foldedTrie = areSame(folded, written) ? writtenTrie : yield* trieOf(folded)
+  const splitTrie = areSame(split, folded) ? foldedTrie : yield* trieOf(split)
+  return { written: writtenTrie, folded: foldedTrie, split: splitTrie }
+}
+
+const isPattern = (pattern: PathPattern | string): pattern is PathPattern =>
+  typeof pattern !== 'string'
+
+/** The given patterns, if nothing changes. */
+function mapAll(
+  patterns: RulePatterns,
+  change: (literal: string) => readonly string[],
+): RulePatterns {
+  const isChanged = (part: string | null): boolean => {
+    if (part === null) return false
+    const changed = change(part)
+    return changed.length !== 1 || changed[0] !== part
+  }
+  const isAnyChanged = patterns.some(({ blocks }) => blocks.some((block) => block.some(isChanged)))
+  return isAnyChanged ? patterns.map((pattern) => mapLiterals(pattern, change)) : patterns
+}
+
+const areSame = (some: readonly RulePatterns[], others: readonly RulePatterns[]): boolean =>
+  some.every((patterns, rule) => patterns === others[rule])
+
+function* trieOf(rules: readonly RulePatterns[]): Generator<undefined, PathTrie> {
+  const trie = new PathTrie()
+  for (const [rule, patterns] of rules.entries()) {
+    if (rule > 0) yield
+    for (const pattern of patterns) trie.add(pattern, rule)
+  }
+  return trie
 }
 
 /** Each refusal carries them, to the caller and to the log. */
@@ -88,19 +131,12 @@ function gather(compiled: readonly CompiledScope[]): AgentScopes {
       by_integration.set(one.scope.integration_id, { scopes: [one], merged: new Map() })
     else known.scopes.push(one)
   }
-  return { names: sorted.slice(0, NAMES_SHOWN).map(({ scope }) => scope.name), by_integration }
-}
-
-function addPaths(paths: ScopePaths, rule: number, texts: readonly string[]): void {
-  for (const text of texts) {
-    const pattern = parsePathPattern(text)
-    if (typeof pattern === 'string') continue
-    paths.written.add(pattern, rule)
-    paths.folded.add(
-      mapLiterals(pattern, (literal) => [foldSegment(literal)]),
-      rule,
-    )
-    paths.split.add(mapLiterals(pattern, foldAndSplitSegment), rule)
+  const tries = new Set(compiled.flatMap(({ paths }) => Object.values<PathTrie>({ ...paths })))
+  const nodes = [...tries].reduce((sum, trie) => sum + trie.nodes, 0)
+  return {
+    nodes,
+    names: sorted.slice(0, NAMES_SHOWN).map(({ scope }) => scope.name),
+    by_integration,
   }
 }
 

@@ -34,13 +34,14 @@ const newNode = (is_deep: boolean): Node => ({
  */
 export class PathTrie {
   readonly #root = newNode(false)
+  #nodes = 0
   #step = 0
 
   add({ blocks }: PathPattern, rule: number): void {
     let node = this.#root
     for (const [i, block] of blocks.entries()) {
-      if (i > 0) node = node.deep ??= newNode(true)
-      for (const part of block) node = child(node, part)
+      if (i > 0) node = node.deep ??= this.#made(newNode(true))
+      for (const part of block) node = this.#child(node, part)
     }
     node.rules ??= []
     if (node.rules.at(-1) !== rule) node.rules.push(rule)
@@ -73,6 +74,27 @@ export class PathTrie {
     return found.length > 1 ? [...new Set(found)].sort((a, b) => a - b) : found
   }
 
+  /** How many nodes it has, of some 300 bytes each. */
+  get nodes(): number {
+    return this.#nodes
+  }
+
+  #child(node: Node, part: string | null): Node {
+    if (part === null) return (node.any ??= this.#made(newNode(false)))
+    node.literals ??= new Map()
+    let literal = node.literals.get(part)
+    if (literal === undefined) {
+      literal = this.#made(newNode(false))
+      node.literals.set(part, literal)
+    }
+    return literal
+  }
+
+  #made(node: Node): Node {
+    this.#nodes++
+    return node
+  }
+
   /** A `**` also matches no segment. */
   #enter(node: Node, active: Node[]): void {
     for (let entered: Node | null = node; entered !== null; entered = entered.deep) {
@@ -84,14 +106,3 @@ export class PathTrie {
 }
 
 const NONE: readonly number[] = []
-
-function child(node: Node, part: string | null): Node {
-  if (part === null) return (node.any ??= newNode(false))
-  node.literals ??= new Map()
-  let literal = node.literals.get(part)
-  if (literal === undefined) {
-    literal = newNode(false)
-    node.literals.set(part, literal)
-  }
-  return literal
-}

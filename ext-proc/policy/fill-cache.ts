@@ -7,21 +7,35 @@ const WAIT_MAX_MS = 100
 interface Entry<V> {
   /** Undefined while the fill runs. */
   value: V | undefined
+  /** Estimated memory of the value. */
+  bytes: number
   readonly filled: Promise<V>
 }
 
+export interface MemoryBudget<V> {
+  readonly bytes_max: number
+  readonly bytesOf: (value: V) => number
+}
+
 /**
- * A bounded self-filling cache. If an entry is invalidated while its fill is in progress, it is filled again, also for callers
+ * A self-filling cache, bounded in entries and, with a budget, in memory; the newest entry always fits. If an entry is invalidated while its fill is in progress, it is filled again, also for callers
  * that already wait for it: no caller receives a value read before an announced change.
  */
 export class FillCache<V extends object> {
   readonly #entries = new Map<string, Entry<V>>()
   readonly #fill: (key: string) => Promise<V>
   readonly #limit: number
+  readonly #budget: MemoryBudget<V> | null
+  #bytes = 0
 
-  constructor(limit: number, fill: (key: string) => Promise<V>) {
+  constructor(
+    limit: number,
+    fill: (key: string) => Promise<V>,
+    budget: MemoryBudget<V> | null = null,
+  ) {
     this.#limit = limit
     this.#fill = fill
+    this.#budget = budget
   }
 
   /** @throws (rejects) with the error of the fill; the next call retries */
@@ -29,7 +43,7 @@ export class FillCache<V extends object> {
     const entry = this.#entries.get(key)
     if (entry?.value === undefined) return entry?.filled ?? this.#start(key, 0)
     // Used entries move to the end, so the first entry is the least recently used one.
-    if (this.#entries.size >= this.#limit) {
+    if (this.#isNearlyFull) {
       this.#entries.delete(key)
       this.#entries.set(key, entry)
     }
@@ -37,10 +51,12 @@ export class FillCache<V extends object> {
   }
 
   drop(key: string): void {
+    this.#bytes -= this.#entries.get(key)?.bytes ?? 0
     this.#entries.delete(key)
   }
 
   clear(): void {
+    this.#bytes = 0
     this.#entries.clear()
   }
 
@@ -53,6 +69,7 @@ export class FillCache<V extends object> {
       (value) => {
         if (this.#entries.get(key) === entry) {
           entry.value = value
+          this.#weigh(entry, value)
           return value
         }
         if (refills >= REFILLS_MAX)
@@ -60,11 +77,11 @@ export class FillCache<V extends object> {
         return this.#again(key, refills + 1)
       },
       (error: unknown) => {
-        if (this.#entries.get(key) === entry) this.#entries.delete(key)
+        if (this.#entries.get(key) === entry) this.drop(key)
         throw error
       },
     )
-    const entry: Entry<V> = { value: undefined, filled }
+    const entry: Entry<V> = { value: undefined, bytes: 0, filled }
     this.#makeRoom()
     this.#entries.set(key, entry)
     return filled
@@ -81,7 +98,25 @@ export class FillCache<V extends object> {
     while (this.#entries.size >= this.#limit) {
       const oldest = this.#entries.keys().next().value
       if (oldest === undefined) return
-      this.#entries.delete(oldest)
+      this.drop(oldest)
+    }
+  }
+
+  get #isNearlyFull(): boolean {
+    const { bytes_max = Number.POSITIVE_INFINITY } = this.#budget ?? {}
+    return this.#entries.size >= this.#limit || this.#bytes > bytes_max / 2
+  }
+
+  /** Entries that are being filled stay: callers wait for them, and would only fill them again. */
+  #weigh(entry: Entry<V>, value: V): void {
+    if (this.#budget === null) return
+    entry.bytes = this.#budget.bytesOf(value)
+    this.#bytes += entry.bytes
+    if (this.#bytes <= this.#budget.bytes_max) return
+    for (const [key, other] of this.#entries) {
+      if (other === entry || other.value === undefined) continue
+      this.drop(key)
+      if (this.#bytes <= this.#budget.bytes_max) return
     }
   }
 }

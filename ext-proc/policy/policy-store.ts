@@ -8,7 +8,11 @@ import {
   UPSTREAM_DEFAULTS,
   type UpstreamSettings,
 } from '../../core/model.ts'
-import { type AgentScopes, compileScopesInSteps } from '../../core/policy/compile-scopes.ts'
+import {
+  type AgentScopes,
+  compileScopes,
+  compileScopesInSteps,
+} from '../../core/policy/compile-scopes.ts'
 import {
   compileIntegrationsInSteps,
   type IntegrationTable,
@@ -22,6 +26,7 @@ import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
 import type { OwnUpstream } from './own-upstream.ts'
+import { segmentsOf } from '../../core/store/segments-of.ts'
 import { isNewer, NewerFormatError, parseRecord } from '../../core/store/stored-record.ts'
 
 /**
@@ -30,6 +35,13 @@ import { isNewer, NewerFormatError, parseRecord } from '../../core/store/stored-
 const KEYS_MAX = 50_000
 const AGENTS_MAX = 20_000
 const ORGANIZATIONS_MAX = 1_000
+/** Estimated memory of all agents, and of all integrations, that are cached. */
+const MEMORY_MAX_BYTES = 256 << 20
+/** What JSON takes in memory once it is parsed, and what a node of a trie takes. */
+const MEMORY_PER_JSON_BYTE = 4
+const MEMORY_PER_NODE_BYTES = 300
+/** A compiled integration with its open credential. */
+const MEMORY_PER_INTEGRATION_BYTE = 8
 
 export interface KeyPolicy {
   /** Null: no such key. */
@@ -37,6 +49,8 @@ export interface KeyPolicy {
 }
 
 export interface OrganizationPolicy {
+  /** Estimated memory. */
+  readonly bytes: number
   readonly table: IntegrationTable
   /** By integration_id; null if the stored credential cannot be decrypted. */
   readonly auth: ReadonlyMap<string, OpenedAuth | null>
@@ -47,9 +61,16 @@ export interface OrganizationPolicy {
 }
 
 export interface AgentPolicy {
+  /** Estimated memory. */
+  readonly bytes: number
   /** Null: no such agent. */
   readonly agent: Agent | null
   readonly scopes: AgentScopes
+}
+
+const BUDGET = {
+  bytes_max: MEMORY_MAX_BYTES,
+  bytesOf: ({ bytes }: { readonly bytes: number }): number => bytes,
 }
 
 /** Learns about kills from every read of an agent, and reports what is known without a read. */
@@ -67,9 +88,19 @@ export interface KillFlags {
  * here: to parse them would hold up every other call.
  */
 const AGENT_SCOPES_BYTES_MAX = 4_194_304
+const AGENT_SEGMENTS_MAX = 100_000
+
+class TooManySegments extends Error {}
 
 function* parsed(texts: readonly string[]): Iterable<Scope> {
-  for (const text of texts) yield parseRecord<Scope>(text)
+  let segments = 0
+  for (const text of texts) {
+    const scope = parseRecord<Scope>(text)
+    segments += segmentsOf(scope)
+    // Not only the scopes before: one that is missing may be the one that restricts.
+    if (segments > AGENT_SEGMENTS_MAX) throw new TooManySegments()
+    yield scope
+  }
 }
 
 /** Of stored integrations, read between two pauses: about a millisecond of work. */
@@ -93,8 +124,12 @@ export class PolicyStore {
   constructor(parts: PolicyStoreParts) {
     this.#parts = parts
     this.#keys = new FillCache(KEYS_MAX, (hash) => this.#readKey(hash))
-    this.#organizations = new FillCache(ORGANIZATIONS_MAX, (id) => this.#readOrganization(id))
-    this.#agents = new FillCache(AGENTS_MAX, (pair) => this.#readAgent(pair))
+    this.#organizations = new FillCache(
+      ORGANIZATIONS_MAX,
+      (id) => this.#readOrganization(id),
+      BUDGET,
+    )
+    this.#agents = new FillCache(AGENTS_MAX, (pair) => this.#readAgent(pair), BUDGET)
   }
 
   /** @param hash SHA-256 of the presented key */
@@ -205,7 +240,8 @@ export class PolicyStore {
       else upstreams.set(cluster, own)
     }
     const table = await compileIntegrationsInSteps(integrations, () => turn())
-    return { table, auth, upstreams, clusters }
+    const bytes = texts.reduce((sum, { length }) => sum + length, 0) * MEMORY_PER_INTEGRATION_BYTE
+    return { table, auth, upstreams, clusters, bytes }
   }
 
   /** Null if the private key cannot be decrypted; calls are then refused as they are without a credential. */
@@ -233,6 +269,14 @@ export class PolicyStore {
     else killBoard.learnStored(agent, since)
     const bytes = scopeTexts.reduce((sum, { length }) => sum + length, 0)
     const readable = bytes > AGENT_SCOPES_BYTES_MAX ? [] : scopeTexts
-    return { agent, scopes: await compileScopesInSteps(parsed(readable), () => turn()) }
+    const scopes = await compileScopesInSteps(parsed(readable), () => turn()).catch((error) => {
+      if (error instanceof TooManySegments) return compileScopes([])
+      throw error
+    })
+    return {
+      agent,
+      scopes,
+      bytes: bytes * MEMORY_PER_JSON_BYTE + scopes.nodes * MEMORY_PER_NODE_BYTES,
+    }
   }
 }

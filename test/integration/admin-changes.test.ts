@@ -89,6 +89,20 @@ test('the scopes of an agent have limits for the paths and the bytes of all of t
   assert.equal(fewer.status, 200)
   const again = await admin.call('PATCH', path, { body: { rules: rulesOf(1_000, 20) } })
   assert.equal(again.status, 200)
+  const { agent_id: deep } = await make('/admin/agents', { agent_name: 'deep rules' })
+  const segments = (rules: number) => ({
+    ...body(1, 20),
+    agent_id: deep,
+    rules: Array.from({ length: rules }, (_, rule) => ({
+      methods: ['GET'],
+      paths: Array.from({ length: 25 }, (_none, i) => `/${rule}-${i}${'/x'.repeat(499)}`),
+    })),
+  })
+  await make('/admin/scopes', segments(4))
+  const deeper = await admin.call('POST', '/admin/scopes', { body: segments(1) })
+  assert.equal(deeper.status, 409)
+  assert.equal(deeper.body.details.reason, 'too_many_paths')
+  assert.match(deeper.body.details.message ?? deeper.body.message, /50000 segments/)
   const { agent_id: other } = await make('/admin/agents', { agent_name: 'long rules' })
   const large = (): object => ({ ...body(120, 2_000), agent_id: other })
   for (let i = 0; i < 8; i++) await make('/admin/scopes', large())

@@ -847,6 +847,10 @@ describe('the dashboard', () => {
       asked++ === 0 ? route.fulfill({ status: 503, json: { ready: false, parts } }) : undefined,
     )
     const banner = own.getByRole('alert').filter({ hasText: 'The store is unavailable' })
+    await until('the banner is shown', async () => {
+      await own.clock.runFor(1_000)
+      return await banner.isVisible()
+    })
     await until('a check was given up', async () => {
       await own.clock.runFor(5_000)
       // By then the second, which was never answered, has had its ten seconds.

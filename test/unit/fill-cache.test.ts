@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { setImmediate as turn } from 'node:timers/promises'
 import { mock, test } from 'node:test'
 import fc from 'fast-check'
-import { FillCache } from '../../ext-proc/policy/fill-cache.ts'
+import { FillCache, type MemoryBudget } from '../../ext-proc/policy/fill-cache.ts'
 import { repetitions } from '../kit/repetitions.ts'
 
 interface Value {
@@ -10,19 +10,23 @@ interface Value {
 }
 
 /** A cache over a store whose reads end when the test says so, with what the store had when they began. */
-function aCache(limit = 10) {
+function aCache(limit = 10, budget: MemoryBudget<Value> | null = null) {
   const store = new Map<string, string>()
   const fills: { key: string; end: () => void; fail: () => void }[] = []
-  const cache = new FillCache<Value>(limit, (key) => {
-    const text = store.get(key) ?? 'nothing'
-    return new Promise((resolve, reject) => {
-      fills.push({
-        key,
-        end: () => resolve({ text }),
-        fail: () => reject(new Error('the store is unavailable')),
+  const cache = new FillCache<Value>(
+    limit,
+    (key) => {
+      const text = store.get(key) ?? 'nothing'
+      return new Promise((resolve, reject) => {
+        fills.push({
+          key,
+          end: () => resolve({ text }),
+          fail: () => reject(new Error('the store is unavailable')),
+        })
       })
-    })
-  })
+    },
+    budget,
+  )
   const change = (key: string, text: string): void => {
     store.set(key, text)
     cache.drop(key)
@@ -157,6 +161,45 @@ test('at its limit the cache forgets what was used longest ago', async () => {
   assert.equal(cache.size, 3)
   assert.ok(isHeld('a') && isHeld('c') && isHeld('d'))
   assert.equal(isHeld('b'), false)
+})
+
+test('with a budget for memory the cache forgets what was used longest ago, but never the newest', async () => {
+  const { cache, store, fill, isHeld } = aCache(10, {
+    bytes_max: 10,
+    bytesOf: ({ text }) => text.length,
+  })
+  for (const [key, size] of [
+    ['a', 3],
+    ['b', 3],
+    ['c', 3],
+  ] as const) {
+    store.set(key, 'x'.repeat(size))
+    await fill(key)
+  }
+  assert.ok(isHeld('a'), 'used again')
+  store.set('d', 'xxxx')
+  await fill('d')
+  assert.ok(isHeld('a') && isHeld('c') && isHeld('d'))
+  assert.equal(cache.size, 3)
+  store.set('e', 'x'.repeat(100))
+  await fill('e')
+  assert.ok(isHeld('e'))
+  assert.equal(cache.size, 1)
+  cache.drop('e')
+  for (const key of ['a', 'b', 'c']) await fill(key)
+  assert.equal(cache.size, 3, 'what was dropped does not count')
+})
+
+test('an entry that is being read is not forgotten for the memory of another', async () => {
+  const { cache, fills, store } = aCache(10, { bytes_max: 1, bytesOf: ({ text }) => text.length })
+  store.set('a', '1')
+  const first = cache.get('a')
+  const second = cache.get('b')
+  fills[1]?.end()
+  await second
+  fills[0]?.end()
+  assert.deepEqual(await first, { text: '1' })
+  assert.equal(fills.length, 2)
 })
 
 test('unfinished reads count for the bound, and one that was evicted still completes', async () => {

@@ -96,7 +96,7 @@ test('the steps for one call are bounded, and a call beyond them is refused', ()
   assert.equal(allows(HOSTILE), 'path_not_allowed')
 })
 
-test('scopes that are compiled in steps are the same, and each rule is a step', async () => {
+test('scopes that are compiled in steps are the same, and each rule is a step of both passes', async () => {
   const scopes = [3, 1, 2].map((priority) =>
     aScope({
       scope_id: `scp_${priority}`,
@@ -112,7 +112,15 @@ test('scopes that are compiled in steps are the same, and each rule is a step', 
   const compiled = await compileScopesInSteps(scopes, async () => void pauses++)
   assert.deepEqual(compiled.names, ['s1', 's2', 's3'])
   assert.deepEqual(compiled.names, compileScopes(scopes).names)
-  assert.equal(pauses, 6)
+  assert.equal(pauses, 9)
+})
+
+test('paths that read the same in all ways are compiled once', () => {
+  const nodesOf = (path: string): number =>
+    compileScopes([aScope({ rules: [{ methods: ['GET'], paths: [path] }] })]).nodes
+  assert.equal(nodesOf('/v1/chat/*/**/x'), 5)
+  assert.equal(nodesOf('/v1/Chat'), 6, 'written, without case, and split')
+  assert.equal(nodesOf('/v1/a%2Fb'), 2 + 3, 'as written and with the slash separating')
 })
 
 test('limits of the rules of a scope: all of its paths, and `**` in each; stored rules keep theirs', () => {

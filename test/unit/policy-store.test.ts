@@ -50,6 +50,29 @@ function aStore() {
   return { redis, store, killBoard, lost, readAll }
 }
 
+test('an agent whose scopes are larger than an edge can hold has none', async () => {
+  const { redis, store } = aStore()
+  const restriction = aScope({ name: 'restriction' })
+  const large = (segments: number) =>
+    aScope({
+      name: 'large',
+      rules: [
+        {
+          methods: ['GET'],
+          paths: Array.from({ length: segments / 100 }, (_, i) => `/${i}${'/x'.repeat(99)}`),
+        },
+      ],
+    })
+  redis.scopes.set('agt_a', [large(100_100), restriction])
+  const held = await store.agent(ORG, 'agt_a')
+  assert.deepEqual(held.scopes.names, [])
+  redis.scopes.set('agt_a', [large(1_000), restriction])
+  store.drop({ what: 'agent', organization_id: ORG, agent_id: 'agt_a' })
+  const read = await store.agent(ORG, 'agt_a')
+  assert.deepEqual(read.scopes.names, ['large', 'restriction'])
+  assert.ok(read.bytes > 100_000 && read.bytes < 1_000_000, String(read.bytes))
+})
+
 test('what was read once is not read again', async () => {
   const { redis, readAll } = aStore()
   const { key, agent, organization } = await readAll()
