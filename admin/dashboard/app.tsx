@@ -78,6 +78,14 @@ const Unreachable = () => (
   </div>
 )
 
+/** What is known about the store stays while the service cannot be reached. */
+const Outage = ({ isReached }: { isReached: boolean }) => (
+  <>
+    {!isReached && <Unreachable />}
+    <HealthBanner />
+  </>
+)
+
 function Frame({
   who,
   isReached,
@@ -119,7 +127,7 @@ function Frame({
       >
         Skip to content
       </a>
-      {isReached ? <HealthBanner /> : <Unreachable />}
+      <Outage isReached={isReached} />
       <div class="frame">
         <header>
           <p class="brand">

@@ -564,6 +564,8 @@ describe('the dashboard', () => {
       await search.fill(text)
       await search.press('Enter')
       await page.waitForURL(`${stack.apiUrl}/#/${hash}`)
+      // The page that opens has a search field of its own.
+      await until('the search is empty', async () => (await search.inputValue()) === '')
       // The heading alone is there before the page has read anything.
       await page.getByText('Loading …').first().waitFor({ state: 'hidden' })
     }
@@ -776,7 +778,7 @@ describe('the dashboard', () => {
       `${stack.apiUrl}/#/activity?live=1&event=permission_denied&agent_id=${agent_id}`,
     )
     await page.getByText('Live:').waitFor()
-    assert.equal(await page.getByRole('row').count(), 0)
+    await until('the other rows are gone', async () => (await page.getByRole('row').count()) === 0)
   })
 
   test('the live view shows a call that is made after its list was read and before its stream begins', async () => {
