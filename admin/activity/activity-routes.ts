@@ -32,6 +32,13 @@ const TOO_MANY_STREAMS: Outcome = {
   headers: { 'retry-after': '5' },
 }
 
+const UNKNOWN_ENTRY: Outcome = {
+  kind: 'refusal',
+  error: 'gateway_unavailable',
+  message:
+    'The part of the archive that may have this entry could not be searched: its disk is slow or does not respond, an index is not made yet, or an hour is damaged. The skipped_hours of GET /admin/activity name the hours.',
+}
+
 export const CountView = Strict({
   minute: Timestamp,
   agent_id: Type.Union([Type.String(), Type.Null()]),
@@ -136,6 +143,7 @@ export const activityRoutes: readonly Route[] = [
     answers: { 200: ActivityView },
     handle: async ({ context, actor: { organization_id }, params }) => {
       const entry = await findEntry(context, organization_id, params.id)
+      if (entry === 'unknown') return UNKNOWN_ENTRY
       return entry === null ? notFound() : answer(200, activityView(entry))
     },
   }),
@@ -259,6 +267,7 @@ async function download(
     write: (out, gone) =>
       exportActivity(context, organization_id, read.filter, {
         before,
+        announced: unsearched,
         turns: context.exportPages,
         format,
         out,

@@ -31,13 +31,14 @@ export async function countFacets(
   within: FacetRange,
 ): Promise<FacetsView> {
   const counts = new FacetCounts(filter.equal)
-  if (filter.q !== null || filter.request_id !== null) {
-    // As far back as the counts of other filters.
-    await countFound({ ...parts, archive: null }, organization_id, { ...filter, ...within }, counts)
-    return counts.view(within.from_ms, within.to_ms)
-  }
   const { from_ms, to_ms, now_ms } = within
   const since_s = await wholeSince(parts.redis, organization_id)
+  if (filter.q !== null || filter.request_id !== null) {
+    const own = { ...filter, from_ms: Math.max(from_ms, since_s * 1000), to_ms }
+    // As far back as the counts of other filters.
+    await countFound({ ...parts, archive: null }, organization_id, own, counts)
+    return counts.view(Math.min(own.from_ms, to_ms), to_ms)
+  }
   const step_s = to_ms - from_ms <= BY_MINUTE_MS ? MINUTE_S : QUARTER_S
   const read = countRange({ from_ms, to_ms }, { step_s, since_s, now_ms })
   // Facets have no points, so the longest buckets will do.
@@ -118,6 +119,7 @@ class FacetCounts {
       to: new Date(to_ms).toISOString(),
       total: this.#total,
       exact: this.isExact,
+      archive: false,
       facets: Object.fromEntries(listed) as FacetsView['facets'],
     }
   }

@@ -69,6 +69,7 @@ export async function countSeries(
     by,
     count,
     exact: exact && !found.has(OTHER),
+    archive: false,
     groups: listed,
     others,
   }

@@ -3,6 +3,10 @@ import { Count, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { COMBINED_MEMBERS } from './activity-tally.ts'
 
 const Range = { from: Timestamp, to: Timestamp }
+const Archive = Type.Boolean({
+  description:
+    'Whether entries that only the archive has are counted. Always false: `from` is where the counts begin, and the store may not have what is older',
+})
 const Exact = Type.Boolean({
   description:
     'Whether all is counted. False if agents or APIs were left out because a time had too many of them, or if a search was cut short',
@@ -14,6 +18,7 @@ export const SeriesView = Strict({
   by: Nullable(Type.Enum([...COMBINED_MEMBERS])),
   count: Type.Enum(['entries', 'calls']),
   exact: Exact,
+  archive: Archive,
   groups: Type.Array(
     Strict({
       value: Nullable(Type.String({ description: 'Null for entries without a value' })),
@@ -31,6 +36,7 @@ export const FacetsView = Strict({
   ...Range,
   total: Count,
   exact: Exact,
+  archive: Archive,
   facets: Strict(
     Object.fromEntries(COMBINED_MEMBERS.map((member) => [member, FacetValues])) as Record<
       (typeof COMBINED_MEMBERS)[number],

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { ALL_HOURS, UNSEARCHED_MAX } from '../context/archive-hours.ts'
 import type { RequestTurns } from '../context/request-turns.ts'
 import { waitForReader } from '../http/wait-for-reader.ts'
 import type { ActivityFilter } from './activity-filter.ts'
@@ -14,6 +15,8 @@ const PAGE = 200
 interface ExportOptions {
   /** Only entries before this position in the log; null for all. */
   readonly before: string | null
+  /** Hours of the archive that the response has said to be missing. */
+  readonly announced?: readonly string[]
   /** A page takes a turn; the wait for the reader does not. */
   readonly turns: Pick<RequestTurns, 'take'>
   readonly format: ExportFormat
@@ -29,15 +32,19 @@ const ALL_EXPORTS = 'exports'
 /**
  * Writes every entry that matches the filter, newest first. Entries written meanwhile are newer and are not included. It holds
  * one page at a time and waits for the reader.
+ * @throws (rejects) when entries cannot be read that were not announced as missing: the response must not end as a whole one
  */
 export async function exportActivity(
   parts: SearchParts,
   organization_id: string,
   filter: ActivityFilter,
-  { before: begin, turns, format, out, ended }: ExportOptions,
+  { before: begin, announced = [], turns, format, out, ended }: ExportOptions,
 ): Promise<void> {
   const page_parts = { ...parts, budget_ms: PAGE_BUDGET_MS }
   const lineOf = format === 'csv' ? csvOf : ndjsonOf
+  const names = new Set(announced)
+  // No more are named than so many.
+  const isAnnounced = names.has(ALL_HOURS) || names.size >= UNSEARCHED_MAX
   let text = format === 'csv' ? csvLine(ACTIVITY_MEMBERS) : ''
   for (let before: string | null = begin; !ended.aborted; ) {
     // Not null: more pages may wait than there are exports.
@@ -49,6 +56,9 @@ export async function exportActivity(
         limit: PAGE,
       })
       next = page.next
+      const missing = isAnnounced ? undefined : page.skipped_hours.find((one) => !names.has(one))
+      if (missing !== undefined)
+        throw new Error(`the archive could not be searched whole: ${missing}`)
       for (const { entry } of page.found) text += lineOf(entry)
     } finally {
       leave?.()

@@ -17,20 +17,24 @@ const CANDIDATES_MAX = 512
 const SOON_MS = 2_000
 const ARCHIVE_BUDGET_MS = 2_000
 
-/** An entry by its id, which contains its approximate time; null if it is neither in the log nor in its archive. */
+/**
+ * An entry by its id, which contains its approximate time; null if it is neither in the log nor in its archive, and `unknown` if
+ * the part of the archive where it would be could not be searched.
+ */
 export async function findEntry(
   { redis, archive, nowMs }: Pick<SearchParts, 'redis' | 'archive' | 'nowMs'>,
   organization_id: string,
   id: string,
-): Promise<ActivityEntry | null> {
+): Promise<ActivityEntry | 'unknown' | null> {
   const made_ms = timeOfActivityId(id)
   if (made_ms === null || !Number.isSafeInteger(made_ms + WAITED_MAX_MS)) return null
   const stored = await findStored(redis, organization_id, id, made_ms)
   if (stored !== null || !archive) return stored
   const filter = { equal: [], request_id: null, q: id, to_ms: null }
   const end_ms = nowMs() + ARCHIVE_BUDGET_MS
+  let isSearched = true
   for (const waited_ms of [SOON_MS, WAITED_MAX_MS]) {
-    const { found } = await searchArchive(
+    const { found, next, skipped_hours } = await searchArchive(
       archive,
       organization_id,
       // A place within the range is that of an entry with a time from this on.
@@ -39,8 +43,9 @@ export async function findEntry(
     )
     const entry = found.find((one) => one.entry.id === id)?.entry
     if (entry !== undefined) return entry
+    isSearched = next === null && skipped_hours.length === 0
   }
-  return null
+  return isSearched ? null : 'unknown'
 }
 
 async function findStored(

@@ -30,10 +30,11 @@ export async function wholeSince(redis: RedisClient, organization_id: string): P
   const info = (await redis.xinfo('STREAM', key)) as unknown[]
   const valueOf = (name: string): unknown => info[info.indexOf(name) + 1]
   if (valueOf('entries-added') === valueOf('length')) return 0
-  const [oldest] = (valueOf('first-entry') ?? []) as readonly [string?]
+  // If all was removed, the log is whole from its next entry on.
+  const [oldest] = (valueOf('first-entry') ?? [valueOf('last-generated-id')]) as readonly [string]
   // An entry is filed up to this long before or after it was written.
   const after_ms = Math.max(WRITTEN_AFTER_MAX_MS, WRITTEN_BEFORE_MAX_MS)
-  return oldest === undefined ? 0 : Math.ceil((msOfPlace(oldest) + after_ms) / 1000)
+  return Math.ceil((msOfPlace(oldest) + after_ms) / 1000)
 }
 
 /** The buckets that a range is read in: minutes where they are kept and the range is short or asks for them. */

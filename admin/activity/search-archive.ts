@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises'
+import type { FileHandle } from 'node:fs/promises'
 import { setImmediate as turn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
@@ -31,6 +31,7 @@ import {
   isMissing,
   type LoadedIndex,
 } from '../context/archive-hours.ts'
+import { closeFile, DiskHangs, type DiskReads } from '../context/disk-reads.ts'
 import { plainPortions } from './plain-portions.ts'
 import { readStoredEntry } from './read-stored-entry.ts'
 import type { Placed } from './search-activity.ts'
@@ -42,6 +43,8 @@ const MEMBERS_AT_ONCE = 4
 /** Requests are served at least this often. */
 const STEP_MS = 4
 const SKIPPED_MAX = 100
+/** The largest members of the longest hours have half of it. */
+const MEMBER_BYTES_MAX = 4 << 20
 const LINE_FEED = 0x0a
 const EMPTY = Buffer.alloc(0)
 const inflate = promisify(gunzip)
@@ -95,20 +98,25 @@ export async function searchArchive(
   })
   let floor = upper
   let began_ms = nowMs()
-  for await (const portion of portionsOf(archive, hours, filter, upper)) {
-    if (portion.skipped !== null && skipped.size < SKIPPED_MAX) skipped.add(portion.skipped)
-    for (const placed of matchesIn(portion.text, organization_id, filter, upper)) {
-      found.push(placed)
-      if (found.length === limit) return page(placed.place)
+  try {
+    for await (const portion of portionsOf(archive, hours, filter, upper)) {
+      if (portion.skipped !== null && skipped.size < SKIPPED_MAX) skipped.add(portion.skipped)
+      for (const placed of matchesIn(portion.text, organization_id, filter, upper)) {
+        found.push(placed)
+        if (found.length === limit) return page(placed.place)
+      }
+      // A portion that does not say where it begins is never the last one, or the next page would begin with it again.
+      const isLower =
+        portion.floor !== null && (floor === null || comparePlaces(portion.floor, floor) < 0)
+      if (isLower) floor = portion.floor
+      if (isLower && nowMs() > end_ms) return page(floor)
+      if (nowMs() - began_ms < STEP_MS) continue
+      await turn()
+      began_ms = nowMs()
     }
-    // A portion that does not say where it begins is never the last one, or the next page would begin with it again.
-    const isLower =
-      portion.floor !== null && (floor === null || comparePlaces(portion.floor, floor) < 0)
-    if (isLower) floor = portion.floor
-    if (isLower && nowMs() > end_ms) return page(floor)
-    if (nowMs() - began_ms < STEP_MS) continue
-    await turn()
-    began_ms = nowMs()
+  } catch (error) {
+    if (!(error instanceof DiskHangs)) throw error
+    return { found, next: null, skipped_hours: [...skipped, ALL_HOURS], oldest_ms: null }
   }
   return page(null)
 }
@@ -133,8 +141,10 @@ async function* portionsOf(
       yield* hour.isPlain
         ? plainHour(archive, hour, filter, { upper, isWithin })
         : compressedHour(archive, hour, result, filter, isWithin)
-    } catch {
+    } catch (error) {
+      if (error instanceof DiskHangs) throw error
       // The file is damaged, or may not be read; the other hours can be searched all the same.
+      archive.noteDamage(hour)
       yield { text: EMPTY, floor: null, skipped: hour.name }
     }
     yield { text: EMPTY, floor: `${hour.start_ms}-0`, skipped: null }
@@ -147,16 +157,16 @@ async function* plainHour(
   filter: ActivityFilter,
   { upper, isWithin }: { readonly upper: string | null; readonly isWithin: IsWithin },
 ): AsyncGenerator<Portion> {
-  const file = await openIfThere(`${hour.path}.ndjson`)
+  const file = await openIfThere(archive.disk, `${hour.path}.ndjson`)
   if (file === null) {
     // It was compressed since the folder was listed.
     yield* compressedHour(archive, hour, await archive.index(hour), filter, isWithin)
     return
   }
   try {
-    for await (const text of plainPortions(file, upper)) yield portionOf(text)
+    for await (const text of plainPortions(archive.disk, file, upper)) yield portionOf(text)
   } finally {
-    await file.close()
+    closeFile(file)
   }
 }
 
@@ -169,25 +179,28 @@ async function* compressedHour(
 ): AsyncGenerator<Portion> {
   const members = loaded === null ? null : await membersOf(archive, hour, loaded, filter)
   if (members?.length === 0) return
-  const file = await openIfThere(`${hour.path}.ndjson.gz`)
+  const file = await openIfThere(archive.disk, `${hour.path}.ndjson.gz`)
   // Deleted by retention.
   if (file === null) return
   try {
-    const { size } = await file.stat()
+    const { size } = await archive.disk.run(() => file.stat())
     if (members === null || size !== loaded?.index.file_bytes) {
       if (members !== null) await archive.discard(hour)
       yield { text: EMPTY, floor: null, skipped: hour.name }
       return
     }
     const wanted = members.map((number) => loaded.index.member(number)).filter(isWithin)
-    const read = (member: IndexMember): Promise<Buffer | null> => readMember(file, member)
+    const read = (member: IndexMember): Promise<Buffer | null> =>
+      readMember(archive.disk, file, member)
     // Others of its first millisecond may be in the member before it.
-    for await (const { item, result } of readAhead(wanted.reverse(), MEMBERS_AT_ONCE, read))
+    for await (const { item, result } of readAhead(wanted.reverse(), MEMBERS_AT_ONCE, read)) {
+      if (result === null) archive.noteDamage(hour)
       yield result === null
         ? { text: EMPTY, floor: `${item.first_ms + 1}-0`, skipped: hour.name }
         : portionOf(result)
+    }
   } finally {
-    await file.close()
+    closeFile(file)
   }
 }
 
@@ -212,29 +225,36 @@ async function membersOf(
     wanted.unshift({ part, read: (bucket) => membersOfRequest(bucket, part, hash) })
   }
   if (wanted.length === 0) return Array.from({ length: index.members }, (_, i) => i)
-  const file = await openIfThere(indexPath(hour))
+  const file = await openIfThere(archive.disk, indexPath(hour))
   if (file === null) return null
   try {
     let members: readonly number[] | null = null
     for (const { part, read } of wanted) {
-      const own = new Set(read(await readAt(file, part.at, part.bytes)))
+      if (part.at + part.bytes > bytes) throw new Error('a part of an index is outside of it')
+      const text = await archive.disk.run(() => readAt(file, part.at, part.bytes))
+      const own = new Set(read(text))
       members = (members ?? [...own]).filter((one) => own.has(one))
       if (members.length === 0) break
     }
     return members ?? []
-  } catch {
+  } catch (error) {
+    // A disk that hangs or fails says nothing about the index.
+    if (error instanceof DiskHangs || isSystemError(error)) throw error
     await archive.discard(hour)
     return null
   } finally {
-    await file.close()
+    closeFile(file)
   }
 }
 
+const isSystemError = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).errno !== undefined
+
 type IsWithin = (member: IndexMember) => boolean
 
-async function openIfThere(path: string): Promise<FileHandle | null> {
+async function openIfThere(disk: DiskReads, path: string): Promise<FileHandle | null> {
   try {
-    return await open(path, 'r')
+    return await disk.open(path)
   } catch (error) {
     if (isMissing(error)) return null
     throw error
@@ -243,10 +263,12 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
 
 /** The text of a member; null if the hour file is damaged there. */
 async function readMember(
+  disk: DiskReads,
   file: FileHandle,
   { at, bytes, text_bytes }: IndexMember,
 ): Promise<Buffer | null> {
-  const member = await readAt(file, at, bytes)
+  if (Math.max(bytes, text_bytes) > MEMBER_BYTES_MAX) return null
+  const member = await disk.run(() => readAt(file, at, bytes))
   try {
     // One piece, which the member fills.
     const options = { chunkSize: text_bytes + 64, maxOutputLength: text_bytes + 64 }

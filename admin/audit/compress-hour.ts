@@ -15,6 +15,8 @@ const MEMBER_BYTES = 1 << 18
 /** The members that follow are twice as large, so that there are not too many. */
 const MEMBERS_OF_ONE_SIZE = 16_384
 const READ_BYTES = 1 << 18
+/** A line has 33 kB at most. A damaged or foreign file may be one that never ends. */
+const LINE_BYTES_MAX = 1 << 20
 const UNFINISHED = '.new'
 const LINE_FEED = 0x0a
 const compress = promisify(gzip)
@@ -112,6 +114,8 @@ async function* membersOf(text: Readable, made: () => number): AsyncGenerator<Bu
     // One byte less: what follows the last line of a file is empty, and that line is kept for the end.
     const end = all.lastIndexOf(LINE_FEED, -2) + 1
     if (end > 0) yield all.subarray(0, end)
+    else if (size > LINE_BYTES_MAX)
+      throw Object.assign(new Error('a line is too long'), { code: 'ERR_LINE_TOO_LONG' })
     parts = [all.subarray(end)]
     size = all.length - end
   }

@@ -1,4 +1,4 @@
-import { open, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { HourIndex, INDEX_HEAD_BYTES } from '../../core/activity/hour-index.ts'
 import {
@@ -10,6 +10,7 @@ import {
 import { readAt } from '../../core/activity/read-at.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { closeFile, DiskHangs, DiskReads } from './disk-reads.ts'
 
 export interface ArchiveHour {
   /** Its path without the ending. */
@@ -30,35 +31,44 @@ export interface LoadedIndex {
 /** A list is read again after this time. */
 const LISTED_MS = 10_000
 const FOLDERS_MAX = 64
-const NAMED_MAX = 100
+/** Of all lists, which take some 250 bytes an hour. */
+const HOURS_MAX = 50_000
+/** Hours with damage that is remembered, and for how long: the file may be repaired. */
+const DAMAGED_MAX = 1_000
+const DAMAGED_MS = 600_000
+export const UNSEARCHED_MAX = 100
 /** In place of names, where the folder cannot be read. */
 export const ALL_HOURS = 'all'
 /** 30 days at 100 calls a second with some hundred agents take 22 MB. Those that were used last are kept. */
 const CACHE_BYTES_MAX = 48 << 20
 /** Nearly all indexes have fewer bytes before their lists. */
 const FIRST_READ_BYTES = 1 << 16
+/** Of what is before the lists: more than four million values have. */
+const INDEX_BYTES_MAX = 1 << 26
 
 /** The hours that archives have, and what their indexes begin with. Keeps a limited number of both in memory. */
 export class ArchiveHours {
   readonly #folder: string
   readonly #redis: Pick<RedisClient, 'get'>
   readonly #nowMs: () => number
-  readonly #cache_bytes: number
+  /** All reads of archives go through this. */
+  readonly disk: DiskReads
   #installation: string | null = null
   readonly #lists = new Map<string, { readonly read_ms: number; readonly hours: ArchiveHour[] }>()
   readonly #indexes = new Map<string, LoadedIndex>()
+  readonly #damaged = new Map<string, number>()
   #bytes = 0
 
   constructor(
     folder: string,
     redis: Pick<RedisClient, 'get'>,
     nowMs: () => number,
-    cache_bytes = CACHE_BYTES_MAX,
+    disk = new DiskReads(),
   ) {
     this.#folder = folder
     this.#redis = redis
     this.#nowMs = nowMs
-    this.#cache_bytes = cache_bytes
+    this.disk = disk
   }
 
   /**
@@ -75,7 +85,9 @@ export class ArchiveHours {
     const isNew = known !== undefined && this.#nowMs() - known.read_ms < LISTED_MS
     // A list that has a later hour cannot lack one: hours are added at its end.
     if (isNew && (known.hours.at(-1)?.start_ms ?? 0) >= up_to_ms) return known.hours
-    const names = await readdir(folder).catch((error: unknown) => (isMissing(error) ? [] : null))
+    const names = await this.disk
+      .run(() => readdir(folder))
+      .catch((error: unknown) => (isMissing(error) ? [] : null))
     if (names === null) return null
     const there = new Set(names)
     const hours = hourFilesAmong(names).map((file) => ({
@@ -85,20 +97,40 @@ export class ArchiveHours {
       isPlain: !file.endsWith('.gz'),
       hasIndex: there.has(`${hourOfFile(file)}${INDEX_SUFFIX}`),
     }))
-    if (this.#lists.size >= FOLDERS_MAX) this.#lists.clear()
-    this.#lists.set(folder, { read_ms: this.#nowMs(), hours })
+    this.#keepList(folder, hours)
     return hours
   }
 
-  /** The newest hours that cannot be searched yet, because their index is not made. */
+  #keepList(folder: string, hours: ArchiveHour[]): void {
+    this.#lists.delete(folder)
+    let kept = hours.length
+    for (const { hours: others } of this.#lists.values()) kept += others.length
+    if (this.#lists.size >= FOLDERS_MAX || kept > HOURS_MAX) this.#lists.clear()
+    this.#lists.set(folder, { read_ms: this.#nowMs(), hours })
+  }
+
+  /** A part of the hour file cannot be read. */
+  noteDamage(hour: ArchiveHour): void {
+    if (this.#damaged.size >= DAMAGED_MAX) this.#damaged.clear()
+    this.#damaged.set(hour.path, this.#nowMs())
+  }
+
+  /** The newest hours that cannot be searched as a whole: their index is not made yet, or a search has found damage. */
   async unsearched(organization_id: string): Promise<readonly string[]> {
     const hours = await this.list(organization_id, Number.POSITIVE_INFINITY)
     if (hours === null) return [ALL_HOURS]
-    const missing = hours.filter(({ isPlain, hasIndex }) => !isPlain && !hasIndex)
-    return missing.slice(-NAMED_MAX).map(({ name }) => name)
+    const noted_ms = this.#nowMs() - DAMAGED_MS
+    const missing = hours.filter(
+      ({ path, isPlain, hasIndex }) =>
+        (!isPlain && !hasIndex) || (this.#damaged.get(path) ?? Number.NEGATIVE_INFINITY) > noted_ms,
+    )
+    return missing.slice(-UNSEARCHED_MAX).map(({ name }) => name)
   }
 
-  /** Null if the hour has no index that can be used. */
+  /**
+   * Null if the hour has no index that can be used.
+   * @throws (rejects) DiskHangs
+   */
   async index(hour: ArchiveHour): Promise<LoadedIndex | null> {
     const known = this.#indexes.get(hour.path)
     if (known !== undefined) {
@@ -107,11 +139,12 @@ export class ArchiveHours {
       return known
     }
     try {
-      const loaded = await load(hour)
+      const loaded = await load(hour, this.disk)
       if (loaded === null) await this.discard(hour)
       else this.#keep(hour.path, loaded)
       return loaded
-    } catch {
+    } catch (error) {
+      if (error instanceof DiskHangs) throw error
       return null
     }
   }
@@ -119,7 +152,7 @@ export class ArchiveHours {
   /** A damaged index is removed, so that the process that writes the archive makes it again. */
   async discard(hour: ArchiveHour): Promise<void> {
     this.#forget(hour.path)
-    await rm(indexPath(hour), { force: true }).catch(() => undefined)
+    await this.disk.run(() => rm(indexPath(hour), { force: true })).catch(() => undefined)
   }
 
   #keep(path: string, loaded: LoadedIndex): void {
@@ -127,7 +160,7 @@ export class ArchiveHours {
     this.#indexes.set(path, loaded)
     this.#bytes += loaded.index.size
     for (const oldest of this.#indexes.keys()) {
-      if (this.#bytes <= this.#cache_bytes) break
+      if (this.#bytes <= CACHE_BYTES_MAX) break
       this.#forget(oldest)
     }
   }
@@ -145,20 +178,20 @@ export const isMissing = (error: unknown): boolean =>
   (error as { code?: unknown }).code === 'ENOENT'
 
 /** Null if it is damaged. */
-async function load(hour: ArchiveHour): Promise<LoadedIndex | null> {
-  const file = await open(indexPath(hour), 'r')
+async function load(hour: ArchiveHour, disk: DiskReads): Promise<LoadedIndex | null> {
+  const file = await disk.open(indexPath(hour))
   try {
-    const { size } = await file.stat()
-    const first = await readAt(file, 0, Math.min(size, FIRST_READ_BYTES))
+    const { size } = await disk.run(() => file.stat())
+    const first = await disk.run(() => readAt(file, 0, Math.min(size, FIRST_READ_BYTES)))
     const length = HourIndex.lengthOf(first.subarray(0, INDEX_HEAD_BYTES))
-    if (length === null || length > size) return null
+    if (length === null || length > Math.min(size, INDEX_BYTES_MAX)) return null
     const bytes =
       length <= first.length
         ? Buffer.from(first.subarray(0, length))
-        : await readAt(file, 0, length)
+        : await disk.run(() => readAt(file, 0, length))
     const index = HourIndex.read(bytes, hour.start_ms)
     return index === null ? null : { index, bytes: size }
   } finally {
-    await file.close()
+    closeFile(file)
   }
 }

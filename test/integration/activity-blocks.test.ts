@@ -260,11 +260,15 @@ test('searches, pages and counts are those of a log of single entries', async ()
     [40],
   )
   await compare('indexed in part')
-  for (const entry of [entries[0], some, entries.at(-1)])
-    assert.equal(
-      (await findEntry({ redis, nowMs: () => performance.now() }, PACKED, entry?.id ?? ''))?.id,
-      entry?.id,
+  for (const entry of [entries[0], some, entries.at(-1)]) {
+    const found = await findEntry(
+      { redis, nowMs: () => performance.now() },
+      PACKED,
+      entry?.id ?? '',
     )
+    assert.ok(found !== null && found !== 'unknown')
+    assert.equal(found.id, entry?.id)
+  }
   assert.equal(
     await findEntry({ redis, nowMs: () => performance.now() }, PACKED, mintActivityId(Date.now())),
     null,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { after, before, test } from 'node:test'
@@ -190,6 +190,37 @@ test('the command finds what only the archive has, and names hours that it could
   assert.equal(exported.headers['x-agw-skipped-hours'], file.slice(0, 13))
   await compressHour(orgFolder(), file, new AbortController().signal)
   assert.deepEqual((await run(rare)).ids, [written[4]?.id])
+})
+
+test('an export that cannot read all of an hour is cut off, and the next one names the hour', async () => {
+  const [file = ''] = listHourFiles(orgFolder())
+  const path = join(orgFolder(), file)
+  const whole = readFileSync(path)
+  const bytes = Buffer.from(whole)
+  bytes[200] = (bytes[200] ?? 0) ^ 1
+  writeFileSync(path, bytes)
+  const cut = await fetch(`http://127.0.0.1:${admin.port}/admin/activity/export`, {
+    headers: { authorization: `Bearer ${admin.token}` },
+  })
+  assert.equal(cut.status, 200)
+  await assert.rejects(cut.text())
+  const { headers, text } = await admin.call('GET', '/admin/activity/export')
+  assert.equal(headers['x-agw-skipped-hours'], file.slice(0, 13))
+  assert.ok(text.includes(written[40]?.id ?? '?') && !text.includes(written[0]?.id ?? '?'))
+  // Nor does it say that there is no such entry.
+  const read = () => admin.call('GET', `/admin/activity/${written[0]?.id}`)
+  assert.equal((await read()).status, 503)
+  writeFileSync(path, whole)
+  assert.equal((await read()).body.id, written[0]?.id)
+})
+
+test('counts say that they begin where the store does, and that the archive is not counted', async () => {
+  const newest_ms = Date.parse(written.at(-1)?.timestamp ?? '')
+  for (const query of ['facets?q=needle', 'facets', 'series']) {
+    const { body } = await admin.call('GET', `/admin/activity/${query}`)
+    assert.equal(body.archive, false, query)
+    assert.ok(Date.parse(body.from) > newest_ms, query)
+  }
 })
 
 test('an answer says down to when it has looked, and whether there is an archive', async () => {

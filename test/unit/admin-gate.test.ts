@@ -59,11 +59,11 @@ test('folders of killed processes are removed, and no others', async () => {
   const parent = tempFolder('leftovers')
   const past_s = Date.now() / 1000 - 60
   const servers: Server[] = []
-  const make = async (name: string, how: 'dead' | 'alive' | 'new' | 'file' | 'empty') => {
+  const make = async (name: string, how: 'dead' | 'alive' | 'new' | 'file' | 'empty' | 'left') => {
     const folder = join(parent, name)
     mkdirSync(folder)
     if (how === 'file') writeFileSync(join(folder, 'api.sock'), '')
-    else if (how !== 'empty') {
+    else if (how !== 'empty' && how !== 'left') {
       const server = createServer()
       servers.push(server)
       await listen(server, join(folder, 'bound.sock'))
@@ -71,13 +71,15 @@ test('folders of killed processes are removed, and no others', async () => {
       renameSync(join(folder, 'bound.sock'), join(folder, 'api.sock'))
       if (how !== 'alive') await new Promise((resolve) => server.close(resolve))
     }
-    if (how !== 'new') utimesSync(folder, past_s, past_s)
+    const changed_s = how === 'left' ? past_s - 600 : past_s
+    if (how !== 'new') utimesSync(folder, changed_s, changed_s)
   }
   await make('agw-admin-aaaaaa', 'dead')
   await make('agw-admin-bbbbbb', 'alive')
   await make('agw-admin-cccccc', 'new')
   await make('agw-admin-dddddd', 'file')
   await make('agw-admin-eeeeee', 'empty')
+  await make('agw-admin-hhhhhh', 'left')
   await make('agw-admin-too-long', 'dead')
   await make('other-ffffff', 'dead')
   symlinkSync(join(parent, 'other-ffffff'), join(parent, 'agw-admin-gggggg'))

@@ -1,9 +1,18 @@
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { crc32, gzipSync } from 'node:zlib'
 import {
   type ActivityFilter,
   matchesFilter,
@@ -12,12 +21,14 @@ import {
 } from '../../admin/activity/activity-filter.ts'
 import { searchArchive } from '../../admin/activity/search-archive.ts'
 import { ArchiveChain } from '../../admin/audit/archive-chain.ts'
+import { DiskReads } from '../../admin/context/disk-reads.ts'
 import { ArchiveHours } from '../../admin/context/archive-hours.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { archiveKeys, archiveRoots } from '../../core/activity/archive-line.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
+import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
 const DEPLOYMENT = 'unit'
@@ -329,5 +340,99 @@ describe('search of the archive', () => {
     await compressAll(made)
     for (const limit of [1, 2, 50])
       assert.deepEqual((await search(openHours(made), {}, { limit, time_ms: 0 })).places, all)
+  })
+
+  test('a disk that hangs holds no search, and is searched again when it responds', async () => {
+    const made = await archive(3, 40)
+    await compressAll(made)
+    const disk = new DiskReads(20)
+    const hours = new ArchiveHours(made.root, redis, () => performance.now(), disk)
+    const file = join(made.folder, `${hourName(1)}.index`)
+    const whole = readFileSync(file)
+    rmSync(file)
+    // To open a pipe takes until somebody writes into it.
+    execFileSync('mkfifo', [file])
+    const all = expected(made.written, {})
+    const first = await search(hours, {})
+    assert.deepEqual(first.skipped, ['all'])
+    assert.deepEqual(first.places, all.slice(0, first.places.length))
+    const others = Array.from({ length: 50 }, () => search(hours, { agent_id: 'agt_rare' }))
+    for (const { places, skipped } of await Promise.all(others))
+      assert.deepEqual([places, skipped], [[], ['all']])
+    assert.deepEqual(await hours.unsearched(ORG), ['all'])
+    const writer = openSync(file, 'r+')
+    rmSync(file)
+    writeFileSync(file, whole)
+    await until('the disk responds', async () => (await hours.unsearched(ORG)).length === 0)
+    closeSync(writer)
+    const { places, skipped } = await search(hours, {})
+    assert.deepEqual([places, skipped], [all, []])
+  })
+
+  test('reads that wait for a hanging one fail with it, and what comes too late is closed', async () => {
+    const disk = new DiskReads(1)
+    let respond: (text: string) => void = () => undefined
+    const hanging = new Promise<string>((resolve) => (respond = resolve))
+    const late: string[] = []
+    const asked = Array.from({ length: 5 }, () =>
+      disk.run(
+        () => hanging,
+        (text) => late.push(text),
+      ),
+    )
+    for (const { status } of await Promise.allSettled(asked)) assert.equal(status, 'rejected')
+    await assert.rejects(disk.run(() => Promise.resolve('not asked')))
+    respond('late')
+    await hanging
+    // Two were running; the others had not begun.
+    assert.deepEqual(late, ['late', 'late'])
+    assert.equal(await disk.run(() => Promise.resolve('again')), 'again')
+  })
+
+  test('a compressed file that is one endless line is refused, whatever it expands to', async () => {
+    const made = await archive(2, 10)
+    const file = join(made.folder, `${hourName(0)}.ndjson`)
+    writeFileSync(`${file}.gz`, gzipSync(Buffer.alloc(64 << 20)))
+    rmSync(file)
+    const chain = new ArchiveChain(made.folder, keys)
+    await assert.rejects(chain.compressNext(never), { code: 'ERR_LINE_TOO_LONG' })
+    // It is not tried again.
+    assert.equal(await chain.compressNext(never), false)
+    assert.deepEqual((await search(openHours(made), {})).skipped, [hourName(0)])
+  })
+
+  test('damage that a search has met is announced from then on', async () => {
+    const made = await archive(2, 40)
+    await compressAll(made)
+    const hours = openHours(made)
+    assert.deepEqual(await hours.unsearched(ORG), [])
+    const file = join(made.folder, `${hourName(0)}.ndjson.gz`)
+    const bytes = readFileSync(file)
+    bytes[500] = (bytes[500] ?? 0) ^ 1
+    writeFileSync(file, bytes)
+    assert.deepEqual((await search(hours, {})).skipped, [hourName(0)])
+    assert.deepEqual(await hours.unsearched(ORG), [hourName(0)])
+  })
+
+  test('an index that names huge lengths costs no memory, however well it is made', async () => {
+    const made = await archive(2, 60)
+    await compressAll(made)
+    const file = join(made.folder, `${hourName(0)}.index`)
+    const whole = readFileSync(file)
+    const values = whole.readUInt32LE(16)
+    const members = 24 + values * 16
+    // The length of each list, the compressed bytes of the first member, and its bytes of text.
+    const lists = Array.from({ length: values }, (_, i) => 24 + i * 16 + 8)
+    for (const places of [lists, [members], [members + 4]]) {
+      const forged = Buffer.from(whole)
+      for (const at of places) forged.writeUInt32LE(0xf0_00_00_00, at)
+      const head = members + whole.readUInt32LE(20) * 16 + 256 * 8
+      forged.writeUInt32LE(crc32(forged.subarray(8, head)), 4)
+      writeFileSync(file, forged)
+      const before = process.memoryUsage().arrayBuffers
+      const { skipped } = await search(openHours(made), { agent_id: 'agt_1' })
+      assert.deepEqual(skipped, [hourName(0)])
+      assert.ok(process.memoryUsage().arrayBuffers - before < 64 << 20)
+    }
   })
 })
