@@ -8,9 +8,10 @@ import { scanChat } from '../kit/scan-chat.ts'
 
 /**
  * What other scanners that need no model server block of the same labelled texts, in one table:
- *   node dist/test/witness/scanner-rivals.js [--vard FOLDER] [--guardrail FOLDER --python PYTHON] FILE.jsonl …
+ *   node dist/test/witness/scanner-rivals.js [--vard FOLDER] [--guardrail FOLDER --python PYTHON] [--pipelock PROGRAM] FILE.jsonl …
  * `npm install --prefix FOLDER @andersmyrmel/vard@1.2.0`; `pip download --no-deps llm_guardrail==4.0.1`, unpacked into FOLDER,
- * of which the patterns are used. The list of keywords is the usual one of tutorials.
+ * of which the patterns are used; `go build ./cmd/pipelock` in the sources of luckyPipewrench/pipelock, of which each finding in
+ * the result of an MCP tool counts, whether its default is to block it or to warn. The list of keywords is the usual one of tutorials.
  */
 
 type Judge = (texts: readonly string[]) => readonly boolean[] | Promise<readonly boolean[]>
@@ -70,17 +71,39 @@ const guardrail =
     return (JSON.parse(stdout) as number[]).map((one) => one === 1)
   }
 
+const pipelock =
+  (program: string): Judge =>
+  (texts) => {
+    const results = texts.map((text, id) =>
+      JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text }] } }),
+    )
+    const { stdout, stderr, status } = spawnSync(program, ['mcp', 'scan', '--json'], {
+      input: results.join('\n'),
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    })
+    const verdicts = stdout
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => JSON.parse(line) as { clean: boolean; error?: string })
+    const failed = verdicts.find(({ error }) => error !== undefined)?.error
+    if (failed !== undefined || verdicts.length !== texts.length)
+      throw new Error(failed ?? `${stderr} (exit status ${status})`)
+    return verdicts.map(({ clean }) => !clean)
+  }
+
 const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     vard: { type: 'string' },
     guardrail: { type: 'string' },
     python: { type: 'string', default: 'python3' },
+    pipelock: { type: 'string' },
   },
 })
 if (files.length === 0) {
   console.error(
-    'usage: scanner-rivals [--vard FOLDER] [--guardrail FOLDER --python PYTHON] FILE.jsonl …',
+    'usage: scanner-rivals [--vard FOLDER] [--guardrail FOLDER --python PYTHON] [--pipelock PROGRAM] FILE.jsonl …',
   )
   process.exit(2)
 }
@@ -93,6 +116,7 @@ const judges: Record<string, Judge> = {
   ...(options.guardrail === undefined
     ? {}
     : { guardrail: guardrail(options.guardrail, options.python) }),
+  ...(options.pipelock === undefined ? {} : { pipelock: pipelock(options.pipelock) }),
 }
 console.log(['source'.padEnd(34), 'texts', ...Object.keys(judges)].join('\t'))
 for (const file of files) {
