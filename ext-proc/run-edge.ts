@@ -170,7 +170,7 @@ interface Stop {
 /** Takes no new calls, stays an edge until the last call in flight has ended, and cuts what is left at the limit. */
 async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   const { kind, server, accessLog, forward, clusters, traces, stopMetrics } = stop
-  const { fleet, recorder, uses, connections } = edge
+  const { fleet, recorder, uses, connections, scans } = edge
   const { inFlight } = fleet
   const { drainTimeout_ms } = edge.settings
   const limit_ms =
@@ -189,6 +189,8 @@ async function stopEdge(edge: Edge, stop: Stop): Promise<void> {
   clearTimeout(force)
   fleet.stopBeacon()
   await Promise.allSettled([recorder.stop(), uses.stop(), traces?.stop(), stopMetrics()])
+  // The first process of a container waits for its own children only: orphans would stay as zombies.
+  await scans.pool.close()
   await fleet.link.stop()
   connections.disconnect()
   process.exit(0)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { connect as connectHttp2 } from 'node:http2'
 import { connect } from 'node:net'
 import { join } from 'node:path'
@@ -203,6 +203,27 @@ test('a call that waits for the successor does not pass if its agent is killed i
     sent().filter(({ path }) => path.includes('doomed')),
     [],
   )
+})
+
+test('an ext-proc that stops leaves no scan process behind, not even one that is paused', async () => {
+  const pid = await pidOf('ext-proc')
+  const scans = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .map(Number)
+  assert.ok(scans.length > 0)
+  for (const scan of scans) process.kill(scan, 'SIGSTOP')
+  process.kill(pid, 'SIGTERM')
+  try {
+    await until('it has stopped', () => !existsSync(`/proc/${pid}`), 60_000)
+    assert.deepEqual(
+      scans.filter((scan) => existsSync(`/proc/${scan}`)),
+      [],
+    )
+  } finally {
+    for (const scan of scans) if (existsSync(`/proc/${scan}`)) process.kill(scan, 'SIGKILL')
+  }
+  await recovers()
 })
 
 test('an ext-proc that hangs refuses calls, its calls are cut, and it serves again when it continues', async () => {
