@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { watchDisk } from './watch-disk.ts'
 import { Acknowledgements } from '../../core/control/acknowledgements.ts'
@@ -24,6 +23,7 @@ import { storeIsReady } from '../bootstrap/store-is-ready.ts'
 import { forwardRequests } from './forward-request.ts'
 import { FOLDER_PREFIX, removeDeadFolders } from './remove-dead-folders.ts'
 import { runApiThread } from './run-api-thread.ts'
+import { waitAwake } from './wait-awake.ts'
 
 /** Connections that are used at least this often end with a response, and not under a request. */
 const LAST_REQUESTS_MS = 250
@@ -84,7 +84,7 @@ export async function startGate(
     const closes: (() => void | Promise<unknown>)[] = [
       async () => {
         // A request that was accepted just before the listeners closed is still forwarded.
-        await wait(LAST_REQUESTS_MS)
+        await waitAwake(LAST_REQUESTS_MS)
         await thread.stop()
       },
     ]
@@ -96,7 +96,7 @@ export async function startGate(
     })
     stops.push(async () => {
       context.load.isEnding = true
-      await wait(LAST_REQUESTS_MS)
+      await waitAwake(LAST_REQUESTS_MS)
     })
     return { port, stop }
   } catch (error) {

@@ -150,6 +150,10 @@ for (const [way, replace] of WAYS)
       edge.signal('SIGTERM')
       await edge.exited()
       await edge.restart()
+      await until(
+        'Envoy calls both edges',
+        async () => (await envoy.admin('/clusters')).match(HEALTHY)?.length === 2,
+      )
       await notice()
     }
     await replace(folders.envoy, { ...client, 'ca.crt': newer.ca }, notice)
@@ -163,6 +167,9 @@ for (const [way, replace] of WAYS)
     )
     await fleet.stop()
   })
+
+/** A line of Envoy's for each edge that it calls. */
+const HEALTHY = /^ext_proc::[^:]+:\d+::health_flags::healthy$/gm
 
 /** Keeps the load of three callers small beside the other tests. */
 const PAUSE_MS = 20
