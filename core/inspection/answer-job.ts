@@ -21,10 +21,10 @@ export type ScanJob = {
   /** The event loop does not know yet which texts it can exclude by itself. */
   readonly wants_filter: boolean
 } & (
-  | { readonly kind: 'call'; readonly body: Uint8Array | null; readonly questions: BodyQuestions }
+  | { readonly kind: 'call'; readonly body: Buffer | null; readonly questions: BodyQuestions }
   | {
       readonly kind: 'response'
-      readonly body: Uint8Array
+      readonly body: Buffer
       readonly content_type: string | null
       readonly content_encoding: string | null
       readonly limit_bytes: number
@@ -57,26 +57,20 @@ const compiled = (settings: PatternSettings): CompiledInjectionSettings => {
   return fresh
 }
 
-const asBuffer = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
 type Work = { readonly answer: ScanAnswer; readonly body: Buffer | null }
 
 const work = (job: ScanJob, settings: CompiledInjectionSettings | null): Work => {
   if (job.kind === 'call') {
-    const body = job.body === null ? null : asBuffer(job.body)
-    const { facts, sent, is_stripped } = readBody(body, job.questions, settings, new SearchBudget())
+    const { body, questions } = job
+    const { facts, sent, is_stripped } = readBody(body, questions, settings, new SearchBudget())
     return { answer: { kind: 'call', facts, is_stripped }, body: is_stripped ? sent : null }
   }
   if (settings === null) throw new Error('a scan has no settings')
   if (job.kind === 'response') {
-    const { content_type, content_encoding, limit_bytes } = job
-    const input = { body: asBuffer(job.body), content_type, content_encoding }
-    const result = scanResponseBody(input, settings, limit_bytes)
+    const result = scanResponseBody(job, settings, job.limit_bytes)
     return { answer: { kind: 'response', result }, body: null }
   }
-  const texts = job.texts.map((text) => ({ ...text, bytes: asBuffer(text.bytes) }))
-  const findings = scanTexts(texts, settings, new SearchBudget())
+  const findings = scanTexts(job.texts, settings, new SearchBudget())
   return { answer: { kind: 'texts', findings }, body: null }
 }
 

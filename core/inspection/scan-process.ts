@@ -90,9 +90,8 @@ export class ScanProcess {
   send(job: ScanJob, freed: ArrayBuffer | null): void {
     const { body, ...rest } = job.kind === 'texts' ? { ...job, body: null } : job
     const value: Numbered<object> = { ...rest, job: ++this.#jobs }
-    const bytes = body === null ? null : asBuffer(body)
     if (this.#channel === undefined) return
-    writeFrame(this.#channel, { value, bytes }, () => {
+    writeFrame(this.#channel, { value, bytes: body }, () => {
       if (freed !== null) freeMemory(freed)
     })
   }
@@ -114,6 +113,3 @@ export class ScanProcess {
     await ended
   }
 }
-
-const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
-  Buffer.from(buffer, byteOffset, byteLength)

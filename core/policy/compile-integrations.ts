@@ -4,6 +4,7 @@ import type { Integration } from '../model.ts'
 import { foldAndSplitSegment, foldSegment, isFolded } from './fold-segments.ts'
 import { type OwnedName, ownedName } from './owned-name.ts'
 import { type BaseUrl, parseBaseUrl } from './parse-base-url.ts'
+import { runSteps, runStepsWith } from './run-steps.ts'
 
 export interface CompiledIntegration {
   readonly integration: Integration
@@ -59,11 +60,7 @@ const UNITS_PER_INTEGRATION = 8
  * store, the older one is used; one whose stored base URL does not parse matches nothing.
  */
 export function compileIntegrations(integrations: Iterable<Integration>): IntegrationTable {
-  const steps = compiling(integrations)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
+  return runSteps(compiling(integrations))
 }
 
 /** The same with pauses: `pause` lets the event loop do other work. */
@@ -71,12 +68,7 @@ export async function compileIntegrationsInSteps(
   integrations: Iterable<Integration>,
   pause: () => Promise<void>,
 ): Promise<IntegrationTable> {
-  const steps = compiling(integrations)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-    await pause()
-  }
+  return await runStepsWith(compiling(integrations), pause)
 }
 
 function* compiling(integrations: Iterable<Integration>): Generator<undefined, IntegrationTable> {

@@ -3,6 +3,7 @@ import { foldAndSplitSegment, foldSegment } from './fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
 import { mapLiterals, type PathPattern, parsePathPattern } from './path-pattern.ts'
 import { PathTrie } from './path-trie.ts'
+import { runSteps, runStepsWith } from './run-steps.ts'
 
 /** The paths of all rules of a scope. */
 export interface ScopePaths {
@@ -37,11 +38,7 @@ export interface AgentScopes {
 
 /** A path that does not parse, which admin refuses to store, matches nothing. */
 export function compileScopes(scopes: Iterable<Scope>): AgentScopes {
-  const steps = compiling(scopes)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-  }
+  return runSteps(compiling(scopes))
 }
 
 /** The same, with a pause after each rule: `pause` lets the event loop do other work. */
@@ -49,12 +46,7 @@ export async function compileScopesInSteps(
   scopes: Iterable<Scope>,
   pause: () => Promise<void>,
 ): Promise<AgentScopes> {
-  const steps = compiling(scopes)
-  for (;;) {
-    const { done, value } = steps.next()
-    if (done === true) return value
-    await pause()
-  }
+  return await runStepsWith(compiling(scopes), pause)
 }
 
 function* compiling(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> {

@@ -18,20 +18,21 @@ export interface MemoryBudget<V> {
 }
 
 /**
- * A self-filling cache, bounded in entries and, with a budget, in memory; the newest entry always fits. If an entry is invalidated while its fill is in progress, it is filled again, also for callers
- * that already wait for it: no caller receives a value read before an announced change.
+ * A self-filling cache, bounded in entries and, with a budget, in memory; the newest entry always fits. If an entry is invalidated
+ * while its fill is in progress, it is filled again, also for callers that already wait for it: no caller receives a value read
+ * before an announced change.
  */
 export class FillCache<V extends object> {
   readonly #entries = new Map<string, Entry<V>>()
   readonly #fill: (key: string) => Promise<V>
   readonly #limit: number
-  readonly #budget: MemoryBudget<V> | null
+  readonly #budget: MemoryBudget<V>
   #bytes = 0
 
   constructor(
     limit: number,
     fill: (key: string) => Promise<V>,
-    budget: MemoryBudget<V> | null = null,
+    budget: MemoryBudget<V> = { bytes_max: Number.POSITIVE_INFINITY, bytesOf: () => 0 },
   ) {
     this.#limit = limit
     this.#fill = fill
@@ -103,13 +104,11 @@ export class FillCache<V extends object> {
   }
 
   get #isNearlyFull(): boolean {
-    const { bytes_max = Number.POSITIVE_INFINITY } = this.#budget ?? {}
-    return this.#entries.size >= this.#limit || this.#bytes > bytes_max / 2
+    return this.#entries.size >= this.#limit || this.#bytes > this.#budget.bytes_max / 2
   }
 
   /** Entries that are being filled stay: callers wait for them, and would only fill them again. */
   #weigh(entry: Entry<V>, value: V): void {
-    if (this.#budget === null) return
     entry.bytes = this.#budget.bytesOf(value)
     this.#bytes += entry.bytes
     if (this.#bytes <= this.#budget.bytes_max) return

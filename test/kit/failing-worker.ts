@@ -6,8 +6,7 @@ import { writeFrame } from '../../core/inspection/frames.ts'
 
 /** A scan process that fails as the first letters of a body say; with other bodies it works as the real one. */
 answerJobs((job) => {
-  const body = job.kind === 'call' && job.body !== null ? Buffer.from(job.body) : Buffer.alloc(0)
-  const order = body.toString('latin1', 0, 16)
+  const order = (job.kind === 'call' && job.body?.toString('latin1', 0, 16)) || ''
   if (order.startsWith('crash')) process.exit(1)
   if (order.startsWith('throw')) throw new Error('thrown on purpose')
   // A reply that says that nothing was found, for a job that comes later.

@@ -10,7 +10,7 @@ interface Value {
 }
 
 /** A cache over a store whose reads end when the test says so, with what the store had when they began. */
-function aCache(limit = 10, budget: MemoryBudget<Value> | null = null) {
+function aCache(limit = 10, budget?: MemoryBudget<Value>) {
   const store = new Map<string, string>()
   const fills: { key: string; end: () => void; fail: () => void }[] = []
   const cache = new FillCache<Value>(
