@@ -72,7 +72,7 @@ export class ArchiveHours {
   }
 
   /**
-   * From old to new, with all hours up to a time: that of the oldest entry in the store, or of a cursor. A hour that was
+   * From old to new, with all hours up to a time: that of the oldest entry in the store, or of a cursor. An hour that was
    * compressed or deleted meanwhile is noticed when it is opened. Null if the folder cannot be read.
    */
   async list(organization_id: string, up_to_ms: number): Promise<readonly ArchiveHour[] | null> {
