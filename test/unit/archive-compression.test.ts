@@ -126,6 +126,11 @@ const damages: readonly (readonly [what: string, damage: (gz: Buffer) => Buffer,
     ['cut off', (gz) => gz.subarray(0, gz.length - 20), /cannot be read|missing/],
     ['changed in one bit', (gz) => flipped(gz), /cannot be read|changed|not an archive line/],
     ['replaced by another text', () => gzipSync('{"a":1}\n'), /not an archive line/],
+    [
+      'replaced by a line without an end',
+      () => gzipSync(Buffer.alloc(4 << 20, 'x')),
+      /a line has more than 1048576 characters.*another copy of the file/,
+    ],
     ['emptied', () => Buffer.alloc(0), /cannot be read|missing/],
     [
       'without its last line',
