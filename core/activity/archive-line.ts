@@ -58,7 +58,7 @@ export const archiveKeys = (
   })
 
 const MAC_MEMBER = ',"mac":"'
-const FORM = /^\{"n":(\d{1,15}),"place":"(\d{1,20}-\d{1,20})","key":"([\w-]{1,64})","entry":/
+const FORM = /^\{"n":(\d{1,15}),"place":"(\d{1,15}-\d{1,15})","key":"([\w-]{1,64})","entry":/
 
 /** More than a line has in addition to its entry: the names of members, two numbers, a position, a key id and a hash. */
 const LINE_EXTRA_BYTES = 256

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename } from 'node:path'
 
-/** An hour of an archive: as it is written, or compressed. */
+/** An hour of an archive, since 1970: as it is written, or compressed. */
 const HOUR_FILE = /^\d{4}-\d\d-\d\dT\d\d\.ndjson(\.gz)?$/
 /** Beside a compressed hour, in place of `.ndjson.gz`: what is needed to search it (core/activity/hour-index.ts). */
 export const INDEX_SUFFIX = '.index'
@@ -15,7 +15,7 @@ export const listHourFiles = (folder: string): string[] =>
 
 /** The same for the names in a folder. */
 export function hourFilesAmong(names: readonly string[]): string[] {
-  const files = names.filter((name) => HOUR_FILE.test(name))
+  const files = names.filter((name) => HOUR_FILE.test(name) && startOfHour(name) >= 0)
   const there = new Set(files)
   return files.filter((name) => !name.endsWith('.gz') || !there.has(name.slice(0, -3))).sort()
 }
