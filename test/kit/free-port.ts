@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer } from 'node:net'
 
 /**
@@ -11,19 +12,40 @@ const HIGHEST = 32_767
 const OF_RELEASES = 23_817
 const ATTEMPTS = 100
 
-/** A port of 127.0.0.1 that nothing listened on a moment ago, chosen at random so that two tests hardly choose the same. */
+/**
+ * A port of 127.0.0.1 that nothing listens on, reserved for this process until it ends. Two Envoys can listen on one
+ * port without an error and share its connections, so it is not enough that a port is free when it is chosen.
+ */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
     const port = randomInt(LOWEST, HIGHEST + 1)
-    if (port !== OF_RELEASES && (await isFree(port))) return port
+    if (port !== OF_RELEASES && (await reserve(port)) && (await isFree(port))) return port
   }
   throw new Error(`no free port found from ${LOWEST} to ${HIGHEST}`)
 }
 
-function isFree(port: number): Promise<boolean> {
+/** By a socket in Linux's abstract namespace, which only one process can bind and which ends with it. */
+async function reserve(port: number): Promise<boolean> {
   const server = createServer()
+  if (!(await isBound(server, { path: `\0agw-test-port-${port}` }))) return false
+  server.unref()
+  return true
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer()
+  if (!(await isBound(server, { port, host: '127.0.0.1' }))) return false
+  server.close()
+  await once(server, 'close')
+  return true
+}
+
+function isBound(
+  server: ReturnType<typeof createServer>,
+  address: { path: string } | { port: number; host: string },
+): Promise<boolean> {
   return new Promise((resolve) => {
     server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+    server.listen(address, () => resolve(true))
   })
 }
