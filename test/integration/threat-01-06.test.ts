@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { lstatSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { after, type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { Client, credentials } from '@grpc/grpc-js'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
@@ -183,17 +183,17 @@ test('threat 4: a new origin needs the credential again', async () => {
 const stored = () => REDIS_KEYS.integrations(ORGANIZATION)
 
 /** A credential that does not open would remain encrypted with its key when another file rotates the keys of the stack. */
-const removeAfterwards = ({ integration }: Access): void =>
-  after(() =>
+const removeAfterwards = (t: TestContext, { integration }: Access): void =>
+  t.after(() =>
     operator.send('DELETE', `/admin/integrations/${integration.integration_id}?cascade=true`),
   )
 
-test('threat 4: a sealed credential that is moved to another integration does not open', async () => {
+test('threat 4: a sealed credential that is moved to another integration does not open', async (t) => {
   const [from, to] = [
     await operator.makeAccess(stack.ownBaseUrl(), { auth: { type: 'bearer', token: 'precious' } }),
     await operator.makeAccess(`${stack.origin('other')}/moved`),
   ]
-  removeAfterwards(to)
+  removeAfterwards(t, to)
   let auth: unknown
   await rewriteRecord(stack.redisUrl, stored(), from.integration.integration_id, (record) => {
     auth = record.auth
@@ -210,9 +210,9 @@ test('threat 4: a sealed credential that is moved to another integration does no
   assert.equal(sent().length, 0)
 })
 
-test('threat 4: a base URL that is changed in the store takes no credential along', async () => {
+test('threat 4: a base URL that is changed in the store takes no credential along', async (t) => {
   const access = await operator.makeAccess(stack.ownBaseUrl())
-  removeAfterwards(access)
+  removeAfterwards(t, access)
   const base_url = `${stack.origin('other')}/stolen`
   await rewriteRecord(stack.redisUrl, stored(), access.integration.integration_id, (record) => ({
     ...record,

@@ -45,9 +45,29 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
  * @throws (rejects) when the connection ends before the whole answer is there
  */
 export function call(one: HttpCall): Promise<HttpAnswer> {
-  const limit = AbortSignal.timeout(one.limit_ms ?? LIMIT_MS)
-  const signal = one.signal === undefined ? limit : AbortSignal.any([one.signal, limit])
-  return one.http_version === '2' ? callHttp2(one, signal) : callHttp1(one, signal)
+  const { signal, clear } = limited(one.limit_ms ?? LIMIT_MS, one.signal)
+  const answer = one.http_version === '2' ? callHttp2(one, signal) : callHttp1(one, signal)
+  return answer.finally(clear)
+}
+
+/** A timer of its own: Node 20 may collect an `AbortSignal.timeout` that `AbortSignal.any` depends on before it fires. */
+function limited(
+  limit_ms: number,
+  caller?: AbortSignal,
+): { signal: AbortSignal; clear: () => void } {
+  const controller = new AbortController()
+  const { signal } = controller
+  const abort = (): void => controller.abort(caller?.reason)
+  const timer = setTimeout(() => {
+    controller.abort(new Error(`no whole answer after ${limit_ms} ms`))
+  }, limit_ms)
+  if (caller?.aborted === true) abort()
+  caller?.addEventListener('abort', abort)
+  const clear = (): void => {
+    clearTimeout(timer)
+    caller?.removeEventListener('abort', abort)
+  }
+  return { signal, clear }
 }
 
 /** Idle connections would keep the test process alive. */
