@@ -10,7 +10,7 @@ import type { ClaimedDelivery, DeliveryQueue, Settled } from './delivery-queue.t
 import type { Sender } from './send-delivery.ts'
 import { Wake } from './wake.ts'
 import type { Webhook } from './webhook.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { readableRecord } from '../../core/store/stored-record.ts'
 
 /** Attempts of one process at a time; each is a socket and, at most, an envelope and 64 KiB of an answer. */
 const ATTEMPTS_MAX = 256
@@ -128,7 +128,15 @@ export class DeliveryWorker {
       await this.#untilAnswered(() => queue.drop(delivery))
       return
     }
-    const webhook = parseRecord<Webhook>(text)
+    const webhook = readableRecord<Webhook>(text)
+    if (webhook === null) {
+      // The delivery is taken again at the end of its lease.
+      log.warn(
+        { organization_id, webhook_id },
+        'a newer version has stored this webhook; its deliveries wait for a process that can read it',
+      )
+      return
+    }
     const number = delivery.attempts + 1
     const started_at = now().toISOString()
     const message = { event_id: delivery.event_id, body: Buffer.from(delivery.body) }

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../model.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
-import { isNewer } from '../store/stored-record.ts'
+import { readableRecord } from '../store/stored-record.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 
@@ -21,9 +21,9 @@ export async function readStillUsableKeys(
 
 function isUsable(text: string | null, now_ms: number): boolean {
   if (text === null) return false
-  const key = JSON.parse(text) as ApiKey & { readonly store_format?: number }
+  const key = readableRecord<ApiKey>(text)
   // What a newer version has stored may be usable.
-  if (isNewer(key)) return true
+  if (key === null) return true
   const { revoked_at, expires_at } = key
   return revoked_at === null && (expires_at === null || Date.parse(expires_at) > now_ms)
 }

@@ -11,9 +11,9 @@ interface Formatted {
 
 /** What cannot be read is neither decided on nor changed. */
 export class NewerFormatError extends Error {
-  constructor(store_format: number) {
+  constructor() {
     super(
-      `a newer version has stored a record in format ${store_format}; this one reads ${STORE_FORMAT}. Upgrade it`,
+      `a newer version has stored a record in its format; this one reads up to ${STORE_FORMAT}. Upgrade it`,
     )
   }
 }
@@ -25,13 +25,18 @@ export const recordText = <T>(record: T): string =>
 /** Whether a version after this one has written a record in a format that this one would misread. */
 export const isNewer = ({ store_format = 1 }: Formatted): boolean => store_format > STORE_FORMAT
 
+/** A record from its text; null if it is in a newer format. */
+export function readableRecord<T>(text: string): T | null {
+  const { store_format = 1, ...record } = JSON.parse(text) as Formatted & T
+  return isNewer({ store_format }) ? null : (record as T)
+}
+
 /**
- * A record from its text.
+ * The same where a record in a newer format ends what is done.
  * @throws NewerFormatError
  */
 export function parseRecord<T>(text: string): T {
-  const { store_format, ...record } = JSON.parse(text) as Formatted & T
-  if (store_format !== undefined && isNewer({ store_format }))
-    throw new NewerFormatError(store_format)
-  return record as T
+  const record = readableRecord<T>(text)
+  if (record === null) throw new NewerFormatError()
+  return record
 }

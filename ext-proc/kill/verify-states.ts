@@ -2,7 +2,7 @@ import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KillBoard } from './kill-board.ts'
-import { isNewer } from '../../core/store/stored-record.ts'
+import { readableRecord } from '../../core/store/stored-record.ts'
 
 const AGENTS_AT_ONCE = 500
 
@@ -29,9 +29,9 @@ export async function verifyStates(
       for (const [at, text] of texts.entries())
         if (text === null) killBoard.learnAbsent(organization_id, some[at] ?? '', since)
         else {
-          const agent = JSON.parse(text) as Agent & { readonly store_format?: number }
+          const agent = readableRecord<Agent>(text)
           // What is known of an agent whose record this version cannot read stays in force.
-          if (!isNewer(agent)) killBoard.learnStored(agent, since)
+          if (agent !== null) killBoard.learnStored(agent, since)
         }
     }
 }

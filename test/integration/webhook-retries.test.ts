@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { startSmtpServer } from '../kit/smtp-server.ts'
 import { until } from '../kit/until.ts'
 import { startWebhookStack } from '../kit/webhook-stack.ts'
@@ -19,6 +20,27 @@ const unscaled = await startWebhookStack()
 after(async () => {
   await Promise.all([scaled.stop(), unscaled.stop()])
   await smtp.stop()
+})
+
+test('a webhook that a newer version has stored waits for such a version, and holds up no other', async () => {
+  const { receiver, subscribe, record, redis, settled, send } = unscaled
+  const newer = await subscribe('/newer')
+  const other = await subscribe('/other')
+  const webhooks = REDIS_KEYS.webhooks('org_default')
+  const stored = (await redis.hget(webhooks, newer.webhook_id)) ?? ''
+  await redis.hset(
+    webhooks,
+    newer.webhook_id,
+    JSON.stringify({ ...(JSON.parse(stored) as object), store_format: STORE_FORMAT + 1 }),
+  )
+  await record('permission_denied')
+  assert.equal((await settled(other.webhook_id)).success_count, 1)
+  // As a process of that version would read it.
+  await redis.hset(webhooks, newer.webhook_id, stored)
+  const { pending_count, failure_count } = await send('GET', `/webhooks/${newer.webhook_id}`)
+  assert.deepEqual([pending_count, failure_count], [1, 0])
+  assert.equal(receiver.received('/newer').length, 0)
+  await send('DELETE', `/webhooks/${newer.webhook_id}`)
 })
 
 test('five attempts are made in the order of the schedule; then the webhook is failing and one e-mail is sent, until a success', async () => {
