@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { LoadResult } from './load.ts'
 import { requestOf } from './request-of.ts'
+import { rotate } from './rotate.ts'
 import { cpuMicros, type Role, ROLES, type Row, type Subject } from './subjects.ts'
 
 const CONNECTIONS = 32
@@ -32,7 +33,7 @@ export async function measureCpu(
   const warm_up = Math.ceil(WARM_UP_CALLS / (row.one_in ?? 1))
   for (const subject of subjects) await run(load, subject, row, warm_up)
   for (let round = 0; round < rounds; round++) {
-    for (const subject of subjects) {
+    for (const subject of rotate(subjects, round)) {
       const pids = subject.pids()
       const before = cpuMicros(pids)
       const { took_ms, failed } = await run(load, subject, row, calls)

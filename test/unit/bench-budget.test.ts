@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { type Budget, exceededBudget } from '../../bench/exceeded-budget.ts'
+import { rotate } from '../../bench/rotate.ts'
 import { fromRoot } from '../../core/root.ts'
 
 test('a stage is reported above its budget by 15 % and by more than the clock can err', () => {
@@ -24,6 +25,16 @@ test('a stage is reported above its budget by 15 % and by more than the clock ca
       stages,
       JSON.stringify([measured, budget]),
     )
+})
+
+test('each subject of a measurement has each place in its rounds equally often', () => {
+  const subjects = ['plain', 'answering', 'product']
+  const rounds = Array.from({ length: 6 }, (_, round) => rotate(subjects, round))
+  for (const round of rounds) assert.deepEqual([...round].sort(), [...subjects].sort())
+  for (const place of subjects.keys())
+    for (const subject of subjects)
+      assert.equal(rounds.filter((round) => round[place] === subject).length, 2)
+  assert.deepEqual(rotate([], 3), [])
 })
 
 test('every row of the file has a budget for the whole and for each stage', () => {
