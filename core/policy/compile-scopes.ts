@@ -3,7 +3,7 @@ import { foldAndSplitSegment, foldSegment } from './fold-segments.ts'
 import { type EffectiveSettings, mergeSettings } from './merge-settings.ts'
 import { mapLiterals, type PathPattern, parsePathPattern } from './path-pattern.ts'
 import { PathTrie } from './path-trie.ts'
-import { runSteps, runStepsWith } from './run-steps.ts'
+import { runSteps } from './run-steps.ts'
 
 /** The paths of all rules of a scope. */
 export interface ScopePaths {
@@ -38,18 +38,11 @@ export interface AgentScopes {
 
 /** A path that does not parse, which admin refuses to store, matches nothing. */
 export function compileScopes(scopes: Iterable<Scope>): AgentScopes {
-  return runSteps(compiling(scopes))
+  return runSteps(compilingScopes(scopes))
 }
 
-/** The same, with a pause after each rule: `pause` lets the event loop do other work. */
-export async function compileScopesInSteps(
-  scopes: Iterable<Scope>,
-  pause: () => Promise<void>,
-): Promise<AgentScopes> {
-  return await runStepsWith(compiling(scopes), pause)
-}
-
-function* compiling(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> {
+/** The same in steps, one for each rule, between which other work can be done. */
+export function* compilingScopes(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> {
   const compiled: CompiledScope[] = []
   for (const scope of scopes) {
     const paths = yield* compilePaths(scope)

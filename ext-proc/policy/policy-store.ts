@@ -11,7 +11,7 @@ import {
 import {
   type AgentScopes,
   compileScopes,
-  compileScopesInSteps,
+  compilingScopes,
 } from '../../core/policy/compile-scopes.ts'
 import {
   compileIntegrationsInSteps,
@@ -26,6 +26,7 @@ import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
 import type { OwnUpstream } from './own-upstream.ts'
+import { StepTurns } from './step-turns.ts'
 import { segmentsOf } from '../../core/store/segments-of.ts'
 import { isNewer, NewerFormatError, parseRecord } from '../../core/store/stored-record.ts'
 
@@ -119,6 +120,7 @@ export class PolicyStore {
   readonly #keys: FillCache<KeyPolicy>
   readonly #organizations: FillCache<OrganizationPolicy>
   readonly #agents: FillCache<AgentPolicy>
+  readonly #turns = new StepTurns()
   readonly #parts: PolicyStoreParts
 
   constructor(parts: PolicyStoreParts) {
@@ -269,10 +271,12 @@ export class PolicyStore {
     else killBoard.learnStored(agent, since)
     const bytes = scopeTexts.reduce((sum, { length }) => sum + length, 0)
     const readable = bytes > AGENT_SCOPES_BYTES_MAX ? [] : scopeTexts
-    const scopes = await compileScopesInSteps(parsed(readable), () => turn()).catch((error) => {
-      if (error instanceof TooManySegments) return compileScopes([])
-      throw error
-    })
+    const scopes = await this.#turns
+      .run(organization_id, compilingScopes(parsed(readable)))
+      .catch((error) => {
+        if (error instanceof TooManySegments) return compileScopes([])
+        throw error
+      })
     return {
       agent,
       scopes,

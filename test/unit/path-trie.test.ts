@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { chooseScope } from '../../core/policy/choose-scope.ts'
-import { compileScopes, compileScopesInSteps } from '../../core/policy/compile-scopes.ts'
+import { compileScopes, compilingScopes } from '../../core/policy/compile-scopes.ts'
+import { runStepsWith } from '../../core/policy/run-steps.ts'
 import { parsePathPattern } from '../../core/policy/path-pattern.ts'
 import { type MatchBudget, PathTrie } from '../../core/policy/path-trie.ts'
 import { checkScopeSettings } from '../../admin/scopes/check-scope-settings.ts'
@@ -109,7 +110,7 @@ test('scopes that are compiled in steps are the same, and each rule is a step of
     }),
   )
   let pauses = 0
-  const compiled = await compileScopesInSteps(scopes, async () => void pauses++)
+  const compiled = await runStepsWith(compilingScopes(scopes), async () => void pauses++)
   assert.deepEqual(compiled.names, ['s1', 's2', 's3'])
   assert.deepEqual(compiled.names, compileScopes(scopes).names)
   assert.equal(pauses, 9)

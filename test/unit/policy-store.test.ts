@@ -132,6 +132,21 @@ test('many integrations are read in steps, between which the event loop does oth
   assert.ok((await turnsOf(bases(100, ''), token)) > 10, 'long credentials')
 })
 
+test('an agent is compiled in its turn, however many large agents of another organization wait', async () => {
+  const { redis, store } = aStore()
+  const scopes = Array.from({ length: 20 }, (_, i) => aScope({ name: `scope ${i}` }))
+  const ended: string[] = []
+  const read = async (organization_id: string, agent_id: string): Promise<void> => {
+    redis.scopes.set(agent_id, scopes)
+    await store.agent(organization_id, agent_id)
+    ended.push(agent_id)
+  }
+  const large = Array.from({ length: 60 }, (_, i) => read('org_b', `agt_${i}`))
+  await Promise.all([...large, read(ORG, 'agt_a')])
+  assert.equal(ended[0], 'agt_a')
+  assert.equal(ended.length, 61)
+})
+
 /** What a message drops, so that it is read again. */
 const DROPS: readonly (readonly [target: ControlTarget, read: readonly string[]])[] = [
   [{ what: 'key', hash: 'h' }, ['key h']],
