@@ -1,3 +1,4 @@
+import type { AdminAction } from '../core/activity/words-of-action.ts'
 import type { Writable } from 'node:stream'
 import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -215,7 +216,7 @@ async function finish(
     actor: { source_ip: null, request_id: null, edge_id: 'agw restore' },
     data: {
       actor: 'system',
-      action: 'store.restored',
+      action: 'store.restored' satisfies AdminAction,
       target: header.deployment_id,
       backup_created_at: header.created_at,
     },

@@ -1,11 +1,14 @@
 import { eventRow } from '../../core/events.ts'
+import { actionSentence } from './action-sentence.ts'
 import type { ActivityEntry } from './api-types.ts'
 
 /** A summary that distinguishes an entry from others with the same event. */
-export function summaryOf({ event, method, reason, data }: ActivityEntry): string {
+export function summaryOf(entry: ActivityEntry): string {
+  const { event, method, reason, data } = entry
   // Members of a counted flood (core/activity/flood-entry.ts).
   if (method === null && typeof data['suppressed'] === 'number')
     return `${reason}: ${data['suppressed']} more were counted`
+  if (event === 'admin_action') return actionSentence(entry)
   const shown = (eventRow(event)?.summary ?? []).flatMap((name) => summarized(name, data[name]))
   return shown.join(', ') || (reason ?? '')
 }

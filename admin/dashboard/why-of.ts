@@ -1,4 +1,5 @@
 import { REASONS } from '../../core/reasons.ts'
+import { actionSentence } from './action-sentence.ts'
 import type { ActivityEntry } from './api-types.ts'
 
 /** One sentence that says why an entry is what it is. */
@@ -52,8 +53,7 @@ const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
     `${agentOf(entry)} was reactivated by ${text(entry.data['triggered_by'])}: ${text(entry.data['reason'])}.`,
   anomaly_detected: ({ data }) =>
     `The traffic deviates from its baseline: score ${text(data['anomaly_score'])}, ${text(data['anomaly_types'])}.`,
-  admin_action: ({ data }) =>
-    `${text(data['actor'])} did ${text(data['action'])} on ${text(data['target'])}.`,
+  admin_action: (entry) => `${actionSentence(entry)}.`,
   changes_lost: ({ data }) =>
     `The store has lost ${text(data['count'])} changes, as after a failover. Make them again: ${text(data['changes'])}.`,
 }

@@ -1,3 +1,4 @@
+import type { AdminAction } from '../../core/activity/words-of-action.ts'
 import type { Writable } from 'node:stream'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
@@ -35,7 +36,7 @@ export interface Streamed {
 
 /** The activity log entry of a change. The code that creates it masks secrets. */
 export interface Audit {
-  readonly action: string
+  readonly action: AdminAction
   readonly target: string
   readonly before: unknown
   readonly after: unknown

@@ -1,3 +1,4 @@
+import type { RecordChange } from '../../core/activity/words-of-action.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { entityTag } from '../http/entity-tag.ts'
 import { type Plan, answer } from '../http/outcome.ts'
@@ -12,7 +13,7 @@ export async function planChange<R>(
   call: AdminCall,
   { record, text }: Stored<R>,
   edited: Edited<R>,
-  verb: string,
+  verb: RecordChange,
 ): Promise<Plan> {
   const member = String(record[id])
   const hash = store.hashOf(record)

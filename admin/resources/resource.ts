@@ -1,3 +1,4 @@
+import type { RecordChange, RecordName } from '../../core/activity/words-of-action.ts'
 import type { Static, TObject, TProperties, TSchema } from 'typebox'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
@@ -125,7 +126,7 @@ interface Remove<R, Query extends TObject> {
   readonly summary: string
   readonly query?: Query
   /** The verb of the audit entry; default `delete`. */
-  readonly verb?: string
+  readonly verb?: RecordChange
   plan?(
     call: AdminCall<Params, Static<Query>>,
     record: R,
@@ -135,7 +136,7 @@ interface Remove<R, Query extends TObject> {
 /** The properties of a resource that every change needs, including special verbs. */
 export interface ResourceKind<R> {
   /** In the singular, as audit entries begin: `scope.update`. */
-  readonly name: string
+  readonly name: RecordName
   /** The member with the id, which is also the name of the path parameter. */
   readonly id: keyof R & string
   readonly store: Store<R>

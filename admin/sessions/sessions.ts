@@ -1,3 +1,4 @@
+import type { Audit } from '../http/outcome.ts'
 import { randomBytes } from 'node:crypto'
 import { hashKey } from '../../core/api-key.ts'
 import type { AdminToken } from '../../core/model.ts'
@@ -43,7 +44,12 @@ export async function openSession(
   const page_secret = randomBytes(SECRET_BYTES).toString('base64url')
   const hash = hashKey(secret)
   const index = REDIS_KEYS.sessionIndex(organization_id, token_id)
-  const audit = { action: 'sign_in.dashboard', target: token_id, before: null, after: null }
+  const audit: Audit = {
+    action: 'sign_in.dashboard',
+    target: token_id,
+    before: null,
+    after: null,
+  }
   for (let tries = 0; tries < TRIES_LIMIT; tries++) {
     const opened = await redis.zrange(index, '0', '-1')
     const ended = opened.slice(0, Math.max(0, opened.length - SESSIONS_LIMIT + 1))

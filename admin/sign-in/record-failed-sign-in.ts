@@ -1,3 +1,4 @@
+import type { Audit } from '../http/outcome.ts'
 import type { AdminToken } from '../../core/model.ts'
 import { commit } from '../../core/change/commit.ts'
 import { auditEntry } from '../changes/audit-entry.ts'
@@ -30,7 +31,7 @@ export async function recordFailedSignIn(
     role: 'viewer' as const,
     source_ip,
   }
-  const audit = {
+  const audit: Audit = {
     action: 'sign_in.failed',
     target: token?.token_id ?? '',
     before: null,

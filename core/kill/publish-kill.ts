@@ -1,3 +1,4 @@
+import type { AdminAction } from '../activity/words-of-action.ts'
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import { mintActivityId } from '../activity/activity-id.ts'
 import { mintId } from '../api-key.ts'
@@ -163,7 +164,7 @@ function killAudit(
     data: {
       actor: actor.email,
       actor_token_id: actor.token_id,
-      action: 'agent.kill',
+      action: 'agent.kill' satisfies AdminAction,
       target: agent_id,
       kill_method,
       reason,

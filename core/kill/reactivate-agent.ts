@@ -1,3 +1,4 @@
+import type { AdminAction } from '../activity/words-of-action.ts'
 import type { ActivityEntry } from '../activity/activity-entry.ts'
 import type { ControlTarget } from '../control/control-message.ts'
 import type { Agent } from '../model.ts'
@@ -101,7 +102,7 @@ function reactivationEntries(
       data: {
         actor: actor.email,
         actor_token_id: actor.token_id,
-        action: 'agent.reactivate',
+        action: 'agent.reactivate' satisfies AdminAction,
         target: agent_id,
         reason,
         ...outcome,

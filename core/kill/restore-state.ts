@@ -1,3 +1,4 @@
+import type { AdminAction } from '../activity/words-of-action.ts'
 import type { Agent } from '../model.ts'
 import { type Guard, type Write, commit } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
@@ -52,7 +53,9 @@ export async function restoreState(
     actor: { source_ip: null, request_id: null, edge_id },
     data: {
       actor: 'system',
-      action: killed_at === null ? 'agent.reactivation_restored' : 'agent.kill_restored',
+      action: (killed_at === null
+        ? 'agent.reactivation_restored'
+        : 'agent.kill_restored') satisfies AdminAction,
       target: agent_id,
       killed_at,
       warning: 'The store had lost this state; an edge restored it.',
@@ -96,7 +99,7 @@ export async function tellLostAgent(
     actor: { source_ip: null, request_id: null, edge_id },
     data: {
       actor: 'system',
-      action: 'agent.kill_lost',
+      action: 'agent.kill_lost' satisfies AdminAction,
       target: agent_id,
       killed_at,
       warning: 'The store has lost this killed agent; this edge still refuses it.',

@@ -1,0 +1,12 @@
+import { wordsOfAction } from '../../core/activity/words-of-action.ts'
+import type { ActivityEntry } from './api-types.ts'
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Who did what to what, of an `admin_action` entry. */
+export function actionSentence({ agent_id, agent_name, data }: ActivityEntry): string {
+  const target = text(data['target'])
+  const named = target !== '' && target === agent_id ? (agent_name ?? target) : target
+  // A sign-in with an unknown token has neither.
+  return `${text(data['actor']) || 'Somebody'} ${wordsOfAction(text(data['action']))} ${named || 'an unknown token'}`
+}
