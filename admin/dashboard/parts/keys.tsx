@@ -32,6 +32,13 @@ export function Keys({
   const [made, setMade] = useState<Made | null>(null)
   return (
     <>
+      {mayChange && mayHaveMore && (
+        <p>
+          <button type="button" onClick={() => setMaking(true)}>
+            Create key
+          </button>
+        </p>
+      )}
       {made !== null && <SecretOnce label={`Key “${made.name}”.`} secret={made.key} />}
       <PagedTable
         pages={keys}
@@ -40,13 +47,6 @@ export function Keys({
         empty="No keys."
         columns={columnsOf({ path, mayChange, ofOrganization, nameOf, onChanged: keys.reload })}
       />
-      {mayChange && mayHaveMore && (
-        <p>
-          <button type="button" onClick={() => setMaking(true)}>
-            Create key
-          </button>
-        </p>
-      )}
       {isMaking && (
         <MakeKey
           path={path}

@@ -28,15 +28,15 @@ export function Organizations() {
   }
   return (
     <>
-      {made !== null && (
-        <SecretOnce label={`First admin token of ${made.name}.`} secret={made.admin_token} />
-      )}
-      <OrganizationTable organizations={organizations} onOpen={setOpen} />
       <p>
         <button type="button" onClick={() => setOpen({ kind: 'create' })}>
           Create organization
         </button>
       </p>
+      {made !== null && (
+        <SecretOnce label={`First admin token of ${made.name}.`} secret={made.admin_token} />
+      )}
+      <OrganizationTable organizations={organizations} onOpen={setOpen} />
       {open?.kind === 'create' && (
         <CreateOrganization
           onClose={() => setOpen(null)}

@@ -21,6 +21,11 @@ export function Tokens() {
   const [made, setMade] = useState<Made | null>(null)
   return (
     <>
+      <p>
+        <button type="button" onClick={() => setMaking(true)}>
+          Create token
+        </button>
+      </p>
       {made !== null && <SecretOnce label={`Token of ${made.email}.`} secret={made.token} />}
       <PagedTable
         pages={tokens}
@@ -62,11 +67,6 @@ export function Tokens() {
           },
         ]}
       />
-      <p>
-        <button type="button" onClick={() => setMaking(true)}>
-          Create token
-        </button>
-      </p>
       {isMaking && (
         <MakeToken
           onClose={() => setMaking(false)}
