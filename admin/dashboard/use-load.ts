@@ -27,11 +27,18 @@ function askOnce<T>(path: string): Promise<ApiAnswer<T>> {
   return answer as Promise<ApiAnswer<T>>
 }
 
-/** Reads a path of the API, and again when it changes, when the service is available again and, optionally, at an interval. */
-export function useLoad<T>(path: string | null, every_ms: number | null = null): Loading<T> {
-  const [state, setState] = useState<State<T> & { readonly path: string | null }>({
+/**
+ * Reads a path of the API, and again when it changes, when the service is available again and, optionally, at an interval.
+ * @param about what the path is about: its last value stays while only the path changes, as with a range that ends now
+ */
+export function useLoad<T>(
+  path: string | null,
+  every_ms: number | null = null,
+  about: string | null = path,
+): Loading<T> {
+  const [state, setState] = useState<State<T> & { readonly about: string | null }>({
     ...NOTHING,
-    path,
+    about,
   })
   const wanted = useRef(path)
   wanted.current = path
@@ -49,12 +56,12 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
               etag: answer.etag,
               answered_ms: Date.now(),
               problem: null,
-              path,
+              about,
             }
-          : { ...(before.path === path ? before : NOTHING), problem: answer.problem, path },
+          : { ...(before.about === about ? before : NOTHING), problem: answer.problem, about },
       )
     },
-    [path],
+    [path, about],
   )
   useEffect(() => void load(false, true), [load])
   useEffect(() => connection.listen((reach) => void (reach === 'reached' && load(true))), [load])
@@ -66,7 +73,7 @@ export function useLoad<T>(path: string | null, every_ms: number | null = null):
     return () => clearInterval(timer)
   }, [load, every_ms])
   const reload = useCallback(() => void load(false), [load])
-  const { value, etag, answered_ms, problem } = state.path === path ? state : NOTHING
+  const { value, etag, answered_ms, problem } = state.about === about ? state : NOTHING
   return { value: value as T | null, etag, answered_ms, problem, reload }
 }
 

@@ -8,6 +8,7 @@ import { useNames } from '../use-names.ts'
 import { AgentLink, Tag } from './bits.tsx'
 import { Loaded } from './notices.tsx'
 import { Sparkline } from './sparkline.tsx'
+import { StaleNote } from './stale-note.tsx'
 import { Table } from './table.tsx'
 
 const EVERY_MS = 15_000
@@ -45,13 +46,16 @@ export function BusyAgents({
       from,
       ...more,
     })
-  const calls = useLoad<Series>(path({}), EVERY_MS)
-  const refused = useLoad<Series>(path({ decision: 'blocked' }), EVERY_MS).value
+  const calls = useLoad<Series>(path({}), EVERY_MS, range.key)
+  const refused = useLoad<Series>(path({ decision: 'blocked' }), EVERY_MS, range.key).value
   const killed = useLoad<Page<Agent>>('/admin/agents?status=killed&limit=200', EVERY_MS).value
   const nameOf = useNames('agents')
   return (
     <section>
-      <h2>Agents, those in trouble first</h2>
+      <div class="titled">
+        <h2>Agents, those in trouble first</h2>
+        <StaleNote of={calls} />
+      </div>
       <Loaded from={calls}>
         {(series) => (
           <Table

@@ -1,8 +1,10 @@
+import { useMemo } from 'preact/hooks'
 import type { ActivityEntry, Page, Series, Stats } from '../api-types.ts'
 import { withQuery } from '../api.ts'
 import { linkTo } from '../place.ts'
 import type { TimeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
+import { StaleNote } from './stale-note.tsx'
 
 const EVERY_MS = 15_000
 /** The newest calls whose added time is shown. */
@@ -19,7 +21,7 @@ export function KeyFigures({
   stats: Stats | null
 }) {
   const before = new Date(Date.parse(from) - range.ms).toISOString()
-  const series = useLoad<Series>(
+  const loading = useLoad<Series>(
     withQuery('/admin/activity/series', {
       by: 'decision',
       count: 'calls',
@@ -27,9 +29,15 @@ export function KeyFigures({
       from: before,
     }),
     EVERY_MS,
-  ).value
+    range.key,
+  )
+  const series = loading.value
   const added_ms = useAdded()
-  const [now, then] = series === null ? [null, null] : halves(series, Date.parse(from))
+  // The counts may be those of an earlier minute.
+  const [now, then] = useMemo(
+    () => (series === null ? [null, null] : halves(series, Date.parse(from))),
+    [series],
+  )
   const share = now === null || now.calls === 0 ? null : (100 * now.refused) / now.calls
   const figures: readonly (readonly [string, string, string, string | null])[] = [
     [
@@ -54,16 +62,19 @@ export function KeyFigures({
     ],
   ]
   return (
-    <ul class="counts figures">
-      {figures.map(([name, value, note, href]) => {
-        const shown = (
-          <span>
-            <strong>{value}</strong> {name} {note !== '' && <small>{note}</small>}
-          </span>
-        )
-        return <li key={name}>{href === null ? shown : <a href={href}>{shown}</a>}</li>
-      })}
-    </ul>
+    <>
+      <ul class="counts figures">
+        {figures.map(([name, value, note, href]) => {
+          const shown = (
+            <span>
+              <strong>{value}</strong> {name} {note !== '' && <small>{note}</small>}
+            </span>
+          )
+          return <li key={name}>{href === null ? shown : <a href={href}>{shown}</a>}</li>
+        })}
+      </ul>
+      <StaleNote of={loading} />
+    </>
   )
 }
 

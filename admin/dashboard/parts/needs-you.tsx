@@ -97,8 +97,9 @@ function useUnusual(): readonly Unusual[] {
   const refused = useLoad<Series>(
     path({ by: 'reason', decision: 'blocked' }),
     UNUSUAL_EVERY_MS,
+    'refused',
   ).value
-  const all = useLoad<Series>(path({}), UNUSUAL_EVERY_MS).value
+  const all = useLoad<Series>(path({}), UNUSUAL_EVERY_MS, 'all').value
   const active = all?.groups[0]?.counts.filter((count) => count > 0).length ?? 0
   return unusualRefusals(
     (refused?.groups ?? []).map(({ value, counts }) => ({ reason: value ?? '', counts })),

@@ -5,6 +5,7 @@ import { reasonTitle } from '../reason-title.ts'
 import type { TimeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
 import { Loaded } from './notices.tsx'
+import { StaleNote } from './stale-note.tsx'
 import { StackedChart, toneOf } from './stacked-chart.tsx'
 
 const EVERY_MS = 15_000
@@ -23,10 +24,14 @@ export function RefusalChart({ range, from }: { range: TimeRange; from: string }
       from,
     }),
     EVERY_MS,
+    range.key,
   )
   return (
     <section>
-      <h2>Refused, by reason</h2>
+      <div class="titled">
+        <h2>Refused, by reason</h2>
+        <StaleNote of={series} />
+      </div>
       <Loaded from={series}>{(value) => <Chart series={value} />}</Loaded>
     </section>
   )
