@@ -863,6 +863,73 @@ describe('the dashboard', () => {
     forgive(/503|ERR_/)
   })
 
+  test('charts stay in an outage when the minute changes, and say how old they are', async () => {
+    const headers = { authorization: `Bearer ${hostile.api_key}` }
+    const refused = await call({ to: stack.proxyUrl, path: `/${access.base_url}/x`, headers })
+    assert.equal(refused.status, 403)
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await own.clock.install()
+    await signIn(own, (await newToken('viewer')).token)
+    await goTo(own, '', 'Overview')
+    const chart = own.getByRole('slider', { name: 'Refused calls by reason' })
+    await until('the refusal is in the chart', async () => {
+      await own.clock.runFor(5_000)
+      return await chart.isVisible()
+    })
+    const figures = async () => (await own.locator('.figures li').allInnerTexts()).slice(0, 3)
+    const before = await figures()
+    await own.route('**/admin/**', (route) =>
+      route.fulfill({ status: 503, json: { error: 'store_unavailable', message: 'gone' } }),
+    )
+    const notes = own.getByText(/^Old: read (1|2) min ago$/)
+    await until('the charts say so', async () => {
+      await own.clock.runFor(5_000)
+      return (await notes.count()) === 3
+    })
+    await chart.waitFor()
+    assert.deepEqual(await figures(), before)
+    await own.unrouteAll()
+    await until('they are new again', async () => {
+      await own.clock.runFor(5_000)
+      return (await notes.count()) === 0
+    })
+    forgive(/503/)
+  })
+
+  test('the agents say what is usual at this time of day, and which calls are outside of it', async () => {
+    const of = (agent_id: string, before: number, now: number) => ({
+      value: agent_id,
+      total: now,
+      counts: [...Array.from({ length: 167 }, () => before), now],
+    })
+    const [busy, idle] = [access.agent.agent_id, hostile.agent_id]
+    await page.route('**/admin/activity/series?*', async (route) => {
+      const answer = await route.fetch()
+      const groups = [of(busy, 10, 500), of(idle, 10, 0)]
+      await route.fulfill({ response: answer, json: { ...(await answer.json()), groups } })
+    })
+    for (const [agent_id, text] of [
+      [busy, '10 above'],
+      [idle, '10 below'],
+    ] as const) {
+      await goTo(page, `agents?q=${agent_id}`, 'Agents')
+      const row = page.getByRole('row').filter({ hasText: agent_id })
+      await row.locator('[data-head^=Usual]').getByText(text).waitFor()
+    }
+    await page.unrouteAll({ behavior: 'ignoreErrors' })
+  })
+
+  test('admin actions are told in words', async () => {
+    await goTo(page, `activity?event=admin_action&agent_id=${hostile.agent_id}`, 'Activity')
+    await page.getByText(`killed the agent ${HOSTILE}`).first().waitFor()
+    await page.goto(`${stack.apiUrl}/#/activity/${entry_id}`)
+    await page
+      .getByRole('dialog')
+      .getByText(/ (created|killed|signed in) .*\.$/)
+      .waitFor()
+    assert.equal(await page.getByText('agent.kill', { exact: true }).count(), 0)
+  })
+
   test('a time is an age that goes on while the page is open; its title has the zone, and clock times can be chosen', async () => {
     const own = await browser.open(`${stack.apiUrl}/`)
     await signIn(own, (await newToken('viewer')).token)
@@ -1029,6 +1096,31 @@ describe('the dashboard', () => {
     })
   }
 
+  test('a click opens its dialog although the page moves under the pointer while it is pressed', async () => {
+    const later: (() => Promise<void>)[] = []
+    await page.route(/\/admin\/tokens/, (route) => void later.push(() => route.continue()))
+    await goTo(page, 'alerts', 'Alerts')
+    await goTo(page, 'settings', 'Settings')
+    const button = page.getByRole('button', { name: 'Create key' })
+    const box = (await button.boundingBox()) ?? assert.fail()
+    await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2)
+    await page.mouse.down()
+    for (const answer of later) await answer()
+    await page.getByRole('table', { name: 'Admin tokens' }).waitFor()
+    assert.ok(((await button.boundingBox())?.y ?? 0) > box.y + box.height, 'the button has moved')
+    await page.mouse.up()
+    await page.getByRole('dialog', { name: 'Create key' }).waitFor()
+    await page.unrouteAll()
+    // A press that is drawn away from its button is still no click.
+    await page.keyboard.press('Escape')
+    const now = (await button.boundingBox()) ?? assert.fail()
+    await page.mouse.move(now.x + now.width / 2, now.y + now.height / 2)
+    await page.mouse.down()
+    await page.mouse.move(now.x + now.width + 50, now.y)
+    await page.mouse.up()
+    assert.equal(await page.getByRole('dialog').count(), 0)
+  })
+
   test('the settings show each part of the health, and who may see what', async () => {
     await goTo(page, 'settings?tab=health', 'Settings')
     const health = page.getByRole('table', { name: 'Health' })
@@ -1075,26 +1167,25 @@ describe('the dashboard', () => {
     await narrow.getByRole('heading', { level: 1 }).waitFor()
     assert.deepEqual(await problemsOf(narrow), [])
     await signIn(narrow, (await newToken('admin')).token)
-    const assertFits = async (on: Page, place: string): Promise<void> => {
+    const check = async (on: Page, hash: string): Promise<void> => {
+      const place = `${hash} ${on.viewportSize()?.width}`
+      assert.deepEqual(await problemsOf(on), [], place)
+      // A scheme changes colours and nothing else.
+      await on.emulateMedia({ colorScheme: 'dark' })
+      assert.deepEqual(await problemsOf(on, "runOnly: ['color-contrast']"), [], place)
       const over = Number(await on.evaluate('document.documentElement.scrollWidth - innerWidth'))
       assert.ok(over <= 0, `${place} is ${over} px too wide`)
+      await on.emulateMedia({ colorScheme: 'light' })
     }
     for (const [hash, heading] of PAGES) {
       for (const on of [narrow, page]) {
-        const place = `${hash()} ${on.viewportSize()?.width}`
-        await on.emulateMedia({ colorScheme: 'light' })
         await goTo(on, hash(), heading())
         await on.getByText('Loading …').first().waitFor({ state: 'hidden' })
         if (hash().startsWith('activity')) await on.locator('[data-entry]').first().waitFor()
-        assert.deepEqual(await problemsOf(on), [], place)
-        // A scheme changes colours and nothing else.
-        await on.emulateMedia({ colorScheme: 'dark' })
-        assert.deepEqual(await problemsOf(on, "runOnly: ['color-contrast']"), [], place)
-        await assertFits(on, place)
+        await check(on, hash())
       }
-      // A tablet gets the style rules of a telephone, so that axe has nothing more to find there.
       await narrow.setViewportSize(TABLET)
-      await assertFits(narrow, `${hash()} ${TABLET.width}`)
+      await check(narrow, hash())
       await narrow.setViewportSize(telephone)
     }
     await page.reload()

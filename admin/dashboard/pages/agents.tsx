@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import type { Agent, Series } from '../api-types.ts'
 import { AgentLink, SecretOnce, Tag } from '../parts/bits.tsx'
@@ -11,6 +11,7 @@ import { goTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { useLoad, usePages } from '../use-load.ts'
+import { type Band, usualBand } from '../usual-band.ts'
 
 type Query = Readonly<Record<string, string>>
 type Created = Agent & { readonly api_key: string }
@@ -21,6 +22,7 @@ export function AgentsPage({ query }: { query: Query }) {
   const mayChange = useMay('admin')
   const mayKill = useMay('operator')
   const rates = useRates()
+  const bands = useBands()
   const [isCreating, setCreating] = useState(mayChange && query['do'] === 'create')
   const [created, setCreated] = useState<Created | null>(null)
   return (
@@ -53,6 +55,12 @@ export function AgentsPage({ query }: { query: Query }) {
             head: 'Calls, last hour',
             isNumber: true,
             cell: ({ agent_id }) => rates?.get(agent_id)?.toLocaleString() ?? '',
+          },
+          {
+            head: 'Usual at this time',
+            cell: ({ agent_id }) => (
+              <Usual calls={rates?.get(agent_id)} band={bands.get(agent_id) ?? null} />
+            ),
           },
           { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { head: 'Id', cell: ({ agent_id }) => <code>{agent_id}</code> },
@@ -96,11 +104,48 @@ function useRates(): { readonly get: (agent_id: string) => number | undefined } 
       from: new Date(minute * MINUTE_MS - HOUR_MS).toISOString(),
     }),
     EVERY_MS,
+    'rates',
   )
   if (value === null) return null
   const totals = new Map(value.groups.map((group) => [group.value, group.total]))
   const isWhole = value.groups.length < GROUPS
   return { get: (agent_id) => totals.get(agent_id) ?? (isWhole ? 0 : undefined) }
+}
+
+const BANDS_EVERY_MS = 5 * MINUTE_MS
+const BAND_DAYS = 7
+
+/** What is usual for the busiest agents at this time of day, from their calls of a week. */
+function useBands(): ReadonlyMap<string | null, Band | null> {
+  const hour = Math.ceil(Date.now() / HOUR_MS)
+  const { value } = useLoad<Series>(
+    withQuery('/admin/activity/series', {
+      by: 'agent_id',
+      count: 'calls',
+      groups: String(GROUPS),
+      step: '3600',
+      from: new Date((hour - BAND_DAYS * 24) * HOUR_MS).toISOString(),
+    }),
+    BANDS_EVERY_MS,
+    'bands',
+  )
+  return useMemo(
+    () => new Map((value?.groups ?? []).map((group) => [group.value, usualBand(group.counts)])),
+    [value],
+  )
+}
+
+function Usual({ calls, band }: { calls: number | undefined; band: Band | null }) {
+  if (band === null) return <span class="muted">unknown</span>
+  const { low, high } = band
+  const text =
+    low === high ? low.toLocaleString() : `${low.toLocaleString()} to ${high.toLocaleString()}`
+  return (
+    <>
+      {text} {calls !== undefined && calls > high && <Tag text="above" />}
+      {calls !== undefined && calls < low && <Tag text="below" />}
+    </>
+  )
 }
 
 function AgentFilter({ q, status }: { q: string; status: string }) {

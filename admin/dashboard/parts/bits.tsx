@@ -24,6 +24,8 @@ const TONES: Readonly<Record<string, string>> = {
   high: 'warn',
   medium: 'warn',
   draining: 'warn',
+  above: 'warn',
+  below: 'warn',
   pending: 'warn',
   open: 'warn',
 }
