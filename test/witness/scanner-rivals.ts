@@ -8,7 +8,7 @@ import { scanChat } from '../kit/scan-chat.ts'
 
 /**
  * What other scanners that need no model server block of the same labelled texts, in one table:
- *   node dist/test/witness/scanner-rivals.js [--vard FOLDER] [--guardrail FOLDER --python PYTHON] [--pipelock PROGRAM] FILE.jsonl …
+ *   node dist/test/witness/scanner-rivals.js [--vard FOLDER] [--guardrail FOLDER --python PYTHON] [--pipelock PROGRAM] [--by-kind] FILE.jsonl …
  * `npm install --prefix FOLDER @andersmyrmel/vard@1.2.0`; `pip download --no-deps llm_guardrail==4.0.1`, unpacked into FOLDER,
  * of which the patterns are used; `go build ./cmd/pipelock` in the sources of luckyPipewrench/pipelock, of which each finding in
  * the result of an MCP tool counts, whether its default is to block it or to warn. The list of keywords is the usual one of tutorials.
@@ -99,11 +99,12 @@ const { values: options, positionals: files } = parseArgs({
     guardrail: { type: 'string' },
     python: { type: 'string', default: 'python3' },
     pipelock: { type: 'string' },
+    'by-kind': { type: 'boolean', default: false },
   },
 })
 if (files.length === 0) {
   console.error(
-    'usage: scanner-rivals [--vard FOLDER] [--guardrail FOLDER --python PYTHON] [--pipelock PROGRAM] FILE.jsonl …',
+    'usage: scanner-rivals [--vard FOLDER] [--guardrail FOLDER --python PYTHON] [--pipelock PROGRAM] [--by-kind] FILE.jsonl …',
   )
   process.exit(2)
 }
@@ -123,9 +124,14 @@ for (const file of files) {
   const rows = readFileSync(file, 'utf8')
     .split('\n')
     .filter((line) => line !== '')
-    .map((line) => JSON.parse(line) as { text: string; source: string })
+    .map((line) => JSON.parse(line) as { text: string; source: string; kind: string })
   const bySource = new Map<string, typeof rows>()
-  for (const row of rows) bySource.set(row.source, [...(bySource.get(row.source) ?? []), row])
+  for (const row of rows) {
+    const key = options['by-kind'] ? row.kind : row.source
+    const some = bySource.get(key)
+    if (some === undefined) bySource.set(key, [row])
+    else some.push(row)
+  }
   for (const [source, some] of bySource) {
     const texts = some.map(({ text }) => text)
     const shares: string[] = []
