@@ -3,7 +3,7 @@ import { floodEntry } from '../../core/activity/flood-entry.ts'
 import type { Agent } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { readableRecord } from '../../core/store/stored-record.ts'
 
 /** Minutes and organizations that one call checks. */
 const FLOODS_MAX = 50
@@ -65,8 +65,9 @@ async function namesOf(
   if (ids.length === 0) return new Map()
   const agents = await redis.hmget(REDIS_KEYS.agents(organization_id), ...ids)
   return new Map(
-    agents.flatMap((text, i) =>
-      text === null ? [] : [[ids[i] ?? '', parseRecord<Agent>(text).agent_name] as const],
-    ),
+    agents.flatMap((text, i) => {
+      const agent = text === null ? null : readableRecord<Agent>(text)
+      return agent === null ? [] : [[ids[i] ?? '', agent.agent_name] as const]
+    }),
   )
 }

@@ -9,6 +9,7 @@ import { floodEntry } from '../../core/activity/flood-entry.ts'
 import { observedCall } from '../../core/anomaly/observed-call.ts'
 import { tellFloods } from '../../admin/activity/tell-floods.ts'
 import type { Agent } from '../../core/model.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { KillBoard } from '../../ext-proc/kill/kill-board.ts'
 import { makeAutoKiller } from '../../ext-proc/kill/make-auto-killer.ts'
 import { ActivityRecorder } from '../../ext-proc/record/activity-recorder.ts'
@@ -170,6 +171,22 @@ test('a flood does not recreate the log of a deleted organization', async () => 
   assert.equal(await tellFloods(redis, new Date()), 0)
   assert.equal(await redis.exists(REDIS_KEYS.activity('org_gone')), 0)
   assert.equal(await redis.zscore(REDIS_KEYS.refusalFloods, name), null)
+})
+
+test('a flood of an agent that a newer version has stored is reported without its name, and holds up no other', async () => {
+  await connected()
+  await redis.hset(REDIS_KEYS.organizations, ORG, '{}')
+  const record = { agent_name: 'newer', store_format: STORE_FORMAT + 1 }
+  await redis.hset(REDIS_KEYS.agents(ORG), 'agt_newer', JSON.stringify(record))
+  for (const [at, agent_id] of ['agt_newer', 'agt_after'].entries()) {
+    const minute = 29_000_100 + at
+    await redis.hset(REDIS_KEYS.refusalCounts(ORG, minute), `${agent_id} permission_denied`, 9)
+    await redis.zadd(REDIS_KEYS.refusalFloods, at, `${ORG} ${minute}`)
+  }
+  assert.equal(await tellFloods(redis, new Date()), 2)
+  assert.deepEqual(suppressedOf(await logged('agt_after')), [9])
+  const [told] = await logged('agt_newer')
+  assert.deepEqual([told?.agent_name, told?.data['suppressed']], [null, 9])
 })
 
 const idsOf = async (agent_id: string): Promise<readonly string[]> =>
