@@ -6,7 +6,7 @@ ARG NODE_IMAGE=docker.io/library/node:22-bookworm-slim@sha256:48e4b67d85f87bd551
 
 FROM ${NODE_IMAGE} AS build
 # re2 is compiled where it has no prebuilt file.
-RUN apt-get update && apt-get install -y --no-install-recommends python3 make g++ && rm -rf /var/lib/apt/lists/*
+RUN apt-get update && apt-get install -y --no-install-recommends python3 make g++ tini && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 # A mirror of the prebuilt files of re2, for networks that cannot reach GitHub.
@@ -40,9 +40,12 @@ RUN rm -rf /usr/local/lib/node_modules /usr/local/include /usr/local/bin/npm /us
   && groupadd --gid 999 agw && useradd --uid 999 --gid 999 --no-create-home --home-dir /app agw \
   && mkdir -p -m 0700 /run/agw /var/lib/agw && chown agw:agw /run/agw /var/lib/agw \
   && printf '#!/bin/sh\nexec node /app/dist/cli/bin.js "$@"\n' > /usr/local/bin/agw && chmod 755 /usr/local/bin/agw
+# PID 1 has to reap what a crashed process leaves, which Node.js does not.
+COPY --from=build /usr/bin/tini /usr/bin/tini
+COPY --from=build /usr/share/doc/tini/copyright /usr/share/doc/tini/copyright
 WORKDIR /app
 ENV NODE_ENV=production
 COPY --from=build /image /app
 USER 999:999
-ENTRYPOINT ["agw"]
+ENTRYPOINT ["tini", "--", "agw"]
 CMD ["--help"]

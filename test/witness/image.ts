@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { cpSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { homedir } from 'node:os'
@@ -11,16 +12,16 @@ import { gzipSync } from 'node:zlib'
 import { findEnvoy, findValkey } from '../../cli/binaries.ts'
 import { fromRoot } from '../../core/root.ts'
 import { composeFile } from '../kit/compose-file.ts'
-import { mainJob } from '../kit/main-job.ts'
-import { startCompose, type Wrap } from '../kit/start-compose.ts'
+import { type MainJob, mainJob } from '../kit/main-job.ts'
+import { type ComposeStack, startCompose, type Wrap } from '../kit/start-compose.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
 
 /**
  * Builds the Dockerfile with buildah, without a container engine or a registry of images: the base is a Debian of
  * mmdebstrap with the Node of this machine. Looks into the image for secrets that were next to the sources, compilers and
- * files that its user can write, then runs all services of docker-compose.yml in it, as its user: the main job, a kill, and
- * what happens without ext-proc and without the store.
+ * files that its user can write, then runs all services of docker-compose.yml in it, as its user, each as PID 1 of its own on a
+ * read-only root: the main job, a kill, crashes and a stop of ext-proc, and what happens without ext-proc and without the store.
  *
  *     apt-get install buildah mmdebstrap      (as root)
  *     node cli/prepare.mjs build && node dist/test/witness/image.js
@@ -178,14 +179,23 @@ async function build(): Promise<void> {
   say(`built in ${seconds(began)}${options.compile ? ', re2 compiled' : ''}`)
 }
 
+interface ImageConfig {
+  readonly User: string
+  readonly Entrypoint: readonly string[]
+  readonly Env: readonly string[]
+  readonly WorkingDir: string
+}
+
+const configOf = (container: string): ImageConfig =>
+  JSON.parse(buildah('inspect', container)).OCIv1.config
+
 const COMPILERS = ['gcc', 'g++', 'cc', 'make', 'python3', 'npm', 'npx', 'yarn', 'corepack', 'git']
 
 function inspect(container: string): void {
   const root = buildah('mount', container)
-  const { User: user, Entrypoint: entrypoint } = JSON.parse(buildah('inspect', container)).OCIv1
-    .config as { User: string; Entrypoint: readonly string[] }
+  const { User: user, Entrypoint: entrypoint } = configOf(container)
   assert.equal(user, USER)
-  assert.deepEqual(entrypoint, ['agw'])
+  assert.deepEqual(entrypoint, ['tini', '--', 'agw'])
   const grep = spawnSync('grep', ['-rlF', '--binary-files=text', PLANTED, root], {
     encoding: 'utf8',
   })
@@ -227,21 +237,7 @@ async function runServices(container: string): Promise<void> {
     [await findEnvoy(binaries), '/usr/local/bin/envoy'],
     [await findValkey(binaries), '/usr/local/bin/valkey-server'],
   ] as const
-  const inContainer: Wrap = (command, env) => [
-    'env',
-    'STORAGE_DRIVER=vfs',
-    'buildah',
-    'run',
-    '--isolation',
-    'chroot',
-    '--user',
-    USER,
-    ...[...mounts, ...programs].flatMap(([from, to]) => ['-v', `${from}:${to}`]),
-    ...Object.entries(env).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
-    container,
-    '--',
-    ...command,
-  ]
+  const inContainer = wrapIn(container, [...mounts, ...programs])
   const began = performance.now()
   const stack = await startCompose({
     services: composeFile(secrets).services,
@@ -254,6 +250,9 @@ async function runServices(container: string): Promise<void> {
     say(
       `main job: 200 with the stored credential, 403 and 401, kill in ${job.kill.propagation_ms} ms`,
     )
+    await survivesCrashes(stack)
+    await stopsAsAsked(stack, job)
+    assert.equal(exitCodeOf(inContainer(['agw', 'no-such-command'], {})), 2)
     await failsClosed('without ext-proc', () => stack.killService('ext-proc'), job.tryCall)
     await stack.start('ext-proc')
     await until('calls are allowed again', async () => (await job.tryCall()).status === 200)
@@ -262,6 +261,101 @@ async function runServices(container: string): Promise<void> {
   } finally {
     stack.killAll()
   }
+}
+
+/** A command as the first process of a container: PIDs and mounts of its own, a root that it cannot write, and volumes. */
+function wrapIn(container: string, volumes: readonly (readonly [string, string])[]): Wrap {
+  const root = buildah('mount', container)
+  const { Entrypoint, Env, WorkingDir } = configOf(container)
+  for (const [from, to] of volumes)
+    if (statSync(from).isDirectory()) mkdirSync(join(root, to), { recursive: true })
+    else writeFileSync(join(root, to), '')
+  const script = [
+    'set -e',
+    `mount --bind ${root} ${root}`,
+    `mount -t proc proc ${root}/proc`,
+    `mount --rbind /dev ${root}/dev`,
+    `mount --rbind /sys ${root}/sys`,
+    `mount -t tmpfs tmpfs ${root}/tmp`,
+    ...volumes.map(([from, to]) => `mount --bind ${from} ${root}${to}`),
+    `mount -o remount,ro,bind ${root}`,
+    `exec chroot --userspec=${USER} --groups= ${root} env -i -C ${WorkingDir} "$@"`,
+  ].join('\n')
+  return ([program = '', ...args], env) => [
+    'unshare',
+    '--pid',
+    '--fork',
+    '--kill-child',
+    '--mount',
+    'sh',
+    '-c',
+    script,
+    'sh',
+    ...Env,
+    ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
+    ...(program === 'agw' ? Entrypoint : [program]),
+    ...args,
+  ]
+}
+
+function exitCodeOf([program, ...args]: ReturnType<Wrap>): number | null {
+  return spawnSync(program, args, { stdio: 'ignore' }).status
+}
+
+const outputOf = (program: string, ...args: readonly string[]): string =>
+  spawnSync(program, args, { encoding: 'utf8' }).stdout
+
+function childrenOf(pid: number): readonly number[] {
+  return outputOf('pgrep', '-P', `${pid}`).split('\n').filter(Boolean).map(Number)
+}
+
+/** PID 1 of the container of a service. */
+function firstProcess(stack: ComposeStack, service: string): number {
+  const [pid] = childrenOf(stack.process(service).pid ?? 0)
+  assert.ok(pid)
+  return pid
+}
+
+const offspringOf = (pid: number): readonly number[] =>
+  childrenOf(pid).flatMap((child) => [child, ...offspringOf(child)])
+
+const EDGE = '/dist/ext-proc/main.js'
+
+/** What an edge had started is nobody's child when the edge crashes; the first process has to reap it. */
+async function survivesCrashes(stack: ComposeStack): Promise<void> {
+  const first = firstProcess(stack, 'ext-proc')
+  const edges = (): readonly number[] =>
+    offspringOf(first).filter((pid) => outputOf('ps', '-o', 'args=', '-p', `${pid}`).includes(EDGE))
+  const left: number[] = []
+  for (let round = 0; round < 3; round++) {
+    const [edge, ...others] = await until('an edge has processes of its own', () => {
+      const [one, ...rest] = edges()
+      return one !== undefined && childrenOf(one).length > 0 && [one, ...rest]
+    })
+    left.push(edge ?? 0, ...childrenOf(edge ?? 0))
+    process.kill(edge ?? 0, 'SIGKILL')
+    await until('another edge runs', () =>
+      edges().some((pid) => pid !== edge && !others.includes(pid)),
+    )
+  }
+  await until('nothing is left of the crashed edges', () =>
+    left.every((pid) => !existsSync(`/proc/${pid}`)),
+  )
+  say(`3 crashes of an edge: none of its ${left.length} processes is left, zombies included`)
+}
+
+/** The first process passes the signal of a stop on: calls end, and so does the service, with 0. */
+async function stopsAsAsked(stack: ComposeStack, job: MainJob): Promise<void> {
+  await until('calls are allowed', async () => (await job.tryCall()).status === 200)
+  const held = await job.holdCall()
+  const ended = once(stack.process('ext-proc'), 'exit')
+  process.kill(firstProcess(stack, 'ext-proc'), 'SIGTERM')
+  held.release()
+  assert.equal(await held.status, 200)
+  assert.deepEqual(await ended, [0, null])
+  await stack.start('ext-proc')
+  await until('calls are allowed again', async () => (await job.tryCall()).status === 200)
+  say('SIGTERM to ext-proc: the call in flight ends with 200, the service with 0')
 }
 
 const REFUSALS = 20
