@@ -114,6 +114,8 @@ function useRates(): { readonly get: (agent_id: string) => number | undefined } 
 
 const BANDS_EVERY_MS = 5 * MINUTE_MS
 const BAND_DAYS = 7
+/** One hour in five is outside of the band, so only what is far from it is marked, and by more calls than chance makes. */
+const FEW = 10
 
 /** What is usual for the busiest agents at this time of day, from their calls of a week. */
 function useBands(): ReadonlyMap<string | null, Band | null> {
@@ -142,8 +144,8 @@ function Usual({ calls, band }: { calls: number | undefined; band: Band | null }
     low === high ? low.toLocaleString() : `${low.toLocaleString()} to ${high.toLocaleString()}`
   return (
     <>
-      {text} {calls !== undefined && calls > high && <Tag text="above" />}
-      {calls !== undefined && calls < low && <Tag text="below" />}
+      {text} {calls !== undefined && calls > 2 * high + FEW && <Tag text="above" />}
+      {calls !== undefined && calls < low / 2 && low >= FEW && <Tag text="below" />}
     </>
   )
 }
