@@ -272,7 +272,7 @@ export class PolicyStore {
     const bytes = scopeTexts.reduce((sum, { length }) => sum + length, 0)
     const readable = bytes > AGENT_SCOPES_BYTES_MAX ? [] : scopeTexts
     const scopes = await this.#turns
-      .run(organization_id, compilingScopes(parsed(readable)))
+      .run(organization_id, bytes, compilingScopes(parsed(readable)))
       .catch((error) => {
         if (error instanceof TooManySegments) return compileScopes([])
         throw error

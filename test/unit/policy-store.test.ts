@@ -143,7 +143,7 @@ test('an agent is compiled in its turn, however many large agents of another org
   }
   const large = Array.from({ length: 60 }, (_, i) => read('org_b', `agt_${i}`))
   await Promise.all([...large, read(ORG, 'agt_a')])
-  assert.equal(ended[0], 'agt_a')
+  assert.equal(ended.indexOf('agt_a'), 1, 'the first of the others began before it')
   assert.equal(ended.length, 61)
 })
 
