@@ -47,8 +47,17 @@ export async function startCompanyApi(): Promise<CompanyApi> {
   }
 }
 
+/** Of the caller's trace. */
+export const COMPANY_TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+export const COMPANY_TRACEPARENT = `00-${COMPANY_TRACE}-00f067aa0ba902b7-01`
+
+const OF_EVERY_CALL = [
+  'host: company.test',
+  'x-request-id: of-the-caller',
+  `traceparent: ${COMPANY_TRACEPARENT}`,
+]
 const call = (line: string, ...headers: readonly string[]): string =>
-  `${[`${line} HTTP/1.1`, 'host: company.test', 'x-request-id: of-the-caller', ...headers].join('\r\n')}\r\n\r\n`
+  `${[`${line} HTTP/1.1`, ...OF_EVERY_CALL, ...headers].join('\r\n')}\r\n\r\n`
 const TOKEN = `x-company-token: ${COMPANY_TOKEN}`
 
 /** Calls of the company's own routes, with what the gateway would treat in its own way. */

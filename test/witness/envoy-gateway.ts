@@ -4,7 +4,9 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parse, stringify } from 'yaml'
 import { asEnvoyGateway } from '../../envoy/as-envoy-gateway.ts'
+import { COMPANY_TOKEN, type CompanyPorts } from '../kit/company-envoy.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
+import { COMPANY_COLLECTOR_PORT } from './control-plane/check-company.ts'
 import { checkManifests } from './control-plane/check-manifests.ts'
 
 // Translates the manifests of `agw envoy-config --mode envoy-gateway` with the real Envoy Gateway (egctl, which validates them
@@ -25,6 +27,71 @@ if (!existsSync(egctl))
     stdio: 'inherit',
   })
 const folder = tempFolder('egctl')
+/** egctl takes no loopback address of a Backend; stands for 127.0.0.1. */
+const LOOPBACK = '192.0.2.1'
+
+/** A Gateway of another class, traced. egctl translates for the class that it reads last. */
+function company({ company: port, api }: CompanyPorts): readonly Json[] {
+  const group = 'gateway.envoyproxy.io'
+  const of = (apiVersion: string, kind: string, name: string, spec: Json): Json => ({
+    apiVersion,
+    kind,
+    metadata: { name, namespace: 'company' },
+    spec,
+  })
+  const standard = (kind: string, spec: Json): Json =>
+    of('gateway.networking.k8s.io/v1', kind, 'company', spec)
+  const ours = (kind: string, name: string, spec: Json): Json =>
+    of(`${group}/v1alpha1`, kind, name, spec)
+  const backend = (name: string, target: number): Json =>
+    ours('Backend', name, { endpoints: [{ ip: { address: LOOPBACK, port: target } }] })
+  const answer = (name: string, statusCode: number, inline: string): Json =>
+    ours('HTTPRouteFilter', name, {
+      directResponse: { statusCode, body: { type: 'Inline', inline } },
+    })
+  const answered = (name: string): Json => ({
+    filters: [{ type: 'ExtensionRef', extensionRef: { group, kind: 'HTTPRouteFilter', name } }],
+  })
+  const path = { type: 'PathPrefix', value: '/private' }
+  const headers = [{ name: 'x-company-token', value: COMPANY_TOKEN }]
+  const reference = { group, kind: 'EnvoyProxy', name: 'company', namespace: 'company' }
+  return [
+    {
+      ...standard('GatewayClass', {
+        controllerName: `${group}/gatewayclass-controller`,
+        parametersRef: reference,
+      }),
+      metadata: { name: 'company' },
+    },
+    ours('EnvoyProxy', 'company', {
+      telemetry: {
+        tracing: {
+          samplingRate: 100,
+          provider: {
+            type: 'OpenTelemetry',
+            backendRefs: [{ group, kind: 'Backend', name: 'collector' }],
+          },
+        },
+      },
+    }),
+    standard('Gateway', {
+      gatewayClassName: 'company',
+      listeners: [{ name: 'http', protocol: 'HTTP', port }],
+    }),
+    answer('public', 200, 'public\n'),
+    answer('no-token', 401, 'no token'),
+    backend('api', api),
+    backend('collector', COMPANY_COLLECTOR_PORT),
+    standard('HTTPRoute', {
+      parentRefs: [{ name: 'company' }],
+      rules: [
+        { matches: [{ path: { type: 'Exact', value: '/public' } }], ...answered('public') },
+        { matches: [{ path, headers }], backendRefs: [{ group, kind: 'Backend', name: 'api' }] },
+        { matches: [{ path }], ...answered('no-token') },
+      ],
+    }),
+  ]
+}
 
 /** What the control plane would send by xDS, as static resources. */
 function translate(manifests: readonly Json[]): Json {
@@ -34,7 +101,10 @@ function translate(manifests: readonly Json[]): Json {
     manifests.map((one) => stringify(one, { aliasDuplicateObjects: false })).join('---\n'),
   )
   const args = ['x', 'translate', '--to', 'xds', '--file', file]
-  const text = execFileSync(egctl, args, { encoding: 'utf8', maxBuffer: 64 * 1024 * 1024 })
+  const text = execFileSync(egctl, args, {
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 * 1024,
+  }).replaceAll(LOOPBACK, '127.0.0.1')
   const configs = Object.values<Json>(parse(text, { maxAliasCount: -1 }).xds ?? parse(text))[0]
     .configs
   const dump = (name: string): Json =>
@@ -133,6 +203,8 @@ await checkManifests({
       ext_proc_addresses,
     }),
   ],
+  company,
+  sharesEnvoy: false,
   translate,
   broken,
 })

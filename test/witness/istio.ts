@@ -5,7 +5,9 @@ import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { fromRoot } from '../../core/root.ts'
 import { asIstio } from '../../envoy/as-istio.ts'
+import { COMPANY_TOKEN, type CompanyPorts } from '../kit/company-envoy.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
+import { COMPANY_COLLECTOR_PORT } from './control-plane/check-company.ts'
 import { checkManifests } from './control-plane/check-manifests.ts'
 
 // Translates the manifests of `agw envoy-config --mode istio` with the control plane of Istio, runs the result in the real Envoy,
@@ -23,9 +25,10 @@ const cache = join(
   'istio-witness',
 )
 const program = join(cache, 'translate')
-if (!existsSync(program)) {
+const sources = fromRoot('test', 'witness', 'control-plane', 'istio')
+const source = (folder: string): string => readFileSync(join(folder, 'translate_test.go'), 'utf8')
+if (!existsSync(program) || source(cache) !== source(sources)) {
   mkdirSync(cache, { recursive: true })
-  const sources = fromRoot('test', 'witness', 'control-plane', 'istio')
   for (const name of ['go.mod', 'translate_test.go'])
     copyFileSync(join(sources, name), join(cache, name))
   for (const args of [
@@ -35,6 +38,62 @@ if (!existsSync(program)) {
     execFileSync('go', args, { cwd: cache, stdio: 'inherit' })
 }
 const folder = tempFolder('istio')
+
+const COLLECTOR = 'collector.company.test'
+/** The mesh traces what a Telemetry says. */
+const MESH = {
+  extensionProviders: [
+    { name: 'company', opentelemetry: { service: COLLECTOR, port: COMPANY_COLLECTOR_PORT } },
+  ],
+}
+
+/** Another port of the same ingress gateway, traced, with an API outside of the mesh. */
+function company({ company: port, api }: CompanyPorts): readonly Json[] {
+  const of = (group: string, kind: string, name: string, spec: Json): Json => ({
+    apiVersion: `${group}.istio.io/v1`,
+    kind,
+    metadata: { name, namespace: NAMESPACE },
+    spec,
+  })
+  const service = (name: string, host: string, protocol: string, target: number): Json =>
+    of('networking', 'ServiceEntry', name, {
+      hosts: [host],
+      location: 'MESH_EXTERNAL',
+      resolution: 'DNS',
+      ports: [{ number: target, name: protocol.toLowerCase(), protocol }],
+      endpoints: [{ address: 'localhost' }],
+    })
+  const destination = { host: 'api.company.test', port: { number: api } }
+  const below = (prefix: string): Json => ({ uri: { prefix } })
+  return [
+    of('networking', 'Gateway', 'company', {
+      selector: { istio: 'ingressgateway' },
+      servers: [{ port: { number: port, name: 'http-company', protocol: 'HTTP' }, hosts: ['*'] }],
+    }),
+    of('networking', 'VirtualService', 'company', {
+      hosts: ['*'],
+      gateways: ['company'],
+      http: [
+        {
+          match: [{ uri: { exact: '/public' } }],
+          directResponse: { status: 200, body: { string: 'public\n' } },
+        },
+        {
+          match: [
+            { ...below('/private'), headers: { 'x-company-token': { exact: COMPANY_TOKEN } } },
+          ],
+          route: [{ destination }],
+        },
+        { match: [below('/private')], directResponse: { status: 401 } },
+      ],
+    }),
+    service('api', 'api.company.test', 'HTTP', api),
+    service('collector', COLLECTOR, 'GRPC', COMPANY_COLLECTOR_PORT),
+    of('telemetry', 'Telemetry', 'company', {
+      tracing: [{ providers: [{ name: 'company' }], randomSamplingPercentage: 100 }],
+    }),
+  ]
+}
 
 /** What the control plane would send by xDS, as static resources, with the patch of the bootstrap. */
 function translate(manifests: readonly Json[]): Json {
@@ -47,6 +106,7 @@ function translate(manifests: readonly Json[]): Json {
     env: {
       ...process.env,
       AGW_MANIFESTS: file,
+      AGW_MESH: JSON.stringify(MESH),
       AGW_NAMESPACE: NAMESPACE,
       AGW_OUTPUT: output,
     },
@@ -72,10 +132,14 @@ function translate(manifests: readonly Json[]): Json {
         ({ name }: Json) => !name.startsWith('istio.'),
       )
     }
+  const clusters = of('cluster').map(({ filters = [], ...rest }) => ({
+    ...rest,
+    filters: filters.filter(({ name }: Json) => !name.startsWith('istio.')),
+  }))
   const patches: readonly Json[] =
     manifests.find(({ kind }) => kind === 'EnvoyFilter')?.spec.configPatches ?? []
   const bootstrap = patches.find(({ applyTo }) => applyTo === 'BOOTSTRAP')?.patch.value ?? {}
-  return { ...bootstrap, static_resources: { listeners, clusters: of('cluster') } }
+  return { ...bootstrap, static_resources: { listeners, clusters } }
 }
 
 const without = (list: readonly Json[], i: number): readonly Json[] =>
@@ -122,6 +186,8 @@ await checkManifests({
   render: ({ parts, port }) => [
     ...asIstio(parts, { namespace: NAMESPACE, hostnames: ['*'], port }),
   ],
+  company,
+  sharesEnvoy: true,
   translate,
   broken,
 })

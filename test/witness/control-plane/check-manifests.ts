@@ -4,10 +4,13 @@ import { checkEnvoyConfig } from '../../../cli/doctor/envoy/check-envoy.ts'
 import { asParts, type Parts } from '../../../envoy/as-parts.ts'
 import { call, closeConnections } from '../../kit/call.ts'
 import { type CompanyApi, startCompanyApi } from '../../kit/company-calls.ts'
+import type { CompanyPorts } from '../../kit/company-envoy.ts'
+import { freePort } from '../../kit/free-port.ts'
 import { mainJob } from '../../kit/main-job.ts'
 import { type Access, STORED_CREDENTIAL } from '../../kit/operator.ts'
 import type { KitEnvoy } from '../../kit/start-envoy.ts'
 import { type Fleet, startFleet } from '../../kit/start-fleet.ts'
+import { checkCompany } from './check-company.ts'
 
 /** Envoy's messages and Kubernetes resources as they are parsed. */
 type Json = any
@@ -24,6 +27,10 @@ export interface ControlPlane {
   readonly name: string
   readonly render: (rendering: Rendering) => Json[]
   readonly translate: (manifests: readonly Json[]) => Json
+  /** Manifests of a company's own gateway, with routes that answer `COMPANY_CALLS`. */
+  readonly company: (ports: CompanyPorts) => readonly Json[]
+  /** Whether the company's gateway and ours are one Envoy; otherwise `translate` makes the one whose manifests come last. */
+  readonly sharesEnvoy: boolean
   /** Each makes of the manifests some that lack a part or name it wrongly. */
   readonly broken: (manifests: readonly Json[]) => readonly (readonly [string, readonly Json[]])[]
 }
@@ -65,11 +72,34 @@ export async function checkManifests(plane: ControlPlane): Promise<void> {
   await closed.stop()
   say('ok  the address filter refuses 127.0.0.1 where no range is allowed')
 
+  await checkOwnRoutes(fleet, plane, api)
   await checkBroken(fleet, plane, api)
   say(`${plane.name}: ${((performance.now() - began) / 1000).toFixed(0)} s`)
   closeConnections()
   await fleet.stop()
   await api.stop()
+}
+
+async function checkOwnRoutes(fleet: Fleet, plane: ControlPlane, api: CompanyApi): Promise<void> {
+  const port = await freePort()
+  const company = plane.company({ company: port, api: api.port })
+  const access = await fleet.operator.makeAccess(`${api.origin}/beside`, { rules: RULES })
+  const compared = await checkCompany(
+    {
+      company_url: `http://127.0.0.1:${port}`,
+      before: () => start(fleet, plane, () => company),
+      after: () => start(fleet, plane, (manifests) => [...manifests, ...company]),
+      ours: plane.sharesEnvoy
+        ? null
+        : () => start(fleet, plane, (manifests) => [...company, ...manifests]),
+      callAs: async (gateway, headers) =>
+        (await ask(gateway, access, '/allowed/traced', headers)).status,
+    },
+    api,
+  )
+  say(
+    `ok  ${compared} answers of the company's own routes are the same with and without ours, and traces go on`,
+  )
 }
 
 async function checkBroken(fleet: Fleet, plane: ControlPlane, api: CompanyApi): Promise<void> {

@@ -8,9 +8,11 @@ import (
 	"istio.io/istio/pilot/pkg/config/kube/crd"
 	"istio.io/istio/pilot/pkg/model"
 	"istio.io/istio/pilot/pkg/networking/core"
+	"istio.io/istio/pkg/config/mesh"
 )
 
-// Writes what the control plane of Istio sends an ingress gateway for the manifests in AGW_MANIFESTS: a kind and a message a line.
+// Writes what the control plane of Istio sends an ingress gateway for the manifests in AGW_MANIFESTS
+// and the mesh configuration AGW_MESH: a kind and a message a line.
 func TestTranslate(t *testing.T) {
 	text, err := os.ReadFile(os.Getenv("AGW_MANIFESTS"))
 	if err != nil {
@@ -20,7 +22,11 @@ func TestTranslate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cg := core.NewConfigGenTest(t, core.TestOptions{Configs: configs})
+	settings, err := mesh.ApplyMeshConfigDefaults(os.Getenv("AGW_MESH"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cg := core.NewConfigGenTest(t, core.TestOptions{Configs: configs, MeshConfig: settings})
 	proxy := cg.SetupProxy(&model.Proxy{
 		Type:            model.Router,
 		ConfigNamespace: os.Getenv("AGW_NAMESPACE"),
