@@ -908,6 +908,8 @@ describe('the dashboard', () => {
       const groups = [of(busy, 10, 500), of(idle, 10, 0)]
       await route.fulfill({ response: answer, json: { ...(await answer.json()), groups } })
     })
+    // A list that is open reads what is usual only every few minutes.
+    await goTo(page, 'alerts', 'Alerts')
     for (const [agent_id, text] of [
       [busy, '10 above'],
       [idle, '10 below'],
