@@ -4,9 +4,6 @@ import { foldBeyondAscii } from './text/fold.ts'
 const folded = (expression: RegExp): RegExp =>
   new RegExp(foldBeyondAscii(expression.source), expression.flags)
 
-/** How far around a match a sign is looked for. */
-export const SIGN_CHARACTERS = 120
-
 /** An addressee that is a model, or a noun that only models have. */
 const MODEL_SIGN = folded(
   /\b(?:system|sys|initial|hidden|original|secret|developer|meta|pre|base|internal)[ _-]?(?:prompts?|instructions?|directives?|preamble)\b|\bsystem messages?\b|\b(?:an|the|any|all|this|dear|hey|hi|hello|your|to|for|if|other|as|attention) ai\b|\bais?[ -](?:assistants?|models?|agents?|systems?|bots?|language|reading|processing|instructions?|reviewers?|only)\b|\b(?:die|eine|als|der) ki\b|\b(?:llm|gpt|chatgpt|claude|gemini|copilot|chatbot|jailbreak|jailbroken)\b|\blanguage model|\b(?:ai )?assistant\b|\b(?:unfiltered|uncensored)\b|\b(?:system|developer|debug|god|admin|root) ?override\b|\bsystemprompt|提示词|提示詞|システムプロンプト|시스템 ?프롬프트|系统提示|系統提示|人工智能|искусственн|الذكاء الاصطناعي|\b(?:leet ?speak|pig latin|rot13|pseudo ?code|code ?block|morse code)\b/,
@@ -22,8 +19,9 @@ const REMINDER = folded(
   /\b(?:do not|dont|don't|never|not|please don't) (?:forget|ignore|overlook|neglect)\b|\bvergi(?:ss|ß) (?:\w+ )?nicht\b|\bverg(?:essen|esst)(?: sie)?(?: bitte)? nicht\b|\bn'?\s?oublie[zr]? pas|\bno (?:te |se )?olvid\w+|\bnao (?:se )?esque\w+|\bnon dimenticar?\w*|\bniet vergeten|\bvergeet(?: u| je)?(?: \w+)? niet|\bnie zapom\w+|\bunutma\w*|не забуд\S*|لا تنس|别忘|不要忘|請勿忘|请勿忘|忘れない|忘れず|잊지|मत भूल|न भूल|jangan lupa|dung quen|\bno ignor\w+|\bignorez? pas\b|\bignorieren sie(?: \w+)? nicht\b/,
 )
 
-/** Folded like the text that patterns are matched on, but with its line breaks and punctuation. */
-const plainText = (text: string): string => foldBeyondAscii(text.toLowerCase()).replaceAll('_', ' ')
+/** Folded like the text that patterns are matched on, but with its punctuation; a run of blanks or line breaks is one blank. */
+const plainText = (text: string): string =>
+  foldBeyondAscii(text.toLowerCase()).replace(/[\s_\p{Cc}]+/gu, ' ')
 
 /**
  * Whether the text around a match says nothing but what people say to each other.

@@ -8,7 +8,7 @@ import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { type LiteralFilter, mayMatch } from './custom/literal-filter.ts'
 import { correctTypos } from './decode/derive-typos.ts'
-import { isEveryday, SIGN_CHARACTERS } from './is-everyday.ts'
+import { isEveryday } from './is-everyday.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { withoutMentions } from './without-mentions.ts'
@@ -284,11 +284,10 @@ const asWritten = (source: Source, start: number, end: number): string => {
   const raw = source.bytes.toString('utf8', start, end)
   if (source.format === 'pairs') return decodePercent(raw)
   if (source.format !== 'json' || !raw.includes('\\')) return raw
-  try {
-    return JSON.parse(`"${raw}"`) as string
-  } catch {
-    return raw
-  }
+  return raw.replace(
+    /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g,
+    (escape) => JSON.parse(`"${escape}"`) as string,
+  )
 }
 
 /**
@@ -368,6 +367,23 @@ const scanUntil = (
 /** Candidates of a source that are looked at once more; everyday wording behind them stays suspicious. */
 const SECOND_LOOKS = 16
 const LOOK_AROUND_BYTES = 320
+/** How far around a candidate a sign of a model is looked for, not counting blanks that repeat. */
+const SIGN_BYTES = 120
+const SIGN_REACH_BYTES = 1_024
+
+/** Where the text around a candidate ends. */
+const reach = (bytes: Buffer, from: number, step: 1 | -1, limit: number): number => {
+  const furthest = from + step * SIGN_REACH_BYTES
+  const last = step < 0 ? Math.max(limit, furthest) : Math.min(limit, furthest)
+  // What was decoded may end behind its place.
+  if ((last - from) * step <= 0) return last
+  let at = from
+  for (let left = SIGN_BYTES; left > 0 && at !== last; at += step) {
+    const next = at + step
+    if ((bytes[at] as number) > 0x20 || (bytes[next] ?? 0) > 0x20) left -= 1
+  }
+  return at
+}
 
 /** People misspell words too; nothing else that is decoded happens by itself. */
 const isDisguised = (via: readonly string[]): boolean => via.some((one) => one !== 'typos')
@@ -388,8 +404,8 @@ const judged = (
   if (ESCAPED.test(asWritten(source, start, end))) return candidate
   const around = asWritten(
     source,
-    Math.max(place.start, start - SIGN_CHARACTERS),
-    Math.min(place.end, end + SIGN_CHARACTERS),
+    reach(source.bytes, start, -1, place.start),
+    reach(source.bytes, end, 1, place.end),
   )
   const plain = decodePercent(around)
   if (!isEveryday(via.length > 0 ? correctTypos(plain.toLowerCase()) : plain, model_sign))

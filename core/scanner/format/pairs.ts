@@ -28,10 +28,12 @@ export const spacesForPlus = (source: Buffer): Buffer => {
   return copy
 }
 
-export const decodePercent = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
-}
+/** Decodes what can be decoded: a lone percent sign stays. */
+export const decodePercent = (text: string): string =>
+  text.replace(/(?:%[\da-f]{2})+/gi, (run) => {
+    try {
+      return decodeURIComponent(run)
+    } catch {
+      return run
+    }
+  })

@@ -47,6 +47,10 @@ const entrySource = (entry: string): string => {
 const gapSource = (words: number, between: string): string =>
   `(?:${between}[a-z0-9]+){0,${words}}?${between}`
 
+/** Where prose is wrapped, a line break separates words like a blank. Classes of characters say what they mean. */
+const acrossLines = (expression: string): string =>
+  expression.replace(/\\.|\[(?:\\.|[^\]\\])*\]| /g, (part) => (part === ' ' ? '[ \\n]' : part))
+
 const expandExpression = (expression: string, sourceOfClass: (name: string) => string): string =>
   foldBeyondAscii(expression).replace(/\{([a-z][a-z_0-9]*)\}/g, (_, name: string) => {
     const gap = /^([gs])(\d+)$/.exec(name)
@@ -113,8 +117,12 @@ export const compilePatterns = (
     classSources.set(name, source)
     return source
   }
-  const sourceOf = (pattern: number): string =>
-    expandExpression(patterns[pattern]?.expression ?? '', sourceOfClass)
+  const sourceOf = (pattern: number): string => {
+    const { expression = '', category } = patterns[pattern] ?? {}
+    // Commands and code end with their line.
+    const isProse = category !== 'shell_injection'
+    return expandExpression(isProse ? acrossLines(expression) : expression, sourceOfClass)
+  }
   const matchers: RE2[] = []
   const relaxed: RE2[] = []
   const signs: RE2[] = []

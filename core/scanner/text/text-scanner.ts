@@ -182,6 +182,7 @@ export class TextScanner {
     const {
       lower: lowerKind,
       newline: newlineKind,
+      space: spaceKind,
       other: otherKind,
       quote: quoteKind,
       apostrophe: apostropheKind,
@@ -262,7 +263,8 @@ export class TextScanner {
       } else if (kind === escapeKind && isJson && byte === 0x5c) {
         // The most frequent escapes of JSON texts; all others take the slow path.
         const next = source[i + 1]
-        if (next === 0x6e || next === 0x72 || next === 0x74) kind = newlineKind
+        if (next === 0x6e || next === 0x72) kind = newlineKind
+        else if (next === 0x74) kind = spaceKind
         else if (next === 0x22) {
           kind = otherKind
           value = 0x22
