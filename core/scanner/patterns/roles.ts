@@ -36,9 +36,9 @@ export const ROLE_PATTERNS: readonly Pattern[] = [
       '\\badministra\\w*|\\bapprouv\\w*|\\b(?:ignore|disregard|override|reveal|unrestricted|mode|must|instructions?|new|policy|comply|grant\\w*|access|admin|disable\\w*|forget|bypass|now)\\b|<\\||\\[/?inst|</?system|\\b(?:call|invoke|execute|run) (?:the )?(?:\\w+ )?(?:fetch|curl|wget|tool|function)\\b',
     description: 'A text that poses as a message of the system, an administrator or another turn.',
     expression: anyOf(
-      '(?:^|[\\n.!?>"\'*\\])}#|-]) ?[\\[<({=]{1,4} ?(?:system|admin(?:istrator)?|developer|sysadmin|root|moderator|security|priority)(?:[ -](?:note|message|prompt|notice|update|alert|instruction|command|directive|override|mode|event|log|admin))? ?[\\]>)}=:]{1,4}.{0,80}\\b(?:you|your|ignore|override|must|reveal|assistant|ai|instructions?|instruction|unrestricted|comply|disable|approve|disregard|previous|forget|bypass|now|users?|grant|output|policy|execute|access)\\b',
+      '(?:^|[\\n.!?>"\'*\\])}#|-]) ?[\\[<({=]{1,4} ?(?:system|admin(?:istrator)?|developer|sysadmin|root|moderator|security|priority)(?:[ -](?:note|message|prompt|notice|update|alert|instruction|command|directive|override|mode|event|log|admin))? ?[\\]>)}=:]{1,4}(?: ?\\b|[ \\n]?[^<{a-z0-9 \\n]|[ \\n]<|<\\|).{0,80}\\b(?:you|your|ignore|override|must|reveal|assistant|ai|instructions?|instruction|unrestricted|comply|disable|approve|disregard|previous|forget|bypass|now|users?|grant|output|policy|execute|access)\\b',
       '(?:^|[\\n.!?>"\'*\\])}#|-]) ?[*#-]{1,4} ?(?:system|admin(?:istrator)?|sysadmin|root|priority)(?: (?:note|message|prompt|notice|update|alert|instruction|command|directive|override|mode|event|log|admin))? ?[*:-]{1,4}.{0,80}\\b(?:ignore|override|reveal|unrestricted|comply|disable|disregard|forget|bypass|obey|previous (?:instructions|rules|messages)|you (?:are|will|must|now)|grant(?:ed)?|from now)\\b',
-      '\\bsystem (?:note|message|notice|alert|directive|addendum|instruction|command|update|prompt)s? ?[:\\]>](?: ?[^a-z ]| ?[a-rt-z]| ?s[a-su-z]| ?st[a-qs-z]).{0,100}\\b(?:you|your|ignore|override|must|reveal|assistant|ai|users?|instructions?|unrestricted|comply|disable|approve|disregard|previous|forget|bypass|maintenance|whitelist\\w*|grant\\w*)\\b',
+      '\\bsystem (?:(?:note|message|notice|alert|directive|addendum|instruction|command|update)s?|prompt) ?[:\\]>](?: ?[^a-z ]| ?[a-rt-z]| ?s[a-su-z]| ?st[a-qs-z]).{0,100}\\b(?:you|your|ignore|override|must|reveal|assistant|ai|users?|instructions?|unrestricted|comply|disable|approve|disregard|previous|forget|bypass|maintenance|whitelist\\w*|grant\\w*)\\b',
       '(?:^|\\n|[.!?\\]"] )(?:system|systeme|sistema) ?: [^"\'`\\[{].{0,80}\\b(?:you|your|vous|ignore|override|must|reveal|instructions?|unrestricted|comply|disable|approve|approuvez|disregard|forget|bypass|administrator|administrateur)\\b',
     ),
     gates: [gate('system_word', 'addressed', 18)],
@@ -51,6 +51,9 @@ export const ROLE_PATTERNS: readonly Pattern[] = [
     ],
     misses: [
       'The system: a love story.',
+      'cmd=<admin><member>$user</member></admin>',
+      'System prompts: files containing agent instructions.',
+      'template = "{system}\n\n{prompt}", user = "you"',
       'Security is everybody’s job.',
       'def ask(system_prompt: str, question: str): return f"{question} for you"',
     ],
