@@ -1,26 +1,30 @@
-import type { EnforceParts } from './enforce-kill.ts'
-import { type CutCounts, NONE_CUT } from './calls-in-flight.ts'
+import type { CallsInFlight, CutCounts } from './calls-in-flight.ts'
+import { verifyStates } from './verify-states.ts'
+
+type StateParts = Parameters<typeof verifyStates>[0]
 
 /**
  * Ends the calls in flight of an organization's agents that are no longer in the store, for example after the organization was
- * deleted. After a mere rename, no call is affected. Returns the number of calls that were ended.
+ * deleted, or that cannot be read. After a mere rename, no call is affected. Returns the number of calls that were ended.
  * @throws (rejects) if the store cannot be read
  */
 export async function cutDeleted(
-  { policy, inFlight }: Pick<EnforceParts, 'policy' | 'inFlight'>,
+  parts: StateParts & { readonly inFlight: CallsInFlight },
   organization_id: string,
 ): Promise<CutCounts> {
+  const { inFlight } = parts
   const agents = inFlight.agents().filter(([organization]) => organization === organization_id)
   const killed_at = new Date().toISOString()
-  const cuts = await Promise.all(
-    agents.map(async ([, agent_id]) => {
-      const read = await policy.readableAgent(organization_id, agent_id)
-      if (read === null)
-        return inFlight.cutAgent(organization_id, agent_id, { reason: 'gateway_unavailable' })
-      if (read.agent !== null) return NONE_CUT
-      return inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at })
-    }),
-  )
+  const cutting: Promise<CutCounts>[] = []
+  await verifyStates(parts, agents, ([, agent_id], state) => {
+    if (state === 'absent')
+      cutting.push(
+        inFlight.cutAgent(organization_id, agent_id, { reason: 'agent_killed', killed_at }),
+      )
+    if (state === 'unreadable')
+      cutting.push(inFlight.cutAgent(organization_id, agent_id, { reason: 'gateway_unavailable' }))
+  })
+  const cuts = await Promise.all(cutting)
   return {
     terminated: cuts.reduce((sum, { terminated }) => sum + terminated, 0),
     unconfirmed: cuts.reduce((sum, { unconfirmed }) => sum + unconfirmed, 0),

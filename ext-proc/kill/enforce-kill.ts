@@ -2,11 +2,14 @@ import type { ControlTarget } from '../../core/control/control-message.ts'
 import { type CutCounts, type CallsInFlight, NONE_CUT } from './calls-in-flight.ts'
 import type { KillBoard } from './kill-board.ts'
 import type { PolicyStore } from '../policy/policy-store.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
+import { verifyStates } from './verify-states.ts'
 
 export interface EnforceParts {
   readonly policy: PolicyStore
   readonly killBoard: KillBoard
   readonly inFlight: CallsInFlight
+  readonly commands: RedisClient
   /** Schedules a comparison of received kills with the store. */
   readonly confirmSoon: () => void
 }
@@ -25,7 +28,10 @@ export async function enforceKill(parts: EnforceParts, target: KillTarget): Prom
   policy.drop(target)
   if (target.what === 'reactivate') {
     // A reactivation is only accepted from the store: a forged message must not reactivate an agent.
-    await policy.agent(organization_id, agent_id)
+    await verifyStates(parts, [[organization_id, agent_id]], (_pair, state) => {
+      if (state === 'unreadable')
+        throw new Error(`the record of agent ${agent_id} cannot be read by this version`)
+    })
     return NONE_CUT
   }
   const { revision, killed_at } = target

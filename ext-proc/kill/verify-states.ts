@@ -4,34 +4,77 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KillBoard } from './kill-board.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
 
-const AGENTS_AT_ONCE = 500
+const AGENTS_PER_READ = 500
+/** Reads that wait for the store at a time. */
+const READS_AT_ONCE = 50
+
+type AgentPair = readonly [organization_id: string, agent_id: string]
+
+/** `unreadable`: damaged, or in the format of a newer version. */
+export type StoredState = 'stored' | 'absent' | 'unreadable'
 
 /**
- * Compares the known state of agents, given as pairs of organization and agent, with the store. As a result it is confirmed,
- * lifted, or found to be lost there.
+ * Compares the known state of agents with the store, by their records alone: no scope is read or compiled, so that the agents
+ * of one organization do not hold up a kill of another. As a result each state is confirmed, lifted, or found to be lost there.
+ * `onState` is called for each agent as soon as its record is read.
  * @throws (rejects) if the store cannot be read
  */
 export async function verifyStates(
   { killBoard, commands }: { readonly killBoard: KillBoard; readonly commands: RedisClient },
-  pairs: readonly (readonly [organization_id: string, agent_id: string])[],
+  pairs: readonly AgentPair[],
+  onState?: (pair: AgentPair, state: StoredState) => void,
 ): Promise<void> {
+  const reads = groupPairs(pairs)
+  for (let i = 0; i < reads.length; i += READS_AT_ONCE)
+    await Promise.all(
+      reads.slice(i, i + READS_AT_ONCE).map(async ([organization_id, ids]) => {
+        const since = killBoard.moment()
+        const texts = await commands.hmget(REDIS_KEYS.agents(organization_id), ...ids)
+        for (const [at, agent_id] of ids.entries()) {
+          const state = learn(killBoard, organization_id, agent_id, texts[at] ?? null, since)
+          onState?.([organization_id, agent_id], state)
+        }
+      }),
+    )
+}
+
+/** What one read asks for: agents of one organization. */
+function groupPairs(pairs: readonly AgentPair[]): (readonly [string, readonly string[]])[] {
   const byOrganization = new Map<string, string[]>()
   for (const [organization_id, agent_id] of pairs) {
     const ids = byOrganization.get(organization_id)
     if (ids === undefined) byOrganization.set(organization_id, [agent_id])
     else ids.push(agent_id)
   }
+  const groups: (readonly [string, readonly string[]])[] = []
   for (const [organization_id, ids] of byOrganization)
-    for (let i = 0; i < ids.length; i += AGENTS_AT_ONCE) {
-      const some = ids.slice(i, i + AGENTS_AT_ONCE)
-      const since = killBoard.moment()
-      const texts = await commands.hmget(REDIS_KEYS.agents(organization_id), ...some)
-      for (const [at, text] of texts.entries())
-        if (text === null) killBoard.learnAbsent(organization_id, some[at] ?? '', since)
-        else {
-          const agent = readableRecord<Agent>(text)
-          // What is known of an agent whose record this version cannot read stays in force.
-          if (agent !== null) killBoard.learnStored(agent, since)
-        }
-    }
+    for (let i = 0; i < ids.length; i += AGENTS_PER_READ)
+      groups.push([organization_id, ids.slice(i, i + AGENTS_PER_READ)])
+  return groups
+}
+
+function learn(
+  killBoard: KillBoard,
+  organization_id: string,
+  agent_id: string,
+  text: string | null,
+  since: number,
+): StoredState {
+  if (text === null) {
+    killBoard.learnAbsent(organization_id, agent_id, since)
+    return 'absent'
+  }
+  const agent = readAgent(text)
+  // What is known of an agent whose record cannot be read stays in force.
+  if (agent === null) return 'unreadable'
+  killBoard.learnStored(agent, since)
+  return 'stored'
+}
+
+function readAgent(text: string): Agent | null {
+  try {
+    return readableRecord<Agent>(text)
+  } catch {
+    return null
+  }
 }

@@ -28,7 +28,7 @@ import { FillCache } from './fill-cache.ts'
 import type { OwnUpstream } from './own-upstream.ts'
 import { StepTurns } from './step-turns.ts'
 import { segmentsOf } from '../../core/store/segments-of.ts'
-import { isNewer, NewerFormatError, parseRecord } from '../../core/store/stored-record.ts'
+import { isNewer, parseRecord } from '../../core/store/stored-record.ts'
 
 /**
  * Keys in use at one edge within a short time. Unknown keys are cached too, so that each guess costs only one Redis request.
@@ -145,16 +145,6 @@ export class PolicyStore {
 
   agent(organization_id: string, agent_id: string): AgentPolicy | Promise<AgentPolicy> {
     return this.#agents.get(`${organization_id} ${agent_id}`)
-  }
-
-  /** The same; null if a newer version has stored the agent so that this one cannot decide its calls. */
-  async readableAgent(organization_id: string, agent_id: string): Promise<AgentPolicy | null> {
-    try {
-      return await this.agent(organization_id, agent_id)
-    } catch (error) {
-      if (error instanceof NewerFormatError) return null
-      throw error
-    }
   }
 
   /**

@@ -10,6 +10,8 @@ export class FakePolicyRedis {
   readonly keys = new Map<string, ApiKey>()
   integrations: readonly Integration[] = []
   readonly kills = new Map<number, KillRecord>()
+  /** Agents whose records are no JSON. */
+  readonly damaged = new Set<string>()
   isUp = true
   /** Reads so far, each by what was read. */
   readonly reads: string[] = []
@@ -47,7 +49,9 @@ export class FakePolicyRedis {
   }
 
   async hmget(_key: string, ...ids: string[]): Promise<(string | null)[]> {
-    return this.#read(`agents ${ids.join()}`, () => ids.map((id) => textOf(this.agents.get(id))))
+    return this.#read(`agents ${ids.join()}`, () =>
+      ids.map((id) => (this.damaged.has(id) ? '{' : textOf(this.agents.get(id)))),
+    )
   }
 
   async hgetall(): Promise<Record<string, string>> {

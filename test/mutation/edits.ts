@@ -225,7 +225,7 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'a resync does not check the agents with calls in flight',
     file: 'ext-proc/kill/resync.ts',
-    find: '...inFlight.agents(), ',
+    find: ', ...inFlight.agents()',
     replace: '',
   },
   {
@@ -323,8 +323,8 @@ export const EDITS: readonly Edit[] = [
     area: 'kill',
     name: 'after a change of an organization calls of its agents are cut',
     file: 'ext-proc/kill/cut-deleted.ts',
-    find: 'if (read.agent !== null) return NONE_CUT\n',
-    replace: 'if (read.agent !== null && NONE_CUT.terminated > 0) return NONE_CUT\n',
+    find: "if (state === 'absent')",
+    replace: "if (state !== 'unreadable')",
   },
   {
     area: 'kill',

@@ -205,7 +205,26 @@ test('a resync drops the caches and cuts the calls of agents that were killed un
   redis.reads.length = 0
   await policy.agent(ORG, 'a')
   await policy.key('h')
-  assert.deepEqual(redis.reads, ['key h'], 'agents are there from the resync')
+  assert.deepEqual(redis.reads, ['agent a', 'key h'])
+})
+
+test('a resync reads records alone: no agent whose scopes take long holds up the kill of another', async () => {
+  const { redis, cuts, hold, resyncAll } = anEdge(active('large'), killed('b', 5))
+  hold('large')
+  hold('b')
+  await resyncAll()
+  assert.deepEqual(redis.reads, ['kills', 'agents large,b'])
+  assert.deepEqual(cuts, [`b ${KILLED_AT}`])
+})
+
+test('a damaged record costs the calls of its agent, and no other kill and no lease', async () => {
+  const { redis, cuts, hold, resyncAll, parts } = anEdge(active('a'), killed('b', 5))
+  hold('a')
+  hold('b')
+  redis.damaged.add('a')
+  await resyncAll()
+  assert.deepEqual(cuts.sort(), ['a gateway_unavailable', `b ${KILLED_AT}`])
+  await assert.rejects(enforceKill(parts, reactivation('a', 9)), /cannot be read/)
 })
 
 test('a resync confirms or lifts what only messages have said', async () => {
