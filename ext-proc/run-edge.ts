@@ -36,6 +36,7 @@ import {
 import type { GrpcServer } from './http2/grpc-server.ts'
 import { deny } from './verdict/step.ts'
 import { EdgeMetrics, type OwnNumber } from './record/edge-metrics.ts'
+import { TurnsFullError } from './policy/step-turns.ts'
 import { onStop, type StopKind } from './process/on-stop.ts'
 import { startHealthServer } from './process/start-health-server.ts'
 import type { CallTraces } from './trace/call-traces.ts'
@@ -256,7 +257,9 @@ async function callParts(edge: Edge, metrics: EdgeMetrics): Promise<SharedParts>
   }
   await readDeploymentId().catch(() => undefined)
   const whyUnavailable = (error: unknown): string | null =>
-    connectionProblem(commands, error) ?? (lease.isHeld ? null : NO_LEASE)
+    error instanceof TurnsFullError
+      ? error.message
+      : (connectionProblem(commands, error) ?? (lease.isHeld ? null : NO_LEASE))
   await scans.warm
   const services: DecisionServices = {
     policy,

@@ -36,68 +36,87 @@ export interface AgentScopes {
   readonly by_integration: ReadonlyMap<string, IntegrationScopes>
 }
 
+/** Of paths, read or added between two pauses. A path has at most 2,048, in up to 512 segments. */
+const CHARACTERS_PER_STEP = 1_024
+/** What a path costs in addition to its characters. */
+const CHARACTERS_PER_PATH = 16
+
 /** A path that does not parse, which admin refuses to store, matches nothing. */
 export function compileScopes(scopes: Iterable<Scope>): AgentScopes {
   return runSteps(compilingScopes(scopes))
 }
 
-/** The same in steps, one for each rule, between which other work can be done. */
+/** The same in steps, between which other work can be done. Only to take the next scope is one step, whatever its size. */
 export function* compilingScopes(scopes: Iterable<Scope>): Generator<undefined, AgentScopes> {
   const compiled: CompiledScope[] = []
   for (const scope of scopes) {
+    yield
     const paths = yield* compilePaths(scope)
     compiled.push({ scope, paths, settings: mergeSettings([scope]) })
-    yield
   }
   return gather(compiled)
 }
 
-type RulePatterns = readonly PathPattern[]
+interface RulePath {
+  readonly rule: number
+  readonly path: string
+}
+
+interface RulePattern extends RulePath {
+  readonly pattern: PathPattern
+}
 
 /** Patterns are usually the same however they are read; one trie is then all three. */
 function* compilePaths({ rules }: Scope): Generator<undefined, ScopePaths> {
-  const written: RulePatterns[] = []
-  const folded: RulePatterns[] = []
-  const split: RulePatterns[] = []
-  for (const [rule, { paths }] of rules.entries()) {
-    if (rule > 0) yield
-    const patterns = paths.map(parsePathPattern).filter(isPattern)
-    written.push(patterns)
-    folded.push(mapAll(patterns, (literal) => [foldSegment(literal)]))
-    split.push(mapAll(patterns, foldAndSplitSegment))
-  }
+  const written: RulePattern[] = []
+  const folded: RulePattern[] = []
+  const split: RulePattern[] = []
+  const all = rules.flatMap(({ paths }, rule) => paths.map((path) => ({ rule, path })))
+  yield* inSteps(all, ({ rule, path }) => {
+    const pattern = parsePathPattern(path)
+    if (typeof pattern === 'string') return
+    const one = { rule, path, pattern }
+    written.push(one)
+    folded.push(mapped(one, (literal) => [foldSegment(literal)]))
+    split.push(mapped(one, foldAndSplitSegment))
+  })
   const writtenTrie = yield* trieOf(written)
   const foldedTrie = areSame(folded, written) ? writtenTrie : yield* trieOf(folded)
   const splitTrie = areSame(split, folded) ? foldedTrie : yield* trieOf(split)
   return { written: writtenTrie, folded: foldedTrie, split: splitTrie }
 }
 
-const isPattern = (pattern: PathPattern | string): pattern is PathPattern =>
-  typeof pattern !== 'string'
+function* inSteps<T extends RulePath>(
+  all: readonly T[],
+  work: (one: T) => void,
+): Generator<undefined, void> {
+  let characters = 0
+  for (const one of all) {
+    work(one)
+    characters += CHARACTERS_PER_PATH + one.path.length
+    if (characters < CHARACTERS_PER_STEP) continue
+    characters = 0
+    yield
+  }
+}
 
-/** The given patterns, if nothing changes. */
-function mapAll(
-  patterns: RulePatterns,
-  change: (literal: string) => readonly string[],
-): RulePatterns {
+/** The given pattern, if nothing changes. */
+function mapped(one: RulePattern, change: (literal: string) => readonly string[]): RulePattern {
   const isChanged = (part: string | null): boolean => {
     if (part === null) return false
     const changed = change(part)
     return changed.length !== 1 || changed[0] !== part
   }
-  const isAnyChanged = patterns.some(({ blocks }) => blocks.some((block) => block.some(isChanged)))
-  return isAnyChanged ? patterns.map((pattern) => mapLiterals(pattern, change)) : patterns
+  const isAnyChanged = one.pattern.blocks.some((block) => block.some(isChanged))
+  return isAnyChanged ? { ...one, pattern: mapLiterals(one.pattern, change) } : one
 }
 
-const areSame = (some: readonly RulePatterns[], others: readonly RulePatterns[]): boolean =>
-  some.every((patterns, rule) => patterns === others[rule])
+const areSame = (some: readonly RulePattern[], others: readonly RulePattern[]): boolean =>
+  some.every((one, at) => one === others[at])
 
-function* trieOf(rules: readonly RulePatterns[]): Generator<undefined, PathTrie> {
+function* trieOf(patterns: readonly RulePattern[]): Generator<undefined, PathTrie> {
   const trie = new PathTrie()
-  for (const [rule, patterns] of rules.entries()) {
-    if (rule > 0) yield
-    for (const pattern of patterns) trie.add(pattern, rule)
-  }
+  yield* inSteps(patterns, ({ pattern, rule }) => trie.add(pattern, rule))
   return trie
 }
 

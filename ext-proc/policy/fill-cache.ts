@@ -17,6 +17,9 @@ export interface MemoryBudget<V> {
   readonly bytesOf: (value: V) => number
 }
 
+/** Once `isWanted` returns false, the value is discarded, so that the fill can end early with any. */
+type Fill<V> = (key: string, isWanted: () => boolean) => Promise<V>
+
 /**
  * A self-filling cache, bounded in entries and, with a budget, in memory; the newest entry always fits. If an entry is invalidated
  * while its fill is in progress, it is filled again, also for callers that already wait for it: no caller receives a value read
@@ -24,14 +27,14 @@ export interface MemoryBudget<V> {
  */
 export class FillCache<V extends object> {
   readonly #entries = new Map<string, Entry<V>>()
-  readonly #fill: (key: string) => Promise<V>
+  readonly #fill: Fill<V>
   readonly #limit: number
   readonly #budget: MemoryBudget<V>
   #bytes = 0
 
   constructor(
     limit: number,
-    fill: (key: string) => Promise<V>,
+    fill: Fill<V>,
     budget: MemoryBudget<V> = { bytes_max: Number.POSITIVE_INFINITY, bytesOf: () => 0 },
   ) {
     this.#limit = limit
@@ -66,7 +69,8 @@ export class FillCache<V extends object> {
   }
 
   #start(key: string, refills: number): Promise<V> {
-    const filled = this.#fill(key).then(
+    const isWanted = (): boolean => this.#entries.get(key) === entry
+    const filled = this.#fill(key, isWanted).then(
       (value) => {
         if (this.#entries.get(key) === entry) {
           entry.value = value

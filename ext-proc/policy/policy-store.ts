@@ -104,6 +104,20 @@ function* parsed(texts: readonly string[]): Iterable<Scope> {
   }
 }
 
+/** Ends with no scopes once nobody waits for them. */
+function* compilingWanted(
+  texts: readonly string[],
+  isWanted: () => boolean,
+): Generator<undefined, AgentScopes> {
+  const steps = compilingScopes(parsed(texts))
+  while (isWanted()) {
+    const { done, value } = steps.next()
+    if (done === true) return value
+    yield
+  }
+  return compileScopes([])
+}
+
 /** Of stored integrations, read between two pauses: about a millisecond of work. */
 const CHARACTERS_PER_STEP = 131_072
 /** To decrypt the credential of an integration costs as much as to read so many characters. */
@@ -113,6 +127,7 @@ interface PolicyStoreParts {
   readonly redis: RedisClient
   readonly keyRing: KeyRing
   readonly killBoard: KillFlags
+  readonly turns?: StepTurns
 }
 
 /** Everything that the hot path looks up: compiled, cached within bounds, and invalidated by messages. */
@@ -120,18 +135,23 @@ export class PolicyStore {
   readonly #keys: FillCache<KeyPolicy>
   readonly #organizations: FillCache<OrganizationPolicy>
   readonly #agents: FillCache<AgentPolicy>
-  readonly #turns = new StepTurns()
+  readonly #turns: StepTurns
   readonly #parts: PolicyStoreParts
 
   constructor(parts: PolicyStoreParts) {
     this.#parts = parts
+    this.#turns = parts.turns ?? new StepTurns()
     this.#keys = new FillCache(KEYS_MAX, (hash) => this.#readKey(hash))
     this.#organizations = new FillCache(
       ORGANIZATIONS_MAX,
       (id) => this.#readOrganization(id),
       BUDGET,
     )
-    this.#agents = new FillCache(AGENTS_MAX, (pair) => this.#readAgent(pair), BUDGET)
+    this.#agents = new FillCache(
+      AGENTS_MAX,
+      (pair, isWanted) => this.#readAgent(pair, isWanted),
+      BUDGET,
+    )
   }
 
   /** @param hash SHA-256 of the presented key */
@@ -232,7 +252,7 @@ export class PolicyStore {
       else upstreams.set(cluster, own)
     }
     const table = await compileIntegrationsInSteps(integrations, () => turn())
-    const bytes = texts.reduce((sum, { length }) => sum + length, 0) * MEMORY_PER_INTEGRATION_BYTE
+    const bytes = lengthOf(texts) * MEMORY_PER_INTEGRATION_BYTE
     return { table, auth, upstreams, clusters, bytes }
   }
 
@@ -246,23 +266,13 @@ export class PolicyStore {
     return client_key === null ? null : { scheme, settings, client_key }
   }
 
-  async #readAgent(pair: string): Promise<AgentPolicy> {
+  /** @throws (rejects) if the store cannot be read, or if too much that was read waits to be compiled */
+  async #readAgent(pair: string, isWanted: () => boolean): Promise<AgentPolicy> {
     const [organization_id = '', agent_id = ''] = pair.split(' ')
-    const { killBoard } = this.#parts
-    const since = killBoard.moment()
-    const [agentText, ...scopeTexts] = (await runScript(
-      this.#parts.redis,
-      'read-agent',
-      [REDIS_KEYS.agents(organization_id), REDIS_KEYS.agentScopes(organization_id, agent_id)],
-      [agent_id],
-    )) as [string | null, ...string[]]
-    const agent = agentText === null ? null : parseRecord<Agent>(agentText)
-    if (agent === null) killBoard.learnAbsent(organization_id, agent_id, since)
-    else killBoard.learnStored(agent, since)
-    const bytes = scopeTexts.reduce((sum, { length }) => sum + length, 0)
-    const readable = bytes > AGENT_SCOPES_BYTES_MAX ? [] : scopeTexts
+    const { agent, texts } = await this.#readTexts(organization_id, agent_id)
+    const bytes = lengthOf(texts)
     const scopes = await this.#turns
-      .run(organization_id, bytes, compilingScopes(parsed(readable)))
+      .run(organization_id, bytes, compilingWanted(texts, isWanted))
       .catch((error) => {
         if (error instanceof TooManySegments) return compileScopes([])
         throw error
@@ -273,4 +283,26 @@ export class PolicyStore {
       bytes: bytes * MEMORY_PER_JSON_BYTE + scopes.nodes * MEMORY_PER_NODE_BYTES,
     }
   }
+
+  /** The agent, and its scopes unless they are too large. */
+  async #readTexts(
+    organization_id: string,
+    agent_id: string,
+  ): Promise<{ readonly agent: Agent | null; readonly texts: readonly string[] }> {
+    const { killBoard, redis } = this.#parts
+    const since = killBoard.moment()
+    const [agentText, ...texts] = (await runScript(
+      redis,
+      'read-agent',
+      [REDIS_KEYS.agents(organization_id), REDIS_KEYS.agentScopes(organization_id, agent_id)],
+      [agent_id],
+    )) as [string | null, ...string[]]
+    const agent = agentText === null ? null : parseRecord<Agent>(agentText)
+    if (agent === null) killBoard.learnAbsent(organization_id, agent_id, since)
+    else killBoard.learnStored(agent, since)
+    return { agent, texts: lengthOf(texts) > AGENT_SCOPES_BYTES_MAX ? [] : texts }
+  }
 }
+
+const lengthOf = (texts: readonly string[]): number =>
+  texts.reduce((sum, { length }) => sum + length, 0)

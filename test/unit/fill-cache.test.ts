@@ -12,14 +12,15 @@ interface Value {
 /** A cache over a store whose reads end when the test says so, with what the store had when they began. */
 function aCache(limit = 10, budget?: MemoryBudget<Value>) {
   const store = new Map<string, string>()
-  const fills: { key: string; end: () => void; fail: () => void }[] = []
+  const fills: { key: string; end: () => void; fail: () => void; isWanted: () => boolean }[] = []
   const cache = new FillCache<Value>(
     limit,
-    (key) => {
+    (key, isWanted) => {
       const text = store.get(key) ?? 'nothing'
       return new Promise((resolve, reject) => {
         fills.push({
           key,
+          isWanted,
           end: () => resolve({ text }),
           fail: () => reject(new Error('the store is unavailable')),
         })
@@ -94,6 +95,18 @@ test('a read that raced with a change is repeated, even without a new request', 
   assert.equal(fills.length, 2)
   fills[1]?.end()
   assert.deepEqual(await first, { text: '1' })
+})
+
+test('a read that a change has overtaken learns that its value is not wanted', async () => {
+  const { cache, fills, change } = aCache()
+  const first = cache.get('a')
+  assert.equal(fills[0]?.isWanted(), true)
+  change('a', '1')
+  assert.equal(fills[0]?.isWanted(), false)
+  const second = cache.get('a')
+  assert.deepEqual([fills[0]?.isWanted(), fills[1]?.isWanted()], [false, true])
+  for (const { end } of fills) end()
+  for (const value of [first, second]) assert.deepEqual(await value, { text: '1' })
 })
 
 test('a clear overtakes all reads', async () => {

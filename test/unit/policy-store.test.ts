@@ -8,7 +8,8 @@ import { parseKeyRing } from '../../core/seal.ts'
 import { sealAuth } from '../../core/store/credential-binding.ts'
 import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { KillBoard, type AgentKillState } from '../../ext-proc/kill/kill-board.ts'
-import { PolicyStore } from '../../ext-proc/policy/policy-store.ts'
+import { type AgentPolicy, PolicyStore } from '../../ext-proc/policy/policy-store.ts'
+import { StepTurns, TurnsFullError } from '../../ext-proc/policy/step-turns.ts'
 import { FakePolicyRedis } from '../kit/fake-policy-redis.ts'
 import { aScope, anAgent, anIntegration } from './policy-kit.ts'
 
@@ -33,11 +34,17 @@ const aKey = (change: Partial<ApiKey> = {}): ApiKey => ({
 const killed = (revision: number) =>
   anAgent({ status: 'killed', revision, killed_at: KILLED_AT, kill_reason: 'x' })
 
-function aStore() {
+/** Each step is in a turn of its own. */
+function oneByOne(): StepTurns {
+  let now_ms = 0
+  return new StepTurns(() => ++now_ms)
+}
+
+function aStore(turns = new StepTurns()) {
   const redis = new FakePolicyRedis()
   const lost: AgentKillState[] = []
   const killBoard = new KillBoard((state) => lost.push(state))
-  const store = new PolicyStore({ redis: redis.client, keyRing, killBoard })
+  const store = new PolicyStore({ redis: redis.client, keyRing, killBoard, turns })
   redis.agents.set('agt_a', anAgent())
   redis.scopes.set('agt_a', [aScope({ name: 'read' })])
   redis.keys.set('h', aKey())
@@ -133,7 +140,7 @@ test('many integrations are read in steps, between which the event loop does oth
 })
 
 test('an agent is compiled in its turn, however many large agents of another organization wait', async () => {
-  const { redis, store } = aStore()
+  const { redis, store } = aStore(oneByOne())
   const scopes = Array.from({ length: 20 }, (_, i) => aScope({ name: `scope ${i}` }))
   const ended: string[] = []
   const read = async (organization_id: string, agent_id: string): Promise<void> => {
@@ -145,6 +152,48 @@ test('an agent is compiled in its turn, however many large agents of another org
   await Promise.all([...large, read(ORG, 'agt_a')])
   assert.equal(ended.indexOf('agt_a'), 1, 'the first of the others began before it')
   assert.equal(ended.length, 61)
+})
+
+test('an agent that changes while it is compiled is not compiled to the end', async () => {
+  const { redis, store } = aStore(oneByOne())
+  const paths = Array.from({ length: 90 }, (_, i) => `/${i}${'/x'.repeat(511)}`)
+  redis.scopes.set('agt_a', [aScope({ name: 'large', rules: [{ methods: ['GET'], paths }] })])
+  const reads: Promise<AgentPolicy>[] = []
+  for (let i = 0; i < 20; i++) {
+    store.drop({ what: 'agent', organization_id: ORG, agent_id: 'agt_a' })
+    reads.push(Promise.resolve(store.agent(ORG, 'agt_a')))
+    for (let j = 0; j < 5; j++) await turn()
+  }
+  let isRead = false
+  const reading = Promise.all(reads).then((all) => {
+    isRead = true
+    return all
+  })
+  let turns = 0
+  for (; !isRead; turns++) await turn()
+  assert.ok(turns > 150 && turns < 300, `${turns} turns, where one compilation has some 180`)
+  for (const { scopes } of await reading) assert.deepEqual(scopes.names, ['large'])
+})
+
+test('agents are refused, and not kept as such, while too much of their organization waits to be compiled', async () => {
+  const { redis, store, killBoard } = aStore()
+  const ids = Array.from({ length: 12 }, (_, i) => `agt_${i}`)
+  for (const agent_id of ids) {
+    redis.agents.set(agent_id, anAgent({ agent_id }))
+    redis.scopes.set(agent_id, [aScope({ scope_id: 'scp_x', name: 'x'.repeat(3_900_000) })])
+  }
+  redis.agents.set('agt_11', { ...killed(5), agent_id: 'agt_11' })
+  const reads = ids.map(async (agent_id) => store.agent(ORG, agent_id))
+  const other = store.agent('org_b', 'agt_a')
+  const outcomes = await Promise.allSettled(reads)
+  const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
+  assert.equal(refused.length, 4)
+  assert.ok(refused.every((error) => error instanceof TurnsFullError))
+  assert.deepEqual((await other).scopes.names, ['read'])
+  assert.equal(killBoard.killedAt(ORG, 'agt_11'), KILLED_AT, 'known before its scopes are')
+  const { agent, scopes } = await store.agent(ORG, 'agt_11')
+  assert.equal(agent?.status, 'killed')
+  assert.equal(scopes.names.length, 1)
 })
 
 /** What a message drops, so that it is read again. */
