@@ -292,7 +292,7 @@ const PLACE = /(<!-- types: [^\n]*-->\n)[^]*?(<!-- \/types -->)/
 const ELSEWHERE = {
   static: 'nothing',
   token: 'client id and secret to the token endpoint, by the gateway itself',
-  signature: 'nothing; the signing key leaves in no form',
+  signature: 'nothing; the signing key never leaves the gateway',
 } as const
 
 test('docs/guides/credentials.md lists every type', () => {
@@ -303,7 +303,7 @@ test('docs/guides/credentials.md lists every type', () => {
     )
     return `| \`${type}\` | ${named.join(', ')} | ${sends} | ${ELSEWHERE[application.kind]} |`
   })
-  const head = ['| `type` | members | what the API gets | what leaves in addition to the call |']
+  const head = ['| `type` | members | what the API receives | what else the gateway sends |']
   const table = [...head, '|---|---|---|---|', ...rows].join('\n')
   const fresh = readFileSync(PAGE, 'utf8').replace(
     PLACE,
