@@ -369,7 +369,7 @@ const usesForward = (command: Command): Command =>
 
 function addForward(program: Command): void {
   usesForward(program.command('env'))
-    .description('print the variables by which an agent calls through the forward proxy')
+    .description('print the environment variables that make an agent use the forward proxy')
     .addOption(
       new Option('--format <form>', 'what reads them')
         .choices(['shell', 'docker', 'systemd'] satisfies import('./env.ts').EnvForm[])
@@ -444,7 +444,12 @@ function addCa(program: Command): void {
     .description(
       'replace the CA, step by step and without a failed call: prepare, activate, finish',
     )
-    .addArgument(new Argument('<step>', 'replace does without an overlap').choices(steps))
+    .addArgument(
+      new Argument(
+        '<step>',
+        'prepare, activate or finish, in this order; replace does all at once, without a time in which clients trust both CAs',
+      ).choices(steps),
+    )
     .action(
       async (
         step: (typeof steps)[number],
@@ -531,7 +536,7 @@ function addLogin(program: Command): void {
     })
   program
     .command('logout')
-    .description('remove what agw login has kept')
+    .description('delete the token that agw login has stored')
     .action(async () => {
       const { runLogout } = await import('./login.ts')
       process.exitCode = runLogout(process.env, process.stdout)

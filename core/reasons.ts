@@ -89,7 +89,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'denied',
     cause: 'The request has no API key, or one that is not in a supported place.',
-    cure: 'Send the key as `Authorization: Bearer`, as `Authorization: token`, or as the password of `Authorization: Basic`.',
+    cure: 'Send the key as `Authorization: Bearer`, as `Authorization: token`, as the password of `Authorization: Basic`, or in the header or query parameter in which the credential of the integration is sent, such as `x-api-key`.',
   },
   invalid_api_key: {
     status: 401,
@@ -167,7 +167,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'Bodies over 8 KiB are inspected in threads that all agents share. A quarter of those that wait may belong to one agent, half to one organization. Or the bodies that are being received exceed AGW_HELD_BODY_BYTES_PER_AGENT or AGW_HELD_BODY_BYTES_PER_ORGANIZATION.',
+      'Bodies over 32 KiB, and compressed bodies, are inspected in scan processes that all agents share. At most a quarter of the waiting bodies may belong to one agent, and at most half to one organization. Or the bodies that are being received exceed AGW_HELD_BODY_BYTES_PER_AGENT or AGW_HELD_BODY_BYTES_PER_ORGANIZATION.',
     cure: 'Send fewer large bodies at a time, declare their length, or run more ext-proc processes.',
   },
   mcp_tool_blocked: {

@@ -85,7 +85,7 @@ export const explainRoutes: readonly Route[] = [
     costly: 'compute',
     tag,
     summary:
-      'Try an unsaved scope on stored calls: which of them would pass, and which would be refused',
+      'Evaluate stored calls again with an unsaved scope: which would be allowed, and which refused',
     body: Trial,
     answers: { 200: TrialView },
     handle: tryScope,

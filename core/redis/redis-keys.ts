@@ -19,7 +19,7 @@ export const REDIS_KEY_ROWS = {
     kind: 'installation',
     of: [],
     type: 'string',
-    holds: 'A random name of this deployment, set once; it is sent upstream in `Via`.',
+    holds: 'The id of this deployment, random and set once; it is sent upstream in `Via`.',
   },
   restoring: {
     kind: 'restoring',
