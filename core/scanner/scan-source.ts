@@ -280,14 +280,34 @@ const placesOf = (source: Source, asText: boolean, offsets: readonly number[]): 
   }))
 }
 
+const ESCAPED_LETTERS: Readonly<Record<string, string>> = {
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
+
 const asWritten = (source: Source, start: number, end: number): string => {
   const raw = source.bytes.toString('utf8', start, end)
   if (source.format === 'pairs') return decodePercent(raw)
   if (source.format !== 'json' || !raw.includes('\\')) return raw
-  return raw.replace(
-    /\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g,
-    (escape) => JSON.parse(`"${escape}"`) as string,
-  )
+  return raw.replace(/\\(?:u[\da-fA-F]{4}|["\\/bfnrt])/g, (escape) => {
+    const kind = escape.charAt(1)
+    if (kind === 'u') return String.fromCharCode(Number.parseInt(escape.slice(2), 16))
+    return ESCAPED_LETTERS[kind] ?? kind
+  })
+}
+
+/** The text of a place as it reads. */
+const textOf = (source: Source, { start, end }: Place): string => {
+  if (source.format !== 'json') return asWritten(source, start, end)
+  try {
+    // Millions of escapes at once.
+    return JSON.parse(`"${source.bytes.toString('utf8', start, end)}"`) as string
+  } catch {
+    return asWritten(source, start, end)
+  }
 }
 
 /**
@@ -314,14 +334,20 @@ const excerpt = (source: Source, start: number, end: number): string => {
     .replace(/\p{Surrogate}/gu, '\ufffd')
 }
 
-/** Whether a whitelist pattern matches the text, as it is sent or as it reads. */
-const isWhitelisted = (
+/** Whether a whitelist pattern matches a text of the source as it reads; each text is searched once. */
+const whitelisting = (
   settings: CompiledInjectionSettings,
   source: Source,
-  place: Place,
-): boolean =>
-  settings.whitelist?.search?.all.test(Buffer.from(asWritten(source, place.start, place.end))) ===
-  true
+): ((place: Place) => boolean) => {
+  const search = settings.whitelist?.search
+  if (search === undefined || search === null) return () => false
+  const known = new Map<number, boolean>()
+  return (place) => {
+    const isListed = known.get(place.start) ?? search.all.test(Buffer.from(textOf(source, place)))
+    known.set(place.start, isListed)
+    return isListed
+  }
+}
 
 /**
  * Finds what the settings check in one text; all texts of a request share a budget. Findings of one pattern at one
@@ -371,18 +397,29 @@ const LOOK_AROUND_BYTES = 320
 const SIGN_BYTES = 120
 const SIGN_REACH_BYTES = 1_024
 
-/** Where the text around a candidate ends. */
-const reach = (bytes: Buffer, from: number, step: 1 | -1, limit: number): number => {
-  const furthest = from + step * SIGN_REACH_BYTES
-  const last = step < 0 ? Math.max(limit, furthest) : Math.min(limit, furthest)
-  // What was decoded may end behind its place.
-  if ((last - from) * step <= 0) return last
-  let at = from
-  for (let left = SIGN_BYTES; left > 0 && at !== last; at += step) {
-    const next = at + step
-    if ((bytes[at] as number) > 0x20 || (bytes[next] ?? 0) > 0x20) left -= 1
-  }
-  return at
+/** A part as it reads, with one blank for each run of them. */
+const readPart = (source: Source, start: number, end: number): Buffer =>
+  Buffer.from(decodePercent(asWritten(source, start, end)).replace(/[\s_\p{Cc}]+/gu, ' '))
+
+/** Reads further where blanks or escapes take the room of what is looked for. */
+const readEnough = (bytes: number, read: (reach: number) => Buffer): Buffer => {
+  const part = read(2 * SIGN_BYTES)
+  return part.length < bytes ? read(SIGN_REACH_BYTES) : part
+}
+
+/** A candidate with what stands before and behind it. It may end within a character or an escape. */
+const surroundings = (source: Source, place: Place, { start, end }: Candidate): string => {
+  const length = readPart(source, start, end).length + SIGN_BYTES
+  const before = readEnough(SIGN_BYTES, (reach) =>
+    readPart(source, Math.max(place.start, start - reach), start),
+  )
+  const rest = readEnough(length, (reach) =>
+    readPart(source, start, Math.min(place.end, end + reach)),
+  )
+  return (
+    before.toString('utf8', Math.max(0, before.length - SIGN_BYTES)) +
+    rest.toString('utf8', 0, length)
+  )
 }
 
 /** People misspell words too; nothing else that is decoded happens by itself. */
@@ -402,12 +439,7 @@ const judged = (
   // A disguise is a second signal: nobody writes to a colleague in Base64.
   if (model_sign === null || isDisguised(via)) return candidate
   if (ESCAPED.test(asWritten(source, start, end))) return candidate
-  const around = asWritten(
-    source,
-    reach(source.bytes, start, -1, place.start),
-    reach(source.bytes, end, 1, place.end),
-  )
-  const plain = decodePercent(around)
+  const plain = surroundings(source, place, candidate)
   if (!isEveryday(via.length > 0 ? correctTypos(plain.toLowerCase()) : plain, model_sign))
     return candidate
   const from = Math.max(place.start, start - LOOK_AROUND_BYTES)
@@ -473,6 +505,7 @@ const nameFindings = (
   const mentions = new Map<number, Candidate[]>()
   const placed = checked.map((candidate, index) => ({ candidate, place: places[index] }))
   const cleanRests = new Map<number, boolean>()
+  const isListed = whitelisting(settings, source)
   let looks = 0
   for (const { candidate: found, place } of inOrder(placed)) {
     if (place === undefined || (found.unless_system_role && place.is_system)) continue
@@ -509,7 +542,7 @@ const nameFindings = (
       end: candidate.end,
       via: candidate.via,
       pattern: candidate.expression,
-      whitelisted: isWhitelisted(settings, source, place),
+      whitelisted: isListed(place),
     })
     if (findings.length >= FINDING_LIMIT) return
   }

@@ -5,6 +5,7 @@ import {
   compileInjectionSettings,
   type CompiledInjectionSettings,
 } from '../../core/scanner/compile-settings.ts'
+import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 import { type ScanInput, scanRequest } from '../../core/scanner/scan-request.ts'
 
 const compile = (change: Partial<InjectionSettings>): CompiledInjectionSettings => {
@@ -115,6 +116,30 @@ test('a whitelist pattern lets pass the text that it matches, and only that', ()
     elsewhere,
   )
   assert.equal(anywhere.decision.outcome, 'whitelisted')
+})
+
+test('a text with many findings is searched for a whitelist pattern once', () => {
+  const settings = compile({ whitelist_patterns: ['^ticket\\n\\d+ "é"'], sensitivity: 'high' })
+  const { whitelist } = settings
+  assert.ok(whitelist?.search)
+  const { search } = whitelist
+  let searches = 0
+  const all = {
+    match: (text: Buffer) => search.all.match(text),
+    test: (text: Buffer) => {
+      searches += 1
+      return search.all.test(text)
+    },
+  }
+  const attacks = BUILT_IN_PATTERNS.flatMap(({ hits }) => hits).join('\n\n')
+  const body = Buffer.from(`{"a":"ticket\\n7 \\"\\u00e9\\"${JSON.stringify(attacks).slice(1)}}`)
+  const counted = { ...settings, whitelist: { ...whitelist, search: { ...search, all } } }
+  const result = scanRequest({ ...chat(''), body }, counted)
+  assert.ok(result.kind === 'scanned')
+  const { findings } = result
+  assert.ok(findings.length > 10)
+  assert.ok(findings.every(({ location, whitelisted }) => location === 'body.a' && whitelisted))
+  assert.equal(searches, 1)
 })
 
 test('a disabled pattern costs no other', () => {

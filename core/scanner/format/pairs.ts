@@ -1,3 +1,5 @@
+import { plainPercentText } from './plain-percent-text.ts'
+
 /** The positions of the names and values of a query or form (`a=1&b=2`). */
 export type Pair = {
   readonly name_start: number
@@ -28,12 +30,6 @@ export const spacesForPlus = (source: Buffer): Buffer => {
   return copy
 }
 
-/** Decodes what can be decoded: a lone percent sign stays. */
+/** A lone percent sign stays; bytes that are not UTF-8 become U+FFFD. */
 export const decodePercent = (text: string): string =>
-  text.replace(/(?:%[\da-f]{2})+/gi, (run) => {
-    try {
-      return decodeURIComponent(run)
-    } catch {
-      return run
-    }
-  })
+  plainPercentText(Buffer.from(text))?.text.toString() ?? text
