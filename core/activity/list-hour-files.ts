@@ -15,9 +15,19 @@ export const listHourFiles = (folder: string): string[] =>
 
 /** The same for the names in a folder. */
 export function hourFilesAmong(names: readonly string[]): string[] {
-  const files = names.filter((name) => HOUR_FILE.test(name) && startOfHour(name) >= 0)
+  const files = names.filter(isHourFile)
   const there = new Set(files)
   return files.filter((name) => !name.endsWith('.gz') || !there.has(name.slice(0, -3))).sort()
+}
+
+/** `Date.parse` takes the 31st of any month, and hour 24, for an hour of the next day. */
+function isHourFile(name: string): boolean {
+  const start_ms = startOfHour(name)
+  return (
+    HOUR_FILE.test(name) &&
+    start_ms >= 0 &&
+    new Date(start_ms).toISOString().startsWith(hourOfFile(name))
+  )
 }
 
 /** The length of `2026-03-01T00`. */

@@ -8,6 +8,7 @@ import { ArchiveChain } from '../../admin/audit/archive-chain.ts'
 import { compressHour } from '../../admin/audit/compress-hour.ts'
 import { lastLineOfGzip } from '../../admin/audit/last-line-of-gzip.ts'
 import { archiveKeys, archiveRoots } from '../../core/activity/archive-line.ts'
+import { hourFilesAmong } from '../../core/activity/list-hour-files.ts'
 import { verifyArchive } from '../../core/activity/verify-archive.ts'
 import { parseKeyRing } from '../../core/seal.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -55,6 +56,18 @@ test('a compressed archive verifies, has the same bytes, and can be read by gunz
   assert.equal(lastLineOfGzip(file), before.trimEnd().split('\n').at(-1))
   assert.deepEqual(await problemsOf(root), [])
   assert.equal((await verifyArchive(root, roots)).lines, 120)
+})
+
+test('only a file of an hour that exists is one of the archive', () => {
+  const hours = ['2024-02-29T00.ndjson.gz', '2026-02-28T23.ndjson', '2026-03-01T00.ndjson']
+  const others = [
+    '2026-02-31T05.ndjson',
+    '2026-02-28T24.ndjson',
+    '2026-13-01T00.ndjson.gz',
+    '1969-12-31T23.ndjson',
+    'head.json',
+  ]
+  assert.deepEqual(hourFilesAmong([...others, ...hours].reverse()), hours)
 })
 
 test('an archive that is written to is verified up to a given end, and no longer than is wanted', async () => {
