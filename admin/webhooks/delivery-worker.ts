@@ -137,6 +137,11 @@ export class DeliveryWorker {
       )
       return
     }
+    // A process that could not read the events queued it. What was attempted before the events were changed goes on.
+    if (delivery.attempts === 0 && !webhook.events.some((event) => event === delivery.event)) {
+      await this.#untilAnswered(() => queue.drop(delivery))
+      return
+    }
     const number = delivery.attempts + 1
     const started_at = now().toISOString()
     const message = { event_id: delivery.event_id, body: Buffer.from(delivery.body) }

@@ -71,12 +71,19 @@ async function tell(
   if (text === null) return true
   const isOver = now().getTime() - Number(since) > GIVE_UP_MS
   const webhook = readableRecord<Webhook>(text)
-  // A process that can read it sends the notice.
-  if (webhook === null) return isOver
+  const failing_since = new Date(Number(since)).toISOString()
+  if (webhook === null) {
+    // A process that can read it sends the notice.
+    if (isOver)
+      log.error(
+        { organization_id, webhook_id, failing_since },
+        'a webhook is failing; no process could read it, and its notice is dropped',
+      )
+    return isOver
+  }
   const { name } = webhook
   const url = openUrl(ring, webhook)
   const host = url === null ? 'unknown' : new URL(url).host
-  const failing_since = new Date(Number(since)).toISOString()
   const facts = { organization_id, webhook_id, name, host, failing_since }
   if (mailer === null) {
     log.warn(

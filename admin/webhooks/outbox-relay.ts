@@ -4,6 +4,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
+import { isNewer } from '../../core/store/stored-record.ts'
 import { closeFloods } from './close-floods.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'
 import type { Webhook } from './webhook.ts'
@@ -25,7 +26,11 @@ export interface RelayParts {
 }
 
 /** What is read of webhooks in newer formats, too; their deliveries then wait for a process that can read the rest. */
-type Subscriber = Pick<Webhook, 'webhook_id' | 'events'>
+interface Subscriber {
+  readonly webhook_id: string
+  /** Null where only a newer version can tell: the process that reads the rest drops what it does not subscribe to. */
+  readonly events: readonly string[] | null
+}
 
 type StreamEntry = [id: string, fields: string[]]
 
@@ -105,12 +110,17 @@ export class OutboxRelay {
   async #webhooksOf(
     entries: readonly StreamEntry[],
   ): Promise<ReadonlyMap<string, readonly Subscriber[]>> {
-    const { redis } = this.#parts
+    const { redis, log } = this.#parts
     const organizations = [...new Set(entries.map(([, fields]) => fields[1] ?? ''))]
     const lists = await Promise.all(
       organizations.map(async (organization_id) => {
-        const texts = await redis.hvals(REDIS_KEYS.webhooks(organization_id))
-        return texts.map((text) => JSON.parse(text) as Subscriber)
+        const texts = await redis.hgetall(REDIS_KEYS.webhooks(organization_id))
+        return Object.entries(texts).flatMap(([webhook_id, text]) => {
+          const subscriber = readSubscriber(webhook_id, text)
+          if (subscriber === null)
+            log.error({ organization_id, webhook_id }, 'a webhook is damaged; it gets no events')
+          return subscriber ?? []
+        })
       }),
     )
     return new Map(organizations.map((organization_id, i) => [organization_id, lists[i] ?? []]))
@@ -125,7 +135,7 @@ export class OutboxRelay {
     if (entry === null)
       log.error({ outbox_id, organization_id }, 'an outbox entry cannot be parsed; it is dropped')
     const wanting = (webhooks.get(organization_id) ?? [])
-      .filter(({ events }) => events.some((event) => event === entry?.event))
+      .filter(({ events }) => entry !== null && (events?.includes(entry.event) ?? true))
       .map(({ webhook_id }) => webhook_id)
     const relayed = await queue.relay(
       {
@@ -146,6 +156,17 @@ export class OutboxRelay {
         { organization_id, event: entry?.event, event_id: entry?.id, dropped: relayed.dropped },
         'the delivery queue is full; deliveries of an event were dropped',
       )
+  }
+}
+
+/** Null if the record is damaged. */
+function readSubscriber(webhook_id: string, text: string): Subscriber | null {
+  try {
+    const webhook = JSON.parse(text) as Partial<Webhook> & { readonly store_format?: number }
+    if (Array.isArray(webhook.events)) return { webhook_id, events: webhook.events }
+    return isNewer(webhook) ? { webhook_id, events: null } : null
+  } catch {
+    return null
   }
 }
 

@@ -43,6 +43,51 @@ test('a webhook that a newer version has stored waits for such a version, and ho
   await send('DELETE', `/webhooks/${newer.webhook_id}`)
 })
 
+test('a newer webhook without events and a damaged one do not stop the outbox, and get only what they subscribe to', async () => {
+  const { receiver, subscribe, record, redis, settled, send, admin } = unscaled
+  const newer = await subscribe('/eventless')
+  const damaged = await subscribe('/damaged')
+  const other = await subscribe('/beside', { events: ['permission_denied', 'agent_killed'] })
+  const ids = [newer.webhook_id, damaged.webhook_id]
+  const webhooks = REDIS_KEYS.webhooks('org_default')
+  const stored = await redis.hmget(webhooks, ...ids)
+  const eventless = {
+    ...(JSON.parse(stored[0] ?? '') as object),
+    events: undefined,
+    store_format: STORE_FORMAT + 1,
+  }
+  const store = (texts: readonly (string | null)[]) =>
+    redis.hset(webhooks, Object.fromEntries(ids.map((id, i) => [id, texts[i] ?? ''])))
+  await store([JSON.stringify(eventless), '{"webhook_id":'])
+  await record('agent_killed')
+  await record('permission_denied')
+  await until('both events arrive', () => receiver.received('/beside').length === 2)
+  const told = (text: string, webhook_id: string): number =>
+    admin
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(text) && line.includes(webhook_id)).length
+  await until('the newer one waits', () => told('a newer version has stored', ids[0] ?? '') >= 2)
+  assert.ok(told('a webhook is damaged', ids[1] ?? '') > 0)
+  // Its notice is dropped after a day, which the log tells.
+  const day_ago_ms = Date.now() - 25 * 3600 * 1000
+  await redis.zadd(REDIS_KEYS.webhookNotices, 1, `org_default ${ids[0]} ${day_ago_ms}`)
+  await until('the log says so', () => told('its notice is dropped', ids[0] ?? '') === 1)
+  // As a process of that version would read it, which takes the deliveries when their leases are over.
+  await store(stored)
+  for (const id of await redis.zrange(REDIS_KEYS.webhookInFlight(newer.webhook_id), '0', '-1'))
+    await redis.zadd(REDIS_KEYS.webhookInFlight(newer.webhook_id), 1, id)
+  await redis.zadd(REDIS_KEYS.webhooksDue, 1, `org_default ${newer.webhook_id}`)
+  assert.equal((await settled(newer.webhook_id)).success_count, 1)
+  assert.deepEqual(
+    receiver.received('/eventless').map(({ body }) => JSON.parse(body.toString()).event),
+    ['permission_denied'],
+  )
+  const { pending_count, failure_count } = await send('GET', `/webhooks/${damaged.webhook_id}`)
+  assert.deepEqual([pending_count, failure_count], [0, 0])
+  for (const id of [...ids, other.webhook_id]) await send('DELETE', `/webhooks/${id}`)
+})
+
 test('five attempts are made in the order of the schedule; then the webhook is failing and one e-mail is sent, until a success', async () => {
   const { receiver, subscribe, record, settled, send } = scaled
   receiver.on('/down', (response, number) => response.writeHead(number <= 10 ? 503 : 200).end())
