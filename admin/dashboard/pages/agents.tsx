@@ -5,12 +5,13 @@ import { AgentLink, SecretOnce, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { NameField, SelectField, TextField } from '../parts/fields.tsx'
 import { KillLink } from '../parts/kill.tsx'
-import { PagedTable } from '../parts/table.tsx'
+import { StaleNote } from '../parts/stale-note.tsx'
+import { type Column, PagedTable } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
-import { useLoad, usePages } from '../use-load.ts'
+import { type Loading, useLoad, usePages } from '../use-load.ts'
 import { type Band, usualBand } from '../usual-band.ts'
 
 type Query = Readonly<Record<string, string>>
@@ -39,6 +40,10 @@ export function AgentsPage({ query }: { query: Query }) {
         <SecretOnce label={`Key of ${created.agent_name}.`} secret={created.api_key} />
       )}
       <AgentFilter q={q ?? ''} status={status ?? ''} />
+      <StaleNote
+        of={rates.read.problem === null ? bands.read : rates.read}
+        what="numbers of calls"
+      />
       <PagedTable
         pages={agents}
         caption="Agents"
@@ -51,17 +56,7 @@ export function AgentsPage({ query }: { query: Query }) {
           },
           { head: 'Status', cell: (agent) => <Tag text={agent.status} /> },
           { head: 'Last call', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-          {
-            head: 'Calls, last hour',
-            isNumber: true,
-            cell: ({ agent_id }) => rates?.get(agent_id)?.toLocaleString() ?? '',
-          },
-          {
-            head: 'Usual at this time',
-            cell: ({ agent_id }) => (
-              <Usual calls={rates?.get(agent_id)} band={bands.get(agent_id) ?? null} />
-            ),
-          },
+          ...callColumns(rates, bands),
           { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { head: 'Id', cell: ({ agent_id }) => <code>{agent_id}</code> },
           ...(mayKill ? [KILL] : []),
@@ -81,6 +76,23 @@ export function AgentsPage({ query }: { query: Query }) {
   )
 }
 
+const callColumns = (rates: Rates, bands: Bands): Column<Agent>[] => [
+  {
+    head: 'Calls, last hour',
+    isNumber: true,
+    cell: ({ agent_id }) => rates.of(agent_id)?.toLocaleString() ?? '',
+  },
+  {
+    head: 'Usual at this time',
+    cell: ({ agent_id, status }) => (
+      <Usual
+        calls={status === 'active' && rates.isExact ? rates.of(agent_id) : undefined}
+        band={bands.of(agent_id)}
+      />
+    ),
+  },
+]
+
 const KILL = {
   head: 'Actions',
   cell: ({ agent_id, status }: Agent) => status === 'active' && <KillLink agent_id={agent_id} />,
@@ -92,10 +104,18 @@ const EVERY_MS = 15_000
 /** The most that the API groups by; the busiest come first. */
 const GROUPS = 100
 
-/** Calls of the last hour by agent; null until they are known. Beyond the busiest agents, nothing is known of one that is not listed. */
-function useRates(): { readonly get: (agent_id: string) => number | undefined } | null {
+interface Rates {
+  readonly read: Loading<Series>
+  /** Undefined until they are known, and for one that is not listed beside the busiest agents. */
+  readonly of: (agent_id: string) => number | undefined
+  /** False where some calls were counted without their agent. */
+  readonly isExact: boolean
+}
+
+/** Calls of the last hour by agent. */
+function useRates(): Rates {
   const minute = Math.ceil(Date.now() / MINUTE_MS)
-  const { value } = useLoad<Series>(
+  const read = useLoad<Series>(
     withQuery('/admin/activity/series', {
       by: 'agent_id',
       count: 'calls',
@@ -106,10 +126,10 @@ function useRates(): { readonly get: (agent_id: string) => number | undefined } 
     EVERY_MS,
     'rates',
   )
-  if (value === null) return null
-  const totals = new Map(value.groups.map((group) => [group.value, group.total]))
-  const isWhole = value.groups.length < GROUPS
-  return { get: (agent_id) => totals.get(agent_id) ?? (isWhole ? 0 : undefined) }
+  const { groups = [], exact: isExact = false } = read.value ?? {}
+  const totals = new Map(groups.map((group) => [group.value, group.total]))
+  const isWhole = isExact && groups.length < GROUPS
+  return { read, isExact, of: (agent_id) => totals.get(agent_id) ?? (isWhole ? 0 : undefined) }
 }
 
 const BANDS_EVERY_MS = 5 * MINUTE_MS
@@ -117,10 +137,16 @@ const BAND_DAYS = 7
 /** One hour in five is outside of the band, so only what is far from it is marked, and by more calls than chance makes. */
 const FEW = 10
 
+interface Bands {
+  readonly read: Loading<Series>
+  /** Null where it is not known, or not exactly. */
+  readonly of: (agent_id: string) => Band | null
+}
+
 /** What is usual for the busiest agents at this time of day, from their calls of a week. */
-function useBands(): ReadonlyMap<string | null, Band | null> {
+function useBands(): Bands {
   const hour = Math.ceil(Date.now() / HOUR_MS)
-  const { value } = useLoad<Series>(
+  const read = useLoad<Series>(
     withQuery('/admin/activity/series', {
       by: 'agent_id',
       count: 'calls',
@@ -131,10 +157,15 @@ function useBands(): ReadonlyMap<string | null, Band | null> {
     BANDS_EVERY_MS,
     'bands',
   )
-  return useMemo(
-    () => new Map((value?.groups ?? []).map((group) => [group.value, usualBand(group.counts)])),
+  const { value } = read
+  const bands = useMemo(
+    () =>
+      new Map(
+        value?.exact ? value.groups.map((group) => [group.value, usualBand(group.counts)]) : [],
+      ),
     [value],
   )
+  return { read, of: (agent_id) => bands.get(agent_id) ?? null }
 }
 
 function Usual({ calls, band }: { calls: number | undefined; band: Band | null }) {

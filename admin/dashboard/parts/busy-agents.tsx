@@ -47,20 +47,20 @@ export function BusyAgents({
       ...more,
     })
   const calls = useLoad<Series>(path({}), EVERY_MS, range.key)
-  const refused = useLoad<Series>(path({ decision: 'blocked' }), EVERY_MS, range.key).value
+  const refused = useLoad<Series>(path({ decision: 'blocked' }), EVERY_MS, range.key)
   const killed = useLoad<Page<Agent>>('/admin/agents?status=killed&limit=200', EVERY_MS).value
   const nameOf = useNames('agents')
   return (
     <section>
       <div class="titled">
         <h2>Agents, those in trouble first</h2>
-        <StaleNote of={calls} />
+        <StaleNote of={calls.problem === null ? refused : calls} />
       </div>
       <Loaded from={calls}>
         {(series) => (
           <Table
             caption="Agents, those in trouble first"
-            rows={rowsOf(series, refused, alerts, killed?.data ?? []).slice(0, SHOWN)}
+            rows={rowsOf(series, refused.value, alerts, killed?.data ?? []).slice(0, SHOWN)}
             keyOf={({ agent_id }) => agent_id}
             empty="No agent made a call in this time."
             columns={[

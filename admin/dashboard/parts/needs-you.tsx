@@ -9,6 +9,7 @@ import { useAcknowledge } from '../use-acknowledge.tsx'
 import { type Loading, useLoad } from '../use-load.ts'
 import { Tag } from './bits.tsx'
 import { ProblemNotice } from './notices.tsx'
+import { StaleNote } from './stale-note.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
@@ -37,7 +38,7 @@ export function NeedsYou({ stats, alerts }: { stats: Stats | null; alerts: Loadi
   const items = [
     ...(stats === null ? [] : edgeItems(stats)),
     ...failing.map(webhookItem),
-    ...unusual.map(refusalItem),
+    ...unusual.found.map(refusalItem),
     ...(alerts.value?.data ?? []).map((alert) =>
       alertItem(alert, acknowledge.button(alert.alert_id)),
     ),
@@ -46,7 +47,10 @@ export function NeedsYou({ stats, alerts }: { stats: Stats | null; alerts: Loadi
   )
   return (
     <section class="needs">
-      <h2>Needs you</h2>
+      <div class="titled">
+        <h2>Needs you</h2>
+        <StaleNote of={unusual.read} what="counts of refusals" />
+      </div>
       <ProblemNotice problem={acknowledge.problem} />
       {stats !== null && alerts.value !== null && (
         <Table
@@ -88,7 +92,7 @@ const HOUR_MS = 3_600_000
 const DAYS = 7
 
 /** Reasons with far more refusals in the last hour than in those of the week before. */
-function useUnusual(): readonly Unusual[] {
+function useUnusual(): { readonly found: readonly Unusual[]; readonly read: Loading<Series> } {
   const from = new Date(
     Math.ceil(Date.now() / HOUR_MS) * HOUR_MS - DAYS * 24 * HOUR_MS,
   ).toISOString()
@@ -98,13 +102,14 @@ function useUnusual(): readonly Unusual[] {
     path({ by: 'reason', decision: 'blocked' }),
     UNUSUAL_EVERY_MS,
     'refused',
-  ).value
-  const all = useLoad<Series>(path({}), UNUSUAL_EVERY_MS, 'all').value
-  const active = all?.groups[0]?.counts.filter((count) => count > 0).length ?? 0
-  return unusualRefusals(
-    (refused?.groups ?? []).map(({ value, counts }) => ({ reason: value ?? '', counts })),
+  )
+  const all = useLoad<Series>(path({}), UNUSUAL_EVERY_MS, 'all')
+  const active = all.value?.groups[0]?.counts.filter((count) => count > 0).length ?? 0
+  const found = unusualRefusals(
+    (refused.value?.groups ?? []).map(({ value, counts }) => ({ reason: value ?? '', counts })),
     active,
   )
+  return { found, read: refused.problem === null ? all : refused }
 }
 
 const refusalItem = ({ reason, count, usual }: Unusual): Item => ({
