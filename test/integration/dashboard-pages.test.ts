@@ -1203,7 +1203,9 @@ describe('the dashboard', () => {
   })
 
   test('a link that the page moves is opened beside the page when Control is held', async () => {
-    await goTo(page, 'agents', 'Agents')
+    // Alone in the list, so that it is on the screen.
+    await goTo(page, `agents?q=${access.agent.agent_id}`, 'Agents')
+    await page.getByRole('row').nth(2).waitFor({ state: 'detached' })
     const link = page.getByRole('link', { name: access.agent.agent_name }).first()
     const box = (await link.boundingBox()) ?? assert.fail()
     const opened = page.context().waitForEvent('page')
@@ -1214,7 +1216,7 @@ describe('the dashboard', () => {
     await page.mouse.up()
     await page.keyboard.up('Control')
     await (await opened).close()
-    assert.ok(page.url().endsWith('#/agents'))
+    assert.ok(page.url().endsWith(`#/agents?q=${access.agent.agent_id}`))
     await page.evaluate("document.querySelector('main').style.paddingTop = ''")
   })
 
