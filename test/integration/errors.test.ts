@@ -13,6 +13,8 @@ import { until } from '../kit/until.ts'
 const stack = await sharedStack()
 const { operator } = stack
 const LIMIT_BYTES = 8_388_608
+/** For a body that is refused before its end. */
+const ATTEMPTS = 5
 
 const open = await operator.makeAccess(stack.ownBaseUrl())
 const other = await operator.makeAgent()
@@ -293,6 +295,7 @@ const rows: Row[] = [
         method: 'POST',
         headers: held.headers,
         body: Buffer.alloc(LIMIT_BYTES + 1),
+        attempts: ATTEMPTS,
       }),
   },
   {
@@ -306,6 +309,7 @@ const rows: Row[] = [
         method: 'POST',
         headers: held.headers,
         body: Buffer.alloc(LIMIT_BYTES + 1),
+        attempts: ATTEMPTS,
         is_chunked: true,
       }),
   },
@@ -571,6 +575,7 @@ test('so is the refusal of an MCP call whose body is too large', async () => {
     headers: { ...held.headers, ...MCP },
     body,
     is_chunked: true,
+    attempts: ATTEMPTS,
   })
   assert.equal(answer.status, 413)
   assert.deepEqual(

@@ -37,7 +37,8 @@ await rewriteRecord(
 await operator.makeIntegration(stack.ownBaseUrl())
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const json = { 'content-type': 'application/json' }
-const tooLarge = { method: 'POST', body: Buffer.alloc(LIMIT_BYTES + 1) }
+/** Refused before its end. */
+const tooLarge = { method: 'POST', body: Buffer.alloc(LIMIT_BYTES + 1), attempts: 5 }
 const toolCall = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,

@@ -20,6 +20,11 @@ export interface HttpCall {
   readonly connections?: Agent
   /** A call that hangs fails by then. */
   readonly limit_ms?: number
+  /**
+   * How often a body is sent whose connection is reset meanwhile. Envoy closes 50 ms after a response that comes before the end of
+   * a body (`delayed_close_timeout`), and a client that is held up for as long while it writes does not see that response.
+   */
+  readonly attempts?: number
   /** Told of each piece of the answer's body as it comes. */
   readonly onData?: (part: Buffer) => void
 }
@@ -44,7 +49,19 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
  * One call over a plain connection, without any politeness of a client library.
  * @throws (rejects) when the connection ends before the whole answer is there
  */
-export function call(one: HttpCall): Promise<HttpAnswer> {
+export async function call(one: HttpCall): Promise<HttpAnswer> {
+  for (let left = one.attempts ?? 1; ; left--) {
+    try {
+      return await attempt(one)
+    } catch (error) {
+      const { code, syscall } = error as NodeJS.ErrnoException
+      const isCutWhileWriting = syscall === 'write' && (code === 'ECONNRESET' || code === 'EPIPE')
+      if (left <= 1 || !isCutWhileWriting) throw error
+    }
+  }
+}
+
+function attempt(one: HttpCall): Promise<HttpAnswer> {
   const { signal, clear } = limited(one.limit_ms ?? LIMIT_MS, one.signal)
   const answer = one.http_version === '2' ? callHttp2(one, signal) : callHttp1(one, signal)
   return answer.finally(clear)
