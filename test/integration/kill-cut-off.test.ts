@@ -15,7 +15,7 @@ let fleet: Fleet
 let valkey: KitValkey
 let relay: KitRelay
 const ORG = 'org_default'
-const LEASE_MS = 1_500
+const LEASE_MS = 3_000
 
 before(async () => {
   valkey = await startValkey()
