@@ -44,13 +44,17 @@ export async function startRelay(
     }
     client.once('close', () => upstream.destroy())
     upstream.once('close', () => client.destroy())
-    forward(client, upstream, delay_ms, () => mode !== 'silent')
-    forward(
-      upstream,
-      client,
-      delay_ms,
-      (part) => mode === 'passes' || (mode === 'no_messages' && !isMessage(part)),
-    )
+    forward(client, upstream, delay_ms, (part) => (mode === 'silent' ? NOTHING : part))
+    let begun: Buffer = NOTHING
+    forward(upstream, client, delay_ms, (part) => {
+      const all = Buffer.concat([begun, part])
+      begun = NOTHING
+      if (mode === 'passes') return all
+      if (mode !== 'no_messages') return NOTHING
+      const { passed, rest } = withoutMessages(all)
+      begun = rest
+      return passed
+    })
   })
   await new Promise<void>((resolve) => server.listen(path, resolve))
   return {
@@ -71,18 +75,45 @@ export async function startRelay(
   }
 }
 
-const isMessage = (part: Buffer): boolean => part.includes('$7\r\nmessage\r\n')
+const NOTHING: Buffer = Buffer.alloc(0)
+const MESSAGE = Buffer.from('>3\r\n$7\r\nmessage\r\n')
+
+/** Whole messages only (RESP3): a client whose replies lack a part would read all that follow wrongly. */
+function withoutMessages(part: Buffer): { readonly passed: Buffer; readonly rest: Buffer } {
+  const passed: Buffer[] = []
+  for (let at = 0; ; ) {
+    const start = part.indexOf(MESSAGE, at)
+    if (start < 0) {
+      passed.push(part.subarray(at))
+      return { passed: Buffer.concat(passed), rest: NOTHING }
+    }
+    passed.push(part.subarray(at, start))
+    const end = endOfBulk(part, endOfBulk(part, start + MESSAGE.length))
+    if (end < 0) return { passed: Buffer.concat(passed), rest: part.subarray(start) }
+    at = end
+  }
+}
+
+/** Where a bulk string ends that begins at `start`: `$<length>\r\n<bytes>\r\n`. -1 where it is not whole. */
+function endOfBulk(part: Buffer, start: number): number {
+  if (start < 0) return -1
+  const line_end = part.indexOf('\r\n', start)
+  if (line_end < 0) return -1
+  const end = line_end + 2 + Number(part.toString('latin1', start + 1, line_end)) + 2
+  return end <= part.length ? end : -1
+}
 
 /** Pieces keep their order, whatever their delays. */
 function forward(
   from: Socket,
   to: Socket,
   delay_ms: () => number,
-  passes: (part: Buffer) => boolean,
+  filtered: (part: Buffer) => Buffer,
 ): void {
   let free_ms = 0
-  from.on('data', (part: Buffer) => {
-    if (!passes(part)) return
+  from.on('data', (whole: Buffer) => {
+    const part = filtered(whole)
+    if (part.length === 0) return
     const delay = delay_ms()
     const now_ms = performance.now()
     if (delay <= 0 && free_ms <= now_ms) {
