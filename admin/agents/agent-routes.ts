@@ -77,7 +77,7 @@ export const agentRoutes: readonly Route[] = defineResource({
     schema: EditableAgent,
     // Only a kill and a reactivation write `status`.
     read_only: ['agent_id', 'status', 'created_at', 'killed_at', 'kill_reason'],
-    moving: ['last_seen_at'],
+    moving: ['last_seen_at', 'key_count', 'scope_count'],
     defaults: AGENT_DEFAULTS,
     apply: ({ record, value }) => {
       const issues = checkMetadata(value.metadata)

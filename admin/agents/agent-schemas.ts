@@ -35,6 +35,8 @@ export const NewAgent = Strict({
 export const AGENT_DEFAULTS = { metadata: {} }
 export const EditableAgent = Strict({ agent_name: Name, metadata: Metadata })
 
+const Count = Type.Integer({ minimum: 0 })
+
 export const AgentView = Strict({
   agent_id: Type.String(),
   agent_name: Type.String(),
@@ -43,6 +45,8 @@ export const AgentView = Strict({
   killed_at: Nullable(Timestamp),
   kill_reason: Nullable(Type.String()),
   last_seen_at: Nullable(Timestamp),
+  key_count: Count,
+  scope_count: Count,
   metadata: Metadata,
 })
 

@@ -74,6 +74,8 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
       ['NAME', 'agent_name'],
       ['STATUS', 'status'],
       ['LAST SEEN', 'last_seen_at'],
+      ['SCOPES', 'scope_count'],
+      ['KEYS', 'key_count'],
       ['KILL REASON', 'kill_reason'],
     ],
     filters: ['query', 'status'],
