@@ -1,4 +1,5 @@
 import { foldBeyondAscii } from './text/fold.ts'
+import { withSingleBlanks } from './text/single-blanks.ts'
 
 /** The expression as the text reads that it is tried on: letters folded, so that look-alikes are no disguise. */
 const folded = (expression: RegExp): RegExp =>
@@ -21,7 +22,7 @@ const REMINDER = folded(
 
 /** Folded like the text that patterns are matched on, but with its punctuation; a run of blanks or line breaks is one blank. */
 const plainText = (text: string): string =>
-  foldBeyondAscii(text.toLowerCase()).replace(/[\s_\p{Cc}]+/gu, ' ')
+  withSingleBlanks(foldBeyondAscii(text.toLowerCase()))
 
 /**
  * Whether the text around a match says nothing but what people say to each other.

@@ -18,6 +18,7 @@ import { CATEGORIES, type Category } from './categories.ts'
 import type { Sensitivity } from '../model.ts'
 import { builtIn } from './patterns/built-in.ts'
 import { HITS_PER_PIECE } from './text/place-search.ts'
+import { withSingleBlanks } from './text/single-blanks.ts'
 import type { SearchBudget } from './text/search-budget.ts'
 import { LEARNED_PATTERN } from './text/text-scanner.ts'
 import { type LearnedModel, learnedModel } from './model/learned-model.ts'
@@ -399,7 +400,7 @@ const SIGN_REACH_BYTES = 1_024
 
 /** A part as it reads, with one blank for each run of them. */
 const readPart = (source: Source, start: number, end: number): Buffer =>
-  Buffer.from(decodePercent(asWritten(source, start, end)).replace(/[\s_\p{Cc}]+/gu, ' '))
+  Buffer.from(withSingleBlanks(decodePercent(asWritten(source, start, end))))
 
 /** Reads further where blanks or escapes take the room of what is looked for. */
 const readEnough = (bytes: number, read: (reach: number) => Buffer): Buffer => {

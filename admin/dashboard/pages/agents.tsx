@@ -106,6 +106,20 @@ const EVERY_MS = 15_000
 /** The most that the API groups by; the busiest come first. */
 const GROUPS = 100
 
+/** Calls by agent, one count for each step. */
+const useCallsByAgent = (from_ms: number, step_s: number, every_ms: number, key: string) =>
+  useLoad<Series>(
+    withQuery('/admin/activity/series', {
+      by: 'agent_id',
+      count: 'calls',
+      groups: String(GROUPS),
+      step: String(step_s),
+      from: new Date(from_ms).toISOString(),
+    }),
+    every_ms,
+    key,
+  )
+
 interface Rates {
   readonly read: Loading<Series>
   /** Undefined until they are known, and for one that is not listed beside the busiest agents. */
@@ -116,18 +130,8 @@ interface Rates {
 
 /** Calls of the last hour by agent. */
 function useRates(): Rates {
-  const minute = Math.ceil(Date.now() / MINUTE_MS)
-  const read = useLoad<Series>(
-    withQuery('/admin/activity/series', {
-      by: 'agent_id',
-      count: 'calls',
-      groups: String(GROUPS),
-      step: '300',
-      from: new Date(minute * MINUTE_MS - HOUR_MS).toISOString(),
-    }),
-    EVERY_MS,
-    'rates',
-  )
+  const end_ms = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
+  const read = useCallsByAgent(end_ms - HOUR_MS, 300, EVERY_MS, 'rates')
   const { groups = [], exact: isExact = false } = read.value ?? {}
   const totals = new Map(groups.map((group) => [group.value, group.total]))
   const isWhole = isExact && groups.length < GROUPS
@@ -135,7 +139,7 @@ function useRates(): Rates {
 }
 
 const BANDS_EVERY_MS = 5 * MINUTE_MS
-const BAND_DAYS = 7
+const BAND_MS = 7 * 24 * HOUR_MS
 /** One hour in five is outside of the band, so only what is far from it is marked, and by more calls than chance makes. */
 const FEW = 10
 
@@ -147,18 +151,8 @@ interface Bands {
 
 /** What is usual for the busiest agents at this time of day, from their calls of a week. */
 function useBands(): Bands {
-  const hour = Math.ceil(Date.now() / HOUR_MS)
-  const read = useLoad<Series>(
-    withQuery('/admin/activity/series', {
-      by: 'agent_id',
-      count: 'calls',
-      groups: String(GROUPS),
-      step: '3600',
-      from: new Date((hour - BAND_DAYS * 24) * HOUR_MS).toISOString(),
-    }),
-    BANDS_EVERY_MS,
-    'bands',
-  )
+  const end_ms = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
+  const read = useCallsByAgent(end_ms - BAND_MS, 3600, BANDS_EVERY_MS, 'bands')
   const { value } = read
   const bands = useMemo(
     () =>
