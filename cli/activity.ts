@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { actionSentence } from '../core/activity/action-sentence.ts'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
 import { isFloodEntry } from '../core/activity/flood-entry.ts'
 import { eventRow } from '../core/events.ts'
@@ -222,7 +223,9 @@ function lineOf(entry: ActivityEntry, paint: Paint): string {
 }
 
 /** The call and, where the event has more to say than its reason, why: pattern and text, tool, rate, score. */
-function whatOf({ event, method, endpoint, reason, data }: ActivityEntry): string {
+function whatOf(entry: ActivityEntry): string {
+  const { event, method, endpoint, reason, data } = entry
+  if (event === 'admin_action') return actionSentence(entry)
   if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more in this minute`
   const row = eventRow(event)
   const call = [method, endpoint].filter((part) => part !== null).join(' ')

@@ -1,5 +1,5 @@
+import { actionSentence } from '../../core/activity/action-sentence.ts'
 import { eventRow } from '../../core/events.ts'
-import { actionSentence } from './action-sentence.ts'
 import type { ActivityEntry } from './api-types.ts'
 
 /** A summary that distinguishes an entry from others with the same event. */

@@ -1,5 +1,5 @@
+import { actionSentence } from '../../core/activity/action-sentence.ts'
 import { REASONS } from '../../core/reasons.ts'
-import { actionSentence } from './action-sentence.ts'
 import type { ActivityEntry } from './api-types.ts'
 
 /** One sentence that says why an entry is what it is. */
