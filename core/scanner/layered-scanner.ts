@@ -7,6 +7,7 @@ import {
   leetPlaces,
   stretchesAround,
 } from './decode/derive-letters.ts'
+import { deriveJoinedLines } from './decode/derive-joined-lines.ts'
 import { deriveMarked } from './decode/derive-marked.ts'
 import { deriveSelectors, deriveSpelled } from './decode/derive-spelled.ts'
 import { deriveTypos } from './decode/derive-typos.ts'
@@ -39,7 +40,25 @@ const LETTER_VIA: ReadonlySet<string> = new Set([
 /** A hit in the outermost source, with the disguises that were decoded to find it, outermost first. */
 export type LayeredHit = Hit & { readonly via: readonly DerivedText['via'][] }
 
+/**
+ * A name of a program is no text: its words would be judged without what stands around them. Lines have the same words when
+ * they are joined.
+ */
+const UNJUDGED: ReadonlySet<string> = new Set(['joined_words', 'joined_lines'])
+
 export type EncodedRun = { readonly start: number; readonly end: number }
+
+/** @param places ascending */
+const hasOneWithin = (places: readonly number[], { start, end }: Hit): boolean => {
+  let low = 0
+  let high = places.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((places[middle] as number) < start) low = middle + 1
+    else high = middle
+  }
+  return low < places.length && (places[low] as number) < end
+}
 
 /** Scans a text and, if there are signs of an encoding or disguise, the decoded text. */
 export class LayeredScanner {
@@ -119,6 +138,7 @@ export class LayeredScanner {
     this.#descend(deriveSelectors(view))
     for (const derived of deriveMarked(view)) this.#descend(derived)
     for (const derived of deriveUnbroken(view, this.#compiled.table)) this.#descend(derived)
+    for (const derived of deriveJoinedLines(view)) this.#descend(derived)
     this.#lookAtLetters(view)
   }
 
@@ -166,8 +186,7 @@ export class LayeredScanner {
     if (derived === null) return
     this.#below ??= new LayeredScanner(this.#compiled, this.#trie, this.#depth + 1)
     const below = this.#below
-    // A name of a program is no text: its words would be judged without what stands around them.
-    below.model = derived.via === 'joined_words' ? null : this.model
+    below.model = UNJUDGED.has(derived.via) ? null : this.model
     below.budget = this.budget
     below.#readings = LETTER_VIA.has(derived.via)
       ? new Set([...this.#readings, derived.via])
@@ -177,7 +196,7 @@ export class LayeredScanner {
     below.finish()
     const { offsets, changed } = derived
     for (const hit of below.hits) {
-      if (changed?.some((at) => at >= hit.start && at < hit.end) === false) continue
+      if (changed !== undefined && !hasOneWithin(changed, hit)) continue
       let start = derived.start
       let end = derived.end
       if (offsets !== undefined) {

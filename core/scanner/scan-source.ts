@@ -423,8 +423,9 @@ const surroundings = (source: Source, place: Place, { start, end }: Candidate): 
   )
 }
 
-/** People misspell words too; nothing else that is decoded happens by itself. */
-const isDisguised = (via: readonly string[]): boolean => via.some((one) => one !== 'typos')
+/** People misspell words and write short lines too; nothing else that is decoded happens by itself. */
+const isDisguised = (via: readonly string[]): boolean =>
+  via.some((one) => one !== 'typos' && one !== 'joined_lines')
 
 /** Escapes that the scanner reads and `isEveryday` does not: as good a sign as a disguise. */
 const ESCAPED = /&#?\w+;|\\[ux\d]/

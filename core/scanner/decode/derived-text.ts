@@ -16,13 +16,14 @@ export type DerivedText = {
     | 'uuencode'
     | 'rot47'
     | 'broken_words'
+    | 'joined_lines'
     | 'variation_selectors'
     | 'split_values'
     | 'nested_escapes'
   readonly text: Buffer
   /** Source offset of each byte; without it, the text stands for the source from `start` to `end`. */
   readonly offsets?: Int32Array
-  /** Where in `text` the words are that were changed; a hit without one of them is known already. */
+  /** Where `text` was changed, ascending; a hit without such a place is known already. */
   readonly changed?: readonly number[]
   readonly start: number
   readonly end: number

@@ -24,6 +24,8 @@ export const SEEN = {
   hyphenation: 32,
   /** The escape character, raw. */
   escape_character: 64,
+  /** Several lines in a row with hardly a word each. */
+  short_lines: 128,
 } as const
 
 /** Signs of a disguise in the current window. */

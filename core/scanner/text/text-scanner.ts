@@ -24,6 +24,9 @@ const OVERLAP_BYTES = 2_048
 const FAR_TOKENS = 1_000
 /** Rulers and fillers: further repetitions of one symbol add nothing. */
 const SAME_SYMBOL = 3
+/** So many lines in a row, none with more words than this, may be one sentence. */
+export const SHORT_LINES = 4
+export const SHORT_LINE_WORDS = 2
 /** Words of letters within these lengths are not a sign of a disguise. */
 const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
@@ -76,6 +79,9 @@ export class TextScanner {
   #bits = 0
   #wordStart = 0
   #ideographBefore = 0
+  /** The words before the present line, and the short lines directly before it. */
+  #lineTokens = FAR_TOKENS
+  #shortLines = 0
   readonly #escape: Escape = { code_point: 0, length: 0 }
   readonly #signs: Signs = emptySigns()
   readonly #lastToken: Int32Array
@@ -133,6 +139,8 @@ export class TextScanner {
     this.#places.reset()
     this.#wordCount = 0
     this.#tokens = FAR_TOKENS
+    this.#lineTokens = FAR_TOKENS
+    this.#shortLines = 0
     this.#lastToken.fill(-1e9)
     this.invisible_count = 0
     this.invisible_at = -1
@@ -160,9 +168,11 @@ export class TextScanner {
     this.#judgeWords()
     if (this.#n > WINDOW_BYTES - OVERLAP_BYTES) this.#workOff(false)
     if (this.#n > this.#pieceStart) {
-      this.#noteLineEnd(this.#text[this.#n - 1] as number)
+      this.#noteHyphen(this.#text[this.#n - 1] as number)
       this.#write(0x0a, start)
     }
+    this.#lineTokens = this.#tokens
+    this.#shortLines = 0
     this.#pieceStart = this.#n
     return after
   }
@@ -454,6 +464,15 @@ export class TextScanner {
   }
 
   #noteLineEnd(before: number): void {
+    this.#noteHyphen(before)
+    const words = this.#tokens - this.#lineTokens
+    if (words === 0) return
+    this.#lineTokens = this.#tokens
+    this.#shortLines = words > SHORT_LINE_WORDS ? 0 : this.#shortLines + 1
+    if (this.#shortLines === SHORT_LINES) this.#signs.seen |= SEEN.short_lines
+  }
+
+  #noteHyphen(before: number): void {
     if (before === 0x2d || before === 0x3d) this.#signs.seen |= SEEN.hyphenation
   }
 
