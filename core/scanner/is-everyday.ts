@@ -21,8 +21,7 @@ const REMINDER = folded(
 )
 
 /** Folded like the text that patterns are matched on, but with its punctuation; a run of blanks or line breaks is one blank. */
-const plainText = (text: string): string =>
-  withSingleBlanks(foldBeyondAscii(text.toLowerCase()))
+const plainText = (text: string): string => withSingleBlanks(foldBeyondAscii(text.toLowerCase()))
 
 /**
  * Whether the text around a match says nothing but what people say to each other.

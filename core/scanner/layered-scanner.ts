@@ -197,6 +197,7 @@ export class LayeredScanner {
     const { offsets, changed } = derived
     for (const hit of below.hits) {
       if (changed !== undefined && !hasOneWithin(changed, hit)) continue
+      if (derived.via === 'joined_lines' && this.#compiled.endsWithLine(hit.pattern)) continue
       let start = derived.start
       let end = derived.end
       if (offsets !== undefined) {

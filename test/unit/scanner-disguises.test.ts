@@ -168,6 +168,12 @@ const DISGUISES: Readonly<Record<string, Disguise>> = {
   '&shy;': (text) => chat(broken(text, '&shy;')),
   '&zwnj;': (text) => chat(broken(text, '&zwnj;')),
   hyphenation: (text) => chat(broken(text, '-\n  ')),
+  'a word on each line': (text) => chat(text.replaceAll(' ', '\n')),
+  'two words on each line': (text) => [
+    'text/plain',
+    Buffer.from(text.replace(/( \S+) /g, '$1\r\n')),
+  ],
+  'a blank line after each word': (text) => chat(text.replaceAll(' ', '\n\n')),
   'control characters': (text) => chat(broken(text, '\x01')),
   'NUL characters': (text) => chat(broken(text, '\0')),
   'C1 control characters': (text) => chat(broken(text, '\x9b')),
@@ -236,6 +242,17 @@ test('a harmless text passes in every further disguise', () => {
         !SINGLE_LETTERS.includes(name) && outcome(disguise(PLAIN)) === 'blocked',
     )
     .map(([name]) => name)
+  assert.deepEqual(refused, [])
+})
+
+test('short lines of lists, code and documents are not read as commands', () => {
+  const refused = [
+    'run:\n```bash\nnpm test\n```',
+    '# Core testing\nmake test\nrun:\n\n```bash\npytest\n```',
+    'system\nprompt\nuser\nskip\nprevious\nnext\nlast\n',
+    'ignore:\n  - previous\n  - next\n',
+    'else\n  return rules\nend\nignore\nnil\n',
+  ].filter((text) => outcome(chat(text)) === 'blocked')
   assert.deepEqual(refused, [])
 })
 

@@ -57,7 +57,11 @@ export function AgentsPage({ query }: { query: Query }) {
           { head: 'Status', cell: (agent) => <Tag text={agent.status} /> },
           { head: 'Last call', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
           ...callColumns(rates, bands),
-          { head: 'Scopes', isNumber: true, cell: ({ scope_count }) => scope_count.toLocaleString() },
+          {
+            head: 'Scopes',
+            isNumber: true,
+            cell: ({ scope_count }) => scope_count.toLocaleString(),
+          },
           { head: 'Keys', isNumber: true, cell: ({ key_count }) => key_count.toLocaleString() },
           { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
           { head: 'Id', cell: ({ agent_id }) => <code>{agent_id}</code> },

@@ -9,6 +9,14 @@ const AROUND_BYTES = 300
 const isLineEnd = ({ text, offsets }: WindowView, at: number): boolean =>
   text[at] === 0x0a && at > 0 && (offsets[at] as number) > (offsets[at - 1] as number)
 
+/** Lines that begin with one of these are items of a list, headings or code; those that end with one head what follows. */
+const MARKS = Uint8Array.from({ length: 256 }, (_, byte) =>
+  '#*+-/<=>@[\\]`{|}:;('.includes(String.fromCharCode(byte)) ? 1 : 0,
+)
+
+const isMarked = (text: Buffer, start: number, end: number): boolean =>
+  start < end && (MARKS[text[start] as number] === 1 || MARKS[text[end - 1] as number] === 1)
+
 const wordsIn = (text: Buffer, start: number, end: number): number => {
   let words = 1
   for (let at = text.indexOf(0x20, start); at >= 0 && at < end; at = text.indexOf(0x20, at + 1))
@@ -30,7 +38,8 @@ const runsOfShortLines = (view: WindowView): [first: number, last: number][] => 
   let start = 0
   for (let at = text.indexOf(0x0a); at >= 0; at = text.indexOf(0x0a, at + 1)) {
     const isInPiece = isLineEnd(view, at)
-    if (isInPiece && wordsIn(text, start, at) <= SHORT_LINE_WORDS) {
+    const isShort = wordsIn(text, start, at) <= SHORT_LINE_WORDS
+    if (isInPiece && isShort && !isMarked(text, start, at)) {
       if (count === 0) first = at
       last = at
       count += 1

@@ -12,6 +12,8 @@ export type CompiledPatterns = {
   readonly relaxedOf: (pattern: number) => RE2
   /** The compiled `model_sign` of a pattern that everyday wording matches too; null for the others. */
   readonly modelSignOf: (pattern: number) => RE2 | null
+  /** Whether a match would not be one with a line break in it: commands and code end with their line. */
+  readonly endsWithLine: (pattern: number) => boolean
   readonly table: TokenTable
   readonly class_count: number
   readonly gates: GateProgram
@@ -117,11 +119,12 @@ export const compilePatterns = (
     classSources.set(name, source)
     return source
   }
+  const endsWithLine = (pattern: number): boolean =>
+    patterns[pattern]?.category === 'shell_injection'
   const sourceOf = (pattern: number): string => {
-    const { expression = '', category } = patterns[pattern] ?? {}
-    // Commands and code end with their line.
-    const isProse = category !== 'shell_injection'
-    return expandExpression(isProse ? acrossLines(expression) : expression, sourceOfClass)
+    const { expression = '' } = patterns[pattern] ?? {}
+    const source = endsWithLine(pattern) ? expression : acrossLines(expression)
+    return expandExpression(source, sourceOfClass)
   }
   const matchers: RE2[] = []
   const relaxed: RE2[] = []
@@ -136,6 +139,7 @@ export const compilePatterns = (
       if (sign === undefined) return null
       return (signs[pattern] ??= new RE2(sign === '' ? NEVER : foldBeyondAscii(sign), 'us'))
     },
+    endsWithLine,
     table,
     class_count: names.length + reserved.length,
     gates: buildGateProgram(table.classesOf, gatesOf),

@@ -25,8 +25,8 @@ const FAR_TOKENS = 1_000
 /** Rulers and fillers: further repetitions of one symbol add nothing. */
 const SAME_SYMBOL = 3
 /** So many lines in a row, none with more words than this, may be one sentence. */
-export const SHORT_LINES = 4
-export const SHORT_LINE_WORDS = 2
+export const SHORT_LINES = 2
+export const SHORT_LINE_WORDS = 3
 /** Words of letters within these lengths are not a sign of a disguise. */
 const SHORTEST_PLAIN_WORD = 3
 const LONGEST_PLAIN_WORD = 15
