@@ -51,6 +51,7 @@ export async function makeAgent(
     writes: made.writes,
     targets: [made.target],
     about: { key_id: made.record.key_id },
-    shown_once: { api_key: made.key, api_key_id: made.record.key_id },
+    // The keys of the agent are counted before this one is stored.
+    shown_once: { api_key: made.key, api_key_id: made.record.key_id, key_count: 1 },
   }
 }

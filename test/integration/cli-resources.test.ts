@@ -196,7 +196,7 @@ test('agw activity filters by names, decision, request and time', async () => {
     printed((out, err) => runActivity({ ...access, ...more }, out, err))
   const all = await activity({ integration: 'shop' })
   assert.match(all.out, /^TIME +EVENT +AGENT/)
-  assert.match(all.out, /integration\.create/)
+  assert.match(all.out, / created the integration int_/)
   assert.equal((await activity({ decision: 'blocked', headers: false })).out, '')
   assert.equal((await activity({ requestId: 'none', headers: false })).out, '')
   const reason = 'permission_denied' as const
