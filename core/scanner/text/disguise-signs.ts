@@ -34,6 +34,8 @@ export type Signs = {
   seen: number
   /** Positions in the window of words of the patterns in ROT13, reversed, and misspelled. */
   readonly words: readonly [rot13: number[], reversed: number[], misspelled: number[]]
+  /** Positions where words of a pattern occur together. */
+  readonly gated: number[]
   /** Positions of words that are words of the patterns once digits are read as letters. */
   readonly leet: number[]
   /** Positions of symbols that may be letters in leetspeak. */
@@ -72,6 +74,7 @@ export type Signs = {
 export const emptySigns = (): Signs => ({
   seen: 0,
   words: [[], [], []],
+  gated: [],
   leet: [],
   symbols: [],
   escapes: 0,
@@ -105,6 +108,7 @@ const empty = (places: number[]): void => {
 /** Prepares for the next window of the same source. The arrays are reused, because most stay empty. */
 export const clearSigns = (signs: Signs): void => {
   for (const places of signs.words) empty(places)
+  empty(signs.gated)
   empty(signs.leet)
   empty(signs.symbols)
   empty(signs.spaced)

@@ -539,9 +539,9 @@ export class TextScanner {
       const distance = code[at + 1] as number
       if (first < 0) {
         if (distance < 0 || this.#follows(symbols[distance] as Uint8Array, wordStart))
-          this.#places.note(code[at + 2] as number, wordStart, this.#n)
+          this.#notePlace(code[at + 2] as number, wordStart, wordStart)
       } else if (token - (lastToken[first] as number) <= distance)
-        this.#places.note(code[at + 2] as number, this.#lastAt[first] as number, this.#n)
+        this.#notePlace(code[at + 2] as number, this.#lastAt[first] as number, wordStart)
     }
     const classesEnd = at + 1 + (code[at] as number)
     for (at += 1; at < classesEnd; at += 1) {
@@ -550,6 +550,13 @@ export class TextScanner {
       this.#lastAt[number] = wordStart
       if (number < 3) mark(this.#signs.words[number as 0 | 1 | 2], wordStart)
     }
+  }
+
+  /** @param start of the first word of the gate @param wordStart of the last */
+  #notePlace(pattern: number, start: number, wordStart: number): void {
+    this.#places.note(pattern, start, this.#n)
+    const { gated } = this.#signs
+    if (gated.at(-1) !== wordStart) mark(gated, wordStart)
   }
 
   #follows(symbols: Uint8Array, wordStart: number): boolean {
