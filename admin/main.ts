@@ -51,16 +51,18 @@ function missing({ redisUrl, encryptionKey }: Settings): string[] {
 
 function stopOnSignal(admin: RunningAdmin): void {
   let stopping = false
-  const stop = (): void => {
+  const stop = (isReplaced = false): void => {
     if (stopping) return
     stopping = true
     setTimeout(() => process.exit(0), STOP_LIMIT_MS).unref()
-    admin.stop().then(
+    admin.stop(isReplaced).then(
       () => process.exit(0),
       () => process.exit(1),
     )
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
-  process.once('disconnect', stop)
+  process.once('SIGTERM', () => stop())
+  process.once('SIGINT', () => stop())
+  process.once('disconnect', () => stop())
+  // From `agw start`, after it has started another process on the same sockets.
+  process.once('SIGHUP', () => stop(true))
 }

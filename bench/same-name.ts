@@ -15,7 +15,8 @@ import { until } from '../test/kit/until.ts'
  * `npm run bench -- same-name [--rounds 20] [--rate 40] [--product DIR]`: two hosts with one store and, by mistake, one edge id. In each
  * round the messages of the store stop reaching the second host, an operator kills an agent at the first, and the agent goes on calling
  * through the second. Prints how many receipts said that the kill was complete, how many calls that the agent sent after these were
- * passed (a receipt may be complete: the second host subscribes again after half a lease and then finds the kill), and after any. `--product` is another built source tree.
+ * passed (a receipt may be complete: the second host subscribes again after half a lease and then finds the kill), and after any.
+ * `--product` is another built source tree.
  */
 const { values } = parseArgs({
   options: {

@@ -25,8 +25,13 @@ import { FOLDER_PREFIX, removeDeadFolders } from './remove-dead-folders.ts'
 import { runApiThread } from './run-api-thread.ts'
 import { waitAwake } from './wait-awake.ts'
 
-/** Connections that are used at least this often end with a response, and not under a request. */
+/**
+ * A process that stops answers requests for this much longer, each with `connection: close`. Connections that are used at least this
+ * often end with a response, and not under a request.
+ */
 const LAST_REQUESTS_MS = 250
+/** The same for a process whose place another has taken: nobody waits for its end. */
+const LAST_REQUESTS_REPLACED_MS = 2_000
 
 const nowMs = (): number => performance.now()
 
@@ -47,7 +52,9 @@ export async function startGate(
   const stops: (() => void | Promise<unknown>)[] = [
     () => rmSync(folder, { recursive: true, force: true }),
   ]
-  const stop = async (): Promise<void> => {
+  let lastRequests_ms = LAST_REQUESTS_MS
+  const stop = async (isReplaced = false): Promise<void> => {
+    if (isReplaced) lastRequests_ms = LAST_REQUESTS_REPLACED_MS
     for (const step of stops.splice(0).reverse()) await step()
   }
   try {
@@ -96,7 +103,7 @@ export async function startGate(
     })
     stops.push(async () => {
       context.load.isEnding = true
-      await waitAwake(LAST_REQUESTS_MS)
+      await waitAwake(lastRequests_ms)
     })
     return { port, stop }
   } catch (error) {

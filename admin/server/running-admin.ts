@@ -4,7 +4,8 @@ import type { Settings } from '../../core/settings.ts'
 export interface RunningAdmin {
   /** 0 if it has no port of its own. */
   readonly port: number
-  stop(): Promise<void>
+  /** @param isReplaced another process accepts connections in its place already */
+  stop(isReplaced?: boolean): Promise<void>
 }
 
 export type NeededSettings = Settings & {

@@ -190,7 +190,7 @@ export function adminSpec(boot: Boot): ChildSpec {
     probe: 'ipc',
     sockets: socketFd === null ? [socket] : [],
     fds,
-    replaceable: fds.length === 2,
+    replaced_with: fds.length === 2 ? 'SIGHUP' : undefined,
   }
 }
 

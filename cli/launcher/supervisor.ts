@@ -19,8 +19,11 @@ export interface ChildSpec {
   readonly sockets: readonly string[]
   /** File descriptors of this process that the child inherits, from FIRST_FD on. */
   readonly fds?: readonly number[]
-  /** Two processes of it may run at once, so that a restart starts the new one before it stops the old one. */
-  readonly replaceable?: boolean
+  /**
+   * Two processes of it may run at once: a restart starts the new one and then stops the old one with this signal. Unset: it stops
+   * the old one first, with SIGTERM.
+   */
+  readonly replaced_with?: NodeJS.Signals | undefined
 }
 
 /** After standard input, output and error. */
@@ -129,7 +132,7 @@ export class Supervisor {
     const child = this.#children.get(name)
     if (this.#stopping || !child?.process || !child.hasWorked)
       throw new Error(`${name} is not running.`)
-    if (child.spec.replaceable) return await this.#replace(name, child, limits)
+    if (child.spec.replaced_with !== undefined) return await this.#replace(name, child, limits)
     child.isLeaving = true
     await this.#end([child], limits.stop_ms, 'SIGTERM')
     child.isLeaving = false
@@ -168,7 +171,7 @@ export class Supervisor {
     this.#children.delete(key)
     this.#children.set(name, fresh)
     this.#children.set(key, old)
-    await this.#end([old], limits.stop_ms, 'SIGTERM')
+    await this.#end([old], limits.stop_ms, old.spec.replaced_with ?? 'SIGTERM')
     this.#children.delete(key)
   }
 

@@ -11,6 +11,8 @@ after(() => valkey.stop())
 
 /** Longer than an admin process that stops waits for requests that are on their way. */
 const PAUSE_MS = 600
+/** Shorter than one that has been replaced waits. */
+const IDLE_MS = 1_000
 
 const identity = newAdminIdentity()
 
@@ -26,10 +28,10 @@ interface Answered {
 
 const isTooLate = ({ status }: Answered): boolean => String(status).includes('ECONNREFUSED')
 
-async function askWhileHeldUp(): Promise<Answered> {
-  const admin = await startAdmin(valkey.url, identity)
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-  const ask = (): Promise<Answered> =>
+/** Requests to an admin process, one after the other on one connection. */
+const askOn =
+  (admin: { readonly url: string; readonly token: string }, agent: Agent) =>
+  (): Promise<Answered> =>
     new Promise((resolve) => {
       const headers = { authorization: `Bearer ${admin.token}` }
       const sent = request(`${admin.url}/admin/agents?limit=1`, { agent, headers }, (answer) => {
@@ -40,6 +42,11 @@ async function askWhileHeldUp(): Promise<Answered> {
       sent.once('error', ({ message }) => resolve({ status: message, isLast: false }))
       sent.end()
     })
+
+async function askWhileHeldUp(): Promise<Answered> {
+  const admin = await startAdmin(valkey.url, identity)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask = askOn(admin, agent)
   assert.deepEqual(await ask(), { status: 200, isLast: false })
   const stopped = admin.stop()
   const last = await until('it is stopping', async () => {
@@ -65,4 +72,16 @@ test('an admin process that is held up as it stops answers what has come meanwhi
   for (let attempt = 1; attempt < ATTEMPTS && isTooLate(answer); attempt++)
     answer = await askWhileHeldUp()
   assert.deepEqual(answer, { status: 200, isLast: true })
+})
+
+test('an admin process that has been replaced answers on a connection that was idle for a second', async () => {
+  const admin = await startAdmin(valkey.url, identity)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask = askOn(admin, agent)
+  assert.deepEqual(await ask(), { status: 200, isLast: false })
+  process.kill(admin.pid, 'SIGHUP')
+  await wait(IDLE_MS)
+  assert.deepEqual(await ask(), { status: 200, isLast: true })
+  await admin.stop()
+  agent.destroy()
 })

@@ -13,8 +13,6 @@ import { until } from '../kit/until.ts'
 const stack = await sharedStack()
 const { operator } = stack
 const LIMIT_BYTES = 8_388_608
-/** For a body that is refused before its end. */
-const ATTEMPTS = 5
 
 const open = await operator.makeAccess(stack.ownBaseUrl())
 const other = await operator.makeAgent()
@@ -295,7 +293,7 @@ const rows: Row[] = [
         method: 'POST',
         headers: held.headers,
         body: Buffer.alloc(LIMIT_BYTES + 1),
-        attempts: ATTEMPTS,
+        is_refused_early: true,
       }),
   },
   {
@@ -309,7 +307,7 @@ const rows: Row[] = [
         method: 'POST',
         headers: held.headers,
         body: Buffer.alloc(LIMIT_BYTES + 1),
-        attempts: ATTEMPTS,
+        is_refused_early: true,
         is_chunked: true,
       }),
   },
@@ -575,7 +573,7 @@ test('so is the refusal of an MCP call whose body is too large', async () => {
     headers: { ...held.headers, ...MCP },
     body,
     is_chunked: true,
-    attempts: ATTEMPTS,
+    is_refused_early: true,
   })
   assert.equal(answer.status, 413)
   assert.deepEqual(

@@ -38,7 +38,7 @@ await operator.makeIntegration(stack.ownBaseUrl())
 const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 const json = { 'content-type': 'application/json' }
 /** Refused before its end. */
-const tooLarge = { method: 'POST', body: Buffer.alloc(LIMIT_BYTES + 1), attempts: 5 }
+const tooLarge = { method: 'POST', body: Buffer.alloc(LIMIT_BYTES + 1), is_refused_early: true }
 const toolCall = JSON.stringify({
   jsonrpc: '2.0',
   id: 1,

@@ -21,10 +21,10 @@ export interface HttpCall {
   /** A call that hangs fails by then. */
   readonly limit_ms?: number
   /**
-   * How often a body is sent whose connection is reset meanwhile. Envoy closes 50 ms after a response that comes before the end of
-   * a body (`delayed_close_timeout`), and a client that is held up for as long while it writes does not see that response.
+   * The response comes before the end of the body. Envoy closes 50 ms after such a response (`delayed_close_timeout`), and a client
+   * that is held up for as long while it writes does not see it: the body is then sent again.
    */
-  readonly attempts?: number
+  readonly is_refused_early?: boolean
   /** Told of each piece of the answer's body as it comes. */
   readonly onData?: (part: Buffer) => void
 }
@@ -43,6 +43,8 @@ export interface HttpAnswer {
 /** Longer than any answer of the gateway's own takes. */
 const LIMIT_MS = 30_000
 
+const REFUSED_BODY_ATTEMPTS = 5
+
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
 /**
@@ -50,7 +52,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: 64 })
  * @throws (rejects) when the connection ends before the whole answer is there
  */
 export async function call(one: HttpCall): Promise<HttpAnswer> {
-  for (let left = one.attempts ?? 1; ; left--) {
+  for (let left = one.is_refused_early ? REFUSED_BODY_ATTEMPTS : 1; ; left--) {
     try {
       return await attempt(one)
     } catch (error) {

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http'
 import { setTimeout as wait } from 'node:timers/promises'
-import { type HttpAnswer, call } from './call.ts'
+import { call } from './call.ts'
 import { openCall } from './open-call.ts'
 import type { SharedStack } from './shared-stack.ts'
 import { until } from './until.ts'
@@ -25,15 +25,8 @@ export interface LoadResult {
 
 const TICK_MS = 100
 const ADMIN_PAUSE_MS = 100
-/**
- * A process that stops closes connections that are idle for longer, perhaps under a request that is on its way: clients of HTTP/1.1
- * send it again.
- */
-const IN_USE_MS = 200
 const KILL_PAUSE_MS = 150
 const STEP_MS = 2
-/** Connections of one request each. */
-const ONCE = new Agent()
 
 /**
  * Short calls, event streams, kills of agents with an open stream, and reads of the admin API on both listeners, until
@@ -97,23 +90,18 @@ export async function loadDuring(
     }
   }
   const adminReads = async (url: string): Promise<void> => {
+    // A connection of its own, so that each read uses the one of the read before.
     const connections = new Agent({ keepAlive: true, maxSockets: 1 })
-    const read = (): Promise<HttpAnswer | Error> =>
-      call({
+    while (!state.isOver) {
+      state.admin++
+      const answer = await call({
         to: url,
         connections,
         path: '/admin/agents?limit=1',
         headers: { authorization: `Bearer ${stack.adminToken}` },
       }).catch((error: Error) => error)
-    let used_ms = performance.now()
-    while (!state.isOver) {
-      state.admin++
-      const isInUse = performance.now() - used_ms < IN_USE_MS
-      let answer = await read()
-      if (answer instanceof Error && !isInUse) answer = await read()
       if (answer instanceof Error || answer.status !== 200)
         failed(`admin: ${answer instanceof Error ? answer.message : answer.status}`)
-      used_ms = performance.now()
       await wait(ADMIN_PAUSE_MS)
     }
     connections.destroy()
@@ -152,7 +140,6 @@ async function killOne(stack: SharedStack, url: string): Promise<void> {
     path: `/admin/agents/${access.agent.agent_id}/kill`,
     method: 'POST',
     headers: { authorization: `Bearer ${stack.adminToken}` },
-    connections: ONCE,
   })
   const receipt = answer.json()
   if (answer.status !== 200) throw new Error(`answered ${answer.status}`)

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { tempFolder } from './temp-folder.ts'
 
 /**
- * `passes`: as if it were not there · `closed`: connections are closed, and new ones at once · `silent`: connections stay open and nothing comes through, as behind a dropped
- * route · `no_messages`: answers to commands come through, messages of subscriptions do not.
+ * `passes`: as if it were not there · `closed`: connections are closed, and new ones at once · `silent`: connections stay open and
+ * nothing comes through until the mode changes, as while a route is down · `no_messages`: answers to commands come through, messages
+ * of subscriptions are lost.
  */
 export type RelayMode = 'passes' | 'closed' | 'silent' | 'no_messages'
 
@@ -44,17 +45,17 @@ export async function startRelay(
     }
     client.once('close', () => upstream.destroy())
     upstream.once('close', () => client.destroy())
-    forward(client, upstream, delay_ms, (part) => (mode === 'silent' ? NOTHING : part))
+    forward(client, upstream, delay_ms, (part) => part)
     let begun: Buffer = NOTHING
     forward(upstream, client, delay_ms, (part) => {
       const all = Buffer.concat([begun, part])
       begun = NOTHING
-      if (mode === 'passes') return all
-      if (mode !== 'no_messages') return NOTHING
+      if (mode !== 'no_messages') return all
       const { passed, rest } = withoutMessages(all)
       begun = rest
       return passed
     })
+    if (mode === 'silent') for (const socket of [client, upstream]) socket.pause()
   })
   await new Promise<void>((resolve) => server.listen(path, resolve))
   return {
@@ -62,6 +63,10 @@ export async function startRelay(
     set: (next) => {
       mode = next
       if (mode === 'closed') closeAll()
+      for (const socket of sockets) {
+        if (mode === 'silent') socket.pause()
+        else socket.resume()
+      }
     },
     closeAll,
     leadTo: (next) => {

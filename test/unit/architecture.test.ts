@@ -220,6 +220,7 @@ const REVEALERS = [
 
 /** What the pages run of ours; all else that they name of the server is types. */
 const SHARED_WITH_PAGES = [
+  'core/activity/action-sentence.ts',
   'core/activity/words-of-action.ts',
   'core/events.ts',
   'core/model.ts',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import type { ControlTarget, EdgeRecord } from '../../core/control/control-message.ts'
+import { CHANNELS } from '../../core/redis/redis-keys.ts'
 import { EdgeLink } from '../../ext-proc/fleet/edge-link.ts'
 import { LivenessLease } from '../../ext-proc/fleet/liveness-lease.ts'
 import {
@@ -403,6 +404,16 @@ test('kills that a resync finds waiting are acknowledged, unless they were', asy
   channel.beacon()
   await settle()
   assert.deepEqual(channel.acknowledged, ['4? 0/0'])
+})
+
+test('an edge subscribes again itself at each reconnection', async (t) => {
+  const { channel } = await aServingEdge(t)
+  for (const times of [2, 3]) {
+    channel.subscription.lose()
+    channel.subscription.reopen()
+    await settle()
+    assert.deepEqual(channel.subscription.subscribed, Array(times).fill(CHANNELS.control))
+  }
 })
 
 test('after a reconnect nothing is trusted: the store is read, and every message before is a gap', async (t) => {
