@@ -220,8 +220,9 @@ test('a sustained violation kills the agent; the call that completes it is answe
   await refuseAfter(180)
   const last = await call(0, access, '/third-minute')
   assert.equal(last.status, 429)
-  assert.equal((await call(1, access, '/after')).reason, 'agent_killed')
+  // Before the next call, which the kill would otherwise end and count as well.
   assert.equal((await running.ended).is_whole, false)
+  assert.equal((await call(1, access, '/after')).reason, 'agent_killed')
   const entries = async (event: string): Promise<any[]> => {
     const all = await logEntries(fleet.redis, ORG)
     return all.filter((entry) => entry.event === event && entry.agent_id === agent_id)
