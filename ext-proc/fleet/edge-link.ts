@@ -87,7 +87,7 @@ export class EdgeLink {
     })
     // After a reconnect the caches are not trusted; the first beacon then closes the remaining gap.
     subscription.on('ready', () => {
-      // The client subscribes again to what it was last told that it is subscribed to. Nothing depends on that.
+      // ioredis subscribes again too, but to the channels that the last replies named. A damaged reply must not change the channel.
       subscription.subscribe(CHANNELS.control).catch(() => undefined)
       this.#beaconHeard_ms = this.#parts.nowMs()
       this.#startResync().catch(() => undefined)
