@@ -1,8 +1,6 @@
 import type { Writable } from 'node:stream'
-import { actionSentence } from '../core/activity/action-sentence.ts'
 import type { ActivityEntry } from '../core/activity/activity-entry.ts'
-import { isFloodEntry } from '../core/activity/flood-entry.ts'
-import { eventRow } from '../core/events.ts'
+import { entrySummary } from '../core/activity/entry-summary.ts'
 import { createParser } from 'eventsource-parser'
 import { type AdminOptions, adminAccess } from './access/admin-access.ts'
 import { callAdmin, messageOf } from './call-admin.ts'
@@ -222,24 +220,14 @@ function lineOf(entry: ActivityEntry, paint: Paint): string {
   return `${colour === null ? line : paint(colour, line)}\n`
 }
 
-/** The call and, where the event has more to say than its reason, why: pattern and text, tool, rate, score. */
+/** The call and, where there is more to say than its reason, why. */
 function whatOf(entry: ActivityEntry): string {
-  const { event, method, endpoint, reason, data } = entry
-  if (event === 'admin_action') return actionSentence(entry)
-  if (isFloodEntry({ method, data })) return `${Number(data['suppressed'])} more in this minute`
-  const row = eventRow(event)
-  const call = [method, endpoint].filter((part) => part !== null).join(' ')
-  const why = (row?.summary ?? [])
-    .filter((name) => row?.reports_call === false || name !== SHOWN_BY_CALL)
-    .map((name) => text(data[name]))
-    .filter((part) => part !== '' && (row?.reports_call === false || part !== reason))
-    .join(' ')
-  if (row?.reports_call === false) return why
-  return [call, ...(why === '' ? [] : [`(${why})`])].join(' ')
+  const { method, endpoint } = entry
+  const why = entrySummary(entry)
+  if (method === null) return why
+  const call = joined(method, endpoint)
+  return why === '' ? call : `${call} (${why})`
 }
 
-/** The member that method and path of a call repeat. */
-const SHOWN_BY_CALL = 'attempted_action'
-
-const text = (value: unknown): string =>
-  typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
+const joined = (...parts: readonly (string | null)[]): string =>
+  parts.filter((part) => part !== null).join(' ')

@@ -13,8 +13,8 @@ interface EventRow {
   readonly when_frequent: 'recorded' | 'counted'
   /** Whether such an entry can raise an alert; admin/alerts/alert-of-entry.ts defines which one. */
   readonly may_alert: boolean
-  /** The members of `data` that summarize an entry in one line. */
-  readonly summary: readonly string[]
+  /** What distinguishes an entry from others with this event, beside its call and its reason, in a few words; may be empty. */
+  readonly summary: (data: Readonly<Record<string, unknown>>) => string
   /** Null for events that are only logged, not delivered. */
   readonly delivery: Delivery | null
 }
@@ -28,6 +28,23 @@ interface Delivery {
   readonly handling: 'kept' | 'bounded' | 'gathered'
   /** The members that `data` always has, so that receivers can rely on them; null if the entry has no value. */
   readonly members: Readonly<Record<string, string>>
+}
+
+const text = (value: unknown): string =>
+  typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value)
+const list = (value: unknown): string =>
+  Array.isArray(value) ? value.map(text).join(', ') : text(value)
+/** Texts that are missing leave no separator behind. */
+const joined = (separator: string, ...parts: readonly string[]): string =>
+  parts.filter((part) => part !== '').join(separator)
+const found: EventRow['summary'] = ({ pattern_name, location, matched_text }) =>
+  joined(': ', joined(' in ', text(pattern_name), text(location)), text(matched_text))
+const done: EventRow['summary'] = ({ triggered_by, reason }) =>
+  joined(': ', joined(' ', 'by', text(triggered_by)), text(reason))
+const WHY_DENIED: Readonly<Record<string, string>> = {
+  no_scope: 'no scope for this API',
+  method_not_allowed: 'method not allowed',
+  path_not_allowed: 'path not allowed',
 }
 
 const FINDING = {
@@ -49,7 +66,7 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'recorded',
     may_alert: false,
-    summary: [],
+    summary: () => '',
     delivery: null,
   },
   request_rejected: {
@@ -59,7 +76,7 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'counted',
     may_alert: false,
-    summary: ['reason'],
+    summary: ({ reason }) => text(reason),
     delivery: null,
   },
   injection_blocked: {
@@ -68,7 +85,7 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'counted',
     may_alert: true,
-    summary: ['pattern_name', 'location', 'matched_text'],
+    summary: found,
     delivery: { handling: 'bounded', members: FINDING },
   },
   injection_detected: {
@@ -77,7 +94,7 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'recorded',
     may_alert: true,
-    summary: ['pattern_name', 'location', 'matched_text'],
+    summary: found,
     delivery: { handling: 'bounded', members: FINDING },
   },
   agent_killed: {
@@ -86,7 +103,7 @@ export const EVENTS = {
     reports_call: false,
     when_frequent: 'recorded',
     may_alert: true,
-    summary: ['triggered_by', 'kill_method', 'reason'],
+    summary: done,
     delivery: {
       handling: 'kept',
       members: {
@@ -107,7 +124,7 @@ export const EVENTS = {
     reports_call: false,
     when_frequent: 'recorded',
     may_alert: false,
-    summary: ['triggered_by', 'reason'],
+    summary: done,
     delivery: {
       handling: 'kept',
       members: {
@@ -122,7 +139,8 @@ export const EVENTS = {
     reports_call: false,
     when_frequent: 'recorded',
     may_alert: true,
-    summary: ['anomaly_score', 'anomaly_types'],
+    summary: ({ anomaly_score, anomaly_types }) =>
+      joined(': ', `score ${text(anomaly_score)}`, list(anomaly_types)),
     delivery: {
       handling: 'bounded',
       members: {
@@ -140,7 +158,7 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'counted',
     may_alert: false,
-    summary: ['reason', 'attempted_action'],
+    summary: ({ reason }) => WHY_DENIED[text(reason)] ?? text(reason),
     delivery: {
       handling: 'bounded',
       members: {
@@ -157,7 +175,8 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'counted',
     may_alert: false,
-    summary: ['current_rpm', 'limit', 'action_taken'],
+    summary: ({ current_rpm, limit, action_taken }) =>
+      `${text(current_rpm)} calls per minute, limit ${text(limit)}${action_taken === 'killed' ? ', agent killed' : ''}`,
     delivery: {
       handling: 'gathered',
       members: {
@@ -178,7 +197,7 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'counted',
     may_alert: false,
-    summary: ['tool_name', 'reason'],
+    summary: ({ tool_name, reason }) => joined(': ', text(tool_name), text(reason)),
     delivery: {
       handling: 'bounded',
       members: {
@@ -196,7 +215,7 @@ export const EVENTS = {
     reports_call: false,
     when_frequent: 'recorded',
     may_alert: true,
-    summary: ['actor', 'action', 'target'],
+    summary: ({ actor, action, target }) => joined(' ', text(actor), text(action), text(target)),
     delivery: null,
   },
   changes_lost: {
@@ -205,7 +224,7 @@ export const EVENTS = {
     reports_call: false,
     when_frequent: 'recorded',
     may_alert: true,
-    summary: ['count'],
+    summary: ({ count }) => `${text(count)} changes lost`,
     delivery: {
       handling: 'kept',
       members: {

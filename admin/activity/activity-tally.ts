@@ -4,7 +4,7 @@ import {
   type IndexedMember,
   valueOfMember,
 } from '../../core/activity/activity-index.ts'
-import { isFloodEntry } from '../../core/activity/flood-entry.ts'
+import { isFloodEntry } from '../../core/activity/is-flood-entry.ts'
 import { WRITTEN_AFTER_MAX_MS, WRITTEN_BEFORE_MAX_MS } from './activity-filter.ts'
 import {
   combinationsMax,

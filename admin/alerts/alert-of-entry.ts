@@ -1,5 +1,5 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
-import { isFloodEntry } from '../../core/activity/flood-entry.ts'
+import { isFloodEntry } from '../../core/activity/is-flood-entry.ts'
 import type { AlertCause, AlertSeverity } from '../../core/alerts/alert.ts'
 import type { AlertingEvent } from '../../core/events.ts'
 

@@ -39,7 +39,3 @@ export const floodEntry = (
   decision: 'blocked',
   reason: reason as Reason,
 })
-
-/** Whether an entry represents many calls. */
-export const isFloodEntry = ({ method, data }: Pick<ActivityEntry, 'method' | 'data'>): boolean =>
-  method === null && typeof data['suppressed'] === 'number'

@@ -1,5 +1,5 @@
 import type { ActivityEntry } from './activity-entry.ts'
-import { isFloodEntry } from './flood-entry.ts'
+import { isFloodEntry } from './is-flood-entry.ts'
 import type { Via } from './vias.ts'
 
 /** Null for an entry that is not about one call. Only calls through the forward proxy say so in the entry. */

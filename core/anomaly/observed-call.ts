@@ -1,4 +1,4 @@
-import { isFloodEntry } from '../activity/flood-entry.ts'
+import { isFloodEntry } from '../activity/is-flood-entry.ts'
 import { eventRow } from '../events.ts'
 import { isReason, REASONS } from '../reasons.ts'
 import type { ObservedEntry } from './read-observed.ts'

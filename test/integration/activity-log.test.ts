@@ -205,7 +205,7 @@ test('agw activity prints the newest entries, the oldest first, and nothing that
   assert.equal(lines.length, 3)
   assert.match(lines[0] ?? '', /request_allowed +one/)
   assert.match(lines[1] ?? '', /permission_denied +two\?\[2J/)
-  assert.match(lines[2] ?? '', /ops@example\.com leaked key$/)
+  assert.match(lines[2] ?? '', /by ops@example\.com: leaked key$/)
   const json = (await print({ output: 'json', event: 'permission_denied' })).trimEnd()
   assert.equal(JSON.parse(json).agent_id, agent_id)
   await admin.call('POST', '/admin/agents', { body: { agent_name: 'printed by name' } })

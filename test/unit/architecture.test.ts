@@ -221,6 +221,8 @@ const REVEALERS = [
 /** What the pages run of ours; all else that they name of the server is types. */
 const SHARED_WITH_PAGES = [
   'core/activity/action-sentence.ts',
+  'core/activity/entry-summary.ts',
+  'core/activity/is-flood-entry.ts',
   'core/activity/words-of-action.ts',
   'core/events.ts',
   'core/model.ts',
