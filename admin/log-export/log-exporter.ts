@@ -242,7 +242,14 @@ class LogExporter {
   async #send(organization_id: string, records: readonly ExportRecord[]): Promise<void> {
     const { metrics } = this.#parts
     await this.#takeLease()
-    const outcome = await this.#target.send(organization_id, records)
+    let outcome = await this.#target.send(organization_id, records)
+    if (outcome.kind === 'refused' && records.length === 1) {
+      const empty = await this.#target.probe()
+      // It refuses everything, as a server does that expects TLS or another form.
+      if (empty.kind !== 'accepted') throw new ReceiverFailed(outcome.problem, 0)
+      // Again, because it may have begun to accept entries in between.
+      outcome = await this.#target.send(organization_id, records)
+    }
     if (outcome.kind === 'failed') throw new ReceiverFailed(outcome.problem, outcome.retry_after_ms)
     if (outcome.kind === 'accepted') {
       await this.#failures.worked(EVERYTHING)
@@ -252,9 +259,6 @@ class LogExporter {
       return
     }
     if (records.length === 1) {
-      const empty = await this.#target.probe()
-      // It refuses everything, as a server does that expects TLS or another form.
-      if (empty.kind !== 'accepted') throw new ReceiverFailed(outcome.problem, 0)
       this.#refused(1, outcome.problem, records)
       return
     }

@@ -275,6 +275,20 @@ describe('export of the activity log', () => {
     assert.deepEqual(exportedIds(ORG), numbered(ORG, 0, 5))
   })
 
+  test('a receiver that begins to accept while an entry is sent alone loses nothing', async () => {
+    let isRight = false
+    answerTo = ({ records }) => {
+      if (isRight) return { status: 200 }
+      isRight = records.length === 1
+      return { status: 400 }
+    }
+    await write(ORG, 0, 5)
+    start()
+    await isExported(ORG, 5)
+    assert.deepEqual(exportedIds(ORG), numbered(ORG, 0, 5))
+    assert.equal(counted['rejected'], undefined)
+  })
+
   test('entries of one organization that make the receiver fail, or that cannot be read, hold up no other', async () => {
     let isBroken = true
     answerTo = ({ organization_id }) =>
