@@ -40,6 +40,7 @@ interface HeldStream {
   readonly leave_ms: number
   /** Of the last batch, or of the opening. */
   last_ms: number
+  /** Ends the response once. Envoy then resets the stream; what it has sent before is still received. */
   readonly end: () => void
 }
 
@@ -51,6 +52,8 @@ export class AccessLog {
   readonly #parts: AccessLogParts
   readonly #open = new Set<HeldStream>()
   #stop_ms = Infinity
+  /** When a stream was last opened or closed. */
+  #changed_ms = 0
   /** Runs only while a stream may have to be ended: a receiver that serves is not woken by it. */
   #timer: NodeJS.Timeout | null = null
 
@@ -60,37 +63,48 @@ export class AccessLog {
 
   readonly handler: AccessLogHandler = (stream, answer) => {
     const { is_stand_in, nowMs } = this.#parts
+    let hasEnded = false
     const held: HeldStream = {
       leave_ms: is_stand_in ? nowMs() + STAND_IN_LIMIT_MS : Infinity,
       last_ms: nowMs(),
       end: () => {
-        if (this.#open.delete(held)) answer(null, EMPTY)
+        if (!hasEnded) answer(null, EMPTY)
+        hasEnded = true
       },
     }
     this.#open.add(held)
+    this.#changed_ms = nowMs()
     if (is_stand_in || this.#stop_ms < Infinity) this.#watch()
     stream.on('data', (bytes: Buffer) => {
       const newest_ms = this.#receive(bytes)
       held.last_ms = nowMs()
-      // Data that Envoy has sent and this process has not read is lost with the stream.
+      // Data that Envoy still holds for lack of a window is lost with the stream, so its backlog is read first.
       if (nowMs() >= this.#leaveMs(held) && nowMs() - newest_ms < FRESH_MS) held.end()
     })
     stream.on('end', held.end)
-    stream.on('error', () => this.#open.delete(held))
-    stream.on('cancelled', () => this.#open.delete(held))
+    for (const over of ['end', 'error', 'cancelled'])
+      stream.on(over, () => {
+        this.#open.delete(held)
+        this.#changed_ms = nowMs()
+      })
   }
 
   get hasStreams(): boolean {
     return this.#open.size > 0
   }
 
-  /** Ends each stream when it has nothing in transit. Envoy then opens streams elsewhere. */
-  async stop(): Promise<void> {
+  /**
+   * Ends each stream, and waits until Envoy has closed it and has opened no other for `quiet_ms`, while any Envoy is connected. What
+   * arrives on the others is received too.
+   */
+  async stop(quiet_ms = 0, isConnected = (): boolean => false): Promise<void> {
     const { nowMs } = this.#parts
     this.#stop_ms = nowMs()
+    this.#changed_ms = nowMs()
     this.#watch()
-    const limit_ms = nowMs() + FORCE_MS + LAST_WORDS_MS
-    while (this.hasStreams && nowMs() < limit_ms) await wait(LOOK_INTERVAL_MS)
+    const limit_ms = nowMs() + FORCE_MS + LAST_WORDS_MS + quiet_ms
+    const isQuiet = (): boolean => !isConnected() || nowMs() - this.#changed_ms >= quiet_ms
+    while ((this.hasStreams || !isQuiet()) && nowMs() < limit_ms) await wait(LOOK_INTERVAL_MS)
     for (const { end } of this.#open) end()
   }
 

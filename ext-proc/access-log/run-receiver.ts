@@ -22,8 +22,13 @@ const STOP_LIMIT_MS = 2_000
  * Several times the health check interval in envoy/bootstrap.yaml. An Envoy that sends no health check is not awaited longer.
  */
 const FOUND_OUT_LIMIT_MS = 3_000
-/** Time for Envoy to distribute the result of a health check to its threads. After it, none of them opens a stream here. */
+/** Time for Envoy to distribute the result of a health check to its threads. */
 const FOUND_OUT_MS = 150
+/**
+ * Several times the batching interval in envoy/bootstrap.yaml. On a busy machine a thread of Envoy may not have the result yet and
+ * opens its next stream here. A stream that could no longer be accepted would lose its first batch, which Envoy cannot resend.
+ */
+const QUIET_MS = 500
 const LOOK_INTERVAL_MS = 25
 
 /**
@@ -72,8 +77,9 @@ export async function runReceiver(env: Environment): Promise<void> {
     const limit_ms = performance.now() + FOUND_OUT_LIMIT_MS
     const hasFoundOut = (): boolean =>
       performance.now() >= Math.min(told_ms + FOUND_OUT_MS, limit_ms)
-    while (accessLog.hasStreams && !hasFoundOut()) await wait(LOOK_INTERVAL_MS)
-    await accessLog.stop()
+    const isConnected = (): boolean => server.hasConnections
+    while (isConnected() && !hasFoundOut()) await wait(LOOK_INTERVAL_MS)
+    await accessLog.stop(QUIET_MS, isConnected)
     const ended = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
     const force = setTimeout(() => server.forceShutdown(), STOP_LIMIT_MS)
     await ended

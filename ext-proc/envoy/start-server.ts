@@ -127,7 +127,10 @@ function methodsOf(handlers: Handlers): GrpcMethods {
   if (clusters !== undefined) methods.set(DELTA_CLUSTERS, clusters)
   if (access_log !== undefined)
     methods.set(STREAM_ACCESS_LOGS, (stream) =>
-      access_log(stream, (_, message) => answerOnce(stream, message)),
+      access_log(stream, (_, message) => {
+        stream.write(message)
+        stream.endResponse()
+      }),
     )
   if (traces !== undefined)
     methods.set(EXPORT_TRACES, (stream) => {

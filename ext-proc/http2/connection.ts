@@ -87,6 +87,8 @@ export interface Http2Stream {
   taken: number
   has_peer_ended: boolean
   has_ended: boolean
+  /** After the end of this side, what the peer sends is still passed on, until it ends or resets the stream. */
+  reads_on: boolean
   /** Payload that waits for a window, and the header block that comes after it. */
   readonly waiting: Buffer[]
   waiting_bytes: number
@@ -430,6 +432,7 @@ export class Http2Connection {
       taken: 0,
       has_peer_ended: false,
       has_ended: false,
+      reads_on: false,
       waiting: [],
       waiting_bytes: 0,
       trailers: null,
@@ -547,6 +550,7 @@ export class Http2Connection {
     if (stream.trailers === null || stream.has_ended) return
     this.#writeHeaders(stream, stream.trailers, true)
     stream.has_ended = true
+    if (stream.reads_on && !stream.has_peer_ended) return
     // The answer is complete; what else the peer would send is of no use.
     if (!stream.has_peer_ended) this.#write(resetFrame(stream.id, H2_ERROR.none))
     this.#drop(stream)

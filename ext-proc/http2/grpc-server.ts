@@ -62,6 +62,10 @@ export class GrpcServer {
     })
   }
 
+  get hasConnections(): boolean {
+    return this.#connections.size > 0
+  }
+
   /** For connections from now on. */
   useCertificates(files: SecureContextOptions): void {
     if (this.#server instanceof TlsServer) this.#server.setSecureContext(files)

@@ -79,6 +79,15 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
     this.#finish(STATUS_OK)
   }
 
+  /**
+   * Ends the response with OK. What the caller sends before it has received the end is still emitted; `end` or `cancelled` follows.
+   */
+  endResponse(): void {
+    if (this.#isOver) return
+    this.#stream.reads_on = true
+    this.#sendStatus(STATUS_OK)
+  }
+
   onData(bytes: Buffer): void {
     let at = 0
     while (at < bytes.length && !this.#isOver)
@@ -176,6 +185,10 @@ export class GrpcStream extends EventEmitter implements StreamReceiver {
   #finish(status: Buffer): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#sendStatus(status)
+  }
+
+  #sendStatus(status: Buffer): void {
     const block = this.#hasAnswered ? status : Buffer.concat([RESPONSE_HEADERS, status])
     this.#connection.sendTrailers(this.#stream, block)
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { EventEmitter } from 'node:events'
 import { test, type TestContext } from 'node:test'
+import { setTimeout as wait } from 'node:timers/promises'
 import { loadPackageDefinition, type ServiceDefinition } from '@grpc/grpc-js'
 import { loadSync } from '@grpc/proto-loader'
 import { fromRoot } from '../../core/root.ts'
@@ -32,8 +33,11 @@ function batch(ended_ms: number): Buffer {
 
 const BEGAN_MS = 1_800_000_000_000
 
-/** Envoy's stream to a receiver or to its fallback, on a clock of the test's own. */
-function open({ mock }: TestContext, is_stand_in: boolean) {
+/**
+ * Envoy's stream to a receiver or to its fallback, on a clock of the test's own.
+ * @param resets whether Envoy resets the stream at once when the response has ended
+ */
+function open({ mock }: TestContext, is_stand_in: boolean, resets = true) {
   let now_ms = BEGAN_MS
   let is_ended = false
   mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
@@ -49,6 +53,7 @@ function open({ mock }: TestContext, is_stand_in: boolean) {
   const stream = new EventEmitter()
   accessLog.handler(stream as AccessLogStream, () => {
     is_ended = true
+    if (resets) stream.emit('cancelled')
   })
   const pass = (ms: number): void => {
     for (let i = 0; i < ms / 10; i++) {
@@ -74,7 +79,32 @@ test('a receiver that stops ends its stream after a batch that has just been sen
   envoy.pass(100)
   envoy.receive(10)
   assert.equal(envoy.isEnded(), true)
-  assert.equal(envoy.accessLog.hasStreams, false)
+})
+
+test('a stop lasts until Envoy has closed the stream that was ended, and has opened no other for a while', async (t) => {
+  const envoy = open(t, false, false)
+  let hasStopped = false
+  const stopped = envoy.accessLog.stop(500, () => true).then(() => (hasStopped = true))
+  // The stop looks at the clock of the test every 50 ms of real time.
+  const looked = () => wait(120)
+  envoy.receive(10)
+  assert.equal(envoy.isEnded(), true)
+  envoy.pass(600)
+  await looked()
+  assert.equal(hasStopped, false, 'Envoy has not closed it')
+  envoy.leave('cancelled')
+  envoy.pass(400)
+  await looked()
+  assert.equal(hasStopped, false, 'Envoy may open another one')
+  envoy.pass(100)
+  await stopped
+})
+
+test('a stop does not wait for streams that nobody can open', async (t) => {
+  const envoy = open(t, false)
+  const stopped = envoy.accessLog.stop(500, () => false)
+  envoy.receive(10)
+  await stopped
 })
 
 test('a batch that was read late does not end a stream: the next one may be under way', (t) => {

@@ -124,6 +124,7 @@ describe('the server of ext-proc', () => {
   const address = `unix:${join(tempFolder('grpc'), 'grpc.sock')}`
   const path = address.slice('unix:'.length)
   const seen: string[] = []
+  const late: string[] = []
   let server: GrpcServer
   let client: Client
   let onCancelled: () => void = () => undefined
@@ -146,7 +147,9 @@ describe('the server of ext-proc', () => {
     stream.on('data', (message: Buffer) => {
       const word = message.toString('latin1', 0, 8)
       if (word === 'throw it') throw new Error('on purpose ä%')
-      if (word === 'fail now') stream.emit('error', { code: 13, details: 'told to' })
+      if (word === 'no more') stream.endResponse()
+      else if (word.startsWith('late')) late.push(word)
+      else if (word === 'fail now') stream.emit('error', { code: 13, details: 'told to' })
       else stream.write(message)
     })
     stream.on('end', () => stream.end())
@@ -245,6 +248,37 @@ describe('the server of ext-proc', () => {
       socket.destroy()
     }
   })
+
+  for (const [how, leave, isCancelled] of [
+    ['a reset', frame(3, 0, 1, '00000008'), true],
+    ['its own end', frame(0, 1, 1, ''), false],
+  ] as const)
+    test(`what a caller sends after the end of the response, and before ${how}, is received`, async () => {
+      late.length = 0
+      let cancelled = 0
+      onCancelled = () => cancelled++
+      const socket = connect(path)
+      const whole = (word: string): Buffer => {
+        const bytes = Buffer.from(`\0\0\0\0${String.fromCharCode(word.length)}${word}`, 'latin1')
+        return frame(0, 0, 1, bytes.toString('hex'))
+      }
+      socket.write(Buffer.concat([PREFACE, frame(4, 0, 0, ''), CALL, whole('no more')]))
+      // HEADERS with END_HEADERS and END_STREAM, of stream 1.
+      const ended = Buffer.from('010500000001', 'hex').toString('latin1')
+      let got = ''
+      while (!got.includes(ended))
+        got += ((await once(socket, 'data')) as [Buffer])[0].toString('latin1')
+      assert.ok(!got.includes('\0\0\x04\x03\0\0\0\0\x01'), 'the stream is not reset')
+      socket.write(Buffer.concat([whole('late 1'), whole('late 2'), leave]))
+      const ping = frame(6, 0, 0, '0102030405060708')
+      socket.write(ping)
+      const pong = frame(6, 1, 0, '0102030405060708').toString('latin1')
+      while (!got.includes(pong))
+        got += ((await once(socket, 'data')) as [Buffer])[0].toString('latin1')
+      assert.deepEqual(late, ['late 1', 'late 2'])
+      assert.equal(cancelled, isCancelled ? 1 : 0)
+      socket.destroy()
+    })
 
   test('health is answered', async () => {
     const answered = new Promise<Buffer | undefined>((resolve, reject) => {
