@@ -204,7 +204,7 @@ test('agw activity filters by names, decision, request and time', async () => {
   const refused = { reason, request_id: 'refused-1', method: 'DELETE', endpoint: '/v1/orders' }
   await recordEntries(redis, 'org_default', [activityEntry(reason, { ...refused, data })])
   const told = await activity({ requestId: 'refused-1', headers: false })
-  assert.match(told.out, /permission_denied +DELETE \/v1\/orders \(method_not_allowed\)\n$/)
+  assert.match(told.out, /permission_denied +DELETE \/v1\/orders \(method not allowed\)\n$/)
   const since = new Date(Date.now() + 60_000).toISOString()
   assert.equal((await activity({ since, headers: false })).out, '')
   assert.notEqual((await activity({ until: since, headers: false })).out, '')
