@@ -154,6 +154,11 @@ describe('the dashboard', () => {
     await dialog.waitFor({ state: 'detached' })
     assert.equal(await page.evaluate('document.activeElement.textContent'), 'Kill')
     await opener.press('Enter')
+    // A key that comes right after Escape is not lost, although the browser reports the close of a dialog later.
+    for (let i = 0; i < 20; i++) {
+      await dialog.getByLabel('Reason').waitFor()
+      await Promise.all([page.keyboard.press('Escape'), page.keyboard.press('Enter')])
+    }
     const confirm = dialog.getByRole('button', { name: 'Kill' })
     await dialog.getByLabel('Reason').fill('it behaves oddly')
     assert.equal(await confirm.isDisabled(), true)
@@ -999,6 +1004,8 @@ describe('the dashboard', () => {
       "getComputedStyle(document.activeElement.querySelector('time'), '::after').content",
     )
     assert.match(String(shown), /UTC/)
+    // While its clock is installed a page may read charts with the time zero.
+    forgive(/400 .*from=19(69|70)-/)
   })
 
   test('the theme that is chosen stays, and keys lead to pages and rows', async () => {

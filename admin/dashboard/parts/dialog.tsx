@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useLayoutEffect, useId, useRef } from 'preact/hooks'
 import type { Problem } from '../api.ts'
 import { FormIssues, issuesOf } from '../issues-of.ts'
 import { ProblemNotice } from './notices.tsx'
@@ -22,17 +22,14 @@ export function Dialog({
   const element = useRef<HTMLDialogElement>(null)
   const isShown = useRef(true)
   const id = useId()
-  useEffect(() => {
+  // At once and not after the next frame, so that a key that follows finds the dialog there, and the focus back when it is gone.
+  useLayoutEffect(() => {
     const dialog = element.current
-    const opener = document.activeElement
     dialog?.showModal()
     return () => {
-      // Elements behind an open dialog cannot take the focus, and a close by unmounting is not an answer of the user.
+      // A close by unmounting is not an answer of the user.
       isShown.current = false
       dialog?.close()
-      // Unless the user has moved on: this comes a moment after the dialog has closed by Escape.
-      const isFree = document.activeElement === document.body
-      if (isFree && opener instanceof HTMLElement) opener.focus()
     }
   }, [])
   return (
@@ -40,6 +37,8 @@ export function Dialog({
       ref={element}
       class={kind}
       aria-labelledby={id}
+      // The browser reports `close` later, when the next key may have been pressed.
+      onCancel={(event) => event.target === element.current && onClose()}
       onClose={() => isShown.current && onClose()}
       onClick={(event) => {
         // The dialog itself is clicked only outside its content.
