@@ -123,7 +123,7 @@ const namesOf = (valueOf: (member: IndexedMember) => string | null): readonly st
   MEMBERS.flatMap((member) => {
     const value = valueOf(member)
     const name = value === null ? '' : indexName(member, value)
-    return name !== '' && isPlain(name) ? [name] : []
+    return name !== '' && fitsList(name) ? [name] : []
   })
 
 /** `2026-01-31T12:00` */
@@ -149,8 +149,8 @@ function isForwarded(text: string, from: number): boolean {
 
 const DATA = '"data":{'
 
-/** A name with one of these characters would break the list. */
-const isPlain = (name: string): boolean => !/[\t\n]/.test(name)
+/** The list is separated by tabs and line breaks. */
+const fitsList = (name: string): boolean => !/[\t\n]/.test(name)
 
 /**
  * The value of a member of an entry; null if it is absent or not a string. `data` is the last member of an entry, and strings

@@ -34,7 +34,7 @@ function isAmbiguous(
   { segments, split_readings }: MatchedTarget,
   written: CompiledIntegration | null,
 ): boolean {
-  if (is_folded && split_readings.length === 0 && isPlain(segments, depth)) return false
+  if (is_folded && split_readings.length === 0 && isReadAsWritten(segments, depth)) return false
   const readings = [segments, ...split_readings.map((reading) => reading.flat())]
   return readings.some((reading) => {
     const found = deepest(folded, reading, foldSegment)
@@ -42,8 +42,8 @@ function isAmbiguous(
   })
 }
 
-/** Whether a lenient upstream reads the first segments as written. */
-function isPlain(segments: readonly string[], depth: number): boolean {
+/** Whether an upstream that ignores case and empty segments reads the first segments as they are written. */
+function isReadAsWritten(segments: readonly string[], depth: number): boolean {
   for (let i = 0; i < depth && i < segments.length; i++) {
     const segment = segments[i] ?? ''
     if (segment === '' || !isFolded(segment)) return false

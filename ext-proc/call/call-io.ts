@@ -3,7 +3,7 @@ export interface CallIo {
   /** Whether a body follows the headers. */
   readonly has_body: boolean
   /** The call has ended, or has been cut. */
-  readonly is_gone: boolean
+  readonly is_over: boolean
   /**
    * Counts a body that will be held until the call is decided. False: the agent or its organization has too much held already.
    * @param agent_id empty while it is not known
@@ -11,8 +11,8 @@ export interface CallIo {
   reserve(organization_id: string, agent_id: string, bytes: number): boolean
   /** The whole body, buffered by Envoy until the response of the processor; empty if there is none. */
   body(): Promise<Buffer>
-  /** From now on, a kill of this agent cuts the call. */
-  hold(organization_id: string, agent_id: string): void
-  /** The call will be refused and is the reason why its agent is killed. It keeps its own error response. */
-  letGo(): void
+  /** Adds the call to the calls in flight of this agent: from now on, a kill of the agent cuts it. */
+  registerInFlight(organization_id: string, agent_id: string): void
+  /** For a call that is itself the reason for the kill of its agent: the kill does not cut it, and it keeps its own refusal. */
+  leaveInFlight(): void
 }

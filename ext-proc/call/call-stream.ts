@@ -265,12 +265,12 @@ export class CallStream implements CallInFlight, CallIo {
     traces.decided(this.#stream, record, { decision, reason, status }, this.passed_ms)
   }
 
-  get is_gone(): boolean {
+  get is_over(): boolean {
     return this.#state !== 'deciding'
   }
 
   reserve(organization_id: string, agent_id: string, bytes: number): boolean {
-    if (this.#releaseBytes !== null || !this.has_body || this.is_gone) return true
+    if (this.#releaseBytes !== null || !this.has_body || this.is_over) return true
     this.#releaseBytes = this.#parts.heldBytes.take(organization_id, agent_id, bytes)
     return this.#releaseBytes !== null
   }
@@ -357,7 +357,7 @@ export class CallStream implements CallInFlight, CallIo {
     return Buffer.concat([bytes, writeFacts(writeCallFacts(passed))])
   }
 
-  hold(organization_id: string, agent_id: string): void {
+  registerInFlight(organization_id: string, agent_id: string): void {
     if (this.#isHeld || this.#state === 'ended') return
     this.organization_id = organization_id
     this.agent_id = agent_id
@@ -390,7 +390,7 @@ export class CallStream implements CallInFlight, CallIo {
     this.#state = 'ended'
     this.#releaseBytes?.()
     this.#inspector?.close()
-    this.letGo()
+    this.leaveInFlight()
     this.#resolveEnded?.()
   }
 
@@ -404,7 +404,7 @@ export class CallStream implements CallInFlight, CallIo {
     return isTold ? null : record.allowed()
   }
 
-  letGo(): void {
+  leaveInFlight(): void {
     if (this.#isHeld) this.#parts.inFlight.remove(this)
     this.#isHeld = false
   }

@@ -62,7 +62,7 @@ async function refuse(
   const { retry_after_s, violation_minutes, current_rpm } = taken
   let isKilled = false
   if (auto_kill_on_sustained_violation && violation_minutes >= violation_window_minutes) {
-    io.letGo()
+    io.leaveInFlight()
     isKilled = await autoKill(agent, {
       kill_method: 'auto_rate_limit',
       reason: `more than ${limit} requests per minute for ${violation_minutes} minutes`,

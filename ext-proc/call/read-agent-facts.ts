@@ -21,7 +21,7 @@ export function readAgentFacts(
   const factsOf = ({ agent, scopes }: AgentPolicy): AgentFacts => {
     if (agent === null) return { agent, scopes, killed_at: null }
     // Registered as in flight before the kill flag is read: a kill before that is in the flag, and a later one finds the call.
-    if (is_calling) io.hold(organization_id, agent_id)
+    if (is_calling) io.registerInFlight(organization_id, agent_id)
     return { agent, scopes, killed_at: killedAt(killBoard, agent) }
   }
   const found = policy.agent(organization_id, agent_id)

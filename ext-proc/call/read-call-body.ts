@@ -40,7 +40,7 @@ export async function readCallBody(
   const questions = questionsOf(call, record.mcp, settings.max_body_bytes)
   const patterns = call.settings.injection.enabled ? settingsToScan(call.settings) : null
   const { organization_id, agent_id } = call.agent
-  const owner = { organization_id, agent_id, isGone: () => io.is_gone }
+  const owner = { organization_id, agent_id, isGone: () => io.is_over }
   const reading = pool.readBody(held, questions, patterns, owner)
   const read = reading instanceof Promise ? await reading : reading
   if (read.kind === 'busy') return busy('body', read)

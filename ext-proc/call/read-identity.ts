@@ -41,7 +41,7 @@ export async function readIdentity(
     json_rpc: null,
     scan: null,
   }
-  const owner = { ...anyone, isGone: () => io.is_gone }
+  const owner = { ...anyone, isGone: () => io.is_over }
   const reading = pool.readBody(held, questions, null, owner)
   const read = reading instanceof Promise ? await reading : reading
   if (read.kind === 'busy') return busy('agent', read)

@@ -41,7 +41,7 @@ export function scanCall(
   const details = { pattern_name, severity, matched_text, location }
   const refusal = deny('scan', 'security_block', details, { data })
   if (!decision.may_kill || !injection.auto_kill_on_critical) return refusal
-  io.letGo()
+  io.leaveInFlight()
   return autoKill(agent, {
     kill_method: 'auto_injection',
     reason: `critical injection: ${pattern_name} in ${location}`,

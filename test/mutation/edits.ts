@@ -85,7 +85,7 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'the automatic kill of an injection cuts its own call',
     file: 'ext-proc/call/scan-call.ts',
-    find: '  io.letGo()\n',
+    find: '  io.leaveInFlight()\n',
     replace: '',
   },
   {
@@ -127,7 +127,7 @@ export const EDITS: readonly Edit[] = [
     area: 'stream',
     name: 'a call that has ended stays in the list of calls in flight',
     file: 'ext-proc/call/call-stream.ts',
-    find: '    this.#inspector?.close()\n    this.letGo()\n',
+    find: '    this.#inspector?.close()\n    this.leaveInFlight()\n',
     replace: '    this.#inspector?.close()\n',
   },
   {

@@ -117,7 +117,7 @@ class Call {
         if (options.is_unknown !== true) {
           record.facts.organization_id = 'o'
           record.facts.agent_id = 'a'
-          io.hold('o', 'a')
+          io.registerInFlight('o', 'a')
         }
         if (options.asks_body === true) this.body = (await io.body()).toString()
         return await this.decision.promise
@@ -543,10 +543,10 @@ test('a body that is requested twice is buffered once, and a missing body is emp
   assert.deepEqual(empty.envoy.sent, [])
 })
 
-test('a call that is let go keeps its own answer: a kill of its agent does not find it', async () => {
+test('a call that left the list of calls in flight keeps its own answer: a kill of its agent does not find it', async () => {
   const call = new Call()
   call.envoy.requestHeaders(true)
-  call.io?.letGo()
+  call.io?.leaveInFlight()
   assert.equal(call.inFlight.size, 0)
   assert.deepEqual(await call.inFlight.cutAgent('o', 'a', KILL), { terminated: 0, unconfirmed: 0 })
   call.deny()
@@ -558,7 +558,7 @@ test('a call whose stream has ended is not registered in flight when its agent b
   const call = new Call({ is_unknown: true })
   call.envoy.requestHeaders(true)
   call.envoy.emit('cancelled')
-  call.io?.hold('o', 'a')
+  call.io?.registerInFlight('o', 'a')
   assert.equal(call.inFlight.size, 0)
 })
 

@@ -72,7 +72,7 @@ for (const [minutes, kills, action] of VIOLATIONS)
 
 test('the call that its agent is killed for keeps its own answer', async () => {
   const { events } = await limited(5, true)
-  assert.deepEqual(events.slice(-2), ['let go', KILL])
+  assert.deepEqual(events.slice(-2), ['not in flight', KILL])
 })
 
 test('a kill that the store has rejected is not reported as done', async () => {

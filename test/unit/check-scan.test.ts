@@ -27,7 +27,7 @@ test('a blocked finding is reported to the caller, and in full in the log', asyn
     pattern: null,
     other_findings: 2,
   })
-  assert.ok(!events.some((event) => event.startsWith('kill') || event === 'let go'))
+  assert.ok(!events.some((event) => event.startsWith('kill') || event === 'not in flight'))
 })
 
 /** What was found, whether the scope kills for it, and what comes of it. */
@@ -38,7 +38,7 @@ const ROWS: readonly (readonly [
   answer: string,
   does: readonly string[],
 ])[] = [
-  ['a critical finding', found({}), true, 'scan: security_block', ['let go', KILL]],
+  ['a critical finding', found({}), true, 'scan: security_block', ['not in flight', KILL]],
   ['one that is not critical', found({ may_kill: false }), true, 'scan: security_block', []],
   ['a scope that does not kill', found({}), false, 'scan: security_block', []],
   [
@@ -73,7 +73,7 @@ for (const [name, scan, auto_kill_on_critical, answer, does] of ROWS)
     })
     assert.equal(toldOf(verdict), answer)
     assert.deepEqual(
-      events.filter((event) => event === 'let go' || event.startsWith('kill')),
+      events.filter((event) => event === 'not in flight' || event.startsWith('kill')),
       does,
     )
     const isNoted = answer === 'forward' && name !== 'nothing'

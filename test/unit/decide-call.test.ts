@@ -16,11 +16,11 @@ import {
   URL_CALLED,
 } from './decision-kit.ts'
 
-const HOLD = `hold ${ORG} agt_a`
+const IN_FLIGHT = `in flight ${ORG} agt_a`
 const RATE = 'rate agt_a scp_write 600'
 /** Whose key it is, for the log. */
 const OWNER = ['key', 'agent agt_a']
-const ADMITTED = ['key', 'agent agt_a', HOLD]
+const ADMITTED = ['key', 'agent agt_a', IN_FLIGHT]
 const READ = [...ADMITTED, 'body', RATE, 'token', 'read']
 const TOOL_CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"drop"}}'
 
@@ -268,7 +268,7 @@ test('a key of the organization acts for the agent that the body names; its body
     'body',
     'read',
     'agent agt_a',
-    HOLD,
+    IN_FLIGHT,
     RATE,
     'token',
     'read',
@@ -305,7 +305,7 @@ test('the response to an allowed call has its rate limit', async () => {
 })
 
 test('the call is registered in flight before the kill flag is read', async () => {
-  const { verdict, events } = await decide({ killed_at_event: HOLD })
+  const { verdict, events } = await decide({ killed_at_event: IN_FLIGHT })
   assert.equal(toldOf(verdict), 'agent: agent_killed')
   assert.deepEqual(events, ADMITTED)
 })

@@ -203,7 +203,7 @@ function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallI
   const held = Promise.resolve(Buffer.from(body))
   let isAsked = false
   return {
-    is_gone: false,
+    is_over: false,
     has_body: body !== '',
     body: () => {
       if (!isAsked) note('body')
@@ -211,8 +211,9 @@ function ioOf({ body = '{}' }: CallChange, note: (event: string) => void): CallI
       return held
     },
     reserve: () => true,
-    hold: (organization_id, agent_id) => note(`hold ${organization_id} ${agent_id}`),
-    letGo: () => note('let go'),
+    registerInFlight: (organization_id, agent_id) =>
+      note(`in flight ${organization_id} ${agent_id}`),
+    leaveInFlight: () => note('not in flight'),
   }
 }
 
