@@ -134,23 +134,24 @@ class Pool implements ScanPool {
     }
     const room = this.#slots.room(size, owner)
     if (room !== 'yes') return room === 'owner_full' ? OWNER_BUSY : BUSY
-    const packed = body === null || body.length === 0 ? null : pack(body)
-    return this.#facts(packed, questions, settings, size, owner)
+    return this.#facts(body, questions, settings, size, owner)
   }
 
   async #facts(
-    packed: Packed | null,
+    body: Buffer | null,
     questions: BodyQuestions,
     settings: DeferredSettings | null,
     size: number,
     owner: JobOwner | null = null,
   ): Promise<PooledFacts> {
+    // An empty body is not sent, but it is a body: a signature covers its hash.
+    const packed = body === null || body.length === 0 ? null : pack(body)
     const job = { kind: 'call', body: packed?.bytes ?? null, questions } as const
     const freed = questions.keeps_body ? null : (packed?.memory ?? null)
     const reply = await this.#ask(job, settings, size, owner, freed)
     if (reply === null || reply.answer.kind !== 'call') return BUSY
     const { facts, is_stripped } = reply.answer
-    const kept = questions.keeps_body ? job.body : null
+    const kept = questions.keeps_body ? (packed?.bytes ?? body) : null
     return { kind: 'read', facts, sent: is_stripped ? reply.body : kept, is_stripped }
   }
 
@@ -167,18 +168,18 @@ class Pool implements ScanPool {
       if (!budget.isUndecided) return result
     }
     if (this.#slots.room(size, null) !== 'yes') return BUSY
-    const packed = input.body === null ? null : { ...pack(input.body), memory: null }
     const questions: BodyQuestions = {
       content_type: input.content_type ?? '',
       content_encoding,
       limit_bytes,
       identity: null,
       asks_overrides: false,
-      keeps_body: false,
+      // The memory of the body stays the caller's.
+      keeps_body: true,
       json_rpc: null,
       scan: { path, query, headers },
     }
-    return this.#facts(packed, questions, settings, size).then((read) =>
+    return this.#facts(input.body, questions, settings, size).then((read) =>
       read.kind === 'busy' ? read : (read.facts.unread ?? read.facts.scan ?? BUSY),
     )
   }

@@ -94,6 +94,18 @@ test('each request is signed as the API sees it, whatever its path, query, servi
   }
 })
 
+test('a call without a body is signed while the scan process reads the rest of it', async () => {
+  const client = newClient({ service: 'lambda' })
+  // Each text must be searched for such a pattern, so that every scan is made in a process.
+  const injection_detection = { custom_patterns: ['[0-9]{7}x'] }
+  const access = await makeAccess(client, 'https', { injection_detection })
+  const sent = api.mark()
+  assert.equal((await send(access, '/functions')).status, 200)
+  const [arrived] = sent()
+  assert.ok(arrived)
+  checkSignature(arrived, client)
+})
+
 test('to S3 over TLS a body streams unsigned at any size; elsewhere it is buffered for its hash, up to the limit', async () => {
   const [s3, other] = [newClient(), newClient({ service: 'lambda' })]
   const [toS3, toOther] = await Promise.all([makeAccess(s3), makeAccess(other)])

@@ -50,6 +50,17 @@ test('a body that is not used any more does not come back, unless something was 
   }
 })
 
+test('an empty body that a process is asked about is still an empty body', async () => {
+  const custom = fresh()
+  assert.ok(custom.isForProcess, 'the pattern has not been compiled here')
+  const kept = await shared.readBody(Buffer.alloc(0), QUESTIONS, custom)
+  assert.ok(kept.kind === 'read')
+  assert.deepEqual(kept.sent, Buffer.alloc(0))
+  const none = await shared.readBody(null, QUESTIONS, fresh())
+  assert.ok(none.kind === 'read')
+  assert.equal(none.sent, null)
+})
+
 test('texts next to the content of a compressed body are scanned in a worker as well', async () => {
   const zipped = gzipSync('{"q": "hello"}')
   const body = Buffer.concat([
