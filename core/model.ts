@@ -78,7 +78,8 @@ export interface Integration {
   readonly strip_agent_id: boolean
   readonly allow_empty_segments: boolean
   /**
-   * Whether the API treats an encoded slash as part of a name, as GitLab does. Absent in integrations stored by older versions.
+   * Whether the API treats an encoded slash as part of a name, as GitLab does; so also `&` and an encoded `?` or `#`. Absent in
+   * integrations stored by older versions.
    */
   readonly allow_encoded_slashes?: boolean
   /** Absent in integrations stored by older versions. */

@@ -18,11 +18,16 @@ const text = (value: unknown): string =>
 const agentOf = ({ agent_name, agent_id }: ActivityEntry): string =>
   agent_name ?? agent_id ?? 'The agent'
 
+const pathSentence: Sentence = (entry, api) =>
+  `No scope of ${agentOf(entry)} for ${api} allows the path of ${text(entry.data['attempted_action'])}.`
+
 const PERMISSION: Readonly<Record<string, Sentence>> = {
   no_scope: (entry, api) =>
     `${agentOf(entry)} has no scope for ${api}, so it may call nothing there.`,
   path_not_allowed: (entry, api) =>
-    `No scope of ${agentOf(entry)} for ${api} allows the path of ${text(entry.data['attempted_action'])}.`,
+    entry.data['refused_reading'] == null
+      ? pathSentence(entry, api)
+      : `A rule matches the path as written, but ${api} may read the call as ${text(entry.data['refused_reading'])}, which no scope of ${agentOf(entry)} allows.`,
   method_not_allowed: (entry, api) =>
     `${agentOf(entry)} may use this path of ${api}, but not with the method ${entry.method}.`,
 }

@@ -105,7 +105,7 @@ export const EditableIntegration = Strict({
   allow_encoded_slashes: Type.Boolean({
     default: false,
     description:
-      'The API treats an encoded slash (%2F) as part of a name, as GitLab does. Otherwise a path with one is allowed only if one scope allows every reading of it: as written, and split at the encoded slashes.',
+      'The API treats an encoded slash (%2F) as part of a name, as GitLab does. Otherwise a path with one is allowed only if one scope allows every reading of it: as written, and split at the encoded slashes. The same applies to & and to an encoded ? or #.',
   }),
   upstream: EditableUpstream,
   /** A change without it keeps the stored credential. */

@@ -5,7 +5,7 @@ import type { Member, Members } from './member.ts'
 export interface OwnedPlace {
   readonly kind: 'header' | 'query'
   readonly name: string
-  /** Further headers that it fills, in the form of `plainHeaderName`; no gateway key is expected in them. */
+  /** Further headers that it fills; no gateway key is expected in them. */
   readonly further?: readonly string[]
   /** Query parameters of a signature that the caller made, in lower case; they are removed. */
   readonly replaced_parameters?: ReadonlySet<string>
@@ -69,7 +69,7 @@ export interface TokenApplication<M extends Members> {
 /** Signs each request as the API will receive it. Pure; ext-proc hashes the body and passes the time. */
 export interface SignatureApplication<M extends Members> {
   readonly kind: 'signature'
-  /** Whether a body must be buffered for the signature alone. True wherever `payload` may answer `hash`, or each such call fails. */
+  /** Whether a body must be buffered for the signature alone. True wherever `payload` may cover the body, or each such call fails. */
   needsBody(auth: PublicMembers<M>, scheme: Scheme): boolean
   payload(
     auth: PublicMembers<M>,

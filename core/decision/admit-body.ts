@@ -1,5 +1,6 @@
 import { decideScope } from '../policy/decide-scope.ts'
 import { isEmpty, joinOverrides, type Overrides } from '../policy/overrides.ts'
+import { scopeDetails } from './scope-details.ts'
 import type { Admitted, NotAdmitted } from './admission.ts'
 
 /** A method or path named in the body must be allowed too, under the settings that already apply to the call. Null if it is. */
@@ -10,9 +11,7 @@ export function admitBody(admitted: Admitted, inBody: Overrides): NotAdmitted | 
   const both = joinOverrides(overrides, inBody)
   const decision = decideScope(agent_scopes, integrations, admitted, both)
   if (decision.kind === 'denied') {
-    const { attempted_action, reason, agent_scopes: names } = decision
-    const service = integration.integration.name
-    const details = { service, attempted_action, reason, agent_scopes: names }
+    const details = scopeDetails(integration, decision)
     return { kind: 'not_admitted', step: 'scope', reason: 'permission_denied', details, known }
   }
   // Rate and size were checked before the body was known, so stricter settings can no longer be applied.

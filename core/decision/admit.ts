@@ -12,6 +12,7 @@ import type { Reason } from '../reasons.ts'
 import type { AdmissionFacts, AgentFacts, Caller, RequestFacts } from './admission-facts.ts'
 import type { Admission, AdmissionStep, Known, MissingFact, NotAdmitted } from './admission.ts'
 import { checkKey } from './check-key.ts'
+import { scopeDetails } from './scope-details.ts'
 
 /**
  * Envoy accepts 200 headers and applies the same limit to header mutations. The rest is reserved for the headers that a pass
@@ -30,7 +31,8 @@ export interface SettledChecks {
 const nothingSettled = (): SettledChecks => ({ target: null, integration: null, outgoing: null })
 
 /**
- * The steps of admission (`ADMISSION_STEPS`), in order. The first one that fails determines the result. Facts come from the caches of an edge, or from the store for `explain`. The result depends only on them.
+ * The steps of admission (`ADMISSION_STEPS`), in order. The first one that fails determines the result. Facts come from the
+ * caches of an edge, or from the store for `explain`. The result depends only on them.
  * @param settled results of the checks that have passed, so that an evaluation with one more fact does not repeat them
  */
 export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSettled()): Admission {
@@ -63,9 +65,8 @@ export function admit(facts: AdmissionFacts, settled: SettledChecks = nothingSet
   const overrides = findOverrides(outgoing.headers, outgoing.raw_query)
   const decision = decideScope(scopes, integrations, { method, target, integration }, overrides)
   if (decision.kind === 'denied') {
-    const { attempted_action, reason, agent_scopes, nearest } = decision
-    const service = integration.integration.name
-    const details = { service, attempted_action, reason, agent_scopes }
+    const details = scopeDetails(integration, decision)
+    const { nearest } = decision
     return { ...no('scope', 'permission_denied', details, { integration, key, agent }), nearest }
   }
   const { scope, rule, settings } = decision

@@ -16,7 +16,7 @@ export type CredentialEffect =
       readonly headers: readonly Header[]
       readonly raw_query: string | null
     }
-  /** The caller responds with `credential_unavailable`. */
+  /** The call is then refused with `credential_unavailable`. */
   | { readonly kind: 'unusable' }
 
 /** @param raw_query the caller's query, into which a query credential is inserted. */

@@ -29,6 +29,8 @@ export type ScopeChoice =
       /** The call that no rule allows: the requested one, or an override of it. */
       readonly call: ScopedCall
       readonly nearest: NearestRule | null
+      /** A reading that is not allowed of a path that a rule allows; null if no rule allows the path itself. */
+      readonly reading: SegmentRange | null
     }
 
 /** The first rule that covers the path of a call, but not its method. */
@@ -61,7 +63,7 @@ export function chooseScope(
   overridden: readonly ScopedCall[] = NO_CALLS,
 ): ScopeChoice {
   const there = agent.by_integration.get(integration_id)
-  if (there === undefined) return denied(agent, call, null, 'no_scope')
+  if (there === undefined) return denied(agent, call, null, null, 'no_scope')
   const budget: MatchBudget = { left: MATCH_STEPS_MAX }
   const choice = choose(agent, there, call, overridden, budget)
   return budget.left < 0 ? denied(agent, call, null) : choice
@@ -80,35 +82,54 @@ function choose(
     if (rule >= 0) {
       for (const other of overridden) {
         const otherRule = findRule(compiled, other, budget)
-        if (otherRule < 0) return denied(agent, other, nearestOf(compiled, otherRule))
+        if (otherRule >= 0) continue
+        const reading = refusedReading([compiled], other, budget)
+        return denied(agent, other, nearestOf(compiled, otherRule), reading)
       }
       const settings = strictest(there, compiled, call, overridden, budget)
       return { kind: 'allowed', scope: compiled.scope, rule, settings }
     }
     nearest ??= nearestOf(compiled, rule)
   }
-  return denied(agent, call, nearest)
+  return denied(agent, call, nearest, refusedReading(there.scopes, call, budget))
 }
 
 function denied(
   agent: AgentScopes,
   call: ScopedCall,
   nearest: NearestRule | null,
+  reading: SegmentRange | null = null,
   reason: ScopeDenial = nearest === null ? 'path_not_allowed' : 'method_not_allowed',
 ): ScopeChoice {
-  return { kind: 'denied', reason, agent_scopes: agent.names, call, nearest }
+  return { kind: 'denied', reason, agent_scopes: agent.names, call, nearest, reading }
+}
+
+/** Of the first scope that allows the call as written, the reading that it does not allow. */
+function refusedReading(
+  scopes: readonly CompiledScope[],
+  call: ScopedCall,
+  budget: MatchBudget,
+): SegmentRange | null {
+  if (call.readings.length === 0) return null
+  for (const compiled of scopes) {
+    if (findRuleFor(compiled, call.method, call, budget) < 0) continue
+    const isAllowed = (reading: SegmentRange): boolean =>
+      findRuleFor(compiled, call.method, reading, budget) >= 0
+    return call.readings.find((reading) => !isAllowed(reading)) ?? null
+  }
+  return null
 }
 
 const NO_RULE = -1
-/** Rules match the path, but none that does allows the method: this minus the position of the first. */
+/** The path matches but not the method: the result is this number minus the position of the first such rule. */
 const PATH_ONLY = -2
 
 const nearestOf = ({ scope }: CompiledScope, found: number): NearestRule | null =>
   found <= PATH_ONLY ? { scope, rule: PATH_ONLY - found } : null
 
 /**
- * The position of the first rule that allows the call as written. `NO_RULE`, or `PATH_ONLY` and less, if there is none, or if a
- * reading of the path is not allowed.
+ * The position of the first rule that allows the call with the path as written. `NO_RULE`, or `PATH_ONLY` and less, if there is
+ * none, or if another reading of the path is not allowed.
  */
 function findRule(compiled: CompiledScope, call: ScopedCall, budget: MatchBudget): number {
   const rule = findRuleFor(compiled, call.method, call, budget)

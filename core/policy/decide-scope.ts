@@ -2,7 +2,7 @@ import { chooseScope, type ScopeChoice, type ScopedCall } from './choose-scope.t
 import type { CompiledIntegration, IntegrationTable } from './compile-integrations.ts'
 import type { AgentScopes } from './compile-scopes.ts'
 import { coverTarget } from './cover-target.ts'
-import { describeAction } from './describe-call.ts'
+import { describeAction, describeReading } from './describe-call.ts'
 import { findPathOverrides } from './find-path-overrides.ts'
 import {
   type AddressOverride,
@@ -18,7 +18,11 @@ type Denied = Extract<ScopeChoice, { readonly kind: 'denied' }>
 
 export type ScopeDecision =
   | Exclude<ScopeChoice, Denied>
-  | (Omit<Denied, 'call'> & { readonly attempted_action: string })
+  | (Omit<Denied, 'call' | 'reading'> & {
+      readonly attempted_action: string
+      /** The method, and a reading of the path that is not allowed although the path as written is: `GET /projects/a/b`. */
+      readonly refused_reading: string | null
+    })
 
 interface AskedCall {
   readonly method: string
@@ -49,7 +53,7 @@ export function decideScope(
   const addresses = overrides.addresses.filter(({ value }) => value.trim() !== '')
   if (methods.length === 0 && addresses.length === 0) return plain
 
-  const denial = { agent_scopes: agent.names, nearest: null }
+  const denial = { agent_scopes: agent.names, nearest: null, reading: null }
   if (methods.length > OVERRIDES_LIMIT)
     return denied({ ...denial, reason: 'method_not_allowed' }, asked, method, target)
   const targets = [target]
@@ -120,5 +124,7 @@ function denied(
     attempted_action: describeAction(method, target, integration.base),
     agent_scopes: why.agent_scopes,
     nearest: why.nearest,
+    refused_reading:
+      why.reading === null ? null : describeReading(method, target, integration.base, why.reading),
   }
 }

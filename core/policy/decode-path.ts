@@ -133,8 +133,8 @@ function splitReadings(parts: readonly string[]): readonly SplitReading[] | Path
       const pieces = reading.reduce((sum, { length }) => sum + length, 0)
       if (pieces > PATH_SEGMENTS_LIMIT) return 'too_many_segments'
       if (pieces > parts.length) readings.set(JSON.stringify(reading), reading)
-      const cut = cutAtEnd(reading)
-      if (cut !== null) readings.set(JSON.stringify(cut), cut)
+      const ended = endEarly(reading)
+      if (ended !== null) readings.set(JSON.stringify(ended), ended)
       const next = texts.map((text) => fold(decodeOnce(text)))
       if (next.every((text, i) => text === texts[i])) break
       texts = next
@@ -147,7 +147,7 @@ function splitReadings(parts: readonly string[]): readonly SplitReading[] | Path
  * The reading up to the first character that may end a path: `/users/1%23/posts` is `/users/1` for an upstream that decodes and
  * then parses. Null if there is none, or only in the last segment, where no rule distinguishes the two.
  */
-function cutAtEnd(reading: SplitReading): SplitReading | null {
+function endEarly(reading: SplitReading): SplitReading | null {
   const at = reading.findIndex((pieces) => pieces.some((piece) => PATH_END.test(piece)))
   if (at === -1 || at === reading.length - 1) return null
   const pieces = reading[at] ?? []

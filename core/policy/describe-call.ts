@@ -1,4 +1,5 @@
 import { maskWithin } from '../masking/mask-secrets.ts'
+import type { SegmentRange } from './fold-segments.ts'
 import type { BaseUrl } from './parse-base-url.ts'
 import type { Target } from './parse-target.ts'
 
@@ -19,6 +20,17 @@ export const describeAction = (
   base: Pick<BaseUrl, 'segments'>,
 ): string => `${method} ${shown(target, startBelow(target.raw_path, base.segments.length))}`
 
+/** `refused_reading`: `POST /chat/completions`, the method and the decoded path below the base URL as an API may read it. */
+export function describeReading(
+  method: string,
+  { origin, raw_path }: Shown,
+  base: Pick<BaseUrl, 'segments'>,
+  { segments, from }: SegmentRange,
+): string {
+  const before = textOf(raw_path.slice(0, startBelow(raw_path, base.segments.length)))
+  return `${method} ${shownText(origin + before, `/${segments.slice(from).join('/')}`)}`
+}
+
 /**
  * `endpoint`: the path of the target as the caller wrote it, without its query and with secrets masked: some APIs have the
  * credential in the path (`/bot<token>/sendMessage`), and every role reads the log.
@@ -35,16 +47,15 @@ function startBelow(rawPath: string, baseSegments: number): number {
   return at
 }
 
-function shown({ origin, raw_path }: Shown, start: number): string {
-  const path = textOf(raw_path.slice(start)) || '/'
+const shown = ({ origin, raw_path }: Shown, start: number): string =>
+  shownText(origin + textOf(raw_path.slice(0, start)), textOf(raw_path.slice(start)) || '/')
+
+/** @param before the text in front of the path: a secret may be recognized by it */
+function shownText(before: string, path: string): string {
   const isCut = path.length > SHOWN_PATH_LIMIT
   const part = isCut ? path.slice(0, SHOWN_PATH_LIMIT - 1) : path
   const text = MAY_HOLD_SECRET.test(path)
-    ? maskWithin(
-        origin + textOf(raw_path.slice(0, start)),
-        part,
-        path.slice(part.length, part.length + AFTER_LIMIT),
-      )
+    ? maskWithin(before, part, path.slice(part.length, part.length + AFTER_LIMIT))
     : part
   // The masked text may be shorter than the mask.
   return isCut || text.length > SHOWN_PATH_LIMIT ? `${text.slice(0, SHOWN_PATH_LIMIT - 1)}…` : text

@@ -9,5 +9,9 @@ export type OwnedName = OwnedPlace
 /** The header or parameter that the credential of an integration fills. A credential of an unknown type is never applied. */
 export function ownedName(auth: SealedAuth): OwnedName {
   const owned = findCredentialType(auth.type)?.owned(auth) ?? AUTHORIZATION
-  return owned.kind === 'header' ? { ...owned, name: plainHeaderName(owned.name) } : owned
+  if (owned.kind !== 'header') return owned
+  const { name, further } = owned
+  return further === undefined
+    ? { ...owned, name: plainHeaderName(name) }
+    : { ...owned, name: plainHeaderName(name), further: further.map(plainHeaderName) }
 }

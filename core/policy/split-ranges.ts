@@ -4,8 +4,8 @@ import type { SegmentRange } from './fold-segments.ts'
 const NO_RANGES: readonly SegmentRange[] = []
 
 /**
- * The paths below the base URL as upstreams may read them that split at encoded slashes: with the resulting empty segments, and
- * without them, because some upstreams merge slashes. @param from the number of segments of the base URL as written.
+ * The paths below the base URL as upstreams may read them that split at encoded slashes or end the path early: with the resulting
+ * empty segments, and without them, because some upstreams merge slashes. @param from the number of segments of the base URL as written.
  */
 export function splitRanges(
   readings: readonly SplitReading[],

@@ -65,7 +65,7 @@ export function readyCredential(
   return pass({ kind: 'static', auth: auth as StaticCredential, onUnauthorized: null })
 }
 
-/** Who asks for an access token, where the credential is applied in that way. */
+/** The client of a credential that is exchanged for an access token; null for other credentials. */
 function clientOf(auth: OpenedAuth): TokenClient | null {
   const { application } = credentialTypeOf(auth.type)
   return application.kind === 'token' ? application.clientOf(auth) : null

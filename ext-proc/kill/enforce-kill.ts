@@ -18,8 +18,8 @@ export type KillTarget = Extract<ControlTarget, { what: 'kill' | 'reactivate' }>
 
 /**
  * Enforces a kill or a reactivation. A message is only a hint: a kill cuts immediately, and a read of the store then confirms
- * or lifts it, so that a forged message has no lasting effect (threat model, rule 20). Returns what was
- * ended.
+ * or lifts it, so that a forged message has no lasting effect (threat model, rule 20).
+ * @returns what was ended
  * @throws (rejects) if the store cannot be read for a reactivation
  */
 export async function enforceKill(parts: EnforceParts, target: KillTarget): Promise<CutCounts> {

@@ -142,7 +142,7 @@ test('a call that a kill cuts is one entry, before and after the first byte of i
     const entry = await entryOf(access)
     assert.equal(entry.decision, 'terminated')
     assert.equal(entry.reason, 'agent_killed')
-    // Whether the first byte was out, only Envoy knows; the entry is written before it acts.
+    // Only Envoy knows whether the first byte was out, so the entry does not say.
     assert.equal(entry.status, null)
   }
 })

@@ -43,8 +43,8 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'an override passes where no rule has its path',
     file: 'core/policy/choose-scope.ts',
-    find: 'if (otherRule < 0)',
-    replace: 'if (otherRule < NO_RULE)',
+    find: 'if (otherRule >= 0) continue',
+    replace: 'if (otherRule >= NO_RULE) continue',
   },
   {
     area: 'decision',

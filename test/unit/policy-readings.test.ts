@@ -33,6 +33,33 @@ function answerFor(
   return error === null ? 'allowed' : reason ? String(details['reason']) : error
 }
 
+/** `details.refused_reading` of a call. */
+function readingOf(rules: readonly ScopeRule[], method: string, path: string): unknown {
+  const { details } = explainCall({
+    agent: { agent: anAgent(), killed_at: null, scopes: compileScopes([aScope({ rules })]) },
+    now_ms: 0,
+    integrations: compileIntegrations([anIntegration('https://x', { integration_id: 'int_a' })]),
+    method,
+    url: `https://x${path}`,
+  })
+  return details['refused_reading']
+}
+
+test('a refusal names the reading that is not allowed, and only where the path as written is', () => {
+  const key = `sk_live_${'4eC39HqLyjWDarjtT1zdp7dc'}`
+  const rows: [method: string, path: string, expected: string | undefined][] = [
+    ['GET', '/items/1%2fsecret', 'GET /items/1/secret'],
+    ['GET', '/items/1%252fsecret', 'GET /items/1/secret'],
+    ['GET', '/items/1%2f%C3%BC', 'GET /items/1/ü'],
+    ['GET', '/items/1', undefined],
+    ['GET', '/other/1%2fsecret', undefined],
+    ['POST', '/items/1%2fsecret', undefined],
+  ]
+  for (const [method, path, expected] of rows)
+    assert.equal(readingOf(ITEMS, method, path), expected, path)
+  assert.doesNotMatch(String(readingOf(ITEMS, 'GET', `/items/1%2f${key}`)), /4eC39Hq/)
+})
+
 const ITEMS = [{ methods: ['GET'], paths: ['/items/*'] }]
 
 test('threat 28: one segment of a rule never lets an encoded slash reach a path below', () => {
