@@ -190,7 +190,7 @@ function addEnvoyConfig(program: Command): void {
     .option('--output <file>', 'write to this file, with mode 0600')
     .option(
       '--sds <directory>',
-      'directory on the Envoy host with the SDS files that are written beside --output; Envoy then uses renewed certificates without a restart',
+      'directory on the Envoy host with the SDS files that are written next to --output; Envoy then uses renewed certificates without a restart',
     )
     .option(
       '--trusted-ca <file>',

@@ -219,7 +219,7 @@ export const SETTINGS = {
     'AGW_ORGANIZATION_ID',
     kinds.name,
     'org_default',
-    'The default organization.',
+    'Id of the default organization, whose admin tokens manage the deployment.',
   ),
   extProcWorkers: withDefault(
     'AGW_EXT_PROC_WORKERS',
@@ -450,10 +450,21 @@ export const SETTINGS = {
     '1',
     'Percentage of calls that the Envoy of this gateway traces. A caller cannot change it. In an Envoy of your own, its own tracing decides.',
   ),
-  edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
-    shown_default: 'host name',
-  }),
-  region: withDefault('AGW_REGION', kinds.name, 'local', 'Region of this edge.'),
+  edgeId: withDefault(
+    'AGW_EDGE_ID',
+    kinds.name,
+    hostName,
+    'Name of this edge. It must differ from those of all other hosts.',
+    {
+      shown_default: 'host name',
+    },
+  ),
+  region: withDefault(
+    'AGW_REGION',
+    kinds.name,
+    'local',
+    'Region of this edge, as receipts and lists of edges show it.',
+  ),
   proxyAdmin: withDefault(
     'AGW_PROXY_ADMIN',
     kinds.onOff,
