@@ -70,7 +70,7 @@ function addStart(program: Command): void {
   program
     .command('start')
     .description('run the whole gateway in the foreground')
-    .option('--new-store', 'start over with an empty store after the one before was lost')
+    .option('--new-store', 'accept an empty store after the previous one was lost')
     .addOption(
       new Option('--log-format <format>', 'format of the log')
         .choices(LOG_FORMATS)
@@ -181,7 +181,7 @@ function addEnvoyConfig(program: Command): void {
     .addOption(
       new Option(
         '--envoy <version>',
-        'version of Envoy; the configuration is the same for both, and no other is supported',
+        'version of your Envoy; others are refused. The configuration is the same for all',
       )
         .choices(ENVOY_VERSIONS)
         .default(ENVOY_VERSIONS.at(-1)),
@@ -190,7 +190,7 @@ function addEnvoyConfig(program: Command): void {
     .option('--output <file>', 'write to this file, with mode 0600')
     .option(
       '--sds <directory>',
-      'directory on the Envoy host with the SDS files that are written beside --output; Envoy then uses renewed certificates without a restart',
+      'directory on the Envoy host with the SDS files that are written next to --output; Envoy then uses renewed certificates without a restart',
     )
     .option(
       '--trusted-ca <file>',
@@ -218,7 +218,9 @@ const ENVOY_ADMIN_SOCKET = '/run/agw/envoy-admin.sock'
 function addDrain(program: Command): void {
   program
     .command('drain')
-    .description('let an Envoy with our configuration finish its calls, before it is stopped')
+    .description(
+      'wait until an Envoy has finished its calls, before you stop it; meanwhile, it accepts no new connections',
+    )
     .option(
       '--envoy-admin-socket <path>',
       "Unix socket of Envoy's admin interface",
@@ -294,7 +296,11 @@ function addActivity(program: Command): void {
     .option('--query <text>', 'only entries that contain this text')
     .option('--since <time>', 'only entries from this time (ISO 8601), or this long ago (15m)', ago)
     .option('--until <time>', 'only entries before this time (ISO 8601), or this long ago', ago)
-    .option('--limit <number>', 'number of past entries to print', wholeNumber)
+    .option(
+      '--limit <number>',
+      'number of past entries to print, at most 200 (default: 50)',
+      wholeNumber,
+    )
     .option('--no-headers', 'leave out the headings')
     .action(async (options: import('./activity.ts').ActivityOptions) => {
       const { runActivity } = await import('./activity.ts')
@@ -371,7 +377,7 @@ function addForward(program: Command): void {
   usesForward(program.command('env'))
     .description('print the environment variables that make an agent use the forward proxy')
     .addOption(
-      new Option('--format <form>', 'what reads them')
+      new Option('--format <form>', 'format of the program that reads them')
         .choices(['shell', 'docker', 'systemd'] satisfies import('./env.ts').EnvForm[])
         .default('shell'),
     )
@@ -427,7 +433,7 @@ function addKeys(program: Command): void {
 }
 
 function addCa(program: Command): void {
-  const ca = program.command('ca').description('the CA of the forward proxy')
+  const ca = program.command('ca').description('show and replace the CA of the forward proxy')
   asksAdmin(ca.command('show'))
     .description('show the certificates that clients of the forward proxy must trust')
     .action(async (options: import('./access/admin-access.ts').AdminOptions) => {
@@ -474,9 +480,9 @@ function addBackup(program: Command): void {
     })
   program
     .command('restore')
-    .description('put a backup into the store')
+    .description('restore a backup into the store')
     .argument('<file>', 'file that agw backup has written')
-    .option('--replace', 'replace what the store has; newer kills stay')
+    .option('--replace', 'replace the content of a store that is not empty; newer kills are kept')
     .action(async (file: string, options: { replace?: boolean }) => {
       const { runRestore } = await import('./restore.ts')
       const replace = options.replace === true
@@ -485,7 +491,9 @@ function addBackup(program: Command): void {
 }
 
 function addAnomaly(program: Command): void {
-  const anomaly = program.command('anomaly').description('anomaly detection')
+  const anomaly = program
+    .command('anomaly')
+    .description('score stored activity again, to choose thresholds')
   asksAdmin(anomaly.command('replay'))
     .description('score stored activity and print the alerts and kills it would have caused')
     .addOption(
@@ -502,7 +510,7 @@ function addAnomaly(program: Command): void {
     .option('--kill-threshold <score>', 'kill threshold, 1 = never (default: 1)', share)
     .option(
       '--learning-hours <hours>',
-      'hours of learning before the first verdict (default: 48)',
+      'hours of learning before the first score (default: 48)',
       wholeNumber,
     )
     .addHelpText('after', REPLAY_HELP)
@@ -526,7 +534,7 @@ start several days before the period you care about. A replay changes nothing.
 function addLogin(program: Command): void {
   program
     .command('login')
-    .description('check an admin token and keep it for its address, in a file with mode 0600')
+    .description('check an admin token and store it with the address, in a file with mode 0600')
     .option('--url <url>', 'address of the admin API (AGW_URL)', webAddress)
     .option('--token <token>', 'admin token (AGW_TOKEN); read from standard input without it')
     .action(async (options: import('./access/admin-access.ts').AdminOptions) => {
@@ -547,7 +555,7 @@ function addCompletion(program: Command): void {
   program
     .command('completion')
     .description('print a completion script for a shell')
-    .addArgument(new Argument('<shell>', 'shell').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(SHELLS))
     .addHelpText('after', COMPLETION_HELP)
     .action(async (shell: Shell) => {
       const { completionScript } = await import('./completion/completion-script.ts')

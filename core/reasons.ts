@@ -167,7 +167,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'Bodies over 32 KiB, and compressed bodies, are inspected in scan processes that all agents share. At most a quarter of the waiting bodies may belong to one agent, and at most half to one organization. Or the bodies that are being received exceed AGW_HELD_BODY_BYTES_PER_AGENT or AGW_HELD_BODY_BYTES_PER_ORGANIZATION.',
+      'Bodies over 32 KiB, and compressed bodies, are inspected in scan processes that all agents share. At most a quarter of the waiting bodies may belong to one agent, and at most half to one organization. The error is also returned if the bodies that are being received exceed `AGW_HELD_BODY_BYTES_PER_AGENT` or `AGW_HELD_BODY_BYTES_PER_ORGANIZATION`.',
     cure: 'Send fewer large bodies at a time, declare their length, or run more ext-proc processes.',
   },
   mcp_tool_blocked: {
@@ -211,7 +211,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'The stored credential cannot be decrypted with the current encryption key, or its token endpoint returned no usable token.',
+      'The stored credential cannot be decrypted with the current encryption key, its token endpoint returned no usable token, or `AGW_DOCTOR_PASS_FILE` is set and `agw doctor --envoy-admin` has not passed.',
     cure: 'Set the credential again, or check `AGW_ENCRYPTION_KEY`. `data.cause` of the activity entry and the ext-proc log have the details.',
   },
   misdirected_request: {
@@ -232,7 +232,7 @@ export const REASONS = {
     anomaly: 'ignored',
     cause:
       'The agent has `AGW_FORWARD_TUNNELS_PER_AGENT` tunnels of the forward proxy open, or has opened `AGW_FORWARD_CONNECTS_PER_MINUTE` in the last minute.',
-    cure: 'Use connections again (keep-alive), close those that are not needed, or raise the limits.',
+    cure: 'Reuse connections (keep-alive), close those that are not needed, or raise the limits.',
   },
   upstream_unreachable: {
     status: 502,
@@ -249,7 +249,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'failed',
     cause:
-      'The API closed the connection before its response was complete, or sent invalid HTTP. If the method is idempotent, the gateway has already repeated the call once.',
+      'The API closed the connection before its response was complete, or sent invalid HTTP. The gateway has already repeated the call if `retries` of the integration and the method and size of the call allow it.',
     cure: 'Check whether the API has processed the request before retrying it. The activity entry has the details from Envoy. If this happens to POST requests after a pause, set `AGW_UPSTREAM_POOL_IDLE_TIMEOUT` to less than the time for which the API keeps unused connections.',
   },
   redirect_refused: {
@@ -267,8 +267,9 @@ export const REASONS = {
     message: 'The API did not respond in time. Try again later.',
     event: 'request_rejected',
     anomaly: 'failed',
-    cause: 'The API sent no data for longer than `AGW_UPSTREAM_IDLE_TIMEOUT`.',
-    cure: 'Try again, or raise `AGW_UPSTREAM_IDLE_TIMEOUT`.',
+    cause:
+      'The API sent no data for longer than `AGW_UPSTREAM_IDLE_TIMEOUT`, or no response within `response_timeout_ms` of the integration.',
+    cure: 'Try again, or raise the limit that applies.',
   },
   request_timeout: {
     status: 408,
@@ -293,7 +294,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'No decision could be made: the policy store is unavailable, no edge is running, or its liveness lease has expired. Nothing was forwarded.',
+      'No decision could be made: the store is unavailable, no edge is running, or its liveness lease has expired. Nothing was forwarded.',
     cure: 'See `details.cause`, run `agw doctor` and check `/readyz`.',
   },
 } as const satisfies Record<string, ReasonRow>

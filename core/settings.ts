@@ -80,7 +80,7 @@ export const SETTINGS = {
     'AGW_FORWARD_PORT',
     kinds.portOrOff,
     '8083',
-    'Port of the forward proxy, on the address of the Envoy listener, for agents that set only HTTPS_PROXY; off: there is none.',
+    'Port of the forward proxy, on the address of the Envoy listener, for agents that set only HTTPS_PROXY; off disables it.',
   ),
   forwardTls: withDefault(
     'AGW_FORWARD_TLS',
@@ -92,7 +92,7 @@ export const SETTINGS = {
     'AGW_FORWARD_BLIND_HOSTS',
     kinds.listOf(kinds.hostPort, HOSTS_LIMIT),
     '',
-    'Hosts, each with its port, that the forward proxy passes through unread: no scope applies, no credential is added. A host of an integration is never passed through.',
+    'Hosts, each with its port, whose tunnels the forward proxy passes through without decrypting them: no scope applies, no credential is added. A host of an integration is never passed through.',
     { shown_default: 'none' },
   ),
   forwardTunnelsPerAgent: withDefault(
@@ -166,14 +166,14 @@ export const SETTINGS = {
   redisSentinelTls: optional(
     'REDIS_SENTINEL_TLS',
     kinds.onOff,
-    'Whether the Sentinels are reached by TLS, if it differs from the store.',
+    'Whether connections to the Sentinels use TLS; needed only if the store differs.',
     { shown_default: 'on with rediss+sentinel://' },
   ),
   dataDir: withDefault(
     'AGW_DATA_DIR',
     kinds.path,
     '.agw',
-    'Directory for the state of the embedded defaults.',
+    'Data directory of agw start: sockets, the embedded store, generated keys and tokens, the archive.',
   ),
   envoyBin: optional('ENVOY_BIN', kinds.executableFile, 'The Envoy binary.', {
     shown_default: 'found on PATH, or installed into the cache',
@@ -219,7 +219,7 @@ export const SETTINGS = {
     'AGW_ORGANIZATION_ID',
     kinds.name,
     'org_default',
-    'The default organization.',
+    'Id of the default organization, whose admin tokens manage the deployment.',
   ),
   extProcWorkers: withDefault(
     'AGW_EXT_PROC_WORKERS',
@@ -299,7 +299,7 @@ export const SETTINGS = {
     'AGW_UPSTREAM_POOL_IDLE_TIMEOUT',
     kinds.durationBetween('100ms', '1h'),
     '4s',
-    'How long an unused connection to an API is kept for the next call. Choose less than the APIs keep it (Node.js: 5s), or a POST may meet a connection that is being closed.',
+    'How long an unused connection to an API is kept for the next call. Set it below the idle timeout of the APIs (Node.js: 5s); otherwise a POST may be sent on a connection that the API is closing.',
   ),
   egressAllowCidrs: withDefault(
     'AGW_EGRESS_ALLOW_CIDRS',
@@ -329,7 +329,11 @@ export const SETTINGS = {
     '0s,1m,5m,30m,2h',
     'Delay before each webhook delivery attempt, counted from the previous failure. The number of delays is the number of attempts.',
   ),
-  smtpUrl: optional('AGW_SMTP_URL', kinds.smtpUrl, 'Mail server for alerts.'),
+  smtpUrl: optional(
+    'AGW_SMTP_URL',
+    kinds.smtpUrl,
+    'Mail server for alerts. Requires AGW_ALERT_EMAIL_FROM and AGW_ALERT_EMAIL_TO.',
+  ),
   alertEmailFrom: optional('AGW_ALERT_EMAIL_FROM', kinds.email, 'Sender of alert e-mails.'),
   alertEmailTo: withDefault(
     'AGW_ALERT_EMAIL_TO',
@@ -360,27 +364,27 @@ export const SETTINGS = {
     'AGW_ARCHIVE_DIR',
     kinds.path,
     'Directory of the activity archive: hourly NDJSON files, each line chained to the previous one by a keyed hash.',
-    { shown_default: 'archive in the data directory of `agw start`; off elsewhere' },
+    { shown_default: 'archive in the data directory of `agw start`; not set elsewhere' },
   ),
   deploymentIdFile: optional(
     'AGW_DEPLOYMENT_ID_FILE',
     kinds.path,
-    'File in which the admin service remembers its store, so that a start notices an empty, different or older one.',
-    { shown_default: 'deployment-id in the data directory of `agw start`; off elsewhere' },
+    'File in which the admin service records the identity of its store, so that a start detects an empty, different or older one.',
+    { shown_default: 'deployment-id in the data directory of `agw start`; not set elsewhere' },
   ),
   doctorPassFile: optional(
     'AGW_DOCTOR_PASS_FILE',
     kinds.path,
     'File that `agw doctor --envoy-admin` writes when no check of Envoy has failed, and removes when one fails. Without the file, ext-proc attaches no credential: calls that need one get 502 credential_unavailable.',
-    { shown_default: 'off' },
+    { shown_default: 'not set' },
   ),
   diskReserveFile: optional(
     'AGW_DISK_RESERVE_FILE',
     kinds.path,
-    'File that holds space on the disk of the store. It must be on that disk. When the disk is full, it shrinks, so that kills and reactivations work.',
+    'File that reserves space on the disk of the store; it must be on that disk. When the disk is full, the file is shortened, so that kills and reactivations work.',
     {
       shown_default:
-        'reserve in the data directory of `agw start`, if it runs the store; off elsewhere',
+        'reserve in the data directory of `agw start`, if it runs the store; not set elsewhere',
     },
   ),
   diskReserveBytes: withDefault(
@@ -411,7 +415,7 @@ export const SETTINGS = {
     'AGW_LOG_EXPORT_URL',
     kinds.logReceiverUrl,
     'Receiver to which the admin service exports the activity logs of all organizations: an OTLP/HTTP endpoint for logs, such as http://127.0.0.1:4318/v1/logs of an OpenTelemetry Collector, or a syslog server, syslog+tls://host:port or syslog+tcp://host:port, which gets events of OCSF.',
-    { shown_default: 'off' },
+    { shown_default: 'not set' },
   ),
   logExportHeaders: withDefault(
     'AGW_LOG_EXPORT_HEADERS',
@@ -431,7 +435,7 @@ export const SETTINGS = {
     'AGW_TRACE_URL',
     kinds.httpUrl,
     'OTLP/HTTP endpoint for traces to which each ext-proc process exports spans of sampled calls, its own and those of Envoy, such as http://127.0.0.1:4318/v1/traces of an OpenTelemetry Collector.',
-    { shown_default: 'off' },
+    { shown_default: 'not set' },
   ),
   traceHeaders: withDefault(
     'AGW_TRACE_HEADERS',
@@ -446,10 +450,21 @@ export const SETTINGS = {
     '1',
     'Percentage of calls that the Envoy of this gateway traces. A caller cannot change it. In an Envoy of your own, its own tracing decides.',
   ),
-  edgeId: withDefault('AGW_EDGE_ID', kinds.name, hostName, 'Name of this edge.', {
-    shown_default: 'host name',
-  }),
-  region: withDefault('AGW_REGION', kinds.name, 'local', 'Region of this edge.'),
+  edgeId: withDefault(
+    'AGW_EDGE_ID',
+    kinds.name,
+    hostName,
+    'Name of this edge. It must differ from those of all other hosts.',
+    {
+      shown_default: 'host name',
+    },
+  ),
+  region: withDefault(
+    'AGW_REGION',
+    kinds.name,
+    'local',
+    'Region of this edge, as receipts and lists of edges show it.',
+  ),
   proxyAdmin: withDefault(
     'AGW_PROXY_ADMIN',
     kinds.onOff,
@@ -460,7 +475,7 @@ export const SETTINGS = {
     'AGW_REQUIRE_OPEN_STREAMS',
     kinds.onOff,
     'off',
-    'on: calls from an Envoy that closes ext_proc streams before the response has ended are refused with 503, because a kill could not cut them. Only concerns Envoys with a configuration of their own.',
+    'on: calls from an Envoy that closes ext_proc streams before the response has ended are refused with 503, because a kill could not cut them. Needed only if you configure Envoy yourself.',
   ),
   extProcAddress: optional(
     'AGW_EXT_PROC_ADDRESS',
@@ -518,13 +533,13 @@ export const SETTINGS = {
     'AGW_ADMIN_SOCKET',
     kinds.path,
     'Unix socket on which the admin service also listens, for the /admin route of the proxy listener.',
-    { shown_default: 'a socket in the data directory of `agw start`; off elsewhere' },
+    { shown_default: 'a socket in the data directory of `agw start`; not set elsewhere' },
   ),
   killLease_ms: withDefault(
     'AGW_KILL_LEASE_MS',
     kinds.integer(500, 60_000),
     '3000',
-    'Liveness lease: how long an edge may serve without proof that it receives kills (ms).',
+    'Liveness lease: how long an edge may serve without proof that it receives kills (ms). Below 2500, Envoy may detect an edge that hangs only after its lease has expired.',
   ),
   dnsResolvers: withDefault(
     'AGW_DNS_RESOLVERS',

@@ -63,7 +63,7 @@ export const countRoutes: readonly Route[] = [
     compressed: true,
     tag: 'activity',
     summary:
-      'Count activity entries by the values of each filter; for each, the filter of its own is left out. Default range: the last 7 days',
+      'Count activity entries by the values of each filter. The counts of a filter ignore its own selection. Default range: the last 7 days',
     query: Strict(FILTER_QUERY),
     answers: { 200: FacetsView },
     handle: facets,

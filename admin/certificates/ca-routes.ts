@@ -53,7 +53,7 @@ export const caRoutes: readonly Route[] = [
     path: '/admin/ca',
     role: 'viewer',
     tag: 'ca',
-    summary: 'The CA of the forward proxy',
+    summary: 'Read the CA of the forward proxy',
     answers: { 200: CaView },
     handle: async ({ context }) => {
       const { forwardPort, caCertFile } = context.settings

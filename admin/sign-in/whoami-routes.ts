@@ -18,7 +18,7 @@ export const whoamiRoutes: readonly Route[] = [
     path: '/admin/whoami',
     role: 'viewer',
     tag: 'tokens',
-    summary: 'Owner and role of the token that makes this request',
+    summary: 'Read the owner and role of the token that makes this request',
     answers: { 200: Whoami },
     handle: async ({ actor: { token_id, organization_id, email, role } }) =>
       answer(200, { token_id, organization_id, email, role, gateway_version: version }),

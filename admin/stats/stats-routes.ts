@@ -45,7 +45,7 @@ export const statsRoutes: readonly Route[] = [
     path: '/admin/stats',
     role: 'viewer',
     tag: 'stats',
-    summary: 'Number of resources of each kind, and size of the activity log',
+    summary: 'Read the number of resources of each kind and the size of the activity log',
     answers: { 200: Stats },
     handle: stats,
   }),

@@ -18,13 +18,13 @@ export function welcome(parts: Welcome): string {
   const forward =
     parts.forwardUrl === null
       ? ''
-      : `  or they set    HTTPS_PROXY to ${parts.forwardUrl} (agw env AGENT prints all that they need)\n`
+      : `  or they set    HTTPS_PROXY to ${parts.forwardUrl} (agw env AGENT prints all variables)\n`
   return `
 The gateway is ready.
   agents call    ${parts.proxyUrl}/https://…
-${forward}  operators use  ${parts.apiUrl}  (the dashboard; the API is below it)
+${forward}  operators use  ${parts.apiUrl}  (the console and the admin API)
 ${token}
-Try it against the echo API that runs beside it (paste as it is):
+Try it with the bundled echo API (paste these commands into another terminal):
 
 ${curls(parts)}
 Ctrl-C stops everything.

@@ -7,7 +7,7 @@ export function settingsPage(): string {
     .filter(({ audience }) => audience === 'operator')
     .map((row) => {
       const fallback = typeof row.fallback === 'function' ? row.fallback() : row.fallback
-      const standard = row.shown_default ?? (fallback === null ? 'off' : `\`${fallback}\``)
+      const standard = row.shown_default ?? (fallback === null ? 'not set' : `\`${fallback}\``)
       const name =
         row.kind.is_secret === true ? `\`${row.name}\`, \`${row.name}_FILE\`` : `\`${row.name}\``
       return [name, standard, row.kind.name, row.description]

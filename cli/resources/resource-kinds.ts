@@ -47,7 +47,8 @@ export const FILTERS = {
   status: {
     parameter: 'status',
     flags: '--status <status>',
-    description: 'only those with this status',
+    description:
+      'only those with this status (agents: active, killed; alerts: open, acknowledged, resolved)',
   },
   agent: {
     parameter: 'agent_id',

@@ -59,7 +59,7 @@ export const REDIS_KEY_ROWS = {
     of: [],
     type: 'string',
     holds:
-      'Number of the last control message. It starts at the wall clock in µs, so that a wiped store is ahead too.',
+      'Number of the last control message. It starts at the wall clock in µs, so that it is higher than all earlier ones even if the store is wiped.',
   },
   organizations: {
     kind: 'organizations',

@@ -238,7 +238,9 @@ describe('one data directory, from its first start on', () => {
     assert.equal(stack.log().split(token).length - 1, 1, 'the token is shown once')
     assert.match(stack.log(), /AGW_NO_SUCH is not a setting/)
 
-    const printed = stack.log().split('(paste as it is):')[1]?.split('Ctrl-C')[0] ?? ''
+    const printed =
+      stack.log().split('(paste these commands into another terminal):')[1]?.split('Ctrl-C')[0] ??
+      ''
     const { stdout } = await run('sh', ['-c', printed])
     const statuses = [...stdout.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)
     assert.deepEqual(statuses, ['200', '403', '403'], stdout)
