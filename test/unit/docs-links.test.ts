@@ -100,3 +100,24 @@ test('every rule of the threat model names its tests, and they exist', () => {
       assert.ok(tests.includes(`${name}.test.ts`), `rule ${number} names ${name}`)
   }
 })
+
+test('a test that is titled after a rule of the threat model is named there', () => {
+  const text = readFileSync(join(root, 'docs', 'threat-model.md'), 'utf8')
+  const rules = new Map(
+    [...text.matchAll(/^(\d+)\. (?:.|\n(?!\d+\. |\n))+/gm)].map(([rule, number]) => [number, rule]),
+  )
+  let titles = 0
+  for (const folder of ['unit', 'integration'])
+    for (const name of readdirSync(join(root, 'test', folder))) {
+      const source = readFileSync(join(root, 'test', folder, name), 'utf8')
+      for (const [, number] of source.matchAll(/\btest\(\s*['"`]threat (\d+):/g)) {
+        titles++
+        const file = name.replace('.test.ts', '')
+        assert.ok(
+          rules.get(number)?.includes(`\`${file}\``),
+          `rule ${number} does not name ${file}`,
+        )
+      }
+    }
+  assert.ok(titles > 100)
+})
