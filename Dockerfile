@@ -21,10 +21,9 @@ COPY cli ./cli
 # Only what the programs read. Everybody may read it, whatever the permissions of the sources were.
 RUN node cli/prepare.mjs build && mkdir /image && cp -r --parents -t /image \
     package.json LICENSE \
-    admin/dashboard/index.html admin/dashboard/style.css admin/dashboard/icon.svg \
     admin/openapi/docs.html admin/openapi/docs.css admin/openapi/docs.js \
     core/lua core/scanner/model/weights.bin envoy/bootstrap.yaml dist/envoy/bootstrap.json \
-    dist/chunks dist/admin/console.js \
+    dist/chunks dist/console \
     dist/admin/main.js dist/admin/api-thread.js dist/cli/bin.js dist/cli/echo-api.js \
     dist/core/inspection/scan-worker.js \
     dist/ext-proc/main.js dist/ext-proc/access-log/main.js \

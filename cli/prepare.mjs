@@ -65,7 +65,7 @@ const configOf = (project) => join(project, 'tsconfig.json')
 function filesBelow(folder) {
   if (!existsSync(join(root, folder))) return []
   return readdirSync(join(root, folder), { recursive: true })
-    .filter((name) => /\.tsx?$/.test(name))
+    .filter((name) => /\.(?:tsx?|css|html|svg)$/.test(name))
     .sort((a, b) => (a < b ? -1 : 1))
     .map((name) => join(folder, name))
 }

@@ -168,7 +168,7 @@ const ROLE_TEXTS: Readonly<Record<Role, string>> = {
 }
 
 const SignedIn = ({ who, onSignOut }: { who: Who; onSignOut: () => void }) => (
-  <details class="signed-in" open={!matchMedia('(max-width: 52rem)').matches}>
+  <details class="signed-in" open={!matchMedia('(max-width: 62rem)').matches}>
     <summary>{who.email}</summary>
     <small class="muted">
       {ROLE_TEXTS[who.role]} · {who.organization_id}

@@ -85,7 +85,8 @@ describe('threat 6: a server on another port of the host, which the operator vis
       const page = await browser.open(`${stack.apiUrl}/`)
       await signIn(page, stack.adminToken)
       const tab = await newTab(page.context(), other.url)
-      const told = await tab.evaluate(`attack(${JSON.stringify([stack.apiUrl, agent_id])})`)
+      const script = await page.locator('script').getAttribute('src')
+      const told = await tab.evaluate(`attack(${JSON.stringify([stack.apiUrl, agent_id, script])})`)
       assert.deepEqual(told, [])
       const agents = await stack.operator.send('GET', '/admin/agents?q=made%20from%20elsewhere')
       assert.deepEqual(agents.data, [])
@@ -125,7 +126,7 @@ describe('threat 6: a server on another port of the host, which the operator vis
       made.onopen = () => resolve('stream')
       made.onerror = () => resolve(null)
     })
-    async function attack([api, id]) {
+    async function attack([api, id, script]) {
       const told = []
       for (const mode of ['no-cors', 'cors'])
         for (const [path, method, type] of [
@@ -148,7 +149,7 @@ describe('threat 6: a server on another port of the host, which the operator vis
       ]) await form(api + action, type, field)
       told.push(await stream(api + '/admin/activity/stream'))
       for (const tag of ['img', 'script'])
-        for (const path of ['/admin/agents', '/admin/activity/export?format=csv', '/session', '/dashboard/main.js'])
+        for (const path of ['/admin/agents', '/admin/activity/export?format=csv', '/session', script])
           told.push(await element(tag, api + path))
       const frame = document.body.appendChild(document.createElement('iframe'))
       await new Promise((resolve) => { frame.onload = resolve; frame.src = api + '/' })

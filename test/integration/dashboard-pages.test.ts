@@ -3,16 +3,21 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { after, afterEach, before, describe, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { recordEntries } from '../../core/change/record-entries.ts'
+import { connectRedis } from '../../core/redis/connect-redis.ts'
+import { activityEntry } from '../kit/activity-entry.ts'
 import { call } from '../kit/call.ts'
 import { type KitBrowser, openBrowser } from '../kit/open-browser.ts'
 import { openCall } from '../kit/open-call.ts'
-import type { Access, MadeAgent } from '../kit/operator.ts'
+import { type Access, type MadeAgent, operatorAt } from '../kit/operator.ts'
 import { pageHand } from '../kit/page-hand.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { signIn } from '../kit/sign-in.ts'
 import { until } from '../kit/until.ts'
 
 const TABLET = { width: 820, height: 1180 }
+/** A small laptop, a tablet on its side and upright, and a telephone. */
+const WIDTHS = [1280, 1024, 768, 390]
 const HOSTILE = '<img src=x onerror="document.title=1">'
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
 
@@ -23,6 +28,7 @@ let access: Access
 let hostile: MadeAgent
 let kill_id: string
 let entry_id: string
+let webhook_id: string
 
 const goTo = async (on: Page, hash: string, heading: string): Promise<void> => {
   await on.goto(`${stack.apiUrl}/#/${hash}`)
@@ -48,6 +54,7 @@ const PAGES: readonly (readonly [hash: () => string, heading: () => string])[] =
   [() => 'kills', () => 'Kills'],
   [() => `kills/${kill_id}`, () => `Kill of ${HOSTILE}`],
   [() => 'webhooks', () => 'Webhooks'],
+  [() => `webhooks/${webhook_id}`, () => 'a receiver'],
   [() => 'security', () => 'Security'],
   [() => 'settings', () => 'Settings'],
   [() => 'settings?tab=organizations', () => 'Settings'],
@@ -65,6 +72,26 @@ async function problemsOf(on: Page, rules = ''): Promise<string[]> {
   return problems as string[]
 }
 
+/**
+ * What ends to the right of the page, or has to be scrolled sideways. A line of chips may be, on a narrow screen. Charts and cells of
+ * the list cut off what is too long, and the heads of a narrow table are not seen.
+ */
+const TOO_WIDE = `(() => {
+  const { scrollWidth, clientWidth } = document.documentElement
+  const found = scrollWidth > clientWidth ? ['the page, by ' + (scrollWidth - clientWidth)] : []
+  for (const one of document.querySelectorAll('main, dialog, main *, dialog *')) {
+    if (one.closest('svg, .unseen, thead, .chips ul, .entry > span > *') !== null) continue
+    const { right, width } = one.getBoundingClientRect()
+    const place = one.parentElement.closest('main, dialog') ?? document.body
+    const over = Math.round(right - place.getBoundingClientRect().right)
+    const isScrolled = ['auto', 'scroll'].includes(getComputedStyle(one).overflowX)
+    const hidden = isScrolled ? one.scrollWidth - one.clientWidth : 0
+    if (width > 1 && (over > 0 || hidden > 1))
+      found.push(one.tagName + '.' + one.className + ', by ' + Math.max(over, hidden))
+  }
+  return found
+})()`
+
 /** What a browser logs for a response that is the refusal under test. */
 const forgive = (expected: RegExp): void => void browser.complaints(expected)
 
@@ -78,6 +105,13 @@ describe('the dashboard', () => {
     kill_id = (await stack.operator.send('POST', path, { reason: HOSTILE })).kill_id
     const { data } = await stack.operator.send('GET', '/admin/activity?event=admin_action&limit=1')
     entry_id = data[0].id
+    const webhook = {
+      name: 'a receiver',
+      url: 'https://hooks.example.com/agw',
+      events: ['changes_lost'],
+    }
+    const direct = operatorAt(stack.apiUrl, stack.adminToken)
+    webhook_id = (await direct.send('POST', '/webhooks', webhook)).webhook_id
     page = await browser.open(`${stack.apiUrl}/`)
     await signIn(page, stack.adminToken)
   })
@@ -411,6 +445,32 @@ describe('the dashboard', () => {
     await page.keyboard.press('Escape')
     // A drawer that closes sets the address.
     await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  test('an agent that the gateway has killed by itself is named with the reason, and whether it is still calling', async () => {
+    const { agent_id, agent_name } = await stack.operator.makeAgent({ agent_name: 'runaway' })
+    const kill = {
+      kill_id: 'kil_test',
+      kill_method: 'anomaly',
+      triggered_by: 'system',
+      reason: 'anomaly score 0.97: rate',
+    }
+    const refused = { agent_id, agent_name, reason: 'agent_killed' } as const
+    const redis = connectRedis(stack.redisUrl, { name: 'test', role: 'queue' })
+    await recordEntries(redis, 'org_default', [
+      activityEntry('agent_killed', { ...refused, decision: null, reason: null, data: kill }),
+      ...[1, 2, 3].map(() => activityEntry('request_rejected', refused)),
+    ])
+    redis.disconnect()
+    await goTo(page, '', 'Overview')
+    const row = page
+      .getByRole('table', { name: 'What needs you' })
+      .getByRole('row')
+      .filter({ hasText: 'Agent runaway was killed automatically.' })
+    await row.getByText('Reason: anomaly score 0.97: rate.').waitFor()
+    await row.getByText('It is still calling: 3 calls refused in 15 minutes.').waitFor()
+    await row.getByRole('button', { name: 'Acknowledge' }).click()
+    await row.waitFor({ state: 'detached' })
   })
 
   test('a bar of the chart of refusals leads to its calls, by keyboard and by pointer', async () => {
@@ -1302,5 +1362,22 @@ describe('the dashboard', () => {
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
     assert.equal(await page.evaluate('document.activeElement.id'), 'main')
+  })
+
+  test('no page, table or list is wider than its place, at four widths', async () => {
+    const own = await browser.open(`${stack.apiUrl}/`)
+    await signIn(own, (await newToken('admin')).token)
+    const tooWide: string[] = []
+    for (const [hash, heading] of PAGES) {
+      await goTo(own, hash(), heading())
+      await own.getByText('Loading …').first().waitFor({ state: 'hidden' })
+      if (hash().startsWith('activity')) await own.locator('[data-entry]').first().waitFor()
+      for (const width of WIDTHS) {
+        await own.setViewportSize({ width, height: 800 })
+        const found = (await own.evaluate(TOO_WIDE)) as string[]
+        tooWide.push(...found.map((what) => `#/${hash()} at ${width}: ${what}`))
+      }
+    }
+    assert.deepEqual(tooWide, [])
   })
 })

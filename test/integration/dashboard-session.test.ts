@@ -417,21 +417,31 @@ test('a session is one on every process of the service, and over on all of them 
 })
 
 describe('the files of the dashboard', () => {
+  const fileAt = (path: string, headers = {}): Promise<AdminAnswer> =>
+    admin.call('GET', path, { token: null, headers })
+  const namedByPage = async (): Promise<readonly string[]> => {
+    const { text } = await fileAt('/')
+    return [...text.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path = '']) => path)
+  }
+
   test('run nothing but themselves, are in no frame, and are sent again only when they have changed', async () => {
-    const page = await admin.call('GET', '/', { token: null })
+    const page = await fileAt('/')
     assert.equal(page.status, 200)
     const policy = String(page.headers['content-security-policy'])
     assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self'; /)
     assert.match(policy, /frame-ancestors 'none'/)
+    assert.match(policy, /require-trusted-types-for 'script'; trusted-types 'none'$/)
     assert.equal(page.headers['x-content-type-options'], 'nosniff')
     assert.equal(page.headers['referrer-policy'], 'no-referrer')
-    const paths = [...page.text.matchAll(/(?:href|src)="(\/[^"]+)"/g)].map(([, path = '']) => path)
-    assert.deepEqual(paths, ['/dashboard/icon.svg', '/dashboard/style.css', '/dashboard/main.js'])
-    for (const path of ['/', ...new Set(paths)]) {
-      const file = await admin.call('GET', path, { token: null })
+    const paths = await namedByPage()
+    assert.equal(paths.length, 3)
+    for (const path of ['/', ...paths]) {
+      const file = await fileAt(path)
       assert.equal(file.status, 200, path)
+      assert.equal(file.headers['content-security-policy'], policy, path)
+      assert.equal(file.headers['vary'], 'accept-encoding', path)
       const headers = { 'if-none-match': String(file.headers['etag']) }
-      assert.equal((await admin.call('GET', path, { token: null, headers })).status, 304, path)
+      assert.equal((await fileAt(path, headers)).status, 304, path)
     }
     for (const path of ['/admin/agents', '/nowhere', '/%ff', '/dashboard/..%2f..%2fpackage.json']) {
       const { headers, status, text } = await admin.call('GET', path)
@@ -439,6 +449,61 @@ describe('the files of the dashboard', () => {
       assert.equal(headers['cache-control'], 'no-store', path)
       assert.equal(headers['x-content-type-options'], 'nosniff', path)
       assert.match(String(headers['content-type']), /^application\/json/)
+    }
+  })
+
+  test('are kept for a year under names with the hash of their content; the page and the icon are revalidated', async () => {
+    const [icon = '', style = '', script = ''] = await namedByPage()
+    assert.equal(icon, '/dashboard/icon.svg')
+    assert.match(style, /^\/dashboard\/style-[0-9A-Z]{8}\.css$/)
+    assert.match(script, /^\/dashboard\/main-[0-9A-Z]{8}\.js$/)
+    for (const [path, type, cache] of [
+      ['/', 'text/html', 'no-cache'],
+      [icon, 'image/svg+xml', 'no-cache'],
+      [style, 'text/css', 'public, max-age=31536000, immutable'],
+      [script, 'text/javascript', 'public, max-age=31536000, immutable'],
+    ] as const) {
+      const { headers } = await fileAt(path)
+      assert.equal(headers['content-type'], `${type}; charset=utf-8`)
+      assert.equal(headers['cache-control'], cache, path)
+    }
+  })
+
+  test('of another build, and source maps, are not found, and that is not kept', async () => {
+    const [, style = '', script = ''] = await namedByPage()
+    const ofOther = (path: string): string => path.replace(/-.{8}\./, '-AAAAAAAA.')
+    const unnamed = ['/dashboard/main.js', '/dashboard/style.css', '/dashboard/index.html']
+    const packed = [`${script}.br`, `${script}.gz`, `${script}.map`, `${style}.map`]
+    for (const path of [ofOther(style), ofOther(script), ...unnamed, ...packed]) {
+      const { status, headers } = await fileAt(path)
+      assert.equal(status, 404, path)
+      assert.equal(headers['cache-control'], 'no-store', path)
+    }
+    const { text } = await fileAt(script)
+    assert.doesNotMatch(text, /sourceMappingURL/)
+  })
+
+  test('are sent in the best encoding that is accepted, each with an etag of its own', async () => {
+    for (const path of ['/', ...(await namedByPage())]) {
+      const plain = await fileAt(path, { 'accept-encoding': 'identity' })
+      assert.equal(plain.headers['content-encoding'], undefined)
+      const etags = new Set([plain.headers['etag']])
+      for (const [accepted, encoding] of [
+        ['gzip, deflate, br', 'br'],
+        ['deflate, gzip', 'gzip'],
+      ] as const) {
+        const { headers, text } = await fileAt(path, { 'accept-encoding': accepted })
+        assert.equal(headers['content-encoding'], encoding, path)
+        assert.equal(text, plain.text, path)
+        etags.add(headers['etag'])
+      }
+      assert.equal(etags.size, 3, path)
+      for (const accepted of ['', 'br;q=0', 'brotli', 'deflate'])
+        assert.equal(
+          (await fileAt(path, { 'accept-encoding': accepted })).headers['content-encoding'],
+          undefined,
+          accepted,
+        )
     }
   })
 })

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { test } from 'node:test'
-import { brotliDecompressSync, gunzipSync } from 'node:zlib'
-import { packedFile } from '../../admin/assets/packed-file.ts'
 import { fromRoot } from '../../core/root.ts'
 
 // Modules of the console without a page. They are compiled by a project of their own, so they are imported as built.
@@ -219,20 +217,6 @@ test('the command menu offers what the role may do, and to the agents that it ca
   assert.deepEqual(verbOf(' Stop  a b '), { verb: 'stop', name: 'a b' })
   for (const text of ['stop', 'stop ', 'stopping a', 'a stop b', ''])
     assert.equal(verbOf(text), null)
-})
-
-test('a file of the console is sent in the best encoding that is accepted, each with an etag of its own', () => {
-  const text = 'const a = 1\n'.repeat(200)
-  const packed = packedFile({ path: '/x', type: 'text/javascript', etag: '"abc"', text })
-  const [br, gzip, plain] = ['gzip, deflate, br', 'deflate, gzip', 'deflate'].map(packed)
-  assert.deepEqual([br?.encoding, gzip?.encoding, plain?.encoding], ['br', 'gzip', null])
-  assert.equal(brotliDecompressSync(br?.body as Buffer).toString(), text)
-  assert.equal(gunzipSync(gzip?.body as Buffer).toString(), text)
-  assert.equal(plain?.body, text)
-  assert.equal(new Set([br?.etag, gzip?.etag, plain?.etag]).size, 3)
-  for (const accepted of ['', 'br;q=0', 'brotli', 'identity'])
-    assert.equal(packed(accepted).encoding, null, accepted)
-  assert.equal(packed('br'), packed(' br , gzip'), 'it is made once')
 })
 
 test('the times below a chart are round, evenly apart, and not too many', () => {

@@ -87,7 +87,18 @@ const page = await fetch(`http://127.0.0.1:${api}/`)
 const body = (await unknown.json()) as { error: string }
 if (unknown.status !== 404 || body.error !== 'integration_not_found' || page.status !== 200)
   throw new Error(`${unknown.status} ${JSON.stringify(body)}, console ${page.status}`)
-say(`a call is decided (${unknown.status} ${body.error}), the console is served`)
+const parts = [...(await page.text()).matchAll(/(?:href|src)="(\/[^"]+)"/g)]
+for (const [, path = ''] of parts) {
+  const part = await fetch(`http://127.0.0.1:${api}${path}`, {
+    headers: { 'accept-encoding': 'br' },
+  })
+  const size = (await part.arrayBuffer()).byteLength
+  if (part.status !== 200 || part.headers.get('content-encoding') !== 'br' || size === 0)
+    throw new Error(`${path}: ${part.status}, ${size} bytes`)
+}
+say(
+  `a call is decided (${unknown.status} ${body.error}), the console and its ${parts.length} files are served`,
+)
 child.kill('SIGTERM')
 const code = await ended
 if (code !== 0) throw new Error(`agw start ended with ${code}:\n${log}`)

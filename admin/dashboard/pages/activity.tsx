@@ -74,11 +74,11 @@ export function ActivityPage({ query, entry }: { query: Query; entry: string | u
       </div>
       <FacetChips filter={counted} query={query} />
       <ActivityHistogram filter={counted} query={query} />
-      <details class="filters" onToggle={({ currentTarget }) => setFiltering(currentTarget.open)}>
-        <summary>Filters</summary>
-        {isFiltering && <Filter key={text} query={query} />}
-      </details>
-      <p class="buttons">
+      <div class="buttons toolbar">
+        <details class="filters" onToggle={({ currentTarget }) => setFiltering(currentTarget.open)}>
+          <summary>Filters</summary>
+          {isFiltering && <Filter key={text} query={query} />}
+        </details>
         <button
           type="button"
           aria-pressed={isLive}
@@ -101,7 +101,7 @@ export function ActivityPage({ query, entry }: { query: Query; entry: string | u
         </button>
         {Object.values(given).some(Boolean) && <a href={linkTo(['activity'])}>Clear filters</a>}
         {exporting.isBusy && <span role="status">Exporting …</span>}
-      </p>
+      </div>
       <ProblemNotice problem={exporting.problem} />
       <List key={String(isLive)} filter={filter} query={query} isLive={isLive} />
       {entry !== undefined && (
@@ -228,7 +228,7 @@ function List({ filter, query, isLive }: { filter: Filters; query: Query; isLive
   )
   return (
     <>
-      <p class="buttons">
+      <p class="buttons toolbar">
         <span role="status">
           {isLive
             ? liveStatus(live.isLive, isPaused || !isAtTop)

@@ -22,8 +22,9 @@ export function AgentsPage({ query }: { query: Query }) {
   const agents = usePages<Agent>(withQuery('/admin/agents', { q, status }))
   const mayChange = useMay('admin')
   const mayKill = useMay('operator')
-  const rates = useRates()
-  const bands = useBands()
+  const hour = useCalls(LAST_HOUR)
+  const week = useCalls(LAST_WEEK)
+  const bands = useMemo(() => bandsOf(week.value), [week.value])
   const [isCreating, setCreating] = useState(mayChange && query['do'] === 'create')
   const [created, setCreated] = useState<Created | null>(null)
   return (
@@ -40,10 +41,7 @@ export function AgentsPage({ query }: { query: Query }) {
         <SecretOnce label={`Key of ${created.agent_name}.`} secret={created.api_key} />
       )}
       <AgentFilter q={q ?? ''} status={status ?? ''} />
-      <StaleNote
-        of={rates.read.problem === null ? bands.read : rates.read}
-        what="numbers of calls"
-      />
+      <StaleNote of={hour.problem === null ? week : hour} what="numbers of calls" />
       <PagedTable
         pages={agents}
         caption="Agents"
@@ -52,19 +50,23 @@ export function AgentsPage({ query }: { query: Query }) {
         columns={[
           {
             head: 'Name',
-            cell: ({ agent_id, agent_name }) => <AgentLink id={agent_id} name={agent_name} />,
+            cell: ({ agent_id, agent_name }) => (
+              <>
+                <AgentLink id={agent_id} name={agent_name} />
+                <code class="id">{agent_id}</code>
+              </>
+            ),
           },
           { head: 'Status', cell: (agent) => <Tag text={agent.status} /> },
           { head: 'Last call', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
-          ...callColumns(rates, bands),
+          ...callColumns(ratesOf(hour.value), bands),
           {
             head: 'Scopes',
             isNumber: true,
             cell: ({ scope_count }) => scope_count.toLocaleString(),
           },
           { head: 'Keys', isNumber: true, cell: ({ key_count }) => key_count.toLocaleString() },
-          { head: 'Created', cell: ({ created_at }) => <Time at={created_at} /> },
-          { head: 'Id', cell: ({ agent_id }) => <code>{agent_id}</code> },
+          { head: 'Created', isExtra: true, cell: ({ created_at }) => <Time at={created_at} /> },
           ...(mayKill ? [KILL] : []),
         ]}
       />
@@ -93,7 +95,7 @@ const callColumns = (rates: Rates, bands: Bands): Column<Agent>[] => [
     cell: ({ agent_id, status }) => (
       <Usual
         calls={status === 'active' && rates.isExact ? rates.of(agent_id) : undefined}
-        band={bands.of(agent_id)}
+        band={bands.get(agent_id) ?? null}
       />
     ),
   },
@@ -106,67 +108,64 @@ const KILL = {
 
 const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
-const EVERY_MS = 15_000
 /** The most that the API groups by; the busiest come first. */
 const GROUPS = 100
 
-/** Calls by agent, one count for each step. */
-const useCallsByAgent = (from_ms: number, step_s: number, every_ms: number, key: string) =>
-  useLoad<Series>(
+/** A series of the calls of each agent, up to now: one count for each step. */
+interface Calls {
+  readonly span_ms: number
+  readonly step_s: number
+  /** The end is rounded up to this, so that not every drawing asks for another series. */
+  readonly round_ms: number
+  readonly every_ms: number
+}
+
+const LAST_HOUR: Calls = { span_ms: HOUR_MS, step_s: 300, round_ms: MINUTE_MS, every_ms: 15_000 }
+/** A week of whole hours, for what is usual at this time of day. */
+const LAST_WEEK: Calls = {
+  span_ms: 7 * 24 * HOUR_MS,
+  step_s: 3600,
+  round_ms: HOUR_MS,
+  every_ms: 5 * MINUTE_MS,
+}
+
+function useCalls({ span_ms, step_s, round_ms, every_ms }: Calls): Loading<Series> {
+  const end_ms = Math.ceil(Date.now() / round_ms) * round_ms
+  return useLoad<Series>(
     withQuery('/admin/activity/series', {
       by: 'agent_id',
       count: 'calls',
       groups: String(GROUPS),
       step: String(step_s),
-      from: new Date(from_ms).toISOString(),
+      from: new Date(end_ms - span_ms).toISOString(),
     }),
     every_ms,
-    key,
+    `calls by agent over ${span_ms}`,
   )
+}
 
 interface Rates {
-  readonly read: Loading<Series>
   /** Undefined until they are known, and for one that is not listed beside the busiest agents. */
   readonly of: (agent_id: string) => number | undefined
   /** False where some calls were counted without their agent. */
   readonly isExact: boolean
 }
 
-/** Calls of the last hour by agent. */
-function useRates(): Rates {
-  const end_ms = Math.ceil(Date.now() / MINUTE_MS) * MINUTE_MS
-  const read = useCallsByAgent(end_ms - HOUR_MS, 300, EVERY_MS, 'rates')
-  const { groups = [], exact: isExact = false } = read.value ?? {}
+function ratesOf(series: Series | null): Rates {
+  const { groups = [], exact: isExact = false } = series ?? {}
   const totals = new Map(groups.map((group) => [group.value, group.total]))
   const isWhole = isExact && groups.length < GROUPS
-  return { read, isExact, of: (agent_id) => totals.get(agent_id) ?? (isWhole ? 0 : undefined) }
+  return { isExact, of: (agent_id) => totals.get(agent_id) ?? (isWhole ? 0 : undefined) }
 }
 
-const BANDS_EVERY_MS = 5 * MINUTE_MS
-const BAND_MS = 7 * 24 * HOUR_MS
+type Bands = ReadonlyMap<string | null, Band | null>
+
+/** Of the busiest agents; none where they are not known exactly. */
+const bandsOf = (series: Series | null): Bands =>
+  new Map(series?.exact ? series.groups.map(({ value, counts }) => [value, usualBand(counts)]) : [])
+
 /** One hour in five is outside of the band, so only what is far from it is marked, and by more calls than chance makes. */
 const FEW = 10
-
-interface Bands {
-  readonly read: Loading<Series>
-  /** Null where it is not known, or not exactly. */
-  readonly of: (agent_id: string) => Band | null
-}
-
-/** What is usual for the busiest agents at this time of day, from their calls of a week. */
-function useBands(): Bands {
-  const end_ms = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
-  const read = useCallsByAgent(end_ms - BAND_MS, 3600, BANDS_EVERY_MS, 'bands')
-  const { value } = read
-  const bands = useMemo(
-    () =>
-      new Map(
-        value?.exact ? value.groups.map((group) => [group.value, usualBand(group.counts)]) : [],
-      ),
-    [value],
-  )
-  return { read, of: (agent_id) => bands.get(agent_id) ?? null }
-}
 
 function Usual({ calls, band }: { calls: number | undefined; band: Band | null }) {
   if (band === null) return <span class="muted">unknown</span>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import type { Alert } from '../api-types.ts'
-import { lastId } from '../last-id.ts'
+import { lastText } from '../last-text.ts'
 import { AgentLink, Facts, Tag } from '../parts/bits.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
 import { SelectField, TextArea } from '../parts/fields.tsx'
@@ -109,8 +109,8 @@ function AlertGroup({
 }) {
   const [first] = alerts
   if (first === undefined) return null
-  const agent_id = lastId(first.last, 'agent_id')
-  const name = lastId(first.last, 'agent_name')
+  const agent_id = lastText(first.last, 'agent_id')
+  const name = lastText(first.last, 'agent_name')
   const title = name ?? agent_id ?? first.kind.replaceAll('_', ' ')
   const open = alerts.filter(({ status }) => status === 'open')
   return (
@@ -250,7 +250,7 @@ function AcknowledgeDialog({
 
 /** Alerts of one agent differ by the API that was called. */
 function WithApi({ last, apiName }: Parameters<typeof LastTime>[0]) {
-  const integration_id = lastId(last, 'integration_id')
+  const integration_id = lastText(last, 'integration_id')
   return integration_id === null ? null : <div class="muted">API: {apiName(integration_id)}</div>
 }
 
@@ -261,7 +261,7 @@ type Fact = Parameters<typeof Facts>[0]['facts'][number]
 
 /** Links, and details of the last occurrence. */
 function LastTime({ last, apiName }: { last: Alert['last']; apiName: (id: string) => string }) {
-  const activity_id = lastId(last, 'activity_id')
+  const activity_id = lastText(last, 'activity_id')
   const facts = Object.entries(last).flatMap<Fact>(([name, value]) => {
     if (value === null || IDS.has(name)) return []
     if (name === 'integration_id') return [['API', apiName(textOf(value))]]

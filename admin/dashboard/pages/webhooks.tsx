@@ -42,7 +42,7 @@ export function WebhooksPage({ query }: { query: Readonly<Record<string, string>
           },
           { head: 'Status', cell: ({ status }) => <Tag text={status} /> },
           { head: 'URL', cell: ({ url }) => <code>{url}</code> },
-          { head: 'Events', cell: ({ events }) => events.join(', ') },
+          { head: 'Events', isExtra: true, cell: ({ events }) => events.join(', ') },
           { head: 'Attempts delivered', cell: (webhook) => <SuccessShare webhook={webhook} /> },
           { head: 'Pending', isNumber: true, cell: ({ pending_count: count }) => count },
           { head: 'Last attempt', cell: ({ last_triggered_at: at }) => <Time at={at} /> },

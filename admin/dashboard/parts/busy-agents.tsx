@@ -1,6 +1,6 @@
 import type { Agent, Alert, Page, Series } from '../api-types.ts'
 import { withQuery } from '../api.ts'
-import { lastId } from '../last-id.ts'
+import { lastText } from '../last-text.ts'
 import { linkTo } from '../place.ts'
 import type { TimeRange } from '../time-ranges.ts'
 import { useLoad } from '../use-load.ts'
@@ -125,7 +125,7 @@ function rowsOf(
   }
   const worst = new Map<string, Alert>()
   for (const alert of alerts) {
-    const agent_id = lastId(alert.last, 'agent_id')
+    const agent_id = lastText(alert.last, 'agent_id')
     if (agent_id === null) continue
     const before = worst.get(agent_id)
     if (before === undefined || ALERT_RANK[alert.severity] > ALERT_RANK[before.severity])

@@ -14,7 +14,7 @@ type Query = Readonly<Record<string, string>>
 /** Heights of a row, as the style sheet has them: one line, and two on a narrow screen. */
 const ROW = 32
 const ROW_NARROW = 60
-const NARROW = '(max-width: 52rem)'
+const NARROW = '(max-width: 62rem)'
 /** Rows above and below what is seen. */
 const SPARE = 8
 /** Rows that are kept; more than a screen shows. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Alert, Page, Series, Stats, Webhook } from '../api-types.ts'
 import { withQuery } from '../api.ts'
-import { lastId } from '../last-id.ts'
+import { lastText } from '../last-text.ts'
 import { linkTo } from '../place.ts'
 import { reasonTitle } from '../reason-title.ts'
 import { type Unusual, unusualRefusals } from '../unusual-refusals.ts'
@@ -10,6 +10,7 @@ import { type Loading, useLoad } from '../use-load.ts'
 import { Tag } from './bits.tsx'
 import { ProblemNotice } from './notices.tsx'
 import { StaleNote } from './stale-note.tsx'
+import { StillCalling } from './still-calling.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
 
@@ -21,7 +22,7 @@ const RANK: Readonly<Record<Alert['severity'], number>> = { critical: 0, high: 1
 interface Item {
   readonly key: string
   readonly severity: Alert['severity']
-  readonly what: string
+  readonly what: ComponentChildren
   readonly at: string | null
   readonly action: ComponentChildren
 }
@@ -140,12 +141,22 @@ const webhookItem = ({ webhook_id, name, last_triggered_at }: Webhook): Item => 
 /** The link leads to where the alert can be judged: the kills of an agent, the call, or the agent. */
 function alertItem(alert: Alert, acknowledge: ComponentChildren): Item {
   const { alert_id, kind, severity, title, count, last, last_at } = alert
-  const agent_id = lastId(last, 'agent_id')
-  const activity_id = lastId(last, 'activity_id')
+  const agent_id = lastText(last, 'agent_id')
+  const activity_id = lastText(last, 'activity_id')
   return {
     key: alert_id,
     severity,
-    what: count > 1 ? `${title} (${count} times)` : title,
+    what: (
+      <>
+        {count > 1 ? `${title} (${count} times)` : title}
+        {kind === 'agent_killed' && agent_id !== null && (
+          <>
+            {' '}
+            Reason: {lastText(last, 'reason') ?? 'unknown'}. <StillCalling agent_id={agent_id} />
+          </>
+        )}
+      </>
+    ),
     at: last_at,
     action: (
       <>

@@ -7,7 +7,12 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren
   /** Numbers are right-aligned. */
   readonly isNumber?: boolean
+  /** Left out where the table would be too wide with it. */
+  readonly isExtra?: boolean
 }
+
+const classOf = ({ isNumber, isExtra }: Pick<Column<never>, 'isNumber' | 'isExtra'>): string =>
+  `${isNumber ? 'number' : ''} ${isExtra ? 'extra' : ''}`.trim()
 
 /** Rows. On a narrow screen each becomes a card; ARIA roles keep the table semantics. */
 export function Table<T>({
@@ -29,8 +34,8 @@ export function Table<T>({
       <caption class="unseen">{caption}</caption>
       <thead role="rowgroup">
         <tr role="row">
-          {columns.map(({ head, isNumber }) => (
-            <th key={head} role="columnheader" scope="col" class={isNumber ? 'number' : ''}>
+          {columns.map(({ head, ...kind }) => (
+            <th key={head} role="columnheader" scope="col" class={classOf(kind)}>
               {head}
             </th>
           ))}
@@ -39,8 +44,8 @@ export function Table<T>({
       <tbody role="rowgroup">
         {rows.map((row) => (
           <tr key={keyOf(row)} role="row">
-            {columns.map(({ head, cell, isNumber }) => (
-              <td key={head} role="cell" data-head={head} class={isNumber ? 'number' : ''}>
+            {columns.map(({ head, cell, ...kind }) => (
+              <td key={head} role="cell" data-head={head} class={classOf(kind)}>
                 <div>{cell(row)}</div>
               </td>
             ))}
