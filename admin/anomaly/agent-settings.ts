@@ -1,7 +1,7 @@
 import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { readableRecord } from '../../core/store/stored-record.ts'
 
 /** A changed threshold applies after this time at the latest. */
 const KEPT_MS = 5000
@@ -46,11 +46,11 @@ export class AgentSettings {
       this.#redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)),
     ])
     return {
-      agent: agent === null ? null : parseRecord<Agent>(agent),
+      agent: agent === null ? null : readableRecord<Agent>(agent),
       scopes: new Map(
-        scopes.map((text) => {
-          const scope = parseRecord<Scope>(text)
-          return [scope.scope_id, scope]
+        scopes.flatMap((text) => {
+          const scope = readableRecord<Scope>(text)
+          return scope === null ? [] : [[scope.scope_id, scope] as const]
         }),
       ),
     }

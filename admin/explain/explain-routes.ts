@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
+import { isNewer } from '../../core/store/stored-record.ts'
 import { Nullable, Strict, Timestamp, TimeText } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
@@ -110,7 +111,9 @@ async function explain(
   const found = explanation.integration?.integration_id
   const integration = integrations.find(({ integration_id }) => integration_id === found)
   const unusable =
-    explanation.answer === 'allowed' && integration && openAuth(context.ring, integration) === null
+    explanation.answer === 'allowed' &&
+    integration &&
+    (isNewer(integration) || openAuth(context.ring, integration) === null)
   if (unusable)
     return answer(200, {
       ...explanation,

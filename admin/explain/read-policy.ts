@@ -5,12 +5,15 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../resources/records.ts'
 import { parseRecord } from '../../core/store/stored-record.ts'
 
+type StoredIntegration = Integration & { readonly store_format?: number }
+
 /** What decides the calls of an agent, as it is stored. */
 export interface StoredPolicy {
   readonly agent: Agent | null
   readonly killed_at: string | null
   readonly scopes: readonly Scope[]
-  readonly integrations: readonly Integration[]
+  /** Those of a newer version too: as on an edge, they are matched, but calls to them are refused. */
+  readonly integrations: readonly StoredIntegration[]
 }
 
 export async function readPolicy(
@@ -28,6 +31,6 @@ export async function readPolicy(
     agent: record,
     killed_at: record === null ? null : storedKilledAt(record),
     scopes: scopeTexts.map((text) => parseRecord<Scope>(text)),
-    integrations: integrationTexts.map((text) => parseRecord<Integration>(text)),
+    integrations: integrationTexts.map((text) => JSON.parse(text) as StoredIntegration),
   }
 }

@@ -60,7 +60,16 @@ export const PageQuery = {
 }
 
 export const ListOf = <T extends TSchema>(item: T) =>
-  Strict({ data: Type.Array(item), next_cursor: Nullable(Type.String()) })
+  Strict({
+    data: Type.Array(item),
+    next_cursor: Nullable(Type.String()),
+    unreadable: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Ids of resources that belong to this page and are not shown, because a newer version has stored them. An admin service of that version shows them.',
+      }),
+    ),
+  })
 
 export const Cascade = Strict({
   cascade: Type.Optional(

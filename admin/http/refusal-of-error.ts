@@ -1,7 +1,11 @@
 import { connectionProblem } from '../../core/redis/connection-problem.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import type { Refusal } from './outcome.ts'
+import { NewerFormatError } from '../../core/store/stored-record.ts'
+import { type Refusal, conflict } from './outcome.ts'
+
+const NEWER_FORMAT =
+  'A newer version has stored this resource, or one that this request concerns. Send the request to an admin service of that version, or upgrade this one.'
 
 /** Maps an error of the framework, parser or store to a refusal; null for a bug. */
 export function refusalOfError(
@@ -9,6 +13,7 @@ export function refusalOfError(
   body_limit_bytes: number,
   redis: RedisClient,
 ): Refusal | null {
+  if (error instanceof NewerFormatError) return conflict('newer_format', NEWER_FORMAT)
   if (!(error instanceof Error)) return null
   const { statusCode, code = '' } = error as { statusCode?: number; code?: string }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')

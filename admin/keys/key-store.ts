@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { AdminCall } from '../http/define-route.ts'
-import { readRecord, readRecords } from '../resources/records.ts'
+import { listRecords, readRecord } from '../resources/records.ts'
 import type { Params, Store } from '../resources/resource.ts'
 import { ORGANIZATION_OWNER } from './new-key.ts'
 
@@ -18,7 +18,7 @@ export const keyStore: Store<ApiKey> = {
     return stored?.record.agent_id === ownerOf(call) ? stored : null
   },
   read: (redis, organization_id, ids) =>
-    readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(organization_id), ids),
+    listRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(organization_id), ids),
 }
 
 const ownerOf = ({ params }: AdminCall<Params>): string | null => params['agent_id'] ?? null

@@ -14,7 +14,7 @@ import {
 import { defineRoute, type Route } from '../http/define-route.ts'
 import { answer, notFound } from '../http/outcome.ts'
 import { listPage } from '../resources/list-page.ts'
-import { readRecord, readRecords } from '../resources/records.ts'
+import { listRecords, readRecord } from '../resources/records.ts'
 import { EdgeReceiptView } from './kill-routes.ts'
 
 /** The kept receipt of a kill. */
@@ -81,7 +81,7 @@ export const receiptRoutes: readonly Route[] = [
         {
           redis,
           index: REDIS_KEYS.killReceiptIndex(organization_id),
-          read: (ids) => readRecords(redis, REDIS_KEYS.killReceipts(organization_id), ids),
+          read: (ids) => listRecords(redis, REDIS_KEYS.killReceipts(organization_id), ids),
           ...(agent_id === undefined
             ? {}
             : { matches: (receipt) => receipt.agent_id === agent_id }),

@@ -3,6 +3,7 @@ import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
 import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'
 import { BULK_LIMIT } from './bulk-limit.ts'
 import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
+import { type Listed, NEWER } from './records.ts'
 
 /** Records per read while a filter is applied. */
 const CHUNK = 500
@@ -13,9 +14,12 @@ export interface ListSource<T> {
   readonly index: string
   /** The matching ids if a filter has an index of its own, so that the rest is not read. */
   readonly among?: readonly string[]
-  /** Records in the order of the ids; null for a missing record. */
-  readonly read: (ids: readonly string[]) => Promise<readonly (T | null)[]>
-  /** A filter; it is applied before the page is cut, so that every page but the last is full. */
+  /** Records in the order of the ids. */
+  readonly read: (ids: readonly string[]) => Promise<readonly Listed<T>[]>
+  /**
+   * A filter; it is applied before the page is cut, so that every page but the last is full. Records of a newer version are
+   * named whether they match or not.
+   */
   readonly matches?: (record: T) => boolean
 }
 
@@ -29,7 +33,7 @@ export async function listPage<T>(
   if (query.cursor !== undefined && start === null)
     return invalid([{ path: 'query/cursor', message: 'is not a cursor of this API' }])
   const limit = query.limit ?? LIST_DEFAULT
-  const found: { readonly place: ListPlace; readonly record: T }[] = []
+  const found: { readonly place: ListPlace; readonly record: T | typeof NEWER }[] = []
   const next =
     source.among === undefined ? alongIndex(source) : await amongIds(source, source.among)
   let place = start
@@ -41,14 +45,19 @@ export async function listPage<T>(
     const records = exhausted ? [] : await source.read(places.map(({ member }) => member))
     for (const [i, at] of places.entries()) {
       const record = records[i] ?? null
-      if (record !== null && (source.matches?.(record) ?? true)) found.push({ place: at, record })
+      if (record === null) continue
+      if (record === NEWER || (source.matches?.(record) ?? true)) found.push({ place: at, record })
     }
   }
   const page = found.slice(0, limit)
   const last = found.length > limit ? page.at(-1) : undefined
+  const unreadable = page.flatMap(({ record, place: { member } }) =>
+    record === NEWER ? [member] : [],
+  )
   return answer(200, {
-    data: await show(page.map(({ record }) => record)),
+    data: await show(page.flatMap(({ record }) => (record === NEWER ? [] : [record]))),
     next_cursor: last === undefined ? null : writeCursor(last.place),
+    ...(unreadable.length > 0 && { unreadable }),
   })
 }
 

@@ -1,5 +1,5 @@
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { parseRecord, readableRecord } from '../../core/store/stored-record.ts'
 
 /** A record with its text, which a guard compares when a change is written. */
 export interface Stored<T> {
@@ -14,6 +14,24 @@ export async function readRecord<T>(
 ): Promise<Stored<T> | null> {
   const text = await redis.hget(hash, id)
   return text === null ? null : { text, record: parseRecord<T>(text) }
+}
+
+/** A record in the format of a newer version, in lists. */
+export const NEWER = 'newer'
+/** Of a list: null for a missing record. */
+export type Listed<T> = T | null | typeof NEWER
+
+export const listedRecord = <T>(text: string | null): Listed<T> =>
+  text === null ? null : (readableRecord<T>(text) ?? NEWER)
+
+/** In the order of the ids. */
+export async function listRecords<T>(
+  redis: RedisClient,
+  hash: string,
+  ids: readonly string[],
+): Promise<Listed<T>[]> {
+  if (ids.length === 0) return []
+  return (await redis.hmget(hash, ...ids)).map((text) => listedRecord<T>(text))
 }
 
 /** In the order of the ids; null for a missing record. */

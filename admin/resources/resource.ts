@@ -6,7 +6,7 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { AdminCall, Route } from '../http/define-route.ts'
 import type { Audit, Refusal } from '../http/outcome.ts'
 import type { ListSource } from './list-page.ts'
-import type { Stored } from './records.ts'
+import type { Listed, Stored } from './records.ts'
 
 /** The parameters of a path. */
 export type Params = Readonly<Record<string, string>>
@@ -23,8 +23,8 @@ export interface Store<R> {
   readonly indexFor: (call: AdminCall<Params>) => string
   /** Null if it does not exist or the path names another owner. */
   readonly find: (call: AdminCall<Params>, id: string) => Promise<Stored<R> | null>
-  /** In the order of the ids; null for a missing record. */
-  readonly read: (redis: RedisClient, org: string, ids: readonly string[]) => Promise<(R | null)[]>
+  /** In the order of the ids. */
+  readonly read: (redis: RedisClient, org: string, ids: readonly string[]) => Promise<Listed<R>[]>
 }
 
 /** What a change does in addition to writing its record. */

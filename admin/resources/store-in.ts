@@ -1,4 +1,4 @@
-import { readRecord, readRecords } from './records.ts'
+import { listRecords, readRecord } from './records.ts'
 import type { Store } from './resource.ts'
 
 /** Records of an organization in one hash, with one index. */
@@ -10,5 +10,5 @@ export const storeIn = <R extends { readonly organization_id: string }>(
   indexOf: ({ organization_id }) => index(organization_id),
   indexFor: ({ actor }) => index(actor.organization_id),
   find: ({ context, actor }, id) => readRecord<R>(context.redis, hash(actor.organization_id), id),
-  read: (redis, organization_id, ids) => readRecords<R>(redis, hash(organization_id), ids),
+  read: (redis, organization_id, ids) => listRecords<R>(redis, hash(organization_id), ids),
 })

@@ -1,9 +1,8 @@
 import type { Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { readRecord } from '../resources/records.ts'
+import { type Listed, listedRecord, readRecord } from '../resources/records.ts'
 import type { Store } from '../resources/resource.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
 
 /** Each agent's scopes are in a hash of their own; another hash says whose a scope is. */
 export const scopeStore: Store<Scope> = {
@@ -23,7 +22,7 @@ async function readScopes(
   redis: RedisClient,
   organization_id: string,
   scope_ids: readonly string[],
-): Promise<(Scope | null)[]> {
+): Promise<Listed<Scope>[]> {
   if (scope_ids.length === 0) return []
   const owners = await redis.hmget(REDIS_KEYS.scopeOwners(organization_id), ...scope_ids)
   const texts = await Promise.all(
@@ -34,5 +33,5 @@ async function readScopes(
         : redis.hget(REDIS_KEYS.agentScopes(organization_id, owner), scope_id)
     }),
   )
-  return texts.map((text) => (text === null ? null : parseRecord<Scope>(text)))
+  return texts.map((text) => listedRecord<Scope>(text))
 }

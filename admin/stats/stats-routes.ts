@@ -9,7 +9,7 @@ import { liveEdgeRecords } from '../../core/control/live-edge-records.ts'
 import { Count, Strict } from '../http/common-schemas.ts'
 import { type AdminCall, defineRoute, type Route } from '../http/define-route.ts'
 import { type Outcome, answer } from '../http/outcome.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { readableRecord } from '../../core/store/stored-record.ts'
 
 /** Agents that one round trip reads. */
 const AGENTS_PER_SCAN = 500
@@ -82,8 +82,9 @@ async function countAgents(redis: RedisClient, org: string) {
     for (let i = 0; i + 1 < fields.length; i += 2) {
       const agent_id = fields[i] ?? ''
       all.add(agent_id)
-      const { status } = parseRecord<Agent>(fields[i + 1] ?? '{}')
-      if (status === 'killed') killed.add(agent_id)
+      // One of a newer version counts as active.
+      const agent = readableRecord<Agent>(fields[i + 1] ?? '{}')
+      if (agent?.status === 'killed') killed.add(agent_id)
     }
     cursor = next
   }

@@ -4,7 +4,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { Removed } from '../resources/resource.ts'
 import type { AdminCall } from '../http/define-route.ts'
 import { type Refusal, conflict } from '../http/outcome.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
+import { readableRecord } from '../../core/store/stored-record.ts'
 
 /** The token gives no access from here on; the last one of role admin stays, or no further token could be created. */
 export async function removeToken(
@@ -13,9 +13,12 @@ export async function removeToken(
 ): Promise<Removed<AdminToken> | Refusal> {
   const org = actor.organization_id
   const tokens = REDIS_KEYS.adminTokens(org)
-  const all = (await redis.hvals(tokens)).map((text) => parseRecord<AdminToken>(text))
-  const lasting = all.filter((token) => token.role === 'admin' && token.expires_at === null)
-  if (role === 'admin' && lasting.every((token) => token.token_id === token_id))
+  const all = (await redis.hvals(tokens)).map((text) => readableRecord<AdminToken>(text))
+  // This process does not accept one of a newer version.
+  const lasting = all.filter(
+    (token) => token !== null && token.role === 'admin' && token.expires_at === null,
+  )
+  if (role === 'admin' && lasting.every((token) => token?.token_id === token_id))
     return conflict(
       'last_admin_token',
       'This is the last admin token that does not expire. Create another one first.',

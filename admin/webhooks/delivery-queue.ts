@@ -3,6 +3,7 @@ import { eventRow } from '../../core/events.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { SCRIPTS, ScriptName } from '../../core/redis/scripts.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import type { Attempt } from './attempt-outcome.ts'
 import { QUEUE_KEYS } from './queue-keys.ts'
 
@@ -111,13 +112,16 @@ export class DeliveryQueue {
   async claim(most: number): Promise<{
     readonly deliveries: readonly ClaimedDelivery[]
     readonly next_due_in_ms: number | null
+    /** Due webhooks that a newer version has stored, as `organization_id webhook_id`. */
+    readonly waiting: readonly string[]
   }> {
     const claim = randomUUID()
-    const [next, ...parts] = (await this.#run('claim-deliveries', [
+    const [next, waiting, ...parts] = (await this.#run('claim-deliveries', [
       most,
       this.#bounds.lease_ms,
       claim,
-    ])) as [number, ...string[]]
+      STORE_FORMAT,
+    ])) as [number, string[], ...string[]]
     const deliveries: ClaimedDelivery[] = []
     for (let i = 0; i < parts.length; i += 7) {
       const [delivery_id = '', organization_id = '', webhook_id = ''] = parts.slice(i)
@@ -133,7 +137,7 @@ export class DeliveryQueue {
         claim,
       })
     }
-    return { deliveries, next_due_in_ms: next < 0 ? null : next }
+    return { deliveries, next_due_in_ms: next < 0 ? null : next, waiting }
   }
 
   /** @param slots how many attempts at this webhook may run at a time from now on */

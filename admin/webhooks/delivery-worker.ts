@@ -18,6 +18,8 @@ const CLAIM_MAX = 64
 /** A route or another process may have made a delivery due; this finds out only by polling. Events of this process wake it. */
 const LOOK_INTERVAL_MS = 500
 const STORE_PAUSE_MS = 300
+/** Webhooks of a newer version that the log has named; more are named again. */
+const NAMED_MAX = 1000
 /**
  * At most this many attempts at a time for a webhook, by how its last one went; core/lua/include/webhook-queue.lua begins with
  * the first.
@@ -43,6 +45,7 @@ export class DeliveryWorker {
   readonly #parts: WorkerParts
   readonly #running = new Set<Promise<void>>()
   readonly #wake = new Wake()
+  readonly #named = new Set<string>()
   #isStopping = false
   #isQueueAway = false
   #loop: Promise<void> = Promise.resolve()
@@ -80,8 +83,9 @@ export class DeliveryWorker {
       let pause_ms: number = LOOK_INTERVAL_MS
       if (most > 0) {
         try {
-          const { deliveries, next_due_in_ms } = await queue.claim(most)
+          const { deliveries, next_due_in_ms, waiting } = await queue.claim(most)
           this.#isQueueAway = false
+          this.#nameWaiting(waiting)
           for (const delivery of deliveries) this.#begin(delivery)
           pause_ms = Math.min(next_due_in_ms ?? LOOK_INTERVAL_MS, LOOK_INTERVAL_MS)
         } catch (error) {
@@ -90,6 +94,19 @@ export class DeliveryWorker {
         }
       }
       if (pause_ms > 0) await this.#wake.wait(pause_ms)
+    }
+  }
+
+  #nameWaiting(members: readonly string[]): void {
+    for (const member of members) {
+      if (this.#named.has(member)) continue
+      if (this.#named.size >= NAMED_MAX) this.#named.clear()
+      this.#named.add(member)
+      const [organization_id, webhook_id] = member.split(' ')
+      this.#parts.log.warn(
+        { organization_id, webhook_id },
+        'a newer version has stored this webhook; its deliveries wait for a process that can read it',
+      )
     }
   }
 
@@ -129,14 +146,8 @@ export class DeliveryWorker {
       return
     }
     const webhook = readableRecord<Webhook>(text)
-    if (webhook === null) {
-      // The delivery is taken again at the end of its lease.
-      log.warn(
-        { organization_id, webhook_id },
-        'a newer version has stored this webhook; its deliveries wait for a process that can read it',
-      )
-      return
-    }
+    // A newer version has stored it since it was claimed. A process that can read it takes the delivery at the end of the lease.
+    if (webhook === null) return
     // A process that could not read the events queued it. What was attempted before the events were changed goes on.
     if (delivery.attempts === 0 && !webhook.events.some((event) => event === delivery.event)) {
       await this.#untilAnswered(() => queue.drop(delivery))

@@ -1,5 +1,6 @@
 import type { AdminOptions } from '../access/admin-access.ts'
 import { callAdmin, messageOf } from '../call-admin.ts'
+import type { ListPage } from '../resources/read-pages.ts'
 import { type Json, type Section, SECTIONS, SECTION_RESOURCES } from './section-resources.ts'
 
 /** All resources as the admin API shows them, oldest first. */
@@ -23,10 +24,12 @@ async function readAll(options: AdminOptions, path: string): Promise<readonly Js
     const query = new URLSearchParams({ limit: PAGE, ...(cursor ? { cursor } : {}) })
     const answer = await callAdmin(options, 'GET', `${path}?${query.toString()}`)
     if (answer.status !== 200) throw new Error(`${path}: ${messageOf(answer)}`)
-    const page = answer.body as {
-      readonly data: readonly Json[]
-      readonly next_cursor: string | null
-    }
+    const page = answer.body as ListPage<Json>
+    // Without them a dump is incomplete, and a file is compared with less than there is.
+    if (page.unreadable !== undefined)
+      throw new Error(
+        `${path}: a newer version has stored ${page.unreadable.join(', ')}; use an admin service of that version`,
+      )
     found.push(...page.data)
     cursor = page.next_cursor
   }

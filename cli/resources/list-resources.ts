@@ -28,7 +28,11 @@ export async function listResources(
   const kind = RESOURCE_KINDS[name]
   const { path, filter } = await whereToList(name, options)
   const found: ShownResource[] = []
-  for await (const resource of readPages(options, { ...kind, path }, filter)) {
+  const tellUnreadable = (ids: readonly string[]): void =>
+    void stderr.write(
+      `A newer version has stored these; ask an admin service of that version: ${ids.join(', ')}\n`,
+    )
+  for await (const resource of readPages(options, { ...kind, path }, filter, tellUnreadable)) {
     if (found.length === options.limit) {
       stderr.write(`Only the first ${options.limit} are shown. Use --limit for more.\n`)
       break

@@ -1,19 +1,31 @@
 -- Purpose: takes due deliveries for one process to attempt.
 -- Guarantee: a delivery is with one process at a time, until it is settled or its lease is over; the lease of a process
 --   that died expires. No webhook has more attempts at a time than its slots, so a slow receiver leaves the
---   others their turn.
+--   others their turn. A webhook that a newer version has stored is left as it is, for a process of that version.
 -- KEYS as queue-keys.ts lists them
--- ARGV[1] how many at most · [2] lease in ms · [3] name of this claim
--- Returns: {ms until the next is due or -1, then for each: delivery_id, organization_id, webhook_id, event_id, event,
---   attempts so far, envelope}
+-- ARGV[1] how many at most · [2] lease in ms · [3] name of this claim · [4] the newest format of records that it can read
+-- Returns: {ms until the next is due or -1, members of DUE that were left, then for each delivery: delivery_id,
+--   organization_id, webhook_id, event_id, event, attempts so far, envelope}
 -- @include webhook-queue
--- Webhooks examined in one call; the others follow in the next.
+-- Webhooks of which deliveries are claimed in one call; the others follow in the next.
 local WEBHOOKS_MAX = 100
+-- Due webhooks that are looked at, so that those that wait for a newer process do not hide the others. More are due only if
+-- so many wait; the call takes a few milliseconds then.
+local DUE_MAX = 1000
 local left = tonumber(ARGV[1])
-local claimed = {-1}
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now_ms, 'LIMIT', 0, WEBHOOKS_MAX)) do
-  if left <= 0 then break end
-  local organization, webhook = string.match(member, '^(%S+) (%S+)$')
+local readable = tonumber(ARGV[4])
+
+-- What is missing or damaged is claimed, and then dropped or told of.
+local function isNewer(organization, webhook)
+  local text = redis.call('HGET', WEBHOOKS .. organization, webhook)
+  local isRead, record = pcall(cjson.decode, text or '')
+  return isRead and type(record) == 'table' and numberOf(record.store_format) > readable
+end
+
+local waiting, isWaiting = {}, {}
+local claimed = {-1, waiting}
+
+local function claimOf(organization, webhook)
   for _, lost in ipairs(redis.call('ZRANGEBYSCORE', IN_FLIGHT .. webhook, '-inf', now_ms)) do
     redis.call('ZREM', IN_FLIGHT .. webhook, lost)
     redis.call('ZADD', QUEUE .. webhook, now_ms, lost)
@@ -37,6 +49,25 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now_ms, 'LIMIT'
   end
   reschedule(organization, webhook)
 end
-local head = redis.call('ZRANGE', DUE, 0, 0, 'WITHSCORES')
-if head[2] then claimed[1] = math.max(0, tonumber(head[2]) - now_ms) end
+
+local examined = 0
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now_ms, 'LIMIT', 0, DUE_MAX)) do
+  if left <= 0 or examined >= WEBHOOKS_MAX then break end
+  local organization, webhook = string.match(member, '^(%S+) (%S+)$')
+  if isNewer(organization, webhook) then
+    waiting[#waiting + 1] = member
+    isWaiting[member] = true
+  else
+    claimOf(organization, webhook)
+    examined = examined + 1
+  end
+end
+-- Those that wait are due all the time.
+local heads = redis.call('ZRANGE', DUE, 0, #waiting, 'WITHSCORES')
+for i = 1, #heads, 2 do
+  if not isWaiting[heads[i]] then
+    claimed[1] = math.max(0, tonumber(heads[i + 1]) - now_ms)
+    break
+  end
+end
 return claimed

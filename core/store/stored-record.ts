@@ -10,7 +10,7 @@ interface Formatted {
 }
 
 /** What cannot be read is neither decided on nor changed. */
-class NewerFormatError extends Error {
+export class NewerFormatError extends Error {
   constructor() {
     super(
       `a newer version has stored a record in its format; this one reads up to ${STORE_FORMAT}. Upgrade it`,

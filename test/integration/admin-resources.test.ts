@@ -7,6 +7,7 @@ import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { CATEGORIES } from '../../core/scanner/categories.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
 import type { CallOptions, Json } from '../kit/admin-in-process.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { until } from '../kit/until.ts'
 
 const ORG = 'org_default'
@@ -881,6 +882,95 @@ test('the stats of an organization count its own resources and log, and nothing 
       .status,
     204,
   )
+})
+
+describe('resources that a newer version has stored', () => {
+  /** As such a version would: in a format whose members mean something else. */
+  async function storeNewer(hash: string, id: string): Promise<() => Promise<unknown>> {
+    const before = (await redis.hget(hash, id)) ?? ''
+    assert.notEqual(before, '')
+    const newer = { ...(JSON.parse(before) as object), store_format: STORE_FORMAT + 1 }
+    await redis.hset(hash, id, JSON.stringify(newer))
+    return () => redis.hset(hash, id, before)
+  }
+  const idsOf = (list: Json, id: string): string[] => list.data.map((one: Json) => one[id])
+
+  test('are named in lists, and neither shown nor changed; the others are', async () => {
+    const { agent_id, integration_id, scope_id } = await makeScope()
+    const agents = [await makeAgent(), await makeAgent(), await makeAgent()]
+    const [first, newer, last] = agents.map((agent) => agent.agent_id as string)
+    const back = await storeNewer(REDIS_KEYS.agents(ORG), newer ?? '')
+    const page = (await call('GET', '/admin/agents?limit=2')).body
+    assert.deepEqual([idsOf(page, 'agent_id'), page.unreadable], [[last], [newer]])
+    const next = (await call('GET', `/admin/agents?limit=2&cursor=${page.next_cursor}`)).body
+    assert.equal(idsOf(next, 'agent_id')[0], first, 'a page goes on after one that is not shown')
+    assert.equal('unreadable' in next, false)
+    const filtered = (await call('GET', '/admin/agents?status=active&limit=2')).body
+    assert.deepEqual([idsOf(filtered, 'agent_id'), filtered.unreadable], [[last], [newer]])
+
+    for (const [method, path, body] of [
+      ['GET', `/admin/agents/${newer}`, undefined],
+      ['PATCH', `/admin/agents/${newer}`, { agent_name: 'x' }],
+      ['DELETE', `/admin/agents/${newer}`, undefined],
+      ['POST', `/admin/agents/${newer}/kill`, { reason: 'test' }],
+    ] as const) {
+      const answer = await call(method, path, body)
+      assert.deepEqual(
+        [answer.status, answer.body.details],
+        [409, { reason: 'newer_format' }],
+        path,
+      )
+    }
+    assert.equal((await call('GET', '/admin/stats')).status, 200)
+    await back()
+    assert.equal((await call('GET', `/admin/agents/${newer}`)).status, 200)
+
+    const integrations = await storeNewer(REDIS_KEYS.integrations(ORG), integration_id)
+    const listed = (await call('GET', '/admin/integrations')).body
+    assert.deepEqual(listed.unreadable, [integration_id])
+    const { base_url } = await makeIntegration()
+    const explained = await call('POST', '/admin/explain', {
+      agent_id,
+      method: 'GET',
+      url: `${base_url}/x`,
+    })
+    assert.deepEqual([explained.status, explained.body.answer], [200, 'refused'])
+    await integrations()
+
+    await storeNewer(REDIS_KEYS.agentScopes(ORG, agent_id), scope_id)
+    assert.deepEqual((await call('GET', `/admin/scopes?agent_id=${agent_id}`)).body.unreadable, [
+      scope_id,
+    ])
+    await redis.hdel(REDIS_KEYS.agentScopes(ORG, agent_id), scope_id)
+  })
+
+  test('include keys, tokens and webhooks', async () => {
+    const { agent_id } = await makeAgent()
+    const keys = `/admin/agents/${agent_id}/keys`
+    const { key_id } = (await call('GET', keys)).body.data[0]
+    await storeNewer(REDIS_KEYS.apiKeys(ORG), key_id)
+    assert.deepEqual((await call('GET', keys)).body, {
+      data: [],
+      next_cursor: null,
+      unreadable: [key_id],
+    })
+    const made = [1, 2].map((n) =>
+      make('/admin/tokens', { name: `n${n}`, role: 'viewer', email: 'v@example.com' }),
+    )
+    const [token, other] = await Promise.all(made)
+    await storeNewer(REDIS_KEYS.adminTokens(ORG), token.token_id)
+    assert.deepEqual((await call('GET', '/admin/tokens')).body.unreadable, [token.token_id])
+    assert.equal((await call('DELETE', `/admin/tokens/${other.token_id}`)).status, 204)
+    await redis.hdel(REDIS_KEYS.adminTokens(ORG), token.token_id)
+    const { webhook_id } = await make('/webhooks', {
+      name: 'newer',
+      url: 'https://hooks.example.com/x',
+      events: ['agent_killed'],
+    })
+    const back = await storeNewer(REDIS_KEYS.webhooks(ORG), webhook_id)
+    assert.deepEqual((await call('GET', '/webhooks')).body.unreadable, [webhook_id])
+    await back()
+  })
 })
 
 describe('changes that meet', () => {

@@ -7,6 +7,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { loginFile } from '../../cli/access/login-file.ts'
 import { adminAccess } from '../../cli/access/admin-access.ts'
 import { runActivity } from '../../cli/activity.ts'
+import { readCurrentConfig } from '../../cli/config/read-current-config.ts'
 import { runExplain } from '../../cli/explain.ts'
 import { runLogin, runLogout } from '../../cli/login.ts'
 import { type ListOptions, listResources } from '../../cli/resources/list-resources.ts'
@@ -14,6 +15,8 @@ import { RESOURCE_KINDS, RESOURCE_NAMES } from '../../cli/resources/resource-kin
 import { showResource } from '../../cli/resources/show-resource.ts'
 import { fromRoot } from '../../core/root.ts'
 import { parse } from 'yaml'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
 import { adminOnStore } from '../kit/admin-on-store.ts'
@@ -128,6 +131,21 @@ describe('list and show', () => {
       await assert.rejects(show(name, 'none'), /has the id(?: or name|, name or e-mail)? "none"/)
     })
   }
+
+  test('an agent that a newer version has stored is named, and no dump is made without it', async () => {
+    const hash = REDIS_KEYS.agents('org_default')
+    const [agent_id = '', stored = ''] = Object.entries(await redis.hgetall(hash))[0] ?? []
+    const newer = { ...(JSON.parse(stored) as object), store_format: STORE_FORMAT + 1 }
+    await redis.hset(hash, agent_id, JSON.stringify(newer))
+    const listed = await list('agents')
+    assert.equal(listed.code, 0)
+    assert.ok(!listed.out.includes(agent_id))
+    assert.ok(listed.err.includes(agent_id))
+    await assert.rejects(readCurrentConfig(access), (error: Error) =>
+      error.message.includes(agent_id),
+    )
+    await redis.hset(hash, agent_id, stored)
+  })
 
   test('a name that two have names both ids', async () => {
     await assert.rejects(show('agents', 'twin'), /2 agents are named "twin"; use an id: agt_/)

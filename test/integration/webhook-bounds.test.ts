@@ -8,6 +8,7 @@ import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
 import { commit } from '../../core/change/commit.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { EventName } from '../../core/events.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
@@ -182,6 +183,36 @@ test('a webhook has no more attempts under way than its slots, and another one i
   )
   for (const delivery of of('whk_b')) await queue.settle(delivery, attempt(true), 8)
   assert.equal((await queue.claim(100)).deliveries.length, 8)
+})
+
+test('webhooks of a newer version hide no other, and keep their deliveries for a process of that version', async () => {
+  const queue = queueWith({})
+  await record('permission_denied')
+  await relayAll(queue)
+  const webhooks = REDIS_KEYS.webhooks(ORG)
+  const newer = JSON.stringify({ store_format: STORE_FORMAT + 1 })
+  await redis.hset(webhooks, 'whk_a', newer)
+  const others = Array.from({ length: 150 }, (_, n) => `whk_newer_${n}`)
+  await redis.hset(webhooks, Object.fromEntries(others.map((id) => [id, newer])))
+  for (const id of others) await redis.zadd(REDIS_KEYS.webhooksDue, 1, `${ORG} ${id}`)
+  const claimed = await queue.claim(100)
+  assert.deepEqual(
+    claimed.deliveries.map(({ webhook_id }) => webhook_id),
+    ['whk_b'],
+  )
+  assert.deepEqual(
+    new Set(claimed.waiting),
+    new Set([...others, 'whk_a'].map((id) => `${ORG} ${id}`)),
+  )
+  assert.ok((claimed.next_due_in_ms ?? 0) > 10_000, 'the end of the lease, not at once')
+  const again = await queue.claim(100)
+  assert.equal(again.deliveries.length, 0)
+  await redis.hset(webhooks, 'whk_a', '{}')
+  const { deliveries } = await queue.claim(100)
+  assert.deepEqual(
+    deliveries.map(({ webhook_id }) => webhook_id),
+    ['whk_a'],
+  )
 })
 
 test('a lease that is over gives the delivery to another process, and a late outcome counts only until then', async () => {

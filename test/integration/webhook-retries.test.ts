@@ -35,11 +35,14 @@ test('a webhook that a newer version has stored waits for such a version, and ho
   )
   await record('permission_denied')
   assert.equal((await settled(other.webhook_id)).success_count, 1)
+  // No lease keeps it from a process of that version, which looks for due deliveries at the same time.
+  assert.equal(await redis.zcard(REDIS_KEYS.webhookInFlight(newer.webhook_id)), 0)
   // As a process of that version would read it.
   await redis.hset(webhooks, newer.webhook_id, stored)
   const { pending_count, failure_count } = await send('GET', `/webhooks/${newer.webhook_id}`)
-  assert.deepEqual([pending_count, failure_count], [1, 0])
-  assert.equal(receiver.received('/newer').length, 0)
+  assert.ok(pending_count <= 1)
+  assert.equal(failure_count, 0)
+  assert.equal((await settled(newer.webhook_id)).success_count, 1)
   await send('DELETE', `/webhooks/${newer.webhook_id}`)
 })
 
@@ -67,17 +70,15 @@ test('a newer webhook without events and a damaged one do not stop the outbox, a
       .log()
       .split('\n')
       .filter((line) => line.includes(text) && line.includes(webhook_id)).length
-  await until('the newer one waits', () => told('a newer version has stored', ids[0] ?? '') >= 2)
+  await until('the newer one waits', () => told('a newer version has stored', ids[0] ?? '') === 1)
+  assert.equal(await redis.zcard(REDIS_KEYS.webhookInFlight(newer.webhook_id)), 0)
   assert.ok(told('a webhook is damaged', ids[1] ?? '') > 0)
   // Its notice is dropped after a day, which the log tells.
   const day_ago_ms = Date.now() - 25 * 3600 * 1000
   await redis.zadd(REDIS_KEYS.webhookNotices, 1, `org_default ${ids[0]} ${day_ago_ms}`)
   await until('the log says so', () => told('its notice is dropped', ids[0] ?? '') === 1)
-  // As a process of that version would read it, which takes the deliveries when their leases are over.
+  // As a process of that version would read it.
   await store(stored)
-  for (const id of await redis.zrange(REDIS_KEYS.webhookInFlight(newer.webhook_id), '0', '-1'))
-    await redis.zadd(REDIS_KEYS.webhookInFlight(newer.webhook_id), 1, id)
-  await redis.zadd(REDIS_KEYS.webhooksDue, 1, `org_default ${newer.webhook_id}`)
   assert.equal((await settled(newer.webhook_id)).success_count, 1)
   assert.deepEqual(
     receiver.received('/eventless').map(({ body }) => JSON.parse(body.toString()).event),

@@ -28,11 +28,31 @@ import { until } from '../kit/until.ts'
  *
  * `--compile` compiles re2 in the image, as where GitHub cannot be reached; otherwise this machine's re2 stands for the
  * prebuilt file.
+ *
+ * `--arch arm64` does the same for another architecture, emulated, which takes many times as long:
+ *
+ *     apt-get install qemu-user-static binfmt-support arch-test
+ *     ENVOY_BIN=… VALKEY_BIN=… node dist/test/witness/image.js --arch arm64 --node FOLDER [--re2 FILE]
+ *
+ * FOLDER has `bin/node` and `include/node` of that architecture, FILE is its re2.node; without it, re2 is compiled. The two
+ * variables name programs of that architecture.
  */
-const { values: options } = parseArgs({ options: { compile: { type: 'boolean', default: false } } })
+const HOST_ARCH = process.arch === 'x64' ? 'amd64' : process.arch
+const { values: options } = parseArgs({
+  options: {
+    compile: { type: 'boolean', default: false },
+    arch: { type: 'string', default: HOST_ARCH },
+    node: { type: 'string', default: join(process.execPath, '..', '..') },
+    re2: { type: 'string' },
+  },
+})
+const { arch } = options
+const isForeign = arch !== HOST_ARCH
+const re2 = options.re2 ?? (isForeign ? null : fromRoot('node_modules/re2/build/Release/re2.node'))
+const compilesRe2 = options.compile || re2 === null
 
-const BASE = `localhost/agw-witness-node:${process.versions.node}`
-const IMAGE = 'localhost/agw-witness'
+const BASE = `localhost/agw-witness-node:${process.versions.node}-${arch}`
+const IMAGE = `localhost/agw-witness-${arch}`
 const USER = '999:999'
 const BUILDAH_ENV = { ...process.env, STORAGE_DRIVER: 'vfs', BUILDAH_ISOLATION: 'chroot' }
 const binaries = {
@@ -62,22 +82,22 @@ function buildah(...args: readonly string[]): string {
 function makeBase(): void {
   if (buildah('images', '--filter', `reference=${BASE}`, '-q') !== '') return
   const cache = process.env['AGW_CACHE_DIR'] ?? join(homedir(), '.cache', 'agw')
-  const tar = join(cache, 'debian-bookworm.tar')
+  const tar = join(cache, `debian-bookworm-${arch}.tar`)
   mkdirSync(cache, { recursive: true })
   if (!existsSync(tar)) {
     say('Making a Debian base …')
-    const args = ['--variant=apt', '--include=ca-certificates', 'bookworm', tar]
+    const variant = ['--variant=apt', '--include=ca-certificates']
+    const args = [`--architectures=${arch}`, ...variant, 'bookworm', tar]
     execFileSync('mmdebstrap', args, { stdio: 'inherit' })
   }
   const container = buildah('from', 'scratch')
   buildah('add', '-q', container, tar, '/')
   const root = buildah('mount', container)
-  const usr = join(process.execPath, '..', '..')
   const copy = (from: string, to: string): void =>
     cpSync(from, join(root, 'usr/local', to), { recursive: true, dereference: true })
-  copy(process.execPath, 'bin/node')
-  copy(join(usr, 'include/node'), 'include/node')
-  copy(join(usr, 'lib/node_modules/npm'), 'lib/node_modules/npm')
+  copy(join(options.node, 'bin/node'), 'bin/node')
+  copy(join(options.node, 'include/node'), 'include/node')
+  copy(join(process.execPath, '../../lib/node_modules/npm'), 'lib/node_modules/npm')
   writeFileSync(
     join(root, 'usr/local/bin/npm'),
     '#!/bin/sh\nexec node /usr/local/lib/node_modules/npm/bin/npm-cli.js "$@"\n',
@@ -91,6 +111,8 @@ function makeBase(): void {
   buildah('umount', container)
   buildah(
     'config',
+    '--arch',
+    arch,
     '--env',
     'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     container,
@@ -131,11 +153,9 @@ function makeContext(): string {
 
 /** Answers like the host from which re2 downloads its prebuilt files. */
 async function startMirror(): Promise<{ readonly url: string; readonly stop: () => void }> {
-  const file = gzipSync(readFileSync(fromRoot('node_modules/re2/build/Release/re2.node')), {
-    level: 1,
-  })
+  const file = re2 === null || compilesRe2 ? null : gzipSync(readFileSync(re2), { level: 1 })
   const server = createServer((request, response) => {
-    const isThere = request.url?.endsWith('.gz') === true && !options.compile
+    const isThere = request.url?.endsWith('.gz') === true && file !== null
     response.writeHead(isThere ? 200 : 404).end(isThere ? file : '')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -154,6 +174,8 @@ async function build(): Promise<void> {
     [
       'bud',
       '--pull=never',
+      '--arch',
+      arch,
       '--isolation',
       'chroot',
       '--format',
@@ -176,7 +198,7 @@ async function build(): Promise<void> {
   const code = await new Promise((resolve) => child.once('exit', resolve))
   mirror.stop()
   if (code !== 0) throw new Error(`The build failed:\n${errors}`)
-  say(`built in ${seconds(began)}${options.compile ? ', re2 compiled' : ''}`)
+  say(`built in ${seconds(began)}${compilesRe2 ? ', re2 compiled' : ''}`)
 }
 
 interface ImageConfig {
@@ -234,8 +256,8 @@ async function runServices(container: string): Promise<void> {
   })
   execFileSync('chown', ['-R', USER, folder])
   const programs = [
-    [await findEnvoy(binaries), '/usr/local/bin/envoy'],
-    [await findValkey(binaries), '/usr/local/bin/valkey-server'],
+    [await programOf('ENVOY_BIN', findEnvoy), '/usr/local/bin/envoy'],
+    [await programOf('VALKEY_BIN', findValkey), '/usr/local/bin/valkey-server'],
   ] as const
   const inContainer = wrapIn(container, [...mounts, ...programs])
   const began = performance.now()
@@ -261,6 +283,17 @@ async function runServices(container: string): Promise<void> {
   } finally {
     stack.killAll()
   }
+}
+
+/** One of another architecture runs in the image only. */
+async function programOf(
+  variable: 'ENVOY_BIN' | 'VALKEY_BIN',
+  find: (where: typeof binaries) => Promise<string>,
+): Promise<string> {
+  if (!isForeign) return await find(binaries)
+  const program = process.env[variable]
+  if (program === undefined) throw new Error(`${variable} has to name a program for ${arch}.`)
+  return program
 }
 
 /** A command as the first process of a container: PIDs and mounts of its own, a root that it cannot write, and volumes. */
@@ -384,7 +417,7 @@ async function failsClosed(
 
 makeBase()
 await build()
-const container = buildah('from', '--pull-never', IMAGE)
+const container = buildah('from', '--pull-never', '--arch', arch, IMAGE)
 try {
   inspect(container)
   await runServices(container)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fromRoot } from '../../core/root.ts'
 import { freePort } from '../kit/free-port.ts'
@@ -8,11 +8,12 @@ import { mainJob } from '../kit/main-job.ts'
 import { startStack } from '../kit/start-stack.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
 import { until } from '../kit/until.ts'
+import { checkDashboard, PLANTED, readDashboard } from './grafana/check-dashboard.ts'
 
 /**
- * Checks docs/monitoring with promtool, then loads the rules into a real Prometheus that scrapes a running gateway after the
- * main job: every query of the rules and of the dashboard is accepted, none of the alerts fires, and the alert for an
- * unavailable store fires once the store is stopped.
+ * Checks docs/monitoring with promtool and with Grafana's own types, then loads the rules into a real Prometheus that scrapes a
+ * running gateway after the main job: every query of the rules and of the dashboard is accepted, none of the alerts fires, and
+ * the alert for an unavailable store fires once the store is stopped. It installs `@grafana/schema` from the registry of npm.
  *
  *     apt-get install prometheus
  *     node cli/prepare.mjs build && node dist/test/witness/monitoring.js
@@ -30,6 +31,15 @@ for (const args of [
   ['test', 'rules', 'alerts.test.yaml'],
 ])
   execFileSync('promtool', args, { cwd: FOLDER, stdio: 'inherit' })
+
+const dashboard = readDashboard()
+const checked = checkDashboard(dashboard)
+assert.ok(checked.ok, checked.report)
+for (const [from, to] of PLANTED) {
+  assert.ok(dashboard.includes(from), from)
+  assert.equal(checkDashboard(dashboard.replace(from, to)).ok, false, to)
+}
+say(`dashboard: Grafana's types accept it, and refuse ${PLANTED.length} planted errors`)
 
 const stack = await startStack({ AGW_EGRESS_ALLOW_CIDRS: '127.0.0.1/32' })
 const folder = tempFolder('prometheus')
@@ -73,7 +83,7 @@ try {
     return data.groups.every(({ rules: all }: any) => all.every((one: any) => one.health === 'ok'))
   })
   say(`${rules.length} rules loaded and evaluated`)
-  const { panels } = JSON.parse(readFileSync(join(FOLDER, 'dashboard.json'), 'utf8')) as {
+  const { panels } = JSON.parse(dashboard) as {
     panels: { title: string; targets: { expr: string }[] }[]
   }
   let withData = 0
