@@ -20,7 +20,7 @@ const { values: options, positionals: seenFiles } = parseArgs({
   options: {
     mirror: { type: 'string' },
     out: { type: 'string' },
-    manifest: { type: 'string', default: fromRoot('bench/corpus/closed-second.json') },
+    manifest: { type: 'string', default: fromRoot('bench/corpus/closed.json') },
   },
 })
 const { mirror, out, manifest } = options
@@ -68,7 +68,11 @@ for (const file of closed)
 const open = OPEN.map((name) => fromRoot(`bench/corpus/${name}.json`)).filter(
   (file) => file !== manifest,
 )
-const seen = open.flatMap((file, i) => extract(file, join(scratch, String(i))))
+const written = fromRoot('bench/corpus/written')
+const seen = [
+  ...open.flatMap((file, i) => extract(file, join(scratch, String(i)))),
+  ...readdirSync(written).map((name) => join(written, name)),
+]
 for (const file of [...seen, ...seenFiles])
   for (const line of linesOf(file))
     for (const one of runsOf(line)) if (runs.has(one)) runs.set(one, true)

@@ -21,11 +21,11 @@ import { everydaySentences } from './everyday-sentences.ts'
 
 /**
  * Trains the learned model:
- *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.6] [--suspicion 0.8] [--out FILE] [--scores FILE] FILE.jsonl …
- * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. Whole families of sources
- * are left out to print what the two thresholds find and refuse, so that the shares hold for texts of other origin. A family is what comes before
- * the first hyphen of a source. With --cross-validate no model is written. `--scores` writes the score, label, source and words
- * of each text, left out. The same files give the same weights.
+ *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.3] [--suspicion 0.8] [--out FILE] [--scores FILE] FILE.jsonl …
+ * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. The same files
+ * give the same weights. With --cross-validate no model is written: whole families of sources, which are what comes before the
+ * first hyphen of a source, are left out to print what the two thresholds find and refuse of texts of other origin. `--scores`
+ * writes the score, label, source and words of each text, left out.
  */
 
 const FOLDS = 4
@@ -46,12 +46,20 @@ const FAMILY_WEIGHT = 4
 const LEAST_FAMILIES = 2
 /** Families under two names: the same languages, translated by the same machine. */
 const FAMILY_NAMES: Readonly<Record<string, string>> = { frr: 'cyberseceval' }
+/**
+ * Texts of `bench/corpus/written/`: each source is an intent or a language of its own, so each counts as a family. Their harmless
+ * texts stand next to their attacks, so they weigh as much as these.
+ */
+const WRITTEN = 'written'
 /** Texts that are marked as harmless and are half attacks, or that a scope gives as the system message. */
 const NOT_FOR_THRESHOLDS =
-  /^(?:neuralchemy-harmless|wildguard-harmless|frr-translated|leaked-system-prompts|cursorrules|awesome-|anthropic-skills|gpteacher-roleplay|wstg|owasp-|docs|everyday)/
+  /^(?:neuralchemy-harmless|wildguard-harmless|frr-translated|leaked-system-prompts|cursorrules|awesome-(?!compose)|anthropic-skills|gpteacher-roleplay|wstg|owasp-|docs|everyday)/
 
 type Text = {
   readonly is_attack: boolean
+  /** What comes before the first hyphen of the source: left out as a whole, and searched for copies. */
+  readonly origin: string
+  /** In how many of these a feature occurs decides whether it counts. */
   readonly family: string
   readonly source: string
   readonly words: number
@@ -175,11 +183,13 @@ const examplesOf = (texts: readonly Text[]): Example[] => {
   const sizes = new Map<string, number>()
   for (const { family, is_attack } of texts)
     if (is_attack) sizes.set(family, (sizes.get(family) ?? 0) + 1)
-  const weightOf = ({ family, is_attack, stretches }: Text): number =>
-    is_attack
+  const weightOf = ({ origin, family, is_attack, stretches }: Text): number => {
+    if (origin === WRITTEN) return is_attack ? 1 / Math.sqrt(stretches.length) : ATTACK_WEIGHT
+    return is_attack
       ? Math.min(FAMILY_WEIGHT, Math.sqrt(USUAL_FAMILY / (sizes.get(family) ?? 1))) /
-        Math.sqrt(stretches.length)
+          Math.sqrt(stretches.length)
       : 1
+  }
   const examples = texts.flatMap((text) =>
     [...text.stretches, ...text.fragments].map((features) => ({
       features,
@@ -244,13 +254,13 @@ const scoreOf = (model: Floats, text: Text): number =>
 
 /** Scores of each text by a model that has seen nothing of its family. */
 const crossScores = (texts: readonly Text[]): { text: Text; score: number }[] => {
-  const attacking = new Set(texts.filter((text) => text.is_attack).map((text) => text.family))
-  const families = [...new Set(texts.map((text) => text.family))].sort()
+  const attacking = new Set(texts.filter((text) => text.is_attack).map((text) => text.origin))
+  const families = [...new Set(texts.map((text) => text.origin))].sort()
   const inOrder = [
     ...families.filter((family) => attacking.has(family)),
     ...families.filter((family) => !attacking.has(family)),
   ]
-  const foldOf = (text: Text): number => inOrder.indexOf(text.family) % FOLDS
+  const foldOf = (text: Text): number => inOrder.indexOf(text.origin) % FOLDS
   return Array.from({ length: FOLDS }, (_, fold) => {
     const model = train(texts.filter((text) => foldOf(text) !== fold))
     return texts
@@ -328,7 +338,17 @@ const everydayTexts = (): Text[] =>
     const source = 'everyday'
     return words === 0
       ? []
-      : [{ is_attack: false, family: source, source, words, stretches, fragments: [] }]
+      : [
+          {
+            is_attack: false,
+            origin: source,
+            family: source,
+            source,
+            words,
+            stretches,
+            fragments: [],
+          },
+        ]
   })
 
 const readTexts = async (files: readonly string[]): Promise<Text[]> => {
@@ -342,13 +362,15 @@ const readTexts = async (files: readonly string[]): Promise<Text[]> => {
         source: string
       }
       const name = source.replace(/-.*/, '')
-      const family = FAMILY_NAMES[name] ?? name
-      if (isCopy(text, family)) continue
+      const origin = FAMILY_NAMES[name] ?? name
+      const family = origin === WRITTEN ? source : origin
+      if (isCopy(text, origin)) continue
       const other = label === 1 ? null : encodedForm(text)
       const strings = wordsOf(text)
       if (strings.length === 0) continue
       texts.push({
         is_attack: label === 1,
+        origin,
         family,
         source,
         words: strings.reduce((sum, hashes) => sum + hashes.length, 0),
@@ -370,7 +392,7 @@ const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     'cross-validate': { type: 'boolean', default: false },
-    threshold: { type: 'string', default: '1.6' },
+    threshold: { type: 'string', default: '1.3' },
     suspicion: { type: 'string', default: '0.8' },
     out: { type: 'string', default: fromRoot('core/scanner/model/weights.bin') },
     scores: { type: 'string' },
@@ -378,39 +400,40 @@ const { values: options, positionals: files } = parseArgs({
 })
 if (files.length === 0) {
   console.error(
-    'usage: train-model [--cross-validate] [--threshold 1.6] [--suspicion 0.8] [--out FILE] FILE.jsonl …',
+    'usage: train-model [--cross-validate] [--threshold 1.3] [--suspicion 0.8] [--out FILE] FILE.jsonl …',
   )
   process.exit(2)
 }
 const texts = [...(await readTexts(files)), ...everydayTexts()]
-const scored = crossScores(texts)
-if (options.scores !== undefined) {
-  const lines = scored.map(({ text, score }) =>
-    [score.toFixed(2), Number(text.is_attack), text.source, text.words].join('\t'),
-  )
-  writeFileSync(options.scores, `${lines.join('\n')}\n`)
-}
-const harmless = scored.filter(
-  ({ text }) => !text.is_attack && !NOT_FOR_THRESHOLDS.test(text.source),
-)
-const attacks = scored.filter(({ text }) => text.is_attack)
 const [threshold, suspicion] = [Number(options.threshold), Number(options.suspicion)]
-for (const limit of [threshold, suspicion]) {
-  const found = attacks.filter(({ score }) => score > limit).length
-  const refused = harmless.filter(({ score }) => score > limit).length
-  console.log(
-    `${texts.length} texts; families left out: above ${limit} are ${found} of ${attacks.length} attacks and ${refused} of ${harmless.length} harmless texts`,
+if (options['cross-validate']) {
+  const scored = crossScores(texts)
+  if (options.scores !== undefined) {
+    const lines = scored.map(({ text, score }) =>
+      [score.toFixed(2), Number(text.is_attack), text.source, text.words].join('\t'),
+    )
+    writeFileSync(options.scores, `${lines.join('\n')}\n`)
+  }
+  const harmless = scored.filter(
+    ({ text }) => !text.is_attack && !NOT_FOR_THRESHOLDS.test(text.source),
   )
-}
-for (const source of new Set(attacks.map(({ text }) => text.source))) {
-  const scores = attacks.filter(({ text }) => text.source === source).map(({ score }) => score)
-  const share = (limit: number): string =>
-    ((100 * scores.filter((score) => score > limit).length) / scores.length).toFixed(1)
-  console.log(
-    `  ${source.padEnd(28)} ${String(scores.length).padStart(5)} texts, left out: ${share(threshold)} % and ${share(suspicion)} %`,
-  )
-}
-if (!options['cross-validate']) {
+  const attacks = scored.filter(({ text }) => text.is_attack)
+  for (const limit of [threshold, suspicion]) {
+    const found = attacks.filter(({ score }) => score > limit).length
+    const refused = harmless.filter(({ score }) => score > limit).length
+    console.log(
+      `${texts.length} texts; families left out: above ${limit} are ${found} of ${attacks.length} attacks and ${refused} of ${harmless.length} harmless texts`,
+    )
+  }
+  for (const source of new Set(attacks.map(({ text }) => text.source))) {
+    const scores = attacks.filter(({ text }) => text.source === source).map(({ score }) => score)
+    const share = (limit: number): string =>
+      ((100 * scores.filter((score) => score > limit).length) / scores.length).toFixed(1)
+    console.log(
+      `  ${source.padEnd(28)} ${String(scores.length).padStart(5)} texts, left out: ${share(threshold)} % and ${share(suspicion)} %`,
+    )
+  }
+} else {
   const bytes = writeModel(quantize(train(texts), threshold, suspicion))
   writeFileSync(options.out, bytes)
   console.log(`wrote ${bytes.length} bytes`)

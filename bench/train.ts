@@ -7,7 +7,8 @@ import { parseArgs } from 'node:util'
 import { fromRoot } from '../core/root.ts'
 
 /**
- * Trains the learned model from nothing but the repositories that the manifests of `bench/corpus/` name:
+ * Trains the learned model from nothing but the repositories that the manifests of `bench/corpus/` name, and the texts of
+ * `bench/corpus/written/`, which are part of this repository:
  *   npm run train -- --mirror FOLDER [--out FILE]
  * The mirror holds a git directory per repository, as `extract-corpus` describes. The texts are extracted, compared with the
  * recorded sha256, and given to `train-model`, the harmless ones first: an attack inside a known harmless text is then the copy.
@@ -48,7 +49,7 @@ const files = ['harmless', 'attacks'].flatMap((name) => {
   run('extract-corpus.js', '--mirror', mirror, '--out', folder, '--manifest', manifest)
   return filesIn(folder)
 })
-run('train-model.js', '--out', out, ...files)
+run('train-model.js', '--out', out, ...files, ...filesIn(fromRoot('bench/corpus/written')))
 rmSync(texts, { recursive: true })
 const seconds = Math.round((Date.now() - started) / 1000)
 console.log(`${sha256(out) === shipped ? 'the same' : 'other'} weights as before; ${seconds} s`)

@@ -19,7 +19,7 @@ export type LearnedModel = {
 /** Words whose weights are added up; half of them overlap with the previous section. */
 export const STRETCH_WORDS = 96
 export const HALF_STRETCH_WORDS = STRETCH_WORDS / 2
-/** Shorter texts are not learned; `score-words` judges those of a few words more. */
+/** Shorter texts are neither learned nor judged. */
 export const LEAST_WORDS = 5
 export const MODEL_BITS = 20
 

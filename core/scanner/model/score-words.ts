@@ -1,5 +1,6 @@
 import {
   HALF_STRETCH_WORDS,
+  LEAST_WORDS,
   type LearnedModel,
   MISSING_FEATURES,
   MODEL_BITS,
@@ -10,11 +11,14 @@ import {
 /** The words with the highest weights, shown as the excerpt. */
 const SHOWN_WORDS = 12
 
-/** Shorter texts have too few words to judge. */
-const LEAST_JUDGED_WORDS = 8
-/** A text of so few words must be more certain, since each decides: `act as a dungeon master and ask me a riddle`. */
+/**
+ * A text of few words must be more certain, since each decides: `act as a dungeon master and ask me a riddle`. Chosen for at most
+ * one false alarm in a thousand harmless texts of these lengths, in families left out.
+ */
 const FEW_WORDS = 14
-const FEW_WORDS_SCORE = 2
+const FEW_WORDS_SCORE = 1.5
+export const FEWEST_WORDS = 8
+const FEWEST_WORDS_SCORE = 1.8
 
 export type LearnedHit = { readonly from: number; readonly to: number }
 
@@ -76,9 +80,12 @@ export const scoreWords = (
   first: number,
   end: number,
 ): LearnedHit | null => {
-  if (end - first < LEAST_JUDGED_WORDS) return null
+  const count = end - first
+  if (count < LEAST_WORDS) return null
   const { weights, scale, bias, threshold } = model
-  let best = end - first < FEW_WORDS ? Math.max(FEW_WORDS_SCORE, threshold) : threshold
+  const least =
+    count < FEWEST_WORDS ? FEWEST_WORDS_SCORE : count < FEW_WORDS ? FEW_WORDS_SCORE : threshold
+  let best = Math.max(least, threshold)
   let hit: { from: number; to: number } | null = null
   let before = 0
   for (let from = first; from < end; from += HALF_STRETCH_WORDS) {

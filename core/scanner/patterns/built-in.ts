@@ -1,6 +1,7 @@
 import type { Pattern } from '../pattern.ts'
 import { buildLetterTrie, type LetterTrie } from '../decode/letter-trie.ts'
 import { MISSPELLED_WORDS } from '../decode/derive-typos.ts'
+import { APPEAL_PATTERNS, APPEAL_WORDS } from './appeals.ts'
 import { anchorOf, type CompiledPatterns, compilePatterns, splitWords } from './compile-patterns.ts'
 import { COERCION_PATTERNS } from './coercion.ts'
 import { CREDENTIAL_PATTERNS } from './credentials.ts'
@@ -40,9 +41,10 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...PLANTED_TASK_PATTERNS,
   ...MORE_LANGUAGE_PATTERNS,
   ...ESCALATION_PATTERNS,
+  ...APPEAL_PATTERNS,
 ]
 
-export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS, ...MORE_LANGUAGE_WORDS }
+export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS, ...MORE_LANGUAGE_WORDS, ...APPEAL_WORDS }
 
 /** Words that reveal a letter-wise disguise: those of the main intents, at least four letters. */
 const telltales = [
