@@ -25,7 +25,7 @@ type Source = {
   /** A regular expression over the paths of the commit. */
   readonly paths: string
   readonly rule: Rule
-  /** The column or member that holds the text; `*` for every string. */
+  /** The column or member that holds the text; `*` for every string. For `pattern`, the regular expression. */
   readonly field?: string
   /** The member of a JSON document that holds the rows. */
   readonly list?: string
@@ -49,6 +49,8 @@ type Rule =
   | 'paragraphs'
   | 'lines'
   | 'file'
+  /** The first group of each match of `field`, where sources hold texts as string literals. */
+  | 'pattern'
   /** Each row of a JSON Lines file as it stands. */
   | 'rows'
 
@@ -129,6 +131,18 @@ const matches = (row: Record<string, unknown>, where: string | undefined): boole
   return (String(row[name]) === value) === (sign === '=')
 }
 
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r' }
+
+/** What a string literal says, whose quotes are taken off: lines that adjacent literals make are joined. */
+const unescaped = (literal: string): string =>
+  literal
+    .replaceAll(/(["'`])\s*\+?\s*\n\s*f?\1/g, '')
+    .replaceAll(/\\(?:u\{?([0-9a-fA-F]{4,5})\}?|x([0-9a-fA-F]{2})|([^]))/g, (_, wide, byte, one) =>
+      one === undefined
+        ? String.fromCodePoint(Number.parseInt(wide ?? byte, 16))
+        : (ESCAPES[one] ?? one),
+    )
+
 const textsOf = (source: Source, content: string): string[] => {
   const field = source.field ?? 'text'
   switch (source.rule) {
@@ -168,6 +182,10 @@ const textsOf = (source: Source, content: string): string[] => {
       return content.split('\n')
     case 'file':
       return [content]
+    case 'pattern':
+      return Array.from(content.matchAll(new RegExp(field, 'gm')), ([, text]) =>
+        unescaped(text ?? ''),
+      )
   }
 }
 
