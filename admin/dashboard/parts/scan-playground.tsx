@@ -92,6 +92,14 @@ async function scopeNamed(text: string): Promise<ApiAnswer<Scope | null>> {
   return await ask<Scope>('GET', `/admin/scopes/${encodeURIComponent(found.id)}`)
 }
 
+/** The learned model finds a section of the text; where a pattern says which words of it, these are enough. */
+const precise = (detections: Scanned['report']['detections']): Scanned['report']['detections'] =>
+  detections.filter(
+    (one) =>
+      one.category !== 'learned' ||
+      !detections.some((other) => other !== one && other.start < one.end && other.end > one.start),
+  )
+
 const Findings = ({ text, report: { blocked, detections }, scope }: Scanned) => (
   <>
     <div class={`notice ${blocked ? 'bad' : 'good'}`} role="status">
@@ -109,7 +117,7 @@ const Findings = ({ text, report: { blocked, detections }, scope }: Scanned) => 
     </div>
     {detections.length > 0 && (
       <pre tabIndex={0} role="region" aria-label="Body with findings marked">
-        {markRanges(text, detections).map(({ part, isMarked }) =>
+        {markRanges(text, precise(detections)).map(({ part, isMarked }) =>
           isMarked ? <mark>{part}</mark> : part,
         )}
       </pre>
