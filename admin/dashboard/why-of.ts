@@ -27,7 +27,7 @@ const PERMISSION: Readonly<Record<string, Sentence>> = {
   path_not_allowed: (entry, api) =>
     entry.data['refused_reading'] == null
       ? pathSentence(entry, api)
-      : `A rule matches the path as written, but ${api} may read the call as ${text(entry.data['refused_reading'])}, which no scope of ${agentOf(entry)} allows.`,
+      : `A rule matches the path as written, but ${api} may read the call as ${text(entry.data['refused_reading'])}, which the scope with that rule does not allow.`,
   method_not_allowed: (entry, api) =>
     `${agentOf(entry)} may use this path of ${api}, but not with the method ${entry.method}.`,
 }

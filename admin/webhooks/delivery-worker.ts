@@ -87,7 +87,9 @@ export class DeliveryWorker {
           this.#isQueueAway = false
           this.#nameWaiting(waiting)
           for (const delivery of deliveries) this.#begin(delivery)
-          pause_ms = Math.min(next_due_in_ms ?? LOOK_INTERVAL_MS, LOOK_INTERVAL_MS)
+          // What is due may wait for a process of a newer version: asking again at once would find the same.
+          const isStuck = deliveries.length === 0 && next_due_in_ms === 0
+          if (!isStuck) pause_ms = Math.min(next_due_in_ms ?? LOOK_INTERVAL_MS, LOOK_INTERVAL_MS)
         } catch (error) {
           this.#noteAway(error)
           pause_ms = STORE_PAUSE_MS

@@ -125,6 +125,8 @@ function denied(
     agent_scopes: why.agent_scopes,
     nearest: why.nearest,
     refused_reading:
-      why.reading === null ? null : describeReading(method, target, integration.base, why.reading),
+      why.reading === null
+        ? null
+        : describeReading(method, target, integration.base, why.reading, target.segments),
   }
 }

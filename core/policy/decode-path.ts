@@ -83,6 +83,7 @@ function mayHideSlash(text: string): boolean {
 
 /** Ends the path for an upstream that decodes it before it looks for a query or fragment. */
 const PATH_END = /[?&#]/
+const PATH_ENDS: readonly number[] = [0x3f, 0x26, 0x23]
 const mayHideEnd = (text: string): boolean => PATH_END.test(foldCompatible(text))
 
 function decodeSegment(part: string): string | { readonly problem: PathProblem } {
@@ -185,14 +186,14 @@ function everyEscapeIsWhole(part: string): boolean {
   return true
 }
 
-/** Checks each piece between `/`, `\` and `;`, because an upstream may split there after decoding. */
+/** Checks each piece between `/`, `\`, `;` and the ends of a path, because an upstream may split or end it there after decoding. */
 function pieceProblem(text: string): PathProblem | null {
   let start = 0
   for (let i = 0; i <= text.length; i++) {
     const c = i === text.length ? 0x2f : text.charCodeAt(i)
     if (c === 0x5c) return 'backslash'
     if (c < 0x20 || (c >= 0x7f && c <= 0x9f)) return 'control_character'
-    if (c !== 0x2f && c !== 0x3b) continue
+    if (c !== 0x2f && c !== 0x3b && !PATH_ENDS.includes(c)) continue
     if (isDots(text, start, i)) return 'dot_segment'
     start = i + 1
   }

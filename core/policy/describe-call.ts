@@ -20,15 +20,27 @@ export const describeAction = (
   base: Pick<BaseUrl, 'segments'>,
 ): string => `${method} ${shown(target, startBelow(target.raw_path, base.segments.length))}`
 
-/** `refused_reading`: `POST /chat/completions`, the method and the decoded path below the base URL as an API may read it. */
+/** Characters that change how a line is shown. */
+const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
+
+/**
+ * `refused_reading`: `POST /chat/completions`, the method and the decoded path below the base URL as an API may read it. Null if the
+ * path holds a secret: a reading may divide it, so that its parts are no longer recognized.
+ */
 export function describeReading(
   method: string,
-  { origin, raw_path }: Shown,
+  { raw_path }: Shown,
   base: Pick<BaseUrl, 'segments'>,
   { segments, from }: SegmentRange,
-): string {
-  const before = textOf(raw_path.slice(0, startBelow(raw_path, base.segments.length)))
-  return `${method} ${shownText(origin + before, `/${segments.slice(from).join('/')}`)}`
+  decoded: readonly string[],
+): string | null {
+  const start = startBelow(raw_path, base.segments.length)
+  const [written, whole] = [textOf(raw_path), decoded.join('/')]
+  const path = `/${segments.slice(from).join('/')}`
+  const isMasked = (text: string): boolean => maskWithin('', text, '') !== text
+  if ([written, whole, textOf(raw_path.slice(start)), path].some(isMasked)) return null
+  const text = path.length > SHOWN_PATH_LIMIT ? `${path.slice(0, SHOWN_PATH_LIMIT - 1)}…` : path
+  return `${method} ${text.replaceAll(UNSEEN, (one) => encodeURIComponent(one))}`
 }
 
 /**

@@ -15,7 +15,7 @@ import { deriveUnbroken } from './decode/derive-unbroken.ts'
 import type { DerivedText } from './decode/derived-text.ts'
 import type { LetterTrie } from './decode/letter-trie.ts'
 import type { LearnedModel } from './model/learned-model.ts'
-import { FEWEST_WORDS, scoreWords } from './model/score-words.ts'
+import { scoreWords } from './model/score-words.ts'
 import type { CompiledPatterns } from './patterns/compile-patterns.ts'
 import type { Hit } from './text/place-search.ts'
 import { SearchBudget } from './text/search-budget.ts'
@@ -85,11 +85,7 @@ export class LayeredScanner {
     this.text = new TextScanner(
       compiled,
       (view) => this.#look(view),
-      // A decoded or joined text is a guess: its words may not have been together.
-      (hashes, count) =>
-        this.model === null || (depth > 0 && count < FEWEST_WORDS)
-          ? null
-          : scoreWords(this.model, hashes, 0, count),
+      (hashes, count) => (this.model === null ? null : scoreWords(this.model, hashes, 0, count)),
     )
   }
 

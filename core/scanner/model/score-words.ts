@@ -1,6 +1,5 @@
 import {
   HALF_STRETCH_WORDS,
-  LEAST_WORDS,
   type LearnedModel,
   MISSING_FEATURES,
   MODEL_BITS,
@@ -11,14 +10,14 @@ import {
 /** The words with the highest weights, shown as the excerpt. */
 const SHOWN_WORDS = 12
 
+/** Shorter texts have too few words to judge: `You are now logged in as Anna.` They are learned from `LEAST_WORDS` on. */
+const LEAST_JUDGED_WORDS = 8
 /**
  * A text of few words must be more certain, since each decides: `act as a dungeon master and ask me a riddle`. Chosen for at most
  * one false alarm in a thousand harmless texts of these lengths, in families left out.
  */
 const FEW_WORDS = 14
 const FEW_WORDS_SCORE = 1.5
-export const FEWEST_WORDS = 8
-const FEWEST_WORDS_SCORE = 1.8
 
 export type LearnedHit = { readonly from: number; readonly to: number }
 
@@ -81,11 +80,9 @@ export const scoreWords = (
   end: number,
 ): LearnedHit | null => {
   const count = end - first
-  if (count < LEAST_WORDS) return null
+  if (count < LEAST_JUDGED_WORDS) return null
   const { weights, scale, bias, threshold } = model
-  const least =
-    count < FEWEST_WORDS ? FEWEST_WORDS_SCORE : count < FEW_WORDS ? FEW_WORDS_SCORE : threshold
-  let best = Math.max(least, threshold)
+  let best = count < FEW_WORDS ? Math.max(FEW_WORDS_SCORE, threshold) : threshold
   let hit: { from: number; to: number } | null = null
   let before = 0
   for (let from = first; from < end; from += HALF_STRETCH_WORDS) {
