@@ -11,6 +11,8 @@ const AGENTS_MAX = 10_000
 interface Known {
   readonly agent: Agent | null
   readonly scopes: ReadonlyMap<string, Scope>
+  /** A newer version has stored the agent or one of its scopes: what is missing here may exist. */
+  readonly has_newer: boolean
 }
 
 /** The anomaly settings of the analysed agents, read on demand. */
@@ -45,16 +47,14 @@ export class AgentSettings {
       this.#redis.hget(REDIS_KEYS.agents(org), agent_id),
       this.#redis.hvals(REDIS_KEYS.agentScopes(org, agent_id)),
     ])
+    const known = agent === null ? null : readableRecord<Agent>(agent)
+    const readable = scopes.flatMap((text) => readableRecord<Scope>(text) ?? [])
     return {
-      agent: agent === null ? null : readableRecord<Agent>(agent),
-      scopes: new Map(
-        scopes.flatMap((text) => {
-          const scope = readableRecord<Scope>(text)
-          return scope === null ? [] : [[scope.scope_id, scope] as const]
-        }),
-      ),
+      agent: known,
+      scopes: new Map(readable.map((scope) => [scope.scope_id, scope])),
+      has_newer: (agent !== null && known === null) || readable.length < scopes.length,
     }
   }
 }
 
-const NOBODY: Known = { agent: null, scopes: new Map() }
+const NOBODY: Known = { agent: null, scopes: new Map(), has_newer: false }

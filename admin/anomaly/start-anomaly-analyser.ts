@@ -209,9 +209,11 @@ class Analyser {
   async #judge(organization_id: string, score: ScopeScore, age_ms: number): Promise<void> {
     const { analysis, settings } = await this.#open(organization_id)
     const key = scopeKey(score.agent_id, score.scope_id)
-    const { agent, scopes } = settings.of(score.agent_id)
+    const { agent, scopes, has_newer } = settings.of(score.agent_id)
     const scope = scopes.get(score.scope_id)
     if (agent === null || scope === undefined) {
+      // What a newer version has stored is judged by a process of that version, and keeps what was learned.
+      if (has_newer) return
       analysis.model.forget(score.agent_id, score.scope_id)
       analysis.incidents.delete(key)
       return

@@ -2,18 +2,22 @@ import type { Agent, ApiKey } from '../model.ts'
 import type { Guard } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
-import { parseRecord } from '../store/stored-record.ts'
+import { parseRecord, readableRecord } from '../store/stored-record.ts'
 
 /** A consistent snapshot of an agent and its keys, with the guards that must still hold when a change is written. */
 export interface AgentWithKeys {
   readonly agent: Agent
+  /** Without keys that a newer version has stored in its format: they are left as they are, and the state of the agent applies to them. */
   readonly keys: readonly ApiKey[]
   /** Clock of the store. */
   readonly now_ms: number
   readonly guards: readonly Guard[]
 }
 
-/** Null if the agent does not exist. */
+/**
+ * Null if the agent does not exist.
+ * @throws NewerFormatError if a newer version has stored the agent itself
+ */
 export async function readAgentWithKeys(
   redis: RedisClient,
   organization_id: string,
@@ -29,15 +33,18 @@ export async function readAgentWithKeys(
     [agent_id],
   )) as [number, string | null, number, ...string[]]
   if (agentText === null) return null
-  const keys = keyTexts.map((text) => parseRecord<ApiKey>(text))
+  const stored = keyTexts.flatMap((text) => {
+    const key = readableRecord<ApiKey>(text)
+    return key === null ? [] : [{ key, text }]
+  })
   return {
     agent: parseRecord<Agent>(agentText),
-    keys,
+    keys: stored.map(({ key }) => key),
     now_ms,
     guards: [
       ['HGET', agents, agent_id, agentText],
       ['ZCARD', index, '', String(size)],
-      ...keys.map(({ key_id }, i): Guard => ['HGET', hash, key_id, keyTexts[i] ?? '']),
+      ...stored.map(({ key: { key_id }, text }): Guard => ['HGET', hash, key_id, text]),
     ],
   }
 }

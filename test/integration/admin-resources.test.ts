@@ -895,6 +895,18 @@ describe('resources that a newer version has stored', () => {
   }
   const idsOf = (list: Json, id: string): string[] => list.data.map((one: Json) => one[id])
 
+  test('a kill does not wait for the version of a key: it revokes the others, and the agent is killed', async () => {
+    const { agent_id } = await makeAgent()
+    const path = `/admin/agents/${agent_id}`
+    const { key_id } = (await call('POST', `${path}/keys`, { name: 'newer' })).body
+    const back = await storeNewer(REDIS_KEYS.apiKeys(ORG), key_id)
+    const killed = await call('POST', `${path}/kill`, { reason: 'beside a newer version' })
+    assert.equal(killed.status, 200)
+    assert.equal(killed.body.credentials_revoked, 1)
+    assert.equal((await call('GET', path)).body.status, 'killed')
+    await back()
+  })
+
   test('are named in lists, and neither shown nor changed; the others are', async () => {
     const { agent_id, integration_id, scope_id } = await makeScope()
     const agents = [await makeAgent(), await makeAgent(), await makeAgent()]
