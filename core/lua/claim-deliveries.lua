@@ -15,7 +15,7 @@ local DUE_MAX = 1000
 local left = tonumber(ARGV[1])
 local readable = tonumber(ARGV[4])
 
--- What is missing or damaged is claimed, and then dropped or told of.
+-- What is missing or damaged is claimed; the worker then drops or reports it.
 local function isNewer(organization, webhook)
   local text = redis.call('HGET', WEBHOOKS .. organization, webhook)
   local isRead, record = pcall(cjson.decode, text or '')
