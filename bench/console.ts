@@ -7,6 +7,7 @@ import { newAdminIdentity, startAdmin } from '../test/kit/start-admin.ts'
 import { startValkey } from '../test/kit/start-valkey.ts'
 import { until } from '../test/kit/until.ts'
 import { fillActivity } from './fill-activity.ts'
+import { SLOW_LINE } from '../test/kit/slow-line.ts'
 
 // `npm run bench -- console`: the console in a real Chromium over a log of a million entries (BENCH_ENTRIES): how long until a
 // page shows its data, tasks of the main thread while scrolling and while entries come, facets, and a line of 400 kbit/s.
@@ -18,13 +19,6 @@ const ROW = '[data-entry]'
 const LIVE_RATE = 200
 const LIVE_MS = 15_000
 const INDEX_LIMIT_MS = 900_000
-/** 400 kbit/s in both directions, and the round trip of a mobile line. */
-const SLOW_LINE = {
-  offline: false,
-  downloadThroughput: 50_000,
-  uploadThroughput: 50_000,
-  latency: 100,
-}
 
 const valkey = await startValkey()
 const redis = connectRedis(valkey.url, { name: 'bench', role: 'queue' })

@@ -125,8 +125,6 @@ function denied(
     agent_scopes: why.agent_scopes,
     nearest: why.nearest,
     refused_reading:
-      why.reading === null
-        ? null
-        : describeReading(method, target, integration.base, why.reading, target.segments),
+      why.reading === null ? null : describeReading(method, target, integration.base, why.reading),
   }
 }

@@ -83,7 +83,6 @@ function mayHideSlash(text: string): boolean {
 
 /** Ends the path for an upstream that decodes it before it looks for a query or fragment. */
 const PATH_END = /[?&#]/
-const PATH_ENDS: readonly number[] = [0x3f, 0x26, 0x23]
 const mayHideEnd = (text: string): boolean => PATH_END.test(foldCompatible(text))
 
 function decodeSegment(part: string): string | { readonly problem: PathProblem } {
@@ -193,7 +192,8 @@ function pieceProblem(text: string): PathProblem | null {
     const c = i === text.length ? 0x2f : text.charCodeAt(i)
     if (c === 0x5c) return 'backslash'
     if (c < 0x20 || (c >= 0x7f && c <= 0x9f)) return 'control_character'
-    if (c !== 0x2f && c !== 0x3b && !PATH_ENDS.includes(c)) continue
+    const isEnd = c === 0x3f || c === 0x26 || c === 0x23
+    if (c !== 0x2f && c !== 0x3b && !isEnd) continue
     if (isDots(text, start, i)) return 'dot_segment'
     start = i + 1
   }

@@ -29,10 +29,9 @@ const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu
  */
 export function describeReading(
   method: string,
-  { raw_path }: Shown,
+  { raw_path, segments: decoded }: Pick<Target, 'raw_path' | 'segments'>,
   base: Pick<BaseUrl, 'segments'>,
   { segments, from }: SegmentRange,
-  decoded: readonly string[],
 ): string | null {
   const start = startBelow(raw_path, base.segments.length)
   const [written, whole] = [textOf(raw_path), decoded.join('/')]

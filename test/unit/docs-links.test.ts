@@ -85,9 +85,14 @@ test('decisions have numbers of their own, and all are in the index', () => {
   assert.deepEqual(index.match(/^\d+\. .+$/gm), expected)
 })
 
-test('every rule of the threat model names its tests, and they exist', () => {
+/** The rules of the threat model: text and number of each. */
+const threatRules = (): RegExpExecArray[] => {
   const text = readFileSync(join(root, 'docs', 'threat-model.md'), 'utf8')
-  const rules = [...text.matchAll(/^(\d+)\. (?:.|\n(?!\d+\. |\n))+/gm)]
+  return [...text.matchAll(/^(\d+)\. (?:.|\n(?!\d+\. |\n))+/gm)]
+}
+
+test('every rule of the threat model names its tests, and they exist', () => {
+  const rules = threatRules()
   assert.deepEqual(
     rules.map(([, number]) => Number(number)),
     rules.map((_, index) => index + 1),
@@ -102,10 +107,7 @@ test('every rule of the threat model names its tests, and they exist', () => {
 })
 
 test('a test that is titled after a rule of the threat model is named there', () => {
-  const text = readFileSync(join(root, 'docs', 'threat-model.md'), 'utf8')
-  const rules = new Map(
-    [...text.matchAll(/^(\d+)\. (?:.|\n(?!\d+\. |\n))+/gm)].map(([rule, number]) => [number, rule]),
-  )
+  const rules = new Map(threatRules().map(([rule, number]) => [number, rule]))
   let titles = 0
   for (const folder of ['unit', 'integration'])
     for (const name of readdirSync(join(root, 'test', folder))) {

@@ -8,6 +8,7 @@ import { startStack } from '../kit/start-stack.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 import { until } from '../kit/until.ts'
 import { writePicture } from './write-picture.ts'
+import { SLOW_LINE } from '../kit/slow-line.ts'
 
 // node dist/test/witness/console-outages.js [FOLDER]: pictures of the console while something is missing, on the real stack with
 // calls: a slow line, a session that is over, a second tab that has signed out, no live edge, no store, no service.
@@ -16,12 +17,6 @@ const [folder = 'docs/pictures'] = process.argv.slice(2)
 const CALLS = 40
 /** For a while, so that what is old would be seen to look new. */
 const STALE_MS = 20_000
-const SLOW_LINE = {
-  offline: false,
-  downloadThroughput: 50_000,
-  uploadThroughput: 50_000,
-  latency: 100,
-}
 const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } } as const
 type Size = keyof typeof SIZES
 

@@ -12,6 +12,7 @@ import { signIn } from '../kit/sign-in.ts'
 import { newAdminIdentity, startAdmin } from '../kit/start-admin.ts'
 import { startValkey } from '../kit/start-valkey.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
+import { SLOW_LINE } from '../kit/slow-line.ts'
 
 // node dist/test/witness/console-stack.js: the shell of a console with other libraries (decision 12), built by Vite and served
 // under the policy of our console: its size, what the policy reports of it, and how long until it is usable on a slow line, beside
@@ -29,13 +30,6 @@ const PACKAGES = [
   'react-aria-components@1.22.1',
 ]
 const REPEATS = 5
-/** As in bench/console.ts. */
-const SLOW_LINE = {
-  offline: false,
-  downloadThroughput: 50_000,
-  uploadThroughput: 50_000,
-  latency: 100,
-}
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css',
   '.html': 'text/html',

@@ -16,8 +16,6 @@ export const APPEAL_WORDS = {
   ap_makers: `creators, creator, developers, developer, makers, engineers`,
   ap_updated: `updated, lifted, removed, relaxed, suspended, revoked, waived, replaced`,
   ap_policy: `behavior, behaviour, safety, content, ethical, core`,
-  ap_label: `system, maintenance, integration, assistant, ai, admin, bot, agent`,
-  ap_reply: `response, reply, answer, output, summary, completion, finalization, history, user, task`,
   ap_begin: `begin, start, starting, beginning, open`,
   ap_sure: `sure, absolutely, certainly, course`,
   ap_mail_agent: `mail, email, mailbox, inbox`,
