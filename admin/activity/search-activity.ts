@@ -41,6 +41,11 @@ const CANDIDATES_MAX = 256
 const BYTES_MAX = 256 * 1024
 /** About the size of an entry in a block. */
 const ENTRY_BYTES = 128
+/**
+ * Rows that are not yet in an index are all candidates. With fewer a step, a page of one entry would use up its time on
+ * the way through the newest rows.
+ */
+const CANDIDATES_MIN = 64
 /** A search with few results returns after this time with what it has and a cursor. */
 const SEARCH_BUDGET_MS = 45
 /**
@@ -80,7 +85,7 @@ export async function searchActivity(
     ),
   ]
   const lower = from_ms === null ? '-' : `${Math.max(0, from_ms - WRITTEN_BEFORE_MAX_MS)}-0`
-  // If every candidate matches, one page of candidates is enough.
+  // Every candidate from an index matches, so that about a page of candidates is enough.
   const isSelective =
     q === null &&
     request_id === null &&
@@ -95,7 +100,8 @@ export async function searchActivity(
   const found: Placed[] = []
   let place = earlier(before, to_ms === null ? null : `${to_ms + WRITTEN_AFTER_MAX_MS}-0`)
   for (;;) {
-    const wanted = limit - found.length
+    const rest = limit - found.length
+    const wanted = indexed.length === 0 ? rest : Math.max(rest, CANDIDATES_MIN)
     const candidates = isSelective ? Math.min(wanted, CANDIDATES_MAX) : CANDIDATES_MAX
     const bytes = isSelective ? wanted * ENTRY_BYTES : BYTES_MAX
     const args = [place ?? '+', lower, candidates, text, hash, bytes]

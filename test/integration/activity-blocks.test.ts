@@ -275,6 +275,29 @@ test('searches, pages and counts are those of a log of single entries', async ()
   )
 })
 
+test('a page of one entry takes few steps through rows that are in no index yet', async () => {
+  await readDigestPlace(redis, SINGLE)
+  const old = { ...aCall({ agent_id: 'agt_old' }), organization_id: SINGLE }
+  const newer = Array.from({ length: 200 }, () => ({ ...aCall(), organization_id: SINGLE }))
+  await recordEntries(redis, SINGLE, [old])
+  await recordEntries(redis, SINGLE, newer)
+  let steps = 0
+  const filter: ActivityFilter = { ...ANY, equal: [['agent_id', 'agt_old']] }
+  const { found } = await searchActivity(
+    { redis, nowMs: () => steps++, budget_ms: 8 },
+    SINGLE,
+    filter,
+    {
+      before: null,
+      limit: 1,
+    },
+  )
+  assert.deepEqual(
+    found.map(({ entry }) => entry.id),
+    [old.id],
+  )
+})
+
 test('random batches, filters and limits: the same entries in the same order', async () => {
   await fc.assert(
     fc.asyncProperty(

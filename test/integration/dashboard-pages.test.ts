@@ -100,8 +100,11 @@ describe('the dashboard', () => {
     hostile = await stack.operator.makeAgent({ agent_name: HOSTILE })
     const path = `/admin/agents/${hostile.agent_id}/kill`
     kill_id = (await stack.operator.send('POST', path, { reason: HOSTILE })).kill_id
-    const { data } = await stack.operator.send('GET', '/admin/activity?event=admin_action&limit=1')
-    entry_id = data[0].id
+    const entry = await until('an action is in the log', async () => {
+      const path = '/admin/activity?event=admin_action&limit=1'
+      return (await stack.operator.send('GET', path)).data[0]
+    })
+    entry_id = entry.id
     const webhook = {
       name: 'a receiver',
       url: 'https://hooks.example.com/agw',
