@@ -21,7 +21,9 @@ import { EdgeReceiptView } from './kill-routes.ts'
 export const KillView = Strict({
   kill_id: Type.String(),
   agent_id: Type.String(),
-  agent_name: Type.String({ description: 'At the time of the kill' }),
+  agent_name: Type.String({
+    description: 'At the time of the kill; the id of an agent that a newer version has stored',
+  }),
   requested_at: Timestamp,
   killed_at: Type.String({
     format: 'date-time',

@@ -2,11 +2,15 @@ import type { Agent, ApiKey } from '../model.ts'
 import type { Guard } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
-import { parseRecord, readableRecord } from '../store/stored-record.ts'
+import { readableRecord } from '../store/stored-record.ts'
+import { type KillableAgent, newerAgent } from './killable-agent.ts'
 
 /** A consistent snapshot of an agent and its keys, with the guards that must still hold when a change is written. */
 export interface AgentWithKeys {
-  readonly agent: Agent
+  readonly agent: KillableAgent
+  readonly agent_text: string
+  /** The whole record of the agent; null if a newer version has stored it in its format. */
+  readonly record: Agent | null
   /** Without keys that a newer version has stored in its format: they are left as they are, and the state of the agent applies to them. */
   readonly keys: readonly ApiKey[]
   /** Clock of the store. */
@@ -14,10 +18,7 @@ export interface AgentWithKeys {
   readonly guards: readonly Guard[]
 }
 
-/**
- * Null if the agent does not exist.
- * @throws NewerFormatError if a newer version has stored the agent itself
- */
+/** Null if the agent does not exist. */
 export async function readAgentWithKeys(
   redis: RedisClient,
   organization_id: string,
@@ -37,8 +38,11 @@ export async function readAgentWithKeys(
     const key = readableRecord<ApiKey>(text)
     return key === null ? [] : [{ key, text }]
   })
+  const record = readableRecord<Agent>(agentText)
   return {
-    agent: parseRecord<Agent>(agentText),
+    agent: record ?? newerAgent(agentText, organization_id, agent_id),
+    agent_text: agentText,
+    record,
     keys: stored.map(({ key }) => key),
     now_ms,
     guards: [

@@ -3,7 +3,8 @@ import type { Agent, ApiKey } from '../model.ts'
 import type { Write } from '../change/commit.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { AgentWithKeys } from './agent-with-keys.ts'
-import { recordText } from '../store/stored-record.ts'
+import { changedText, NewerFormatError, recordText } from '../store/stored-record.ts'
+import type { KillableAgent } from './killable-agent.ts'
 
 /**
  * The next revision of an agent's kill state. It follows the store's clock, so it is higher than any revision that edges
@@ -12,26 +13,21 @@ import { recordText } from '../store/stored-record.ts'
 export const nextRevision = ({ agent, now_ms }: AgentWithKeys): number =>
   Math.max(agent.revision + 1, now_ms)
 
-interface StateChange {
-  readonly agent: Agent
+interface StateChange<A> {
+  readonly agent: A
   readonly keys: readonly ApiKey[]
   readonly writes: readonly Write[]
   readonly targets: readonly ControlTarget[]
 }
 
-/** Marks an agent as killed and revokes the keys that still work. */
+/** Marks an agent as killed and revokes the keys that still work. All else in the record of the agent stays, in whichever format. */
 export function killWrites(
   found: AgentWithKeys,
   state: { readonly revision: number; readonly killed_at: string; readonly reason: string | null },
-): StateChange {
+): StateChange<KillableAgent> {
   const { revision, killed_at, reason } = state
-  const agent: Agent = {
-    ...found.agent,
-    status: 'killed',
-    revision,
-    killed_at,
-    kill_reason: reason,
-  }
+  const change = { status: 'killed', revision, killed_at, kill_reason: reason } as const
+  const agent = { ...found.agent, ...change }
   const keys = found.keys
     .filter((key) => key.revoked_at === null)
     .map((key): ApiKey => ({ ...key, revoked_at: killed_at, revoked_by: 'kill' }))
@@ -39,7 +35,7 @@ export function killWrites(
   return {
     agent,
     keys,
-    writes: stateWrites(agent, keys),
+    writes: stateWrites(agent, changedText(found.agent_text, change), keys),
     targets: [
       { what: 'kill', organization_id, agent_id, revision, killed_at },
       ...keys.map(({ hash }): ControlTarget => ({ what: 'key', hash })),
@@ -50,21 +46,24 @@ export function killWrites(
 /**
  * Marks an agent as active. The keys that the kill revoked work again, unless they are replaced. Replaced keys count as revoked
  * by the operator, so that no later reactivation restores them.
+ * @throws NewerFormatError if a newer version has stored the agent: what a reactivation means there is not known, and the agent
+ * stays killed until a process of that version reactivates it
  */
 export function reactivateWrites(
-  found: AgentWithKeys,
+  { record, keys: found }: AgentWithKeys,
   revision: number,
   keysAre: 'restored' | 'replaced',
-): StateChange {
+): StateChange<Agent> {
+  if (record === null) throw new NewerFormatError()
   const agent: Agent = {
-    ...found.agent,
+    ...record,
     status: 'active',
     revision,
     killed_at: null,
     kill_reason: null,
     keys_replaced: keysAre === 'replaced',
   }
-  const keys = found.keys
+  const keys = found
     .filter((key) => key.revoked_by === 'kill')
     .map(
       (key): ApiKey =>
@@ -77,7 +76,7 @@ export function reactivateWrites(
     agent,
     keys,
     writes: [
-      ...stateWrites(agent, keys),
+      ...stateWrites(agent, recordText(agent), keys),
       // The violations that led to the kill must not lead to the next kill at the first refusal.
       ['DEL', REDIS_KEYS.rateViolations(organization_id, agent_id)],
     ],
@@ -88,8 +87,12 @@ export function reactivateWrites(
   }
 }
 
-const stateWrites = (agent: Agent, keys: readonly ApiKey[]): Write[] => [
-  ['HSET', REDIS_KEYS.agents(agent.organization_id), agent.agent_id, recordText(agent)],
+const stateWrites = (
+  { organization_id, agent_id }: KillableAgent,
+  text: string,
+  keys: readonly ApiKey[],
+): Write[] => [
+  ['HSET', REDIS_KEYS.agents(organization_id), agent_id, text],
   ...keys.map(
     (key): Write => ['HSET', REDIS_KEYS.apiKeys(key.organization_id), key.key_id, recordText(key)],
   ),

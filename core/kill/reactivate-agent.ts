@@ -10,6 +10,7 @@ import type { KillParts } from './kill-agent.ts'
 import type { KillActor } from './kill-entries.ts'
 import { nextRevision, reactivateWrites } from './kill-writes.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
+import { NewerFormatError } from '../store/stored-record.ts'
 
 const TRIES_LIMIT = 20
 
@@ -37,6 +38,7 @@ export interface Reactivated {
  * Reactivates an agent. Resolves when the change is in force on every edge, or the lease of an edge that did not acknowledge
  * has certainly expired.
  * @returns null if the agent does not exist
+ * @throws NewerFormatError if a newer version has stored the agent: it stays killed until a process of that version reactivates it
  * @throws if the store is unavailable or rejects the write
  */
 export async function reactivateAgent(
@@ -49,7 +51,9 @@ export async function reactivateAgent(
     const started_ms = nowMs()
     const found = await readAgentWithKeys(redis, organization_id, agent_id)
     if (found === null) return null
-    const before = found.agent
+    // Not even whether it is active is said of an agent that a newer version has stored: the response shows the whole agent.
+    const before = found.record
+    if (before === null) throw new NewerFormatError()
     if (before.status !== 'killed')
       return { agent: before, credentials_restored: 0, was_killed: false }
     const keysAre = replacement === null ? 'restored' : 'replaced'

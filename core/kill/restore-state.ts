@@ -7,6 +7,7 @@ import { readAgentWithKeys } from './agent-with-keys.ts'
 import { activityWrite } from '../change/activity-write.ts'
 import { entryOfNoCall } from '../activity/entry-of-no-call.ts'
 import { killWrites, reactivateWrites } from './kill-writes.ts'
+import type { KillableAgent } from './killable-agent.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 
 /** A state that an edge has read from the store earlier and that the store no longer has. */
@@ -43,7 +44,7 @@ export async function restoreState(
       ? // The new key is lost, and the old ones may have been given up because others have them.
         reactivateWrites(found, revision, keys_replaced ? 'replaced' : 'restored')
       : killWrites(found, { revision, killed_at, reason: kill_reason })
-  const state = ({ status, revision: number }: Agent) => ({ status, revision: number })
+  const state = ({ status, revision: number }: KillableAgent) => ({ status, revision: number })
   const warning = entryOfNoCall({
     event: 'admin_action',
     organization_id,

@@ -11,12 +11,13 @@ import { finishKill } from './finish-kill.ts'
 import type { KillCounts } from './kill-entries.ts'
 import type { StoredReceipt } from './kill-receipt.ts'
 import type { KillRecord } from './kill-record.ts'
+import { newerAgent } from './killable-agent.ts'
 import { LEASE_MARGIN_MS } from './lease-margin.ts'
 import { readCallCounts } from './read-call-counts.ts'
 import { readStillUsableKeys } from './read-still-usable-keys.ts'
 import { silentRow } from './silent-row.ts'
 import { withCounts } from './with-counts.ts'
-import { parseRecord } from '../store/stored-record.ts'
+import { readableRecord } from '../store/stored-record.ts'
 
 /** How long a live edge may leave a kill unacknowledged before it is published again. */
 const PUBLISH_AGAIN_MS = 500
@@ -133,7 +134,10 @@ async function publishAgain(
   const { organization_id, agent_id, revision, killed_at } = record
   const agents = REDIS_KEYS.agents(organization_id)
   const agentText = await redis.hget(agents, agent_id)
-  const agent = agentText === null ? null : parseRecord<Agent>(agentText)
+  const agent =
+    agentText === null
+      ? null
+      : (readableRecord<Agent>(agentText) ?? newerAgent(agentText, organization_id, agent_id))
   const kills = REDIS_KEYS.kills
   const stands = agent?.status === 'killed' && agent.revision === revision && agentText !== null
   if (!stands) {

@@ -1,6 +1,7 @@
 /**
  * The format of stored records. Increased only if the version before cannot read the new records; old records are then converted
- * once every live edge can read the new format. 1: version 0.1 · 2: the user name of a `basic` credential is sealed
+ * once every live edge can read the new format. What a kill reads and writes of an agent (`KillableAgent`) is the same in every
+ * format. 1: version 0.1 · 2: the user name of a `basic` credential is sealed
  */
 export const STORE_FORMAT = 2
 
@@ -21,6 +22,13 @@ export class NewerFormatError extends Error {
 /** A record as text for the store, with its format. */
 export const recordText = <T>(record: T): string =>
   JSON.stringify({ ...record, store_format: STORE_FORMAT })
+
+/** The text of a stored record with other values of some members. It keeps all others, and a newer format. */
+export function changedText(text: string, members: object): string {
+  const record = JSON.parse(text) as Formatted
+  const store_format = isNewer(record) ? record.store_format : STORE_FORMAT
+  return JSON.stringify({ ...record, ...members, store_format })
+}
 
 /** Whether a version after this one has written a record in a format that this one would misread. */
 export const isNewer = ({ store_format = 1 }: Formatted): boolean => store_format > STORE_FORMAT

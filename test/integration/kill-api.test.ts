@@ -3,7 +3,9 @@ import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
 import { runKill } from '../../cli/kill.ts'
 import { runReactivate } from '../../cli/reactivate.ts'
+import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { fromRoot } from '../../core/root.ts'
+import { STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { logEntries } from '../kit/log-entries.ts'
 import { startAdmin } from '../kit/start-admin.ts'
 import { closeOpenCalls, openCall } from '../kit/open-call.ts'
@@ -90,6 +92,38 @@ test('a kill ends calls in flight with 503 before the answer and by a cut after 
   assert.equal(event.data.triggered_by, 'admin@localhost')
   assert.equal(event.data.reason, 'test of the switch')
   assert.equal(await fleet.redis.hlen('{agw}:kills'), 0)
+})
+
+test('a kill ends the calls of an agent that a newer version has stored since, and leaves what it does not know', async () => {
+  const access = await makeAccess()
+  const { agent_id } = access.agent
+  const stream = callOf(access, '/sse')
+  assert.equal(await stream.answered, 200)
+  const hash = REDIS_KEYS.agents('org_default')
+  const storedAgent = async () => JSON.parse((await fleet.redis.hget(hash, agent_id)) ?? '')
+  const newer = { ...(await storedAgent()), later: [1], store_format: STORE_FORMAT + 1 }
+  await fleet.redis.hset(hash, agent_id, JSON.stringify(newer))
+  const path = `/admin/agents/${agent_id}`
+  const receipt = await fleet.operator.send('POST', `${path}/kill`, { reason: 'not stalled' })
+  assert.equal((await stream.ended).is_whole, false)
+  assert.equal(receipt.complete, true)
+  assert.equal(receipt.in_flight_requests_terminated, 1)
+  assert.deepEqual(receipt.edges.map(({ region }: any) => region).sort(), ['north', 'south'])
+  const stored = await storedAgent()
+  const { killed_at } = receipt
+  assert.deepEqual(stored, {
+    ...newer,
+    status: 'killed',
+    revision: stored.revision,
+    killed_at,
+    kill_reason: 'not stalled',
+  })
+  assert.equal((await entries(`agent_killed undefined ${agent_id}`)).length, 1)
+  // As edges of that version read it.
+  await fleet.redis.hset(hash, agent_id, JSON.stringify({ ...stored, store_format: STORE_FORMAT }))
+  const refused = await callOf(access, '/after-newer').ended
+  assert.deepEqual([refused.status, refused.reason], [403, 'agent_killed'])
+  assert.ok(!fleet.upstream.begun.some((call) => call.path.includes('/after-newer')))
 })
 
 test('the receipt of a kill is kept, for its organization and every role', async () => {

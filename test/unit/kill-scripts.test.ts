@@ -16,7 +16,7 @@ import { withCounts } from '../../core/kill/with-counts.ts'
 import type { Agent, ApiKey } from '../../core/model.ts'
 import { CHANNELS, REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
-import { STORE_FORMAT } from '../../core/store/stored-record.ts'
+import { NewerFormatError, STORE_FORMAT } from '../../core/store/stored-record.ts'
 import { unitStore } from '../kit/unit-store.ts'
 import { until } from '../kit/until.ts'
 import { anAgent } from './policy-kit.ts'
@@ -640,6 +640,88 @@ test('a key that a newer version has stored keeps no kill from being completed, 
   const [receipt] = await receipts()
   assert.equal(receipt?.complete, true)
   assert.deepEqual(receipt.still_usable_keys, ['key_n'])
+})
+
+/** As a version would store it whose records this one cannot read. */
+const newerText = (members: object): string =>
+  JSON.stringify({
+    ...anAgent({ revision: 4 }),
+    agent_name: { sealed: 'x' },
+    owners: ['o'],
+    store_format: STORE_FORMAT + 1,
+    ...members,
+  })
+
+for (const [how, members, revision_before] of [
+  ['with the members of today', {}, 4],
+  ['with a status that this version does not know', { status: 'paused' }, 4],
+  ['without a state', { status: undefined, revision: undefined, killed_at: undefined }, 0],
+] as const)
+  test(`an agent that a newer version has stored ${how} is killed, and the rest of its record stays`, async () => {
+    const text = newerText(members)
+    await redis.hset(REDIS_KEYS.agents(ORG), 'agt_a', text)
+    await store(anAgent({ agent_id: 'agt_other' }), [aKey('one')])
+    const { record, credentials_revoked } = await killed()
+    const { revision, killed_at } = record
+    assert.ok(revision > revision_before)
+    assert.deepEqual(await storedAgent(), {
+      ...(JSON.parse(text) as object),
+      status: 'killed',
+      revision,
+      killed_at: NOW.toISOString(),
+      kill_reason: 'it misbehaves',
+    })
+    assert.equal(credentials_revoked, 1)
+    assert.deepEqual(await published(1), [
+      [
+        { what: 'kill', organization_id: ORG, agent_id: 'agt_a', revision, killed_at },
+        { what: 'key', hash: 'hash of one' },
+      ],
+    ])
+    const [receipt] = await receipts()
+    assert.equal(receipt?.agent_name, 'agt_a', 'its name may not be readable')
+    const again = await killed()
+    assert.deepEqual([again.record.event, again.record.revision], [null, revision])
+  })
+
+test('the kill of an agent that a newer version has stored is published again for a silent edge, and completed', async () => {
+  await redis.hset(REDIS_KEYS.agents(ORG), 'agt_a', newerText({}))
+  await anEdge('silent')
+  const kill = await killed()
+  await age(kill, 1000)
+  await sweep()
+  const [, again] = await published(2)
+  const { revision, killed_at } = kill.record
+  const target = { organization_id: ORG, agent_id: 'agt_a', revision, killed_at }
+  assert.deepEqual(again, [{ what: 'kill', ...target, again_of: kill.epoch }])
+  await acknowledge(kill.epoch, 'silent', 1)
+  await sweep()
+  assert.equal((await receipts())[0]?.complete, true)
+})
+
+test('an agent that a newer version has stored stays killed until a process of that version reactivates it', async () => {
+  await redis.hset(REDIS_KEYS.agents(ORG), 'agt_a', newerText({}))
+  await killed()
+  await assert.rejects(reactivated(), NewerFormatError)
+  assert.equal((await storedAgent()).status, 'killed')
+})
+
+test('a lost kill of an agent that a newer version has stored is restored; a lost reactivation is not', async () => {
+  const text = newerText({})
+  await redis.hset(REDIS_KEYS.agents(ORG), 'agt_a', text)
+  const who = { organization_id: ORG, agent_id: 'agt_a' }
+  const lost = { revision: 9, killed_at: EARLIER, kill_reason: 'lost', keys_replaced: false }
+  const reactivation = { ...lost, killed_at: null, kill_reason: null }
+  await assert.rejects(restoreState(parts(), who, reactivation, 'edge'), NewerFormatError)
+  assert.equal(await redis.hget(REDIS_KEYS.agents(ORG), 'agt_a'), text)
+  assert.equal(await restoreState(parts(), who, lost, 'edge'), 'restored')
+  assert.deepEqual(await storedAgent(), {
+    ...(JSON.parse(text) as object),
+    status: 'killed',
+    revision: 9,
+    killed_at: EARLIER,
+    kill_reason: 'lost',
+  })
 })
 
 test('an edge that acknowledges late is added to the receipt, and until then it is listed first', async () => {
