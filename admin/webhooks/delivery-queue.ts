@@ -109,7 +109,11 @@ export class DeliveryQueue {
     return created < 0 ? null : { created, dropped }
   }
 
-  async claim(most: number): Promise<{
+  /** @param passed due webhooks to pass over, which waited in the claim before */
+  async claim(
+    most: number,
+    passed = 0,
+  ): Promise<{
     readonly deliveries: readonly ClaimedDelivery[]
     readonly next_due_in_ms: number | null
     /** Due webhooks that a newer version has stored, as `organization_id webhook_id`. */
@@ -121,6 +125,7 @@ export class DeliveryQueue {
       this.#bounds.lease_ms,
       claim,
       STORE_FORMAT,
+      passed,
     ])) as [number, string[], ...string[]]
     const deliveries: ClaimedDelivery[] = []
     for (let i = 0; i < parts.length; i += 7) {

@@ -16,7 +16,7 @@ import { readableRecord } from '../../core/store/stored-record.ts'
 const ATTEMPTS_MAX = 256
 const CLAIM_MAX = 64
 /** A route or another process may have made a delivery due; this finds out only by polling. Events of this process wake it. */
-const LOOK_INTERVAL_MS = 500
+export const LOOK_INTERVAL_MS = 500
 const STORE_PAUSE_MS = 300
 /** Webhooks of a newer version that the log has named; more are named again. */
 const NAMED_MAX = 1000
@@ -77,18 +77,21 @@ export class DeliveryWorker {
 
   async #run(): Promise<void> {
     const { queue } = this.#parts
+    let passed = 0
     while (!this.#isStopping) {
       const free = ATTEMPTS_MAX - this.#running.size
       const most = Math.min(free, CLAIM_MAX)
       let pause_ms: number = LOOK_INTERVAL_MS
       if (most > 0) {
         try {
-          const { deliveries, next_due_in_ms, waiting } = await queue.claim(most)
+          const { deliveries, next_due_in_ms, waiting } = await queue.claim(most, passed)
           this.#isQueueAway = false
           this.#nameWaiting(waiting)
           for (const delivery of deliveries) this.#begin(delivery)
-          // What is due may wait for a process of a newer version: asking again at once would find the same.
+          // What is due may wait for a process of a newer version. Asking again at once would keep the store busy; after a pause
+          // it is asked for what is due behind them.
           const isStuck = deliveries.length === 0 && next_due_in_ms === 0
+          passed = isStuck ? passed + waiting.length : 0
           if (!isStuck) pause_ms = Math.min(next_due_in_ms ?? LOOK_INTERVAL_MS, LOOK_INTERVAL_MS)
         } catch (error) {
           this.#noteAway(error)

@@ -3,17 +3,19 @@
 --   that died expires. No webhook has more attempts at a time than its slots, so a slow receiver leaves the
 --   others their turn. A webhook that a newer version has stored is left as it is, for a process of that version.
 -- KEYS as queue-keys.ts lists them
--- ARGV[1] how many at most · [2] lease in ms · [3] name of this claim · [4] the newest format of records that it can read
+-- ARGV[1] how many at most · [2] lease in ms · [3] name of this claim · [4] the newest format of records that it can read ·
+--   [5] due webhooks to pass over, which waited for a newer process in the claim before
 -- Returns: {ms until the next is due or -1, members of DUE that were left, then for each delivery: delivery_id,
 --   organization_id, webhook_id, event_id, event, attempts so far, envelope}
 -- @include webhook-queue
 -- Webhooks of which deliveries are claimed in one call; the others follow in the next.
 local WEBHOOKS_MAX = 100
 -- Due webhooks that are looked at, so that those that wait for a newer process do not hide the others. More are due only if
--- so many wait; the call takes a few milliseconds then.
+-- so many wait; the call takes a few milliseconds then, and the next one begins behind them.
 local DUE_MAX = 1000
 local left = tonumber(ARGV[1])
 local readable = tonumber(ARGV[4])
+local passed = tonumber(ARGV[5])
 
 -- What is missing or damaged is claimed; the worker then drops or reports it.
 local function isNewer(organization, webhook)
@@ -51,7 +53,7 @@ local function claimOf(organization, webhook)
 end
 
 local examined = 0
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now_ms, 'LIMIT', 0, DUE_MAX)) do
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now_ms, 'LIMIT', passed, DUE_MAX)) do
   if left <= 0 or examined >= WEBHOOKS_MAX then break end
   local organization, webhook = string.match(member, '^(%S+) (%S+)$')
   if isNewer(organization, webhook) then
@@ -63,7 +65,7 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', DUE, '-inf', now_ms, 'LIMIT'
   end
 end
 -- Those that wait are due all the time.
-local heads = redis.call('ZRANGE', DUE, 0, #waiting, 'WITHSCORES')
+local heads = redis.call('ZRANGE', DUE, passed, passed + #waiting, 'WITHSCORES')
 for i = 1, #heads, 2 do
   if not isWaiting[heads[i]] then
     claimed[1] = math.max(0, tonumber(heads[i + 1]) - now_ms)

@@ -1,14 +1,22 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { after, beforeEach, test } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
+import { buildConnector } from 'undici'
 import type { Attempt } from '../../admin/webhooks/attempt-outcome.ts'
 import { type Bounds, DeliveryQueue } from '../../admin/webhooks/delivery-queue.ts'
+import { DeliveryWorker, LOOK_INTERVAL_MS } from '../../admin/webhooks/delivery-worker.ts'
+import type { Webhook } from '../../admin/webhooks/webhook.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
 import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
 import { commit } from '../../core/change/commit.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import { STORE_FORMAT } from '../../core/store/stored-record.ts'
+import { parseKeyRing } from '../../core/seal.ts'
+import { recordText, STORE_FORMAT } from '../../core/store/stored-record.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { EventName } from '../../core/events.ts'
 import { activityEntry } from '../kit/activity-entry.ts'
@@ -213,6 +221,76 @@ test('webhooks of a newer version hide no other, and keep their deliveries for a
     deliveries.map(({ webhook_id }) => webhook_id),
     ['whk_a'],
   )
+})
+
+test('a thousand webhooks of a newer version keep no worker busy, and a delivery behind them goes out', async (t) => {
+  const bodies: string[] = []
+  const receiver = createServer((request, response) => {
+    request.setEncoding('utf8').on('data', (text: string) => bodies.push(text))
+    request.on('end', () => response.end())
+  }).listen(0, '127.0.0.1')
+  t.after(() => receiver.close())
+  await once(receiver, 'listening')
+  const { port } = receiver.address() as AddressInfo
+  const queue = queueWith({})
+  const webhooks = REDIS_KEYS.webhooks(ORG)
+  const newer = JSON.stringify({ store_format: STORE_FORMAT + 1 })
+  // Of other organizations, since one has at most a hundred. They have been due for longer.
+  const waiting = Array.from({ length: 1_000 }, (_, n) => `org_${n % 10} whk_newer_${n}`)
+  for (const [i, member] of waiting.entries()) {
+    const [organization_id = '', webhook_id = ''] = member.split(' ')
+    await redis.hset(REDIS_KEYS.webhooks(organization_id), webhook_id, newer)
+    await redis.zadd(REDIS_KEYS.webhooksDue, i + 1, member)
+  }
+  const readable = {
+    webhook_id: 'whk_a',
+    organization_id: ORG,
+    name: 'readable',
+    url: `http://127.0.0.1:${port}/`,
+    events: ['agent_killed'],
+    secret: null,
+    previous_secret: null,
+    created_at: new Date().toISOString(),
+  } satisfies Webhook
+  await redis.hset(webhooks, 'whk_a', recordText(readable))
+  await redis.hset(webhooks, 'whk_b', newer)
+  await record('agent_killed')
+  await relayAll(queue)
+
+  // The clock stands still: the worker goes on only where it does not pause.
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  let claims = 0
+  class Counted extends DeliveryQueue {
+    override claim(...range: Parameters<DeliveryQueue['claim']>) {
+      claims++
+      return super.claim(...range)
+    }
+  }
+  const log = { warn: () => {}, info: () => {}, debug: () => {}, error: () => {} }
+  const worker = new DeliveryWorker({
+    queue: new Counted(redis, [0, 60_000]),
+    redis,
+    ring: parseKeyRing(randomBytes(32).toString('base64')),
+    sender: { connect: buildConnector({}), limit_ms: 10_000 },
+    now: () => new Date(),
+    log: log as never,
+    onFailing: () => {},
+  })
+  /** Much more than a worker needs that does not pause. */
+  const roundTrips = async (): Promise<void> => {
+    for (let i = 0; i < 50; i++) await redis.ping()
+  }
+  t.after(() => worker.stop())
+  worker.start()
+  await roundTrips()
+  assert.equal(claims, 1, 'it pauses, although deliveries are due')
+  assert.deepEqual(bodies, [])
+  t.mock.timers.tick(LOOK_INTERVAL_MS)
+  await roundTrips()
+  while (worker.running > 0) await redis.ping()
+  assert.equal(bodies.length, 1)
+  const state = await redis.hgetall(REDIS_KEYS.webhookState('whk_a'))
+  assert.equal(state['success_count'], '1')
 })
 
 test('a lease that is over gives the delivery to another process, and a late outcome counts only until then', async () => {
