@@ -3,9 +3,7 @@ import type { Agent, Integration, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readRecord } from '../resources/records.ts'
-import { parseRecord } from '../../core/store/stored-record.ts'
-
-type StoredIntegration = Integration & { readonly store_format?: number }
+import { type Formatted, parseRecord } from '../../core/store/stored-record.ts'
 
 /** What decides the calls of an agent, as it is stored. */
 export interface StoredPolicy {
@@ -13,7 +11,7 @@ export interface StoredPolicy {
   readonly killed_at: string | null
   readonly scopes: readonly Scope[]
   /** Those of a newer version too: as on an edge, they are matched, but calls to them are refused. */
-  readonly integrations: readonly StoredIntegration[]
+  readonly integrations: readonly (Integration & Formatted)[]
 }
 
 export async function readPolicy(
@@ -31,6 +29,6 @@ export async function readPolicy(
     agent: record,
     killed_at: record === null ? null : storedKilledAt(record),
     scopes: scopeTexts.map((text) => parseRecord<Scope>(text)),
-    integrations: integrationTexts.map((text) => JSON.parse(text) as StoredIntegration),
+    integrations: integrationTexts.map((text) => JSON.parse(text) as Integration & Formatted),
   }
 }

@@ -4,7 +4,7 @@ import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { buildEnvelope } from '../../core/outbox/build-envelope.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
-import { isNewer } from '../../core/store/stored-record.ts'
+import { type Formatted, isNewer } from '../../core/store/stored-record.ts'
 import { closeFloods } from './close-floods.ts'
 import type { DeliveryQueue } from './delivery-queue.ts'
 import type { Webhook } from './webhook.ts'
@@ -162,7 +162,7 @@ export class OutboxRelay {
 /** Null if the record is damaged. */
 function readSubscriber(webhook_id: string, text: string): Subscriber | null {
   try {
-    const webhook = JSON.parse(text) as Partial<Webhook> & { readonly store_format?: number }
+    const webhook = JSON.parse(text) as Partial<Webhook> & Formatted
     if (Array.isArray(webhook.events)) return { webhook_id, events: webhook.events }
     return isNewer(webhook) ? { webhook_id, events: null } : null
   } catch {

@@ -5,7 +5,8 @@
  */
 export const STORE_FORMAT = 2
 
-interface Formatted {
+/** A stored record that is used even in the format of a newer version, as far as it means the same there. */
+export interface Formatted {
   /** Absent in records of versions before 0.3, which have at most format 2. */
   readonly store_format?: number
 }

@@ -28,7 +28,7 @@ import { FillCache } from './fill-cache.ts'
 import type { OwnUpstream } from './own-upstream.ts'
 import { StepTurns } from './step-turns.ts'
 import { segmentsOf } from '../../core/store/segments-of.ts'
-import { isNewer, parseRecord } from '../../core/store/stored-record.ts'
+import { type Formatted, isNewer, parseRecord } from '../../core/store/stored-record.ts'
 
 /**
  * Keys in use at one edge within a short time. Unknown keys are cached too, so that each guess costs only one Redis request.
@@ -235,7 +235,7 @@ export class PolicyStore {
         characters = 0
         await turn()
       }
-      const integration = JSON.parse(text) as Integration & { readonly store_format?: number }
+      const integration = JSON.parse(text) as Integration & Formatted
       const { integration_id } = integration
       integrations.push(integration)
       // In a format that this version would misread: calls are refused as they are without a credential.
