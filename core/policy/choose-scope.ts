@@ -77,21 +77,22 @@ function choose(
   budget: MatchBudget,
 ): ScopeChoice {
   let nearest: NearestRule | null = null
+  let reading: SegmentRange | null = null
   for (const compiled of there.scopes) {
-    const rule = findRule(compiled, call, budget)
+    const { rule, refused } = findRule(compiled, call, budget)
     if (rule >= 0) {
       for (const other of overridden) {
-        const otherRule = findRule(compiled, other, budget)
-        if (otherRule >= 0) continue
-        const reading = refusedReading([compiled], other, budget)
-        return denied(agent, other, nearestOf(compiled, otherRule), reading)
+        const found = findRule(compiled, other, budget)
+        if (found.rule >= 0) continue
+        return denied(agent, other, nearestOf(compiled, found.rule), found.refused)
       }
       const settings = strictest(there, compiled, call, overridden, budget)
       return { kind: 'allowed', scope: compiled.scope, rule, settings }
     }
     nearest ??= nearestOf(compiled, rule)
+    reading ??= refused
   }
-  return denied(agent, call, nearest, refusedReading(there.scopes, call, budget))
+  return denied(agent, call, nearest, reading)
 }
 
 function denied(
@@ -104,22 +105,6 @@ function denied(
   return { kind: 'denied', reason, agent_scopes: agent.names, call, nearest, reading }
 }
 
-/** Of the first scope that allows the call as written, the reading that it does not allow. */
-function refusedReading(
-  scopes: readonly CompiledScope[],
-  call: ScopedCall,
-  budget: MatchBudget,
-): SegmentRange | null {
-  if (call.readings.length === 0) return null
-  for (const compiled of scopes) {
-    if (findRuleFor(compiled, call.method, call, budget) < 0) continue
-    const isAllowed = (reading: SegmentRange): boolean =>
-      findRuleFor(compiled, call.method, reading, budget) >= 0
-    return call.readings.find((reading) => !isAllowed(reading)) ?? null
-  }
-  return null
-}
-
 const NO_RULE = -1
 /** The path matches but not the method: the result is this number minus the position of the first such rule. */
 const PATH_ONLY = -2
@@ -127,18 +112,24 @@ const PATH_ONLY = -2
 const nearestOf = ({ scope }: CompiledScope, found: number): NearestRule | null =>
   found <= PATH_ONLY ? { scope, rule: PATH_ONLY - found } : null
 
-/**
- * The position of the first rule that allows the call with the path as written. `NO_RULE`, or `PATH_ONLY` and less, if there is
- * none, or if another reading of the path is not allowed.
- */
-function findRule(compiled: CompiledScope, call: ScopedCall, budget: MatchBudget): number {
+interface Found {
+  /**
+   * The position of the first rule that allows the call with the path as written. `NO_RULE`, or `PATH_ONLY` and less, if there is
+   * none, or if another reading of the path is not allowed.
+   */
+  readonly rule: number
+  /** That reading; null if there is none. */
+  readonly refused: SegmentRange | null
+}
+
+function findRule(compiled: CompiledScope, call: ScopedCall, budget: MatchBudget): Found {
   const rule = findRuleFor(compiled, call.method, call, budget)
-  if (rule < 0) return rule
+  if (rule < 0) return { rule, refused: null }
   for (const reading of call.readings) {
     const found = findRuleFor(compiled, call.method, reading, budget)
-    if (found < 0) return found
+    if (found < 0) return { rule: found, refused: reading }
   }
-  return rule
+  return { rule, refused: null }
 }
 
 function findRuleFor(

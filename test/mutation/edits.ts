@@ -43,8 +43,8 @@ export const EDITS: readonly Edit[] = [
     area: 'decision',
     name: 'an override passes where no rule has its path',
     file: 'core/policy/choose-scope.ts',
-    find: 'if (otherRule >= 0) continue',
-    replace: 'if (otherRule >= NO_RULE) continue',
+    find: 'if (found.rule >= 0) continue',
+    replace: 'if (found.rule >= NO_RULE) continue',
   },
   {
     area: 'decision',

@@ -8,6 +8,7 @@ import { parsePathPattern } from '../../core/policy/path-pattern.ts'
 import { type MatchBudget, PathTrie } from '../../core/policy/path-trie.ts'
 import { checkScopeSettings } from '../../admin/scopes/check-scope-settings.ts'
 import { matchesPath } from '../kit/matches-path.ts'
+import { splitRanges } from '../../core/policy/split-ranges.ts'
 import { repetitions } from '../kit/repetitions.ts'
 import { aScope, targetOf } from './policy-kit.ts'
 
@@ -95,6 +96,33 @@ test('the steps for one call are bounded, and a call beyond them is refused', ()
   }
   assert.equal(allows(['/a']), 'allowed')
   assert.equal(allows(HOSTILE), 'path_not_allowed')
+})
+
+test('a refusal that needs most of the steps names the nearest rule and the refused reading', () => {
+  const start = AWAKE.slice(0, 370)
+  const rules = [
+    { methods: ['GET'], paths: [`/${start.join('/')}/*`] },
+    { methods: ['POST'], paths: [`/${start.join('/')}/*/*`] },
+    { methods: ['GET'], paths: HOSTILE },
+  ]
+  const { segments, split_readings } = targetOf(`https://x/${start.join('/')}/a%2fb`)
+  const readings = splitRanges(split_readings, 0)
+  const budget = ample()
+  const trie = trieOf(rules.flatMap((rule) => rule.paths))
+  for (const path of [{ segments, from: 0 }, ...readings])
+    trie.match(path.segments, path.from, budget)
+  const steps = 1_000_000 - budget.left
+  assert.ok(steps > 110_000 && steps < 190_000, `${steps} of 200,000 steps, more than half`)
+  const choice = chooseScope(compileScopes([aScope({ rules })]), 'int_a', {
+    method: 'GET',
+    segments,
+    from: 0,
+    readings,
+  })
+  assert.ok(choice.kind === 'denied')
+  assert.equal(choice.reason, 'method_not_allowed')
+  assert.equal(choice.nearest?.rule, 1)
+  assert.equal(choice.reading, readings[0])
 })
 
 test('scopes that are compiled in steps are the same', async () => {
