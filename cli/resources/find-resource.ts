@@ -18,10 +18,13 @@ export async function findResource(
     if (answer.status === 200) return answer.body as ShownResource
     if (answer.status !== 404) throw new Error(messageOf(answer))
   }
-  const found = await namedOrWithId(options, kind, idOrName)
+  const unreadable: string[] = []
+  const found = await namedOrWithId(options, kind, idOrName, unreadable)
   const [first, ...more] = found
   if (first === undefined)
-    throw new Error(`No ${kind.name} has the ${namingOf(kind)} "${idOrName}".`)
+    throw new Error(
+      `No ${kind.name} has the ${namingOf(kind)} "${idOrName}".${newerOnes(unreadable)}`,
+    )
   if (more.length > 0) throw new Error(severalNamed(kind.name, idOrName, found.map(idIn(kind))))
   return first
 }
@@ -51,14 +54,28 @@ const idIn =
 const severalNamed = (kind: string, name: string, ids: readonly string[]): string =>
   `${ids.length} ${kind}s are named "${name}"; use an id: ${ids.join(', ')}`
 
+/** One of them may be meant: whoever kills an agent by its name has to learn that its id is needed. */
+const newerOnes = (ids: readonly string[]): string =>
+  ids.length === 0
+    ? ''
+    : ` A newer version has stored these, whose names cannot be read; use an id: ${ids.join(', ')}`
+
+/** @param unreadable gets the ids of those that the admin service cannot read */
 async function namedOrWithId(
   options: AdminOptions,
   kind: ListedKind,
   idOrName: string,
+  unreadable: string[] = [],
 ): Promise<ShownResource[]> {
   const { id, named_by, has_search } = kind
   const found: ShownResource[] = []
-  for await (const resource of readPages(options, kind, has_search ? { q: idOrName } : {}))
+  const filter = has_search ? { q: idOrName } : {}
+  for await (const resource of readPages(
+    options,
+    kind,
+    filter,
+    (ids) => void unreadable.push(...ids),
+  ))
     if ([id, ...named_by].some((member) => resource[member] === idOrName)) found.push(resource)
   return found
 }

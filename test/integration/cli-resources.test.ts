@@ -144,6 +144,10 @@ describe('list and show', () => {
     await assert.rejects(readCurrentConfig(access), (error: Error) =>
       error.message.includes(agent_id),
     )
+    const { agent_name } = newer as { agent_name?: string }
+    await assert.rejects(show('agents', String(agent_name)), (error: Error) =>
+      error.message.endsWith(`use an id: ${agent_id}`),
+    )
     await redis.hset(hash, agent_id, stored)
   })
 
