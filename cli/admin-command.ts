@@ -1,11 +1,14 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 
 /** The options of every command that calls the admin API. */
-export const asksAdminAs = (command: Command, output: Option): Command =>
+export const callsAdmin = (command: Command): Command =>
   command
     .option('--url <url>', 'address of the admin API (AGW_URL)', webAddress)
     .option('--token <token>', 'admin token (AGW_TOKEN)')
-    .addOption(output)
+
+/** Of those that also print what it returns. */
+export const asksAdminAs = (command: Command, output: Option): Command =>
+  callsAdmin(command).addOption(output)
 
 export const asksAdmin = (command: Command): Command =>
   asksAdminAs(

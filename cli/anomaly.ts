@@ -51,6 +51,7 @@ export async function runAnomalyReplay(
     auto_kill_threshold:
       options.killThreshold ?? SCOPE_DEFAULTS.anomaly_detection.auto_kill_threshold,
   }
+  const { scope, output } = options
   const learning_hours = options.learningHours ?? LEARNING_MS / HOUR_MS
   const replay = new Replay({ ...thresholds, learning_ms: learning_hours * HOUR_MS })
   const problem = await readInto(replay, options, stdin)
@@ -58,10 +59,8 @@ export async function runAnomalyReplay(
     stderr.write(`${problem}\n`)
     return 1
   }
-  const scopes = replay
-    .run()
-    .filter(({ scope_id }) => options.scope === undefined || scope_id === options.scope)
-  if (options.output === 'json')
+  const scopes = replay.run().filter(({ scope_id }) => scope === undefined || scope_id === scope)
+  if (output === 'json')
     stdout.write(`${terminalJson({ ...thresholds, learning_hours, data: scopes })}\n`)
   else if (scopes.length === 0) stdout.write(NOTHING)
   else stdout.write(terminalLines(tableOf(scopes, thresholds, learning_hours)))

@@ -21,7 +21,7 @@ export interface EnvoyConfigOptions {
   /** Of the manifests for Kubernetes. */
   readonly namespace?: string
   readonly trustedCa: string
-  readonly envoyAdminSocket: string
+  readonly envoyAdminSocket?: string
   /** Bytes of the host on which Envoy will run. */
   readonly envoyMemory?: number | 'cgroup'
 }
@@ -31,11 +31,17 @@ export interface EnvoyConfigOptions {
  * AGW_VERDICT_SECRET. Nothing is read from this machine but the settings: addresses and files are those of the Envoy's.
  * @throws a message for the operator when a setting is wrong or missing
  */
-export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): void {
+export function runEnvoyConfig(
+  env: Environment,
+  options: EnvoyConfigOptions,
+  usualAdminSocket: string,
+): void {
   const { mode, accessLog, extProc, output, hostname = [] } = options
+  const { envoyAdminSocket, envoyMemory, namespace, merge } = options
+  checkMode(options)
   for (const address of extProc ?? []) check('--ext-proc', extProcAddress, address)
   for (const name of hostname) check('--hostname', hostPattern, name)
-  const isKubernetes = mode === 'envoy-gateway' || mode === 'istio'
+  const isKubernetes = isForKubernetes(mode)
   const own = {
     ...(isKubernetes ? mountedFiles(env) : {}),
     ...(extProc === undefined ? {} : { AGW_EXT_PROC_ADDRESS: extProc[0] }),
@@ -51,17 +57,8 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
       'AGW_VERDICT_SECRET and AGW_EXT_PROC_ADDRESS (or --ext-proc) are required: the secret shared by ext-proc and Envoy, and the address of ext-proc.',
     )
   }
-  if (!isKubernetes && (mode === 'virtual-host') !== hostname.length > 0)
-    throw new Error(
-      '--hostname, the host names of the virtual host, goes with --mode virtual-host, envoy-gateway or istio.',
-    )
-  const { namespace } = options
-  if (namespace !== undefined && !isKubernetes)
-    throw new Error('--namespace goes with --mode envoy-gateway or istio.')
-  if (isKubernetes && hostname.length > HOSTNAMES_LIMIT)
-    throw new Error(`--hostname takes at most ${HOSTNAMES_LIMIT} names.`)
   const facts = {
-    envoy_admin_socket: options.envoyAdminSocket,
+    envoy_admin_socket: envoyAdminSocket ?? usualAdminSocket,
     ext_proc_addresses: addresses,
     access_log_address: settings.accessLogAddress,
     admin_socket: adminSocket,
@@ -69,19 +66,12 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
     older_verdict_secrets: verdictSecrets.slice(1),
     echo_origin: echoOrigin,
     trusted_ca_file: options.trustedCa,
-    heap_limit_bytes: heapLimit(options.envoyMemory),
+    heap_limit_bytes: heapLimit(envoyMemory),
     ...(options.sds === undefined ? {} : { sds_directory: options.sds }),
   }
   const isForwardSet = (env['AGW_FORWARD_PORT']?.trim() ?? '') !== ''
   if (isForwardSet && settings.forwardPort !== null && mode !== 'standalone')
     throw new Error('AGW_FORWARD_PORT, the forward proxy, needs --mode standalone.')
-  const { merge } = options
-  if (options.sds !== undefined && (isKubernetes || output === undefined))
-    throw new Error(
-      '--sds goes with --output, beside which the SDS files are written. Manifests for Kubernetes contain them.',
-    )
-  if (merge !== undefined && mode !== 'listener')
-    throw new Error('--merge goes with --mode listener.')
   const bootstrap = merge === undefined ? null : readFileSync(merge, 'utf8')
   const place = {
     mode,
@@ -98,6 +88,31 @@ export function runEnvoyConfig(env: Environment, options: EnvoyConfigOptions): v
     writeOwnFile(output, config)
   }
 }
+
+/** @throws when an option has no effect in the mode */
+function checkMode(options: EnvoyConfigOptions): void {
+  const { mode, output, hostname = [], namespace, envoyAdminSocket, envoyMemory } = options
+  const isKubernetes = isForKubernetes(mode)
+  if (!isKubernetes && (mode === 'virtual-host') !== hostname.length > 0)
+    throw new Error(
+      '--hostname, the host names of the virtual host, goes with --mode virtual-host, envoy-gateway or istio.',
+    )
+  if (namespace !== undefined && !isKubernetes)
+    throw new Error('--namespace goes with --mode envoy-gateway or istio.')
+  // In the other modes, these parts of the bootstrap are not the gateway's.
+  if (mode !== 'standalone' && (envoyAdminSocket ?? envoyMemory) !== undefined)
+    throw new Error('--envoy-admin-socket and --envoy-memory go with --mode standalone.')
+  if (isKubernetes && hostname.length > HOSTNAMES_LIMIT)
+    throw new Error(`--hostname takes at most ${HOSTNAMES_LIMIT} names.`)
+  if (options.sds !== undefined && (isKubernetes || output === undefined))
+    throw new Error(
+      '--sds goes with --output, beside which the SDS files are written. Manifests for Kubernetes contain them.',
+    )
+  if (options.merge !== undefined && mode !== 'listener')
+    throw new Error('--merge goes with --mode listener.')
+}
+
+const isForKubernetes = (mode: ConfigMode): boolean => mode === 'envoy-gateway' || mode === 'istio'
 
 /** Every name repeats the routes. */
 const HOSTNAMES_LIMIT = 16

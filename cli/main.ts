@@ -5,7 +5,7 @@ import { EVENT_NAMES } from '../core/events.ts'
 import { version } from '../core/version.ts'
 import { ENVOY_VERSIONS } from '../envoy/envoy-versions.ts'
 import type { ConfigMode } from '../envoy/render-config.ts'
-import { asksAdmin, asksAdminAs, webAddress } from './admin-command.ts'
+import { asksAdmin, asksAdminAs, callsAdmin, webAddress } from './admin-command.ts'
 import { SHELLS, type Shell } from './completion/completion-script.ts'
 import { LOG_FORMATS, type LogFormat } from './launcher/process-log.ts'
 import { addResourceCommands } from './resources/resource-commands.ts'
@@ -30,7 +30,6 @@ export function makeProgram(): Command {
     .description('Access control for the API calls of AI agents')
     .version(version, '--version', 'print the version')
     .exitOverride()
-    .showHelpAfterError('(run agw --help for the list of commands)')
   addStart(program)
   addRestart(program)
   addPrograms(program)
@@ -55,7 +54,22 @@ export function makeProgram(): Command {
   addAnomaly(program)
   addLogin(program)
   addCompletion(program)
+  tellWhereHelpIs(program, 'agw')
   return program
+}
+
+/** What to do after a command line that cannot be parsed. */
+function tellWhereHelpIs(command: Command, path: string): void {
+  const of = command.commands.length > 0 ? 'the list of commands' : 'its arguments and options'
+  const hint = HINTS[path] === undefined ? '' : `${HINTS[path]} `
+  command.showHelpAfterError(`(${hint}run ${path} --help for ${of})`)
+  for (const child of command.commands) tellWhereHelpIs(child, `${path} ${child.name()}`)
+}
+
+/** Of commands that are easily given an option that is not theirs. */
+const HINTS: Readonly<Record<string, string>> = {
+  'agw env': 'it prints to standard output: use > FILE to write a file;',
+  'agw run': 'options of the command go after --: agw run AGENT -- COMMAND ARGUMENTS;',
 }
 
 function exitCodeOf(error: unknown): number {
@@ -199,17 +213,16 @@ function addEnvoyConfig(program: Command): void {
     )
     .option(
       '--envoy-admin-socket <path>',
-      "Unix socket of Envoy's admin interface (--mode standalone)",
-      ENVOY_ADMIN_SOCKET,
+      `Unix socket of Envoy's admin interface (--mode standalone; default: ${ENVOY_ADMIN_SOCKET})`,
     )
     .option(
       '--envoy-memory <size>',
-      "memory of Envoy's host, such as 2GiB, or cgroup: Envoy reads the limit of its container (default: that of this host)",
+      "memory of Envoy's host, such as 2GiB, or cgroup: Envoy reads the limit of its container (--mode standalone; default: that of this host)",
       memorySize,
     )
     .action(async (options: import('./envoy-config.ts').EnvoyConfigOptions) => {
       const { runEnvoyConfig } = await import('./envoy-config.ts')
-      runEnvoyConfig(process.env, options)
+      runEnvoyConfig(process.env, options, ENVOY_ADMIN_SOCKET)
     })
 }
 
@@ -369,7 +382,7 @@ function addDump(program: Command): void {
 
 /** Of the commands for agents that call through the forward proxy. */
 const usesForward = (command: Command): Command =>
-  asksAdmin(command)
+  callsAdmin(command)
     .argument('<agent>', 'agent id or name')
     .option('--proxy <url>', 'address of the forward proxy', webAddress)
 
@@ -397,10 +410,13 @@ function addForward(program: Command): void {
 function addDoctor(program: Command): void {
   asksAdmin(program.command('doctor'))
     .description('check this machine (or --url, or --envoy-admin) and suggest fixes')
-    .option(
-      '--envoy-admin <url>',
-      'check the configuration of the Envoy with this admin interface: http://host:port or unix:/path',
-      envoyAdmin,
+    .addOption(
+      new Option(
+        '--envoy-admin <url>',
+        'check the configuration of the Envoy with this admin interface instead: http://host:port or unix:/path',
+      )
+        .argParser(envoyAdmin)
+        .conflicts(['url', 'token']),
     )
     .action(async (options: Parameters<typeof import('./doctor.ts').runDoctor>[0]) => {
       const { runDoctor } = await import('./doctor.ts')

@@ -26,6 +26,7 @@ export async function listResources(
   stderr: Writable,
 ): Promise<number> {
   const kind = RESOURCE_KINDS[name]
+  const { limit, output } = options
   const { path, filter } = await whereToList(name, options)
   const found: ShownResource[] = []
   const tellUnreadable = (ids: readonly string[]): void =>
@@ -33,13 +34,13 @@ export async function listResources(
       `A newer version has stored these; ask an admin service of that version: ${ids.join(', ')}\n`,
     )
   for await (const resource of readPages(options, { ...kind, path }, filter, tellUnreadable)) {
-    if (found.length === options.limit) {
-      stderr.write(`Only the first ${options.limit} are shown. Use --limit for more.\n`)
+    if (found.length === limit) {
+      stderr.write(`Only the first ${limit} are shown. Use --limit for more.\n`)
       break
     }
     found.push(resource)
   }
-  if (options.output === 'json') stdout.write(`${terminalJson(found, 2)}\n`)
+  if (output === 'json') stdout.write(`${terminalJson(found, 2)}\n`)
   else if (found.length === 0) stderr.write(`No ${kind.name}s found.\n`)
   else
     stdout.write(

@@ -17,8 +17,9 @@ export async function showResource(
   options: AdminOptions,
   stdout: Writable,
 ): Promise<number> {
+  const { output } = options
   const resource = await findResource(options, name, idOrName)
-  if (options.output === 'json') stdout.write(`${terminalJson(resource, 2)}\n`)
+  if (output === 'json') stdout.write(`${terminalJson(resource, 2)}\n`)
   else stdout.write(yamlText(new Document(resource, { aliasDuplicateObjects: false })))
   return 0
 }
