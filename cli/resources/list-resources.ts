@@ -3,8 +3,15 @@ import type { AdminOptions } from '../access/admin-access.ts'
 import { terminalJson } from '../terminal-text.ts'
 import { textTable } from '../text-table.ts'
 import { idOf } from './find-resource.ts'
+import { namesOf } from './names-of.ts'
 import { readPages, type ShownResource } from './read-pages.ts'
-import { FILTERS, RESOURCE_KINDS, type ResourceName } from './resource-kinds.ts'
+import {
+  FILTERS,
+  type ListedKind,
+  REFERENCES,
+  RESOURCE_KINDS,
+  type ResourceName,
+} from './resource-kinds.ts'
 
 export interface ListOptions extends AdminOptions {
   readonly limit: number
@@ -42,14 +49,25 @@ export async function listResources(
   }
   if (output === 'json') stdout.write(`${terminalJson(found, 2)}\n`)
   else if (found.length === 0) stderr.write(`No ${kind.name}s found.\n`)
-  else
-    stdout.write(
-      textTable(
-        kind.columns.map(([heading]) => heading),
-        found.map((resource) => kind.columns.map(([, member]) => cellOf(resource, member))),
-      ),
-    )
+  else stdout.write(await tableOf(kind, found, options))
   return 0
+}
+
+async function tableOf(
+  { id, columns }: ListedKind,
+  found: readonly ShownResource[],
+  options: AdminOptions,
+): Promise<string> {
+  const others = columns.filter(([, member]) => member !== id)
+  const names = await namesOf(options, others, found)
+  const shown = (resource: ShownResource, member: string): string => {
+    const text = cellOf(resource, member)
+    return REFERENCES.has(member) ? (names.get(text) ?? text) : text
+  }
+  return textTable(
+    columns.map(([heading]) => heading),
+    found.map((resource) => columns.map(([, member]) => shown(resource, member))),
+  )
 }
 
 /** Keys of an agent have a list of their own. */

@@ -228,6 +228,12 @@ export const RESOURCE_KINDS: Readonly<Record<ResourceName, ListedKind>> = {
   },
 }
 
+/** Members that hold the id of another resource; a table shows its name. */
+export const REFERENCES: ReadonlyMap<string, ResourceName> = new Map([
+  ['agent_id', 'agents'],
+  ['integration_id', 'integrations'],
+])
+
 /** What one of a kind is named by on the command line, such as `id or name`. */
 export const namingOf = ({ named_by }: ListedKind): string =>
   ['id', ...named_by.map((member) => (member === 'email' ? 'e-mail' : 'name'))]

@@ -151,6 +151,28 @@ describe('list and show', () => {
     await redis.hset(hash, agent_id, stored)
   })
 
+  test('a table shows the names of agents and integrations, and the ids where two have one name', async () => {
+    const { integration_id } = made['integrations']
+    const idsOf = async (query: string): Promise<string[]> =>
+      JSON.parse((await list('agents', { query, output: 'json' })).out).map(
+        (one: any) => one.agent_id,
+      )
+    const twins = await idsOf('twin')
+    assert.equal(twins.length, 2)
+    for (const agent_id of twins) {
+      const body = { name: 'of a twin', agent_id, integration_id, rules: [] }
+      assert.equal((await admin.call('POST', '/admin/scopes', { body })).status, 201)
+    }
+    const lines = (await list('scopes')).out.split('\n')
+    assert.match(lines.find((line) => line.includes('orders only')) ?? '', /  billing bot +shop +/)
+    for (const id of twins)
+      assert.ok(lines.some((line) => line.includes(`  ${id}  `) && line.includes('  shop  ')))
+    const keys = (await list('keys', { agent: 'billing bot' })).out
+    assert.match(keys, new RegExp(`^${made['agents'].api_key_id} .*  billing bot  `, 'm'))
+    const agents = (await list('agents')).out
+    assert.ok(agents.includes(made['agents'].agent_id))
+  })
+
   test('a name that two have names both ids', async () => {
     await assert.rejects(show('agents', 'twin'), /2 agents are named "twin"; use an id: agt_/)
   })
