@@ -1,3 +1,4 @@
+import { unreadableText } from '../../core/unreadable-text.ts'
 import { ask, type Problem, withQuery } from './api.ts'
 import type { Agent, Integration, Page, Scope } from './api-types.ts'
 import { NAMED_KINDS, type NamedKind } from './named-kinds.ts'
@@ -28,10 +29,12 @@ export async function resolveId(kind: NamedKind, typed: string): Promise<Resolve
   const exact = all.filter((one) => one.id === text || one.name.toLowerCase() === wanted)
   const [only, ...others] = exact.length > 0 ? exact : all
   if (only !== undefined && others.length === 0) return { ok: true, id: only.id }
-  if (only === undefined)
-    return /^(agt|int|scp)_/.test(text)
-      ? { ok: true, id: text }
-      : refused(`No ${word} is called “${text}”.`)
+  if (only === undefined) {
+    if (/^(agt|int|scp)_/.test(text)) return { ok: true, id: text }
+    const { unreadable = [] } = answer.value
+    const more = unreadable.length > 0 ? ` ${unreadableText(word, unreadable)}` : ''
+    return refused(`No ${word} is called “${text}”.${more}`)
+  }
   const names = [only, ...others].slice(0, SHOWN).map((one) => `${one.name} (${one.id})`)
   return refused(`Several match “${text}”: ${names.join(', ')}.`)
 }

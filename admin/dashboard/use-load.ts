@@ -80,6 +80,8 @@ export function useLoad<T>(
 export interface Paged<T> extends Omit<Loading<readonly T[]>, 'etag' | 'answered_ms'> {
   /** Null when the last page was loaded. */
   readonly more: (() => void) | null
+  /** Ids of what belongs to the list, and a newer version has stored. */
+  readonly unreadable: readonly string[]
 }
 
 /** How often a list is read again. */
@@ -90,10 +92,12 @@ export function usePages<T>(path: string): Paged<T> {
   const [rest, setRest] = useState<{
     of: Page<T> | null
     items: readonly T[]
+    unreadable: readonly string[]
     next: string | null
   }>({
     of: null,
     items: [],
+    unreadable: [],
     next: null,
   })
   const [problem, setProblem] = useState<Problem | null>(null)
@@ -102,17 +106,24 @@ export function usePages<T>(path: string): Paged<T> {
   const isCurrent = rest.of === first.value
   const next = isCurrent ? rest.next : (first.value?.next_cursor ?? null)
   const items = isCurrent ? rest.items : []
+  const unreadable = isCurrent ? rest.unreadable : []
   const more = async (): Promise<void> => {
     const of = first.value
     const answer = await ask<Page<T>>('GET', withQuery(path, { cursor: next ?? '' }))
     setProblem(answer.ok ? null : answer.problem)
     if (answer.ok)
-      setRest({ of, items: [...items, ...answer.value.data], next: answer.value.next_cursor })
+      setRest({
+        of,
+        items: [...items, ...answer.value.data],
+        unreadable: [...unreadable, ...(answer.value.unreadable ?? [])],
+        next: answer.value.next_cursor,
+      })
   }
   return {
     value: first.value === null ? null : [...first.value.data, ...items],
     problem: first.problem ?? problem,
     reload: first.reload,
+    unreadable: [...(first.value?.unreadable ?? []), ...unreadable],
     more: next === null || first.value === null ? null : () => void more(),
   }
 }

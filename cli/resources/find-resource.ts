@@ -18,13 +18,9 @@ export async function findResource(
     if (answer.status === 200) return answer.body as ShownResource
     if (answer.status !== 404) throw new Error(messageOf(answer))
   }
-  const unreadable: string[] = []
-  const found = await namedOrWithId(options, kind, idOrName, unreadable)
+  const { found, unreadable } = await namedOrWithId(options, kind, idOrName)
   const [first, ...more] = found
-  if (first === undefined)
-    throw new Error(
-      `No ${kind.name} has the ${namingOf(kind)} "${idOrName}".${newerOnes(unreadable)}`,
-    )
+  if (first === undefined) throw new Error(noneNamed(kind, idOrName, unreadable))
   if (more.length > 0) throw new Error(severalNamed(kind.name, idOrName, found.map(idIn(kind))))
   return first
 }
@@ -41,9 +37,13 @@ export async function idOf(
   const kind = RESOURCE_KINDS[resource]
   const { status } = await callAdmin(options, 'GET', `${kind.path}/${encodeURIComponent(idOrName)}`)
   if (status !== 404) return idOrName
-  const found = (await namedOrWithId(options, kind, idOrName)).map(idIn(kind))
-  if (found.length > 1) throw new Error(severalNamed(kind.name, idOrName, found))
-  return found[0] ?? idOrName
+  const { found, unreadable } = await namedOrWithId(options, kind, idOrName)
+  const ids = found.map(idIn(kind))
+  if (ids.length > 1) throw new Error(severalNamed(kind.name, idOrName, ids))
+  // The name may be that of one that cannot be read; as an id, it would select nothing.
+  if (ids.length === 0 && unreadable.length > 0 && !MADE_ID.test(idOrName))
+    throw new Error(noneNamed(kind, idOrName, unreadable))
+  return ids[0] ?? idOrName
 }
 
 const idIn =
@@ -51,31 +51,33 @@ const idIn =
   (resource: ShownResource): string =>
     String(resource[id])
 
+/** As the admin API makes them. */
+const MADE_ID = /^[a-z]{3}_\w+$/
+
+/** The operator who kills an agent by its name has to learn that its id is needed. */
+const noneNamed = (kind: ListedKind, idOrName: string, unreadable: readonly string[]): string =>
+  [
+    `No ${kind.name} has the ${namingOf(kind)} "${idOrName}".`,
+    ...(unreadable.length > 0
+      ? [
+          `A newer version has stored these, whose names cannot be read; use an id: ${unreadable.join(', ')}`,
+        ]
+      : []),
+  ].join(' ')
+
 const severalNamed = (kind: string, name: string, ids: readonly string[]): string =>
   `${ids.length} ${kind}s are named "${name}"; use an id: ${ids.join(', ')}`
 
-/** One of them may be meant: whoever kills an agent by its name has to learn that its id is needed. */
-const newerOnes = (ids: readonly string[]): string =>
-  ids.length === 0
-    ? ''
-    : ` A newer version has stored these, whose names cannot be read; use an id: ${ids.join(', ')}`
-
-/** @param unreadable gets the ids of those that the admin service cannot read */
 async function namedOrWithId(
   options: AdminOptions,
   kind: ListedKind,
   idOrName: string,
-  unreadable: string[] = [],
-): Promise<ShownResource[]> {
+): Promise<{ readonly found: readonly ShownResource[]; readonly unreadable: readonly string[] }> {
   const { id, named_by, has_search } = kind
   const found: ShownResource[] = []
-  const filter = has_search ? { q: idOrName } : {}
-  for await (const resource of readPages(
-    options,
-    kind,
-    filter,
-    (ids) => void unreadable.push(...ids),
-  ))
+  const unreadable: string[] = []
+  const note = (ids: readonly string[]): void => void unreadable.push(...ids)
+  for await (const resource of readPages(options, kind, has_search ? { q: idOrName } : {}, note))
     if ([id, ...named_by].some((member) => resource[member] === idOrName)) found.push(resource)
-  return found
+  return { found, unreadable }
 }

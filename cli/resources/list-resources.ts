@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
+import { unreadableText } from '../../core/unreadable-text.ts'
 import type { AdminOptions } from '../access/admin-access.ts'
-import { terminalJson } from '../terminal-text.ts'
+import { terminalJson, terminalText } from '../terminal-text.ts'
 import { textTable } from '../text-table.ts'
 import { idOf } from './find-resource.ts'
 import { namesOf } from './names-of.ts'
@@ -36,20 +37,20 @@ export async function listResources(
   const { limit, output } = options
   const { path, filter } = await whereToList(name, options)
   const found: ShownResource[] = []
-  const tellUnreadable = (ids: readonly string[]): void =>
-    void stderr.write(
-      `A newer version has stored these; ask an admin service of that version: ${ids.join(', ')}\n`,
-    )
-  for await (const resource of readPages(options, { ...kind, path }, filter, tellUnreadable)) {
+  const unreadable: string[] = []
+  const note = (ids: readonly string[]): void => void unreadable.push(...ids)
+  for await (const resource of readPages(options, { ...kind, path }, filter, note)) {
     if (found.length === limit) {
       stderr.write(`Only the first ${limit} are shown. Use --limit for more.\n`)
       break
     }
     found.push(resource)
   }
+  if (unreadable.length > 0)
+    stderr.write(`${terminalText(unreadableText(kind.name, unreadable))}\n`)
   if (output === 'json') stdout.write(`${terminalJson(found, 2)}\n`)
-  else if (found.length === 0) stderr.write(`No ${kind.name}s found.\n`)
-  else stdout.write(await tableOf(kind, found, options))
+  else if (found.length === 0 && unreadable.length === 0) stderr.write(`No ${kind.name}s found.\n`)
+  else if (found.length > 0) stdout.write(await tableOf(kind, found, options))
   return 0
 }
 

@@ -134,13 +134,25 @@ describe('list and show', () => {
 
   test('an agent that a newer version has stored is named, and no dump is made without it', async () => {
     const hash = REDIS_KEYS.agents('org_default')
-    const [agent_id = '', stored = ''] = Object.entries(await redis.hgetall(hash))[0] ?? []
+    const { agent_id, agent_name } = made['agents'] as { agent_id: string; agent_name: string }
+    const stored = (await redis.hget(hash, agent_id)) ?? ''
     const newer = { ...(JSON.parse(stored) as object), store_format: STORE_FORMAT + 1 }
     await redis.hset(hash, agent_id, JSON.stringify(newer))
     const listed = await list('agents')
     assert.equal(listed.code, 0)
     assert.ok(!listed.out.includes(agent_id))
-    assert.ok(listed.err.includes(agent_id))
+    const note = `1 agent that a newer version has stored is not shown: ${agent_id}. Upgrade this admin service to see it.`
+    assert.equal(listed.err, `${note}\n`)
+    const none = await list('agents', { query: 'billing', output: 'json' })
+    assert.deepEqual([none.out, none.err], ['[]\n', `${note}\n`])
+    // Its name cannot be found, so the answer must not be that there is none.
+    const message = `No agent has the id or name "${agent_name}". It may be one of these: ${note}`
+    await assert.rejects(show('agents', agent_name), { message })
+    await assert.rejects(list('scopes', { agent: agent_name }), { message })
+    await assert.rejects(show('agents', agent_id), /newer/)
+    const { out } = await list('scopes', { agent: agent_id })
+    assert.match(out, new RegExp(` {2}${agent_id} {2}`), 'the id where the name cannot be read')
+    assert.equal((await list('scopes', { agent: 'agt_deleted' })).code, 0)
     await assert.rejects(readCurrentConfig(access), (error: Error) =>
       error.message.includes(agent_id),
     )

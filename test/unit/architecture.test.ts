@@ -227,6 +227,7 @@ const SHARED_WITH_PAGES = [
   'core/events.ts',
   'core/model.ts',
   'core/reasons.ts',
+  'core/unreadable-text.ts',
 ]
 
 test('the dashboard is made for a browser: it runs itself, two packages and what it shares with the server, and never writes markup', () => {

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { unreadableText } from '../../../core/unreadable-text.ts'
 import type { Paged } from '../use-load.ts'
 import { Loaded } from './notices.tsx'
 
@@ -56,6 +57,20 @@ export function Table<T>({
   )
 }
 
+/** Below a list, what belongs to it and cannot be shown. */
+export const UnreadableNote = ({
+  caption,
+  ids = [],
+}: {
+  caption: string
+  ids: readonly string[] | undefined
+}) =>
+  ids.length === 0 ? null : (
+    <p class="notice warn" role="status">
+      {unreadableText(caption.toLowerCase().replace(/s$/, ''), ids)}
+    </p>
+  )
+
 /** A table of a paged list. */
 export function PagedTable<T>({
   pages,
@@ -65,7 +80,8 @@ export function PagedTable<T>({
     <Loaded from={pages}>
       {(rows) => (
         <>
-          <Table {...table} rows={rows} />
+          {(rows.length > 0 || pages.unreadable.length === 0) && <Table {...table} rows={rows} />}
+          <UnreadableNote caption={table.caption} ids={pages.unreadable} />
           {pages.more !== null && (
             <p>
               <button type="button" onClick={pages.more}>
