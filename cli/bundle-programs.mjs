@@ -102,7 +102,7 @@ export async function bundleConsole(root) {
     if (entryPoint === undefined) continue
     const plain = `"/dashboard/${basename(entryPoint)}"`
     if (!page.includes(plain)) throw new Error(`index.html does not name ${plain}`)
-    page = page.replace(plain, `"/dashboard/${basename(path)}"`)
+    page = page.replaceAll(plain, `"/dashboard/${basename(path)}"`)
   }
   writeFileSync(join(folder, 'index.html'), page)
   copyFileSync(join(source, 'icon.svg'), join(folder, 'icon.svg'))
