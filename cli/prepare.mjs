@@ -2,8 +2,18 @@
 // Plain JavaScript without packages, since it runs before any is installed.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { bundleConsole, bundlePrograms, writeBootstrapData } from './bundle-programs.mjs'
 import { installPackages } from './install-packages.mjs'
@@ -25,8 +35,19 @@ export async function prepare() {
   const isPackage = !existsSync(join(root, 'tsconfig.json'))
   await installPackages(root, say, { isPackage }).catch((error) => fail(error.message))
   if (isPackage) return
+  if (isBuiltFrom(hashSources())) return
+  await takeLock()
+  process.once('exit', releaseLock)
+  // The build that was waited for may have been of the same sources.
   const sources = hashSources()
-  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === sources) return
+  if (!isBuiltFrom(sources)) await build(sources)
+  process.removeListener('exit', releaseLock)
+  releaseLock()
+}
+
+const isBuiltFrom = (sources) => existsSync(stamp) && readFileSync(stamp, 'utf8') === sources
+
+async function build(sources) {
   say('Building …')
   // An interrupted build must not pass for that of the sources before it.
   rmSync(stamp, { force: true })
@@ -41,6 +62,41 @@ export async function prepare() {
   const steps = [bundlePrograms(root), bundleConsole(root), writeBootstrapData(root)]
   await Promise.all(steps).catch((error) => fail(`The build failed: ${error.message}`))
   writeFileSync(stamp, sources)
+}
+
+/** A link to the number of the process that builds: it is made with its content in one step. */
+const lock = join(root, 'dist', '.building')
+const LOCK_LOOK_MS = 100
+/** Longer than a build takes on a busy machine. The number of one that was killed may belong to another process by now. */
+const LOCK_LIMIT_MS = 600_000
+
+/** Two builds at once would remove each other's files. One that was killed leaves its lock, which counts no more. */
+async function takeLock() {
+  mkdirSync(dirname(lock), { recursive: true })
+  const end_ms = performance.now() + LOCK_LIMIT_MS
+  for (let told = ''; !succeeds(() => symlinkSync(String(process.pid), lock), 'EEXIST'); ) {
+    let pid = told
+    if (!succeeds(() => (pid = readlinkSync(lock)), 'ENOENT')) continue
+    if (!succeeds(() => process.kill(Number(pid), 0), 'ESRCH')) releaseLock()
+    else if (performance.now() > end_ms)
+      fail(`Process ${pid} is still building. End it, or remove ${lock} if it is no build.`)
+    else if (pid !== told) say(`Waiting for the build of process ${pid} …`)
+    told = pid
+    await wait(LOCK_LOOK_MS)
+  }
+}
+
+const releaseLock = () => rmSync(lock, { force: true })
+
+/** Whether it ends without this error. */
+function succeeds(work, code) {
+  try {
+    work()
+    return true
+  } catch (error) {
+    if (error.code !== code) fail(`The build cannot be locked with ${lock}: ${error.message}`)
+    return false
+  }
 }
 
 function hashSources() {
