@@ -21,7 +21,8 @@ export type Pattern = {
   readonly longest_text?: number
   /**
    * Given where people say the same to each other: a match counts as `suspicious_wording`, unless this RE2 or a general
-   * sign that a model is meant matches the text around it (lower case, no accents). Empty: only a general sign counts.
+   * sign that a model is meant matches the text around it (lower case, no accents). Empty: only a general sign counts. Where the
+   * text shows that people are meant, this sign does not count.
    */
   readonly model_sign?: string
   readonly hits: readonly string[]

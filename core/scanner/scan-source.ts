@@ -8,7 +8,7 @@ import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { type LiteralFilter, mayMatch } from './custom/literal-filter.ts'
 import { correctTypos } from './decode/derive-typos.ts'
-import { isEveryday } from './is-everyday.ts'
+import { everydaySense, type Surroundings } from './everyday-sense.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { withoutMentions } from './without-mentions.ts'
@@ -409,26 +409,40 @@ const readEnough = (bytes: number, read: (reach: number) => Buffer): Buffer => {
 }
 
 /** A candidate with what stands before and behind it. It may end within a character or an escape. */
-const surroundings = (source: Source, place: Place, { start, end }: Candidate): string => {
-  const length = readPart(source, start, end).length + SIGN_BYTES
+const surroundings = (source: Source, place: Place, { start, end }: Candidate): Surroundings => {
+  const match = readPart(source, start, end)
   const before = readEnough(SIGN_BYTES, (reach) =>
     readPart(source, Math.max(place.start, start - reach), start),
   )
-  const rest = readEnough(length, (reach) =>
+  const rest = readEnough(match.length + SIGN_BYTES, (reach) =>
     readPart(source, start, Math.min(place.end, end + reach)),
-  )
-  return (
-    before.toString('utf8', Math.max(0, before.length - SIGN_BYTES)) +
-    rest.toString('utf8', 0, length)
-  )
+  ).toString('utf8', 0, match.length + SIGN_BYTES)
+  const ends_at = match.toString().replace(/\ufffd$/, '').length
+  return {
+    before: before.toString('utf8', Math.max(0, before.length - SIGN_BYTES)),
+    match: rest.slice(0, ends_at),
+    after: rest.slice(ends_at),
+  }
 }
 
 /** People misspell words and write short lines too; nothing else that is decoded happens by itself. */
 const isDisguised = (via: readonly string[]): boolean =>
   via.some((one) => one !== 'typos' && one !== 'joined_lines')
 
-/** Escapes that the scanner reads and `isEveryday` does not: as good a sign as a disguise. */
+/** Escapes that the scanner reads and `everydaySense` does not: as good a sign as a disguise. */
 const ESCAPED = /&#?\w+;|\\[ux\d]/
+
+const withoutTypos = ({ before, match, after }: Surroundings): Surroundings => ({
+  before: correctTypos(before.toLowerCase()),
+  match: correctTypos(match.toLowerCase()),
+  after: correctTypos(after.toLowerCase()),
+})
+
+type Judged = {
+  readonly candidate: Candidate
+  /** The text shows that people are meant, so the learned model is not asked about these words. */
+  readonly is_of_people: boolean
+}
 
 /** What a candidate is reported as: everyday wording is only suspicious, until the learned model supports it. */
 const judged = (
@@ -436,21 +450,25 @@ const judged = (
   place: Place,
   candidate: Candidate,
   budget: SearchBudget | null,
-): Candidate => {
+): Judged => {
   const { model_sign, start, end, via } = candidate
+  const unchanged = { candidate, is_of_people: false }
   // A disguise is a second signal: nobody writes to a colleague in Base64.
-  if (model_sign === null || isDisguised(via)) return candidate
-  if (ESCAPED.test(asWritten(source, start, end))) return candidate
-  const plain = surroundings(source, place, candidate)
-  if (!isEveryday(via.length > 0 ? correctTypos(plain.toLowerCase()) : plain, model_sign))
-    return candidate
+  if (model_sign === null || isDisguised(via)) return unchanged
+  if (ESCAPED.test(asWritten(source, start, end))) return unchanged
+  const written = surroundings(source, place, candidate)
+  const sense = everydaySense(via.length > 0 ? withoutTypos(written) : written, model_sign)
+  if (sense === 'no') return unchanged
+  const suspicious: Candidate = { ...candidate, category: 'suspicious_wording' }
+  if (sense === 'of_people') return { candidate: suspicious, is_of_people: true }
   const from = Math.max(place.start, start - LOOK_AROUND_BYTES)
   const to = Math.min(place.end, end + LOOK_AROUND_BYTES)
   const isSupported =
     budget !== null && modelFinds(source.bytes.subarray(from, to), modelAt('high'), budget)
-  return isSupported
-    ? { ...candidate, name: LEARNED_NAME, category: 'learned' }
-    : { ...candidate, category: 'suspicious_wording' }
+  return {
+    candidate: isSupported ? { ...candidate, name: LEARNED_NAME, category: 'learned' } : suspicious,
+    is_of_people: false,
+  }
 }
 
 /** Whether the learned model finds nothing in a text besides its mentions. All are known: one look at a text is enough. */
@@ -527,7 +545,9 @@ const nameFindings = (
     let candidate = found
     if (found.model_sign !== null) {
       looks += 1
-      candidate = judged(source, place, found, looks <= SECOND_LOOKS ? budget : null)
+      const verdict = judged(source, place, found, looks <= SECOND_LOOKS ? budget : null)
+      candidate = verdict.candidate
+      if (verdict.is_of_people) mentions.set(place.start, [...(mentioned ?? []), found])
       if (!isChecked(settings, candidate.category) || settings.disabled.has(candidate.name)) {
         seen.set(key, count)
         continue

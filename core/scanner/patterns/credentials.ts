@@ -13,7 +13,7 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
     name: 'reveal_credentials',
     category: 'credential_extraction',
     model_sign:
-      '\\b(?:oauth|aws|authorization header)\\b|\\.env\\b|\\boutput the\\b|\\byour (?:\\w+ ){0,2}(?:api|secrets?|env\\w*|system|credentials|tokens?|keys?|connection|config\\w*|stored|private|master|access|passwords?)\\b|\\benvironment variables?\\b|\\ball (?:the |of |your |available |user |stored )*(?:passwords|secrets|credentials|api keys|tokens|keys|env\\w*)\\b|\\b(?:dump|exfiltrate|leak|divulge|steal|harvest|spill)\\b|\\b(?:database|db|aws|openai|stripe|github|root|admin|production|prod|system|server|internal|ssh|private|user|users?|service|bot|assistant|signing|encryption|hidden|stored)(?: \\w+){0,2} (?:keys?|passwords?|credentials|tokens?|secrets?|connection strings?)\\b|\\bprocess\\.env|os\\.environ|printenv|\\bhash(?:es)?\\b|\\byou (?:use|hold|have|know|store)\\b',
+      '\\b(?:oauth|aws|authorization header)\\b|\\.env\\b|\\boutput the\\b|\\byour (?:\\w+ ){0,2}(?:api|secrets?|env\\w*|system|credentials|tokens?|keys?|connection|config\\w*|stored|private|master|access|passwords?)\\b|\\benvironment variables?\\b|\\ball (?:the |of |your |available |user |stored )*(?:passwords|secrets|credentials|api keys|tokens|keys|env\\w*)\\b|\\b(?:exfiltrate|leak|divulge|steal|harvest|spill)\\b|\\bdump (?:all |every |the |your |\\w+ ){0,3}(?:env\\w*|credentials|passwords|secrets?|keys|tokens|database|db|user table|users?)(?: variables)?(?: ?[.!?:;,"\')]| ?$| (?:and|to|as|for|now|here)\\b)|\\b(?:database|db|aws|openai|stripe|github|root|admin|production|prod|system|server|internal|ssh|private|user|users?|service|bot|assistant|signing|encryption|hidden|stored)(?: \\w+){0,2} (?:keys?|passwords?|credentials|tokens?|secrets?|connection strings?)\\b|\\bprocess\\.env|os\\.environ|printenv|\\bhash(?:es)?\\b|\\byou (?:use|hold|have|know|store)\\b',
     description: 'Asks to hand over passwords, keys, tokens or environment variables.',
     expression: anyOf(
       `\\b(?:show|tell|give|send|e?mail|hand|forward|share with|get) (?:me|us) (?:(?:the|your|all|any|every|of|their|our|its|list|a|full|out|back) )*${STORE}${SECRET}\\b`,
@@ -51,7 +51,7 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
     name: 'what_is_the_password',
     category: 'credential_extraction',
     model_sign:
-      '\\bwhat(?: i)?s the (?:secret )?(?:password|pass ?phrase|pass ?code|secret (?:key|word|code|phrase))(?: ?[?.!\\"\'\\)\\]]| ?$)|\\b(?:story|confirm) the password|\\bstory about\\b|\\byour (?:\\w+ )?(?:password|pass ?phrase|pass ?code|secret|api ?key|access|private|credentials)\\b|\\bthe (?:admin|root|database|db|system|server|secret|master|exact|user|current) (?:password|pass ?phrase|pass ?code|key|code|word|access code)s?(?: ?[?.!]| ?$| is\\b|\\n)|\\b(?:acrostic|poem|haiku|sonnet|rhyme|limerick|rap|spell|reverse|encode|letters?|hint|backwards)\\b|\\$secret',
+      '\\bwhat(?: i)?s the (?:secret )?(?:password|pass ?phrase|pass ?code|secret (?:key|word|code|phrase))(?: ?[?.!\\"\'\\)\\]]| ?$)|\\b(?:story|confirm) the password|\\bstory about\\b|\\byour (?:(?:system|secret|admin|actual|real|current|own|root|hidden|master|exact) )?(?:password|pass ?phrase|pass ?code|secret|api ?key|access|private|credentials)\\b|\\bthe (?:admin|root|database|db|system|server|secret|master|exact|user|current) (?:password|pass ?phrase|pass ?code|key|code|word|access code)s?(?: ?[?.!]| ?$| is\\b|\\n)|\\b(?:acrostic|poem|haiku|sonnet|rhyme|limerick|rap|spell|reverse|encode|letters?|hint|backwards)\\b|\\$secret',
     description: 'Asks what the password, key or secret is.',
     expression: anyOf(
       `\\bwhats?(?: is| are| s| was|'s)?(?: (?:the|your|our|my|their|his|her|its|current|actual|exact|\\w+s))* (?:(?:\\w+ ){0,2})?(?:password|pass ?phrase|pass ?code|secret (?:key|code|word|phrase|token)|api ?key|private key|access (?:code|token|key)|credentials|login (?:data|details|credentials))\\b ?(?:\\?|$|\\n|for (?:our|the|this|your|my|that|john|jane)|that|to (?:the|your|our|access)|of (?:the|your|our)|in |is )`,
@@ -118,7 +118,7 @@ export const CREDENTIAL_PATTERNS: readonly Pattern[] = [
     name: 'personal_data_recall',
     category: 'credential_extraction',
     model_sign:
-      '\\bcredit card\\b|\\b(?:you remember|training|memory|dump|reveal|recite|passwords?|bank|credentials|users?|customers?|private)\\b',
+      '\\bcredit card\\b|\\b(?:you remember|training|memory|reveal|recite|passwords?|bank (?:details|accounts?|balances?)|credentials|user data|social security|ssns?|private)\\b|\\bdump (?:all )?(?:the )?(?:database|all data|user data|users?)(?: contents?| table)?(?: ?[.!?:;,"\')]| ?$| (?:and|to|as|for|now|here)\\b)',
     description: 'Asks for private data of others from memory or training.',
     expression: anyOf(
       '\\b(?:recite|list|reveal|give|show|tell|output|dump|complete|provide)\\b.{0,40}\\b(?:email addresses|phone numbers|addresses|credit card (?:numbers?|details)|social security numbers?|ssns?|bank (?:details|accounts?|balances?)|training data|customer records|user data|memory contents)\\b.{0,40}\\b(?:you remember|from (?:your )?(?:memory|training)|in your (?:memory|training|database|context)|of (?:all|other|every) (?:users?|customers?)|and their|memori[sz]ed)\\b',

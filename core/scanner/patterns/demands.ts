@@ -1,6 +1,7 @@
 import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
+import { UNLESS_OF_A_MATTER } from './model-signs.ts'
 
 const RETELL =
   '\\b(?:repeat|summari[sz]e|tldr|recap|list|output|print|format|explain|clarify|elaborate|translate|convert|rewrite|rephrase|paraphrase|show|display|tell|write|state|reveal|recite|return|encode|describe|restate|copy|spell|turn|put|express|reiterate|outline|dump|provide|share|give)s?\\b'
@@ -18,6 +19,7 @@ export const DEMAND_PATTERNS: readonly Pattern[] = [
   {
     name: 'instructions_so_far',
     category: 'system_prompt_extraction',
+    model_sign: UNLESS_OF_A_MATTER,
     description: 'Asks to retell the instructions so far, or those before the message.',
     expression: anyOf(
       `${RETELL}{s6}\\b(?:instructions?|directives?|rules(?:et)?|prompts?|conditions|guidelines|commands|directions|logic)\\b so far\\b`,
@@ -45,7 +47,7 @@ export const DEMAND_PATTERNS: readonly Pattern[] = [
     name: 'own_prompt_wanted',
     category: 'system_prompt_extraction',
     model_sign:
-      '\\bprompts?\\b|\\bprompt(?:ed)?\\b|\\byou (?:run|operate)\\b|\\bsettings\\b|\\bcontext\\b|\\b(?:instructions?|directives) (?:did|have|were|do) you\\b|\\b(?:configured|initiali[sz]ed|primed|instructed|programmed)\\b|\\bmemory\\b|\\bparameters\\b',
+      '\\bprompts?\\b|\\bprompt(?:ed)?\\b|\\byou (?:run|operate)\\b|\\b(?:your|what|which|print|show|list|reveal|output|dump|tell me)\\b.{0,30}\\bsettings\\b|\\bcontext\\b|\\b(?:instructions?|directives) (?:did|have|were|do) you\\b|\\b(?:configured|initiali[sz]ed|primed|instructed|programmed)\\b|\\bmemory\\b|\\bparameters\\b',
     description: 'Asks for the prompt, settings or instructions that the model runs with.',
     expression: anyOf(
       '\\bwhat(?: exactly)?(?:s| is| was| were| are)? (?:your|the) (?:very |own )?(?:first|full|complete|raw|entire|exact|whole|last|actual|current|underlying) (?:\\w+ )?prompts?\\b(?: ?[?.!,:;")]| ?$| (?:you|that you|texts?|here|in (?:full|this)|of (?:this|our|the conversation))\\b)',
@@ -86,6 +88,8 @@ export const DEMAND_PATTERNS: readonly Pattern[] = [
   {
     name: 'hidden_internals',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\b(?:reveal|disclos|expos|leak|divulg|unveil|spill|surfac|extract)\\w*|\\byou\\b|\\byour (?:answers?|respons\\w+|repl\\w+|behaviou?r|outputs?|decisions?|conversation|thinking)\\b|\\b(?:this|the) (?:answer|response|reply|conversation)\\b',
     description: 'Asks for rules or guidance that the model keeps to itself.',
     expression: anyOf(
       `\\b(?:reveal|disclos|expos|leak|divulg|unveil|spill|surfac)(?:e|es|ing|s)?\\b(?: (?:me|us|all|of|any|every|the|your|its|each|some|exact|full|complete|own|current))* ${UNSEEN}(?:,? (?:and |or )?\\w+){0,2}? ${GUIDANCE}\\b`,

@@ -1,6 +1,7 @@
 import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
+import { UNLESS_OF_A_MATTER } from './model-signs.ts'
 
 const ADJECTIVES =
   'system|sys|initial|original|hidden|secret|pre|starting|developer|internal|core|confidential|underlying|private|governing|foundational'
@@ -13,6 +14,8 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'reveal_system_prompt',
     category: 'system_prompt_extraction',
+    model_sign:
+      '\\b(?:prompts?|instructions?|instruction set|directives?|guidelines?|preamble|metaprompt|system configuration|initiali[sz]ation|meta ?prompt|pre ?prompt)\\b|\\b(?:system|sys|developer|initial|starting|governing|foundational|core|underlying|pre) ?(?:\\w+ )?messages?\\b|\\byour (?:\\w+ ){0,2}messages?\\b|\\b(?:hidden|secret|internal|confidential) messages?(?: ?[.!:;"]| ?$| and\\b)',
     description: 'Asks to show the system prompt, in any wording of showing.',
     expression: anyOf(
       `{ask}{s6}${KEPT_PROMPT}`,
@@ -41,7 +44,7 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
     name: 'reveal_your_instructions',
     category: 'system_prompt_extraction',
     model_sign:
-      '\\bsummari[sz]e your instructions\\b|\\brepeat your instructions(?: before| ?$| ?[.!])|\\b(?:print|output|recite|rephrase|translate|format|convert|paraphrase|dump|leak|reveal|disclose|echo|reproduce|encode|divulge|regurgitate)(?: (?:out|me|all|of|the|exactly|please))* your (?:\\w+ )?(?:instructions?|prompts?|directives?|rules|guidelines|configuration|constraints)\\b|\\bverification\\b|\\byour (?:(?:own|exact|full|complete|entire|core|internal|current|actual|underlying|confidential|above|secret|hidden|original|initial|system) ?){1,3}(?:\\w+ )?(?:instructions?|prompts?|directives?|guidelines|rules|rule ?set|configuration|constraints|policies)\\b|\\byour (?:instruction set|prompts?|directives?|programming|preamble|guardrails|safeguards|system (?:settings|message)|initial context|context window)(?:[.,;:!?\\"\')\\n]|$| (?:and|in|as|to me|word|exactly|verbatim|with|into|text|above|starting))|\\byour (?:instructions|rules|guidelines|rule ?set)(?: (?:as|in) (?:an? )?(?:code|bullet|json|yaml|base64|poem|song|list|table|markdown|rap|haiku|reverse|rot13|hex|leet\\w*|python)|,? (?:word|verbatim|exactly))',
+      '\\bsummari[sz]e your instructions\\b|\\brepeat your instructions(?: before (?:this|you|following|answering|anything|we (?:start|begin|continue|proceed))| ?$| ?[.!])|\\b(?:print|output|recite|rephrase|translate|format|convert|paraphrase|dump|leak|reveal|disclose|echo|reproduce|encode|divulge|regurgitate)(?: (?:out|me|all|of|the|exactly|please))* your (?:\\w+ )?(?:(?:instructions?|prompts?|directives?)\\b|(?:rules|guidelines|configuration|constraints)(?: variables| json)?(?: ?[.!?:;,\\"\')\\n]| ?$| (?:and|in|into|to|as|word|verbatim|exactly|using|with|then|now|before|without|including|or|the way|for (?:this|our|me))\\b))|\\bverification\\b|\\byour (?:(?:own|exact|full|complete|entire|core|internal|current|actual|underlying|confidential|above|secret|hidden|original|initial|system) ?){1,3}(?:\\w+ )?(?:(?:instructions?|prompts?|directives?)\\b|(?:guidelines|rules|rule ?set|configuration|constraints|policies)(?: variables| json)?(?: ?[.!?:;,\\"\')\\n]| ?$| (?:and|in|into|to|as|word|verbatim|exactly|using|with|then|now|here|above|before|without|including|or|for (?:this|our|me)|that (?:you|guide|govern))\\b))|\\byour (?:instruction set|prompts?|directives?|programming|preamble|guardrails|safeguards|system (?:settings|message)|initial context|context window)(?:[.,;:!?\\"\')\\n]|$| (?:and|in|as|to me|word|exactly|verbatim|with|into|text|above|starting))|\\byour (?:instructions|rules|guidelines|rule ?set)(?: (?:as|in) (?:an? )?(?:code|bullet|json|yaml|base64|poem|song|list|table|markdown|rap|haiku|reverse|rot13|hex|leet\\w*|python)|,? (?:word|verbatim|exactly))',
     description: 'Asks the model for its own instructions.',
     expression:
       '\\b(?:reveal|show|print|output|repeat|display|tell|expose|leak|disclose|list|recite|echo|summari[sz]e|translate|copy|spell|type|state|describe|dump|read|transcribe|paraphrase|rephrase|encode|reproduce|quote|extract|unveil|divulge|regurgitate|restate|share|provide|give|return|send|write|post|explain|complete|forward|paste|convert|put|place|wrap|embed|insert|format|clarify|rewrite|outline|express|store|save|append|elaborate|reiterate|recap|reply|respond)(?:ing|d)?(?: (?:me|us|back|out|all|of|the|exactly|verbatim|to|please|everything|a|copy|full|list|text|contents|detail|in|with|on|any|every))*{g1}your (?:\\w+[ -]){0,3}?(?:instructions?(?: set)?|prompts?|directives?|guidelines|rules|rule ?set|guardrails|safeguards|system settings|programming|preamble|configuration|constraints|system message|initial context|context window|confidential \\w+|internal (?:rules|policies|logic)|restrictions|guide)\\b',
@@ -93,7 +96,7 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
     name: 'what_are_your_instructions',
     category: 'system_prompt_extraction',
     model_sign:
-      '\\byour (?:\\w+ )?(?:instructions?|instruction set|directives?|programming|prompt)(?: ?[?.!,;:\\"\')\\n]| ?$| and| in| that| exactly)|\\byour (?:exact|full|core|internal|current|confidential|underlying|base|foundational) (?:\\w+ )?(?:rules|guidelines|instructions|constraints)\\b|\\bwhat (?:were|have) you (?:been )?(?:told|instructed|programmed)(?: ?[?.!\\"]| ?$| earlier| before| at the (?:start|beginning)| not| to| in)|\\b(?:words?|characters?|tokens?|letters?|lines?|sentences?) of your\\b|\\bhow many\\b|\\bwhat did (?:openai|anthropic|google|meta|your (?:developers?|creators?|makers?|trainers?))|\\bsupposed|\\b(?:allowed|forbidden|instructed|told|permitted) (?:not )?to (?:tell|say|reveal|share|discuss|disclose)',
+      '\\byour (?:\\w+ )?(?:instructions?|instruction set|directives?|programming|prompt)(?: ?[?.!,;:\\"\')\\n]| ?$| and| in| that| exactly)|\\byour (?:exact|full|core|internal|current|confidential|underlying|base|foundational) (?:\\w+ )?(?:rules|guidelines|instructions|constraints)\\b|\\bwhat (?:were|have) you (?:been )?(?:told|instructed|programmed)(?: ?[?.!\\"]| ?$| earlier| before| at the (?:start|beginning)(?: ?[?.!\\"]| ?$| of (?:this|our|the (?:chat|conversation|session)))| not| to (?:do|say|ignore|hide|keep|avoid|answer|respond|not|never|tell|reveal|act|be|behave|help|protect|refuse|follow|refrain)| in)|\\b(?:words?|characters?|tokens?|letters?|lines?|sentences?) of your\\b|\\bhow many\\b|\\bwhat did (?:openai|anthropic|google|meta|your (?:developers?|creators?|makers?|trainers?))|\\bsupposed|\\b(?:allowed|forbidden|instructed|told|permitted) (?:not )?to (?:tell|say|reveal|share|discuss|disclose)(?: ?[?.!,;:"]| ?$| (?:me|us|to me|to us|about|and|or|here|in|anyone|users?|the user)\\b)',
     description: 'Asks what the instructions of the model are.',
     expression: anyOf(
       '\\b(?:whats?|which|describe|if you had to|may i know|could i see|can i see|i want to know|i need|what s)\\b(?:{g4}|[^a-z0-9]+)(?:(?:your|the) (?:\\w+ )?(?:system|initial|original|hidden|secret|exact|full|core|internal|current|confidential|underlying|base|foundational|pre)[ -]?(?:\\w+ )?(?:prompts?|instructions?|instruction set|messages?|directives?|guidelines|rules|constraints)|your (?:instructions?|prompt|rules|directives?|guidelines|programming|limitations|system prompt|restrictions))\\b',
@@ -179,6 +182,7 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
   {
     name: 'system_prompt_question',
     category: 'system_prompt_extraction',
+    model_sign: UNLESS_OF_A_MATTER,
     description: 'Mentions the own or hidden system prompt of the model as something to be had.',
     expression: anyOf(
       '\\b(?:your|the) (?:\\w+ )?(?:system|initial|original|hidden|secret) ?prompt\\b,? ?(?:[?!]|is\\b ?[:"]|please|in full|as a|to (?:me|the user|french|spanish)|when|and (?:your|all|any|config|the)|verbatim|for (?:review|audit|debugging|troubleshooting))',

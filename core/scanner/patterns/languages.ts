@@ -73,17 +73,17 @@ export const LANGUAGE_WORDS = {
 /** Instructions as only a model has them: all of them, the earlier ones, its own. The text around has no accents. */
 const OWN_RULES: Readonly<Record<string, string>> = {
   de: '\\b(?:alle[rns]?|samtliche[rn]?|bisherige[rn]?|vorherige[rn]?|vorige[rn]?|obige[rn]?|deine[rn]?|ihre[rn]?|ursprungliche[rn]?|fruhere[rn]?)(?: \\w+){0,2} (?:anweisungen|instruktionen|befehle|vorgaben|regeln|richtlinien|anordnungen|ausfuhrungen|auftrage|prompts?)\\b|\\b(?:anweisungen|instruktionen|vorgaben|regeln)(?: \\w+){0,2} (?:oben|vorher|zuvor|davor|bisher|vorhin)\\b',
-  fr: '\\bet (?:montre|affiche|revele|donne|dis|ecri|repond)\\w*|\\b(?:toutes?|tes|vos|ces)(?: \\w+){0,2} (?:instructions?|consignes?|directives?|regles|ordres|contraintes)\\b|\\b(?:instructions?|consignes?|directives?|regles|ordres)(?: \\w+)? (?:precedentes?|precedents|anterieures?|ci-dessus|recues)\\b',
+  fr: '\\bet (?:montre|affiche|revele|donne|dis|ecri|repond)\\w*|\\b(?:toutes?|tes|vos)(?: \\w+){0,2} (?:instructions?|consignes?|directives?|regles|ordres|contraintes)\\b|\\b(?:instructions?|consignes?|directives?|regles|ordres)(?: \\w+)? (?:precedentes?|precedents|anterieures?|ci-dessus|recues)\\b',
   es: '\\by (?:muestra|revela|di\\b|dime|escribe|responde|imprime)\\w*|\\bignorar las instrucciones|\\b(?:todas?|tus|sus|estas|esas)(?: \\w+){0,2} (?:instrucciones|ordenes|reglas|indicaciones|directrices|directivas|restricciones|normas)\\b|\\b(?:instrucciones|ordenes|reglas|indicaciones|directrices|directivas)(?: \\w+){0,2} (?:anteriores|previas|de arriba|de antes|iniciales|del sistema)\\b|\\banteriores (?:instrucciones|indicaciones|ordenes)\\b',
   pt: '\\b(?:todas?|tuas|suas|essas|estas)(?: \\w+){0,2} (?:instrucoes|ordens|regras|diretrizes|orientacoes|restricoes)\\b|\\b(?:instrucoes|ordens|regras|diretrizes|orientacoes)(?: \\w+){0,2} (?:anteriores|previas|acima|iniciais|do sistema)\\b',
   it: '\\b(?:tutte|tue|queste|vostre)(?: \\w+){0,2} (?:istruzioni|regole|direttive|indicazioni|restrizioni)\\b|\\b(?:istruzioni|regole|direttive|indicazioni)(?: \\w+){0,2} (?:precedenti|iniziali|sopra|ricevute)\\b|\\bprecedenti (?:istruzioni|indicazioni|direttive)\\b',
-  xx: 'quen (?:tat ca|moi|chi dan|nhung)|\\b(?:iyong|naunang|mga)(?: \\w+){0,2} (?:tagubilin|instruksyon|panuto)\\b|\\b(?:alle|vorige|eerdere|bovenstaande|je|jouw)(?: \\w+){0,2} (?:instructies|regels|aanwijzingen)\\b|\\b(?:wszystkie|poprzednie|powyzsze|wczesniejsze)(?: \\w+){0,2} (?:instrukcje|polecenia|zasady|wytyczne)\\b|\\b(?:onceki|tum|yukaridaki)(?: \\w+){0,2} (?:talimat|kural|yonerge)\\w*|\\bhuong dan (?:truoc|tren)|\\b(?:semua|instruksi|perintah|aturan)(?: \\w+){0,2} (?:instruksi|perintah|aturan|sebelumnya)\\b|\\b(?:alla|tidigare)(?: \\w+)? (?:instruktioner|regler)\\b|\\b(?:vsechny|predchozi)(?: \\w+)? (?:instrukce|pokyny|pravidla)\\b|\\b(?:toate|instructiunile)(?: \\w+){0,2} (?:instructiunile|anterioare)\\b|\\b(?:lahat|nakaraang)(?: \\w+){0,3} (?:tagubilin|instruksyon|panuto)\\b',
-  ru: '(?:все|всех|предыдущ\\S*|прежни\\S*|твои|свои|ваши|вышеуказанн\\S*|данные тебе|системн\\S*)(?: \\S+){0,2} (?:инструкци\\S*|указани\\S*|правил(?:а|ам|ах|ами)?(?:[^а-я]|$)|команд\\S*|ограничени\\S*|директив\\S*|приказ\\S*)|(?:усі|всі|попередн\\S*)(?: \\S+)? (?:інструкці\\S*|вказівк\\S*)',
+  xx: 'quen (?:tat ca|moi|chi dan|nhung)|\\b(?:iyong|naunang|mga)(?: \\w+){0,2} (?:tagubilin|instruksyon|panuto)\\b|\\b(?:alle|vorige|eerdere|bovenstaande|je|jouw)(?: \\w+){0,2} (?:instructies|regels|aanwijzingen)\\b|\\b(?:wszystkie|poprzednie|powyzsze|wczesniejsze)(?: \\w+){0,2} (?:instrukcje|wytyczne|(?:polecenia|zasady)(?: ?[.!,;:"]| ?$| (?:i|oraz|bezpieczenstwa|systemowe)\\b))|\\b(?:onceki|tum|yukaridaki)(?: \\w+){0,2} (?:talimat|kural|yonerge)\\w*|\\bhuong dan (?:truoc|tren)|\\b(?:semua|instruksi|perintah|aturan)(?: \\w+){0,2} (?:instruksi|perintah|aturan|sebelumnya)\\b|\\b(?:alla|tidigare)(?: \\w+)? (?:instruktioner|regler)\\b|\\b(?:vsechny|predchozi)(?: \\w+)? (?:instrukce|pokyny|pravidla)\\b|\\b(?:toate|instructiunile)(?: \\w+){0,2} (?:instructiunile|anterioare)\\b|\\b(?:lahat|nakaraang)(?: \\w+){0,3} (?:tagubilin|instruksyon|panuto)\\b',
+  ru: '(?:все|всех|предыдущ\\S*|прежни\\S*|твои|свои|ваши|вышеуказанн\\S*|данные тебе|системн\\S*)(?: \\S+){0,2} (?:инструкци\\S*|указани\\S*|правил(?:а|ам|ах|ами)?(?: ?[.!,;:"]| ?$| (?:и|которы\\S+|что|безопасности|выше|системы|модерации|openai)(?: |$|[.,!]))|команд\\S*|ограничени\\S*|директив\\S*|приказ\\S*)|(?:усі|всі|попередн\\S*)(?: \\S+)? (?:інструкці\\S*|вказівк\\S*)',
   ar: 'והצג|מההוראות|(?:التعليمات|تعليمات|الأوامر|الاوامر|القواعد|الإرشادات|التوجيهات)(?: \\S+)? ?(?:السابقة|اعلاه|أعلاه|الأصلية)|(?:جميع|كل|كافة) (?:\\S+ )?(?:التعليمات|تعليمات|الأوامر|القواعد|الإرشادات)|تعليماتك|قواعدك|(?:ההוראות|ההנחיות|הכללים|הוראות)(?: \\S+)? ?(?:הקודמות|הקודמים|שלך)|כל (?:ההוראות|ההנחיות|הכללים)|(?:دستورات|دستورالعمل\\S*|قوانین)(?: \\S+)? (?:قبلی|پیشین)',
   hi: '(?:पिछले|पिछली|सभी|पूर्व|अपने|ऊपर)(?: \\S+){0,3} ?(?:नरदश|निर्देश|नियम|आदेश|दिशानिर्देश)|(?:पछल|सभ|परव|अपन|उपर|ऊपर)\\S*(?: \\S+){0,3} ?(?:नरदश|नयम|आदश|दशनरदश)|(?:আগের|পূর্ববর্তী|সমস্ত|সব|আগর|পরববরত|সমসত)(?: \\S+){0,2} ?(?:নির্দেশ|নিয়ম|নরদশ|নযম)',
-  zh: '(?:之前|先前|以上|上述|上面|前面|此前|所有|一切|全部|你的|您的|系统|系統|原有|初始|任何)[^。！？\\n]{0,10}(?:指令|指示|提示|规则|規則|命令|设定|設定|限制|约束|说明|說明|要求)|提示词|提示詞',
-  ja: '(?:これまで|以前|上記|前の|先の|今まで|すべての|全ての|あなたの|元の|以上の|与えられた)[^。\\n]{0,10}(?:指示|命令|ルール|フロンフト|プロンプト|制約|制限|規則|設定|指令|ガイドライン|カイトライン)',
-  ko: '자유롭게|대답|답변|알려|출력|(?:이전|앞의|앞선|위의|지금까지|모든|기존|너의|당신의|시스템|이전의)[^.\\n]{0,10}(?:지시|명령|지침|프롬프트|규칙|설정|제한)|(?:이전|앞|위|지금|모든|기존|시스템)',
+  zh: '(?:之前|先前|以上|上述|上面|前面|此前|所有|一切|全部|你的|您的|系统|系統|原有|初始|任何)[^。！？\\n]{0,10}(?:指令|指示|提示|规则|規則|命令|限制|约束)|(?:忽略|无视|無視|忽视|忽視)[^。！？\\n]{0,10}(?:设定|設定|说明|說明|要求)|(?:所有|一切|你的|您的|系统|系統)(?:的)?[^。！？\\n]{0,4}(?:设定|設定|说明|說明|要求)|提示词|提示詞',
+  ja: '(?:これまで|以前|上記|前の|先の|今まで|すべての|全ての|あなたの|元の|以上の|与えられた)[^。\\n]{0,10}(?:指示|命令|ルール|フロンフト|プロンプト|指令|ガイドライン|カイトライン|(?:制約|制限|規則|設定)[^。\\n]{0,8}(?:無視|忘れ|従わ|破棄))|(?:あなたの|すべての|全ての)(?:制約|制限|規則|設定)',
+  ko: '자유롭게|대답|답변|알려|출력|(?:이전|앞의|앞선|위의|지금까지|모든|기존|너의|당신의|시스템|이전의)[^.\\n]{0,10}(?:지시|명령|지침|프롬프트)|(?:이전|모든|기존|너의|당신의|시스템)[^.\\n]{0,10}(?:규칙|제한|설정)[^.\\n]{0,4}(?:무시|잊어|잊으|따르지)(?:하고 (?:대답|답|말|출력|알려)|하라|해라|하십|하세|해 ?주|해 ?줘|해 ?[.! ]|해$|버려|버리고|세요|시오| 말)',
   th: '(?:ก่อนหน้า|ทั้งหมด|ข้างต้น|ของคุณ|กอนหนา|ทงหมด|ขางตน|ของคณ)',
 }
 
@@ -91,6 +91,11 @@ const either = (a: string, b: string, gap: string): string =>
   `(?:{${a}}${gap}{${b}}|{${b}}${gap}{${a}})`
 
 const bothWays = (a: string, b: string, within: number) => [gate(a, b, within), gate(b, a, within)]
+
+/** Behind a noun: nothing that says of what it is, or that all of it is wanted. */
+const NOUN_ENDS =
+  "(?: ?[.!?:;\\\"'”»)\\]。！？؟।\\n]| ?$| (?:und|et|y|e|en|i|и|та|ve|dan|and)\\b|(?:,? (?:wort|wortlich|wortwortlich|komplett|vollstandig|exakt|genau|textuel\\w*|literal\\w*|complet\\w*|integral\\w*|originale?s?|originais|originali|d.?origine|mot pour mot|mot a mot|parola per parola|kata demi kata|persis|kelime\\S* kelime\\S*|aynen|حرفيا|حرفيًا|كلمة بكلمة|كاملة|بالكامل|слово у слово|palabra por palabra|palavra por palavra|letterlijk|woord voor woord|doslownie|slowo w slowo|дослов\\S*|полностью|целиком|точно|слово в слово|above|oben|ci-dessus|anteriores|iniciales|iniciais|iniziali|initiales|die (?:je|u|du|dir|ihnen)|que (?:te|le|lhe|voce|tu|tienes|vous|tu)|che (?:ti|hai)|qu|которы\\S+|secret\\w*|ocult\\w*|cachee?s?|nascost\\w*|verborgen|geheime?n?|системн\\S*|in|en|em|auf|als|as|come|como|comme)\\b)|(?:, |،)(?:bitte|por favor|s'il|please|per favore|alsjeblieft|prosze|пожалуйста|будь ласка|lutfen|tolong))"
+export const ORDERS_END = `(?:anweisung(?:en)?|anfangsanweisungen|instruktionen|vorgaben|richtlinien|consignes|instructions|directives|regles|instrucciones|reglas|directrices|indicaciones|instrucoes|regras|diretrizes|istruzioni|regole|direttive|instructies|instrukcje|talimatlarini|instruksi(?:mu)?|инструкци\\S*?|інструкці\\S*?|instruksi (?:kamu|anda)|правила|указания|निर्देश\\S*?|تعليماتك|التعليمات)${NOUN_ENDS}`
 
 const NEAR = '[^\\n.!?]{0,60}?'
 const BESIDE = '[^\\n。！？!?]{0,24}?'
@@ -232,8 +237,7 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'reveal_prompt_other_language',
     category: 'system_prompt_extraction',
-    model_sign:
-      'prompts?\\b|\\b(?:deine|deinen|deiner|ihre|ihren|tus|tes|vos|votre|tuas|suas|seu|seus|tue|tuoi|vostre|je|jouw|twoje|sistem|initial\\w*|todas|alle|anfangs\\w*)\\b|сво[ие]|твои|ваши|системн|промпт|अपन|تعليماتك|systemt?\\w*',
+    model_sign: `prompts?\\b|промпт|системн|\\b(?:sistem|initial\\w*|anfangs\\w*)\\b|systemt?\\w*|\\b(?:verborgen|geheime?n?|versteckte?n?|cachees?|ocult[ao]s|nascoste|ukryte|скрыт\\S*) (?:\\S+ )?${ORDERS_END}|(?:\\b(?:deine|deinen|deiner|ihre|ihren|tus|tes|vos|votre|tuas|suas|seu|seus|tue|tuoi|vostre|je|jouw|twoje|todas|alle)\\b|сво[ие]|твои|ваши|अपन|تعليماتك)(?:[^.!?]{0,30}\\b)?${ORDERS_END}`,
     description:
       'Asks for the system prompt or the instructions, in a language other than English.',
     expression: '\\b(?:{ml_show})[^\\n.!?]{0,40}?{ml_prompt}|{ml_show}[^\\n.!?]{0,40}?{ml_prompt}',
@@ -260,7 +264,7 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
     name: 'forget_all_other_language',
     category: 'instruction_override',
     model_sign:
-      '\\b(?:davor|zuvor|bisher\\w*|vorher\\w*|oben|anweisung\\w*|instrukt\\w*|aufgabe :|anterior\\w*|instruc\\w*|precedent\\w*|gesagt|gelernt|dicho|dito|detto|dit|leiste|antes|prompts?)\\b|\\b(?:sag|schreib|antworte|gib|escribe|responde|ecris|reponds|scrivi|rispondi)\\w*',
+      '\\b(?:davor|zuvor|bisher\\w*|vorher\\w*|oben|anweisung\\w*|instrukt\\w*|aufgabe :|anterior\\w*|instruc\\w*|precedent\\w*|(?:dir|ihnen|euch|wurde)(?: \\w+){0,4} gesagt|gesagt wurde|gelernt|(?:te|le|se) (?:ha|han|hayan) dicho|te dije|foi dito|(?:te|lhe) (?:disse|disseram|foi dito)|(?:stato|hanno) detto|(?:on|vous|te) ?(?:t|vous)? ?[’\\x27]?(?:a|ont|avons) dit|leiste|antes|prompts?)\\b|\\b(?:sag|schreib|antworte|gib|escribe|responde|ecris|reponds|scrivi|rispondi)\\w*',
     description:
       'Asks to forget everything, or begins a new task, in a language other than English.',
     expression: anyOf(
@@ -287,8 +291,7 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'which_instructions_other_language',
     category: 'system_prompt_extraction',
-    model_sign:
-      '\\binitial\\w*|anweisung|instrukt|prompt|instrucc|consignes|istruzioni|instrucoes|инструкц|提示|指令|你的|あなたの|programmiert|konfiguriert',
+    model_sign: `\\binitial\\w*|prompt|${ORDERS_END}|\\bwelche (?:anweisungen|instruktionen|vorgaben) (?:hast|hattest|wurden|hat man) (?:du|dir|man dir)(?: (?:\\w+))?(?: (?:bekommen|erhalten|gegeben|befolgt))?${NOUN_ENDS}|(?:instruiert|programmiert|angewiesen|konfiguriert|gepromptet)${NOUN_ENDS}|提示|指令|(?:指示|规则|プロンプト|ルール)(?:是什么|是啥|は何|は なん|を教え)[^，,、]{0,12}(?:[。？?！!]|$)`,
     description: 'Asks what the instructions of the model are, in a language other than English.',
     expression: anyOf(
       '\\b(?:wie lauten|was (?:sind|waren|war|ist)|welche[ns]?)(?: \\w+){0,3}? (?:deine?[nr]?|ihre?[nr]?|euer|eure) (?:\\w+ ){0,2}?(?:anweisungen|instruktionen|vorgaben|prompts?|systemprompt|richtlinien)\\b',
@@ -359,7 +362,7 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
     name: 'secret_other_language',
     category: 'credential_extraction',
     model_sign:
-      '(?:ist|lautet|est|es|e|is) (?:das|la|le|el|a|o|het) (?:passwort|mot de passe|contrasena|senha|password|wachtwoord)(?: ?[?.!]| ?$)|(?:^|[。！？?\\n\\"：:，,、] ?)(?:パスワード|ハスワート|密码|密碼|口令|비밀번호|暗証番号)(?:は何|是什|는 ?뭐)|\\b(?:dein|deine|deinen|tu|tus|ton|tua|tuo|teu|sua|geheim\\w*|secreta?|segreta?|secrete|sekret\\w*|admin\\w*)\\b|тво[ийея]|секретн|السري|你的|您的|あなたの|너의|गुप|গোপ|秘密|管理|系统|系統|秘',
+      '(?:ist|lautet|est|es|e|is) (?:das|la|le|el|a|o|het) (?:passwort|mot de passe|contrasena|senha|password|wachtwoord)(?: ?[?.!]| ?$)|(?:^|[。！？?\\n\\"：:，,、] ?)(?:パスワード|ハスワート|密码|密碼|口令|비밀번호|暗証番号)(?:は何|是什|는 ?뭐)|\\b(?:dein|deine|deinen|tu|tus|ton|tua|tuo|teu|sua) (?:\\w+ )?(?:passworte?|zugangsdaten|mot de passe|contrasena|senha|password|parola)(?: ?[.!?:;"]| ?$| (?:und|et|y|e)\\b)|\\b(?:geheim(?:e[nrs]?|schlussel\\w*|wort\\w*|code\\w*)|secreta?|segreta?|secrete|sekret\\w*|admin\\w*)\\b|(?:тво[ийея]|ваш)\\S* (?:\\S+ )?(?:пароль|ключ|секрет)|секретн|السري|(?:你的|您的|あなたの|너의) ?(?:管理员|管理員|系统|系統|秘密|真正)?的?(?:密码|密碼|密钥|密鑰|口令|パスワード|ハスワート|비밀번호|암호)|गुप|গোপ|秘密|管理|系统|系統|秘',
     description: 'Asks for a password or secret key, in a language other than English.',
     expression: anyOf(
       '\\b(?:was (?:ist|lautet)|wie (?:ist|lautet)|quel(?:le)? est|cual es|qual e|que es|wat is|dimmi|dime|dis moi|sag mir|gib mir|donne moi|dame|jaki(?:e|a)? jest) (?:\\w+ ){0,4}?(?:passworte?|geheim\\w*|schlussel|zugangsdaten|mot de passe|cle secrete|contrasena|clave secreta|senha|chave secreta|chiave segreta|parola|password|wachtwoord|haslo)',

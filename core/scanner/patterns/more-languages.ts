@@ -1,6 +1,7 @@
 import type { Gate, Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
+import { ORDERS_END } from './languages.ts'
 
 /** Words of the intents below in seventeen languages; scripts without blanks are looked up by two characters. */
 export const MORE_LANGUAGE_WORDS = {
@@ -56,6 +57,7 @@ export const MORE_LANGUAGE_PATTERNS: readonly Pattern[] = [
   {
     name: 'own_instructions_in_language',
     category: 'system_prompt_extraction',
+    model_sign: `(?:prompts?\\b|promptu\\S*|промпт|istemi\\S*|system\\S*|sistem\\S*|система?\\S*|النظام|सिस्टम|he thong|系统|システ|시스템|프롬|プロン|フロン)|${ORDERS_END}|\\b(?:talimatlarin(?:iz)?|talimatlarini)(?: (?:neler|nedir|ne|tekrarla|goster|yaz))?(?: ?[.!?]| ?$)|(?:निर्देश|नियम) क्या (?:है|हैं|ह)? ?(?:[.?।]|$)|(?:지침|지시)(?:은|는|이|가)? ?(?:무엇|뭐)[^,]{0,8}(?:[.?]|$)|(?:지침|지시)[^.,]{0,60}반복|अपने (?:\\S+ )?निर्देश (?:शब्दश\\S* )?(?:दोहरा|दिखा|बता)|(?:huong dan|chi thi|loi nhac)(?: \\w+){0,2} cua (?:ban|may)(?: la gi)?(?: ?[.?!]| ?$)|ما هي تعليماتك(?: ?[.؟?]| ?$)|[你].{0,4}(?:指令|提示|指示|规则)(?: ?[。.！!？?]|$|并|和|，(?:逐字|完整|包括))|(?:指示|ルール)[^\\n。]{0,16}繰り返`,
     description:
       'Asks for the instructions or the system prompt of the model, in a language other than English.',
     expression: anyOf(

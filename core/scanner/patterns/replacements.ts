@@ -1,6 +1,7 @@
 import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
 import { gate } from './gate.ts'
+import { UNLESS_OF_A_MATTER } from './model-signs.ts'
 
 const OWN =
   '(?:instructions?|rules|prompts?|guidelines|directives|programming|system prompt|training)'
@@ -10,6 +11,8 @@ export const REPLACEMENT_PATTERNS: readonly Pattern[] = [
   {
     name: 'rules_replaced',
     category: 'instruction_override',
+    model_sign:
+      '\\b(?:programming|training|prompts?|directives)\\b|\\b(?:instructions?|rules|guidelines) (?:with|by|for) (?:these|this|the following|my|mine|no\\b|none|nothing|what|anything|only|just|your|any)|\\b(?:polic(?:y|ies)|rules?|prompts?|instructions?|guidelines?) (?:that|which)\\b|\\b(?:everything|anything|all|whatever)(?: \\w+){0,7} (?:joke|void|invalid|irrelevant|cancell?ed|noise|fiction|error)\\b|\\b(?:test|drill|draft|exercise|simulation|mistake) ?[.!:;] ?(?:now|your|you|ignore|the real|real|instead|print|say|output|reveal|new|please|from)\\b|\\binstead of your\\b|\\b(?:role|persona|identity|assigned task|rules|restrictions|chains|limits|limitations|instructions|cage|conditioning)(?: ?[.!;:]| ?$| (?:and|now)\\b|,)|\\bend of\\b',
     description: 'Replaces the rules or the role of the model, or calls what came before a test.',
     expression: anyOf(
       `\\b(?:replace|swap|exchange|overwrite) (?:all )?(?:of )?your (?:\\w+ )?${OWN} (?:with|by|for)\\b`,
@@ -49,6 +52,7 @@ export const REPLACEMENT_PATTERNS: readonly Pattern[] = [
   {
     name: 'what_stands_first',
     category: 'system_prompt_extraction',
+    model_sign: UNLESS_OF_A_MATTER,
     description: 'Asks how the conversation or the prompt begins, or what must not be said.',
     expression: anyOf(
       '\\bwhat(?:s| is| was| stands| comes| does it say)? (?:\\w+ )?(?:written |said |standing )?at the (?:very )?(?:top|start|beginning|head) of (?:this|our|the|your) (?:chat|conversation|prompt|context|session|context window)\\b',
