@@ -37,7 +37,7 @@ for (const sensitivity of SENSITIVITIES) {
 
   test(`of everyday texts in many languages at most one in a hundred is refused at ${sensitivity}`, () => {
     const texts = Object.values(EVERYDAY_TEXTS).flatMap(linesOf)
-    assert.ok(texts.length >= 700)
+    assert.ok(texts.length >= 800)
     const refused = texts.filter((text) => isBlocked(text, sensitivity))
     assert.ok(refused.length * 100 <= texts.length, refused.join('\n'))
   })
