@@ -104,6 +104,11 @@ const TO_HANDLE =
 /** What only a machine has keeps its weight, whatever it is of. */
 const OF_A_MACHINE = /\benv(?:ironment)?\b|\bconnection string|\bsystem prompt/
 
+/** Nothing that follows weakens the wording of most attacks: anybody can add "for the client" to it. */
+const IGNORE_ALL = folded(
+  /\b(?:ignor\p{L}*|disregard|forget|override|overrule|discard|dismiss|skip|bypass|erase|missacht\p{L}*|vergiss|vergessen|oublie[zr]?|olvid\p{L}*|esque[cç]\p{L}*|dimentica\p{L}*|negeer|vergeet)\b.{0,40}\b(?:all|any|every|previous|prior|above|earlier|preceding|foregoing|alle|vorherig\p{L}*|vorig\p{L}*|bisherig\p{L}*|obig\p{L}*|toutes|précédent\p{L}*|antérieur\p{L}*|todas|anterior\p{L}*|previas|tutte|precedenti|eerdere|vorige|bovenstaande)\b.{0,20}\b(?:instructions?|prompts?|directives?|anweisungen|instruktionen|instrucciones|instruções|istruzioni|instructies)\b|\b(?:instructions?|prompts?|instrucciones|instruções|istruzioni) (?:above|before|précédentes|antérieures|anteriores|previas|precedenti)\b/u,
+)
+
 /** Whoever switched it off: people, and not the makers of a model. */
 const OFF_ENDS =
   /\b(?:disabled|deactivated|suspended|lifted|removed|off|replaced|overridden|revoked|bypassed|waived|outdated|obsolete)(?: by)?$/
@@ -125,6 +130,7 @@ const PAST_THE_MATCH = 5
 /** Whether what the match asks for is said to be of some matter, as people say to each other. */
 const hasMatter = (match: string, after: string): boolean =>
   !OF_A_MACHINE.test(match) &&
+  !IGNORE_ALL.test(match) &&
   ((SECRET_ENDS.test(match) && COMPOUND.test(after)) ||
     (OFF_ENDS.test(match) && (BY_PEOPLE.test(after) || FOR_A_MATTER.test(after))) ||
     (SAFETY_ENDS.test(match) && SAFETY_COMPOUND.test(after)) ||
