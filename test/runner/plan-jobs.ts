@@ -20,7 +20,7 @@ export interface Job {
 }
 
 const MINUTE_MS = 60_000
-const UNIT_LIMIT_MS = 3 * MINUTE_MS
+const UNIT_LIMIT_MS = 10 * MINUTE_MS
 const ALONE_LIMIT_MS = 10 * MINUTE_MS
 const SHARED_LIMIT_MS = 20 * MINUTE_MS
 
