@@ -147,7 +147,11 @@ export function asParts(bootstrap: ConfigPart, place: PartsPlace): Parts {
     ...(place.kind === 'filter'
       ? {
           routes: routes
-            .flatMap((route) => (route.match['headers'] === undefined ? entrances(route) : [route]))
+            .flatMap((route) =>
+              route.match['headers'] === undefined
+                ? [afterVerdict(route), ...entrances(route)]
+                : [route],
+            )
             .map((route) => inTheirHost(route, host, perRoute)),
         }
       : {
@@ -249,6 +253,18 @@ const withoutUpgrades = (route: Route): Route => ({
   route: {
     ...route.route,
     upgrade_configs: [{ upgrade_type: 'websocket', enabled: false }],
+  },
+})
+
+/**
+ * What a processor has decided and no route above has matched. Its path is that of the API by now, so that a route of theirs
+ * could match it, and would get the credential. Only a processor writes this metadata.
+ */
+const afterVerdict = (route: Route): Route => ({
+  ...route,
+  match: {
+    prefix: '/',
+    dynamic_metadata: [{ filter: 'agw', path: [{ key: 'f' }], value: { present_match: true } }],
   },
 })
 

@@ -160,7 +160,11 @@ const BROKEN: Readonly<Record<string, (config: Json) => void>> = {
   },
   'the virtual host does not switch the filter on': (config) => {
     for (const host of managerOf(config).route_config.virtual_hosts)
-      delete host.typed_per_filter_config?.['agw.ext_proc']
+      for (const one of [host, ...host.routes]) delete one.typed_per_filter_config?.['agw.ext_proc']
+  },
+  'the routes that forward are missing': (config) => {
+    for (const host of managerOf(config).route_config.virtual_hosts)
+      host.routes = host.routes.filter(({ name = '' }: Json) => !name.startsWith('agw-pass-'))
   },
   'the processors have another address': (config) => {
     const cluster = config.static_resources.clusters.find(
@@ -182,17 +186,20 @@ const BROKEN: Readonly<Record<string, (config: Json) => void>> = {
   },
 }
 
-for (const [i, [name, change]] of Object.entries(BROKEN).entries())
-  test(`fails closed: ${name}`, async () => {
-    const started = await start('virtual-host', change)
-    const access = await fleet.operator.makeAccess(`${api.origin}/broken-${i}`, { rules })
-    const before = api.seen.length
-    const answer = await ask(started, access, '/allowed/a')
-    assert.ok(answer.status >= 500, `${answer.status} ${answer.body.toString()}`)
-    assert.ok(!api.seen.slice(before).some((one) => one.includes('/broken')), 'nothing arrived')
-    assert.deepEqual(await companyAnswers(started.company), without)
-    await started.envoy.stop()
-  })
+for (const adoption of ['virtual-host', 'filter'] as const)
+  for (const [i, [name, change]] of Object.entries(BROKEN).entries())
+    test(`mode ${adoption} fails closed: ${name}`, async () => {
+      const started = await start(adoption, change)
+      // Once it is decided, the call has a path that a route of the company matches too.
+      const base_url = `${api.origin}/private/${adoption}-${i}`
+      const access = await fleet.operator.makeAccess(base_url, { rules })
+      const before = api.seen.length
+      const answer = await ask(started, access, '/allowed/a')
+      assert.ok(answer.status >= 500, `${answer.status} ${answer.body.toString()}`)
+      assert.deepEqual(api.seen.slice(before), [], 'nothing arrived')
+      assert.deepEqual(await companyAnswers(started.company), without)
+      await started.envoy.stop()
+    })
 
 test('the probes of the edge say that it holds its lease, and its metrics count the calls', async () => {
   const at = (path: string): Promise<HttpAnswer> => call({ to: `http://127.0.0.1:${health}`, path })
