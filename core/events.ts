@@ -66,7 +66,7 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'recorded',
     may_alert: false,
-    summary: () => '',
+    summary: ({ upstream }) => text((upstream as { details?: unknown } | undefined)?.details ?? ''),
     delivery: null,
   },
   request_rejected: {

@@ -236,11 +236,12 @@ export const REASONS = {
   },
   upstream_unreachable: {
     status: 502,
-    message: 'The API is unreachable. Check the base URL of the integration, then try again.',
+    message:
+      'The API is unreachable. Try again later. If this persists, ask an operator to check the integration.',
     event: 'request_rejected',
     anomaly: 'failed',
     cause: 'Connecting to the API failed (DNS, TCP or TLS), or the address of the API is private.',
-    cure: 'Check `base_url`, `AGW_UPSTREAM_CA_FILE` and `AGW_EGRESS_ALLOW_CIDRS`.',
+    cure: "Check `base_url`, `AGW_UPSTREAM_CA_FILE` and `AGW_EGRESS_ALLOW_CIDRS`. Envoy's details in the activity log tell the cause: `address_denied` is a private address. If you run an Envoy of your own, render its configuration again after a change of these settings.",
   },
   upstream_reset: {
     status: 502,

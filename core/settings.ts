@@ -305,7 +305,7 @@ export const SETTINGS = {
     'AGW_EGRESS_ALLOW_CIDRS',
     kinds.listOf(kinds.cidr, CIDRS_LIMIT),
     '',
-    'Private CIDR ranges that integrations and token endpoints may connect to (denied by default).',
+    'Private CIDR ranges that integrations and token endpoints may connect to (denied by default). The configuration of Envoy contains them: render and install it again after a change.',
     { shown_default: 'none' },
   ),
   upstreamCaFile: optional(

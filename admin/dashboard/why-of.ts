@@ -1,4 +1,5 @@
 import { actionSentence } from '../../core/activity/action-sentence.ts'
+import { entrySummary } from '../../core/activity/entry-summary.ts'
 import { REASONS } from '../../core/reasons.ts'
 import type { ActivityEntry } from './api-types.ts'
 
@@ -41,9 +42,11 @@ const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
   request_allowed: (entry, api) =>
     entry.decision === 'terminated'
       ? 'The call was allowed and then cut while it was in flight.'
-      : entry.rule === null
-        ? `The call to ${api} was allowed.`
-        : `Rule ${entry.rule + 1} of the scope allows the call to ${api}.`,
+      : entry.reason !== null
+        ? `The call was allowed. ${reasonSentence(entry)} Envoy: ${entrySummary(entry)}.`
+        : entry.rule === null
+          ? `The call to ${api} was allowed.`
+          : `Rule ${entry.rule + 1} of the scope allows the call to ${api}.`,
   permission_denied: (entry, api) =>
     PERMISSION[text(entry.data['reason'])]?.(entry, api) ?? reasonSentence(entry),
   injection_blocked: finding('the call was refused'),

@@ -11,7 +11,10 @@ const FINDING = {
 const FOUND = 'ignore_previous in body.messages[0].content: ignore all'
 
 const EXPECTED: Readonly<Record<EventName, readonly [data: object, summary: string]>> = {
-  request_allowed: [{}, ''],
+  request_allowed: [
+    { upstream: { outcome: 'unreachable', details: 'dns_resolution_failure{address_denied}' } },
+    'dns_resolution_failure{address_denied}',
+  ],
   request_rejected: [{ reason: 'unknown_target' }, 'unknown_target'],
   injection_blocked: [FINDING, FOUND],
   injection_detected: [FINDING, FOUND],
