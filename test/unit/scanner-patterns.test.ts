@@ -7,6 +7,23 @@ import { compilePatterns } from '../../core/scanner/patterns/compile-patterns.ts
 
 const { patterns, trie } = builtIn()
 
+/** How many groups are open before a place of an expression. */
+const depthAt = (expression: string, at: number): number =>
+  Array.from(
+    expression.slice(0, at).matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|[()]/g),
+    ([part]) => (part === '(' ? 1 : part === ')' ? -1 : 0) as number,
+  ).reduce((sum, one) => sum + one, 0)
+
+/** The alternatives of an expression outside of all groups. */
+const topLevel = (expression: string): string[] => {
+  const alternatives = ['']
+  for (const [at, character] of Array.from(expression).entries()) {
+    if (character === '|' && depthAt(expression, at) === 0) alternatives.push('')
+    else alternatives[alternatives.length - 1] += character
+  }
+  return alternatives
+}
+
 const namesIn = (scanner: LayeredScanner, text: string, all: readonly Pattern[]): string[] => {
   const bytes = Buffer.from(text)
   scanner.begin(bytes)
@@ -58,6 +75,21 @@ test('without the gates no near-miss of any pattern would be found that the gate
         false,
         `${index} ${pattern.name}: ${text}`,
       )
+    }
+  }
+})
+
+test('every alternative of a pattern has in it what the pattern says it contains', () => {
+  const told = BUILT_IN_PATTERNS.filter((pattern) => pattern.contains !== undefined)
+  assert.ok(told.length > 0)
+  for (const { name, expression, contains = '' } of told) {
+    const rest = expression.replaceAll(contains, '\0')
+    for (const alternative of topLevel(rest)) {
+      const at = alternative.indexOf('\0')
+      assert.ok(at >= 0, `${name}: ${alternative.slice(0, 200)}`)
+      // Outside of all groups, and not repeated.
+      assert.equal(depthAt(alternative, at), 0, name)
+      assert.doesNotMatch(alternative.slice(at + 1), /^[?*{]/, name)
     }
   }
 })

@@ -10,6 +10,8 @@ export type CompiledPatterns = {
   readonly matcherOf: (pattern: number) => RE2
   /** The same without upper bounds of repetition, which find whatever the matchers find and cost far less on any text. */
   readonly relaxedOf: (pattern: number) => RE2
+  /** The compiled `contains` of a pattern, without upper bounds as well; null for the others. */
+  readonly containedOf: (pattern: number) => RE2 | null
   /** The compiled `model_sign` of a pattern that everyday wording matches too; null for the others. */
   readonly modelSignOf: (pattern: number) => RE2 | null
   /** Whether a match would not be one with a line break in it: commands and code end with their line. */
@@ -121,19 +123,21 @@ export const compilePatterns = (
   }
   const endsWithLine = (pattern: number): boolean =>
     patterns[pattern]?.category === 'shell_injection'
-  const sourceOf = (pattern: number): string => {
-    const { expression = '' } = patterns[pattern] ?? {}
-    const source = endsWithLine(pattern) ? expression : acrossLines(expression)
-    return expandExpression(source, sourceOfClass)
-  }
+  const sourceOf = (pattern: number, expression = patterns[pattern]?.expression ?? ''): string =>
+    expandExpression(endsWithLine(pattern) ? expression : acrossLines(expression), sourceOfClass)
+  const relax = (source: string): RE2 => new RE2(withoutUpperBounds(source), 'us')
   const matchers: RE2[] = []
   const relaxed: RE2[] = []
+  const contained: RE2[] = []
   const signs: RE2[] = []
   return {
     patterns,
     matcherOf: (pattern) => (matchers[pattern] ??= new RE2(sourceOf(pattern), 'us')),
-    relaxedOf: (pattern) =>
-      (relaxed[pattern] ??= new RE2(withoutUpperBounds(sourceOf(pattern)), 'us')),
+    relaxedOf: (pattern) => (relaxed[pattern] ??= relax(sourceOf(pattern))),
+    containedOf: (pattern) => {
+      const part = patterns[pattern]?.contains
+      return part === undefined ? null : (contained[pattern] ??= relax(sourceOf(pattern, part)))
+    },
     modelSignOf: (pattern) => {
       const sign = patterns[pattern]?.model_sign
       if (sign === undefined) return null

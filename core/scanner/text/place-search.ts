@@ -23,6 +23,7 @@ export class PlaceSearch {
 
   readonly #matcherOf: CompiledPatterns['matcherOf']
   readonly #relaxedOf: CompiledPatterns['relaxedOf']
+  readonly #containedOf: CompiledPatterns['containedOf']
   readonly #text: Buffer
   readonly #offsets: Int32Array
   readonly #longest: Float64Array
@@ -37,12 +38,13 @@ export class PlaceSearch {
   #pieceStart = 0
 
   constructor(
-    { patterns, matcherOf, relaxedOf }: CompiledPatterns,
+    { patterns, matcherOf, relaxedOf, containedOf }: CompiledPatterns,
     text: Buffer,
     offsets: Int32Array,
   ) {
     this.#matcherOf = matcherOf
     this.#relaxedOf = relaxedOf
+    this.#containedOf = containedOf
     this.#text = text
     this.#offsets = offsets
     this.active = new Uint8Array(patterns.length).fill(1)
@@ -126,8 +128,10 @@ export class PlaceSearch {
   /** Searches a section of the window, and continues after each match. */
   #searchStretch(pattern: number, from: number, to: number): void {
     if (this.#found[pattern] === HITS_PER_PIECE) return
+    const stretch = this.#text.subarray(from, to)
+    if (this.#containedOf(pattern)?.test(stretch) === false) return
     const relaxed = this.#relaxedOf(pattern)
-    if (!relaxed.test(this.#text.subarray(from, to))) return
+    if (!relaxed.test(stretch)) return
     const offsets = this.#offsets
     let start = from
     while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
