@@ -50,10 +50,9 @@ const mayHaveBreaks = ({ source, text, offsets, end, signs }: WindowView): boole
   )
 }
 
-/** Whether `BREAK` may match here: the second byte says so for nearly all blanks and hyphens, at a fraction of the cost. */
+/** Whether `BREAK` may match at a byte of `LEAD`: the second byte says so for nearly all blanks and hyphens, and costs little. */
 const mayBreak = (text: Buffer, at: number): boolean => {
   const byte = text[at] as number
-  if (LEAD[byte] === 0) return false
   const next = text[at + 1] ?? 0
   if (byte === 0x20) return next === 0x5b
   if (byte === 0x2d || byte === 0x3d) return next === 0x0a
@@ -65,8 +64,12 @@ const mayBreak = (text: Buffer, at: number): boolean => {
 const breaksIn = (text: Buffer): number[] => {
   const breaks: number[] = []
   const latin = text.toString('latin1')
-  for (let i = 1; i < text.length; i += 1) {
-    if (!mayBreak(text, i) || !isLetter(text[i - 1] as number)) continue
+  // Imported names and those of the module are looked up at every use, which a loop over a window feels.
+  const lead = LEAD
+  const { length } = text
+  for (let i = 1; i < length; i += 1) {
+    if (lead[text[i] as number] === 0) continue
+    if (!isLetter(text[i - 1] as number) || !mayBreak(text, i)) continue
     BREAK.lastIndex = i
     const match = BREAK.exec(latin)
     if (match === null || match[0].length > LONGEST_BREAK_BYTES) continue
