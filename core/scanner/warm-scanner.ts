@@ -20,7 +20,7 @@ const BODIES: readonly (readonly [content_type: string, text: string])[] = [
 export function warmScanner(): void {
   const { patterns } = builtIn()
   for (const [index] of patterns.patterns.entries()) {
-    patterns.containedOf(index)
+    patterns.soughtOf(index)
     patterns.relaxedOf(index)
     patterns.matcherOf(index)
   }

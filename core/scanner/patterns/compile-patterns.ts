@@ -10,8 +10,8 @@ export type CompiledPatterns = {
   readonly matcherOf: (pattern: number) => RE2
   /** The same without upper bounds of repetition, which find whatever the matchers find and cost far less on any text. */
   readonly relaxedOf: (pattern: number) => RE2
-  /** The compiled `contains` of a pattern, without upper bounds as well; null for the others. */
-  readonly containedOf: (pattern: number) => RE2 | null
+  /** What is searched for first, without upper bounds as well: the pattern, or each of its alternatives. */
+  readonly soughtOf: (pattern: number) => readonly RE2[]
   /** The compiled `model_sign` of a pattern that everyday wording matches too; null for the others. */
   readonly modelSignOf: (pattern: number) => RE2 | null
   /** Whether a match would not be one with a line break in it: commands and code end with their line. */
@@ -79,19 +79,13 @@ const symbolTable = (symbols: string): Uint8Array => {
   return table
 }
 
-export const compilePatterns = (
+/** Gates by the class that closes them. */
+const collectGates = (
   patterns: readonly Pattern[],
-  classes: WordClasses,
-  reserved: readonly (readonly string[])[],
-): CompiledPatterns => {
-  const names = Object.keys(classes)
-  const numberOf = (name: string): number => {
-    const index = names.indexOf(name)
-    if (index < 0) throw new Error(`no word class is called ${name}`)
-    return index + reserved.length
-  }
-  const words = names.map((name) => splitWords(classes[name] ?? '').map(anchorOf))
-  const gatesOf: CompiledGate[][] = Array.from({ length: names.length + reserved.length }, () => [])
+  class_count: number,
+  numberOf: (name: string) => number,
+): CompiledGate[][] => {
+  const gatesOf: CompiledGate[][] = Array.from({ length: class_count }, () => [])
   for (const [index, pattern] of patterns.entries()) {
     for (const gate of pattern.gates) {
       if ('word' in gate)
@@ -110,6 +104,22 @@ export const compilePatterns = (
         })
     }
   }
+  return gatesOf
+}
+
+export const compilePatterns = (
+  patterns: readonly Pattern[],
+  classes: WordClasses,
+  reserved: readonly (readonly string[])[],
+): CompiledPatterns => {
+  const names = Object.keys(classes)
+  const numberOf = (name: string): number => {
+    const index = names.indexOf(name)
+    if (index < 0) throw new Error(`no word class is called ${name}`)
+    return index + reserved.length
+  }
+  const words = names.map((name) => splitWords(classes[name] ?? '').map(anchorOf))
+  const gatesOf = collectGates(patterns, names.length + reserved.length, numberOf)
   const table = buildTokenTable([...reserved, ...words])
   const classSources = new Map<string, string>()
   const sourceOfClass = (name: string): string => {
@@ -126,18 +136,20 @@ export const compilePatterns = (
   const sourceOf = (pattern: number, expression = patterns[pattern]?.expression ?? ''): string =>
     expandExpression(endsWithLine(pattern) ? expression : acrossLines(expression), sourceOfClass)
   const relax = (source: string): RE2 => new RE2(withoutUpperBounds(source), 'us')
+  const relaxedOf = (pattern: number): RE2 => (relaxed[pattern] ??= relax(sourceOf(pattern)))
+  const divide = (pattern: number): RE2[] =>
+    patterns[pattern]?.alternatives?.map((one) => relax(sourceOf(pattern, one))) ?? [
+      relaxedOf(pattern),
+    ]
   const matchers: RE2[] = []
   const relaxed: RE2[] = []
-  const contained: RE2[] = []
+  const sought: RE2[][] = []
   const signs: RE2[] = []
   return {
     patterns,
     matcherOf: (pattern) => (matchers[pattern] ??= new RE2(sourceOf(pattern), 'us')),
-    relaxedOf: (pattern) => (relaxed[pattern] ??= relax(sourceOf(pattern))),
-    containedOf: (pattern) => {
-      const part = patterns[pattern]?.contains
-      return part === undefined ? null : (contained[pattern] ??= relax(sourceOf(pattern, part)))
-    },
+    relaxedOf,
+    soughtOf: (pattern) => (sought[pattern] ??= divide(pattern)),
     modelSignOf: (pattern) => {
       const sign = patterns[pattern]?.model_sign
       if (sign === undefined) return null

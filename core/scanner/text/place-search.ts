@@ -23,7 +23,7 @@ export class PlaceSearch {
 
   readonly #matcherOf: CompiledPatterns['matcherOf']
   readonly #relaxedOf: CompiledPatterns['relaxedOf']
-  readonly #containedOf: CompiledPatterns['containedOf']
+  readonly #soughtOf: CompiledPatterns['soughtOf']
   readonly #text: Buffer
   readonly #offsets: Int32Array
   readonly #longest: Float64Array
@@ -38,13 +38,13 @@ export class PlaceSearch {
   #pieceStart = 0
 
   constructor(
-    { patterns, matcherOf, relaxedOf, containedOf }: CompiledPatterns,
+    { patterns, matcherOf, relaxedOf, soughtOf }: CompiledPatterns,
     text: Buffer,
     offsets: Int32Array,
   ) {
     this.#matcherOf = matcherOf
     this.#relaxedOf = relaxedOf
-    this.#containedOf = containedOf
+    this.#soughtOf = soughtOf
     this.#text = text
     this.#offsets = offsets
     this.active = new Uint8Array(patterns.length).fill(1)
@@ -125,17 +125,19 @@ export class PlaceSearch {
     this.#count = kept / 3
   }
 
+  #mayMatch(pattern: number, stretch: Buffer): boolean {
+    for (const one of this.#soughtOf(pattern)) if (one.test(stretch)) return true
+    return false
+  }
+
   /** Searches a section of the window, and continues after each match. */
   #searchStretch(pattern: number, from: number, to: number): void {
     if (this.#found[pattern] === HITS_PER_PIECE) return
-    const stretch = this.#text.subarray(from, to)
-    if (this.#containedOf(pattern)?.test(stretch) === false) return
-    const relaxed = this.#relaxedOf(pattern)
-    if (!relaxed.test(stretch)) return
+    if (!this.#mayMatch(pattern, this.#text.subarray(from, to))) return
     const offsets = this.#offsets
     let start = from
     while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
-      const matcher = this.budget.isSpent ? relaxed : this.#matcherOf(pattern)
+      const matcher = this.budget.isSpent ? this.#relaxedOf(pattern) : this.#matcherOf(pattern)
       const match = matcher.exec(this.#text.subarray(start, to))
       if (match === null) {
         if (start === from) this.budget.spend(to - from)
