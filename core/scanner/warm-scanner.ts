@@ -21,7 +21,6 @@ export function warmScanner(): void {
   const { patterns } = builtIn()
   for (const [index] of patterns.patterns.entries()) {
     patterns.soughtOf(index)
-    patterns.relaxedOf(index)
     patterns.matcherOf(index)
   }
   const settings = defaultSettings('high')

@@ -8,7 +8,10 @@ export type CompiledPatterns = {
   readonly patterns: readonly Pattern[]
   /** Compiled when it is first asked for: most patterns never match, and all together take 100 ms. */
   readonly matcherOf: (pattern: number) => RE2
-  /** The same without upper bounds of repetition, which find whatever the matchers find and cost far less on any text. */
+  /**
+   * The same without upper bounds of repetition, which find whatever the matchers find and cost far less on any text. Of a pattern
+   * with alternatives only needed when the budget is used up.
+   */
   readonly relaxedOf: (pattern: number) => RE2
   /** What is searched for first, without upper bounds as well: the pattern, or each of its alternatives. */
   readonly soughtOf: (pattern: number) => readonly RE2[]
