@@ -93,7 +93,9 @@ export function runEnvoyConfig(
 function checkMode(options: EnvoyConfigOptions): void {
   const { mode, output, hostname = [], namespace, envoyAdminSocket, envoyMemory } = options
   const isKubernetes = isForKubernetes(mode)
-  if (!isKubernetes && (mode === 'virtual-host') !== hostname.length > 0)
+  if (mode === 'virtual-host' && hostname.length === 0)
+    throw new Error('--mode virtual-host needs --hostname NAMES.')
+  if (!isKubernetes && mode !== 'virtual-host' && hostname.length > 0)
     throw new Error(
       '--hostname, the host names of the virtual host, goes with --mode virtual-host, envoy-gateway or istio.',
     )

@@ -145,3 +145,11 @@ test('agw envoy-config refuses what the configuration of a mode has no place for
       await assert.rejects(parse(makeProgram(), 'envoy-config', given), /go with --mode standalone/)
     }
 })
+
+test('agw envoy-config --mode virtual-host asks for the host names', async () => {
+  const given = ['--mode', 'virtual-host']
+  await assert.rejects(
+    parse(makeProgram(), 'envoy-config', given),
+    /^Error: --mode virtual-host needs --hostname NAMES\.$/,
+  )
+})
