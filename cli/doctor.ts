@@ -5,7 +5,7 @@ import { type Environment, readSettings, type Settings, unknownSettings } from '
 import { type AdminOptions, adminAccess } from './access/admin-access.ts'
 import { ask } from './doctor/ask.ts'
 import { checkArchive } from './doctor/check-archive.ts'
-import { checkEnvoy } from './doctor/envoy/check-envoy.ts'
+import { checkEnvoy, type KnownSettings } from './doctor/envoy/check-envoy.ts'
 import { checkGateway } from './doctor/check-gateway.ts'
 import {
   checkBinaries,
@@ -36,7 +36,8 @@ export async function runDoctor(
   stdout: Writable,
 ): Promise<number> {
   if (options.envoyAdmin !== undefined) {
-    const found = await checkEnvoy(options.envoyAdmin, allowedRanges(env))
+    const known = knownSettings(env)
+    const found = known.ok ? await checkEnvoy(options.envoyAdmin, known.settings) : known.problems
     const kept = keepPass(env['AGW_DOCTOR_PASS_FILE'], options.envoyAdmin, found, new Date())
     return report([...found, ...kept], options, stdout)
   }
@@ -49,10 +50,30 @@ export async function runDoctor(
   return report(findings, options, stdout)
 }
 
-/** Settings of other machines need not be valid here. */
-function allowedRanges(env: Environment): readonly string[] {
-  const read = readSettings({ AGW_EGRESS_ALLOW_CIDRS: env['AGW_EGRESS_ALLOW_CIDRS'] })
-  return read.ok ? read.settings.egressAllowCidrs : []
+type Known =
+  | { readonly ok: true; readonly settings: KnownSettings }
+  | { readonly ok: false; readonly problems: readonly CheckResult[] }
+
+/** The other settings need not be valid here. */
+function knownSettings(env: Environment): Known {
+  const isSet = (name: string): boolean => (env[name]?.trim() ?? '') !== ''
+  const names = ['AGW_EGRESS_ALLOW_CIDRS', 'AGW_VERDICT_SECRET', 'AGW_VERDICT_SECRET_FILE']
+  const read = readSettings(Object.fromEntries(names.map((name) => [name, env[name]])))
+  if (!read.ok)
+    return {
+      ok: false,
+      problems: read.problems.map((problem) =>
+        failed('settings', problem, 'Correct it. No other checks were made.'),
+      ),
+    }
+  const { egressAllowCidrs, verdictSecrets } = read.settings
+  return {
+    ok: true,
+    settings: {
+      egress_allow_cidrs: isSet('AGW_EGRESS_ALLOW_CIDRS') ? egressAllowCidrs : null,
+      verdict_secrets: verdictSecrets,
+    },
+  }
 }
 
 function report(findings: readonly CheckResult[], options: AdminOptions, stdout: Writable): number {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -8,6 +8,9 @@ import { parse, stringify } from 'yaml'
 import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
 import type { CheckResult } from '../../cli/doctor/check-result.ts'
 import { fromRoot } from '../../core/root.ts'
+import type { Environment } from '../../core/settings.ts'
+import type { BootFacts } from '../../envoy/render-bootstrap.ts'
+import { companyEnvoy, managerOf } from '../kit/company-envoy.ts'
 import { freePort } from '../kit/free-port.ts'
 import { type KitEnvoy, startEnvoy } from '../kit/start-envoy.ts'
 import { tempFolder } from '../kit/temp-folder.ts'
@@ -291,8 +294,22 @@ const ROWS: readonly Row[] = [
         text_format_source: { inline_string: 'refused' },
       }
     },
-    /replaces the error bodies/,
-    /mapper without a format/,
+    /local_reply_config replaces the error bodies/,
+    /Put first a mapper .*%LOCAL_REPLY_BODY%/,
+  ],
+  [
+    'the status of errors rewritten',
+    (of) =>
+      of.manager.local_reply_config.mappers.unshift({
+        filter: {
+          status_code_filter: {
+            comparison: { op: 'GE', value: { default_value: 400, runtime_key: 'errors' } },
+          },
+        },
+        status_code: 500,
+      }),
+    /local_reply_config replaces .* or their status/,
+    /Put first a mapper/,
   ],
   [
     'upgrades',
@@ -321,8 +338,44 @@ const ROWS: readonly Row[] = [
   [
     'no route for calls without a verdict',
     (of) => of.host.routes.pop(),
-    /no route is left/,
+    /lacks the routes no-verdict, .*must not be forwarded/,
     /no-verdict/,
+  ],
+  [
+    'a route of the company before ours',
+    (of) => {
+      const direct_response = { status: 200 }
+      of.host.routes.unshift(
+        { match: { path: '/health' }, direct_response },
+        { name: 'of-the-company', match: { prefix: '/v1' }, direct_response },
+      )
+    },
+    /routes of the virtual host all stand before .*\{"path":"\/health"\} \(without a name\), of-the-company;/,
+    /before all other routes/,
+  ],
+  [
+    'a route that forwards is missing',
+    (of) => {
+      of.host.routes = of.host.routes.filter(({ name }: Json) => name !== 'pass-https-retry')
+    },
+    /lacks the routes pass-https-retry, .*with the credential/,
+    /Add all routes/,
+  ],
+  [
+    'a route that matches something else',
+    (of) => {
+      of.route('pass-https-unsent').match.prefix = '/v1'
+    },
+    /lacks the routes pass-https-unsent, .*match something else/,
+    /Add all routes/,
+  ],
+  [
+    'a secret of one route',
+    (of) => {
+      of.route('pass-https').match.headers[0].string_match.exact = 'of-another-run-of-the-command'
+    },
+    /the routes pass-https of the virtual host all need another verdict secret than the other/,
+    /one run of agw envoy-config/,
   ],
   [
     'the host of the caller',
@@ -442,6 +495,125 @@ const ROWS: readonly Row[] = [
   ],
 ]
 
+/** Ways in which a company adds the gateway to its own listener, each the only mistake in its Envoy. */
+type OfTheirs = readonly [
+  name: string,
+  adoption: 'virtual-host' | 'filter',
+  change: (routes: Json[], config: Json) => void,
+  state: CheckResult['state'],
+  says: RegExp,
+  advises: RegExp,
+]
+
+const without = (routes: Json[], isLeftOut: (name: string) => boolean): void =>
+  void routes.splice(0, routes.length, ...routes.filter(({ name }) => !isLeftOut(name ?? '')))
+
+const OF_THEIRS: readonly OfTheirs[] = [
+  [
+    "the company's routes first",
+    'filter',
+    (routes) => routes.unshift(...routes.splice(-2)),
+    'failed',
+    /virtual host company stand before .*\{"path":"\/public"\}.*\{"prefix":"\/private"\}/,
+    /before all other routes/,
+  ],
+  [
+    "one route of the company's between ours",
+    'filter',
+    (routes) => routes.splice(4, 0, ...routes.splice(-1)),
+    'failed',
+    /stand before those of the gateway: \{"prefix":"\/private"\} \(without a name\);/,
+    /before all other routes/,
+  ],
+  [
+    "a route of the company's in the virtual host of the gateway",
+    'virtual-host',
+    (routes, config) => {
+      const [company] = managerOf(config).route_config.virtual_hosts
+      routes.unshift({ ...company.routes[1], name: 'company-api' })
+    },
+    'failed',
+    /virtual host agent_access_gateway stand before those of the gateway: company-api;/,
+    /before all other routes/,
+  ],
+  ...(['filter', 'virtual-host'] as const).flatMap((adoption): OfTheirs[] => [
+    [
+      'all routes that forward are missing',
+      adoption,
+      (routes) => without(routes, (name) => name.startsWith('agw-pass-')),
+      'failed',
+      /lacks the routes agw-pass-https-own, agw-pass-http-own, agw-pass-https, agw-pass-http, .*agw-pass-http-unsent,/,
+      /Add all routes/,
+    ],
+    [
+      'one route that forwards is missing',
+      adoption,
+      (routes) => without(routes, (name) => name === 'agw-pass-http'),
+      'failed',
+      /lacks the routes agw-pass-http, /,
+      /Add all routes/,
+    ],
+    [
+      'routes for calls without a verdict are missing',
+      adoption,
+      (routes) => without(routes, (name) => /^agw-no-verdict(?:-http)?$/.test(name)),
+      'failed',
+      adoption === 'filter'
+        ? /lacks the routes agw-no-verdict-http, .*must not be forwarded/
+        : /lacks the routes agw-no-verdict, .*must not be forwarded/,
+      /Add each route no-verdict/,
+    ],
+  ]),
+  [
+    'error pages of the company',
+    'filter',
+    (_, config) => {
+      const status_code_filter = {
+        comparison: { op: 'GE', value: { default_value: 400, runtime_key: 'errors' } },
+      }
+      const body_format_override = { text_format_source: { inline_string: 'company error page' } }
+      managerOf(config).local_reply_config = {
+        mappers: [{ filter: { status_code_filter }, body_format_override }],
+      }
+    },
+    'warning',
+    /local_reply_config replaces the error bodies/,
+    /Put first a mapper/,
+  ],
+  [
+    'paths that are normalized for everybody',
+    'filter',
+    () => {},
+    'warning',
+    /normalize_path resolves dots/,
+    /cannot be changed for the gateway alone\. If it matters, use --mode listener/,
+  ],
+  [
+    'slashes that are merged for everybody',
+    'virtual-host',
+    () => {},
+    'warning',
+    /merge_slashes changes/,
+    /cannot be changed for the gateway alone\. If it matters, use --mode listener/,
+  ],
+]
+
+async function startTheirs(
+  adoption: 'virtual-host' | 'filter' | 'listener',
+  change: OfTheirs[2] = () => {},
+  env: Environment = {},
+  facts: Partial<BootFacts> = {},
+): Promise<KitEnvoy> {
+  const ports = { company: await freePort(), api: 1 }
+  const own = (config: Json): Json[] =>
+    managerOf(config).route_config.virtual_hosts.at(-1).routes ?? []
+  return startEnvoy(
+    env,
+    { ext_proc_addresses: ['unix:/nowhere/ext-proc.sock'], ...facts },
+    companyEnvoy(adoption, ports, (config) => change(own(config), config)),
+  )
+}
+
 let envoy: KitEnvoy
 let found: CheckResult[]
 
@@ -465,9 +637,14 @@ after(() => envoy.stop())
 const run = promisify(execFile)
 
 /** What the command says, which exits with 1 if a check fails. */
-async function diagnose({ admin_address }: KitEnvoy): Promise<CheckResult[]> {
+async function diagnose(
+  { admin_address }: KitEnvoy,
+  env: Environment = {},
+): Promise<CheckResult[]> {
   const args = ['doctor', '--envoy-admin', admin_address, '--output', 'json']
-  const done = run(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args])
+  const done = run(process.execPath, [fromRoot('dist', 'cli', 'bin.js'), ...args], {
+    env: { ...process.env, ...env },
+  })
   const { stdout, code } = await done.then(
     (printed) => ({ ...printed, code: 0 }),
     (error: { readonly stdout: string; readonly code: number }) => error,
@@ -513,10 +690,103 @@ test('each of them is found by a message of its own', (t) => {
     const own = found.filter(({ check }) => check.startsWith(`envoy ${nameOf(i)}:`))
     return own.find((one) => says.test(one.says))?.says
   })
-  assert.equal(new Set(messages).size, ROWS.length)
+  // Two of them are the same mistake in another place.
+  assert.equal(new Set(messages).size, ROWS.length - 1)
   t.diagnostic(
     `agw doctor --envoy-admin finds ${ROWS.length} of ${ROWS.length} broken configurations`,
   )
+})
+
+for (const [name, adoption, change, state, says, advises] of OF_THEIRS)
+  test(`found in mode ${adoption}: ${name}`, async () => {
+    const theirs = await startTheirs(adoption, change)
+    const file = join(tempFolder('pass'), 'passed')
+    const all = await diagnose(theirs, { AGW_DOCTOR_PASS_FILE: file })
+    await theirs.stop()
+    const named = all.find((one) => says.test(one.says))
+    assert.ok(named, JSON.stringify(all, null, 1))
+    assert.equal(named.state, state)
+    assert.match(named.advice ?? '', advises)
+    assert.equal(existsSync(file), state !== 'failed', 'edges attach credentials')
+    assert.equal(
+      all.some(
+        (one) => one.state === 'ok' && /^the configuration of .* is complete$/.test(one.says),
+      ),
+      state !== 'failed',
+    )
+    assert.ok(!JSON.stringify(all).includes(theirs.verdict_secret))
+  })
+
+const NEWEST = 'n'.repeat(32)
+const OLDER = 'o'.repeat(32)
+const UNKNOWN = 'u'.repeat(32)
+/** What Envoy accepts, what doctor is told, and whether processors with that setting are believed. */
+const SECRETS: readonly (readonly [string, readonly string[], string, boolean])[] = [
+  ['the same', [NEWEST], NEWEST, true],
+  ['two, as in Envoy', [NEWEST, OLDER], `${NEWEST},${OLDER}`, true],
+  ['the newest of two in Envoy', [NEWEST, OLDER], NEWEST, true],
+  ['the older of two in Envoy', [NEWEST, OLDER], OLDER, true],
+  ['another', [NEWEST], UNKNOWN, false],
+  ['a newer one, which Envoy does not know', [OLDER], `${NEWEST},${OLDER}`, false],
+]
+
+for (const mode of ['filter', 'listener'] as const)
+  test(`the verdict secret of Envoy is compared with AGW_VERDICT_SECRET in mode ${mode}`, async () => {
+    for (const accepted of [[NEWEST, OLDER], [NEWEST], [OLDER]]) {
+      const [verdict_secret = '', ...older_verdict_secrets] = accepted
+      const facts = { verdict_secret, older_verdict_secrets }
+      const theirs = await startTheirs(mode, () => {}, {}, facts)
+      for (const [name, inEnvoy, AGW_VERDICT_SECRET, isAccepted] of SECRETS) {
+        if (String(inEnvoy) !== String(accepted)) continue
+        const file = join(tempFolder('pass'), 'passed')
+        const env = { AGW_VERDICT_SECRET, AGW_DOCTOR_PASS_FILE: file }
+        const all = await diagnose(theirs, env)
+        const said = all.filter(({ says }) =>
+          /^the routes of the virtual host \S+ need another verdict secret than AGW_VERDICT_SECRET.* 503$/.test(
+            says,
+          ),
+        )
+        assert.deepEqual(
+          said.map(({ state }) => state),
+          isAccepted ? [] : ['failed'],
+          name,
+        )
+        assert.equal(existsSync(file), isAccepted, name)
+        for (const secret of [NEWEST, OLDER, UNKNOWN])
+          assert.ok(!JSON.stringify(all).includes(secret.slice(0, 8)))
+      }
+      await theirs.stop()
+    }
+  })
+
+test('a setting that is not valid is named, and no credential is attached', async () => {
+  const file = join(tempFolder('pass'), 'passed')
+  writeFileSync(file, '')
+  const env = { AGW_VERDICT_SECRET: 'a b', AGW_DOCTOR_PASS_FILE: file }
+  const [first] = await diagnose(envoy, env)
+  assert.equal(first?.state, 'failed')
+  assert.match(first.says, /AGW_VERDICT_SECRET/)
+  assert.equal(existsSync(file), false)
+})
+
+test('address ranges that were rendered with another setting are named', async () => {
+  const theirs = await startTheirs('filter', () => {}, { AGW_EGRESS_ALLOW_CIDRS: '10.1.0.0/16' })
+  const saidWith = async (AGW_EGRESS_ALLOW_CIDRS: string): Promise<CheckResult[]> =>
+    (await diagnose(theirs, { AGW_EGRESS_ALLOW_CIDRS })).filter(({ says }) => /ranges/.test(says))
+  assert.deepEqual(await saidWith(''), [], 'the setting is not known here')
+  assert.deepEqual(await saidWith('10.1.0.0/16'), [])
+  for (const other of ['10.2.0.0/16', '10.1.0.0/16,10.2.0.0/16']) {
+    const said = await saidWith(other)
+    assert.deepEqual(
+      said.map(({ check, state }) => [check.replace(/^.*: /, ''), state]),
+      [
+        ['cluster agw_upstream_https', 'warning'],
+        ['cluster agw_upstream_http', 'warning'],
+      ],
+    )
+    for (const { advice } of said) assert.match(advice ?? '', /Render the configuration again/)
+  }
+  await theirs.stop()
 })
 
 test('found: the fields of the bootstrap that are missing, an admin port, and an update that was refused', async () => {

@@ -74,6 +74,7 @@ const ask = (
     headers: { host, ...access.headers, ...headers },
   })
 
+const KNOWN = { egress_allow_cidrs: ['127.0.0.0/8'], verdict_secrets: null }
 const rules = [{ methods: ['*'], paths: ['/allowed/**', '/sse'] }]
 const seenWith = (text: string): readonly string[] => api.seen.filter((one) => one.includes(text))
 
@@ -90,9 +91,7 @@ for (const adoption of ['listener', 'virtual-host', 'filter'] as const)
     assert.ok(seen.includes(new URL(api.origin).host), 'the host is that of the API')
 
     const dump = JSON.parse(await started.envoy.admin('/config_dump'))
-    const failures = checkEnvoyConfig(dump, '', ['127.0.0.0/8']).filter(
-      ({ state }) => state === 'failed',
-    )
+    const failures = checkEnvoyConfig(dump, '', KNOWN).filter(({ state }) => state === 'failed')
     assert.deepEqual(failures, [], 'agw doctor finds nothing')
 
     const denied = await ask(started, access, '/forbidden')
@@ -200,6 +199,40 @@ for (const adoption of ['virtual-host', 'filter'] as const)
       assert.deepEqual(await companyAnswers(started.company), without)
       await started.envoy.stop()
     })
+
+test('with the mapper that the doctor asks for, refusals keep their body among error pages of the company', async () => {
+  const cel = {
+    '@type': 'type.googleapis.com/envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
+    expression: "response.code_details.startsWith('agw_')",
+  }
+  const ours = {
+    filter: {
+      extension_filter: { name: 'envoy.access_loggers.extension_filters.cel', typed_config: cel },
+    },
+    body_format_override: { text_format_source: { inline_string: '%LOCAL_REPLY_BODY%' } },
+  }
+  const body_format = { text_format_source: { inline_string: 'company error page' } }
+  const access = await fleet.operator.makeAccess(`${api.origin}/error-pages`, { rules })
+  for (const mappers of [[], [ours]]) {
+    const started = await start('filter', (config) => {
+      managerOf(config).local_reply_config = { mappers, body_format }
+    })
+    const isOurs = mappers.length > 0
+    const denied = await ask(started, access, '/forbidden')
+    assert.equal(denied.body.toString() === 'company error page', !isOurs)
+    if (isOurs) assert.equal(JSON.parse(denied.body.toString()).error, 'permission_denied')
+    if (isOurs) assert.equal(denied.header('content-type'), 'application/json')
+    const missing = await call({ to: started.company, path: '/nowhere' })
+    assert.equal(missing.body.toString(), 'company error page')
+    const dump = JSON.parse(await started.envoy.admin('/config_dump'))
+    const says = checkEnvoyConfig(dump, '', KNOWN).map((one) => one.says)
+    assert.equal(
+      says.some((text) => text.startsWith('local_reply_config replaces')),
+      !isOurs,
+    )
+    await started.envoy.stop()
+  }
+})
 
 test('the probes of the edge say that it holds its lease, and its metrics count the calls', async () => {
   const at = (path: string): Promise<HttpAnswer> => call({ to: `http://127.0.0.1:${health}`, path })

@@ -1,4 +1,5 @@
 import ipaddr from 'ipaddr.js'
+import { refusedRanges } from '../../../envoy/refused-ranges.ts'
 import { type CheckResult, failed, warning } from '../check-result.ts'
 import { at, type Message, messages, textAt, typeOf, within } from './message.ts'
 import type { EnvoyDump, Gateway, GatewayRoute } from './read-envoy-dump.ts'
@@ -106,11 +107,14 @@ function checkTls(check: string, cluster: Message): CheckResult[] {
   return found
 }
 
-/** The clusters that allowed calls are forwarded to. `allowed` are the private ranges that integrations may reach. */
+/**
+ * The clusters that allowed calls are forwarded to.
+ * @param allowed the private ranges that integrations may reach; null if the setting is not known here
+ */
 export function checkForwardClusters(
   { routes, listener }: Gateway,
   dump: EnvoyDump,
-  allowed: readonly string[],
+  allowed: readonly string[] | null,
 ): CheckResult[] {
   const passes = routes.filter(({ needs_verdict }) => needs_verdict)
   const namesOf = (some: readonly GatewayRoute[]): ReadonlySet<string> =>
@@ -134,13 +138,13 @@ function checkHeadersSent(check: string, cluster: Message): CheckResult[] {
 function checkForwardCluster(
   check: string,
   cluster: Message,
-  allowed: readonly string[],
+  allowed: readonly string[] | null,
 ): CheckResult[] {
   const found: CheckResult[] = []
   const fail = (says: string, advice: string): void => void found.push(failed(check, says, advice))
   const cache = at(cluster, 'cluster_type', 'typed_config', 'dns_cache_config')
   const ranges = messages(at(cache, 'resolved_address_filter', 'ranges'))
-  const permitted = allowed.map((cidr) => {
+  const permitted = (allowed ?? []).map((cidr) => {
     const [address_prefix, prefix_len] = cidr.split('/')
     return { address_prefix, prefix_len }
   })
@@ -157,6 +161,14 @@ function checkForwardCluster(
       `resolved_address_filter lets ${open.join(', ')} through`,
       'Use the ranges that agw envoy-config prints.',
     )
+  else if (allowed !== null && !isSameSet(ranges.map(cidrOf), refusedRanges(allowed)))
+    found.push(
+      warning(
+        check,
+        'the address ranges that Envoy refuses are not those of AGW_EGRESS_ALLOW_CIDRS and of this version: it was changed after the configuration was rendered',
+        'Render the configuration again with agw envoy-config, and install it.',
+      ),
+    )
   const all = [...within(cluster)]
   const isTls = typeOf(at(cluster, 'transport_socket', 'typed_config')) === 'UpstreamTlsContext'
   if (isTls && !all.some((one) => one['trusted_ca'] !== undefined))
@@ -167,6 +179,14 @@ function checkForwardCluster(
       'Set upstream_http_protocol_options: { auto_sni: true, auto_san_validation: true }.',
     )
   return found
+}
+
+const cidrOf = (range: Message): string =>
+  `${textAt(range, 'address_prefix')}/${Number(range['prefix_len'] ?? 0)}`
+
+function isSameSet(one: readonly string[], other: readonly string[]): boolean {
+  const [first, second] = [new Set(one), new Set(other)]
+  return first.size === second.size && [...first].every((member) => second.has(member))
 }
 
 function contains(range: Message, address: string): boolean {

@@ -4,6 +4,7 @@ import { checkBootstrap } from './check-bootstrap.ts'
 import { checkForwardClusters, checkProcessorCluster } from './check-clusters.ts'
 import { checkFilterOrder, checkManager } from './check-manager.ts'
 import { checkAccessLog, checkProcessor } from './check-processor.ts'
+import { checkRouteSet } from './check-route-set.ts'
 import { checkRoutes } from './check-routes.ts'
 import { readEnvoyDump } from './read-envoy-dump.ts'
 
@@ -11,11 +12,18 @@ import { readEnvoyDump } from './read-envoy-dump.ts'
 const ASK_LIMIT_MS = 30_000
 const SHOWN_ERROR_LIMIT = 300
 
+/** Settings of the gateway, as far as they are known where doctor runs; null for one that is not set there. */
+export interface KnownSettings {
+  /** Private ranges that integrations may reach (AGW_EGRESS_ALLOW_CIDRS). */
+  readonly egress_allow_cidrs: readonly string[] | null
+  /** AGW_VERDICT_SECRET, newest first. */
+  readonly verdict_secrets: readonly string[] | null
+}
+
+const NOTHING_KNOWN: KnownSettings = { egress_allow_cidrs: null, verdict_secrets: null }
+
 /** Reads the configuration of a running Envoy from its admin interface, and checks what concerns the gateway. */
-export async function checkEnvoy(
-  admin: string,
-  allowed: readonly string[],
-): Promise<CheckResult[]> {
+export async function checkEnvoy(admin: string, known: KnownSettings): Promise<CheckResult[]> {
   const dump = await read(admin, '/config_dump')
   if (!dump.ok)
     return [
@@ -29,18 +37,17 @@ export async function checkEnvoy(
     const says = `${admin} is not the admin interface of an Envoy`
     return [failed('envoy admin', says, 'Check the address of --envoy-admin.')]
   }
-  return checkEnvoyConfig(config, stats.ok ? stats.text : '', allowed)
+  return checkEnvoyConfig(config, stats.ok ? stats.text : '', known)
 }
 
 /**
  * @param dump of `/config_dump`
  * @param stats of `/stats`
- * @param allowed private ranges that integrations may reach (AGW_EGRESS_ALLOW_CIDRS)
  */
 export function checkEnvoyConfig(
   dump: unknown,
   stats: string,
-  allowed: readonly string[] = [],
+  known: KnownSettings = NOTHING_KNOWN,
 ): CheckResult[] {
   const read = readEnvoyDump(dump)
   const rejected = [...stats.matchAll(/^(\S*update_rejected): ([1-9]\d*)$/gm)].map(
@@ -77,13 +84,16 @@ export function checkEnvoyConfig(
       ...checkFilterOrder(gateway),
       ...checkManager(gateway),
       ...checkRoutes(gateway, read),
+      ...checkRouteSet(gateway, known.verdict_secrets),
       ...checkProcessorCluster(gateway, read),
-      ...checkForwardClusters(gateway, read, allowed),
+      ...checkForwardClusters(gateway, read, known.egress_allow_cidrs),
       ...checkAccessLog(gateway),
     ]),
   ]
   const listeners = [...new Set(read.gateways.map(({ listener }) => listener))].join(', ')
-  return found.length > 0 ? found : [ok('envoy', `the configuration of ${listeners} is complete`)]
+  return found.some(({ state }) => state === 'failed')
+    ? found
+    : [ok('envoy', `the configuration of ${listeners} is complete`), ...found]
 }
 
 type Read =

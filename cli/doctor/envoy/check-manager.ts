@@ -106,25 +106,29 @@ export function checkManager(gateway: Gateway): CheckResult[] {
         'Remove them with early_header_mutation_extensions, or with a header_mutation filter in front of that of the gateway.',
       ),
     )
+  const change = (option: string): string =>
+    isShared(gateway)
+      ? 'With --mode filter or virtual-host this cannot be changed for the gateway alone. If it matters, use --mode listener.'
+      : `Set ${option}.`
   if (manager['normalize_path'] === true)
     warn(
       'normalize_path resolves dots before the decision; targets with dots are decided as they are then',
-      'Set normalize_path: false on a listener of the gateway alone.',
+      change('normalize_path: false'),
     )
   if (manager['merge_slashes'] === true)
     warn(
       'merge_slashes changes paths of targets with empty segments',
-      'Set merge_slashes: false on a listener of the gateway alone.',
+      change('merge_slashes: false'),
     )
   if (/UNESCAPE|REJECT/.test(textAt(manager, 'path_with_escaped_slashes_action')))
     warn(
       'encoded slashes are changed or refused before the decision',
-      'Set path_with_escaped_slashes_action: KEEP_UNCHANGED on a listener of the gateway alone.',
+      change('path_with_escaped_slashes_action: KEEP_UNCHANGED'),
     )
-  if (at(manager, 'local_reply_config', 'body_format') !== undefined)
+  if (rewritesRefusals(manager))
     warn(
-      'local_reply_config.body_format replaces the error bodies of the gateway',
-      "Add a mapper without a format for response.code_details.startsWith('agw_').",
+      'local_reply_config replaces the error bodies of the gateway, or their status, which clients of agents read',
+      `Put first a mapper with the filter response.code_details.startsWith('agw_') and body_format_override "${UNCHANGED_BODY}".`,
     )
   const sets = setByUs(gateway)
   if (manager['preserve_external_request_id'] === true && !sets.has('x-request-id'))
@@ -144,6 +148,30 @@ export function checkManager(gateway: Gateway): CheckResult[] {
       'Set tracing.max_path_tag_length: 0.',
     )
   return [...found, ...checkUpgrades(gateway, check)]
+}
+
+/** The listener also serves routes that the filter is off for. */
+const isShared = ({ filters, index, hosts, routes }: Gateway): boolean =>
+  filters[index]?.['disabled'] === true &&
+  hosts.flatMap((host) => messages(host['routes'])).length > routes.length
+
+/** The format of a body that stays as it is. */
+const UNCHANGED_BODY = '%LOCAL_REPLY_BODY%'
+
+/** The first mapper that matches decides; without a format of its own, `body_format` is applied. */
+function rewritesRefusals(manager: Message): boolean {
+  const config = at(manager, 'local_reply_config')
+  for (const mapper of messages(at(config, 'mappers'))) {
+    const format = mapper['body_format_override'] ?? at(config, 'body_format')
+    const text =
+      textAt(format, 'text_format_source', 'inline_string') || textAt(format, 'text_format')
+    const keeps =
+      (format === undefined || text === UNCHANGED_BODY) && mapper['status_code'] === undefined
+    // Whether the filter of another mapper matches a refusal is not known.
+    if (!keeps) return true
+    if (JSON.stringify(mapper['filter'] ?? '').includes("startsWith('agw_')")) return false
+  }
+  return at(config, 'body_format') !== undefined
 }
 
 function checkUpgrades({ manager, routes }: Gateway, check: string): CheckResult[] {

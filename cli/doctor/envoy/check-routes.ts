@@ -36,14 +36,6 @@ export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
         `Let it match the header ${VERDICT_HEADER}, or switch the filter of the gateway off there.`,
       ),
     )
-  if (!others.some(({ route }) => textAt(route, 'match', 'prefix').startsWith('/')))
-    found.push(
-      failed(
-        check,
-        'no route is left for a call without a verdict',
-        'Add the route no-verdict that agw envoy-config prints, behind the others.',
-      ),
-    )
   return [...found, ...passes.flatMap((pass) => checkPass(check, pass, dump))]
 }
 

@@ -11,6 +11,8 @@ export interface Gateway {
   /** Its configuration, without a matcher around it. */
   readonly config: Message
   readonly routes: readonly GatewayRoute[]
+  /** All virtual hosts, with the routes that the filter is off for. */
+  readonly hosts: readonly Message[]
 }
 
 export interface GatewayRoute {
@@ -87,7 +89,8 @@ function gatewaysOf(
         JSON.stringify(config['metadata_options'] ?? '').includes('"agw"') ||
         textAt(config, 'grpc_service', 'envoy_grpc', 'authority').startsWith('agw')
       const name = textAt(listener, 'name')
-      return isOurs ? [{ listener: name, manager, filters, index, config, routes }] : []
+      const hosts = messages(at(routeConfig, 'virtual_hosts'))
+      return isOurs ? [{ listener: name, manager, filters, index, config, routes, hosts }] : []
     })
   })
 }
@@ -128,7 +131,8 @@ export function isOn(filter: Message, levels: readonly unknown[]): boolean {
 
 export const VERDICT_HEADER = 'x-agw-pass'
 
-const needsVerdict = (route: Message): boolean =>
+/** Whether a route forwards only what has a verdict. */
+export const needsVerdict = (route: Message): boolean =>
   messages(at(route, 'match', 'headers')).some(
     (header) =>
       textAt(header, 'name').toLowerCase() === VERDICT_HEADER &&
