@@ -559,7 +559,7 @@ const OF_THEIRS: readonly OfTheirs[] = [
       (routes) => without(routes, (name) => /^agw-no-verdict(?:-http)?$/.test(name)),
       'failed',
       adoption === 'filter'
-        ? /lacks the routes agw-no-verdict-http, .*must not be forwarded/
+        ? /lacks the routes .*agw-no-verdict-http.*must not be forwarded/
         : /lacks the routes agw-no-verdict, .*must not be forwarded/,
       /Add each route no-verdict/,
     ],
