@@ -38,15 +38,18 @@ const finding =
   ({ data }) =>
     `The text in ${text(data['location'])} matches the pattern ${text(data['pattern_name'])} (${text(data['severity'])}); ${ending}.`
 
+const allowedSentence: Sentence = (entry, api) => {
+  if (entry.decision === 'terminated')
+    return 'The call was allowed and then cut while it was in flight.'
+  if (entry.reason !== null)
+    return `The call was allowed. ${reasonSentence(entry)} Envoy: ${entrySummary(entry)}.`
+  return entry.rule === null
+    ? `The call to ${api} was allowed.`
+    : `Rule ${entry.rule + 1} of the scope allows the call to ${api}.`
+}
+
 const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
-  request_allowed: (entry, api) =>
-    entry.decision === 'terminated'
-      ? 'The call was allowed and then cut while it was in flight.'
-      : entry.reason !== null
-        ? `The call was allowed. ${reasonSentence(entry)} Envoy: ${entrySummary(entry)}.`
-        : entry.rule === null
-          ? `The call to ${api} was allowed.`
-          : `Rule ${entry.rule + 1} of the scope allows the call to ${api}.`,
+  request_allowed: allowedSentence,
   permission_denied: (entry, api) =>
     PERMISSION[text(entry.data['reason'])]?.(entry, api) ?? reasonSentence(entry),
   injection_blocked: finding('the call was refused'),

@@ -12,7 +12,7 @@ import { killColumns } from '../parts/kill-rows.tsx'
 import { Loaded } from '../parts/notices.tsx'
 import { Reactivate } from '../parts/reactivate.tsx'
 import { RoleNote } from '../parts/role-note.tsx'
-import { Table, UnreadableNote } from '../parts/table.tsx'
+import { ReadableTable, Table } from '../parts/table.tsx'
 import { Time } from '../parts/time.tsx'
 import { goTo, linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
@@ -191,30 +191,27 @@ function Scopes({ agent_id }: { agent_id: string }) {
       <h2>Scopes</h2>
       <Loaded from={scopes}>
         {({ data, unreadable }) => (
-          <>
-            {(data.length > 0 || unreadable === undefined) && (
-              <Table
-                caption="Scopes of this agent"
-                rows={data}
-                keyOf={({ scope_id }) => scope_id}
-                empty="No scopes. Without one, the agent cannot call anything."
-                columns={[
-                  {
-                    head: 'Name',
-                    cell: ({ scope_id, name }) => <a href={linkTo(['scopes', scope_id])}>{name}</a>,
-                  },
-                  {
-                    head: 'Integration',
-                    cell: ({ integration_id: id }) => (
-                      <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
-                    ),
-                  },
-                  { head: 'Priority', isNumber: true, cell: ({ priority }) => priority },
-                ]}
-              />
-            )}
-            <UnreadableNote caption="Scopes" ids={unreadable} />
-          </>
+          <ReadableTable
+            noun="scope"
+            unreadable={unreadable}
+            caption="Scopes of this agent"
+            rows={data}
+            keyOf={({ scope_id }) => scope_id}
+            empty="No scopes. Without one, the agent cannot call anything."
+            columns={[
+              {
+                head: 'Name',
+                cell: ({ scope_id, name }) => <a href={linkTo(['scopes', scope_id])}>{name}</a>,
+              },
+              {
+                head: 'Integration',
+                cell: ({ integration_id: id }) => (
+                  <a href={linkTo(['integrations'], { q: id })}>{integrationName(id)}</a>
+                ),
+              },
+              { head: 'Priority', isNumber: true, cell: ({ priority }) => priority },
+            ]}
+          />
         )}
       </Loaded>
       {mayChange && (

@@ -57,31 +57,41 @@ export function Table<T>({
   )
 }
 
-/** Below a list, what belongs to it and cannot be shown. */
-export const UnreadableNote = ({
-  caption,
-  ids = [],
-}: {
-  caption: string
-  ids: readonly string[] | undefined
-}) =>
-  ids.length === 0 ? null : (
-    <p class="notice warn" role="status">
-      {unreadableText(caption.toLowerCase().replace(/s$/, ''), ids)}
-    </p>
+type TableProps<T> = Parameters<typeof Table<T>>[0]
+
+/** A table, and below it what belongs to the list and cannot be shown. */
+export function ReadableTable<T>({
+  noun,
+  unreadable = [],
+  ...table
+}: { noun: string; unreadable: readonly string[] | undefined } & TableProps<T>) {
+  return (
+    <>
+      {(table.rows.length > 0 || unreadable.length === 0) && <Table {...table} />}
+      {unreadable.length > 0 && (
+        <p class="notice warn" role="status">
+          {unreadableText(noun, unreadable)}
+        </p>
+      )}
+    </>
   )
+}
 
 /** A table of a paged list. */
 export function PagedTable<T>({
   pages,
   ...table
-}: { pages: Paged<T> } & Omit<Parameters<typeof Table<T>>[0], 'rows'>) {
+}: { pages: Paged<T> } & Omit<TableProps<T>, 'rows'>) {
   return (
     <Loaded from={pages}>
       {(rows) => (
         <>
-          {(rows.length > 0 || pages.unreadable.length === 0) && <Table {...table} rows={rows} />}
-          <UnreadableNote caption={table.caption} ids={pages.unreadable} />
+          <ReadableTable
+            {...table}
+            rows={rows}
+            noun={table.caption.toLowerCase().replace(/s$/, '')}
+            unreadable={pages.unreadable}
+          />
           {pages.more !== null && (
             <p>
               <button type="button" onClick={pages.more}>

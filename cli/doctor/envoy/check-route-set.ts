@@ -1,6 +1,6 @@
 import { type CheckResult, failed } from '../check-result.ts'
 import { at, type Message, messages, textAt } from './message.ts'
-import { type Gateway, isOn, needsVerdict, VERDICT_HEADER } from './read-envoy-dump.ts'
+import { type Gateway, isOn, isVerdict, needsVerdict, VERDICT_HEADER } from './read-envoy-dump.ts'
 import { type RoutePlace, renderedRoutes } from './rendered-routes.ts'
 
 /** An operator looks for the first of them; a virtual host may have thousands. */
@@ -15,9 +15,10 @@ export function checkRouteSet(gateway: Gateway, secrets: readonly string[] | nul
   const check = `envoy ${gateway.listener}: routes`
   return ownHosts(gateway).flatMap((host) => {
     const place = placeOf(gateway, host)
+    const rendered = renderedRoutes(place)
     return [
-      ...checkComplete(check, host, place),
-      ...checkOrder(check, host, place),
+      ...checkComplete(check, host, rendered),
+      ...checkOrder(check, host, place, rendered),
       ...checkSecrets(check, host, secrets),
     ]
   })
@@ -48,9 +49,9 @@ function placeOf({ config, filters, index }: Gateway, host: Message): RoutePlace
   return isOn(filter, [host]) ? 'virtual-host' : 'filter'
 }
 
-function checkComplete(check: string, host: Message, place: RoutePlace): CheckResult[] {
+function checkComplete(check: string, host: Message, rendered: readonly Message[]): CheckResult[] {
   const routes = new Set(messages(host['routes']).map(identityOf))
-  const missing = renderedRoutes(place).filter((route) => !routes.has(identityOf(route)))
+  const missing = rendered.filter((route) => !routes.has(identityOf(route)))
   const found: CheckResult[] = []
   const passes = missing.filter(needsVerdict)
   if (passes.length > 0)
@@ -73,8 +74,13 @@ function checkComplete(check: string, host: Message, place: RoutePlace): CheckRe
   return found
 }
 
-function checkOrder(check: string, host: Message, place: RoutePlace): CheckResult[] {
-  const names = new Set(renderedRoutes(place).map((route) => textAt(route, 'name')))
+function checkOrder(
+  check: string,
+  host: Message,
+  place: RoutePlace,
+  rendered: readonly Message[],
+): CheckResult[] {
+  const names = new Set(rendered.map((route) => textAt(route, 'name')))
   if (place === 'listener') names.add('admin')
   const isOurs = (route: Message): boolean =>
     needsVerdict(route) || isNoVerdict(route) || names.has(textAt(route, 'name'))
@@ -131,10 +137,6 @@ const secretsOf = (route: Message): readonly string[] =>
   messages(at(route, 'match', 'headers'))
     .filter(isVerdict)
     .map((header) => textAt(header, 'string_match', 'exact'))
-
-const isVerdict = (header: Message): boolean =>
-  textAt(header, 'name').toLowerCase() === VERDICT_HEADER &&
-  textAt(header, 'string_match', 'exact') !== ''
 
 /** The cluster has no endpoints. */
 const isNoVerdict = (route: Message): boolean =>

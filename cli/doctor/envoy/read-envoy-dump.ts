@@ -131,10 +131,11 @@ export function isOn(filter: Message, levels: readonly unknown[]): boolean {
 
 export const VERDICT_HEADER = 'x-agw-pass'
 
+/** Whether a header of a match asks for the verdict secret. */
+export const isVerdict = (header: Message): boolean =>
+  textAt(header, 'name').toLowerCase() === VERDICT_HEADER &&
+  textAt(header, 'string_match', 'exact') !== ''
+
 /** Whether a route forwards only what has a verdict. */
 export const needsVerdict = (route: Message): boolean =>
-  messages(at(route, 'match', 'headers')).some(
-    (header) =>
-      textAt(header, 'name').toLowerCase() === VERDICT_HEADER &&
-      textAt(header, 'string_match', 'exact') !== '',
-  )
+  messages(at(route, 'match', 'headers')).some(isVerdict)
