@@ -92,7 +92,8 @@ export async function searchArchive(
   const found: Placed[] = []
   const page = (next: string | null): ArchivePage => ({
     found,
-    next,
+    // Nothing is older than the first position, which no cursor names.
+    next: next !== null && comparePlaces(next, '0-0') > 0 ? next : null,
     skipped_hours: [...skipped],
     oldest_ms: hours[0]?.start_ms ?? null,
   })

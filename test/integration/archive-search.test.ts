@@ -342,6 +342,31 @@ describe('search of the archive', () => {
       assert.deepEqual((await search(openHours(made), {}, { limit, time_ms: 0 })).places, all)
   })
 
+  test('every page says where to go on, and the last one is that of the first hour since 1970', async () => {
+    const made = await archive(1, 30)
+    const entry = { ...activityEntry('request_allowed'), agent_id: 'agt_first' }
+    const line = (place: string): string =>
+      `{"n":1,"place":"${place}","key":"k","entry":${JSON.stringify(entry)},"mac":"m"}\n`
+    writeFileSync(join(made.folder, '1970-01-01T00.ndjson'), ['0-0', '0-1'].map(line).join(''))
+    const hours = openHours(made)
+    for (const limit of [1, 2, 50]) {
+      let before: string | null = null
+      const places: string[] = []
+      do {
+        const page = await searchArchive(hours, ORG, filterOf({ agent_id: 'agt_first' }), {
+          before,
+          limit,
+          nowMs: () => 1,
+          end_ms: 0,
+        })
+        places.push(...page.found.map(({ place }) => place))
+        before = page.next
+        assert.notEqual(before, '0-0')
+      } while (before !== null)
+      assert.deepEqual(places, ['0-1', '0-0'])
+    }
+  })
+
   test('a disk that hangs holds no search, and is searched again when it responds', async () => {
     const made = await archive(3, 40)
     await compressAll(made)
