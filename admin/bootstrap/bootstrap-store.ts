@@ -54,7 +54,10 @@ async function plan(redis: RedisClient, wanted: FirstThings, now: Date): Promise
   const steps: Steps = { made: [], guards: [], writes: [] }
   if ((await redis.exists(REDIS_KEYS.installation)) === 0) {
     steps.made.push('installation')
-    steps.guards.push(['EXISTS', REDIS_KEYS.installation, '', false])
+    steps.guards.push(
+      ['EXISTS', REDIS_KEYS.installation, '', false],
+      ['EXISTS', REDIS_KEYS.restoring, '', false],
+    )
     steps.writes.push(['SET', REDIS_KEYS.installation, installation_id])
   }
   const created_at = now.toISOString()

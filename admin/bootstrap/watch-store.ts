@@ -17,9 +17,9 @@ export function watchStore(
 ): () => void {
   let looking = false
   const look = async (): Promise<void> => {
-    if ((await redis.exists(REDIS_KEYS.installation)) === 1) return
-    // What a restore is about to write would meet what is set up here.
-    if ((await redis.exists(REDIS_KEYS.restoring)) === 1) return
+    // What a restore is about to write would meet what is set up here. Both at once: when it is complete, it sets the one and
+    // removes the other.
+    if ((await redis.exists(REDIS_KEYS.installation, REDIS_KEYS.restoring)) > 0) return
     log.error(EMPTIED)
     // First, so that it is there whatever happens next.
     await raiseStoreLost(redis, wanted.settings.organizationId, EMPTIED, {})
