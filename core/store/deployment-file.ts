@@ -23,12 +23,15 @@ export function writeSeenStore(file: string, seen: SeenStore): void {
   renameSync(`${file}.new`, file)
 }
 
-/** The name of the deployment in the store, and its last change; null for an empty store. */
+/**
+ * The name of the deployment in the store, and its last change; null for an empty store. In one request, since a restore
+ * removes both: the name without the epoch would be taken for a store that has lost changes.
+ */
 export async function readStoreIdentity(redis: RedisClient): Promise<SeenStore | null> {
-  const [deployment_id, epoch] = await Promise.all([
-    redis.get(REDIS_KEYS.installation),
-    redis.get(REDIS_KEYS.epoch),
-  ])
+  const [deployment_id = null, epoch = null] = await redis.mget(
+    REDIS_KEYS.installation,
+    REDIS_KEYS.epoch,
+  )
   return deployment_id === null ? null : { deployment_id, epoch: Number(epoch ?? 0) }
 }
 

@@ -43,7 +43,7 @@ export interface Stack {
 }
 
 /** A first start creates keys and a token and starts five processes on what may be a busy machine. */
-const START_LIMIT_MS = 60_000
+const START_LIMIT_MS = 120_000
 
 /**
  * The whole product by its own launcher, with ports of the operating system's choice and a data directory of its own.

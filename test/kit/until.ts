@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 
 const INTERVAL_MS = 20
 /** Long enough to distinguish what never comes from what comes late on a busy machine. */
-const LIMIT_MS = 60_000
+const LIMIT_MS = 120_000
 
 /** Polls until the check answers something truthy; for things that send no signal, as a port that opens. */
 export async function until<T>(
