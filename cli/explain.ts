@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import type { Explanation } from '../admin/explain/explanation.ts'
+import { literalAddress } from '../core/egress/address-policy.ts'
 import type { AdminOptions } from './access/admin-access.ts'
 import { callAdmin, messageOf } from './call-admin.ts'
 import { idOf } from './resources/find-resource.ts'
@@ -52,8 +53,17 @@ function describe(explanation: Explanation): string {
           `nearest rule: ${nearest.name} (${nearest.scope_id}), rules[${nearest.rule}] allows the path with ${nearest.methods.join(', ')}`,
         ]),
     ...(others.length > 0 ? [`settings also from: ${others.join(', ')}`] : []),
+    ...(error === null && integration !== null
+      ? [`checked when the call is made: ${laterChecks(integration.base_url)}`]
+      : []),
     '',
   ].join('\n')
+}
+
+function laterChecks(base_url: string): string {
+  const { hostname } = new URL(base_url)
+  const address = literalAddress(hostname) === null ? `, the address of ${hostname}` : ''
+  return `rate limits, tools, the scan${address}`
 }
 
 const textOf = (value: unknown): string =>

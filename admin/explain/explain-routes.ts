@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { literalRefusal } from '../../core/egress/egress-warnings.ts'
 import { compileIntegrations } from '../../core/policy/compile-integrations.ts'
 import { compileScopes } from '../../core/policy/compile-scopes.ts'
+import type { Reason } from '../../core/reasons.ts'
 import { openAuth } from '../../core/store/credential-binding.ts'
 import { isNewer } from '../../core/store/stored-record.ts'
 import { Nullable, Strict, Timestamp, TimeText } from '../http/common-schemas.ts'
@@ -110,19 +112,25 @@ async function explain(
   })
   const found = explanation.integration?.integration_id
   const integration = integrations.find(({ integration_id }) => integration_id === found)
-  const unusable =
-    explanation.answer === 'allowed' &&
-    integration &&
-    (isNewer(integration) || openAuth(context.ring, integration) === null)
-  if (unusable)
-    return answer(200, {
-      ...explanation,
-      answer: 'refused',
-      error: 'credential_unavailable',
-      details: { base_url: integration.base_url },
-    })
-  return answer(200, explanation)
+  if (explanation.answer === 'refused' || integration === undefined) return answer(200, explanation)
+  const { base_url } = integration
+  if (isNewer(integration) || openAuth(context.ring, integration) === null)
+    return answer(200, refused(explanation, 'credential_unavailable', { base_url }))
+  const cause = literalRefusal(context.egress, base_url)
+  return answer(
+    200,
+    cause === null
+      ? explanation
+      : refused(explanation, 'upstream_unreachable', { base_url, cause }),
+  )
 }
+
+/** A call that its scopes allow, and that is refused later. */
+const refused = (
+  allowed: Explanation,
+  error: Reason,
+  details: Explanation['details'],
+): Explanation => ({ ...allowed, answer: 'refused', error, details })
 
 async function tryScope(call: AdminCall<unknown, unknown, Static<typeof Trial>>): Promise<Outcome> {
   const { context, actor, body } = call

@@ -15,7 +15,10 @@ const NearestRuleView = Strict({
 /** The decision, in the order of checks, up to the scope that applies to the call. */
 export type Explanation = Static<typeof Explanation>
 export const Explanation = Strict({
-  answer: Type.Enum(['allowed', 'refused']),
+  answer: Type.Enum(['allowed', 'refused'], {
+    description:
+      'Rate limits, tools, the scan, and the address to which a host name resolves are checked only when the call is made',
+  }),
   error: Nullable(Type.String({ description: 'The error code that the caller would receive' })),
   details: Type.Record(Type.String(), Type.Unknown()),
   integration: Nullable(

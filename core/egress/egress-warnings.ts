@@ -44,6 +44,18 @@ export async function egressWarnings(
   return found.filter((warning) => warning !== null)
 }
 
+/**
+ * Why Envoy's egress filter refuses calls to a base URL whose host is a literal address, in one or two sentences; null if it
+ * does not. Of a name, null: the filter checks the addresses to which it resolves during the call.
+ */
+export function literalRefusal(rules: EgressRules, base_url: string): string | null {
+  const { hostname, origin } = new URL(base_url)
+  const literal = literalAddress(hostname)
+  if (literal === null || origin === rules.exempt_origin) return null
+  const refusal = rules.policy.refusalOfAddress(literal)
+  return refusal === null ? null : refusedLiteral(hostname, literal, refusal, rules.setting)
+}
+
 async function warningOf(
   { policy, setting, resolve, allows_private, exempt_origin }: EgressRules,
   { member, url, is_call }: NamedUrl,
@@ -57,15 +69,10 @@ async function warningOf(
   const refusals = addresses.map((address) => policy.refusalOfAddress(address))
   // Envoy checks only addresses, a token request the name too.
   if (refusals.includes(null) && (is_call || policy.refusalOfHost(host) === null)) return null
-  if (policy.refusalOfHost(host) === 'metadata')
-    return `${member}: ${host} is a cloud metadata service. ${NEVER}`
+  if (literal !== null)
+    return `${member}: ${refusedLiteral(host, literal, refusals[0] ?? '', setting)}`
+  if (policy.refusalOfHost(host) === 'metadata') return `${member}: ${isMetadata(host)}`
   const allow = (some: readonly string[]): string => howToAllow(setting, some)
-  if (literal !== null) {
-    const refusal = refusals[0] ?? ''
-    return refusal === 'ipv4Mapped'
-      ? `${member}: ${literal} is an IPv4 address in IPv6 form. ${REFUSED}; use the IPv4 address.`
-      : `${member}: ${literal} is not a public address (${WORDS[refusal] ?? refusal}). ${allow([literal])}`
-  }
   if (addresses.length === 0)
     return PRIVATE_NAME.test(host) && !allows_private
       ? `${member}: ${host} is a private name. ${allow([])}`
@@ -76,6 +83,24 @@ async function warningOf(
     ? `${member}: ${host} resolves to a cloud metadata service (${shown}). ${NEVER}`
     : `${member}: ${host} resolves only to addresses that are not public (${shown}). ${allow(usable)}`
 }
+
+function refusedLiteral(
+  host: string,
+  literal: string,
+  refusal: string,
+  setting: EgressRules['setting'],
+): string {
+  switch (refusal) {
+    case 'metadata':
+      return isMetadata(host)
+    case 'ipv4Mapped':
+      return `${literal} is an IPv4 address in IPv6 form. ${REFUSED}; use the IPv4 address.`
+    default:
+      return `${literal} is not a public address (${WORDS[refusal] ?? refusal}). ${howToAllow(setting, [literal])}`
+  }
+}
+
+const isMetadata = (host: string): string => `${host} is a cloud metadata service. ${NEVER}`
 
 async function resolved(
   resolve: ResolveHost,

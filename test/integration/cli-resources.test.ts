@@ -219,6 +219,7 @@ describe('agw explain', () => {
     assert.match(out, /^allowed\n/)
     assert.match(out, /integration: shop \(int_\w+\), https:\/\/shop\.example\.com\/v1\n/)
     assert.match(out, /scope: orders only \(scp_\w+\), rules\[0\]\n/)
+    assert.match(out, /: rate limits, tools, the scan, the address of shop\.example\.com\n$/)
   })
 
   test('says why a call is refused, and exits with 1 where that is asked for', async () => {

@@ -43,6 +43,10 @@ const hosts: Record<string, readonly string[]> = {
   'unique-local.test': ['fd00::1'],
 }
 
+const isName = (host: string): boolean => /[a-z]$/.test(host)
+const explain = (url: string) =>
+  operator.send('POST', '/admin/explain', { agent_id, method: 'GET', url })
+
 for (const [host, addresses] of Object.entries(hosts)) {
   test(`threat 6: an integration at ${host} reaches nothing`, async () => {
     if (addresses.length > 0) stack.dns.set(host, addresses)
@@ -60,6 +64,15 @@ for (const [host, addresses] of Object.entries(hosts)) {
       assertRefusal(answer, 502, 'upstream_unreachable', { base_url })
     }
     assert.equal(stack.api.connections(), connections, 'a connection was opened')
+    const explained = await explain(`${base_url}/x`)
+    if (isName(host)) {
+      assert.deepEqual([explained.answer, explained.details], ['allowed', {}])
+      return
+    }
+    assert.deepEqual([explained.answer, explained.error], ['refused', 'upstream_unreachable'])
+    assert.equal(explained.details.base_url, base_url)
+    assert.match(explained.details.cause, / Connections to it are refused/)
+    assert.notEqual(explained.scope, null)
   })
 }
 
@@ -98,6 +111,7 @@ test('the echo API of the stack is exempt, at its exact address alone', async ()
   await operator.makeScope(agent_id, integration_id)
   const answer = await call({ to: stack.proxyUrl, path: `/${stack.echoOrigin}/anything`, headers })
   assert.equal(answer.status, 200)
+  assert.equal((await explain(`${stack.echoOrigin}/anything`)).answer, 'allowed')
   const neighbour = `http://localhost:${new URL(stack.echoOrigin).port}`
   const other = await operator.makeIntegration(neighbour)
   await operator.makeScope(agent_id, other.integration_id)

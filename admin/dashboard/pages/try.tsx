@@ -81,7 +81,9 @@ function Explained({ explanation }: { explanation: Explanation }) {
       )}
       {Object.keys(details).length > 0 && <Json value={details} />}
       {answer === 'allowed' && (
-        <p class="muted">Rate limit, tools and body scan are decided during the call.</p>
+        <p class="muted">
+          Rate limit, tools, body scan and the address of a host name are checked during the call.
+        </p>
       )}
     </div>
   )
