@@ -295,7 +295,7 @@ export const REASONS = {
     event: 'request_rejected',
     anomaly: 'ignored',
     cause:
-      'No decision could be made: the store is unavailable, no edge is running, or its liveness lease has expired. Nothing was forwarded.',
+      'No decision could be made: the store is unavailable, no edge is running, or its liveness lease has expired. Or no route of the gateway in an Envoy of your own matched an allowed call (`data.upstream.cause` in the activity log). Nothing was forwarded.',
     cure: 'See `details.cause`, run `agw doctor` and check `/readyz`.',
   },
 } as const satisfies Record<string, ReasonRow>

@@ -41,6 +41,9 @@ const finding =
 const allowedSentence: Sentence = (entry, api) => {
   if (entry.decision === 'terminated')
     return 'The call was allowed and then cut while it was in flight.'
+  const { outcome, details, cause } = (entry.data['upstream'] ?? {}) as Record<string, unknown>
+  if (outcome === 'not_sent')
+    return `The call was allowed, but Envoy did not send it to ${api}. ${cause === undefined ? `Another filter or route of this Envoy answered: ${text(details)}.` : text(cause)}`
   if (entry.reason !== null)
     return `The call was allowed. ${reasonSentence(entry)} Envoy: ${entrySummary(entry)}.`
   return entry.rule === null

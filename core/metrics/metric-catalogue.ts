@@ -88,7 +88,7 @@ export const METRICS = {
   },
   agw_answers_total: {
     type: 'counter',
-    help: 'Allowed calls that have ended, by integration and by how the API answered: the class of its status, or unreachable, timeout, reset, caller_left, cut. At most 500 integrations per process, then `other`.',
+    help: 'Allowed calls that have ended, by integration and by how the API answered: the class of its status, or unreachable, timeout, reset, caller_left, cut, not_sent. At most 500 integrations per process, then `other`.',
     labels: ['edge', 'integration', 'class'],
     source: 'edge',
   },

@@ -1,7 +1,15 @@
 import type { Reason } from '../../core/reasons.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
-type CallOutcome = 'answered' | 'caller_left' | 'timeout' | 'unreachable' | 'reset' | 'cut'
+type CallOutcome =
+  | 'answered'
+  | 'caller_left'
+  | 'timeout'
+  | 'unreachable'
+  | 'reset'
+  | 'cut'
+  /** Something in Envoy other than the gateway answered the call in place of the API. */
+  | 'not_sent'
 
 /** How an allowed call has ended. */
 export interface CallEnd {
@@ -34,25 +42,45 @@ export function endOfCall(call: FinishedCall): CallEnd {
   if (flags.length === 0 && details === 'via_upstream') return ANSWERED
   // Envoy ends a call with these if its processor is unavailable or overloaded.
   const isOurs = details.startsWith('ext_proc') || details.startsWith('overload')
-  const outcome = isOurs
-    ? 'cut'
-    : (FLAGS.find(([, fields]) => fields.some((field) => flags.includes(field)))?.[0] ?? 'answered')
+  const lacksRoute = isWithoutRoute(call)
+  const outcome = isOurs ? 'cut' : lacksRoute ? 'not_sent' : outcomeOf(call)
   const upstream = {
     outcome,
     details: details.slice(0, FAILURE_TEXT_LIMIT),
     ...(upstream_failure === '' ? {} : { failure: upstream_failure.slice(0, FAILURE_TEXT_LIMIT) }),
+    ...(lacksRoute ? { cause: NO_ROUTE } : {}),
   }
   return {
     decision: isOurs ? 'terminated' : 'allowed',
-    reason: isOurs ? 'gateway_unavailable' : reasonOf(outcome, details, status),
+    reason: isOurs || lacksRoute ? 'gateway_unavailable' : reasonOf(outcome, details, status),
     outcome,
     upstream: JSON.stringify(upstream),
   }
 }
 
+const NO_ROUTE =
+  'No route of the gateway in Envoy matched the allowed call: the verdict secret of Envoy is not AGW_VERDICT_SECRET, or a route is missing. See agw doctor --envoy-admin.'
+
+/** The routes that take calls without a verdict, by their names in envoy/bootstrap.yaml and what it is rendered to. */
+const NO_VERDICT = /(?:^|-)no-verdict(?:-|$)/
+
+const isWithoutRoute = ({ route_name, details }: FinishedCall): boolean =>
+  details === 'route_not_found' ||
+  (NO_VERDICT.test(route_name) && /^(?:no_healthy_upstream|direct_response)$/.test(details))
+
+/** How Envoy's own details begin for a call that a processor has allowed. Any others are those of another filter or route. */
+const OF_ENVOY =
+  /^(?:$|via_upstream|upstream_|downstream_|dns_|no_healthy_upstream|cluster_not_found|http[123]\.|codec_error|request_(?:payload_too_large|header_timeout|overall_timeout)|response_payload_too_large|stream_idle_timeout|max_duration_timeout|duration_timeout|upgrade_failed|filter_removed_required|internal_redirect)/
+
+function outcomeOf({ flags, details }: FinishedCall): CallOutcome {
+  const found = FLAGS.find(([, fields]) => fields.some((field) => flags.includes(field)))?.[0]
+  return found ?? (OF_ENVOY.test(details) ? 'answered' : 'not_sent')
+}
+
 /** Matches envoy/local-replies.ts. After the first byte of the upstream, the gateway sends no response of its own. */
-function reasonOf(outcome: string, details: string, status: number): Reason | null {
-  if (details === 'via_upstream' || outcome === 'caller_left' || status < 400) return null
+function reasonOf(outcome: CallOutcome, details: string, status: number): Reason | null {
+  if (details === 'via_upstream' || status < 400) return null
+  if (outcome === 'caller_left' || outcome === 'not_sent') return null
   if (status === 504) return 'upstream_timeout'
   if (status === 413) return 'request_too_large'
   if (status === 408) return 'request_timeout'

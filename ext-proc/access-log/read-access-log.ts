@@ -1,5 +1,6 @@
-import { ProtobufReader } from '../envoy/protobuf-reader.ts'
 import { CALL_FACTS, METADATA_NAMESPACE } from '../envoy/call-metadata.ts'
+import { findInMap, readStringValue } from '../envoy/find-in-map.ts'
+import { ProtobufReader } from '../envoy/protobuf-reader.ts'
 
 /** What Envoy reports about one finished call. */
 export interface FinishedCall {
@@ -55,10 +56,6 @@ const REQUEST_BODY_BYTES = number(12)
 const RESPONSE_CODE = message(1)
 const RESPONSE_BODY_BYTES = number(3)
 const RESPONSE_DETAILS = message(6)
-const KEY = message(1)
-const VALUE = message(2)
-const STRING_VALUE = message(3)
-const FIRST = message(1)
 
 function readEntry(reader: ProtobufReader): FinishedCall {
   const outer = reader.enter()
@@ -160,39 +157,11 @@ function readWrapped(reader: ProtobufReader): number {
 
 /** metadata.filter_metadata[namespace].fields[name].string_value; maps are lists of pairs of key and value. */
 function readMetadata(reader: ProtobufReader, call: FinishedCall): void {
-  eachPair(reader, METADATA_NAMESPACE, () =>
-    eachPair(reader, CALL_FACTS, () => {
-      const outer = reader.enter()
-      while (!reader.atEnd) {
-        const tag = reader.varint()
-        if (tag === STRING_VALUE) call.facts = reader.latin1()
-        else reader.skip(tag & 7)
-      }
-      reader.leave(outer)
+  findInMap(reader, METADATA_NAMESPACE, () =>
+    findInMap(reader, CALL_FACTS, () => {
+      call.facts = readStringValue(reader)
     }),
   )
-}
-
-/** Enters the map that is field 1 of the message, and calls `found` at the value of the wanted key. */
-function eachPair(reader: ProtobufReader, wanted: string, found: () => void): void {
-  const outer = reader.enter()
-  while (!reader.atEnd) {
-    const tag = reader.varint()
-    if (tag !== FIRST) {
-      reader.skip(tag & 7)
-      continue
-    }
-    const pair = reader.enter()
-    let key = ''
-    while (!reader.atEnd) {
-      const part = reader.varint()
-      if (part === KEY) key = reader.latin1()
-      else if (part === VALUE && key === wanted) found()
-      else reader.skip(part & 7)
-    }
-    reader.leave(pair)
-  }
-  reader.leave(outer)
 }
 
 /** Reads a message to its end. `take` reads the field of a tag, or returns false so that it is skipped. */

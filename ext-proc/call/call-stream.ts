@@ -288,11 +288,15 @@ export class CallStream implements CallInFlight, CallIo {
     return this.#body
   }
 
-  #receiveResponse(message: { headers: readonly Header[]; end_of_stream: boolean }): void {
+  #receiveResponse(message: EnvoyMessage & { readonly kind: 'response_headers' }): void {
     const watch = this.#watch
     watch?.headers(message.end_of_stream)
     const asksForBody = watch?.isCheck === true && !message.end_of_stream
-    const isBodyDue = this.#responsePhase().headers(message.headers, asksForBody)
+    const isBodyDue = this.#responsePhase().headers(
+      message.headers,
+      message.code_details,
+      asksForBody,
+    )
     watch?.answered(isBodyDue)
   }
 

@@ -1,11 +1,19 @@
 import type { Header } from '../../core/policy/header.ts'
+import { findInMap, readStringValue } from './find-in-map.ts'
 import { ProtobufReader } from './protobuf-reader.ts'
 
 export type EnvoyMessage =
   | {
-      readonly kind: 'request_headers' | 'response_headers'
+      readonly kind: 'request_headers'
       readonly headers: readonly Header[]
       readonly end_of_stream: boolean
+    }
+  | {
+      readonly kind: 'response_headers'
+      readonly headers: readonly Header[]
+      readonly end_of_stream: boolean
+      /** Where a response comes from: `via_upstream`, or why not. Empty if Envoy's configuration does not send it. */
+      readonly code_details: string
     }
   | {
       readonly kind: 'request_body' | 'response_body'
@@ -24,6 +32,11 @@ const KINDS = {
   7: 'response_trailers',
 } as const
 
+/** What `response_attributes` of the filter asks for (envoy/bootstrap.yaml). */
+const ATTRIBUTES = 74
+const ATTRIBUTE_VALUES = 18
+const CODE_DETAILS = 'response.code_details'
+
 const EMPTY = Buffer.alloc(0)
 
 /**
@@ -34,8 +47,13 @@ const EMPTY = Buffer.alloc(0)
 export function readRequest(bytes: Buffer): EnvoyMessage {
   const reader = new ProtobufReader(bytes)
   let message: EnvoyMessage = { kind: 'unknown' }
+  let code_details = ''
   while (!reader.atEnd) {
     const tag = reader.varint()
+    if (tag === ATTRIBUTES) {
+      code_details = readCodeDetails(reader)
+      continue
+    }
     const kind = KINDS[(tag >>> 3) as keyof typeof KINDS]
     if (kind === undefined || (tag & 7) !== 2) {
       reader.skip(tag & 7)
@@ -58,7 +76,7 @@ export function readRequest(bytes: Buffer): EnvoyMessage {
     }
     reader.leave(outer)
   }
-  return message
+  return message.kind === 'response_headers' ? { ...message, code_details } : message
 }
 
 function readHeaders(
@@ -73,7 +91,25 @@ function readHeaders(
     else if (tag === 24) end_of_stream = reader.varint() !== 0
     else reader.skip(tag & 7)
   }
-  return { kind, headers, end_of_stream }
+  return kind === 'request_headers'
+    ? { kind, headers, end_of_stream }
+    : { kind, headers, end_of_stream, code_details: '' }
+}
+
+/** One pair of the attributes: the name of the filter, and a Struct. */
+function readCodeDetails(reader: ProtobufReader): string {
+  let details = ''
+  const outer = reader.enter()
+  while (!reader.atEnd) {
+    const tag = reader.varint()
+    if (tag === ATTRIBUTE_VALUES)
+      findInMap(reader, CODE_DETAILS, () => {
+        details = readStringValue(reader)
+      })
+    else reader.skip(tag & 7)
+  }
+  reader.leave(outer)
+  return details
 }
 
 function readBody(reader: ProtobufReader, kind: 'request_body' | 'response_body'): EnvoyMessage {

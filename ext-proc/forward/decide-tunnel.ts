@@ -197,6 +197,7 @@ const UNSEEN: ResponseInspector = {
   sees_every_response: false,
   may_read_body: false,
   headers: (headers) => ({ kind: 'pass', headers, body: 'unseen' }),
+  cleaned: (headers) => headers,
   body: () => Promise.resolve(UNCHANGED),
   trailers: () => [],
   close: () => undefined,

@@ -5,7 +5,7 @@ import {
   type ResponseInspector,
   UNCHANGED,
 } from '../verdict/response-inspector.ts'
-import { judgeHeaders } from './judge-headers.ts'
+import { judgeHeaders, withoutMark } from './judge-headers.ts'
 import type { CallPlace } from './judge-reference.ts'
 
 /** Judges headers that lead a client elsewhere or set a cookie, and leaves the body alone. */
@@ -21,6 +21,10 @@ export class HeaderInspector implements ResponseInspector {
   headers(headers: readonly Header[]): HeadersVerdict {
     const judged = judgeHeaders(headers, this.#place)
     return judged.kind === 'deny' ? judged : { ...judged, body: 'unseen' }
+  }
+
+  cleaned(headers: readonly Header[]): readonly Header[] {
+    return withoutMark(headers)
   }
 
   body(): Promise<BodyVerdict> {

@@ -18,7 +18,7 @@ import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
 import { ENDPOINT_EVENT, EndpointFilter, type FilteredEvents } from './endpoint-filter.ts'
 import { EventFilter } from './event-filter.ts'
 import { HeaderInspector } from './header-inspector.ts'
-import { judgeHeaders } from './judge-headers.ts'
+import { judgeHeaders, withoutMark } from './judge-headers.ts'
 import type { CallPlace } from './judge-reference.ts'
 import { filterTools } from './filter-tools.ts'
 import { redirectRefused } from './redirect-refused.ts'
@@ -121,6 +121,11 @@ class Inspector implements ResponseInspector {
     const changed = this.#inflater === null ? MEASURE : [...MEASURE, ...OF_ENCODING]
     const kept = judged.headers.filter(({ name }) => !changed.includes(name))
     return { kind: 'pass', headers: kept, body: 'chunks' }
+  }
+
+  cleaned(headers: readonly Header[]): readonly Header[] {
+    const { query_secret } = this.#order
+    return withoutMark(query_secret === null ? headers : redactHeaders(headers, query_secret))
   }
 
   /**

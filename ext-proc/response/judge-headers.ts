@@ -128,6 +128,9 @@ function challenge(value: string, references: readonly string[], place: CallPlac
 /** By which envoy/bootstrap.yaml marks the response of a call whose responses the processor wants to see. */
 const LOOK_HEADER = 'x-agw-look'
 
+export const withoutMark = (headers: readonly Header[]): readonly Header[] =>
+  headers.filter(({ name }) => name !== LOOK_HEADER)
+
 /** A 101 was not asked for, since upgrades are refused, and clients stumble over a status that HTTP does not have. */
 const IS_FINAL = /^[2-9]\d\d$/
 

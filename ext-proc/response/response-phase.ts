@@ -1,7 +1,11 @@
 import type { Header } from '../../core/policy/header.ts'
 import type { Denial } from '../verdict/denial.ts'
 import { BODY_MODE, writePass, writeTrailers } from '../envoy/write-response.ts'
-import { headerOf, type ResponseInspector } from '../verdict/response-inspector.ts'
+import {
+  headerOf,
+  type HeadersVerdict,
+  type ResponseInspector,
+} from '../verdict/response-inspector.ts'
 import { headerChanges } from './header-changes.ts'
 
 export interface ResponseIo {
@@ -16,6 +20,13 @@ const LOOK = {
   whole: BODY_MODE.buffered,
   chunks: BODY_MODE.streamed,
 } as const
+
+/** Details of what an API has sent, now or into a cache of Envoy's; an older configuration of Envoy sends none. */
+const OF_API = /^(?:$|via_upstream$|cache\.)/
+
+/** An error of another filter of the same Envoy, to which the call did not get through. No API can choose these details. */
+const isOfFilter = (headers: readonly Header[], code_details: string): boolean =>
+  !OF_API.test(code_details) && Number(headerOf(headers, ':status')) >= 400
 
 /** Larger bodies are not sent here only to see that Envoy does. */
 const UNREAD_BODY_MAX_BYTES = 65_536
@@ -43,12 +54,13 @@ export class ResponsePhase {
   }
 
   /**
+   * @param code_details Envoy's, of the response; empty if they are not known
    * @param asksForBody the body is sent here even if it is not inspected, unless it is large
    * @returns whether Envoy was asked to send the body
    */
-  headers(headers: readonly Header[], asksForBody = false): boolean {
+  headers(headers: readonly Header[], code_details = '', asksForBody = false): boolean {
     try {
-      return this.#headers(headers, asksForBody)
+      return this.#headers(headers, code_details, asksForBody)
     } catch (error) {
       // Thrown on, it would end the process and all it holds.
       this.#io.fail(error)
@@ -56,9 +68,8 @@ export class ResponsePhase {
     }
   }
 
-  #headers(headers: readonly Header[], asksForBody: boolean): boolean {
-    // Without an inspector nothing was forwarded, so this is an answer of Envoy's own.
-    const verdict = this.#inspector?.headers(headers) ?? { kind: 'pass', headers, body: 'unseen' }
+  #headers(headers: readonly Header[], code_details: string, asksForBody: boolean): boolean {
+    const verdict = this.#judged(headers, code_details)
     if (verdict.kind === 'deny') {
       this.#io.refuse(verdict.denial, false).catch((error: unknown) => this.#io.fail(error))
       return false
@@ -73,6 +84,15 @@ export class ResponsePhase {
       writePass('response_headers', changes === null ? null : { ...changes, body: null }, mode),
     )
     return mode !== null
+  }
+
+  #judged(headers: readonly Header[], code_details: string): HeadersVerdict {
+    const inspector = this.#inspector
+    // Without an inspector nothing was forwarded, so this is an answer of Envoy's own.
+    if (inspector === null) return { kind: 'pass', headers, body: 'unseen' }
+    return isOfFilter(headers, code_details)
+      ? { kind: 'pass', headers: inspector.cleaned(headers), body: 'unseen' }
+      : inspector.headers(headers)
   }
 
   body(bytes: Buffer, end: boolean): void {

@@ -34,6 +34,8 @@ export interface ResponseInspector {
   /** Whether the body may have to be read and therefore needs an encoding that can be decoded. */
   readonly may_read_body: boolean
   headers(headers: readonly Header[]): HeadersVerdict
+  /** The headers of an error by a filter of the same Envoy, to which the call did not get through: not judged, only cleaned. */
+  cleaned(headers: readonly Header[]): readonly Header[]
   body(bytes: Buffer, end: boolean): Promise<BodyVerdict>
   /** The names of trailers that must be removed. */
   trailers(trailers: readonly Header[]): readonly string[]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
@@ -152,6 +153,16 @@ for (const adoption of ['listener', 'virtual-host', 'filter'] as const)
 const filterNamed = (config: Json, name: string): Json =>
   managerOf(config).http_filters.find((filter: Json) => filter.name === name)
 
+const OTHER_SECRET = 'the verdict secret is another one'
+
+/** The entry of the only call of an agent, which arrives with the next batch. */
+const entryOf = ({ agent }: Access): Promise<Json> =>
+  until('the call is in the log', async () => {
+    const path = `/admin/activity?agent_id=${agent.agent_id}&event=request_allowed`
+    const { data } = await fleet.operator.send('GET', path)
+    return data[0]
+  })
+
 const BROKEN: Readonly<Record<string, (config: Json) => void>> = {
   'the ext_proc filter is missing': (config) => {
     const manager = managerOf(config)
@@ -173,7 +184,7 @@ const BROKEN: Readonly<Record<string, (config: Json) => void>> = {
       { lb_endpoints: [{ endpoint: { address: { pipe: { path: '/nowhere/ext-proc.sock' } } } }] },
     ]
   },
-  'the verdict secret is another one': (config) => {
+  [OTHER_SECRET]: (config) => {
     for (const host of managerOf(config).route_config.virtual_hosts)
       for (const { match } of host.routes)
         if (match.headers?.[0]?.name === 'x-agw-pass') match.headers[0].string_match.exact = 'other'
@@ -197,8 +208,59 @@ for (const adoption of ['virtual-host', 'filter'] as const)
       assert.ok(answer.status >= 500, `${answer.status} ${answer.body.toString()}`)
       assert.deepEqual(api.seen.slice(before), [], 'nothing arrived')
       assert.deepEqual(await companyAnswers(started.company), without)
+      if (name === OTHER_SECRET) {
+        const { decision, reason, data } = await entryOf(access)
+        assert.deepEqual([decision, reason], ['allowed', 'gateway_unavailable'])
+        assert.equal(data.upstream.outcome, 'not_sent')
+        assert.match(data.upstream.cause, /AGW_VERDICT_SECRET/)
+      }
       await started.envoy.stop()
     })
+
+/** Checks a token of the company. Its challenge names the URL of the request, here that of the gateway. */
+function companyJwt(): Json {
+  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'company', alg: 'ES256' }]
+  return {
+    name: 'company.jwt',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication',
+      providers: {
+        company: { issuer: 'company', local_jwks: { inline_string: JSON.stringify({ keys }) } },
+      },
+      rules: [{ match: { prefix: '/' }, requires: { provider_name: 'company' } }],
+    },
+  }
+}
+
+for (const adoption of ['virtual-host', 'filter'] as const)
+  test(`mode ${adoption}: a refusal by a filter behind ours is that filter's, to the agent and in the log`, async () => {
+    const started = await start(adoption, (config) => {
+      const { http_filters: filters } = managerOf(config)
+      const ours = filters.findIndex(({ name }: Json) => name === 'agw.ext_proc')
+      filters.splice(ours + 1, 0, companyJwt())
+    })
+    for (const auth of [
+      { type: 'bearer', token: STORED_CREDENTIAL },
+      { type: 'query', name: 'key', value: STORED_CREDENTIAL },
+    ]) {
+      const base_url = `${api.origin}/behind-${adoption}-${auth.type}`
+      const access = await fleet.operator.makeAccess(base_url, { rules, auth })
+      const before = api.seen.length
+      const answer = await ask(started, access, '/allowed/a')
+      assert.equal(answer.status, 401, answer.body.toString())
+      assert.equal(answer.header('x-agw-reason'), undefined)
+      assert.equal(answer.header('x-agw-look'), undefined)
+      assert.match(answer.header('www-authenticate') ?? '', /^Bearer realm="http:/)
+      assert.ok(!JSON.stringify(answer.headers).includes(STORED_CREDENTIAL))
+      assert.deepEqual(api.seen.slice(before), [], 'nothing arrived')
+      const { decision, status, reason, data } = await entryOf(access)
+      assert.deepEqual([decision, status, reason], ['allowed', 401, null])
+      assert.equal(data.upstream.outcome, 'not_sent')
+      assert.match(data.upstream.details, /^jwt_authn_access_denied/)
+    }
+    await started.envoy.stop()
+  })
 
 test('with the mapper that the doctor asks for, refusals keep their body among error pages of the company', async () => {
   const cel = {

@@ -109,7 +109,8 @@ test('a finding that was let through is delivered, unless the processor was lost
 })
 
 test('the outcome of a call follows from the flags and details of Envoy', () => {
-  const rows: [Partial<FinishedCall>, string, string | null][] = [
+  type Row = readonly [Partial<FinishedCall>, string, string | null]
+  const rows: readonly Row[] = [
     [{}, 'answered', null],
     [{ status: 500 }, 'answered', null],
     [
@@ -159,6 +160,28 @@ test('the outcome of a call follows from the flags and details of Envoy', () => 
     [{ status: 0, details: 'downstream_remote_disconnect', flags: [15] }, 'caller_left', null],
     [{ status: 413, details: 'request_payload_too_large' }, 'answered', 'request_too_large'],
     [{ status: 503, details: 'ext_proc_error' }, 'cut', 'gateway_unavailable'],
+    // A filter or route of the company in the same Envoy has answered.
+    [{ status: 401, details: 'jwt_authn_access_denied{Jwt_is_missing}' }, 'not_sent', null],
+    [{ status: 503, details: 'fault_filter_abort', flags: [11] }, 'not_sent', null],
+    [{ status: 200, details: 'direct_response', route_name: 'theirs' }, 'not_sent', null],
+    [{ status: 404, details: 'route_not_found', flags: [9] }, 'not_sent', 'gateway_unavailable'],
+    ...['no-verdict', 'agw-no-verdict', 'agw-no-verdict-https'].map(
+      (route_name): Row => [
+        { status: 503, details: 'no_healthy_upstream', flags: [2], route_name },
+        'not_sent',
+        'gateway_unavailable',
+      ],
+    ),
+    [
+      { status: 503, details: 'direct_response', route_name: 'no-verdict' },
+      'not_sent',
+      'gateway_unavailable',
+    ],
+    [
+      { status: 503, details: 'no_healthy_upstream', flags: [2], route_name: 'agw-pass-https' },
+      'unreachable',
+      'upstream_unreachable',
+    ],
   ]
   for (const [more, outcome, reason] of rows) {
     const made = endOfCall(finishedCall('', more))

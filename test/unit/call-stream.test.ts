@@ -138,6 +138,7 @@ class Call {
         headers.some(({ name }) => name === 'x-bad')
           ? { kind: 'deny', denial: FINDING }
           : { kind: 'pass', headers, body: 'chunks' },
+      cleaned: (headers) => headers,
       body: async (bytes) => {
         if (bytes.toString() === 'slow') await this.chunk.promise
         if (bytes.toString() === 'bad') return { kind: 'deny', denial: FINDING, before: null }

@@ -12,6 +12,7 @@ const { curlOf } = await built('curl-of')
 const { timeTicks } = await built('time-ticks')
 const { unusualRefusals } = await built('unusual-refusals')
 const words = await built('scope-words')
+const { whyOf } = await built('why-of')
 const { agentActions, actionsNamed, verbOf } = await built('actions-named')
 
 const scope = (scope_id: string, ...rules: [string, string][]) => ({
@@ -259,4 +260,26 @@ test('the times below a chart are round, evenly apart, and not too many', () => 
     if (zone === undefined) delete process.env['TZ']
     else process.env['TZ'] = zone
   }
+})
+
+test('a call that Envoy did not send says who answered it, or why', () => {
+  const of = (upstream: object): string =>
+    whyOf(
+      {
+        event: 'request_allowed',
+        method: 'GET',
+        decision: 'allowed',
+        reason: null,
+        rule: 0,
+        data: { upstream: { outcome: 'not_sent', ...upstream } },
+      },
+      'shop',
+    )
+  const details = 'jwt_authn_access_denied{Jwt_is_missing}'
+  const begin = 'The call was allowed, but Envoy did not send it to shop.'
+  assert.equal(
+    of({ details }),
+    `${begin} Another filter or route of this Envoy answered: ${details}.`,
+  )
+  assert.equal(of({ details, cause: 'No route matched.' }), `${begin} No route matched.`)
 })

@@ -50,11 +50,29 @@ const headerMap = (list: readonly { name: string; value: string }[]) => ({
 test('what Envoy sends is read as the definition in proto/ has it', () => {
   fc.assert(
     fc.property(headers, bytes, fc.boolean(), (list, body, end_of_stream) => {
-      for (const kind of ['request_headers', 'response_headers'] as const) {
+      const head = { headers: headerMap(list), end_of_stream }
+      assert.deepEqual(readRequest(process_.requestSerialize({ request_headers: head })), {
+        kind: 'request_headers',
+        headers: list,
+        end_of_stream,
+      })
+      for (const code_details of ['', 'via_upstream', 'rbac_access_denied']) {
+        const fields = {
+          'request.size': { numberValue: 1 },
+          'response.code_details': { stringValue: code_details },
+        }
         const message = process_.requestSerialize({
-          [kind]: { headers: headerMap(list), end_of_stream },
+          response_headers: head,
+          ...(code_details === ''
+            ? {}
+            : { attributes: { 'envoy.filters.http.ext_proc': { fields } } }),
         })
-        assert.deepEqual(readRequest(message), { kind, headers: list, end_of_stream })
+        assert.deepEqual(readRequest(message), {
+          kind: 'response_headers',
+          headers: list,
+          end_of_stream,
+          code_details,
+        })
       }
       for (const kind of ['request_body', 'response_body'] as const) {
         const message = process_.requestSerialize({ [kind]: { body, end_of_stream } })

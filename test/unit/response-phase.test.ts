@@ -37,6 +37,7 @@ function aResponse({ headers = {}, body = UNCHANGED, trailers = [] }: Answers = 
       if (headers === 'deny') return { kind: 'deny', denial: DENIAL }
       return { kind: 'pass', headers: given, body: 'chunks', ...headers }
     },
+    cleaned: (given) => given.filter(({ name }) => name !== 'x-secret'),
     body: async () => {
       if (body instanceof Error) throw body
       return body
@@ -83,6 +84,31 @@ test('a header that changes is set, one that goes is removed, and a new route is
   const [message] = envoy.messages
   assert.deepEqual(changesOf(message, 'response_headers'), { set: ['x-a: 2'], remove: [':status'] })
   assert.ok(!message.response_headers.response.clear_route_cache)
+})
+
+test('an error of a filter of the same Envoy is cleaned and not judged; that of an API is judged', async () => {
+  for (const [status, code_details, isJudged] of [
+    ['401', 'jwt_authn_access_denied{Jwt_is_missing}', false],
+    ['503', 'upstream_reset_before_response_started', false],
+    ['401', 'via_upstream', true],
+    ['404', 'cache.response_from_cache_filter', true],
+    ['302', 'oauth.missing_credentials', true],
+    ['200', 'lua_response', true],
+    // An older configuration of Envoy does not send them.
+    ['401', '', true],
+  ] as const) {
+    const given = [
+      { name: ':status', value: status },
+      { name: 'x-secret', value: '1' },
+    ]
+    const { phase, envoy, ends } = aResponse({ headers: 'deny' })
+    phase.headers(given, code_details)
+    await settle()
+    assert.deepEqual(ends, isJudged ? ['answer'] : [], code_details)
+    if (isJudged) continue
+    const [message] = envoy.messages
+    assert.deepEqual(changesOf(message, 'response_headers'), { set: [], remove: ['x-secret'] })
+  }
 })
 
 test('headers that are refused are answered; an error of the inspector ends the call', async () => {

@@ -1,0 +1,41 @@
+import type { ProtobufReader } from './protobuf-reader.ts'
+
+const FIRST = 10
+const KEY = 10
+const VALUE = 18
+const STRING_VALUE = 26
+
+/** Enters the map that is field 1 of the message, and calls `found` at the value of the wanted key. */
+export function findInMap(reader: ProtobufReader, wanted: string, found: () => void): void {
+  const outer = reader.enter()
+  while (!reader.atEnd) {
+    const tag = reader.varint()
+    if (tag !== FIRST) {
+      reader.skip(tag & 7)
+      continue
+    }
+    const pair = reader.enter()
+    let key = ''
+    while (!reader.atEnd) {
+      const part = reader.varint()
+      if (part === KEY) key = reader.latin1()
+      else if (part === VALUE && key === wanted) found()
+      else reader.skip(part & 7)
+    }
+    reader.leave(pair)
+  }
+  reader.leave(outer)
+}
+
+/** The text of a google.protobuf.Value; empty for other values. */
+export function readStringValue(reader: ProtobufReader): string {
+  const outer = reader.enter()
+  let text = ''
+  while (!reader.atEnd) {
+    const tag = reader.varint()
+    if (tag === STRING_VALUE) text = reader.latin1()
+    else reader.skip(tag & 7)
+  }
+  reader.leave(outer)
+  return text
+}
