@@ -538,6 +538,26 @@ const OF_THEIRS: readonly OfTheirs[] = [
   ],
   ...(['filter', 'virtual-host'] as const).flatMap((adoption): OfTheirs[] => [
     [
+      'routes of ours in the wrong order',
+      adoption,
+      (routes) => routes.splice(0, 3, routes[2], routes[1], routes[0]),
+      'failed',
+      /are in the wrong order: agw-pass-https stands before agw-pass-http-own and takes its calls/,
+      /in the order of agw envoy-config/,
+    ],
+    [
+      'our routes in a match tree',
+      adoption,
+      (routes, config) => {
+        const host = managerOf(config).route_config.virtual_hosts.at(-1)
+        delete host.routes
+        host.matcher = treeOf(routes)
+      },
+      'failed',
+      /^the virtual host (?:agent_access_gateway|company) has a match tree \(matcher\)/,
+      /List the routes of the gateway in routes/,
+    ],
+    [
       'all routes that forward are missing',
       adoption,
       (routes) => without(routes, (name) => name.startsWith('agw-pass-')),
@@ -597,6 +617,23 @@ const OF_THEIRS: readonly OfTheirs[] = [
     /cannot be changed for the gateway alone\. If it matters, use --mode listener/,
   ],
 ]
+
+/** A match tree that does with every call what these routes do. */
+function treeOf(routes: readonly Json[]): Json {
+  const input = {
+    name: 'path',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.type.matcher.v3.HttpRequestHeaderMatchInput',
+      header_name: ':path',
+    },
+  }
+  const action = {
+    name: 'routes',
+    typed_config: { '@type': 'type.googleapis.com/envoy.config.route.v3.RouteList', routes },
+  }
+  const predicate = { single_predicate: { input, value_match: { prefix: '/' } } }
+  return { matcher_list: { matchers: [{ predicate, on_match: { action } }] } }
+}
 
 async function startTheirs(
   adoption: 'virtual-host' | 'filter' | 'listener',

@@ -19,6 +19,7 @@ export function checkRouteSet(gateway: Gateway, secrets: readonly string[] | nul
     return [
       ...checkComplete(check, host, rendered),
       ...checkOrder(check, host, place, rendered),
+      ...checkOwnOrder(check, host, place, rendered),
       ...checkSecrets(check, host, secrets),
     ]
   })
@@ -26,13 +27,15 @@ export function checkRouteSet(gateway: Gateway, secrets: readonly string[] | nul
 
 /** A virtual host that the company added to the listener of the gateway, such as for health checks, is none of them. */
 function ownHosts(gateway: Gateway): readonly Message[] {
-  const { hosts, filters, index } = gateway
+  const { filters, index, trees } = gateway
+  const hosts = gateway.hosts.filter((host) => !trees.includes(host))
   const filterName = textAt(filters[index], 'name')
   const withFilter = new Set(gateway.routes.map(({ host }) => host))
   const own = hosts.filter(
     (host) =>
       messages(host['routes']).some((route) => needsVerdict(route) || isNoVerdict(route)) ||
-      at(host, 'typed_per_filter_config', filterName) !== undefined,
+      (at(host, 'typed_per_filter_config', filterName) !== undefined &&
+        isOn(filters[index] ?? {}, [host])),
   )
   return own.length > 0 ? own : hosts.filter((host) => withFilter.has(host))
 }
@@ -94,6 +97,40 @@ function checkOrder(
       'Move the routes of the gateway before all other routes of the virtual host, in the order of agw envoy-config.',
     ),
   ]
+}
+
+/** Of two routes that match the same call the first takes it, so each of ours is where `agw envoy-config` has it. */
+function checkOwnOrder(
+  check: string,
+  host: Message,
+  place: RoutePlace,
+  rendered: readonly Message[],
+): CheckResult[] {
+  const ordered = rendered.map(identityOf)
+  // That of the admin service, which not every deployment has, stands between those that forward and no-verdict.
+  const admin =
+    place === 'listener' ? rendered.findIndex((route) => !needsVerdict(route)) - 0.5 : -1
+  const placeOfRoute = (route: Message): number =>
+    textAt(route, 'name') === 'admin' ? admin : ordered.indexOf(identityOf(route))
+  const known = messages(host['routes']).filter((route) => placeOfRoute(route) >= 0)
+  // While the secret is rotated, each secret has its own routes, and no call matches those of two.
+  for (const secret of new Set(known.flatMap(secretsOf))) {
+    const own = known.filter((route) => !needsVerdict(route) || secretsOf(route).includes(secret))
+    const second = own.findIndex((route, i) => {
+      const before = own[i - 1]
+      return before !== undefined && placeOfRoute(route) < placeOfRoute(before)
+    })
+    const [early, late] = [own[second - 1], own[second]]
+    if (early === undefined || late === undefined) continue
+    return [
+      failed(
+        check,
+        `routes of the gateway in the virtual host ${textAt(host, 'name')} are in the wrong order: ${nameOf(early)} stands before ${nameOf(late)} and takes its calls`,
+        'Put the routes of the gateway in the order of agw envoy-config.',
+      ),
+    ]
+  }
+  return []
 }
 
 /** Never prints a secret: only the names of the routes. */

@@ -15,6 +15,8 @@ export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
   const { routes, listener } = gateway
   const check = `envoy ${listener}: routes`
   const passes = routes.filter(({ needs_verdict }) => needs_verdict)
+  const found = gateway.trees.map((host) => unreadTree(check, host))
+  if (passes.length === 0 && found.length > 0) return found
   if (passes.length === 0)
     return [
       failed(
@@ -23,7 +25,6 @@ export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
         'Use the routes that agw envoy-config prints.',
       ),
     ]
-  const found: CheckResult[] = []
   const others = routes.filter(
     ({ needs_verdict, name }) => !needs_verdict && name !== 'admin' && name !== 'agw-admin',
   )
@@ -38,6 +39,14 @@ export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
     )
   return [...found, ...passes.flatMap((pass) => checkPass(check, pass, dump))]
 }
+
+/** Fails, since no credential may be attached for routes that nobody has looked at. */
+const unreadTree = (check: string, host: Message): CheckResult =>
+  failed(
+    check,
+    `the virtual host ${textAt(host, 'name')} has a match tree (matcher) in place of routes, which this command cannot check: it may forward calls without a verdict, or take allowed calls with their credential`,
+    'List the routes of the gateway in routes of a virtual host, or switch the filter of the gateway off in this one.',
+  )
 
 function checkPass(
   check: string,

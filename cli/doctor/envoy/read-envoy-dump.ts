@@ -13,6 +13,8 @@ export interface Gateway {
   readonly routes: readonly GatewayRoute[]
   /** All virtual hosts, with the routes that the filter is off for. */
   readonly hosts: readonly Message[]
+  /** Those with a match tree in place of routes in which the filter may be on. */
+  readonly trees: readonly Message[]
 }
 
 export interface GatewayRoute {
@@ -90,7 +92,10 @@ function gatewaysOf(
         textAt(config, 'grpc_service', 'envoy_grpc', 'authority').startsWith('agw')
       const name = textAt(listener, 'name')
       const hosts = messages(at(routeConfig, 'virtual_hosts'))
-      return isOurs ? [{ listener: name, manager, filters, index, config, routes, hosts }] : []
+      const trees = hosts.filter((host) => isTree(filter, host, routeConfig))
+      return isOurs
+        ? [{ listener: name, manager, filters, index, config, routes, hosts, trees }]
+        : []
     })
   })
 }
@@ -117,6 +122,16 @@ function routesOf(routeConfig: unknown, filter: Message): readonly GatewayRoute[
           ]
         : [],
     ),
+  )
+}
+
+/** The tree itself is not followed: which of its routes takes a call depends on any input of Envoy's. */
+function isTree(filter: Message, host: Message, routeConfig: unknown): boolean {
+  const { matcher } = host
+  if (matcher === undefined) return false
+  if (isOn(filter, [host, routeConfig])) return true
+  return [...within(matcher)].some(
+    (one) => needsVerdict(one) || isOn(filter, [one, host, routeConfig]),
   )
 }
 
