@@ -53,16 +53,18 @@ export async function runActivity(
   // The stream is opened first, so that nothing falls between it and the list.
   const stream = options.follow === true ? new ActivityStream(options, filter) : null
   await stream?.open()
-  const newest = await readNewest(options, filter, stderr)
-  if (newest === null) {
+  const read = await readNewest(options, filter, stderr)
+  if (read === null) {
     stream?.close()
     return 1
   }
   if (options.output !== 'json' && options.headers !== false)
     stdout.write(`${paint('bold', inColumns(HEADINGS))}\n`)
-  for (const entry of newest) print(entry)
+  for (const entry of read.newest) print(entry)
+  // Below the entries, where a terminal still shows them after a long list.
+  for (const note of read.notes) stderr.write(`${terminalText(note)}\n`)
   if (stream === null) return 0
-  const printed = new Set(newest.map(({ id }) => id))
+  const printed = new Set(read.newest.map(({ id }) => id))
   const refusal = await stream.each((entry) => {
     if (!printed.delete(entry.id)) print(entry)
   })
@@ -78,12 +80,19 @@ interface Page {
   readonly skipped_hours?: readonly string[]
 }
 
-/** The newest entries, from old to new. A search that takes long ends early, and says where. Null after a refusal, which is printed. */
+interface Newest {
+  /** From old to new. */
+  readonly newest: readonly ActivityEntry[]
+  /** What may be missing in them, and how to go on. */
+  readonly notes: readonly string[]
+}
+
+/** A search that takes long ends early, and says where. Null after a refusal, which is printed. */
 async function readNewest(
   options: ActivityOptions,
   filter: URLSearchParams,
   stderr: Writable,
-): Promise<ActivityEntry[] | null> {
+): Promise<Newest | null> {
   const limit = options.limit ?? LIMIT
   const end_ms = performance.now() + SEARCH_MS
   const found: ActivityEntry[] = []
@@ -102,13 +111,15 @@ async function readNewest(
     cursor = page.next_cursor
     const isOver = performance.now() > end_ms
     if (cursor !== null && found.length < limit && !isOver) continue
-    if (skipped.size > 0)
-      stderr.write(`hours of the archive that could not be searched: ${[...skipped].join(', ')}\n`)
-    if (cursor !== null && found.length < limit)
-      stderr.write(
-        `searched down to ${page.searched_to}; continue with --until ${page.searched_to}\n`,
-      )
-    return found.reverse()
+    const notes = [
+      ...(skipped.size > 0
+        ? [`Hours of the archive that could not be searched: ${[...skipped].join(', ')}.`]
+        : []),
+      ...(cursor !== null && found.length < limit
+        ? [`Searched down to ${page.searched_to}. Continue with --until ${page.searched_to}.`]
+        : []),
+    ]
+    return { newest: found.reverse(), notes }
   }
 }
 

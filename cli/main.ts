@@ -316,6 +316,8 @@ function addActivity(program: Command): void {
     )
     .option('--no-headers', 'leave out the headings')
     .action(async (options: import('./activity.ts').ActivityOptions) => {
+      if (options.output === 'json' && options.headers === false)
+        throw new Error('--no-headers goes with --output table: JSON has no headings.')
       const { runActivity } = await import('./activity.ts')
       process.exitCode = await runActivity(options, process.stdout, process.stderr)
     })

@@ -146,6 +146,11 @@ test('agw envoy-config refuses what the configuration of a mode has no place for
     }
 })
 
+test('agw activity refuses --no-headers for JSON, which has no headings', async () => {
+  const given = ['--no-headers', '-o', 'json']
+  await assert.rejects(parse(makeProgram(), 'activity', given), /goes with --output table/)
+})
+
 test('agw envoy-config --mode virtual-host asks for the host names', async () => {
   const given = ['--mode', 'virtual-host']
   await assert.rejects(
