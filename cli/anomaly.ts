@@ -15,6 +15,7 @@ import {
 import { SCOPE_DEFAULTS } from '../core/model.ts'
 import { type AdminOptions, adminAccess, TOKEN_REQUIRED } from './access/admin-access.ts'
 import { messageOf } from './call-admin.ts'
+import { counted } from './counted.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
 const HOUR_MS = 3_600_000
@@ -175,7 +176,7 @@ function tableOf(
   const kill = auto_kill_threshold < 1 ? `at ${auto_kill_threshold}` : 'never'
   const sum = (count: (scope: ReplayedScope) => number): number =>
     scopes.reduce((total, scope) => total + count(scope), 0)
-  const head = `Alert at ${alert_threshold}, kill ${kill}, after ${learning_hours} hours of learning.`
+  const head = `Alert at ${alert_threshold}, kill ${kill}, after ${counted(learning_hours, 'hour')} of learning.`
   const foot = [
     `scopes: ${scopes.length}`,
     `calls: ${sum(({ calls }) => calls)}`,
@@ -189,11 +190,11 @@ function textOf(scope: ReplayedScope, learning_hours: number): string {
   const { agent_id, agent_name, scope_id, calls, first_at, last_at } = scope
   const lines = [
     `agent ${agent_name ?? agent_id} (${agent_id}), scope ${scope_id}`,
-    `  ${calls} calls from ${first_at} to ${last_at}`,
+    `  ${counted(calls, 'call')} from ${first_at} to ${last_at}`,
   ]
   if (scope.learning)
     lines.push(
-      `  still learning, no verdict: requires ${learning_hours} hours and ${LEARNING_CALLS} calls`,
+      `  still learning, no verdict: requires ${counted(learning_hours, 'hour')} and ${LEARNING_CALLS} calls`,
     )
   else lines.push(...verdictsOf(scope))
   return `${lines.join('\n')}\n`

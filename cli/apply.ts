@@ -9,6 +9,7 @@ import { problemLine, loadPlan, type PlanFileOptions } from './config/load-plan.
 import type { ConfigChange } from './config/plan-changes.ts'
 import type { Config } from './config/read-config.ts'
 import { summaryOf } from './config/summary-of.ts'
+import { counted } from './counted.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
 export interface ApplyOptions extends PlanFileOptions {
@@ -72,7 +73,9 @@ export async function runApply(
           stderr.write(terminalLines(`Warning: ${change.title}: ${warning}\n`))
     }
   } catch (error) {
-    stderr.write(`${made.length} of ${plan.changes.length} changes were made. `)
+    stderr.write(
+      `${made.length} of ${counted(plan.changes.length, 'change was', 'changes were')} made. `,
+    )
     if (!(error instanceof NotMade)) throw error
     stderr.write(`Not made:\n${changeLines(error.change)}`)
     for (const line of whyNot(error, options.file, config)) stderr.write(terminalLines(line))

@@ -6,6 +6,7 @@ import { readArchiveKeys } from '../core/store/archive-keys-file.ts'
 import { type Environment, readSettings } from '../core/settings.ts'
 import { type AdminOptions, adminAccess } from './access/admin-access.ts'
 import { callAdmin } from './call-admin.ts'
+import { counted } from './counted.ts'
 import { findOwnKey } from './own-key.ts'
 import { terminalJson, terminalLines } from './terminal-text.ts'
 
@@ -95,14 +96,18 @@ async function askHead(
 function describe(path: string, report: ArchiveReport, isEndChecked: boolean): string {
   const { organizations, files, lines, missed, problems } = report
   return [
-    `${path}: ${lines} lines in ${files} files of ${organizations} organizations`,
-    ...(missed > 0 ? [`  ${missed} entries were trimmed before they could be archived`] : []),
+    `${path}: ${counted(lines, 'line')} in ${counted(files, 'file')} of ${counted(organizations, 'organization')}`,
+    ...(missed > 0
+      ? [
+          `  ${counted(missed, 'entry was trimmed before it', 'entries were trimmed before they')} could be archived`,
+        ]
+      : []),
     ...problems.map(
       ({ organization_id, file, line, problem }) =>
         `  ${organization_id}/${file}${line === null ? '' : `:${line}`}: ${problem}`,
     ),
     problems.length > 0
-      ? `  ${problems.length} problems`
+      ? `  ${counted(problems.length, 'problem')}`
       : `  the chain is intact${isEndChecked ? ', up to the end known to the service' : ''}`,
     '',
   ].join('\n')

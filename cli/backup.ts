@@ -12,6 +12,7 @@ import { activeKeyId, readStoredKeys } from '../core/store/stored-keys.ts'
 import { version } from '../core/version.ts'
 import type { BackupEnd, BackupHeader, BackupLine } from './backup/backup-file.ts'
 import { backupMac, readPassphrase, wrapKeys } from './backup/backup-keys.ts'
+import { counted } from './counted.ts'
 import { findOwnDeployment } from './find-own-deployment.ts'
 import { openStore } from './open-store.ts'
 import type { OwnKey } from './own-key.ts'
@@ -52,7 +53,7 @@ export async function runBackup(
     renameSync(part, file)
     stdout.write(
       terminalLines(
-        `${file}: ${lines} lines. ${options.keys ? 'It contains the encryption keys: keep the passphrase elsewhere.' : 'It does not contain the encryption keys: keep them elsewhere.'}\n`,
+        `${file}: ${counted(lines, 'line')}. ${options.keys ? 'It contains the encryption keys: keep the passphrase elsewhere.' : 'It does not contain the encryption keys: keep them elsewhere.'}\n`,
       ),
     )
     return 0

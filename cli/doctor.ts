@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { type Environment, readSettings, type Settings, unknownSettings } from '../core/settings.ts'
 import { type AdminOptions, adminAccess } from './access/admin-access.ts'
+import { counted } from './counted.ts'
 import { ask } from './doctor/ask.ts'
 import { checkArchive } from './doctor/check-archive.ts'
 import { checkEnvoy, type KnownSettings } from './doctor/envoy/check-envoy.ts'
@@ -148,9 +149,8 @@ function asTable(findings: readonly CheckResult[]): string {
   })
   const count = (state: CheckResult['state']): number =>
     findings.filter((finding) => finding.state === state).length
-  const warnings = count('warning')
   lines.push(
-    `${count('ok')} ok, ${warnings} warning${warnings === 1 ? '' : 's'}, ${count('failed')} failed`,
+    `${count('ok')} ok, ${counted(count('warning'), 'warning')}, ${count('failed')} failed`,
   )
   return `${lines.join('\n')}\n`
 }

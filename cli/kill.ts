@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream'
 import type { KillReceipt } from '../core/kill/kill-agent.ts'
 import type { AdminOptions } from './access/admin-access.ts'
 import { messageOf } from './call-admin.ts'
+import { counted } from './counted.ts'
 import { postToAgent } from './post-to-agent.ts'
 import { terminalJson, terminalLines, terminalText } from './terminal-text.ts'
 
@@ -50,7 +51,8 @@ export async function runKill(
   return 0
 }
 
-const tunnelsClosed = (count: number): string => (count > 0 ? `${count} tunnels closed, ` : '')
+const tunnelsClosed = (count: number): string =>
+  count > 0 ? `${counted(count, 'tunnel')} closed, ` : ''
 
 function describe(receipt: KillReceipt): string {
   const { agent_id, killed_at, credentials_revoked, still_usable_keys, tunnels_terminated } =
@@ -60,12 +62,12 @@ function describe(receipt: KillReceipt): string {
       [
         `  ${edge_id} (${region})`,
         acknowledged_ms === null ? 'silent' : `${acknowledged_ms} ms`,
-        `${terminated} ended${tunnels > 0 ? `, ${tunnels} tunnels closed` : ''}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`,
+        `${terminated} ended${tunnels > 0 ? `, ${counted(tunnels, 'tunnel')} closed` : ''}${unconfirmed > 0 ? `, ${unconfirmed} unconfirmed` : ''}`,
       ].join('  '),
   )
   return [
     `${agent_id} killed at ${killed_at}.`,
-    `${receipt.in_flight_requests_terminated} calls in flight ended, ${tunnelsClosed(tunnels_terminated)}${credentials_revoked} keys revoked, ` +
+    `${counted(receipt.in_flight_requests_terminated, 'call')} in flight ended, ${tunnelsClosed(tunnels_terminated)}${counted(credentials_revoked, 'key')} revoked, ` +
       `last acknowledgement after ${receipt.propagation_ms} ms.`,
     ...edges,
     ...(still_usable_keys.length > 0

@@ -7,6 +7,7 @@ import { ENVOY_VERSIONS } from '../envoy/envoy-versions.ts'
 import type { ConfigMode } from '../envoy/render-config.ts'
 import { asksAdmin, asksAdminAs, callsAdmin, webAddress } from './admin-command.ts'
 import { SHELLS, type Shell } from './completion/completion-script.ts'
+import { counted } from './counted.ts'
 import { LOG_FORMATS, type LogFormat } from './launcher/process-log.ts'
 import { addResourceCommands } from './resources/resource-commands.ts'
 import { terminalLines } from './terminal-text.ts'
@@ -249,7 +250,7 @@ function addDrain(program: Command): void {
         onStop: options.onStop === true,
       })
       if (left === null) throw new Error(`Envoy does not answer at ${options.envoyAdminSocket}.`)
-      if (left > 0) throw new Error(`${left} calls were still in flight.`)
+      if (left > 0) throw new Error(`${counted(left, 'call was', 'calls were')} still in flight.`)
     })
 }
 

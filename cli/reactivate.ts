@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { AdminOptions } from './access/admin-access.ts'
 import { messageOf } from './call-admin.ts'
+import { counted } from './counted.ts'
 import { postToAgent } from './post-to-agent.ts'
 import { terminalJson } from './terminal-text.ts'
 
@@ -39,7 +40,7 @@ export async function runReactivate(
   else
     stdout.write(
       [
-        `${agent_id} is active. ${credentials_restored} keys work again.`,
+        `${agent_id} is active. ${counted(credentials_restored, 'key works', 'keys work')} again.`,
         ...(api_key === undefined ? [] : [`New key (shown only once): ${api_key}`]),
         '',
       ].join('\n'),

@@ -1,4 +1,5 @@
 import type { Injection, Rule, ScopeSettings } from './api-types.ts'
+import { countOf } from './count-of.ts'
 
 /** What a scope allows and how it protects, in sentences. The service decides with the settings; these only read them aloud. */
 
@@ -58,9 +59,9 @@ export function rateWords(rate: ScopeSettings['rate_limiting']): string {
   const { requests_per_minute: limit, violation_window_minutes: minutes } = rate
   if (limit === null) return 'No rate limit.'
   const kills = rate.auto_kill_on_sustained_violation
-    ? ` A violation that lasts ${counted(minutes, 'minute')} kills the agent.`
+    ? ` A violation that lasts ${countOf(minutes, 'minute')} kills the agent.`
     : ''
-  return `At most ${counted(limit, 'call')} per minute.${kills}`
+  return `At most ${countOf(limit, 'call')} per minute.${kills}`
 }
 
 export function anomalyWords(anomaly: ScopeSettings['anomaly_detection']): string {
@@ -76,12 +77,9 @@ export function limitWords({ priority, max_body_bytes }: ScopeSettings): string 
   const body =
     max_body_bytes === null
       ? 'Bodies up to the limit of the gateway'
-      : `Bodies up to ${counted(max_body_bytes, 'byte')}`
+      : `Bodies up to ${countOf(max_body_bytes, 'byte')}`
   return `${body}. Priority ${priority}.`
 }
-
-const counted = (count: number, unit: string): string =>
-  `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`
 
 function joined(texts: readonly string[], none = ''): string {
   if (texts.length === 0) return none

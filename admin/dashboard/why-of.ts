@@ -2,12 +2,13 @@ import { actionSentence } from '../../core/activity/action-sentence.ts'
 import { entrySummary } from '../../core/activity/entry-summary.ts'
 import { REASONS } from '../../core/reasons.ts'
 import type { ActivityEntry } from './api-types.ts'
+import { countOf } from './count-of.ts'
 
 /** One sentence that says why an entry is what it is. */
 export function whyOf(entry: ActivityEntry, api: string): string {
   const { data } = entry
   if (entry.method === null && typeof data['suppressed'] === 'number')
-    return `${data['suppressed']} further refusals of this minute were only counted.`
+    return `${countOf(data['suppressed'], 'further refusal of this minute was', 'further refusals of this minute were')} only counted.`
   return SENTENCES[entry.event]?.(entry, api) ?? reasonSentence(entry)
 }
 
@@ -58,7 +59,7 @@ const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
   injection_blocked: finding('the call was refused'),
   injection_detected: finding('the call was forwarded'),
   rate_limit_exceeded: ({ data }, api) =>
-    `The scope allows ${text(data['limit'])} calls per minute to ${api}, and this one exceeded it.`,
+    `The scope allows ${countOf(Number(data['limit']), 'call')} per minute to ${api}, and this one exceeded it.`,
   mcp_tool_blocked: (entry) =>
     `No scope allows ${agentOf(entry)} to use the tool ${text(entry.data['tool_name'])}.`,
   agent_killed: (entry) =>
@@ -69,7 +70,7 @@ const SENTENCES: Readonly<Partial<Record<ActivityEntry['event'], Sentence>>> = {
     `The traffic deviates from its baseline: score ${text(data['anomaly_score'])}, ${text(data['anomaly_types'])}.`,
   admin_action: (entry) => `${actionSentence(entry)}.`,
   changes_lost: ({ data }) =>
-    `The store has lost ${text(data['count'])} changes, as after a failover. Make them again: ${text(data['changes'])}.`,
+    `The store has lost ${countOf(Number(data['count']), 'change')}, as after a failover. Make ${data['count'] === 1 ? 'it' : 'them'} again: ${text(data['changes'])}.`,
 }
 
 const CAUSES: Readonly<Record<string, { readonly cause: string } | undefined>> = REASONS

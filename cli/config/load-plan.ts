@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
 import type { Environment } from '../../core/settings.ts'
 import type { AdminOptions } from '../access/admin-access.ts'
+import { counted } from '../counted.ts'
 import type { FileProblem } from './config-text.ts'
 import { type ConfigPlan, planChanges } from './plan-changes.ts'
 import { type Config, readConfig } from './read-config.ts'
@@ -51,6 +52,6 @@ function printProblems(file: string, problems: readonly FileProblem[], stderr: W
   for (const problem of problems.slice(0, PROBLEMS_SHOWN))
     stderr.write(terminalLines(problemLine(file, problem)))
   if (problems.length > PROBLEMS_SHOWN)
-    stderr.write(`and ${problems.length - PROBLEMS_SHOWN} more errors\n`)
+    stderr.write(`and ${counted(problems.length - PROBLEMS_SHOWN, 'more error')}\n`)
   return null
 }

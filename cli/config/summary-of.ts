@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts'
 import type { ConfigChange, ConfigPlan } from './plan-changes.ts'
 
 /** The summary line: the number of changes of each kind, and what stays. */
@@ -11,6 +12,9 @@ export function summaryOf(
     const count = changes.filter((change) => change.action === action).length
     return count === 0 ? [] : [`${count} ${tense}${action}${d}`]
   })
-  const kept = unnamed === 0 ? '' : ` ${unnamed} not in the file were kept; --prune deletes them.`
+  const kept =
+    unnamed === 0
+      ? ''
+      : ` ${counted(unnamed, 'not in the file was kept; --prune deletes it', 'not in the file were kept; --prune deletes them')}.`
   return `${counts.length === 0 ? 'Nothing to do' : counts.join(', ')}; ${unchanged} unchanged.${kept}\n`
 }

@@ -4,6 +4,7 @@ import { hideFormerSecrets } from '../../admin/activity/hide-former-secrets.ts'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { readArchiveLine } from '../../core/activity/archive-line.ts'
 import { readArchiveLines } from '../../core/activity/read-archive-lines.ts'
+import { counted } from '../counted.ts'
 import { type CheckResult, ok, warning } from './check-result.ts'
 
 /** Reading takes a second for some 100 MB. Of a larger archive the newest files are read first. */
@@ -38,22 +39,24 @@ export async function checkArchive(
     findings.push(
       warning(
         check,
-        `${join(folder, file)} shows user names or webhook URLs in ${lines} line${lines === 1 ? '' : 's'}`,
+        `${join(folder, file)} shows user names or webhook URLs in ${counted(lines, 'line')}`,
         ADVICE,
       ),
     )
   }
   if (shown > FILES_NAMED)
-    findings.push(warning(check, `and ${shown - FILES_NAMED} more files`, ADVICE))
+    findings.push(warning(check, `and ${counted(shown - FILES_NAMED, 'more file')}`, ADVICE))
   if (looked < files.length)
     findings.push(
       warning(
         check,
-        `${files.length - looked} of ${files.length} files could not be checked within ${time_limit_ms / 1000} s`,
+        `${files.length - looked} of ${counted(files.length, 'file')} could not be checked within ${time_limit_ms / 1000} s`,
         'Run agw doctor where the disk is faster, or remove files that are no longer needed.',
       ),
     )
-  return findings.length > 0 ? findings : [ok(check, `${looked} files show no secret`)]
+  return findings.length > 0
+    ? findings
+    : [ok(check, looked === 1 ? '1 file shows no secret' : `${looked} files show no secret`)]
 }
 
 const ADVICE =

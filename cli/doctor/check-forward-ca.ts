@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts'
 import type { ask } from './ask.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
@@ -55,7 +56,7 @@ function endResults(not_after: string, source: Ca['source'], now: Date): CheckRe
   if (left_ms < 0) return [failed(CHECK, `expired on ${until}`, advice)]
   const days = Math.floor(left_ms / DAY_MS)
   return days < CA_NOTICE_DAYS
-    ? [warning(CHECK, `expires in ${days} days, on ${until}`, advice)]
+    ? [warning(CHECK, `expires in ${counted(days, 'day')}, on ${until}`, advice)]
     : []
 }
 

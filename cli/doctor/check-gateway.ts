@@ -1,5 +1,6 @@
 import { connect } from 'node:tls'
 import { version } from '../../core/version.ts'
+import { counted } from '../counted.ts'
 import { ask } from './ask.ts'
 import { certificateResult } from './check-machine.ts'
 import { checkForwardCa } from './check-forward-ca.ts'
@@ -111,7 +112,7 @@ async function checkEdges(url: string, edges: readonly Edge[]): Promise<CheckRes
     const says = [
       region,
       lease === null ? '' : lease ? 'holds its lease' : 'does not hold its lease',
-      `${in_flight} calls in flight`,
+      `${counted(in_flight, 'call')} in flight`,
       `last heartbeat ${beat_age_ms} ms ago`,
     ]
     const told = says.filter(Boolean).join(', ')

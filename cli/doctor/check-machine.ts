@@ -6,6 +6,7 @@ import { freeBytesOf } from '../../core/free-bytes-of.ts'
 import { fromRoot } from '../../core/root.ts'
 import { type Settings, SETTINGS } from '../../core/settings.ts'
 import { type FoundBinary, lookForEnvoy, lookForValkey } from '../binaries.ts'
+import { counted } from '../counted.ts'
 import type { ListenSettings } from '../../core/listen-failure.ts'
 import {
   API_SETTINGS,
@@ -139,7 +140,7 @@ export function certificateResult(check: string, valid_to: string, now: Date): C
   const until = new Date(valid_to).toISOString().slice(0, 10)
   if (days < 0) return failed(check, `expired on ${until}`, 'Replace the certificate.')
   return days < CERTIFICATE_NOTICE_DAYS
-    ? warning(check, `expires in ${days} days, on ${until}`, 'Renew it.')
+    ? warning(check, `expires in ${counted(days, 'day')}, on ${until}`, 'Renew it.')
     : ok(check, `valid until ${until}`)
 }
 

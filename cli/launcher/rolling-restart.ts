@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { counted } from '../counted.ts'
 import { askEnvoy } from './ask-envoy.ts'
 import type { Supervisor } from './supervisor.ts'
 
@@ -40,7 +41,7 @@ export async function rollingRestart(parts: RollingRestartParts): Promise<void> 
     say(`${name} was restarted in ${seconds(performance.now() - at_ms)}.`)
   }
   say(
-    `Restarted ${names.length} processes in ${seconds(performance.now() - began_ms)}. Envoy, the store and the launcher kept running.`,
+    `Restarted ${counted(names.length, 'process', 'processes')} in ${seconds(performance.now() - began_ms)}. Envoy, the store and the launcher kept running.`,
   )
 }
 

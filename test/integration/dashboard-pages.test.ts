@@ -208,7 +208,7 @@ describe('the dashboard', () => {
     assert.equal((await stream.ended).is_whole, false)
     await receipt.getByRole('link', { name: 'Permanent link' }).click()
     await page.getByRole('heading', { level: 1, name: `Kill of ${own.agent.agent_name}` }).waitFor()
-    await page.getByText('In force on 1 of 1 edges').waitFor()
+    await page.getByText('In force on 1 of 1 edge').waitFor()
     assert.equal(await page.getByRole('row').count(), 2)
     const link = page.url()
     await goTo(page, 'kills', 'Kills')
@@ -218,7 +218,7 @@ describe('the dashboard', () => {
     const viewer = await browser.open(`${stack.apiUrl}/`)
     await signIn(viewer, seeing)
     await viewer.goto(link)
-    await viewer.getByText('In force on 1 of 1 edges').waitFor()
+    await viewer.getByText('In force on 1 of 1 edge').waitFor()
     await goTo(page, `agents/${own.agent.agent_id}`, own.agent.agent_name)
     await page.getByRole('table', { name: 'Kills of this agent' }).getByText('complete').waitFor()
     const refused = await call({
@@ -298,7 +298,7 @@ describe('the dashboard', () => {
     await page.getByText('Rate limit', { exact: true }).click()
     await page.getByLabel('Calls per minute').fill('7')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved, and in force on 1 of 1 edges.').waitFor()
+    await page.getByText('Saved, and in force on 1 of 1 edge.').waitFor()
     const scopes = await stack.operator.send(
       'GET',
       `/admin/scopes?integration_id=${integration_id}`,
@@ -341,7 +341,7 @@ describe('the dashboard', () => {
     // The tester has tried the faulty rule too.
     forgive(/400 .*\/admin\/explain/)
     await tester.getByRole('button', { name: 'Try on the last 7 days' }).press('Enter')
-    await tester.getByText('Of 1 calls of the last 7 days, 1 refused ones would pass').waitFor()
+    await tester.getByText('Of 1 call of the last 7 days, 1 refused one would pass').waitFor()
     assert.deepEqual(await problemsOf(page), [])
     assert.equal((await refund()).status, 403, 'nothing is in force before it is saved')
     await goTo(page, 'alerts', 'Alerts')
@@ -355,7 +355,7 @@ describe('the dashboard', () => {
     await page.getByText('was changed after you began').waitFor()
     forgive(/412/)
     await page.getByRole('button', { name: 'Save' }).press('Enter')
-    await page.getByText('Saved, and in force on 1 of 1 edges.').waitFor()
+    await page.getByText('Saved, and in force on 1 of 1 edge.').waitFor()
     assert.equal((await refund()).status, 200)
     await page.reload()
     await words.getByText('POST on /refunds/{any}').waitFor()
@@ -766,7 +766,7 @@ describe('the dashboard', () => {
     assert.deepEqual(await problemsOf(page), [])
     await dialog.getByRole('button', { name: 'Save the scope' }).press('Enter')
     const saved = page.getByRole('dialog', { name: 'Saved' })
-    await saved.getByText('In force on 1 of 1 edges.').waitFor()
+    await saved.getByText('In force on 1 of 1 edge.').waitFor()
     assert.equal((await refund()).status, 200)
     assert.equal((await refund('9')).status, 403, 'only what was chosen')
     await saved.getByRole('button', { name: 'Close' }).click()

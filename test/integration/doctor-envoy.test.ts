@@ -855,7 +855,7 @@ test('found: the fields of the bootstrap that are missing, an admin port, and an
   assert.match(texts, /Envoy crashes when a stream ends after a minute/)
   assert.match(
     texts,
-    /has refused 1 updates of its configuration \(listener_manager\.lds\.update_rejected\)/,
+    /has refused 1 update of its configuration \(listener_manager\.lds\.update_rejected\)/,
   )
   await without.stop()
   const dump = JSON.parse(await envoy.admin('/config_dump'))

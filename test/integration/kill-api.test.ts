@@ -333,7 +333,11 @@ test('agw kill and agw reactivate do the same from the command line, by id or by
     runReactivate(agent.agent_id, { ...common, output: 'table', reason: 'cli' }, ...io),
   )
   assert.equal(back.code, 0)
-  assert.match(back.out, /is active\. 1 keys work again/)
+  assert.match(back.out, /is active\. 1 key works again\./)
+  const printed = await run((...io) =>
+    runKill(agent.agent_id, { ...common, output: 'table' }, ...io),
+  )
+  assert.match(printed.out, /^0 calls in flight ended, 1 key revoked, /m)
   const notify = ['pager', 'email']
   const untold = await run((...io) => runKill(agent.agent_id, { ...common, notify }, ...io))
   assert.equal(untold.code, 0)

@@ -13,6 +13,7 @@ const { timeTicks } = await built('time-ticks')
 const { unusualRefusals } = await built('unusual-refusals')
 const words = await built('scope-words')
 const { whyOf } = await built('why-of')
+const { countOf } = await built('count-of')
 const { agentActions, actionsNamed, verbOf } = await built('actions-named')
 
 const scope = (scope_id: string, ...rules: [string, string][]) => ({
@@ -260,6 +261,19 @@ test('the times below a chart are round, evenly apart, and not too many', () => 
     if (zone === undefined) delete process.env['TZ']
     else process.env['TZ'] = zone
   }
+})
+
+test('a number and its noun agree', () => {
+  assert.deepEqual(
+    [0, 1, 2, 1000].map((count) => countOf(count, 'call')),
+    ['0 calls', '1 call', '2 calls', `${(1000).toLocaleString()} calls`],
+  )
+  assert.equal(countOf(1, 'entry', 'entries'), '1 entry')
+  assert.equal(countOf(2, 'entry', 'entries'), '2 entries')
+  const flood = (suppressed: number): string =>
+    whyOf({ event: 'permission_denied', method: null, data: { suppressed } }, 'an API')
+  assert.equal(flood(1), '1 further refusal of this minute was only counted.')
+  assert.equal(flood(2), '2 further refusals of this minute were only counted.')
 })
 
 test('a call that Envoy did not send says who answered it, or why', () => {

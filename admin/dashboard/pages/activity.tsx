@@ -2,6 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { EVENT_NAMES } from '../../../core/events.ts'
 import { type Problem, withQuery } from '../api.ts'
 import type { ActivityEntry } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { download } from '../download.ts'
 import { eventTitle } from '../event-title.ts'
 import { ActivityHistogram } from '../parts/activity-histogram.tsx'
@@ -287,7 +288,7 @@ const liveStatus = (isLive: boolean, isHeld: boolean): string => {
 }
 
 function foundStatus({ state }: Entries, count: number): string {
-  const shown = count === 0 ? 'No matching entries' : `${count.toLocaleString()} entries`
+  const shown = count === 0 ? 'No matching entries' : countOf(count, 'entry', 'entries')
   switch (state) {
     case 'searching':
       return count === 0 ? 'Searching …' : `${shown}. Loading older ones …`

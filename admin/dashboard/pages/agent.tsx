@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ask, withQuery } from '../api.ts'
 import type { Agent, Baseline, ActivityEntry, Kill, Page, Receipt, Scope } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { Facts, Json, Tag } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
 import { DialogForm } from '../parts/dialog.tsx'
@@ -274,7 +275,7 @@ function Learned({ agent_id, path }: { agent_id: string; path: string }) {
                   !scope.enabled
                     ? 'off'
                     : scope.learning
-                      ? `learning: ${scope.learned_hours} of ${scope.needed_hours} hours, ${scope.learned_calls} of ${scope.needed_calls} calls`
+                      ? `learning: ${scope.learned_hours} of ${countOf(scope.needed_hours, 'hour')}, ${scope.learned_calls} of ${countOf(scope.needed_calls, 'call')}`
                       : 'active',
               },
               { head: 'Score', isNumber: true, cell: ({ score }) => score.toFixed(2) },
@@ -296,7 +297,8 @@ function Learned({ agent_id, path }: { agent_id: string; path: string }) {
                 cell: ({ endpoints, source_ips }) => (
                   <details>
                     <summary>
-                      {endpoints.length} endpoints, {source_ips.length} addresses
+                      {countOf(endpoints.length, 'endpoint')},{' '}
+                      {countOf(source_ips.length, 'address', 'addresses')}
                     </summary>
                     <Json value={{ endpoints, source_ips }} />
                   </details>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { withQuery } from '../api.ts'
 import type { ActivityEntry, Agent, AnomalyReplay, Page } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { isId } from '../is-id.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { Loaded, ProblemNotice } from '../parts/notices.tsx'
@@ -72,9 +73,8 @@ function AgentAnomalies({ agent_id }: { agent_id: string }) {
         <>
           <p>
             <AgentLink id={agent_id} name={agent.value?.agent_name ?? null} />:{' '}
-            {value.calls.toLocaleString()} calls since{' '}
-            <Time at={value.since ?? value.from} isFull /> scored again, as if no alert had been
-            raised and no kill made.
+            {countOf(value.calls, 'call')} since <Time at={value.since ?? value.from} isFull />{' '}
+            scored again, as if no alert had been raised and no kill made.
           </p>
           {!value.complete && <Incomplete agent_id={agent_id} />}
           {value.scopes.length === 0 && (

@@ -1,4 +1,5 @@
 import type { Kill } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { AgentLink, Facts } from '../parts/bits.tsx'
 import { EdgeRows } from '../parts/edge-rows.tsx'
 import { KillState } from '../parts/kill-rows.tsx'
@@ -72,8 +73,8 @@ function sentenceOf({ counted_at, complete, edges, propagation_ms }: Kill): stri
     return 'In force. No edge was live; an edge that starts reads the kill before it serves calls.'
   const silent = edges.filter(({ acknowledged_ms }) => acknowledged_ms === null).length
   if (complete && silent === 0)
-    return `In force on ${edges.length} of ${edges.length} edges after ${propagation_ms} ms.`
+    return `In force on ${edges.length} of ${countOf(edges.length, 'edge')} after ${propagation_ms} ms.`
   if (complete)
-    return `In force. ${silent} of ${edges.length} edges did not acknowledge, and their leases have expired, so they serve no calls.`
+    return `In force. ${silent} of ${countOf(edges.length, 'edge')} did not acknowledge, and ${silent === 1 ? 'its lease has expired, so it serves' : 'their leases have expired, so they serve'} no calls.`
   return `Not confirmed on every edge: ${silent} of ${edges.length} did not acknowledge. An edge that does not acknowledge stops serving when its lease expires.`
 }

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { SCOPE_DEFAULTS } from '../../../core/model.ts'
 import { ask } from '../api.ts'
 import type { Scope, ScopeSettings } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { liveEdges } from '../live-edges.ts'
 import { AgentLink } from '../parts/bits.tsx'
 import { ConfirmButton } from '../parts/confirm-button.tsx'
@@ -118,7 +119,7 @@ function StoredScope({ scope_id }: { scope_id: string }) {
           />
           {edges !== null && (
             <p class="notice good" role="status">
-              Saved, and in force on {edges} of {edges} edges.
+              Saved, and in force on {edges} of {countOf(edges, 'edge')}.
             </p>
           )}
         </>

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
 import type { Integration, Scope, Trial } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { liveEdges } from '../live-edges.ts'
 import { nearestRule } from '../nearest-rule.ts'
 import { linkTo } from '../place.ts'
@@ -90,7 +91,7 @@ const Saved = ({
 }) => (
   <Dialog title="Saved" onClose={onClose}>
     <p role="status">
-      In force on {edges} of {edges} edges. {refused.agent_name} can make the call now.{' '}
+      In force on {edges} of {countOf(edges, 'edge')}. {refused.agent_name} can make the call now.{' '}
       <a href={linkTo(['agents', refused.agent_id])}>View its scopes</a>
     </p>
     <button type="button" onClick={onClose}>
@@ -168,5 +169,5 @@ function trialWords(trial: Trial, { method, endpoint }: Refused): string {
   const range = trial.complete ? 'in the last 7 days' : `since ${trial.since ?? 'then'}`
   const lost =
     trial.would_be_refused === 0 ? '' : ` Calls that would be refused: ${trial.would_be_refused}.`
-  return `Tried on ${trial.calls} calls ${range}. Refused calls that would pass: ${trial.would_pass} (${same} like this one, ${others} others).${lost}`
+  return `Tried on ${countOf(trial.calls, 'call')} ${range}. Refused calls that would pass: ${trial.would_pass} (${same} like this one, ${countOf(others, 'other')}).${lost}`
 }

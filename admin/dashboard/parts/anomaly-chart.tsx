@@ -1,5 +1,6 @@
 import type { AnomalyReplay } from '../api-types.ts'
 import { CLOCK_FORMAT } from '../clock-format.ts'
+import { countOf } from '../count-of.ts'
 import { DAY_FORMAT } from '../day-format.ts'
 import { TimeAxis } from './time-axis.tsx'
 
@@ -39,7 +40,7 @@ export function AnomalyChart({
         viewBox={`0 0 ${WIDTH} ${FOOT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`Score of each hour: ${highest(scope)}; ${over} hours reach ${alert}. Most calls in an hour: ${Math.max(0, ...calls)}.`}
+        aria-label={`Score of each hour: ${highest(scope)}; ${countOf(over, 'hour reaches', 'hours reach')} ${alert}. Most calls in an hour: ${Math.max(0, ...calls)}.`}
       >
         <path class="axis" d={`M${MARGIN} ${SCORES}H${WIDTH}M${MARGIN} ${FOOT}H${WIDTH}`} />
         <path class="below" d={barsOf(scores, 1, SCORES, SCORES, (score) => score < alert)} />

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import type { ArchiveEnd, Verification } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
 import { useLoad } from '../use-load.ts'
@@ -64,15 +65,12 @@ export function ArchiveCheck() {
   )
 }
 
-const counted = (count: number, what: string): string =>
-  `${count.toLocaleString()} ${what}${count === 1 ? '' : 's'}`
-
 function Verified({
   result: { lines, files, missed, complete, problems },
 }: {
   result: Verification
 }) {
-  const what = `${counted(lines, 'line')} in ${counted(files, 'file')}`
+  const what = `${countOf(lines, 'line')} in ${countOf(files, 'file')}`
   const tone = problems.length > 0 ? 'bad' : complete ? 'good' : 'warn'
   return (
     <>
@@ -80,7 +78,7 @@ function Verified({
         <p>
           <strong>
             {problems.length > 0
-              ? `${counted(problems.length, 'problem')} found.`
+              ? `${countOf(problems.length, 'problem')} found.`
               : complete
                 ? 'The chain is intact, up to the end known to the store.'
                 : 'No problem found so far, but the archive is too long to verify here.'}
@@ -90,7 +88,10 @@ function Verified({
           {!complete && `Run ${COMMAND} to verify all of it.`}
         </p>
         {missed > 0 && (
-          <p>{missed.toLocaleString()} entries were trimmed before they could be archived.</p>
+          <p>
+            {countOf(missed, 'entry was trimmed before it', 'entries were trimmed before they')}{' '}
+            could be archived.
+          </p>
         )}
       </div>
       {problems.length > 0 && (

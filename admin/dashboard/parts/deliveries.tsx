@@ -1,5 +1,6 @@
 import { ask } from '../api.ts'
 import type { Delivery } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { linkTo } from '../place.ts'
 import { useMay } from '../session.ts'
 import { useAction } from '../use-action.ts'
@@ -79,7 +80,7 @@ export function Attempts({ delivery: { attempts, attempt_count } }: { delivery: 
   return (
     <details>
       <summary>
-        {attempt_count} {attempt_count === 1 ? 'attempt' : 'attempts'}, last{' '}
+        {countOf(attempt_count, 'attempt')}, last{' '}
         {last?.status != null ? `HTTP ${last.status}` : (last?.error ?? 'no answer')}
       </summary>
       <ol class="plain">

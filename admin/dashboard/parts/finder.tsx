@@ -1,4 +1,5 @@
 import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { countOf } from '../count-of.ts'
 import { isInField } from '../is-in-field.ts'
 import { type Findings, type Found, findAnything } from '../find-anything.ts'
 import { follow } from '../place.ts'
@@ -142,7 +143,7 @@ function statusOf(findings: Findings | null, isCurrent: boolean): string {
   if (!isCurrent || findings === null) return 'Searching …'
   if (!findings.ok) return findings.problem.message
   const { length } = findings.found
-  return length === 0 ? 'Nothing found.' : `${length} ${length === 1 ? 'result' : 'results'}`
+  return length === 0 ? 'Nothing found.' : countOf(length, 'result')
 }
 
 /** The findings of the last answer, and whether it is the answer to this text. */

@@ -1,4 +1,5 @@
 import type { KillPreview } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { useLoad } from '../use-load.ts'
 
 const EVERY_MS = 1000
@@ -10,13 +11,13 @@ export function KillPreviewLine({ path }: { path: string }) {
   const { in_flight, tunnels, edges, requests_last_hour, keys, organization_keys } = value
   return (
     <p class="notice warn" aria-label="What a kill ends">
-      <strong>{in_flight ?? 'An unknown number of'}</strong> calls in flight on {edges}{' '}
-      {edges === 1 ? 'edge' : 'edges'}
-      {tunnels !== null && tunnels > 0 && ` and ${tunnels} open tunnels`} ·{' '}
-      <strong>{requests_last_hour}</strong> calls in the last hour · <strong>{keys}</strong>{' '}
-      {keys === 1 ? 'key' : 'keys'} revoked
+      <strong>{in_flight ?? 'An unknown number of'}</strong> {in_flight === 1 ? 'call' : 'calls'} in
+      flight on {countOf(edges, 'edge')}
+      {tunnels !== null && tunnels > 0 && ` and ${countOf(tunnels, 'open tunnel')}`} ·{' '}
+      <strong>{countOf(requests_last_hour, 'call')}</strong> in the last hour ·{' '}
+      <strong>{countOf(keys, 'key')}</strong> revoked
       {organization_keys.length > 0 &&
-        ` · ${organization_keys.length} organization keys stay usable for other agents`}
+        ` · ${countOf(organization_keys.length, 'organization key stays', 'organization keys stay')} usable for other agents`}
     </p>
   )
 }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { Alert, Page, Series, Stats, Webhook } from '../api-types.ts'
 import { withQuery } from '../api.ts'
+import { countOf } from '../count-of.ts'
 import { lastText } from '../last-text.ts'
 import { linkTo } from '../place.ts'
 import { reasonTitle } from '../reason-title.ts'
@@ -83,7 +84,7 @@ const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
         {
           key: 'edges',
           severity: 'critical',
-          what: `${silent} ${silent === 1 ? 'edge has' : 'edges have'} lost the lease without shutting down, and ${silent === 1 ? 'refuses' : 'refuse'} every call.`,
+          what: `${countOf(silent, 'edge has', 'edges have')} lost the lease without shutting down, and ${silent === 1 ? 'refuses' : 'refuse'} every call.`,
           at: null,
           action: `Check ${silent === 1 ? 'its process and its' : 'their processes and their'} connection to the store.`,
         },
@@ -116,7 +117,7 @@ function useUnusual(): { readonly found: readonly Unusual[]; readonly read: Load
 const refusalItem = ({ reason, count, usual }: Unusual): Item => ({
   key: `refusals ${reason}`,
   severity: 'high',
-  what: `Out of the ordinary: ${count.toLocaleString()} calls refused in an hour (${reasonTitle(reason)}), usually ${usual.toLocaleString()}.`,
+  what: `Out of the ordinary: ${countOf(count, 'call')} refused in an hour (${reasonTitle(reason)}), usually ${usual.toLocaleString()}.`,
   at: null,
   action: (
     <a

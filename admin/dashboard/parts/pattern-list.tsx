@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import type { Page, Pattern } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { useLoad } from '../use-load.ts'
 import { Tag } from './bits.tsx'
 import { SelectField, TextField } from './fields.tsx'
@@ -38,7 +39,7 @@ export function PatternList() {
           return (
             <>
               <p class="muted" role="status">
-                {rows.length} of {data.length} patterns
+                {rows.length} of {countOf(data.length, 'pattern')}
               </p>
               <Table
                 caption="Patterns"

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type ApiAnswer, ask } from '../api.ts'
 import type { Explanation, Integration, ScopeSettings, Trial } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { linkTo } from '../place.ts'
 import { resolvePair } from '../resolve-pair.ts'
 import { useAction } from '../use-action.ts'
@@ -148,7 +149,7 @@ function History({ tried }: { tried: Tried }) {
 
 function trialWords({ calls, would_pass, would_be_refused, complete, since }: Trial): string {
   const range = complete ? 'of the last 7 days' : `since ${since ?? 'the limit of a trial'}`
-  return `Of ${calls.toLocaleString()} calls ${range}, ${would_pass} refused ones would pass and ${would_be_refused} allowed ones would be refused.`
+  return `Of ${countOf(calls, 'call')} ${range}, ${countOf(would_pass, 'refused one')} would pass and ${countOf(would_be_refused, 'allowed one')} would be refused.`
 }
 
 const Changes = ({ trial }: { trial: Trial }) => (

@@ -1,5 +1,6 @@
 import type { Series } from '../api-types.ts'
 import { withQuery } from '../api.ts'
+import { countOf } from '../count-of.ts'
 import { useLoad } from '../use-load.ts'
 
 const MINUTE_MS = 60_000
@@ -18,10 +19,9 @@ export function StillCalling({ agent_id }: { agent_id: string }) {
   })
   const total = useLoad<Series>(path, EVERY_MS, `still calling ${agent_id}`).value?.groups[0]?.total
   if (!total) return null
-  const calls = total === 1 ? '1 call' : `${total.toLocaleString()} calls`
   return (
     <strong>
-      It is still calling: {calls} refused in {MINUTES} minutes.
+      It is still calling: {countOf(total, 'call')} refused in {MINUTES} minutes.
     </strong>
   )
 }

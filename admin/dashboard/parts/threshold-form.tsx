@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { ask } from '../api.ts'
 import type { AnomalyReplay, Scope } from '../api-types.ts'
+import { countOf } from '../count-of.ts'
 import { isId } from '../is-id.ts'
 import { linkTo } from '../place.ts'
 import { anomalyWords } from '../scope-words.ts'
@@ -118,18 +119,16 @@ const Sliders = ({
     <RangeField
       label="Alert at score"
       counts={alerts_at}
-      words={(count) => counted(count, 'alert')}
+      words={(count) => countOf(count, 'alert')}
       value={alert}
       onValue={onAlert}
     />
     <RangeField
       label="Kill at score"
       counts={alerts_at}
-      words={(count) => counted(count, 'kill')}
+      words={(count) => countOf(count, 'kill')}
       value={kill}
       onValue={onKill}
     />
   </div>
 )
-
-const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -1,4 +1,5 @@
 import { request } from 'node:http'
+import { counted } from '../../counted.ts'
 import { type CheckResult, failed, ok } from '../check-result.ts'
 import { checkBootstrap } from './check-bootstrap.ts'
 import { checkForwardClusters, checkProcessorCluster } from './check-clusters.ts'
@@ -54,7 +55,7 @@ export function checkEnvoyConfig(
     ([, name = '', count = '']) =>
       failed(
         'envoy updates',
-        `Envoy has refused ${count} updates of its configuration (${name}) and runs with the one before`,
+        `Envoy has refused ${counted(Number(count), 'update')} of its configuration (${name}) and runs with the one before`,
         'See error_state in /config_dump, or the log of Envoy.',
       ),
   )
