@@ -1,5 +1,5 @@
 import type { Settings } from '../core/settings.ts'
-import type { ConfigPart } from './config-part.ts'
+import { type ConfigPart, listAt, partAt } from './config-part.ts'
 
 export interface ForwardOptions {
   readonly settings: Pick<
@@ -338,14 +338,6 @@ function type(name: string): string {
 
 function extension(name: string, config: string, members: ConfigPart = {}): ConfigPart {
   return { name, typed_config: { '@type': type(config), ...members } }
-}
-
-function partAt(part: ConfigPart, name: string): ConfigPart {
-  return (part[name] ?? {}) as ConfigPart
-}
-
-function listAt(part: ConfigPart, name: string): readonly ConfigPart[] {
-  return (part[name] ?? []) as readonly ConfigPart[]
 }
 
 function named(list: readonly ConfigPart[], name: string): ConfigPart {

@@ -1,4 +1,4 @@
-import type { ConfigPart } from './config-part.ts'
+import { type ConfigPart, listAt, partAt } from './config-part.ts'
 
 /** Of a caller, while Envoy decides whether it traces the call. */
 const SET_ASIDE = 'x-agw-traceparent'
@@ -103,11 +103,3 @@ const moved = (from: string, to: string): readonly ConfigPart[] => [
   },
   { remove: from },
 ]
-
-function partAt(part: ConfigPart, name: string): ConfigPart {
-  return (part[name] ?? {}) as ConfigPart
-}
-
-function listAt(part: ConfigPart, name: string): readonly ConfigPart[] {
-  return (part[name] ?? []) as readonly ConfigPart[]
-}

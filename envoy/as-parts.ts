@@ -1,5 +1,5 @@
 import { asListener } from './as-listener.ts'
-import type { ConfigPart } from './config-part.ts'
+import { type ConfigPart, partAt } from './config-part.ts'
 
 /** A message of Envoy; only the members that are used here have a type. */
 interface Message {
@@ -178,6 +178,20 @@ const withoutState = (filter: Filter | undefined): Pick<Filter, 'typed_config'> 
   typed_config: { '@type': filter?.typed_config['@type'] },
 })
 
+/**
+ * By it the processor distinguishes the response of an API from that of a filter of the company. Without such filters, in our
+ * own configuration, no call pays for it.
+ */
+function withResponseSource(filter: Filter | undefined): Pick<Filter, 'typed_config'> {
+  const matching = filter?.typed_config ?? {}
+  const own = partAt(matching, 'extension_config')
+  const config = {
+    ...partAt(own, 'typed_config'),
+    response_attributes: ['response.code_details'],
+  }
+  return { typed_config: { ...matching, extension_config: { ...own, typed_config: config } } }
+}
+
 function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): readonly Filter[] {
   const filters: readonly (readonly [string, Pick<Filter, 'typed_config'> | undefined])[] = [
     [
@@ -185,7 +199,7 @@ function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): r
       { typed_config: { '@type': `${TYPE}.header_mutation.v3.HeaderMutation`, mutations: {} } },
     ],
     [FILTERS.requestId, withoutState(requestId)],
-    [FILTERS.extProc, extProc],
+    [FILTERS.extProc, withResponseSource(extProc)],
     [FILTERS.baseUrl, withoutState(baseUrl)],
     [FILTERS.forward, forward],
   ]

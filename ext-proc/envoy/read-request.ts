@@ -32,7 +32,7 @@ const KINDS = {
   7: 'response_trailers',
 } as const
 
-/** What `response_attributes` of the filter asks for (envoy/bootstrap.yaml). */
+/** What `response_attributes` of the filter asks for (envoy/as-parts.ts). */
 const ATTRIBUTES = 74
 const ATTRIBUTE_VALUES = 18
 const CODE_DETAILS = 'response.code_details'
