@@ -760,7 +760,7 @@ describe('the dashboard', () => {
     const dialog = page.getByRole('dialog', { name: 'Allow this call' })
     await dialog.getByText('would pass: 1 (1 like this one, 0 others)').waitFor()
     await dialog.getByLabel('with any last segment').check()
-    await dialog.getByText('would pass: 2 (1 like this one, 1 others)').waitFor()
+    await dialog.getByText('would pass: 2 (1 like this one, 1 other)').waitFor()
     await dialog.getByLabel('only').check()
     await dialog.getByText('1 like this one, 0 others').waitFor()
     assert.deepEqual(await problemsOf(page), [])
