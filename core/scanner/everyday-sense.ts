@@ -124,13 +124,23 @@ const SAFETY_ENDS = /\b(?:safety|training|guidelines|rules|content|context)$/
 const SAFETY_COMPOUND =
   /^ (?:vests?|shoes|boots|gear|equipment|helmets?|glasses|goggles|belts?|harness|gloves|plans?|schedules?|courses?|sessions?|documents?|programmes?|partners?|books?|groups?|ratings?|inspections?|briefings?|marks?)\b/
 
+/** In German a match may end before this noun. */
+const GERMAN_NOUN = /(?:anweisungen|instruktionen)$/
+
+/** Whether a match asks to drop all or earlier instructions. */
+const isOverride = (match: string, after: string): boolean => {
+  const found = IGNORE_ALL.exec(match + after)
+  if (found === null || found.index >= match.length) return false
+  return found.index + found[0].length <= match.length || GERMAN_NOUN.test(found[0])
+}
+
 /** A match may end before its noun: "you must obey all | the rules of the pool". */
 const PAST_THE_MATCH = 5
 
 /** Whether what the match asks for is said to be of some matter, as people say to each other. */
 const hasMatter = (match: string, after: string): boolean =>
   !OF_A_MACHINE.test(match) &&
-  !IGNORE_ALL.test(match) &&
+  !isOverride(match, after) &&
   ((SECRET_ENDS.test(match) && COMPOUND.test(after)) ||
     (OFF_ENDS.test(match) && (BY_PEOPLE.test(after) || FOR_A_MATTER.test(after))) ||
     (SAFETY_ENDS.test(match) && SAFETY_COMPOUND.test(after)) ||
