@@ -24,10 +24,14 @@ async function startPool(): Promise<{ readonly owner: ChildProcess; readonly pid
   return { owner, pid }
 }
 
-const statOf = (pid: number): readonly string[] =>
-  existsSync(`/proc/${pid}/stat`)
-    ? (readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [])
-    : []
+/** Empty for a process that has ended, even between two calls of the system. */
+function statOf(pid: number): readonly string[] {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+  } catch {
+    return []
+  }
+}
 const parentOf = (pid: number): number => Number(statOf(pid)[1])
 const sessionOf = (pid: number): number => Number(statOf(pid)[3])
 const nicenessOf = (pid: number): number => Number(statOf(pid)[16])
