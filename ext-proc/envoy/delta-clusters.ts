@@ -61,7 +61,7 @@ function readMetadata(reader: ProtobufReader): string | null {
     while (!reader.atEnd) {
       const member = reader.varint()
       if (member === 10) key = reader.latin1()
-      else if (member === 18) text = deltaDiscovery.textIn(reader, 26)
+      else if (member === 18) text = reader.textIn(26)
       else reader.skip(member & 7)
     }
     reader.leave(entry)

@@ -45,7 +45,7 @@ export const deltaDiscovery = {
       else if (tag === 26) subscribe.push(reader.latin1())
       else if (tag === 34) unsubscribe.push(reader.latin1())
       else if (tag === 50) nonce = Number(reader.latin1()) || null
-      else if (tag === 58) problem = textIn(reader, 18) ?? ''
+      else if (tag === 58) problem = reader.textIn(18) ?? ''
       else reader.skip(tag & 7)
     }
     return { subscribe, unsubscribe, nonce, problem }
@@ -75,19 +75,4 @@ export const deltaDiscovery = {
     }
     return writer.take()
   },
-
-  /** The text with this tag in the message that follows; null if there is none. */
-  textIn,
 } as const
-
-function textIn(reader: ProtobufReader, wanted: number): string | null {
-  const outer = reader.enter()
-  let text: string | null = null
-  while (!reader.atEnd) {
-    const tag = reader.varint()
-    if (tag === wanted) text = reader.latin1()
-    else reader.skip(tag & 7)
-  }
-  reader.leave(outer)
-  return text
-}

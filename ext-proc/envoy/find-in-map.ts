@@ -28,14 +28,4 @@ export function findInMap(reader: ProtobufReader, wanted: string, found: () => v
 }
 
 /** The text of a google.protobuf.Value; empty for other values. */
-export function readStringValue(reader: ProtobufReader): string {
-  const outer = reader.enter()
-  let text = ''
-  while (!reader.atEnd) {
-    const tag = reader.varint()
-    if (tag === STRING_VALUE) text = reader.latin1()
-    else reader.skip(tag & 7)
-  }
-  reader.leave(outer)
-  return text
-}
+export const readStringValue = (reader: ProtobufReader): string => reader.textIn(STRING_VALUE) ?? ''

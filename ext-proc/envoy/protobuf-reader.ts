@@ -63,6 +63,19 @@ export class ProtobufReader {
     this.#end = outer
   }
 
+  /** The text with this tag in the message that follows; null if there is none. */
+  textIn(wanted: number): string | null {
+    const outer = this.enter()
+    let text: string | null = null
+    while (!this.atEnd) {
+      const tag = this.varint()
+      if (tag === wanted) text = this.latin1()
+      else this.skip(tag & 7)
+    }
+    this.leave(outer)
+    return text
+  }
+
   skip(wireType: number): void {
     switch (wireType) {
       case 0:

@@ -76,7 +76,8 @@ export function readRequest(bytes: Buffer): EnvoyMessage {
     }
     reader.leave(outer)
   }
-  return message.kind === 'response_headers' ? { ...message, code_details } : message
+  if (code_details === '' || message.kind !== 'response_headers') return message
+  return { ...message, code_details }
 }
 
 function readHeaders(

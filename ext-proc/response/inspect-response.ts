@@ -96,13 +96,10 @@ class Inspector implements ResponseInspector {
   }
 
   headers(headers: readonly Header[]): HeadersVerdict {
-    const { query_secret, settings, onUnauthorized, place } = this.#order
+    const { settings, onUnauthorized, place } = this.#order
     if (onUnauthorized !== null && headerOf(headers, ':status') === '401') onUnauthorized()
     // Judged as it goes out: what is taken out of a value first may have hidden where it leads.
-    const judged = judgeHeaders(
-      query_secret === null ? headers : redactHeaders(headers, query_secret),
-      place,
-    )
+    const judged = judgeHeaders(this.#redacted(headers), place)
     if (judged.kind === 'deny') return judged
     this.#contentType = headerOf(headers, 'content-type') ?? ''
     const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? ''
@@ -124,8 +121,12 @@ class Inspector implements ResponseInspector {
   }
 
   cleaned(headers: readonly Header[]): readonly Header[] {
+    return withoutMark(this.#redacted(headers))
+  }
+
+  #redacted(headers: readonly Header[]): readonly Header[] {
     const { query_secret } = this.#order
-    return withoutMark(query_secret === null ? headers : redactHeaders(headers, query_secret))
+    return query_secret === null ? headers : redactHeaders(headers, query_secret)
   }
 
   /**

@@ -144,26 +144,13 @@ function readAttribute(reader: ProtobufReader): readonly OtlpAttribute[] {
   while (!reader.atEnd) {
     const tag = reader.varint()
     if (tag === KEY) key = reader.latin1()
-    else if (tag === VALUE) value = readText(reader)
+    else if (tag === VALUE) value = reader.textIn(STRING) ?? ''
     else reader.skip(tag & 7)
   }
   reader.leave(outer)
   const [name, pattern] = (Object.hasOwn(ATTRIBUTES, key) ? ATTRIBUTES[key] : undefined) ?? []
   if (name === undefined || pattern === undefined || !pattern.test(value)) return []
   return [otlpAttribute(name, name.endsWith('_code') ? Number(value) : value)]
-}
-
-/** Of an AnyValue. Envoy's values are texts. */
-function readText(reader: ProtobufReader): string {
-  let text = ''
-  const outer = reader.enter()
-  while (!reader.atEnd) {
-    const tag = reader.varint()
-    if (tag === STRING) text = reader.latin1()
-    else reader.skip(tag & 7)
-  }
-  reader.leave(outer)
-  return text
 }
 
 /** Without its message. */

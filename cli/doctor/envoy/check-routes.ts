@@ -40,7 +40,7 @@ export function checkRoutes(gateway: Gateway, dump: EnvoyDump): CheckResult[] {
   return [...found, ...passes.flatMap((pass) => checkPass(check, pass, dump))]
 }
 
-/** Fails, since no credential may be attached for routes that nobody has looked at. */
+/** A failure and not a warning: no credential may be attached to calls of routes that were not checked. */
 const unreadTree = (check: string, host: Message): CheckResult =>
   failed(
     check,
