@@ -7,6 +7,7 @@ import { goTo, linkTo } from '../place.ts'
 import { summaryOf } from '../summary-of.ts'
 import { AgentLink } from './bits.tsx'
 import { MethodAndPath } from './method-and-path.tsx'
+import { nextRows, type Rows } from './next-rows.ts'
 import { Time } from './time.tsx'
 
 type Query = Readonly<Record<string, string>>
@@ -17,6 +18,8 @@ const ROW_NARROW = 60
 const NARROW = '(max-width: 62rem)'
 /** Rows above and below what is seen. */
 const SPARE = 8
+/** Rows that are drawn in one frame, so that a fast scroll has no long task; a screen takes two or three frames. */
+const DRAWN_MAX = 12
 /** Rows that are kept; more than a screen shows. */
 const KEPT_MAX = 400
 /** Of many entries within an hour of long ago, only clock times tell one from the other. */
@@ -39,11 +42,11 @@ export function EntryList(props: ListProps) {
   const { entries, query, apiName } = props
   const list = useRef<HTMLDivElement>(null)
   const row = useRowHeight()
-  const { first, shown, look } = useWindow(list, row, props)
+  const { drawn, look } = useWindow(list, row, props)
   useRowKeys(list, row, entries, look)
   const rowOf = useRows(query, apiName)
-  const end = Math.min(entries.length, first + shown)
-  const begin = Math.min(first, end)
+  const end = Math.min(entries.length, drawn.end)
+  const begin = Math.min(drawn.begin, end)
   const space = {
     paddingTop: `${begin * row}px`,
     paddingBottom: `${(entries.length - end) * row}px`,
@@ -94,25 +97,40 @@ function useRows(query: Query, apiName: ListProps['apiName']) {
 
 type ListElement = { readonly current: HTMLDivElement | null }
 
-/** The first row in the page and how many there are, by what is seen of the list. */
+/** The rows in the page, by what is seen of the list. Rows that are missing are drawn in the frames that follow. */
 function useWindow(list: ListElement, row: number, { entries, onNearEnd, onTop }: ListProps) {
-  const [first, setFirst] = useState(0)
-  const [shown, setShown] = useState(30)
+  const [drawn, setDrawn] = useState<Rows>({ begin: 0, end: DRAWN_MAX })
+  const [wanted, setWanted] = useState(drawn)
   const look = (): void => {
     const element = list.current
     if (element === null) return
     const { scrollTop, clientHeight, scrollHeight } = element
-    setFirst(Math.max(0, Math.floor(scrollTop / row) - SPARE))
-    setShown(Math.ceil(clientHeight / row) + 2 * SPARE)
+    const seen = Math.floor(scrollTop / row)
+    const begin = Math.max(0, seen - SPARE)
+    const end = Math.min(entries.length, seen + Math.ceil(clientHeight / row) + SPARE)
+    setWanted((before) => (before.begin === begin && before.end === end ? before : { begin, end }))
+    setDrawn((before) => nextRows(before, { begin, end }, seen, DRAWN_MAX))
     onTop?.(scrollTop < row)
     if (scrollTop + clientHeight > scrollHeight - NEAR_END * row) onNearEnd()
   }
   useLayoutEffect(look, [row, entries.length])
+  useLayoutEffect(() => {
+    if (drawn.begin === wanted.begin && drawn.end === wanted.end) return
+    return inNextFrame(look)
+  })
   useEffect(() => {
     addEventListener('resize', look)
     return () => removeEventListener('resize', look)
   })
-  return { first, shown, look }
+  return { drawn, look }
+}
+
+/** Not in the frame that begins now, which has drawn rows for a scroll. Returns the function that cancels it. */
+function inNextFrame(run: () => void): () => void {
+  let frame = requestAnimationFrame(() => {
+    frame = requestAnimationFrame(run)
+  })
+  return () => cancelAnimationFrame(frame)
 }
 
 /** The keys move the focus from row to row; a row that is not in the page is focused as soon as it is. */
