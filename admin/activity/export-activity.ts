@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream'
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
+import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { ALL_HOURS, UNSEARCHED_MAX } from '../context/archive-hours.ts'
 import type { RequestTurns } from '../context/request-turns.ts'
 import { waitForReader } from '../http/wait-for-reader.ts'
@@ -26,12 +28,15 @@ interface ExportOptions {
 
 /** A page that finds little ends then, so that exports of other organizations get their turns. */
 const PAGE_BUDGET_MS = 45
+/** A page is read again after an error of the store, so that a failover does not end an export. */
+const ATTEMPTS_MAX = 6
+const RETRY_MS = 2_000
 /** The exports of one organization are bounded elsewhere, and wait in their order. */
 const ALL_EXPORTS = 'exports'
 
 /**
  * Writes every entry that matches the filter, newest first. Entries written meanwhile are newer and are not included. It holds
- * one page at a time and waits for the reader.
+ * one page at a time and waits for the reader, and for a store that is unavailable for seconds.
  * @throws (rejects) when entries cannot be read that were not announced as missing: the response must not end as a whole one
  */
 export async function exportActivity(
@@ -46,28 +51,41 @@ export async function exportActivity(
   // No more are named than so many.
   const isAnnounced = names.has(ALL_HOURS) || names.size >= UNSEARCHED_MAX
   let text = format === 'csv' ? csvLine(ACTIVITY_MEMBERS) : ''
-  for (let before: string | null = begin; !ended.aborted; ) {
+  const readPage = async (before: string | null): Promise<string | null> => {
     // Not null: more pages may wait than there are exports.
     const leave = await turns.take(organization_id, ALL_EXPORTS)
-    let next: string | null = null
     try {
       const page = await searchActivity(page_parts, organization_id, filter, {
         before,
         limit: PAGE,
       })
-      next = page.next
       const missing = isAnnounced ? undefined : page.skipped_hours.find((one) => !names.has(one))
       if (missing !== undefined)
         throw new Error(`the archive could not be searched whole: ${missing}`)
       for (const { entry } of page.found) text += lineOf(entry)
+      return page.next
     } finally {
       leave?.()
     }
+  }
+  for (let before: string | null = begin; !ended.aborted; ) {
+    const current = before
+    const next = await despiteOutage(() => readPage(current), ended)
     if (text !== '' && !out.write(text)) await waitForReader(out, ended)
     text = ''
     if (next === null) return
     before = next
   }
+}
+
+async function despiteOutage<T>(read: () => Promise<T>, ended: AbortSignal): Promise<T> {
+  for (let attempts = 1; ; attempts++)
+    try {
+      return await read()
+    } catch (error) {
+      if (attempts === ATTEMPTS_MAX || !isStoreError(error)) throw error
+      await wait(RETRY_MS, undefined, { signal: ended })
+    }
 }
 
 const ndjsonOf = (entry: ActivityEntry): string => `${JSON.stringify(activityView(entry))}\n`

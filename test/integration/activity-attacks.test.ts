@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import { after, test } from 'node:test'
 import { waitForReader } from '../../admin/http/wait-for-reader.ts'
 import { recordEntries } from '../../core/change/record-entries.ts'
@@ -171,6 +172,24 @@ for (const [path, room] of [
       return answer.statusCode === 200
     })
   })
+
+test('an export goes on after a store that did not answer for seconds', async () => {
+  const { body } = await admin.call('POST', '/admin/organizations', { body: { name: 'failover' } })
+  const entries = Array.from({ length: 300 }, () =>
+    activityEntry('request_rejected', { data: { text: 'x'.repeat(60_000) } }),
+  )
+  for (let at = 0; at < entries.length; at += 10)
+    await recordEntries(redis, body.organization_id, entries.slice(at, at + 10))
+  const answer = await hold('/admin/activity/export', body.admin_token)
+  await redis.call('CLIENT', 'PAUSE', '3000', 'ALL')
+  const lines = (await textOf(answer)).trimEnd().split('\n')
+  const exported = new Set(lines.map((line) => JSON.parse(line).id))
+  assert.deepEqual(
+    entries.filter(({ id }) => !exported.has(id)),
+    [],
+  )
+  assert.equal(exported.size, lines.length, 'each entry once')
+})
 
 test('a reader that stands still is not waited for without end', async () => {
   const out = new PassThrough({ highWaterMark: 1 })

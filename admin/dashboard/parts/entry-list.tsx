@@ -107,7 +107,8 @@ function useWindow(list: ListElement, row: number, { entries, onNearEnd, onTop }
     const { scrollTop, clientHeight, scrollHeight } = element
     const seen = Math.floor(scrollTop / row)
     const begin = Math.max(0, seen - SPARE)
-    const end = Math.min(entries.length, seen + Math.ceil(clientHeight / row) + SPARE)
+    const shown = Math.ceil(clientHeight / row) + 2 * SPARE
+    const end = Math.min(entries.length, begin + shown)
     setWanted((before) => (before.begin === begin && before.end === end ? before : { begin, end }))
     setDrawn((before) => nextRows(before, { begin, end }, seen, DRAWN_MAX))
     onTop?.(scrollTop < row)
