@@ -274,8 +274,6 @@ test('an automatic kill that the store could not take is written when it answers
     now: () => new Date(),
     log: { warn: () => undefined },
   })
-  // On disk, or a busy machine may lose the agent with the process.
-  await redis.call('WAITAOF', 1, 0, 10_000)
   await valkey.kill()
   const order = { kill_method: 'auto_injection', reason: 'test' } as const
   assert.equal(await autoKill(agent, order), false)

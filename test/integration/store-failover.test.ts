@@ -100,6 +100,11 @@ test('Sentinels with a password of their own and TLS: the connection finds the n
     const sentinel = { username: null, password: 'sentinel-password', uses_tls: null }
     const redis = open(sentinels.url, { sentinel })
     await until('the primary answers', () => redis.set('before', '1').catch(() => null))
+    // A failover loses what no replica has.
+    await until('both replicas have it', async () => {
+      const copies = await redis.wait(2, 500).catch(() => 0)
+      return copies === 2
+    })
 
     const wrong = open(sentinels.url, { sentinel: { ...sentinel, password: 'wrong' } })
     const [why] = await new Promise<readonly unknown[]>((resolve) => {

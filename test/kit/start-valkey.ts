@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { findValkey } from '../../cli/binaries.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
+import type { RedisClient } from '../../core/redis/run-script.ts'
 import { readSettings } from '../../core/settings.ts'
 import { tempFolder } from './temp-folder.ts'
 import { until } from './until.ts'
@@ -16,6 +18,9 @@ export interface KitValkey {
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
 }
+
+/** A test may kill a Valkey that hangs. */
+const FILE_LIMIT_MS = 2_000
 
 /**
  * A Valkey of its own on a Unix socket, with the durability that the product asks for.
@@ -60,10 +65,21 @@ export async function startValkey(
     url,
     pid: () => child?.pid ?? 0,
     start,
-    kill: () => end('SIGKILL'),
+    kill: async () => {
+      const redis = connectRedis(url, { name: 'kit', role: 'queue' })
+      await Promise.race([writeFile(redis), wait(FILE_LIMIT_MS, undefined, { ref: false })])
+      redis.disconnect()
+      await end('SIGKILL')
+    },
     stop: async () => {
       process.removeListener('exit', killWithUs)
       await end('SIGTERM')
     },
   }
+}
+
+/** What is acknowledged is in the append-only file then; with `everysec` a busy disk delays it by up to two seconds. */
+async function writeFile(redis: RedisClient): Promise<void> {
+  await redis.config('SET', 'appendfsync', 'always')
+  await redis.ping()
 }
