@@ -931,7 +931,7 @@ describe('the dashboard', () => {
     forgive(/503|ERR_/)
   })
 
-  test('charts stay in an outage when the minute changes, and say how old they are', async () => {
+  test('charts and what needs an operator stay in an outage when the minute changes, and say how old they are', async () => {
     const headers = { authorization: `Bearer ${hostile.api_key}` }
     const refused = await call({ to: stack.proxyUrl, path: `/${access.base_url}/x`, headers })
     assert.equal(refused.status, 403)
@@ -952,12 +952,15 @@ describe('the dashboard', () => {
     const notes = own.getByText(/^Old: read [1-9] min ago$/)
     // The clock of the page must not run ahead of its responses: past nine minutes no chart would match.
     let left_ms = 240_000
-    await until('the charts say so', async () => {
+    await until('they say so', async () => {
       if (left_ms > 0) await own.clock.runFor(5_000)
       left_ms -= 5_000
-      return (await notes.count()) === 3
+      return (await notes.count()) === 4
     })
     await chart.waitFor()
+    const needs = own.locator('.needs')
+    await needs.getByText(/^Old: read /).waitFor()
+    assert.ok(!(await needs.innerText()).includes('every edge holds its lease'))
     assert.deepEqual(await figures(), before)
     await own.unrouteAll()
     await until('they are new again', async () => {

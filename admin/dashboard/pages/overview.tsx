@@ -34,7 +34,7 @@ export function OverviewPage({ query }: { query: Readonly<Record<string, string>
       </div>
       <ReadinessLine />
       <Loaded from={stats}>{(value) => <FirstSteps stats={value} />}</Loaded>
-      <NeedsYou stats={stats.value} alerts={alerts} />
+      <NeedsYou stats={stats} alerts={alerts} />
       <KeyFigures range={range} from={from} stats={stats.value} />
       <RefusalChart range={range} from={from} />
       <BusyAgents range={range} from={from} alerts={alerts.value?.data ?? []} />

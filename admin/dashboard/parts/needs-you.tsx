@@ -29,13 +29,21 @@ interface Item {
 }
 
 /** What an operator has to look at, the most severe first, each with its action. */
-export function NeedsYou({ stats, alerts }: { stats: Stats | null; alerts: Loading<Page<Alert>> }) {
+export function NeedsYou({
+  stats: loading,
+  alerts,
+}: {
+  stats: Loading<Stats>
+  alerts: Loading<Page<Alert>>
+}) {
+  const { value: stats } = loading
   const webhooks = useLoad<Page<Webhook>>(
     stats !== null && stats.webhooks.failing > 0 ? '/webhooks?limit=200' : null,
     EVERY_MS,
   )
   const acknowledge = useAcknowledge(alerts.reload)
   const unusual = useUnusual()
+  const old = [loading, alerts, webhooks].find(isOld)
   const failing = (webhooks.value?.data ?? []).filter(({ status }) => status === 'failing')
   const items = [
     ...(stats === null ? [] : edgeItems(stats)),
@@ -51,7 +59,11 @@ export function NeedsYou({ stats, alerts }: { stats: Stats | null; alerts: Loadi
     <section class="needs">
       <div class="titled">
         <h2>Needs you</h2>
-        <StaleNote of={unusual.read} what="counts of refusals" />
+        {old === undefined ? (
+          <StaleNote of={unusual.read} what="counts of refusals" />
+        ) : (
+          <StaleNote of={old} />
+        )}
       </div>
       <ProblemNotice problem={acknowledge.problem} />
       {stats !== null && alerts.value !== null && (
@@ -59,7 +71,11 @@ export function NeedsYou({ stats, alerts }: { stats: Stats | null; alerts: Loadi
           caption="What needs you"
           rows={items.slice(0, SHOWN)}
           keyOf={({ key }) => key}
-          empty="Nothing: no open alert, no failing webhook, every edge holds its lease."
+          empty={
+            old === undefined
+              ? 'Nothing: no open alert, no failing webhook, every edge holds its lease.'
+              : 'Unknown. When it was last read, there was nothing.'
+          }
           columns={[
             { head: 'Severity', cell: ({ severity }) => <Tag text={severity} /> },
             { head: 'What', cell: ({ what }) => what },
@@ -76,6 +92,8 @@ export function NeedsYou({ stats, alerts }: { stats: Stats | null; alerts: Loadi
     </section>
   )
 }
+
+const isOld = ({ value, problem }: Loading<unknown>): boolean => value !== null && problem !== null
 
 const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
   silent === 0
