@@ -69,8 +69,7 @@ export async function exportActivity(
     }
   }
   for (let before: string | null = begin; !ended.aborted; ) {
-    const current = before
-    const next = await despiteOutage(() => readPage(current), ended)
+    const next = await despiteOutage(() => readPage(before), ended)
     if (text !== '' && !out.write(text)) await waitForReader(out, ended)
     text = ''
     if (next === null) return

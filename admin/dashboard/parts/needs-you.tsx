@@ -10,7 +10,7 @@ import { useAcknowledge } from '../use-acknowledge.tsx'
 import { type Loading, useLoad } from '../use-load.ts'
 import { Tag } from './bits.tsx'
 import { ProblemNotice } from './notices.tsx'
-import { StaleNote } from './stale-note.tsx'
+import { isOld, StaleNote } from './stale-note.tsx'
 import { StillCalling } from './still-calling.tsx'
 import { Table } from './table.tsx'
 import { Time } from './time.tsx'
@@ -59,11 +59,7 @@ export function NeedsYou({
     <section class="needs">
       <div class="titled">
         <h2>Needs you</h2>
-        {old === undefined ? (
-          <StaleNote of={unusual.read} what="counts of refusals" />
-        ) : (
-          <StaleNote of={old} />
-        )}
+        <StaleNote of={old ?? unusual.read} what={old === undefined ? 'counts of refusals' : ''} />
       </div>
       <ProblemNotice problem={acknowledge.problem} />
       {stats !== null && alerts.value !== null && (
@@ -92,8 +88,6 @@ export function NeedsYou({
     </section>
   )
 }
-
-const isOld = ({ value, problem }: Loading<unknown>): boolean => value !== null && problem !== null
 
 const edgeItems = ({ edges: { silent } }: Stats): readonly Item[] =>
   silent === 0
