@@ -80,6 +80,7 @@ test('a call is allowed when the one that is as many ago as the limit is older t
   const access = await makeAccess({ requests_per_minute: 3 })
   const counter = { organization_id: ORG, ...access.agent, scope_id: access.scope_id, limit: 3 }
   const now_ms = await storeTime_ms()
+  const taker = new RateTaker(fleet.redis, () => now_ms)
   await fillLog(access, [now_ms - 1_000, now_ms - 2_000, now_ms - 30_000])
   const refused = await taker.take(counter)
   assert.equal(refused.kind, 'refused')
@@ -107,16 +108,20 @@ test('a call that is slightly too early is delayed until it is allowed', async (
   await fillLog(access, [oldest_ms + 30_000, oldest_ms])
   assert.equal((await taker.take(counter)).kind, 'allowed')
   assert.ok((await storeTime_ms()) >= oldest_ms + RATE_WINDOW_MS - 1)
+  // The same at a time that stands still: what is noted of a call is the time until which it is held.
+  const atOnce = new RateTaker(fleet.redis, () => oldest_ms + RATE_WINDOW_MS - 200)
+  await fleet.redis.del(log)
+  await fillLog(access, [oldest_ms + 30_000, oldest_ms])
+  assert.equal((await atOnce.take(counter)).kind, 'allowed')
   assert.deepEqual((await fleet.redis.lrange(log, 0, -1)).map(Number), [
     oldest_ms + RATE_WINDOW_MS,
     oldest_ms + 30_000,
   ])
-  assert.equal((await taker.take(counter)).kind, 'refused')
+  assert.equal((await atOnce.take(counter)).kind, 'refused')
   // Of many that are early at once, no more are held than there are places.
   await fleet.redis.del(log)
-  const early_ms = (await storeTime_ms()) - RATE_WINDOW_MS + 200
-  await fillLog(access, [early_ms, early_ms])
-  const taken = await Promise.all(Array.from({ length: 20 }, () => taker.take(counter)))
+  await fillLog(access, [oldest_ms, oldest_ms])
+  const taken = await Promise.all(Array.from({ length: 20 }, () => atOnce.take(counter)))
   assert.equal(taken.filter(({ kind }) => kind === 'allowed').length, 2)
 })
 
