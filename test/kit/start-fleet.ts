@@ -196,6 +196,8 @@ async function startEdge(start: {
     await until(`${start.edge_id} serves`, () => {
       if (started.exitCode !== null) throw new Error(`${start.edge_id} ended:\n${log}`)
       return log.slice(from).includes('"serving"')
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}\n${log.slice(from)}`)
     })
   }
   await run()
