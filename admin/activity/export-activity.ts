@@ -37,7 +37,8 @@ const ALL_EXPORTS = 'exports'
 /**
  * Writes every entry that matches the filter, newest first. Entries written meanwhile are newer and are not included. It holds
  * one page at a time and waits for the reader, and for a store that is unavailable for seconds.
- * @throws (rejects) when entries cannot be read that were not announced as missing: the response must not end as a whole one
+ * @throws (rejects) when it is ended before its last entry, or entries cannot be read that were not announced as missing: the
+ *   response must not end as a whole one
  */
 export async function exportActivity(
   parts: SearchParts,
@@ -68,7 +69,8 @@ export async function exportActivity(
       leave?.()
     }
   }
-  for (let before: string | null = begin; !ended.aborted; ) {
+  for (let before: string | null = begin; ; ) {
+    ended.throwIfAborted()
     const next = await despiteOutage(() => readPage(before), ended)
     if (text !== '' && !out.write(text)) await waitForReader(out, ended)
     text = ''

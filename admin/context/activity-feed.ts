@@ -66,7 +66,7 @@ export class ActivityFeed {
   }
 
   stop(): void {
-    this.#stopped.abort()
+    this.#stopped.abort(new Error('the admin service is stopping'))
     if (this.#timer !== null) clearInterval(this.#timer)
     for (const { waiting } of this.#watched.values()) wake(waiting)
   }

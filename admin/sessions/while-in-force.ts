@@ -17,7 +17,7 @@ export function whileInForce(context: Needed, actor: Actor, streamed: Streamed):
       const timer = setInterval(() => {
         // A store that does not answer says nothing about the token.
         void isInForce(context, actor).then(
-          (is) => is || over.abort(),
+          (is) => is || over.abort(new Error('the token or session is no longer in force')),
           () => undefined,
         )
       }, LOOK_INTERVAL_MS)

@@ -342,11 +342,8 @@ test('an export has every entry once', async () => {
     Array.from({ length: 500 }, () => aCall()),
     [100],
   )
-  const read = async (organization_id: string): Promise<string[]> => {
-    const out = new PassThrough()
-    const lines = textOf(out)
-    const parts = { redis, nowMs: () => performance.now() }
-    await exportActivity(parts, organization_id, ANY, {
+  const exported = (organization_id: string, out: PassThrough, ended: AbortSignal): Promise<void> =>
+    exportActivity({ redis, nowMs: () => performance.now() }, organization_id, ANY, {
       before: null,
       turns: new RequestTurns({
         at_once: 1,
@@ -356,8 +353,12 @@ test('an export has every entry once', async () => {
       }),
       format: 'ndjson',
       out,
-      ended: new AbortController().signal,
+      ended,
     })
+  const read = async (organization_id: string): Promise<string[]> => {
+    const out = new PassThrough()
+    const lines = textOf(out)
+    await exported(organization_id, out, new AbortController().signal)
     out.end()
     return (await lines)
       .trimEnd()
@@ -367,6 +368,11 @@ test('an export has every entry once', async () => {
   const ids = await read(PACKED)
   assert.equal(new Set(ids).size, 500)
   assert.deepEqual(ids, await read(SINGLE))
+  // The token was revoked, or the service stops, while a page was read: the response must not end as if it were whole.
+  const over = new AbortController()
+  const out = new PassThrough()
+  out.once('data', () => over.abort(new Error('stopping')))
+  await assert.rejects(exported(PACKED, out, over.signal), /stopping/)
 })
 
 test('the archive numbers entries even if rows of the log were dropped', async () => {
