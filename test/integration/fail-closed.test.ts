@@ -41,9 +41,16 @@ const ask = (of: Access, path: string): Promise<HttpAnswer> =>
   })
 
 /** A stream that ticks until it is cut; `over` settles with how it ended. */
-async function openStream(): Promise<{ readonly over: Promise<'whole' | 'cut'> }> {
-  let begun = (): void => {}
-  const first = new Promise<void>((resolve) => {
+interface Stream {
+  readonly over: Promise<'whole' | 'cut'>
+}
+
+/** An edge that has just recovered may refuse one. */
+const openStream = (): Promise<Stream> => until('a stream passes', askForStream)
+
+async function askForStream(): Promise<Stream | null> {
+  let begun = (_passes: boolean): void => {}
+  const first = new Promise<boolean>((resolve) => {
     begun = resolve
   })
   const over = call({
@@ -51,13 +58,13 @@ async function openStream(): Promise<{ readonly over: Promise<'whole' | 'cut'> }
     path: `/${access.base_url}/sse?ticks=600&interval_ms=100`,
     headers: access.headers,
     limit_ms: 90_000,
-    onData: begun,
+    onData: (part) => begun(!part.toString().startsWith('{')),
   }).then(
     () => 'whole' as const,
     () => 'cut' as const,
   )
-  await Promise.race([first, over])
-  return { over }
+  const passes = await Promise.race([first, over.then(() => false)])
+  return passes ? { over } : null
 }
 
 const pidOf = async (role: ChildRole): Promise<number> => {
