@@ -26,8 +26,11 @@ const SPECIAL_RANGES: readonly string[] = [
   '172.16.0.0/12', // private
   '192.0.0.0/24', // protocol assignments
   '192.0.2.0/24', // documentation
+  '192.31.196.0/24', // AS112
+  '192.52.193.0/24', // AMT
   '192.88.99.0/24', // 6to4 relays
   '192.168.0.0/16', // private
+  '192.175.48.0/24', // AS112
   '198.18.0.0/15', // benchmarking
   '198.51.100.0/24', // documentation
   '203.0.113.0/24', // documentation
@@ -40,5 +43,6 @@ const SPECIAL_RANGES: readonly string[] = [
   '2001::/23', // protocol assignments, among them Teredo and ORCHID
   '2001:db8::/32', // documentation
   '2002::/16', // 6to4: an IPv4 address inside
+  '2620:4f:8000::/48', // AS112
   '3fff::/20', // documentation
 ]

@@ -59,7 +59,7 @@ test('a hole is cut out of the middle of a range and its edges stay', () => {
 
 test('every special address is refused, and public ones are not', () => {
   const refused =
-    '0.0.0.0 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.2.1 192.88.99.1 192.168.255.255 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::ffff:7f00:1 ::7f00:1 64:ff9b::7f00:1 64:ff9b:1::1 100::1 2001::1 2001:20::1 2001:db8::1 2002:7f00:1:: 3fff::1 fc00::1 fd00::1 fe80::1 fec0::1 ff02::1 5f00::1'
+    '0.0.0.0 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 168.63.129.16 169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.2.1 192.31.196.1 192.52.193.1 192.88.99.1 192.168.255.255 192.175.48.1 198.18.0.1 198.19.255.255 198.51.100.1 203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::ffff:7f00:1 ::7f00:1 64:ff9b::7f00:1 64:ff9b:1::1 100::1 2001::1 2001:20::1 2001:db8::1 2002:7f00:1:: 2620:4f:8000::1 3fff::1 fc00::1 fd00::1 fe80::1 fec0::1 ff02::1 5f00::1'
   const open =
     '1.1.1.1 8.8.8.8 100.63.255.255 100.128.0.1 172.15.255.255 172.32.0.1 168.63.129.17 192.169.0.1 198.17.255.255 198.20.0.1 223.255.255.255 2001:200::1 2606:4700::1111 2a00:1450::1 2003::1 3ffe::1'
   const ranges = refusedRanges([])
@@ -75,6 +75,30 @@ test('the gateway itself never connects where Envoy may not, whatever is allowed
     }),
     { numRuns: repetitions(400) },
   )
+})
+
+/** Addresses at both ends of the ranges that Envoy refuses, and next to them. */
+const ends = refusedRanges([]).flatMap((range) => {
+  const [network, length] = parseOnce(range)
+  const bytes = network.toByteArray()
+  const size = 1n << BigInt(bytes.length * 8 - length)
+  const first = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n)
+  const all = 1n << BigInt(bytes.length * 8)
+  return [first - 1n, first, first + size - 1n, first + size]
+    .filter((address) => address >= 0n && address < all)
+    .map((address) => {
+      const hex = address.toString(16).padStart(bytes.length * 2, '0')
+      return ipaddr.fromByteArray([...Buffer.from(hex, 'hex')]).toString()
+    })
+})
+
+test('without an allowed range, the gateway itself refuses what Envoy refuses, and nothing else', () => {
+  const ranges = refusedRanges([])
+  const policy = new AddressPolicy([])
+  const agree = (address: string): void =>
+    assert.equal(policy.refusalOfAddress(address) !== null, covers(ranges, address), address)
+  for (const address of ends) agree(address)
+  fc.assert(fc.property(fc.oneof(v4, v6), agree), { numRuns: repetitions(2000) })
 })
 
 /** Each as Envoy may have it from a literal or from DNS: plain, and in every IPv6 form that carries an IPv4 address. */
