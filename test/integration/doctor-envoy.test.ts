@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parse, stringify } from 'yaml'
 import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
+import { within } from '../../cli/doctor/envoy/message.ts'
 import type { CheckResult } from '../../cli/doctor/check-result.ts'
 import { fromRoot } from '../../core/root.ts'
 import type { Environment } from '../../core/settings.ts'
@@ -537,6 +538,17 @@ const OF_THEIRS: readonly OfTheirs[] = [
     /before all other routes/,
   ],
   ...(['filter', 'virtual-host'] as const).flatMap((adoption): OfTheirs[] => [
+    [
+      'no response_attributes',
+      adoption,
+      (_, config) => {
+        for (const one of within(managerOf(config).http_filters))
+          delete (one as Json).response_attributes
+      },
+      'warning',
+      /responses of other filters cannot be distinguished/,
+      /response_attributes: \[response\.code_details\]/,
+    ],
     [
       'routes of ours in the wrong order',
       adoption,

@@ -6,7 +6,7 @@ import type { Gateway } from './read-envoy-dump.ts'
 const MESSAGE_TIMEOUT_MIN_S = 5
 
 /** The ext_proc filter itself. */
-export function checkProcessor({ config, listener }: Gateway): CheckResult[] {
+export function checkProcessor({ config, filters, index, listener }: Gateway): CheckResult[] {
   const check = `envoy ${listener}: ext_proc`
   const found: CheckResult[] = []
   const fail = (says: string, advice: string): void => void found.push(failed(check, says, advice))
@@ -46,6 +46,13 @@ export function checkProcessor({ config, listener }: Gateway): CheckResult[] {
     warn(
       'the access log and rate limit headers lack what processors note of a call',
       'Set metadata_options: { receiving_namespaces: { untyped: [agw] } }.',
+    )
+  // Only among filters of others is it needed: see envoy/as-parts.ts.
+  const isAmongOthers = filters[index]?.['disabled'] === true
+  if (isAmongOthers && !listOf(config['response_attributes']).includes('response.code_details'))
+    warn(
+      'responses of other filters cannot be distinguished from those of APIs: a redirect to a sign-in page is withheld, and the activity log attributes it to the API',
+      'Set response_attributes: [response.code_details].',
     )
   const retries = at(config, 'grpc_service', 'retry_policy')
   if (Number(at(retries, 'num_retries') ?? 0) === 0)
@@ -99,4 +106,5 @@ function printed(check: string, log: Message): CheckResult[] {
       ]
 }
 
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const seconds = (duration: string): number => (duration === '' ? 0.2 : Number.parseFloat(duration))
