@@ -52,6 +52,9 @@ const HELD_BODY_MARGIN_BYTES = 64 * 1024
 /** Longer than the scan of the largest body may take behind others; a processor that hangs is cut by the keepalive. */
 const MESSAGE_TIMEOUT_MS = 20_000
 
+/** Until the decision, a call is quiet for no longer than a message may take; its end must come first, since it has a cause. */
+const DECISION_MARGIN_MS = 5000
+
 /** HTTP/2 gives each stream at least this much. */
 const STREAM_WINDOW_MIN_BYTES = 65_535
 
@@ -282,6 +285,7 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
   const echo = facts.echo_origin === null ? null : new URL(facts.echo_origin)
   const receiver = facts.access_log_address === null ? [] : [facts.access_log_address]
   const everyOne = [...receiver, ...facts.ext_proc_addresses]
+  const message_timeout_ms = facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS
   return {
     edge_id: settings.edgeId,
     envoy_admin_socket: facts.envoy_admin_socket,
@@ -307,10 +311,14 @@ function placeholders(settings: Settings, facts: BootFacts): Record<string, unkn
       Math.min(STREAM_WINDOW_BYTES, Math.floor(settings.maxBodyBytes / 2)),
     ),
     trusted_hops: settings.trustedHops,
+    // Applies until a route is chosen by the decision, which may take as long as Envoy waits for it.
+    stream_idle_timeout: seconds(
+      Math.max(settings.upstreamIdleTimeout_ms, message_timeout_ms + DECISION_MARGIN_MS),
+    ),
     upstream_idle_timeout: seconds(settings.upstreamIdleTimeout_ms),
     upstream_pool_idle_timeout: seconds(settings.upstreamPoolIdleTimeout_ms),
     held_body_timeout: seconds(settings.heldBodyTimeout_ms),
-    message_timeout: seconds(facts.message_timeout_ms ?? MESSAGE_TIMEOUT_MS),
+    message_timeout: seconds(message_timeout_ms),
     local_replies: localReplies({ body_bytes: settings.maxBodyBytes }, REQUEST_ID),
     request_id: REQUEST_ID,
     admin_route_socket: settings.proxyAdmin ? facts.admin_socket : null,

@@ -708,6 +708,15 @@ test('a passed call may wait for its answer longer than a body may be held', asy
   await own.stop()
 })
 
+test('a decision may take longer than an upstream may be silent', async () => {
+  behave = (stream, message, kind) => {
+    if (kind === 'request_headers') setTimeout(() => passing()(stream, message, kind), 900)
+  }
+  const own = await start({ AGW_UPSTREAM_IDLE_TIMEOUT: '300ms' })
+  assert.equal((await call({ to: own.url, path: '/x' })).status, 200)
+  await own.stop()
+})
+
 test('an unreachable or silent upstream is answered in our own words', async () => {
   const own = await start({ AGW_UPSTREAM_IDLE_TIMEOUT: '500ms' })
   for (const [target, path, up, status, reason] of [
