@@ -81,6 +81,13 @@ const call = async ({ headers, base_url }: Access) => {
   return { status: answer.status, reason: answer.headers.get('x-agw-reason') }
 }
 
+/** After a restore, each edge serves again at its own time. */
+const decided = (access: Access): ReturnType<typeof call> =>
+  until('a call is decided', async () => {
+    const answer = await call(access)
+    return answer.status !== 503 && answer
+  })
+
 describe('a backup', () => {
   let killedBefore: Access
   let killedAfter: Access
@@ -193,13 +200,9 @@ describe('a backup', () => {
     assert.equal(code, 0, said)
     assert.match(said, /except kills and reactivations, which stay/)
     assert.doesNotMatch(said, /Restart/)
-    const alive_ = await until('calls go through again', async () => {
-      const answer = await call(alive)
-      return answer.status !== 503 && answer
-    })
-    assert.equal(alive_.status, 200)
+    assert.equal((await decided(alive)).status, 200)
     for (const access of [killedBefore, killedAfter])
-      assert.deepEqual(await call(access), { status: 403, reason: 'agent_killed' })
+      assert.deepEqual(await decided(access), { status: 403, reason: 'agent_killed' })
     await operator.send('GET', `/admin/agents/${made.agent_id}`, undefined, 404)
     const { agent_id } = killedAfter.agent
     const restored = await operator.send('GET', `/admin/agents/${agent_id}`)
@@ -238,8 +241,8 @@ describe('a backup', () => {
     for (const pid of await stack.pids('ext-proc')) process.kill(pid, 'SIGKILL')
     const { code, text: said } = await restore('interrupted', false)
     assert.equal(code, 0, said)
-    await until('calls go through again', async () => (await call(alive)).status === 200)
-    assert.deepEqual(await call(killedAfter), { status: 403, reason: 'agent_killed' })
+    assert.equal((await decided(alive)).status, 200)
+    assert.deepEqual(await decided(killedAfter), { status: 403, reason: 'agent_killed' })
     assert.equal(await redis.exists(REDIS_KEYS.restoringKills), 0)
     await operator.send('POST', `/admin/agents/${agent_id}/reactivate`, { reason: 'compared' })
     await stack.ready()
@@ -260,17 +263,13 @@ describe('a backup', () => {
     })
     const { code, text: said } = await restore('third')
     assert.equal(code, 0, said)
-    const answer = await until('calls go through again', async () => {
-      const found = await call(alive)
-      return found.status !== 503 && found
-    })
-    assert.equal(answer.status, 200)
-    assert.deepEqual(await call(killedAfter), { status: 403, reason: 'agent_killed' })
+    assert.equal((await decided(alive)).status, 200)
+    assert.deepEqual(await decided(killedAfter), { status: 403, reason: 'agent_killed' })
     await until('an edge has written it back', async () => {
       const agent = await operator.send('GET', `/admin/agents/${agent_id}`)
       return agent.status === 'killed'
     })
-    assert.deepEqual(await call(killedBefore), { status: 403, reason: 'agent_killed' })
+    assert.deepEqual(await decided(killedBefore), { status: 403, reason: 'agent_killed' })
     await stack.ready()
   })
 })
