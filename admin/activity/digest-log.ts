@@ -53,7 +53,7 @@ export async function digestLog(
   organization_id: string,
   { position, reported }: DigestPlace,
 ): Promise<Digested> {
-  const rows = await readLog(redis, organization_id, position, BATCH)
+  const { rows, has_more } = await readLog(redis, organization_id, position, BATCH)
   const last = rows.at(-1)?.place
   if (last === undefined) return { kind: 'digested', position, has_more: false }
   const findings: Findings = { alerts: [], kills: [] }
@@ -88,9 +88,7 @@ export async function digestLog(
   )
   if (digested === 1)
     for (const { method, propagation_ms } of kills) metrics.killed(method, propagation_ms)
-  return digested === 1
-    ? { kind: 'digested', position: last, has_more: rows.length === BATCH }
-    : { kind: 'overtaken' }
+  return digested === 1 ? { kind: 'digested', position: last, has_more } : { kind: 'overtaken' }
 }
 
 const indexKeys = (organization_id: string) =>

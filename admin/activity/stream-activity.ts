@@ -66,7 +66,7 @@ export async function streamActivity(
     // The id alone, so that a client that loses the stream before its first event misses nothing either.
     await write(`retry: ${RETRY_MS}\nid: ${after}\n\n`)
     for (let place = after; !ended.aborted; ) {
-      const rows = await readLog(redis, organization_id, place, READ_MAX)
+      const { rows, has_more } = await readLog(redis, organization_id, place, READ_MAX)
       for (const { place: at, text } of entriesAfter(place, rows)) {
         place = at
         const entry = readStoredEntry(text)
@@ -75,7 +75,7 @@ export async function streamActivity(
             `id: ${at}\nevent: ${entry.event}\ndata: ${JSON.stringify(activityView(entry))}\n\n`,
           )
       }
-      if (rows.length < READ_MAX) await Promise.race([feed.changed(place), aborted])
+      if (!has_more) await Promise.race([feed.changed(place), aborted])
     }
   } catch (error) {
     if (!ended.aborted) throw error

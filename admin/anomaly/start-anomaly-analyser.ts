@@ -164,8 +164,8 @@ class Analyser {
       redis.time(),
       readLog(redis, organization_id, after, ROWS_MAX),
     ])
-    const rows = takeRows(read, ENTRIES_MAX)
-    const hasMore = rows.length < read.length || read.length === ROWS_MAX
+    const rows = takeRows(read.rows, ENTRIES_MAX)
+    const hasMore = rows.length < read.rows.length || read.has_more
     const entries: StreamEntry[] = []
     for (const placed of entriesAfter(after, rows)) {
       const entry = readPlaced(placed)

@@ -208,7 +208,7 @@ class Archiver {
     this.#places.set(organization_id, chain.place)
     const { n, mac } = chain.head
     await redis.hset(REDIS_KEYS.archiveHeads(this.#archive_id), organization_id, `${n} ${mac}`)
-    return rows.length < read.rows.length || read.rows.length === ROWS_MAX
+    return rows.length < read.rows.length || read.has_more
   }
 
   /** The store is asked first: what it knows of is on the disk by then, unless somebody has taken it away. */
@@ -237,8 +237,8 @@ class Archiver {
   /** A place just before all entries that the store has, so that they are archived again after it. */
   async #placeBefore(organization_id: string): Promise<string> {
     const { redis } = this.#parts
-    const [oldest] = await readLog(redis, organization_id, '0-0', 1)
-    const first = oldest?.entries()[0]
+    const { rows } = await readLog(redis, organization_id, '0-0', 1)
+    const first = rows[0]?.entries()[0]
     if (first !== undefined) return placeBefore(first.place)
     // Entries get their places from the clock of the store.
     const [seconds = 0] = await redis.time()
@@ -303,7 +303,7 @@ class Archiver {
     const now_ms = now().getTime()
     let oldest_ms = now_ms
     for (const [organization_id, place] of this.#places) {
-      const [next] = await readLog(redis, organization_id, place, 1)
+      const [next] = (await readLog(redis, organization_id, place, 1)).rows
       if (next !== undefined) oldest_ms = Math.min(oldest_ms, msOfPlace(next.place))
     }
     metrics.archive({ agw_archive_lag_seconds: (now_ms - oldest_ms) / 1000 })

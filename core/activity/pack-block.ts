@@ -13,7 +13,9 @@ export const BLOCK_FORM = 1
  * each lookup of an entry more expensive.
  */
 export const BLOCK_ENTRIES_MAX = 64
-/** Maximum size of an entry. */
+/** Further entries go to another block, so that a row of the log stays small whatever paths agents request. */
+export const BLOCK_CHARACTERS_MAX = 131_072
+/** Maximum size of what a block expands to. */
 export const BLOCK_BYTES_MAX = BLOCK_ENTRIES_MAX * 65_536
 /** As fast as level 1 for such texts, with a tenth less output. */
 const LEVEL = 3

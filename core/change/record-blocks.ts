@@ -1,6 +1,6 @@
 import { ACTIVITY_MAX_ENTRIES } from '../activity/activity-entry.ts'
 import { INDEX_FORM } from '../activity/activity-index.ts'
-import { BLOCK_ENTRIES_MAX, packBlock } from '../activity/pack-block.ts'
+import { BLOCK_CHARACTERS_MAX, BLOCK_ENTRIES_MAX, packBlock } from '../activity/pack-block.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../redis/run-script.ts'
 
@@ -14,8 +14,8 @@ export async function recordBlocks(
   texts: readonly string[],
 ): Promise<boolean> {
   const args: (string | number | Buffer)[] = [ACTIVITY_MAX_ENTRIES, INDEX_FORM]
-  for (let at = 0; at < texts.length; at += BLOCK_ENTRIES_MAX) {
-    const { head, names, requests, block } = packBlock(texts.slice(at, at + BLOCK_ENTRIES_MAX))
+  for (const some of portionsOf(texts)) {
+    const { head, names, requests, block } = packBlock(some)
     args.push(head, names, requests, block)
   }
   const keys = [
@@ -24,4 +24,20 @@ export async function recordBlocks(
     REDIS_KEYS.activityBudget,
   ] as const
   return (await runScript(redis, 'record-blocks', keys, args)) !== -1
+}
+
+/** What becomes one block each. Only entries with long paths reach the bound of characters. */
+function* portionsOf(texts: readonly string[]): Generator<readonly string[]> {
+  let from = 0
+  let characters = 0
+  for (const [at, { length }] of texts.entries()) {
+    const isFull = at - from === BLOCK_ENTRIES_MAX || characters + length > BLOCK_CHARACTERS_MAX
+    if (isFull && at > from) {
+      yield texts.slice(from, at)
+      from = at
+      characters = 0
+    }
+    characters += length
+  }
+  if (from < texts.length) yield texts.slice(from)
 }

@@ -1,16 +1,16 @@
-import { ACTIVITY_FIELD } from '../../core/activity/activity-entry.ts'
 import { recordLines } from '../../core/change/record-entries.ts'
 import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
-import type { RedisClient } from '../../core/redis/run-script.ts'
+import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
 /** Refusals that wait with all their facts: some 2 kB each. Further ones are counted. */
 export const WAITING_REFUSALS_MAX = 10_000
 /** Agents times reasons times minutes that are counted apart. */
 const COUNTS_MAX = 10_000
 const BATCH_MAX = 100
-/** Entries of a log that are searched for refusals of which it is not known whether they were written. */
-const SEARCHED_ENTRIES = 2_000
+/** What of a log is searched for refusals of which it is not known whether they were written. */
+const SEARCHED_ROWS = 2_000
+const SEARCHED_BYTES = 32 << 20
 const TRY_AGAIN_MS = 500
 
 export interface WaitingRefusal {
@@ -108,11 +108,9 @@ export class WaitingRefusals {
   async #writeEntries(organization_id: string, batch: readonly WaitingRefusal[]): Promise<boolean> {
     const { redis, nowMs, onLost } = this.#parts
     try {
-      const there = batch.some((one) => one.may_be_there)
-        ? await latestEntries(redis, organization_id)
-        : ''
-      const missing = batch.filter(({ may_be_there, id }) => !may_be_there || !there.includes(id))
-      const lines = missing.map(({ line }) => line)
+      const unsure = batch.flatMap(({ may_be_there, id }) => (may_be_there ? [id] : []))
+      const there = await recentOf(redis, organization_id, unsure)
+      const lines = batch.flatMap(({ id, line }) => (there.includes(id) ? [] : [line]))
       await recordLines(redis, organization_id, lines)
       return true
     } catch (error) {
@@ -137,8 +135,14 @@ export function wasNotRun(error: unknown): boolean {
   return error.name === 'ReplyError' || error.message.includes("Stream isn't writeable")
 }
 
-async function latestEntries(redis: RedisClient, organization_id: string): Promise<string> {
-  const key = REDIS_KEYS.activity(organization_id)
-  const rows = await redis.xrevrange(key, '+', '-', 'COUNT', SEARCHED_ENTRIES)
-  return rows.map(([, [field, text]]) => (field === ACTIVITY_FIELD ? text : '')).join('\n')
+/** Those of the entries that are among the newest of the log. */
+async function recentOf(
+  redis: RedisClient,
+  organization_id: string,
+  ids: readonly string[],
+): Promise<readonly string[]> {
+  if (ids.length === 0) return []
+  const keys = [REDIS_KEYS.activity(organization_id)] as const
+  const args = [SEARCHED_ROWS, SEARCHED_BYTES, ...ids]
+  return (await runScript(redis, 'find-recent', keys, args)) as readonly string[]
 }

@@ -117,7 +117,8 @@ async function searchAll(
 }
 
 const placesOf = async (organization_id: string, after = '0-0'): Promise<string[]> => {
-  const rows = await readLog(redis, organization_id, after, 10_000)
+  const { rows, has_more } = await readLog(redis, organization_id, after, 10_000)
+  assert.equal(has_more, false)
   return [...entriesAfter(after, rows)].map(({ place }) => place)
 }
 
