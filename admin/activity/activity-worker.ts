@@ -58,6 +58,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
   let led: Led = { until_ms: 0, organization_ids: [], places: new Map() }
   const failing = new Set<string>()
   let sending: Promise<unknown> | null = null
+  const cursors = new Map<string, string>()
   /** One failing job must not stop the others; its first failure is logged. */
   const attempt = async <T>(job: string, work: () => Promise<T>): Promise<T | null> => {
     try {
@@ -103,7 +104,7 @@ async function run(parts: ActivityWorkerParts, stopped: AbortSignal): Promise<vo
       if (nowMs() >= due.budget) {
         due.budget = nowMs() + BUDGET_INTERVAL_MS
         await attempt('trimming the activity log', () =>
-          keepWithinBudget(redis, organization_ids, parts.retention, now().getTime()),
+          keepWithinBudget(redis, organization_ids, parts.retention, now().getTime(), cursors),
         )
       }
       if (sending === null && nowMs() >= due.notices) {

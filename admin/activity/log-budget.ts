@@ -10,6 +10,9 @@ const SAMPLES = 20
 /** Trimmed to slightly below the budget, so that it is not trimmed with every entry. */
 const TRIM_TO = 0.95
 const BUCKETS_PER_COMMAND = 200
+/** Indexes of one log that one call trims, and those that it trims at a time: a log has one for each agent. */
+const INDEXES_PER_CALL = 1_000
+const INDEXES_AT_ONCE = 100
 
 export interface Retention {
   readonly max_bytes: number
@@ -19,12 +22,16 @@ export interface Retention {
 /**
  * Keeps the logs of all organizations within their bytes and their age, and tells the writers the budget of one, which
  * they keep to while no admin process runs. The largest logs give way first.
+
+ *
+ * @param cursors where the next call goes on to trim indexes, by organization
  */
 export async function keepWithinBudget(
   redis: RedisClient,
   organization_ids: readonly string[],
   { max_bytes, retention_ms }: Retention,
   now_ms: number,
+  cursors: Map<string, string>,
 ): Promise<void> {
   const total = Math.min(max_bytes, (await storeLimit(redis)) * SHARE_OF_STORE)
   const sizes = await Promise.all(organization_ids.map((org) => bytesOf(redis, org)))
@@ -39,7 +46,7 @@ export async function keepWithinBudget(
       await redis.xtrim(key, 'MAXLEN', '~', keep)
     }
     const [oldest] = await redis.xrange(key, '-', '+', 'COUNT', 1)
-    await trimIndexes(redis, organization_id, oldest?.[0])
+    if (oldest !== undefined) await trimIndexes(redis, organization_id, oldest[0], cursors)
     await trimCounts(redis, organization_id, oldest?.[0], now_ms)
   }
 }
@@ -57,25 +64,24 @@ export function fairLimit(sizes: readonly number[], total: number): number {
   return (rising.at(-1) ?? 0) + left
 }
 
-/** @param oldest the first place of the log; undefined when it is empty */
+/** @param oldest the first place of the log */
 async function trimIndexes(
   redis: RedisClient,
   organization_id: string,
-  oldest: string | undefined,
+  oldest: string,
+  cursors: Map<string, string>,
 ): Promise<void> {
-  if (oldest === undefined) return
   const indexes = REDIS_KEYS.activityIndexes(organization_id)
-  for (const name of await redis.smembers(indexes))
-    await runScript(
-      redis,
-      'trim-activity-index',
-      [
-        REDIS_KEYS.activityIndex(organization_id, name),
-        indexes,
-        REDIS_KEYS.activityDigest(organization_id),
-      ],
-      [oldest, name],
-    )
+  const digest = REDIS_KEYS.activityDigest(organization_id)
+  const cursor = cursors.get(organization_id) ?? '0'
+  const [next, names] = await redis.sscan(indexes, cursor, 'COUNT', INDEXES_PER_CALL)
+  cursors.set(organization_id, next)
+  const trim = (name: string): Promise<unknown> => {
+    const keys = [REDIS_KEYS.activityIndex(organization_id, name), indexes, digest] as const
+    return runScript(redis, 'trim-activity-index', keys, [oldest, name])
+  }
+  for (let at = 0; at < names.length; at += INDEXES_AT_ONCE)
+    await Promise.all(names.slice(at, at + INDEXES_AT_ONCE).map(trim))
 }
 
 /** Counts of a time that the log no longer holds, and those by the minute when they are old. */

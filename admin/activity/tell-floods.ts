@@ -50,7 +50,9 @@ async function tellMinute(redis: RedisClient, name: string, now_ms: number): Pro
       }
       return [field, before, count, JSON.stringify(floodEntry(flood, now_ms))]
     })
-    const args = [name, organization_id, ACTIVITY_MAX_ENTRIES, TOLD_TTL_S, ...rows]
+    const isLast = at + BATCH >= untold.length
+    const bounds = [ACTIVITY_MAX_ENTRIES, TOLD_TTL_S]
+    const args = [name, organization_id, ...bounds, isLast ? 1 : 0, ...rows]
     written += Number(await runScript(redis, 'tell-counts', keys, args))
   }
   return written

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { AGENT_ID_PATTERN } from '../../core/policy/agent-id.ts'
 import { Name, Nullable, Strict, Timestamp } from '../http/common-schemas.ts'
 import { PATTERN_MESSAGE } from '../http/describe-problem.ts'
 
@@ -11,8 +12,6 @@ export const BULK_AGENTS = { path: '/admin/bulk/agents', prefix: 'agt' } as cons
 export const AGENTS_LIMIT = 100_000
 export const METADATA_LIMIT_BYTES = 16_384
 
-/** Safe in Redis, headers and paths, with one spelling per id. */
-const AGENT_ID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$'
 const AGENT_ID_MESSAGE =
   'must be at most 128 letters, digits, ".", "_", ":" and "-", beginning with a letter or digit'
 

@@ -7,10 +7,19 @@ import { readableRecord } from '../../core/store/stored-record.ts'
 const KEPT_MS = 5000
 /** Agents that are cached between two reads; above that, all are read again. */
 const AGENTS_MAX = 10_000
+/** Each may have 2 MB of scopes, so few are read and parsed at a time. */
+const AGENTS_AT_ONCE = 4
+
+/** Metadata of an agent and rules of a scope can be large, and there may be thousands of them. */
+export type AnalysedAgent = Omit<Agent, 'metadata'>
+export type AnalysedScope = Pick<
+  Scope,
+  'scope_id' | 'name' | 'integration_id' | 'anomaly_detection'
+>
 
 interface Known {
-  readonly agent: Agent | null
-  readonly scopes: ReadonlyMap<string, Scope>
+  readonly agent: AnalysedAgent | null
+  readonly scopes: ReadonlyMap<string, AnalysedScope>
   /** A newer version has stored the agent or one of its scopes: what is missing here may exist. */
   readonly has_newer: boolean
 }
@@ -34,7 +43,10 @@ export class AgentSettings {
       this.#read_ms = now_ms
     }
     const missing = [...new Set(agent_ids)].filter((agent_id) => !this.#known.has(agent_id))
-    await Promise.all(missing.map(async (id) => this.#known.set(id, await this.#read(id))))
+    for (let at = 0; at < missing.length; at += AGENTS_AT_ONCE) {
+      const some = missing.slice(at, at + AGENTS_AT_ONCE)
+      await Promise.all(some.map(async (id) => this.#known.set(id, await this.#read(id))))
+    }
   }
 
   of(agent_id: string): Known {
@@ -50,11 +62,21 @@ export class AgentSettings {
     const known = agent === null ? null : readableRecord<Agent>(agent)
     const readable = scopes.flatMap((text) => readableRecord<Scope>(text) ?? [])
     return {
-      agent: known,
-      scopes: new Map(readable.map((scope) => [scope.scope_id, scope])),
+      agent: known === null ? null : withoutMetadata(known),
+      scopes: new Map(
+        readable.map(({ scope_id, name, integration_id, anomaly_detection }) => [
+          scope_id,
+          { scope_id, name, integration_id, anomaly_detection },
+        ]),
+      ),
       has_newer: (agent !== null && known === null) || readable.length < scopes.length,
     }
   }
+}
+
+function withoutMetadata(agent: Agent): AnalysedAgent {
+  const { metadata: _, ...analysed } = agent
+  return analysed
 }
 
 const NOBODY: Known = { agent: null, scopes: new Map(), has_newer: false }

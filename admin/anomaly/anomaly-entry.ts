@@ -1,14 +1,14 @@
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import { entryOfNoCall } from '../../core/activity/entry-of-no-call.ts'
-import type { Agent, Scope } from '../../core/model.ts'
+import type { AnalysedAgent, AnalysedScope } from './agent-settings.ts'
 
 export type ActionTaken = 'alert' | 'killed'
 
 /** The log entry and event of an anomaly. */
 export const anomalyEntry = (
-  agent: Agent,
-  scope: Scope,
+  agent: AnalysedAgent,
+  scope: AnalysedScope,
   { score, types, normal_rpm, current_rpm }: ScopeScore,
   action_taken: ActionTaken,
   now: Date,

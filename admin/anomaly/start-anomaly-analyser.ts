@@ -7,11 +7,10 @@ import { takeRows } from '../../core/activity/take-rows.ts'
 import { type ScopeKey, scopeKey } from '../../core/anomaly/anomaly-model.ts'
 import type { ScopeScore } from '../../core/anomaly/anomaly-type.ts'
 import { stepIncident } from '../../core/anomaly/incident.ts'
-import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { RequestLoad } from '../context/request-load.ts'
-import { AgentSettings } from './agent-settings.ts'
+import { AgentSettings, type AnalysedAgent, type AnalysedScope } from './agent-settings.ts'
 import { type ActionTaken, anomalyEntry } from './anomaly-entry.ts'
 import { AnomalyStore, ANALYSER_LEASE_MS, SCOPES_AT_ONCE } from './anomaly-store.ts'
 import {
@@ -71,7 +70,7 @@ export function startAnomalyAnalyser(parts: AnomalyParts): () => Promise<void> {
 const KILL_REASON = 'Anomaly score'
 
 /** Whether the analyser has already killed the agent for this incident. */
-const isKilledFor = ({ kill_reason, killed_at }: Agent, { at_ms }: ScopeScore): boolean =>
+const isKilledFor = ({ kill_reason, killed_at }: AnalysedAgent, { at_ms }: ScopeScore): boolean =>
   kill_reason?.startsWith(KILL_REASON) === true &&
   Math.abs(Date.parse(killed_at ?? '') - at_ms) <= KILL_AGE_MAX_MS
 
@@ -269,7 +268,7 @@ class Analyser {
       scope,
       score,
       action,
-    }: { agent: Agent; scope: Scope; score: ScopeScore; action: ActionTaken },
+    }: { agent: AnalysedAgent; scope: AnalysedScope; score: ScopeScore; action: ActionTaken },
   ): Promise<void> {
     const { analysis } = await this.#open(organization_id)
     const stored = analysis.stored(key)

@@ -83,6 +83,9 @@ async function makeKey(
   }
 }
 
+/** A key may list a thousand agents, in 130 kB. */
+const KEYS_AT_ONCE = 50
+
 /** The oldest revoked key, which makes room for a new one; null if every key is valid. */
 async function makeRoom(
   redis: RedisClient,
@@ -93,13 +96,17 @@ async function makeRoom(
   const index = REDIS_KEYS.apiKeyIndex(org, agent_id ?? ORGANIZATION_OWNER)
   if ((await redis.zcard(index)) < limit) return []
   const ids = await redis.zrange(index, '0', '-1')
-  const keys = await readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(org), ids)
-  const oldest = keys.find((key) => key !== null && key.revoked_by === 'operator')
-  if (!oldest) return null
-  return [
-    ['ZREM', index, oldest.key_id],
-    ['HDEL', REDIS_KEYS.apiKeys(org), oldest.key_id],
-    ['HDEL', REDIS_KEYS.apiKeyLastUsed(org), oldest.key_id],
-    ['HDEL', REDIS_KEYS.apiKeyHashes, oldest.hash],
-  ]
+  for (let at = 0; at < ids.length; at += KEYS_AT_ONCE) {
+    const some = ids.slice(at, at + KEYS_AT_ONCE)
+    const keys = await readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(org), some)
+    const oldest = keys.find((key) => key !== null && key.revoked_by === 'operator')
+    if (oldest)
+      return [
+        ['ZREM', index, oldest.key_id],
+        ['HDEL', REDIS_KEYS.apiKeys(org), oldest.key_id],
+        ['HDEL', REDIS_KEYS.apiKeyLastUsed(org), oldest.key_id],
+        ['HDEL', REDIS_KEYS.apiKeyHashes, oldest.hash],
+      ]
+  }
+  return null
 }

@@ -224,7 +224,7 @@ class LogExporter {
       done += request.length
       await note(request.at(-1)?.place ?? place, done)
     }
-    const hasMore = rows.length < read.rows.length || read.rows.length === ROWS_MAX
+    const hasMore = rows.length < read.rows.length || read.has_more
     // What follows is at most as old as the last row that is exported.
     if (hasMore) this.#waiting.set(organization_id, msOfPlace(rows.at(-1)?.place ?? first.place))
     else this.#waiting.delete(organization_id)

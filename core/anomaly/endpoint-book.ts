@@ -7,6 +7,8 @@ const ENDPOINTS_MAX = 200
 const SIBLINGS_MAX = 12
 /** Raw calls whose template is cached, so that a repeated endpoint costs one lookup. */
 const MEMO_MAX = 512
+/** Longer ones are rarely repeated. */
+const MEMO_LENGTH_MAX = 256
 const LIMITS = { items_max: ENDPOINTS_MAX, assumed_size: 2.5 }
 
 /** The endpoints a scope has used. */
@@ -32,7 +34,7 @@ export class EndpointBook {
     if (template === undefined) {
       template = this.#place(endpointTemplate(method, path), now_ms)
       if (this.#memo.size >= MEMO_MAX) this.#memo.clear()
-      this.#memo.set(raw, template)
+      if (raw.length <= MEMO_LENGTH_MAX) this.#memo.set(raw, template)
     }
     this.#novelty.see(template, now_ms, counts)
   }

@@ -4,6 +4,8 @@ import type { RedisClient } from '../redis/run-script.ts'
 import { readableRecord } from '../store/stored-record.ts'
 
 const DAY_MS = 24 * 3600 * 1000
+/** A key may list a thousand agents, in 130 kB, so few are read and parsed at a time: other kills go on between them. */
+const KEYS_AT_ONCE = 20
 
 /** Organization keys that calls of the agent used in the last day. A kill does not revoke them. */
 export async function readStillUsableKeys(
@@ -14,9 +16,13 @@ export async function readStillUsableKeys(
 ): Promise<readonly string[]> {
   const uses = await redis.hgetall(REDIS_KEYS.agentOrganizationKeys(organization_id, agent_id))
   const recent = Object.keys(uses).filter((key_id) => Number(uses[key_id]) > now_ms - DAY_MS)
-  if (recent.length === 0) return []
-  const texts = await redis.hmget(REDIS_KEYS.apiKeys(organization_id), ...recent)
-  return recent.filter((_key_id, i) => isUsable(texts[i] ?? null, now_ms))
+  const usable: string[] = []
+  for (let at = 0; at < recent.length; at += KEYS_AT_ONCE) {
+    const some = recent.slice(at, at + KEYS_AT_ONCE)
+    const texts = await redis.hmget(REDIS_KEYS.apiKeys(organization_id), ...some)
+    usable.push(...some.filter((_key_id, i) => isUsable(texts[i] ?? null, now_ms)))
+  }
+  return usable
 }
 
 function isUsable(text: string | null, now_ms: number): boolean {

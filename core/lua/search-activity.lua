@@ -5,7 +5,8 @@
 -- KEYS[1] activity stream · KEYS[2] digest · KEYS[3] index of request ids · KEYS[4..] the indexes that a row must be in
 -- ARGV[1] upper bound: the place of an entry, exclusive, or '+' · ARGV[2] lower bound: a place, inclusive, or '-'
 -- ARGV[3] candidates at most · ARGV[4] text that an entry must hold, in lower-case ASCII, or nothing; blocks are not searched
--- ARGV[5] hash of the request id that a row must have, or nothing · ARGV[6] bytes of blocks after which it stops
+-- ARGV[5] hash of the request id that a row must have, or nothing · ARGV[6] bytes of blocks after which it stops, as it does after
+--   4 MB of single entries
 -- Returns: {place to go on below, or '' where nothing older is left, then for each row its id, the name of its first field,
 --   and the value}
 
@@ -14,7 +15,8 @@ local ROWS = 8
 -- Rows of the index of request ids that one call searches, of 30 to 260 bytes.
 local REQUEST_ROWS = 1000
 local lower, left, text, hash, bytes_max = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], tonumber(ARGV[6])
-local answer, bytes = {''}, 0
+local SINGLES_MAX = 4194304
+local answer, bytes, singles = {''}, 0, 0
 
 -- The place of the first entry of a row.
 local function firstOf(row)
@@ -41,11 +43,15 @@ local upper = upperBound()
 
 local function take(row)
   local kind, value = row[2][1], row[2][2]
+  if kind == 'b' then bytes = bytes + #value else singles = singles + #value end
   if kind ~= 'b' and text ~= '' and not string.find(string.lower(value), text, 1, true) then return end
   answer[#answer + 1] = row[1]
   answer[#answer + 1] = kind
   answer[#answer + 1] = value
-  if kind == 'b' then bytes = bytes + #value end
+end
+
+local function isLong()
+  return bytes >= bytes_max or singles >= SINGLES_MAX
 end
 
 -- Answers whether this call has to end here.
@@ -57,7 +63,7 @@ local function walkLog(to)
     left = left - #rows
     if #rows > 0 then
       upper = '(' .. rows[#rows][1]
-      if left == 0 or bytes >= bytes_max then
+      if left == 0 or isLong() then
         answer[1] = firstOf(rows[#rows])
         return true
       end
@@ -96,7 +102,7 @@ end
 for number, place in ipairs(places) do
   local row = isCandidate(place) and redis.call('XRANGE', KEYS[1], place[1], place[1])[1]
   if row then take(row) end
-  if bytes >= bytes_max or number == asked then
+  if isLong() or number == asked then
     answer[1] = row and firstOf(row) or place[1]
     break
   end

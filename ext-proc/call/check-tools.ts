@@ -5,11 +5,14 @@ import { describeEndpoint } from '../../core/policy/describe-call.ts'
 import { namesOtherCharset } from '../../core/policy/names-other-charset.ts'
 import type { JsonRpcBody, JsonRpcMessage } from '../../core/mcp/read-json-rpc.ts'
 import type { McpHeaders } from '../../core/mcp/read-mcp-headers.ts'
+import { shortText } from '../../core/short-text.ts'
 import { deny, pass, type Step } from '../verdict/step.ts'
 import type { AdmittedCall } from './admit-call.ts'
 
 /** The MCP error code for headers that contradict the body. */
 const HEADER_MISMATCH = -32020
+/** Of a tool that is blocked. Servers have names of at most 128 characters; that of a caller may be as long as its body. */
+const TOOL_NAME_SHOWN_MAX = 256
 
 export interface ToolUse {
   /** Whether there was anything to check. */
@@ -51,14 +54,15 @@ export function checkTools(
     const answer = checkMcpTool(tools, tool)
     if (answer.kind === 'allowed') continue
     const service = integration.integration.name
+    const shown = tool === null ? null : shortText(tool, TOOL_NAME_SHOWN_MAX)
     const details = {
-      tool_name: tool,
+      tool_name: shown,
       service,
       endpoint: describeEndpoint(target),
       reason: answer.reason,
       agent_scopes: agent_scopes.names,
     }
-    const text = `The tool "${tool ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
+    const text = `The tool "${shown ?? ''}" is blocked for this agent on ${service} (${answer.reason}). Use another tool, or ask an operator.`
     const json_rpc = answerBlocked(messages, read.kind === 'batch', text)
     return deny('tools', 'mcp_tool_blocked', details, { body: Buffer.from(json_rpc) })
   }

@@ -17,6 +17,7 @@ import {
   compileIntegrationsInSteps,
   type IntegrationTable,
 } from '../../core/policy/compile-integrations.ts'
+import { isAgentId } from '../../core/policy/agent-id.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 import type { KeyRing } from '../../core/seal.ts'
@@ -164,7 +165,8 @@ export class PolicyStore {
   }
 
   agent(organization_id: string, agent_id: string): AgentPolicy | Promise<AgentPolicy> {
-    return this.#agents.get(`${organization_id} ${agent_id}`)
+    // Callers name agents, in texts of any length, which must be neither looked up nor cached.
+    return isAgentId(agent_id) ? this.#agents.get(`${organization_id} ${agent_id}`) : NOBODY
   }
 
   /**
@@ -303,6 +305,8 @@ export class PolicyStore {
     return { agent, texts: lengthOf(texts) > AGENT_SCOPES_BYTES_MAX ? [] : texts }
   }
 }
+
+const NOBODY: AgentPolicy = { agent: null, scopes: compileScopes([]), bytes: 0 }
 
 const lengthOf = (texts: readonly string[]): number =>
   texts.reduce((sum, { length }) => sum + length, 0)

@@ -4,6 +4,13 @@ import type { WaitingRefusal } from './waiting-refusals.ts'
 const KEPT_MS = 15_000
 /** Half of what is searched for each of them before it is written again (waiting-refusals.ts). */
 const KEPT_MAX = 1_000
+/** Refusals have 2 kB, or 40 where an agent has many scopes. */
+const CHARACTERS_MAX = 16 << 20
+
+interface Kept {
+  readonly at_ms: number
+  readonly refusal: WaitingRefusal
+}
 
 /**
  * The refusals that were written a short time ago. A store that fails over can lose what its former primary had taken, so they are
@@ -11,7 +18,10 @@ const KEPT_MAX = 1_000
  */
 export class RecentRefusals {
   readonly #nowMs: () => number
-  #kept: { readonly at_ms: number; readonly refusal: WaitingRefusal }[] = []
+  #kept: Kept[] = []
+
+  /** Of all lines that are kept. */
+  #characters = 0
 
   constructor(nowMs: () => number) {
     this.#nowMs = nowMs
@@ -20,13 +30,21 @@ export class RecentRefusals {
   add(organization_id: string, id: string, line: string): void {
     const at_ms = this.#nowMs()
     this.#kept.push({ at_ms, refusal: { organization_id, id, line, may_be_there: true } })
-    if (this.#kept.length >= 2 * KEPT_MAX) this.#kept = this.#kept.slice(-KEPT_MAX)
+    this.#characters += line.length
+    if (this.#kept.length >= 2 * KEPT_MAX) this.#keep(this.#kept.slice(-KEPT_MAX))
+    if (this.#characters > CHARACTERS_MAX)
+      this.#keep(this.#kept.slice(Math.ceil(this.#kept.length / 2)))
   }
 
   /** Those that may be missing, the oldest first. They stay here: the next failover may follow. */
   get all(): readonly WaitingRefusal[] {
     const since_ms = this.#nowMs() - KEPT_MS
-    this.#kept = this.#kept.filter(({ at_ms }) => at_ms >= since_ms).slice(-KEPT_MAX)
+    this.#keep(this.#kept.filter(({ at_ms }) => at_ms >= since_ms).slice(-KEPT_MAX))
     return this.#kept.map(({ refusal }) => refusal)
+  }
+
+  #keep(kept: readonly Kept[]): void {
+    this.#kept = [...kept]
+    this.#characters = kept.reduce((sum, { refusal }) => sum + refusal.line.length, 0)
   }
 }

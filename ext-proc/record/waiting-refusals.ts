@@ -3,8 +3,9 @@ import { isStoreError } from '../../core/redis/is-store-error.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
 
-/** Refusals that wait with all their facts: some 2 kB each. Further ones are counted. */
+/** Refusals that wait with all their facts: some 2 kB each, and 20 times as much at most. Further ones are counted. */
 export const WAITING_REFUSALS_MAX = 10_000
+const WAITING_CHARACTERS_MAX = 64 << 20
 /** Agents times reasons times minutes that are counted apart. */
 const COUNTS_MAX = 10_000
 const BATCH_MAX = 100
@@ -39,6 +40,8 @@ export class WaitingRefusals {
   readonly #parts: Parts
   readonly #counts = new Map<string, { readonly counted: WaitingCount; count: number }>()
   #entries: WaitingRefusal[] = []
+  /** Of all lines that wait. */
+  #characters = 0
   #writing: Promise<void> | null = null
   #failed_ms = Number.NEGATIVE_INFINITY
 
@@ -55,6 +58,8 @@ export class WaitingRefusals {
   /** Returns false at the bound: the refusal can still be counted. */
   add(refusal: WaitingRefusal): boolean {
     if (this.#entries.length >= WAITING_REFUSALS_MAX) return false
+    if (this.#characters + refusal.line.length > WAITING_CHARACTERS_MAX) return false
+    this.#characters += refusal.line.length
     this.#entries.push(refusal)
     this.#failed_ms = this.#parts.nowMs()
     return true
@@ -85,10 +90,12 @@ export class WaitingRefusals {
   async #writeAll(): Promise<void> {
     while (this.#entries.length > 0) {
       const { organization_id } = this.#entries[0] as WaitingRefusal
-      const end = this.#entries.findIndex((one) => one.organization_id !== organization_id)
-      const batch = this.#entries.slice(0, Math.min(end < 0 ? BATCH_MAX : end, BATCH_MAX))
+      const own = this.#entries.filter((one) => one.organization_id === organization_id)
+      const batch = own.slice(0, BATCH_MAX)
       if (!(await this.#writeEntries(organization_id, batch))) return
-      this.#entries.splice(0, batch.length)
+      const written = new Set(batch)
+      this.#entries = this.#entries.filter((one) => !written.has(one))
+      this.#characters -= charactersOf(batch)
     }
     for (const [name, { counted, count }] of this.#counts) {
       this.#counts.delete(name)
@@ -121,13 +128,16 @@ export class WaitingRefusals {
         return true
       }
       if (!wasNotRun(error))
-        this.#entries = this.#entries.map((one, at) =>
-          at < batch.length ? { ...one, may_be_there: true } : one,
+        this.#entries = this.#entries.map((one) =>
+          batch.includes(one) ? { ...one, may_be_there: true } : one,
         )
       return false
     }
   }
 }
+
+const charactersOf = (refusals: readonly WaitingRefusal[]): number =>
+  refusals.reduce((sum, { line }) => sum + line.length, 0)
 
 /** Whether the store has surely not done what failed: it said so, or was not asked. */
 export function wasNotRun(error: unknown): boolean {

@@ -1,5 +1,6 @@
 import type { AdmissionStep } from '../../core/decision/admission.ts'
 import type { Reason } from '../../core/reasons.ts'
+import { shortText } from '../../core/short-text.ts'
 import type { Denial } from './denial.ts'
 
 /**
@@ -24,9 +25,27 @@ export interface Deny {
 
 export const pass = <T>(value: T): Pass<T> => ({ kind: 'pass', value })
 
+/** The longest texts of a refusal are a method and a path (core/policy/describe-call.ts); others are as long as a caller likes. */
+const TEXT_LENGTH_MAX = 2_304
+
 export const deny = (
   step: StepName,
   reason: Reason,
   details: Denial['details'] = {},
   more: Omit<Denial, 'reason' | 'details'> = {},
-): Deny => ({ kind: 'deny', step, denial: { reason, details, ...more } })
+): Deny => ({
+  kind: 'deny',
+  step,
+  denial: { reason, ...more, details: withShortTexts(details), ...dataOf(more) },
+})
+
+const dataOf = ({ data }: Pick<Denial, 'data'>): Pick<Denial, 'data'> =>
+  data === undefined ? {} : { data: withShortTexts(data) }
+
+const withShortTexts = (members: Denial['details']): Denial['details'] =>
+  Object.fromEntries(
+    Object.entries(members).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? shortText(value, TEXT_LENGTH_MAX) : value,
+    ]),
+  )

@@ -464,7 +464,7 @@ test('the log keeps to its budget, its indexes follow it, and search still finds
   const key = REDIS_KEYS.activity(PACKED)
   const bytes = Number(await redis.call('MEMORY', 'USAGE', key))
   const retention = { max_bytes: bytes / 3, retention_ms: 86_400_000 }
-  await keepWithinBudget(redis, [PACKED], retention, Date.now())
+  await keepWithinBudget(redis, [PACKED], retention, Date.now(), new Map())
   const kept = Number(await redis.call('MEMORY', 'USAGE', key))
   assert.ok(kept < bytes / 2.5, `${kept} of ${bytes}`)
   const left = await searchAll(PACKED, ANY, 1_000)

@@ -311,7 +311,7 @@ test('what retention removes is not counted, and its counts are removed', async 
   assert.ok(Date.parse(from) >= kept_ms && Date.parse(from) < kept_ms + HOUR_MS)
   assert.equal(groups[0]?.total, left.length)
   const retention = { max_bytes: Number.MAX_SAFE_INTEGER, retention_ms: 365 * 24 * HOUR_MS }
-  await keepWithinBudget(redis, [ORG], retention, now_ms)
+  await keepWithinBudget(redis, [ORG], retention, now_ms, new Map())
   assert.equal((await series(wide)).groups[0]?.total, left.length)
   assert.ok((await redis.zcard(REDIS_KEYS.activityCountBuckets(ORG))) < buckets / 4)
   const names = await redis.zrange(REDIS_KEYS.activityCountBuckets(ORG), '0', '-1')

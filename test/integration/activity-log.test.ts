@@ -553,9 +553,9 @@ test('threat 21: a log keeps to its budget of bytes, the writers alone as well',
   await fill(10_000)
   assert.ok((await bytes()) < 5_000_000, `${await bytes()}`)
   const retention = { max_bytes: 1_000_000, retention_ms: 3_600_000 }
-  await keepWithinBudget(store, [ORG], retention, Date.now())
+  await keepWithinBudget(store, [ORG], retention, Date.now(), new Map())
   assert.ok((await bytes()) < 1_100_000, `${await bytes()}`)
-  await keepWithinBudget(store, [ORG], retention, Date.now() + 7_200_000)
+  await keepWithinBudget(store, [ORG], retention, Date.now() + 7_200_000, new Map())
   assert.ok((await store.xlen(key)) < 200, 'what is older than the retention is gone')
   store.disconnect()
   await own.stop()

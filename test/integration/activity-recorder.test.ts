@@ -3,6 +3,7 @@ import { after, afterEach, before, beforeEach, test } from 'node:test'
 import type { ActivityEntry } from '../../core/activity/activity-entry.ts'
 import { connectRedis } from '../../core/redis/connect-redis.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
+import type { Reason } from '../../core/reasons.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { alertOfEntry } from '../../admin/alerts/alert-of-entry.ts'
 import { floodEntry } from '../../core/activity/flood-entry.ts'
@@ -210,6 +211,41 @@ test('refusals while the store is unavailable are written, in order and once, wh
     [before, ...entries].map(({ id }) => id),
   )
   assert.equal(recorder.metrics.agw_activity_lost_total, 0)
+})
+
+test('refusals of two organizations are written in the order of each', async () => {
+  await connected()
+  await valkey.kill()
+  const entries = Array.from({ length: 300 }, (_, i) =>
+    activityEntry('request_rejected', {
+      agent_id: 'agt_by_turns',
+      organization_id: i % 2 === 0 ? ORG : 'org_other',
+      reason: `reason_${i}` as Reason,
+    }),
+  )
+  for (const entry of entries) await recorder.refused(entry)
+  await valkey.start()
+  await connected()
+  await until('nothing waits', () => recorder.metrics.agw_activity_waiting_entries === 0)
+  for (const organization_id of [ORG, 'org_other'])
+    assert.deepEqual(
+      (await logEntries(redis, organization_id))
+        .filter(({ agent_id }) => agent_id === 'agt_by_turns')
+        .map(({ id }) => id),
+      entries.filter((one) => one.organization_id === organization_id).map(({ id }) => id),
+    )
+})
+
+test('a flood over many agents is reported whole', async () => {
+  await connected()
+  await redis.hset(REDIS_KEYS.organizations, ORG, '{}')
+  const counts = Object.fromEntries(
+    Array.from({ length: 250 }, (_, i) => [`agt_many_${i} permission_denied`, i + 1]),
+  )
+  await redis.hset(REDIS_KEYS.refusalCounts(ORG, 29_000_200), counts)
+  await redis.zadd(REDIS_KEYS.refusalFloods, 1, `${ORG} 29000200`)
+  assert.equal(await tellFloods(redis, new Date()), 250)
+  assert.equal(await redis.zscore(REDIS_KEYS.refusalFloods, `${ORG} 29000200`), null)
 })
 
 test('a refusal that a store which hung had taken is not written again', async () => {

@@ -64,6 +64,15 @@ test('a blocked call is answered as a result that says so, under its own id', as
   )
 })
 
+test('a long name is cut in the answer and in what is logged', async () => {
+  const { verdict } = await decide({ body: call('x'.repeat(800)) })
+  assert.ok(verdict.kind === 'deny')
+  const { body, details, data = details } = verdict.denial
+  const shown = `${'x'.repeat(255)}…`
+  assert.match(String(body), new RegExp(`"${shown}\\\\"`))
+  assert.deepEqual([details['tool_name'], data['tool_name']], [shown, shown])
+})
+
 test('a batch with one blocked call is answered whole: nothing of it was forwarded', async () => {
   const batch = `[${call('search', 1)},${NOTIFICATION},{"jsonrpc":"2.0","id":2,"method":"ping"},${call('drop', 3)}]`
   const answers = bodyOf(await decide({ body: batch })) as readonly Record<string, any>[]

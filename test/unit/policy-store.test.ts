@@ -57,6 +57,17 @@ function aStore(turns = new StepTurns()) {
   return { redis, store, killBoard, lost, readAll }
 }
 
+test('a text that cannot be the id of an agent is neither looked up nor cached', async () => {
+  const { redis, store } = aStore()
+  for (const agent_id of ['x'.repeat(1_000_000), 'agt a', '', 'agt_a\n', '-', 'agt_ä']) {
+    const found = store.agent(ORG, agent_id)
+    assert.ok(!(found instanceof Promise))
+    assert.equal(found.agent, null)
+  }
+  assert.deepEqual(redis.reads, [])
+  assert.equal((await store.agent(ORG, 'agt_a')).agent?.agent_id, 'agt_a')
+})
+
 test('an agent whose scopes are larger than an edge can hold has none', async () => {
   const { redis, store } = aStore()
   const restriction = aScope({ name: 'restriction' })
