@@ -4,9 +4,10 @@ import type { RedisClient } from '../../core/redis/run-script.ts'
 import type { KillBoard } from './kill-board.ts'
 import { readableRecord } from '../../core/store/stored-record.ts'
 
-const AGENTS_PER_READ = 500
-/** Reads that wait for the store at a time. */
-const READS_AT_ONCE = 50
+/** The record of an agent may have 16 kB of metadata. */
+const AGENTS_PER_READ = 50
+/** Reads that wait for the store at a time, on the connection of the heartbeat. */
+const READS_AT_ONCE = 20
 
 type AgentPair = readonly [organization_id: string, agent_id: string]
 

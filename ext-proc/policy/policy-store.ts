@@ -27,6 +27,7 @@ import { upstreamKey } from '../../core/store/upstream-key.ts'
 import type { ControlTarget } from '../../core/control/control-message.ts'
 import { FillCache } from './fill-cache.ts'
 import type { OwnUpstream } from './own-upstream.ts'
+import { ReadTurns } from './read-turns.ts'
 import { StepTurns } from './step-turns.ts'
 import { segmentsOf } from '../../core/store/segments-of.ts'
 import { type Formatted, isNewer, parseRecord } from '../../core/store/stored-record.ts'
@@ -37,7 +38,7 @@ import { type Formatted, isNewer, parseRecord } from '../../core/store/stored-re
 const KEYS_MAX = 50_000
 const AGENTS_MAX = 20_000
 const ORGANIZATIONS_MAX = 1_000
-/** Estimated memory of all agents, and of all integrations, that are cached. */
+/** Estimated memory of all keys, of all agents and of all integrations that are cached. */
 const MEMORY_MAX_BYTES = 256 << 20
 /** What JSON takes in memory once it is parsed, and what a node of a trie takes. */
 const MEMORY_PER_JSON_BYTE = 4
@@ -48,6 +49,8 @@ const MEMORY_PER_INTEGRATION_BYTE = 8
 export interface KeyPolicy {
   /** Null: no such key. */
   readonly key: ApiKey | null
+  /** Estimated memory. */
+  readonly bytes: number
 }
 
 export interface OrganizationPolicy {
@@ -137,12 +140,13 @@ export class PolicyStore {
   readonly #organizations: FillCache<OrganizationPolicy>
   readonly #agents: FillCache<AgentPolicy>
   readonly #turns: StepTurns
+  readonly #reads = new ReadTurns()
   readonly #parts: PolicyStoreParts
 
   constructor(parts: PolicyStoreParts) {
     this.#parts = parts
     this.#turns = parts.turns ?? new StepTurns()
-    this.#keys = new FillCache(KEYS_MAX, (hash) => this.#readKey(hash))
+    this.#keys = new FillCache(KEYS_MAX, (hash) => this.#readKey(hash), BUDGET)
     this.#organizations = new FillCache(
       ORGANIZATIONS_MAX,
       (id) => this.#readOrganization(id),
@@ -150,7 +154,12 @@ export class PolicyStore {
     )
     this.#agents = new FillCache(
       AGENTS_MAX,
-      (pair, isWanted) => this.#readAgent(pair, isWanted),
+      (pair, isWanted) => {
+        const [organization_id = '', agent_id = ''] = pair.split(' ')
+        const read = (): Promise<AgentPolicy> =>
+          this.#readAgent(organization_id, agent_id, isWanted)
+        return this.#reads.run(organization_id, read)
+      },
       BUDGET,
     )
   }
@@ -220,7 +229,8 @@ export class PolicyStore {
       [REDIS_KEYS.apiKeyHashes],
       [hash, REDIS_KEYS.apiKeys('')],
     )
-    return { key: typeof text === 'string' ? parseRecord<ApiKey>(text) : null }
+    if (typeof text !== 'string') return { key: null, bytes: 0 }
+    return { key: parseRecord<ApiKey>(text), bytes: text.length * MEMORY_PER_JSON_BYTE }
   }
 
   /** In steps, so that an organization with many large integrations does not hold up the calls of others. */
@@ -269,9 +279,12 @@ export class PolicyStore {
   }
 
   /** @throws (rejects) if the store cannot be read, or if too much that was read waits to be compiled */
-  async #readAgent(pair: string, isWanted: () => boolean): Promise<AgentPolicy> {
-    const [organization_id = '', agent_id = ''] = pair.split(' ')
-    const { agent, texts } = await this.#readTexts(organization_id, agent_id)
+  async #readAgent(
+    organization_id: string,
+    agent_id: string,
+    isWanted: () => boolean,
+  ): Promise<AgentPolicy> {
+    const { agent, record, texts } = await this.#readTexts(organization_id, agent_id)
     const bytes = lengthOf(texts)
     const scopes = await this.#turns
       .run(organization_id, bytes, compilingWanted(texts, isWanted))
@@ -282,7 +295,7 @@ export class PolicyStore {
     return {
       agent,
       scopes,
-      bytes: bytes * MEMORY_PER_JSON_BYTE + scopes.nodes * MEMORY_PER_NODE_BYTES,
+      bytes: (record.length + bytes) * MEMORY_PER_JSON_BYTE + scopes.nodes * MEMORY_PER_NODE_BYTES,
     }
   }
 
@@ -290,7 +303,12 @@ export class PolicyStore {
   async #readTexts(
     organization_id: string,
     agent_id: string,
-  ): Promise<{ readonly agent: Agent | null; readonly texts: readonly string[] }> {
+  ): Promise<{
+    readonly agent: Agent | null
+    /** The agent as JSON. */
+    readonly record: string
+    readonly texts: readonly string[]
+  }> {
     const { killBoard, redis } = this.#parts
     const since = killBoard.moment()
     const [agentText, ...texts] = (await runScript(
@@ -302,7 +320,8 @@ export class PolicyStore {
     const agent = agentText === null ? null : parseRecord<Agent>(agentText)
     if (agent === null) killBoard.learnAbsent(organization_id, agent_id, since)
     else killBoard.learnStored(agent, since)
-    return { agent, texts: lengthOf(texts) > AGENT_SCOPES_BYTES_MAX ? [] : texts }
+    const record = agentText ?? ''
+    return { agent, record, texts: lengthOf(texts) > AGENT_SCOPES_BYTES_MAX ? [] : texts }
   }
 }
 
