@@ -5,8 +5,10 @@ import { BULK_LIMIT } from './bulk-limit.ts'
 import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
 import { type Listed, NEWER } from './records.ts'
 
-/** Records per read while a filter is applied. */
+/** Records per read while a filter is applied: as many more as are read quickly, since a record may have 260 kB. */
+const CHUNK_MIN = 25
 const CHUNK = 500
+const QUICK_MS = 10
 
 export interface ListSource<T> {
   readonly redis: RedisClient
@@ -38,11 +40,15 @@ export async function listPage<T>(
     source.among === undefined ? alongIndex(source) : await amongIds(source, source.among)
   let place = start
   let exhausted = false
+  let chunk = CHUNK_MIN
   while (found.length <= limit && !exhausted) {
-    const places = await next(place, source.matches ? CHUNK : limit + 1)
+    const places = await next(place, source.matches ? chunk : limit + 1)
     exhausted = places.length === 0
     place = places.at(-1) ?? place
+    const began_ms = performance.now()
     const records = exhausted ? [] : await source.read(places.map(({ member }) => member))
+    const isQuick = performance.now() - began_ms < QUICK_MS
+    chunk = Math.min(CHUNK, Math.max(CHUNK_MIN, isQuick ? chunk * 2 : Math.ceil(chunk / 2)))
     for (const [i, at] of places.entries()) {
       const record = records[i] ?? null
       if (record === null) continue

@@ -156,9 +156,7 @@ export class PolicyStore {
       AGENTS_MAX,
       (pair, isWanted) => {
         const [organization_id = '', agent_id = ''] = pair.split(' ')
-        const read = (): Promise<AgentPolicy> =>
-          this.#readAgent(organization_id, agent_id, isWanted)
-        return this.#reads.run(organization_id, read)
+        return this.#readAgent(organization_id, agent_id, isWanted)
       },
       BUDGET,
     )
@@ -284,7 +282,9 @@ export class PolicyStore {
     agent_id: string,
     isWanted: () => boolean,
   ): Promise<AgentPolicy> {
-    const { agent, record, texts } = await this.#readTexts(organization_id, agent_id)
+    const { agent, record, texts } = await this.#reads.run(organization_id, () =>
+      this.#readTexts(organization_id, agent_id),
+    )
     const bytes = lengthOf(texts)
     const scopes = await this.#turns
       .run(organization_id, bytes, compilingWanted(texts, isWanted))
