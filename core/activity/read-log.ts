@@ -2,7 +2,7 @@ import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import { type RedisClient, runScriptBuffer } from '../redis/run-script.ts'
 import { type LogReply, LogRow } from './log-row.ts'
 
-/** One read ends after a row with which it has so many bytes: 8,000 calls, or some tens of them whose paths are random. */
+/** One read ends after a row with which it has so many bytes: 8,000 calls, or hundreds whose paths are long and random. */
 export const LOG_READ_BYTES = 1 << 20
 
 export interface LogRead {

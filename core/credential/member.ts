@@ -1,4 +1,4 @@
-/** The format of a text. `admin/integrations/auth-schema.ts` has the schema and the check of each. */
+/** The format of a text. `admin/integrations/auth-schema.ts` has the schema of each, `check-auth.ts` what a schema cannot express. */
 export type TextKind =
   /** Visible ASCII: is put into a header as it is, or is the key of a signature. */
   | 'header_value'
