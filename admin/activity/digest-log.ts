@@ -19,8 +19,8 @@ import {
 import { comparePlaces, msOfPlace } from '../../core/activity/log-place.ts'
 
 /**
- * Rows per script; the store needs about two milliseconds for them. At least this many are indexed between two requests,
- * that is 2,000 a second however many requests come.
+ * Rows per script at most; the store needs about two milliseconds for small ones. However many requests come, one script runs
+ * between two of them.
  */
 const BATCH = 400
 

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { METADATA_RANGES } from './metadata-ranges.ts'
+import { SPECIAL_RANGES } from './special-ranges.ts'
 
 /** Names of cloud metadata services, which some networks resolve to other addresses. */
 const METADATA_NAMES = new Set([
@@ -17,11 +18,7 @@ const METADATA_NAMES = new Set([
 type Range = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 const METADATA = METADATA_RANGES.map((text): Range => ipaddr.parseCIDR(text))
-const GLOBAL_UNICAST_V6 = ipaddr.parseCIDR('2000::/3')
-/** Ranges inside 2000::/3 that are not for hosts on the Internet: protocol assignments with Teredo, documentation, 6to4. */
-const REFUSED_V6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'].map((text) =>
-  ipaddr.parseCIDR(text),
-)
+const SPECIAL = SPECIAL_RANGES.map((text): Range => ipaddr.parseCIDR(text))
 
 /**
  * The addresses that the gateway itself may connect to, for a webhook or a token: public unicast addresses, and the ranges that
@@ -45,9 +42,7 @@ export class AddressPolicy {
     if (this.#allowed.some((range) => contains(range, address))) return null
     const range = address.range()
     if (range !== 'unicast') return range
-    if (address instanceof ipaddr.IPv4) return null
-    if (!contains(GLOBAL_UNICAST_V6, address)) return 'reserved'
-    return REFUSED_V6.some((refused) => contains(refused, address)) ? 'reserved' : null
+    return SPECIAL.some((refused) => contains(refused, address)) ? 'reserved' : null
   }
 
   /** The same for the host of a URL, as WHATWG URL spells it; a name is judged later, by the addresses it resolves to. */

@@ -180,12 +180,16 @@ test('many slow searches of one organization are refused in part, and those of a
       ),
     )
   const slow = '/admin/activity?q=in-no-entry'
-  const asked = Array.from({ length: 60 }, () => admin.call('GET', slow, { token }))
+  // A busy store may refuse one that had its turn: it asks again.
+  const search = async () => {
+    const answer = await admin.call('GET', slow, { token })
+    return answer.status === 503 ? null : answer
+  }
+  const asked = Array.from({ length: 60 }, () => until('a search is answered', search))
   assert.equal((await admin.call('GET', slow)).status, 200)
   const answers = await Promise.all(asked)
   const refused = answers.filter(({ status }) => status === 429)
-  // A busy store may refuse one that had its turn.
-  const done = answers.filter(({ status }) => status === 200 || status === 503)
+  const done = answers.filter(({ status }) => status === 200)
   const others = answers.filter((answer) => !refused.includes(answer) && !done.includes(answer))
   assert.deepEqual(
     others.map(({ text }) => text),
@@ -198,7 +202,7 @@ test('many slow searches of one organization are refused in part, and those of a
     assert.equal(body.error, 'too_many_requests')
     assert.equal(headers['retry-after'], '1')
   }
-  assert.equal((await admin.call('GET', slow, { token })).status, 200)
+  assert.equal((await until('a later search is answered', search)).status, 200)
 })
 
 for (const [path, room] of [
