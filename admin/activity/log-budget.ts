@@ -22,7 +22,6 @@ export interface Retention {
 /**
  * Keeps the logs of all organizations within their bytes and their age, and tells the writers the budget of one, which
  * they keep to while no admin process runs. The largest logs give way first.
-
  *
  * @param cursors where the next call goes on to trim indexes, by organization
  */

@@ -5,10 +5,12 @@ import { BULK_LIMIT } from './bulk-limit.ts'
 import { type ListPlace, readCursor, writeCursor } from './cursor.ts'
 import { type Listed, NEWER } from './records.ts'
 
-/** Records per read while a filter is applied: as many more as are read quickly, since a record may have 260 kB. */
+/** Records per read: as many more as are read quickly, since a record may have 260 kB. */
 const CHUNK_MIN = 25
 const CHUNK = 500
 const QUICK_MS = 10
+/** A page ends with the record with which it has so many characters of JSON. */
+const PAGE_CHARACTERS = 4 << 20
 
 export interface ListSource<T> {
   readonly redis: RedisClient
@@ -19,8 +21,8 @@ export interface ListSource<T> {
   /** Records in the order of the ids. */
   readonly read: (ids: readonly string[]) => Promise<readonly Listed<T>[]>
   /**
-   * A filter; it is applied before the page is cut, so that every page but the last is full. Records of a newer version are
-   * named whether they match or not.
+   * A filter; it is applied before the page is cut, so that every page but the last is full or long. Records of a newer version
+   * are named whether they match or not.
    */
   readonly matches?: (record: T) => boolean
 }
@@ -41,8 +43,10 @@ export async function listPage<T>(
   let place = start
   let exhausted = false
   let chunk = CHUNK_MIN
-  while (found.length <= limit && !exhausted) {
-    const places = await next(place, source.matches ? chunk : limit + 1)
+  let characters = 0
+  while (found.length <= limit && !exhausted && characters < PAGE_CHARACTERS) {
+    const missing = limit + 1 - found.length
+    const places = await next(place, source.matches ? chunk : Math.min(chunk, missing))
     exhausted = places.length === 0
     place = places.at(-1) ?? place
     const began_ms = performance.now()
@@ -52,11 +56,14 @@ export async function listPage<T>(
     for (const [i, at] of places.entries()) {
       const record = records[i] ?? null
       if (record === null) continue
-      if (record === NEWER || (source.matches?.(record) ?? true)) found.push({ place: at, record })
+      if (record !== NEWER && source.matches?.(record) === false) continue
+      found.push({ place: at, record })
+      if (record !== NEWER) characters += JSON.stringify(record).length
+      if (characters >= PAGE_CHARACTERS) break
     }
   }
   const page = found.slice(0, limit)
-  const last = found.length > limit ? page.at(-1) : undefined
+  const last = found.length > limit || !exhausted ? page.at(-1) : undefined
   const unreadable = page.flatMap(({ record, place: { member } }) =>
     record === NEWER ? [member] : [],
   )

@@ -302,6 +302,37 @@ describe('lists', () => {
     assert.equal(all.length, await redis.hlen(REDIS_KEYS.agents(ORG)))
   })
 
+  test('a page of large records is short, and the pages join to the whole list', async () => {
+    const { integration_id } = await makeIntegration()
+    const made: string[] = []
+    for (let agent = 0; agent < 4; agent++) {
+      const { agent_id } = await makeAgent()
+      for (let i = 0; i < 8; i++) {
+        const paths = Array.from({ length: 100 }, (_, at) => `/${at}/${'x'.repeat(2000)}`)
+        const rules = [{ methods: ['GET'], paths }]
+        const scope = { name: `large ${i}`, agent_id, integration_id, rules }
+        const { status, body } = await call('POST', '/admin/scopes', scope)
+        assert.equal(status, 201, body.message)
+        made.unshift(body.scope_id)
+      }
+    }
+    for (const filter of ['', '&q=LARGE']) {
+      const found: string[] = []
+      let next: string | null = ''
+      while (next !== null) {
+        const cursor: string = next ? `&cursor=${next}` : ''
+        const page = await call('GET', `/admin/scopes?limit=200${filter}${cursor}`)
+        assert.ok(page.text.length < 5e6, `a page has ${page.text.length} characters`)
+        found.push(...page.body.data.map((scope: Json) => scope.scope_id))
+        next = page.body.next_cursor
+      }
+      assert.deepEqual(
+        found.filter((id) => made.includes(id)),
+        made,
+      )
+    }
+  })
+
   test('agents are filtered by status and by a part of name or id', async () => {
     const { agent_id } = await makeAgent({ agent_name: 'Ünïque Näme', agent_id: 'filter-me' })
     await markKilled(agent_id)
