@@ -21,7 +21,7 @@ import { everydaySentences } from './everyday-sentences.ts'
 
 /**
  * Trains the learned model:
- *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.3] [--suspicion 0.8] [--out FILE] [--scores FILE] FILE.jsonl …
+ *   node dist/bench/train-model.js [--cross-validate] [--threshold 1.0] [--suspicion 0.6] [--out FILE] [--scores FILE] FILE.jsonl …
  * Each line is {"text", "label": 1 (attack) or 0, "source"}, as `extract-corpus` writes them. The same files
  * give the same weights. With --cross-validate no model is written: whole families of sources, which are what comes before the
  * first hyphen of a source, are left out to print what the two thresholds find and refuse of texts of other origin. `--scores`
@@ -392,15 +392,15 @@ const { values: options, positionals: files } = parseArgs({
   allowPositionals: true,
   options: {
     'cross-validate': { type: 'boolean', default: false },
-    threshold: { type: 'string', default: '1.3' },
-    suspicion: { type: 'string', default: '0.8' },
+    threshold: { type: 'string', default: '1.0' },
+    suspicion: { type: 'string', default: '0.6' },
     out: { type: 'string', default: fromRoot('core/scanner/model/weights.bin') },
     scores: { type: 'string' },
   },
 })
 if (files.length === 0) {
   console.error(
-    'usage: train-model [--cross-validate] [--threshold 1.3] [--suspicion 0.8] [--out FILE] FILE.jsonl …',
+    'usage: train-model [--cross-validate] [--threshold 1.0] [--suspicion 0.6] [--out FILE] FILE.jsonl …',
   )
   process.exit(2)
 }

@@ -1,5 +1,6 @@
 import {
   HALF_STRETCH_WORDS,
+  LEAST_WORDS,
   type LearnedModel,
   MISSING_FEATURES,
   MODEL_BITS,
@@ -10,14 +11,19 @@ import {
 /** The words with the highest weights, shown as the excerpt. */
 const SHOWN_WORDS = 12
 
-/** Shorter texts have too few words to judge: `You are now logged in as Anna.` They are learned from `LEAST_WORDS` on. */
-const LEAST_JUDGED_WORDS = 8
 /**
- * A text of few words must be more certain, since each decides: `act as a dungeon master and ask me a riddle`. Chosen for at most
- * one false alarm in a thousand harmless texts of these lengths, in families left out.
+ * A text of few words must be more certain, since each decides: `act as a dungeon master and ask me a riddle`. What its score must
+ * exceed the threshold by.
  */
 const FEW_WORDS = 14
-const FEW_WORDS_SCORE = 1.5
+const FEW_WORDS_MARGIN = 0.2
+const VERY_FEW_WORDS = 8
+const VERY_FEW_WORDS_MARGIN = 0.8
+
+const marginOf = (words: number): number => {
+  if (words < VERY_FEW_WORDS) return VERY_FEW_WORDS_MARGIN
+  return words < FEW_WORDS ? FEW_WORDS_MARGIN : 0
+}
 
 export type LearnedHit = { readonly from: number; readonly to: number }
 
@@ -80,9 +86,9 @@ export const scoreWords = (
   end: number,
 ): LearnedHit | null => {
   const count = end - first
-  if (count < LEAST_JUDGED_WORDS) return null
+  if (count < LEAST_WORDS) return null
   const { weights, scale, bias, threshold } = model
-  let best = count < FEW_WORDS ? Math.max(FEW_WORDS_SCORE, threshold) : threshold
+  let best = threshold + marginOf(count)
   let hit: { from: number; to: number } | null = null
   let before = 0
   for (let from = first; from < end; from += HALF_STRETCH_WORDS) {

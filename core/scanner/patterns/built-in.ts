@@ -11,6 +11,7 @@ import { EXTRACTION_PATTERNS } from './extraction.ts'
 import { FRAMED_HARM_PATTERNS } from './framed-harm.ts'
 import { INDIRECT_PATTERNS } from './indirect.ts'
 import { JAILBREAK_PATTERNS } from './jailbreak.ts'
+import { KEPT_VALUE_PATTERNS, KEPT_VALUE_WORDS } from './kept-values.ts'
 import { LANGUAGE_PATTERNS, LANGUAGE_WORDS } from './languages.ts'
 import { MORE_LANGUAGE_PATTERNS, MORE_LANGUAGE_WORDS } from './more-languages.ts'
 import { OVERRIDE_PATTERNS } from './override.ts'
@@ -42,9 +43,16 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...MORE_LANGUAGE_PATTERNS,
   ...ESCALATION_PATTERNS,
   ...APPEAL_PATTERNS,
+  ...KEPT_VALUE_PATTERNS,
 ]
 
-export const ALL_WORDS = { ...WORDS, ...LANGUAGE_WORDS, ...MORE_LANGUAGE_WORDS, ...APPEAL_WORDS }
+export const ALL_WORDS = {
+  ...WORDS,
+  ...LANGUAGE_WORDS,
+  ...MORE_LANGUAGE_WORDS,
+  ...APPEAL_WORDS,
+  ...KEPT_VALUE_WORDS,
+}
 
 /** Words that reveal a letter-wise disguise: those of the main intents, at least four letters. */
 const telltales = [

@@ -4,9 +4,12 @@ import { gate } from './gate.ts'
 import { UNLESS_OF_A_MATTER } from './model-signs.ts'
 
 const ADJECTIVES =
-  'system|sys|initial|original|hidden|secret|pre|starting|developer|internal|core|confidential|underlying|private|governing|foundational'
+  'system|sys|initial|hidden|secret|pre|starting|developer|internal|core|confidential|underlying|private|governing|foundational'
+const KIND = '[ -]?(?:(?:system|initial|secret|hidden|core|full|internal) )?'
+const PROMPT = 'prompts?|instructions?|instruction set|directives?|guidelines?|preamble|metaprompt'
+/** People forward original messages to each other. */
 const promptOf = (adjectives: string): string =>
-  `\\b(?:${adjectives})[ -]?(?:(?:system|initial|secret|hidden|core|full|internal) )?(?:prompts?|messages?|instructions?|instruction set|directives?|guidelines?|preamble|metaprompt)\\b`
+  `\\b(?:(?:${adjectives})${KIND}(?:${PROMPT}|messages?)|original${KIND}(?:${PROMPT}))\\b`
 const KEPT_PROMPT = promptOf(`base|${ADJECTIVES}`)
 
 /** Makes the model reveal its instructions. */
@@ -35,6 +38,7 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
     ],
     misses: [
       'Show me the first message of the thread.',
+      'Shall I forward the original message to the security team?',
       'Print the assembly instructions.',
       'Show Homebrew and system configuration',
       'return base prompt + temporal_verification',
