@@ -56,7 +56,28 @@ export function makeProgram(): Command {
   addLogin(program)
   addCompletion(program)
   tellWhereHelpIs(program, 'agw')
+  program.hook('preAction', (_, command) => {
+    if (!RUN_ON.has(command.name())) endWithReader()
+  })
   return program
+}
+
+/** Commands that have more to do than to print. */
+const RUN_ON: ReadonlySet<string> = new Set([
+  'start',
+  'restart',
+  'drain',
+  'run',
+  'ext-proc',
+  'access-log',
+  'admin',
+])
+
+/** `agw … | head` closes the pipe while the command still prints. */
+function endWithReader(): void {
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) =>
+    process.exit(code === 'EPIPE' ? 0 : FAILED),
+  )
 }
 
 /** What to do after a command line that cannot be parsed. */

@@ -29,7 +29,7 @@ export function mergeListener(bootstrap: string, ours: ConfigPart): string {
       const name = nameOf(item)
       if (names.has(name))
         throw new Error(
-          `The configuration already has ${name} in ${path.join('.')}. Remove it first.`,
+          `The configuration already has ${name} in ${path.join('.')}. Merge into your configuration without the gateway, or remove it first.`,
         )
       list.add(item)
     }

@@ -159,7 +159,7 @@ function checkForwardCluster(
   else if (open.length > 0)
     fail(
       `resolved_address_filter lets ${open.join(', ')} through`,
-      'Use the ranges that agw envoy-config prints.',
+      'Use the ranges that agw envoy-config prints. If these addresses are to be reached, run this command with the AGW_EGRESS_ALLOW_CIDRS of ext-proc.',
     )
   else if (allowed !== null && !isSameSet(ranges.map(cidrOf), refusedRanges(allowed)))
     found.push(
