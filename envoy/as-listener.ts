@@ -1,4 +1,5 @@
 import type { ConfigPart } from './config-part.ts'
+import { withOwnRoutes } from './only-own-routes.ts'
 
 /** Distinguishes our names from those of the configuration that this becomes a part of. */
 const PREFIX = 'agw_'
@@ -29,7 +30,7 @@ export function asListener(bootstrap: ConfigPart): ConfigPart {
     },
     static_resources: {
       ...resources,
-      listeners: [{ ...listener, name: 'agent_access_gateway' }],
+      listeners: [{ ...withOwnRoutes(listener), name: 'agent_access_gateway' }],
       clusters: clusters.map(prefixName),
     },
   }

@@ -1,5 +1,6 @@
 import { asListener } from './as-listener.ts'
 import { type ConfigPart, partAt } from './config-part.ts'
+import { NO_OWN_ROUTE, OTHER_ROUTE_DETAILS, OWN_ROUTES } from './only-own-routes.ts'
 
 /** A message of Envoy; only the members that are used here have a type. */
 interface Message {
@@ -75,6 +76,7 @@ const FILTERS = {
   headers: 'agw.request_headers',
   requestId: 'agw.request_id',
   extProc: 'agw.ext_proc',
+  ownRoutes: OWN_ROUTES,
   baseUrl: 'agw.base_url',
   forward: 'agw.dynamic_forward_proxy',
 } as const
@@ -192,7 +194,13 @@ function withResponseSource(filter: Filter | undefined): Pick<Filter, 'typed_con
   return { typed_config: { ...matching, extension_config: { ...own, typed_config: config } } }
 }
 
-function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): readonly Filter[] {
+function filtersOf([
+  requestId,
+  extProc,
+  ownRoutes,
+  baseUrl,
+  forward,
+]: readonly Filter[]): readonly Filter[] {
   const filters: readonly (readonly [string, Pick<Filter, 'typed_config'> | undefined])[] = [
     [
       FILTERS.headers,
@@ -200,6 +208,7 @@ function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): r
     ],
     [FILTERS.requestId, withoutState(requestId)],
     [FILTERS.extProc, withResponseSource(extProc)],
+    [FILTERS.ownRoutes, ownRoutes],
     [FILTERS.baseUrl, withoutState(baseUrl)],
     [FILTERS.forward, forward],
   ]
@@ -214,7 +223,7 @@ function filtersOf([requestId, extProc, baseUrl, forward]: readonly Filter[]): r
  * What switches the filters on. That of the forward proxy is in the routes that forward. An empty FilterConfig would switch
  * them on too, but Istio does not accept one.
  */
-const switchedOn = ([requestId, , baseUrl]: readonly Filter[]): Message => ({
+const switchedOn = ([requestId, , , baseUrl]: readonly Filter[]): Message => ({
   [FILTERS.headers]: {
     '@type': `${TYPE}.header_mutation.v3.HeaderMutationPerRoute`,
     mutations: {
@@ -235,6 +244,7 @@ const switchedOn = ([requestId, , baseUrl]: readonly Filter[]): Message => ({
     '@type': `${TYPE}.ext_proc.v3.ExtProcPerRoute`,
     overrides: {},
   },
+  [FILTERS.ownRoutes]: NO_OWN_ROUTE,
   [FILTERS.baseUrl]: baseUrl?.typed_config,
 })
 
@@ -253,11 +263,15 @@ const ROUTE_PREFIX = 'agw-'
 
 function ownRoute(route: Route): Route {
   const { typed_per_filter_config: filters, ...rest } = route
-  const perRoute = filters?.['envoy.filters.http.dynamic_forward_proxy']
+  const own = {
+    [FILTERS.forward]: filters?.['envoy.filters.http.dynamic_forward_proxy'],
+    [FILTERS.ownRoutes]: filters?.[OWN_ROUTES],
+  }
+  const perRoute = Object.entries(own).filter(([, config]) => config !== undefined)
   return {
     ...rest,
     name: `${ROUTE_PREFIX}${route.name}`,
-    ...(perRoute === undefined ? {} : { typed_per_filter_config: { [FILTERS.forward]: perRoute } }),
+    ...(perRoute.length === 0 ? {} : { typed_per_filter_config: Object.fromEntries(perRoute) }),
   }
 }
 
@@ -316,7 +330,7 @@ const onlyOurs = (log: AccessLog): AccessLog => ({
             typed_config: {
               '@type':
                 'type.googleapis.com/envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter',
-              expression: `xds.route_name.startsWith('${ROUTE_PREFIX}')`,
+              expression: `xds.route_name.startsWith('${ROUTE_PREFIX}') || response.code_details.startsWith('${OTHER_ROUTE_DETAILS}')`,
             },
           },
         },

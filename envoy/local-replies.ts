@@ -1,6 +1,7 @@
 import { writeJsonRpcError } from '../core/write-json-rpc-error.ts'
 import { REASONS } from '../core/reasons.ts'
 import type { Reason } from '../core/reasons.ts'
+import { OTHER_ROUTE_DETAILS } from './only-own-routes.ts'
 
 /** Which of Envoy's own answers a reason stands for: a CEL expression over the finished call. */
 interface Mapping {
@@ -58,6 +59,11 @@ const mappings = (
   },
   { reason: 'request_timeout', when: 'response.code == 408' },
   { reason: 'headers_too_large', when: 'response.code == 431' },
+  // An allowed call whose new path matches a route of somebody else: envoy/only-own-routes.ts.
+  {
+    reason: 'gateway_unavailable',
+    when: detailsBeginWith(OTHER_ROUTE_DETAILS),
+  },
   // 501 is Envoy's answer to a Transfer-Encoding other than `chunked`.
   {
     reason: 'bad_request',

@@ -59,13 +59,14 @@ export function endOfCall(call: FinishedCall): CallEnd {
 }
 
 const NO_ROUTE =
-  'No route of the gateway in Envoy matched the allowed call: the verdict secret of Envoy is not AGW_VERDICT_SECRET, or a route is missing. See agw doctor --envoy-admin.'
+  'No route of the gateway in Envoy matched the allowed call: the verdict secret of Envoy is not AGW_VERDICT_SECRET, a route is missing, or one of another part of Envoy stands before it. See agw doctor --envoy-admin.'
 
 /** The routes that take calls without a verdict, by their names in envoy/bootstrap.yaml and what it is rendered to. */
 const NO_VERDICT = /(?:^|-)no-verdict(?:-|$)/
 
 const isWithoutRoute = ({ route_name, details }: FinishedCall): boolean =>
   details === 'route_not_found' ||
+  details.startsWith('rbac_access_denied_matched_policy[agw') ||
   (NO_VERDICT.test(route_name) && /^(?:no_healthy_upstream|direct_response)$/.test(details))
 
 /** How Envoy's own details begin for a call that a processor has allowed. Any others are those of another filter or route. */

@@ -217,6 +217,36 @@ for (const adoption of ['virtual-host', 'filter'] as const)
       await started.envoy.stop()
     })
 
+for (const adoption of ['listener', 'virtual-host', 'filter'] as const)
+  test(`mode ${adoption}: a route of the company before those of the gateway gets no allowed call`, async () => {
+    const started = await start(adoption, (config) => {
+      const hosts = config.static_resources.listeners.flatMap(
+        ({ filter_chains }: Json) =>
+          filter_chains[0].filters[0].typed_config.route_config.virtual_hosts,
+      )
+      const host = hosts.find(({ routes }: Json) =>
+        routes.some(({ name = '' }: Json) => /^(?:agw-)?pass-/.test(name)),
+      )
+      // Behind it, the calls of agents reach the gateway; when it has decided, their path is that of the API.
+      host.routes.unshift({
+        name: 'company-first',
+        match: { prefix: `/first-${adoption}` },
+        route: { cluster: 'company_api' },
+      })
+    })
+    const base_url = `${api.origin}/first-${adoption}`
+    const access = await fleet.operator.makeAccess(base_url, { rules })
+    const before = api.seen.length
+    const answer = await ask(started, access, '/allowed/a')
+    assert.ok([403, 503].includes(answer.status), `${answer.status} ${answer.body.toString()}`)
+    assert.deepEqual(api.seen.slice(before), [], 'nothing arrived')
+    const { decision, reason, data } = await entryOf(access)
+    assert.deepEqual([decision, reason], ['allowed', 'gateway_unavailable'])
+    assert.equal(data.upstream.outcome, 'not_sent')
+    assert.match(data.upstream.cause, /stands before/)
+    await started.envoy.stop()
+  })
+
 /** Checks a token of the company. Its challenge names the URL of the request, here that of the gateway. */
 function companyJwt(): Json {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

@@ -129,7 +129,7 @@ test('the manifests for Istio act on one port, where every filter is off but for
   assert.deepEqual(bootstrap.grpc_async_client_manager_config, BOTH_FIELDS.cache)
   assertAddressFilter(at('CLUSTER').map(({ patch }) => patch.value))
   const filters = at('HTTP_FILTER').map(({ patch }) => patch.value)
-  assert.equal(filters.length, 5)
+  assert.equal(filters.length, 6)
   for (const { name, disabled } of filters) assert.equal(disabled, true, name)
   for (const hostname of ['agents.example.com', 'more.example.com']) {
     const inHost = ({ match }: Json): boolean =>

@@ -93,8 +93,8 @@ function checkOrder(
   return [
     failed(
       check,
-      `routes of the virtual host ${textAt(host, 'name')} stand before those of the gateway: ${namesOf(before)}; they take allowed calls whose path they match, with the credential of the API and the verdict secret`,
-      'Move the routes of the gateway before all other routes of the virtual host, in the order of agw envoy-config. If agents have made calls meanwhile, replace the credentials of the APIs and AGW_VERDICT_SECRET.',
+      `routes of the virtual host ${textAt(host, 'name')} stand before those of the gateway: ${namesOf(before)}; allowed calls whose path they match are refused; without the filter agw.own_routes, they receive them with the credential of the API and the verdict secret`,
+      'Move the routes of the gateway before all other routes of the virtual host, in the order of agw envoy-config. If the filter was missing and agents have made calls, replace the credentials of the APIs and AGW_VERDICT_SECRET.',
     ),
   ]
 }
