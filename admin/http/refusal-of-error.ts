@@ -7,6 +7,10 @@ import { type Refusal, conflict } from './outcome.ts'
 const NEWER_FORMAT =
   'A newer version has stored this resource, or one that this request concerns. Send the request to an admin service of that version, or upgrade this one.'
 
+/** The parser also refuses members that change the prototype of an object, with the same error. */
+const INVALID_JSON =
+  'The body is not valid JSON, or has a member "__proto__", or "prototype" in a member "constructor".'
+
 /** Maps an error of the framework, parser or store to a refusal; null for a bug. */
 export function refusalOfError(
   error: unknown,
@@ -30,7 +34,15 @@ export function refusalOfError(
     return {
       kind: 'refusal',
       error: 'validation_failed',
-      details: { issues: [{ path: '', message: error.message.slice(0, 200) }] },
+      details: {
+        issues: [
+          {
+            path: '',
+            message:
+              code === 'FST_ERR_CTP_INVALID_JSON_BODY' ? INVALID_JSON : error.message.slice(0, 200),
+          },
+        ],
+      },
     }
   if (!isStoreError(error)) return null
   const cause = connectionProblem(redis, error)

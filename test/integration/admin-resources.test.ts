@@ -267,6 +267,17 @@ describe('agents', () => {
     assert.deepEqual(Object.keys(answer.body), ['error', 'message', 'details', 'request_id'])
   })
 
+  test('a member that would change a prototype is refused with its name', async () => {
+    const body = '{"agent_name": "a", "metadata": {"__proto__": []}}'
+    const answer = await fetch(`http://127.0.0.1:${admin.port}/admin/agents`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${admin.token}`, 'content-type': 'application/json' },
+      body,
+    })
+    assert.equal(answer.status, 400)
+    assert.match(await answer.text(), /__proto__/)
+  })
+
   test('metadata is bounded', async () => {
     const metadata = { text: 'x'.repeat(20_000) }
     const answer = await call('POST', '/admin/agents', { agent_name: 'big', metadata })
