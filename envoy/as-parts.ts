@@ -1,6 +1,7 @@
+import { OTHER_ROUTE_DETAILS } from '../core/other-route-details.ts'
 import { asListener } from './as-listener.ts'
 import { type ConfigPart, partAt } from './config-part.ts'
-import { NO_OWN_ROUTE, OTHER_ROUTE_DETAILS, OWN_ROUTES } from './only-own-routes.ts'
+import { NO_OWN_ROUTE, OWN_ROUTES } from './only-own-routes.ts'
 
 /** A message of Envoy; only the members that are used here have a type. */
 interface Message {

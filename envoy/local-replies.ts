@@ -1,7 +1,7 @@
 import { writeJsonRpcError } from '../core/write-json-rpc-error.ts'
 import { REASONS } from '../core/reasons.ts'
 import type { Reason } from '../core/reasons.ts'
-import { OTHER_ROUTE_DETAILS } from './only-own-routes.ts'
+import { OTHER_ROUTE_DETAILS } from '../core/other-route-details.ts'
 
 /** Which of Envoy's own answers a reason stands for: a CEL expression over the finished call. */
 interface Mapping {

@@ -1,17 +1,15 @@
+import { OTHER_ROUTE_POLICY } from '../core/other-route-details.ts'
 import type { ConfigPart } from './config-part.ts'
 
 const TYPE = 'type.googleapis.com/envoy.extensions.filters.http.rbac.v3'
 
-/** Name of the filter, and of its policy in Envoy's details of a refusal. */
+/** Name of the filter. */
 export const OWN_ROUTES = 'agw.own_routes'
-const POLICY = 'agw-other-route'
-/** How Envoy's details of its refusals begin. */
-export const OTHER_ROUTE_DETAILS = `rbac_access_denied_matched_policy[${POLICY}`
 
 const rules = {
   action: 'DENY',
   policies: {
-    [POLICY]: {
+    [OTHER_ROUTE_POLICY]: {
       permissions: [{ header: { name: 'x-agw-pass', present_match: true } }],
       principals: [{ any: true }],
     },

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import { msOfPlace } from '../../core/activity/log-place.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import { type RedisClient, runScript } from '../../core/redis/run-script.ts'
@@ -79,8 +80,7 @@ async function trimIndexes(
     const keys = [REDIS_KEYS.activityIndex(organization_id, name), indexes, digest] as const
     return runScript(redis, 'trim-activity-index', keys, [oldest, name])
   }
-  for (let at = 0; at < names.length; at += INDEXES_AT_ONCE)
-    await Promise.all(names.slice(at, at + INDEXES_AT_ONCE).map(trim))
+  for (const some of chunksOf(names, INDEXES_AT_ONCE)) await Promise.all(some.map(trim))
 }
 
 /** Counts of a time that the log no longer holds, and those by the minute when they are old. */
@@ -104,8 +104,7 @@ async function trimCounts(
     if (at % 2 === 1) return false
     return end_s <= oldest_s || (end_s <= minutes_s && bucket.startsWith(`${MINUTE_S}:`))
   })
-  for (let at = 0; at < over.length; at += BUCKETS_PER_COMMAND) {
-    const some = over.slice(at, at + BUCKETS_PER_COMMAND)
+  for (const some of chunksOf(over, BUCKETS_PER_COMMAND)) {
     await redis.unlink(some.map((bucket) => REDIS_KEYS.activityCounts(organization_id, bucket)))
     await redis.zrem(buckets, ...some)
   }

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import { setImmediate as turn } from 'node:timers/promises'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -101,8 +102,7 @@ export async function readCounts(
   }
   const until_s = await finished.until(organization_id)
   const buckets = bucketsOf(range)
-  for (let at = 0; at < buckets.length; at += BUCKETS_PER_READ) {
-    const some = buckets.slice(at, at + BUCKETS_PER_READ)
+  for (const some of chunksOf(buckets, BUCKETS_PER_READ)) {
     const all = await Promise.all(
       some.map(async (bucket) => {
         const known = finished.get(keyOf(bucket))

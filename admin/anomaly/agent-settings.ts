@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import type { Agent, Scope } from '../../core/model.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
@@ -43,10 +44,8 @@ export class AgentSettings {
       this.#read_ms = now_ms
     }
     const missing = [...new Set(agent_ids)].filter((agent_id) => !this.#known.has(agent_id))
-    for (let at = 0; at < missing.length; at += AGENTS_AT_ONCE) {
-      const some = missing.slice(at, at + AGENTS_AT_ONCE)
+    for (const some of chunksOf(missing, AGENTS_AT_ONCE))
       await Promise.all(some.map(async (id) => this.#known.set(id, await this.#read(id))))
-    }
   }
 
   of(agent_id: string): Known {

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import { lineOfEntry } from '../../core/change/record-entries.ts'
 import { ACTIVITY_MAX_ENTRIES, type ActivityEntry } from '../../core/activity/activity-entry.ts'
 import type { ScopeKey } from '../../core/anomaly/anomaly-model.ts'
@@ -53,8 +54,7 @@ export class AnomalyStore {
   async *readScopes(organization_id: string): AsyncGenerator<readonly [ScopeKey, StoredScope]> {
     const key = REDIS_KEYS.anomalyState(organization_id)
     const fields = (await this.#redis.hkeys(key)).filter((field) => field !== POSITION_FIELD)
-    for (let at = 0; at < fields.length; at += SCOPES_AT_ONCE) {
-      const names = fields.slice(at, at + SCOPES_AT_ONCE)
+    for (const names of chunksOf(fields, SCOPES_AT_ONCE)) {
       const texts = await this.#redis.hmget(key, ...names)
       for (const [n, name] of names.entries()) {
         const stored = readStored<StoredScope>(texts[n] ?? null)

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -281,9 +282,9 @@ class Analyser {
   async #saveAll(): Promise<void> {
     for (const [organization_id, { analysis }] of this.#organizations) {
       const { saved, removed } = analysis.model.takeChanges()
-      for (let at = 0; at < saved.length; at += SCOPES_AT_ONCE) {
+      for (const some of chunksOf(saved, SCOPES_AT_ONCE)) {
         const fields: [ScopeKey, object][] = []
-        for (const key of saved.slice(at, at + SCOPES_AT_ONCE)) {
+        for (const key of some) {
           const stored = analysis.stored(key)
           if (stored !== null) fields.push([key, stored])
         }

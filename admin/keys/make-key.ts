@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import type { Agent, ApiKey, KeyUse } from '../../core/model.ts'
 import type { Guard, Write } from '../../core/change/commit.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
@@ -96,8 +97,7 @@ async function makeRoom(
   const index = REDIS_KEYS.apiKeyIndex(org, agent_id ?? ORGANIZATION_OWNER)
   if ((await redis.zcard(index)) < limit) return []
   const ids = await redis.zrange(index, '0', '-1')
-  for (let at = 0; at < ids.length; at += KEYS_AT_ONCE) {
-    const some = ids.slice(at, at + KEYS_AT_ONCE)
+  for (const some of chunksOf(ids, KEYS_AT_ONCE)) {
     const keys = await readRecords<ApiKey>(redis, REDIS_KEYS.apiKeys(org), some)
     const oldest = keys.find((key) => key !== null && key.revoked_by === 'operator')
     if (oldest)

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import { REDIS_KEYS } from '../../core/redis/redis-keys.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 
@@ -11,17 +12,14 @@ export interface Traces {
 
 /** Removes the remaining data of a deleted organization: the hashes of its keys and all Redis keys with its name. */
 export async function removeTraces(redis: RedisClient, org: string, traces: Traces): Promise<void> {
-  for (const some of chunks(traces.key_hashes)) await redis.hdel(REDIS_KEYS.apiKeyHashes, ...some)
-  for (const some of chunks(traces.token_hashes))
+  for (const some of chunksOf(traces.key_hashes, CHUNK))
+    await redis.hdel(REDIS_KEYS.apiKeyHashes, ...some)
+  for (const some of chunksOf(traces.token_hashes, CHUNK))
     await redis.hdel(REDIS_KEYS.adminTokenHashes, ...some)
   // The kind of a key comes before the organization, so an agent that is called like one has no key that fits.
   const own = new RegExp(`^\\{agw\\}:[a-z-]+:${org}(:|$)`)
   for await (const found of redis.scanStream({ match: `*:${org}*`, count: 1000 })) {
     const keys = (found as string[]).filter((key) => own.test(key))
-    for (const some of chunks(keys)) await redis.unlink(...some)
+    for (const some of chunksOf(keys, CHUNK)) await redis.unlink(...some)
   }
-}
-
-function* chunks(items: readonly string[]): Generator<readonly string[]> {
-  for (let from = 0; from < items.length; from += CHUNK) yield items.slice(from, from + CHUNK)
 }

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../core/chunks-of.ts'
 import type { RedisClient } from '../../core/redis/run-script.ts'
 import { LIST_DEFAULT, type PageQuery } from '../http/common-schemas.ts'
 import { type Answer, type Refusal, answer, invalid } from '../http/outcome.ts'
@@ -104,8 +105,7 @@ async function amongIds(
   ids: readonly string[],
 ): Promise<Next> {
   const places: ListPlace[] = []
-  for (let from = 0; from < ids.length; from += CHUNK) {
-    const some = ids.slice(from, from + CHUNK)
+  for (const some of chunksOf(ids, CHUNK)) {
     const scores = await redis.zmscore(index, ...some)
     for (const [i, member] of some.entries()) {
       const score = scores[i]

@@ -1,3 +1,4 @@
+import { chunksOf } from '../chunks-of.ts'
 import type { ApiKey } from '../model.ts'
 import { REDIS_KEYS } from '../redis/redis-keys.ts'
 import type { RedisClient } from '../redis/run-script.ts'
@@ -17,8 +18,7 @@ export async function readStillUsableKeys(
   const uses = await redis.hgetall(REDIS_KEYS.agentOrganizationKeys(organization_id, agent_id))
   const recent = Object.keys(uses).filter((key_id) => Number(uses[key_id]) > now_ms - DAY_MS)
   const usable: string[] = []
-  for (let at = 0; at < recent.length; at += KEYS_AT_ONCE) {
-    const some = recent.slice(at, at + KEYS_AT_ONCE)
+  for (const some of chunksOf(recent, KEYS_AT_ONCE)) {
     const texts = await redis.hmget(REDIS_KEYS.apiKeys(organization_id), ...some)
     usable.push(...some.filter((_key_id, i) => isUsable(texts[i] ?? null, now_ms)))
   }

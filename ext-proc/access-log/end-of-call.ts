@@ -1,3 +1,4 @@
+import { OTHER_ROUTE_DETAILS } from '../../core/other-route-details.ts'
 import type { Reason } from '../../core/reasons.ts'
 import type { FinishedCall } from './read-access-log.ts'
 
@@ -66,7 +67,7 @@ const NO_VERDICT = /(?:^|-)no-verdict(?:-|$)/
 
 const isWithoutRoute = ({ route_name, details }: FinishedCall): boolean =>
   details === 'route_not_found' ||
-  details.startsWith('rbac_access_denied_matched_policy[agw') ||
+  details.startsWith(OTHER_ROUTE_DETAILS) ||
   (NO_VERDICT.test(route_name) && /^(?:no_healthy_upstream|direct_response)$/.test(details))
 
 /** How Envoy's own details begin for a call that a processor has allowed. Any others are those of another filter or route. */
