@@ -48,8 +48,12 @@ export async function runDoctor(
     checkNode(),
     ...(isElsewhere ? await checkGateway(url, token) : await checkHere(token, env)),
   ]
-  return report(findings, options, stdout)
+  const isByEnvironment = isElsewhere && options.url === undefined
+  return report(findings, options, stdout, isByEnvironment ? NOT_HERE : null)
 }
+
+const NOT_HERE =
+  'Only the deployment that AGW_URL names was checked, not this machine. To check this machine: env -u AGW_URL agw doctor'
 
 type Known =
   | { readonly ok: true; readonly settings: KnownSettings }
@@ -77,11 +81,17 @@ function knownSettings(env: Environment): Known {
   }
 }
 
-function report(findings: readonly CheckResult[], options: AdminOptions, stdout: Writable): number {
+/** @param note a line below the table */
+function report(
+  findings: readonly CheckResult[],
+  options: AdminOptions,
+  stdout: Writable,
+  note: string | null = null,
+): number {
   const hasFailed = findings.some(({ state }) => state === 'failed')
   if (options.output === 'json')
     stdout.write(`${terminalJson({ ok: !hasFailed, checks: findings })}\n`)
-  else stdout.write(terminalLines(asTable(findings)))
+  else stdout.write(terminalLines(`${asTable(findings)}${note === null ? '' : `${note}\n`}`))
   return hasFailed ? 1 : 0
 }
 

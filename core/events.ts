@@ -66,7 +66,10 @@ export const EVENTS = {
     reports_call: true,
     when_frequent: 'recorded',
     may_alert: false,
-    summary: ({ upstream }) => text((upstream as { details?: unknown } | undefined)?.details ?? ''),
+    summary: ({ upstream }) => {
+      const { details, cause } = (upstream ?? {}) as Readonly<Record<string, unknown>>
+      return joined(': ', text(details ?? ''), text(cause ?? ''))
+    },
     delivery: null,
   },
   request_rejected: {

@@ -43,7 +43,7 @@ const here: Environment = {
   AGW_FORWARD_PORT: String(stack.forwardPort),
 }
 
-async function doctor(options: AdminOptions, env: Environment) {
+async function printed(options: AdminOptions, env: Environment) {
   let text = ''
   const out = new Writable({
     write: (chunk: Buffer, _, done) => {
@@ -51,7 +51,12 @@ async function doctor(options: AdminOptions, env: Environment) {
       done()
     },
   })
-  const code = await runDoctor({ output: 'json', ...options }, env, out)
+  const code = await runDoctor(options, env, out)
+  return { code, text }
+}
+
+async function doctor(options: AdminOptions, env: Environment) {
+  const { code, text } = await printed({ output: 'json', ...options }, env)
   const { checks } = JSON.parse(text) as { checks: readonly CheckResult[] }
   const of = (check: string): CheckResult[] => checks.filter((finding) => finding.check === check)
   const failures = checks.filter(({ state }) => state === 'failed')
@@ -103,6 +108,14 @@ test('a deployment elsewhere is looked at by its URL, also through its proxy, an
   assert.deepEqual(proxied.failures, [])
   assert.match(proxied.of('admin')[0]?.says ?? '', /through the proxy/)
   assert.equal(proxied.of('webhooks')[0]?.state, 'warning')
+})
+
+test('a deployment that only AGW_URL names is said to be all that was checked', async () => {
+  const only = /^Only the deployment that AGW_URL names was checked, not this machine\./m
+  const token = stack.adminToken
+  assert.match((await printed({ token }, { AGW_URL: stack.apiUrl })).text, only)
+  assert.doesNotMatch((await printed({ url: stack.apiUrl, token }, {})).text, only)
+  assert.doesNotMatch((await printed({ token }, here)).text, only)
 })
 
 test('a machine on which nothing runs is said to be one, and is no failure', async () => {

@@ -537,6 +537,50 @@ const OF_THEIRS: readonly OfTheirs[] = [
     /virtual host agent_access_gateway stand before those of the gateway: company-api;/,
     /before all other routes/,
   ],
+  [
+    "no filter that keeps allowed calls from the company's routes",
+    'filter',
+    (_, config) => {
+      const { http_filters } = managerOf(config)
+      without(http_filters, (name) => name === 'agw.own_routes')
+    },
+    'warning',
+    /agw\.own_routes .* on routes of others in the virtual host company: \{"path":"\/public"\}/,
+    /Render the configuration again/,
+  ],
+  [
+    'that filter before the processor',
+    'filter',
+    (_, config) => {
+      const { http_filters } = managerOf(config)
+      const at = http_filters.findIndex(({ name }: Json) => name === 'agw.own_routes')
+      http_filters.unshift(...http_filters.splice(at, 1))
+    },
+    'warning',
+    /agw\.own_routes .* on routes of others/,
+    /Render the configuration again/,
+  ],
+  [
+    'that filter off on a route of ours',
+    'filter',
+    (routes) => {
+      delete routes.at(-3)?.typed_per_filter_config['agw.own_routes']
+    },
+    'warning',
+    /agw\.own_routes .* on routes of others/,
+    /Render the configuration again/,
+  ],
+  [
+    "that filter without rules on a route of the company's",
+    'filter',
+    (routes) => {
+      const type = 'type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBACPerRoute'
+      routes.at(-1).typed_per_filter_config = { 'agw.own_routes': { '@type': type } }
+    },
+    'warning',
+    /agw\.own_routes .* virtual host company: \{"prefix":"\/private"\} \(without a name\);/,
+    /Render the configuration again/,
+  ],
   ...(['filter', 'virtual-host'] as const).flatMap((adoption): OfTheirs[] => [
     [
       'no response_attributes',

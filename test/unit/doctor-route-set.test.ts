@@ -4,6 +4,8 @@ import { checkRoutes } from '../../cli/doctor/envoy/check-routes.ts'
 import { checkRouteSet } from '../../cli/doctor/envoy/check-route-set.ts'
 import { readEnvoyDump } from '../../cli/doctor/envoy/read-envoy-dump.ts'
 import { type RoutePlace, renderedRoutes } from '../../cli/doctor/envoy/rendered-routes.ts'
+import { OTHER_ROUTE_POLICY } from '../../core/other-route-details.ts'
+import { OWN_ROUTES } from '../../envoy/only-own-routes.ts'
 
 /** Envoy's messages as they are parsed. */
 type Json = any
@@ -22,12 +24,19 @@ const GATEWAY = {
   trees: [],
 }
 
+/** It refuses allowed calls on routes of the company. */
+const OWN_ROUTES_FILTER = {
+  name: OWN_ROUTES,
+  disabled: true,
+  typed_config: { rules: { action: 'DENY', policies: { [OTHER_ROUTE_POLICY]: {} } } },
+}
+
 /** What `agw doctor` says about a virtual host of somebody else with these routes. */
 function saysOf(routes: readonly Json[], secrets: readonly string[] | null = null): string[] {
   const host = { name: 'theirs', routes }
   const gateway = {
     ...GATEWAY,
-    filters: [{ name: EXT_PROC, disabled: true }],
+    filters: [{ name: EXT_PROC, disabled: true }, OWN_ROUTES_FILTER],
     hosts: [host, { name: 'other', routes: [{ match: { prefix: '/' } }] }],
   }
   return checkRouteSet(gateway, secrets).map(({ state, says }) => `${state}: ${says}`)

@@ -42,6 +42,17 @@ const EXPECTED: Readonly<Record<EventName, readonly [data: object, summary: stri
 
 const NO_AGENT = { agent_id: null, agent_name: null, reason: null }
 
+test('a call that Envoy did not send has the cause behind the details of Envoy', () => {
+  const upstream = { outcome: 'not_sent', details: 'route_not_found', cause: 'No route matched.' }
+  const entry = {
+    ...NO_AGENT,
+    event: 'request_allowed',
+    method: 'GET',
+    data: { upstream },
+  } as const
+  assert.equal(entrySummary(entry), 'route_not_found: No route matched.')
+})
+
 test('each event is summarized in a few words', () => {
   for (const event of EVENT_NAMES) {
     const [data, summary] = EXPECTED[event]

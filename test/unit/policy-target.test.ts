@@ -286,8 +286,8 @@ test('an accepted host is one that the WHATWG parser leaves as it is', () => {
 })
 
 test('a segment survives its canonical spelling', () => {
-  // Not a dot segment behind an encoded slash (`/.`), which is refused.
-  const plain = /^(?!\/\.{1,2}$)[^.;\\%\p{Cc}][^;\\%\p{Cc}/]*$/u
+  // Not with a dot segment behind an encoded character that may end a segment or a path (`/.`, `#.`), which is refused.
+  const plain = /^(?![^]*[/?&#] *\.{1,2} *(?:[?&#]|$))[^.;\\%\p{Cc}][^;\\%\p{Cc}/]*$/u
   const segment = fc
     .string({ unit: 'grapheme', minLength: 1 })
     .filter((text) => plain.test(text) && plain.test(foldCompatible(text).trim()))

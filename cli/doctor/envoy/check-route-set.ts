@@ -1,4 +1,6 @@
-import { type CheckResult, failed } from '../check-result.ts'
+import { OTHER_ROUTE_POLICY } from '../../../core/other-route-details.ts'
+import { OWN_ROUTES } from '../../../envoy/only-own-routes.ts'
+import { type CheckResult, failed, warning } from '../check-result.ts'
 import { at, type Message, messages, textAt } from './message.ts'
 import { type Gateway, isOn, isVerdict, needsVerdict, VERDICT_HEADER } from './read-envoy-dump.ts'
 import { type RoutePlace, renderedRoutes } from './rendered-routes.ts'
@@ -16,9 +18,11 @@ export function checkRouteSet(gateway: Gateway, secrets: readonly string[] | nul
   return ownHosts(gateway).flatMap((host) => {
     const place = placeOf(gateway, host)
     const rendered = renderedRoutes(place)
+    const isOurs = oursAmong(place, rendered)
     return [
       ...checkComplete(check, host, rendered),
-      ...checkOrder(check, host, place, rendered),
+      ...checkOrder(check, host, isOurs),
+      ...checkOwnRoutes(check, gateway, host, isOurs),
       ...checkOwnOrder(check, host, place, rendered),
       ...checkSecrets(check, host, secrets),
     ]
@@ -77,16 +81,18 @@ function checkComplete(check: string, host: Message, rendered: readonly Message[
   return found
 }
 
+/** Distinguishes the routes of the gateway from those of others in the same virtual host. */
+function oursAmong(place: RoutePlace, rendered: readonly Message[]): (route: Message) => boolean {
+  const names = new Set(rendered.map((route) => textAt(route, 'name')))
+  if (place === 'listener') names.add('admin')
+  return (route) => needsVerdict(route) || isNoVerdict(route) || names.has(textAt(route, 'name'))
+}
+
 function checkOrder(
   check: string,
   host: Message,
-  place: RoutePlace,
-  rendered: readonly Message[],
+  isOurs: (route: Message) => boolean,
 ): CheckResult[] {
-  const names = new Set(rendered.map((route) => textAt(route, 'name')))
-  if (place === 'listener') names.add('admin')
-  const isOurs = (route: Message): boolean =>
-    needsVerdict(route) || isNoVerdict(route) || names.has(textAt(route, 'name'))
   const routes = messages(host['routes'])
   const before = routes.slice(0, routes.findLastIndex(isOurs) + 1).filter((one) => !isOurs(one))
   if (before.length === 0) return []
@@ -97,6 +103,43 @@ function checkOrder(
       'Move the routes of the gateway before all other routes of the virtual host, in the order of agw envoy-config. If the filter was missing and agents have made calls, replace the credentials of the APIs and AGW_VERDICT_SECRET.',
     ),
   ]
+}
+
+/** The filter behind the processor that refuses an allowed call which matches a route of others: see envoy/only-own-routes.ts. */
+function checkOwnRoutes(
+  check: string,
+  { filters, index, routes }: Gateway,
+  host: Message,
+  isOurs: (route: Message) => boolean,
+): CheckResult[] {
+  const others = messages(host['routes']).filter((route) => !isOurs(route))
+  if (others.length === 0) return []
+  const own = filters.slice(index + 1).find((filter) => textAt(filter, 'name') === OWN_ROUTES)
+  // Whether it acts is decided by the route on which a call arrives, and what it refuses by the route that is chosen then.
+  const acts =
+    own !== undefined &&
+    routes.filter((one) => one.host === host).every(({ route }) => isOn(own, [route, host]))
+  const open = acts ? others.filter((route) => !refusesAllowed(own, route, host)) : others
+  if (open.length === 0) return []
+  return [
+    warning(
+      check,
+      `the filter ${OWN_ROUTES} of agw envoy-config does not refuse allowed calls on routes of others in the virtual host ${textAt(host, 'name')}: ${namesOf(open)}; only the order of the routes keeps the credentials of APIs from them`,
+      'Render the configuration again with agw envoy-config, and install its filters and routes.',
+    ),
+  ]
+}
+
+function refusesAllowed(filter: Message, route: Message, host: Message): boolean {
+  const [config] = [route, host].flatMap(
+    (level) => at(level, 'typed_per_filter_config', OWN_ROUTES) ?? [],
+  )
+  const rules =
+    at(config, 'rbac', 'rules') ??
+    (config === undefined ? at(filter, 'typed_config', 'rules') : undefined)
+  return (
+    textAt(rules, 'action') === 'DENY' && at(rules, 'policies', OTHER_ROUTE_POLICY) !== undefined
+  )
 }
 
 /** Of two routes that match the same call the first takes it, so each of ours is where `agw envoy-config` has it. */
