@@ -166,8 +166,27 @@ export type Surroundings = {
   readonly after: string
 }
 
+const SENTENCE_END = /[.!?;:](?=["'”’)]*\s)|[\n。！？；।]/g
+
+/** What another sentence says does not weaken a match: anybody can add one. */
+function sentenceAround(before: string, match: string, after: string): string {
+  const ends = [...before.matchAll(SENTENCE_END)]
+  const start = (ends.at(-1)?.index ?? -1) + 1
+  const end = after.search(SENTENCE_END)
+  return before.slice(start) + match + (end === -1 ? after : after.slice(0, end))
+}
+
 /** `of_people`: the text shows that people are meant. `unsigned`: it only lacks a sign that a model is meant. */
 export type Everyday = 'no' | 'unsigned' | 'of_people'
+
+/** Whether anything around a match may show that a model is meant. If not, `everydaySense` is not `no`; this is much cheaper. */
+export const mayMeanModel = (
+  { before, match, after }: Surroundings,
+  modelSign: { test(text: string): boolean },
+): boolean => {
+  const plain = plainText(before + match + after)
+  return MODEL_SIGN.test(plain) || modelSign.test(plain)
+}
 
 /**
  * Whether the text around a match says nothing but what people say to each other.
@@ -179,7 +198,8 @@ export const everydaySense = (
 ): Everyday => {
   const plain = plainText(before + match + after)
   if (MODEL_SIGN.test(plain)) return 'no'
-  if (TOLD.test(plain) || hasMatter(plainText(match), plainText(after))) return 'of_people'
-  if (REMINDER.test(plain)) return 'unsigned'
+  const sentence = plainText(sentenceAround(before, match, after))
+  if (TOLD.test(sentence) || hasMatter(plainText(match), plainText(after))) return 'of_people'
+  if (REMINDER.test(sentence)) return 'unsigned'
   return modelSign.test(plain.replace(OF_A_PERSON, ' ')) ? 'no' : 'unsigned'
 }

@@ -19,7 +19,7 @@ export type Finding = {
   readonly whitelisted: boolean
 }
 
-/** Only the first findings are kept. */
+/** Only so many findings are kept: the most severe, and of these the first. */
 export const FINDING_LIMIT = 64
 
 /** Most severe first. */
@@ -28,3 +28,30 @@ export const SEVERITY_RANK: Readonly<Record<Severity, number>> = { critical: 0, 
 /** Most severe first; findings of equal severity in the order of the text. */
 export const bySeverity = (findings: readonly Finding[]): Finding[] =>
   [...findings].sort((a, b) => SEVERITY_RANK[a.severity] - SEVERITY_RANK[b.severity])
+
+type Weight = Pick<Finding, 'severity' | 'whitelisted'>
+
+/** Lower is more important. Whitelisted findings have no effect, so they come last. */
+const importance = ({ severity, whitelisted }: Weight): number =>
+  whitelisted ? 3 : SEVERITY_RANK[severity]
+
+/** Whether no further finding would be kept. */
+export const holdsOnlyWorst = (findings: readonly Finding[]): boolean =>
+  findings.length >= FINDING_LIMIT && findings.every((one) => importance(one) === 0)
+
+/** Whether a finding would be kept. Otherwise, many harmless findings could hide an attack that follows them. */
+export const wouldKeep = (findings: readonly Finding[], finding: Weight): boolean =>
+  findings.length < FINDING_LIMIT || findings.some((one) => importance(one) > importance(finding))
+
+/** Adds a finding; where there is no room, the last of the least important ones is dropped. */
+export const addFinding = (findings: Finding[], finding: Finding): void => {
+  if (!wouldKeep(findings, finding)) return
+  if (findings.length >= FINDING_LIMIT) {
+    const least = Math.max(...findings.map(importance))
+    findings.splice(
+      findings.findLastIndex((one) => importance(one) === least),
+      1,
+    )
+  }
+  findings.push(finding)
+}

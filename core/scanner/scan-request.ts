@@ -1,6 +1,6 @@
 import type { CompiledInjectionSettings } from './compile-settings.ts'
 import { decideInjection, type InjectionDecision } from './decide-injection.ts'
-import { type Finding, FINDING_LIMIT } from './finding.ts'
+import { type Finding, holdsOnlyWorst } from './finding.ts'
 import { type Inflated, inflateBody } from './format/inflate-body.ts'
 import { spacesForPlus } from './format/pairs.ts'
 import type { Source } from './format/source.ts'
@@ -136,11 +136,10 @@ export const scanWithin = (
   }
   const findings: Finding[] = []
   for (const source of sources) {
-    const before = findings.length
-    scanSource(source, settings, findings, budget)
-    if (source.header && findings.length === before && !budget.isUndecided)
+    const isFound = scanSource(source, settings, findings, budget)
+    if (source.header && !isFound && !budget.isUndecided)
       noteClean(settings, source.header.name, source.header.value)
-    if (findings.length >= FINDING_LIMIT || budget.isUndecided) break
+    if (holdsOnlyWorst(findings) || budget.isUndecided) break
   }
   const standing = whitelistRequest(sources, settings, findings)
   return { kind: 'scanned', findings: standing, decision: decideInjection(standing, settings.mode) }

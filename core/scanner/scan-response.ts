@@ -1,6 +1,6 @@
 import type { CompiledInjectionSettings } from './compile-settings.ts'
 import { decideInjection } from './decide-injection.ts'
-import { type Finding, FINDING_LIMIT } from './finding.ts'
+import { addFinding, type Finding, holdsOnlyWorst } from './finding.ts'
 import { inflateBody } from './format/inflate-body.ts'
 import { takeApart } from './format/take-apart.ts'
 import { INFLATED_LIMIT_BYTES, type ScanResult } from './scan-request.ts'
@@ -33,7 +33,7 @@ export const scanResponseBody = (
   const findings: Finding[] = []
   for (const source of takeApart(inflated.bytes, input.content_type, LOCATION, limit_bytes)) {
     scanSource(source, settings, findings, budget)
-    if (findings.length >= FINDING_LIMIT || budget.isUndecided) break
+    if (holdsOnlyWorst(findings) || budget.isUndecided) break
   }
   addJoined(inflated.bytes, settings, findings, budget)
   return { kind: 'scanned', findings, decision: decideInjection(findings, settings.mode) }
@@ -46,11 +46,12 @@ function addJoined(
   findings: Finding[],
   budget: SearchBudget,
 ): void {
-  const known = new Set(findings.map(({ pattern_name }) => pattern_name))
+  const nameOf = ({ pattern_name, severity }: Finding): string => `${pattern_name} ${severity}`
+  const known = new Set(findings.map(nameOf))
   for (const source of joinedLines(body)) {
-    if (findings.length >= FINDING_LIMIT || budget.isUndecided) return
+    if (holdsOnlyWorst(findings) || budget.isUndecided) return
     const found: Finding[] = []
     scanSource(source, settings, found, budget)
-    findings.push(...found.filter(({ pattern_name }) => !known.has(pattern_name)))
+    for (const one of found) if (!known.has(nameOf(one))) addFinding(findings, one)
   }
 }

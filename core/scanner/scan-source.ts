@@ -1,6 +1,6 @@
 import type RE2 from 're2'
 import type { CompiledInjectionSettings } from './compile-settings.ts'
-import { type Finding, FINDING_LIMIT } from './finding.ts'
+import { addFinding, type Finding, holdsOnlyWorst, SEVERITY_RANK, wouldKeep } from './finding.ts'
 import { locateJson } from './format/locate-json.ts'
 import { scanJsonStrings } from './format/json-pieces.ts'
 import { decodePercent, eachPair } from './format/pairs.ts'
@@ -8,7 +8,7 @@ import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { type LiteralFilter, mayMatch } from './custom/literal-filter.ts'
 import { correctTypos } from './decode/derive-typos.ts'
-import { everydaySense, type Surroundings } from './everyday-sense.ts'
+import { everydaySense, mayMeanModel, type Surroundings } from './everyday-sense.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { withoutMentions } from './without-mentions.ts'
@@ -179,6 +179,25 @@ const addFound = (scanner: LayeredScanner, candidates: Candidate[], holdsTokens:
   }
 }
 
+/** Maximum number of matches of a custom pattern in a source; the first may be in a whitelisted text. */
+const CUSTOM_HITS = 256
+
+function* matchesIn(
+  text: Buffer,
+  expression: RE2,
+  most: number,
+): Generator<{ readonly start: number; readonly end: number }> {
+  let from = 0
+  for (let count = 0; count < most; count++) {
+    const match = expression.exec(text.subarray(from))
+    if (match === null) return
+    const start = from + match.index
+    const end = start + Math.max(1, match[0].length)
+    yield { start, end }
+    from = end
+  }
+}
+
 const addCustom = (
   source: Source,
   settings: CompiledInjectionSettings,
@@ -189,26 +208,25 @@ const addCustom = (
   const { custom } = settings
   if (custom === null) return
   const { search, filter } = custom
+  const most = settings.whitelist === null ? 1 : CUSTOM_HITS
   for (const { text, sourceOffset } of readingsOf(source, filter, hasPlainEscapes)) {
     if (filter !== null && !mayMatch(filter, text)) continue
     if (search === null) {
       budget.handOver()
       return
     }
-    for (const index of search.all.match(text)) {
-      const match = search.one(index).exec(text)
-      if (match === null) continue
-      candidates.push({
-        name: 'custom_pattern',
-        category: 'custom',
-        start: sourceOffset(match.index),
-        end: sourceOffset(match.index + Math.max(1, match[0].length)),
-        via: [],
-        expression: custom.expressions[index] ?? null,
-        unless_system_role: false,
-        model_sign: null,
-      })
-    }
+    for (const index of search.all.match(text))
+      for (const match of matchesIn(text, search.one(index), most))
+        candidates.push({
+          name: 'custom_pattern',
+          category: 'custom',
+          start: sourceOffset(match.start),
+          end: sourceOffset(match.end),
+          via: [],
+          expression: custom.expressions[index] ?? null,
+          unless_system_role: false,
+          model_sign: null,
+        })
   }
 }
 
@@ -353,19 +371,23 @@ const whitelisting = (
 /**
  * Finds what the settings check in one text; all texts of a request share a budget. Findings of one pattern at one
  * place are one.
+ * @param findings of all texts, to which those of this one are added
+ * @returns whether there is one in this text
  */
 export const scanSource = (
   source: Source,
   settings: CompiledInjectionSettings,
   findings: Finding[],
   budget: SearchBudget,
-): void => {
-  const before = findings.length
+): boolean => {
+  const own: Finding[] = []
   for (let hit_limit = HITS_FIRST; ; hit_limit *= HITS_MORE) {
-    const isRead = scanUntil(source, settings, findings, budget, hit_limit)
-    if (isRead || findings.length >= FINDING_LIMIT) return
-    findings.length = before
+    own.length = 0
+    const isRead = scanUntil(source, settings, own, budget, hit_limit)
+    if (isRead || holdsOnlyWorst(own)) break
   }
+  for (const finding of own) addFinding(findings, finding)
+  return own.length > 0
 }
 
 /** @returns whether the source was read to its end */
@@ -471,6 +493,14 @@ const judged = (
   }
 }
 
+/** Whether a candidate that everyday wording matches too may be more than that; `judged` says whether it is. */
+const mayBeMeant = (source: Source, place: Place, candidate: Candidate): boolean => {
+  const { model_sign, start, end, via } = candidate
+  if (model_sign === null || via.length > 0) return true
+  if (ESCAPED.test(asWritten(source, start, end))) return true
+  return mayMeanModel(surroundings(source, place, candidate), model_sign)
+}
+
 /** Whether the learned model finds nothing in a text besides its mentions. All are known: one look at a text is enough. */
 const isRestClean = (
   rest: {
@@ -498,6 +528,48 @@ const inOrder = <Placed extends { readonly candidate: Candidate }>(
   ...placed.filter(({ candidate }) => candidate.category === 'learned'),
 ]
 
+type Placed = { readonly candidate: Candidate; readonly place: Place }
+
+/** What the settings check, with the text that it is in. */
+const placedCandidates = (
+  source: Source,
+  settings: CompiledInjectionSettings,
+  candidates: readonly Candidate[],
+  asText: boolean,
+): readonly Placed[] => {
+  const checked = candidates
+    .filter(
+      ({ name, category }) =>
+        category === 'custom' || (isChecked(settings, category) && !settings.disabled.has(name)),
+    )
+    .sort((a, b) => a.start - b.start)
+  if (checked.length === 0) return []
+  const starts = checked.map(({ start }) => start)
+  const places = placesOf(source, asText, starts)
+  return checked.flatMap((candidate, index) => {
+    const place = places[index]
+    const isLeftOut = place === undefined || (candidate.unless_system_role && place.is_system)
+    return isLeftOut ? [] : [{ candidate, place }]
+  })
+}
+
+const findingOf = (
+  source: Source,
+  { place, candidate }: Placed,
+  whitelisted: boolean,
+): Finding => ({
+  pattern_name: candidate.name,
+  category: candidate.category,
+  severity: CATEGORIES[candidate.category].severity,
+  matched_text: excerpt(source, candidate.start, candidate.end),
+  location: maskSecrets(place.location),
+  start: candidate.start,
+  end: candidate.end,
+  via: candidate.via,
+  pattern: candidate.expression,
+  whitelisted,
+})
+
 const nameFindings = (
   source: Source,
   settings: CompiledInjectionSettings,
@@ -506,29 +578,28 @@ const nameFindings = (
   budget: SearchBudget,
   asText: boolean,
 ): void => {
-  const checked = candidates.filter(
-    ({ name, category }) =>
-      category === 'custom' || (isChecked(settings, category) && !settings.disabled.has(name)),
-  )
-  if (checked.length === 0) return
+  const placed = placedCandidates(source, settings, candidates, asText)
+  if (placed.length === 0) return
   if (settings.whitelist?.search === null) {
     budget.handOver()
     return
   }
-  checked.sort((a, b) => a.start - b.start)
-  const places = placesOf(
-    source,
-    asText,
-    checked.map(({ start }) => start),
-  )
+  // Mentions of each pattern in each place, and HITS_PER_PIECE of what was found.
   const seen = new Map<string, number>()
+  // What a later hit of the same pattern may still exceed.
+  const weaker = new Map<string, Finding>()
+  // Hits of each pattern in each place that were only everyday wording.
+  const everyday = new Map<string, number>()
   const mentions = new Map<number, Candidate[]>()
-  const placed = checked.map((candidate, index) => ({ candidate, place: places[index] }))
+  const mention = (place: Place, candidate: Candidate): void => {
+    const known = mentions.get(place.start)
+    if (known === undefined) mentions.set(place.start, [candidate])
+    else known.push(candidate)
+  }
   const cleanRests = new Map<number, boolean>()
   const isListed = whitelisting(settings, source)
   let looks = 0
   for (const { candidate: found, place } of inOrder(placed)) {
-    if (place === undefined || (found.unless_system_role && place.is_system)) continue
     const mentioned = mentions.get(place.start)
     if (found.category === 'learned' && mentioned !== undefined) {
       const rest = { source, place, mentioned, model: modelAt(settings.sensitivity) }
@@ -536,10 +607,17 @@ const nameFindings = (
     }
     const key = `${found.name} ${found.expression ?? ''} ${place.start}`
     const count = (seen.get(key) ?? 0) + 1
+    if (found.model_sign !== null && count <= HITS_PER_PIECE) {
+      budget.look()
+      if (budget.isUndecided) return
+      // After a few that were everyday wording, only those that may be more are judged.
+      const isMany = (everyday.get(key) ?? 0) >= HITS_PER_PIECE
+      if (isMany && !mayBeMeant(source, place, found)) continue
+    }
     // A text that mentions an attack repeatedly may contain the attack after the mentions.
     if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, place, found))) {
       seen.set(key, count)
-      mentions.set(place.start, [...(mentioned ?? []), found])
+      mention(place, found)
       continue
     }
     let candidate = found
@@ -547,26 +625,24 @@ const nameFindings = (
       looks += 1
       const verdict = judged(source, place, found, looks <= SECOND_LOOKS ? budget : null)
       candidate = verdict.candidate
-      if (verdict.is_of_people) mentions.set(place.start, [...(mentioned ?? []), found])
-      if (!isChecked(settings, candidate.category) || settings.disabled.has(candidate.name)) {
-        seen.set(key, count)
+      if (candidate.category === 'suspicious_wording')
+        everyday.set(key, (everyday.get(key) ?? 0) + 1)
+      if (verdict.is_of_people) mention(place, found)
+      if (!isChecked(settings, candidate.category) || settings.disabled.has(candidate.name))
         continue
-      }
     }
-    seen.set(key, HITS_PER_PIECE)
-    findings.push({
-      pattern_name: candidate.name,
-      category: candidate.category,
-      severity: CATEGORIES[candidate.category].severity,
-      matched_text: excerpt(source, candidate.start, candidate.end),
-      location: maskSecrets(place.location),
-      start: candidate.start,
-      end: candidate.end,
-      via: candidate.via,
-      pattern: candidate.expression,
-      whitelisted: isListed(place),
-    })
-    if (findings.length >= FINDING_LIMIT) return
+    const { severity } = CATEGORIES[candidate.category]
+    const before = weaker.get(key)
+    if (before !== undefined && SEVERITY_RANK[before.severity] <= SEVERITY_RANK[severity]) continue
+    if (candidate === found) seen.set(key, HITS_PER_PIECE)
+    const whitelisted = isListed(place)
+    const index = before === undefined ? -1 : findings.indexOf(before)
+    if (index >= 0) findings.splice(index, 1)
+    if (!wouldKeep(findings, { severity, whitelisted })) continue
+    const finding = findingOf(source, { place, candidate }, whitelisted)
+    if (candidate !== found) weaker.set(key, finding)
+    addFinding(findings, finding)
+    if (holdsOnlyWorst(findings)) return
   }
 }
 

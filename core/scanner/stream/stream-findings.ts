@@ -12,7 +12,8 @@ export type StreamText = { readonly source: Source; readonly location: string | 
 /** The findings in a stream so far, and the end of each growing text in it. */
 export class StreamFindings {
   readonly #windows = new Map<string, { tail: string; last: string }>()
-  readonly #reported = new Set<string>()
+  /** By severity: many harmless findings must not hide an attack that follows them. */
+  readonly #reported = new Map<string, Set<string>>()
   #fresh: Finding[] = []
 
   /** Each finding once. */
@@ -20,8 +21,10 @@ export class StreamFindings {
     for (const finding of found) {
       const named = location === null ? finding : { ...finding, location }
       const key = `${named.pattern_name} ${named.pattern ?? ''} ${named.location}`
-      if (this.#reported.has(key) || this.#reported.size >= FINDING_LIMIT) continue
-      this.#reported.add(key)
+      const kind = `${named.severity} ${named.whitelisted}`
+      const reported = this.#reported.get(kind) ?? new Set()
+      if (reported.has(key) || reported.size >= FINDING_LIMIT) continue
+      this.#reported.set(kind, reported.add(key))
       this.#fresh.push(named)
     }
   }

@@ -8,7 +8,10 @@ const LOOK_AHEAD_BYTES = 240
 const STRETCH_BYTES = 1_024
 /** Maximum number of waiting positions; when it is reached, they are searched immediately. */
 const PENDING_PLACES = 512
-/** Maximum number of hits of one pattern in one piece; the first may be only a quotation. */
+/**
+ * Maximum number of hits of one pattern in one piece; the first may be only a quotation. Of a pattern that everyday wording matches
+ * too, all hits are returned: otherwise everyday sentences could hide an attack that follows them.
+ */
 export const HITS_PER_PIECE = 8
 
 /** A pattern found in the source, as byte offsets. */
@@ -33,7 +36,8 @@ export class PlaceSearch {
   #count = 0
   readonly #pendingOf: Int32Array
   /** Hits of each pattern in the current piece. */
-  readonly #found: Uint8Array
+  readonly #found: Uint32Array
+  readonly #most: Float64Array
   #hitsBefore = 0
   #pieceStart = 0
 
@@ -56,7 +60,10 @@ export class PlaceSearch {
       pattern.unless_system_role === true || pattern.longest_text !== undefined ? 1 : 0,
     )
     this.#pendingOf = new Int32Array(patterns.length).fill(-1)
-    this.#found = new Uint8Array(patterns.length)
+    this.#found = new Uint32Array(patterns.length)
+    this.#most = Float64Array.from(patterns, ({ model_sign }) =>
+      model_sign === undefined ? HITS_PER_PIECE : Number.POSITIVE_INFINITY,
+    )
   }
 
   reset(): void {
@@ -77,7 +84,7 @@ export class PlaceSearch {
 
   /** Records that a pattern may match between `from` and `now`, the end of the text read so far. */
   note(pattern: number, from: number, now: number): void {
-    if (this.#found[pattern] === HITS_PER_PIECE || this.active[pattern] === 0) return
+    if (this.active[pattern] === 0 || this.#isOver(pattern)) return
     if (from < this.#pieceStart && this.#staysInPiece[pattern] === 1) return
     const pending = this.#pending
     const held = this.#pendingOf[pattern] as number
@@ -125,6 +132,10 @@ export class PlaceSearch {
     this.#count = kept / 3
   }
 
+  #isOver(pattern: number): boolean {
+    return (this.#found[pattern] as number) >= (this.#most[pattern] as number)
+  }
+
   #mayMatch(pattern: number, stretch: Buffer): boolean {
     for (const one of this.#soughtOf(pattern)) if (one.test(stretch)) return true
     return false
@@ -132,11 +143,11 @@ export class PlaceSearch {
 
   /** Searches a section of the window, and continues after each match. */
   #searchStretch(pattern: number, from: number, to: number): void {
-    if (this.#found[pattern] === HITS_PER_PIECE) return
+    if (this.#isOver(pattern)) return
     if (!this.#mayMatch(pattern, this.#text.subarray(from, to))) return
     const offsets = this.#offsets
     let start = from
-    while (start < to && this.#found[pattern] !== HITS_PER_PIECE) {
+    while (start < to && !this.#isOver(pattern)) {
       const matcher = this.budget.isSpent ? this.#relaxedOf(pattern) : this.#matcherOf(pattern)
       const match = matcher.exec(this.#text.subarray(start, to))
       if (match === null) {

@@ -3,6 +3,9 @@ const BASE_BYTES = 131_072
 /** Plus one byte per this many bytes read; ordinary texts use one per thirty. */
 const READ_BYTES_PER_SEARCHED = 8
 
+/** How many matches are judged by what stands around them on an event loop; a match takes up to 0.2 ms. */
+const LOOKS_ON_LOOP = 64
+
 /**
  * How much of a request may be searched unsuccessfully with patterns that count the words between two words. Such searches are
  * expensive in a text made of trigger words. Once the budget is used up, distances are no longer counted, so such a text has
@@ -11,6 +14,7 @@ const READ_BYTES_PER_SEARCHED = 8
 export class SearchBudget {
   #left: number
   #isUndecided = false
+  #looks = 0
   readonly #mayHandOver: boolean
 
   constructor(base_bytes = BASE_BYTES, mayHandOver = false) {
@@ -44,6 +48,12 @@ export class SearchBudget {
   spend(bytes: number): void {
     this.#left -= bytes
     if (this.#left <= 0 && this.#mayHandOver) this.#isUndecided = true
+  }
+
+  /** To be called before the text around a match is judged. */
+  look(): void {
+    this.#looks += 1
+    if (this.#looks > LOOKS_ON_LOOP && this.#mayHandOver) this.#isUndecided = true
   }
 
   handOver(): void {
