@@ -179,15 +179,6 @@ function sentenceAround(before: string, match: string, after: string): string {
 /** `of_people`: the text shows that people are meant. `unsigned`: it only lacks a sign that a model is meant. */
 export type Everyday = 'no' | 'unsigned' | 'of_people'
 
-/** Whether anything around a match may show that a model is meant. If not, `everydaySense` is not `no`; this is much cheaper. */
-export const mayMeanModel = (
-  { before, match, after }: Surroundings,
-  modelSign: { test(text: string): boolean },
-): boolean => {
-  const plain = plainText(before + match + after)
-  return MODEL_SIGN.test(plain) || modelSign.test(plain)
-}
-
 /**
  * Whether the text around a match says nothing but what people say to each other.
  * @param modelSign of the pattern: what shows, in addition to the general signs, that a model is meant

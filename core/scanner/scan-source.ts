@@ -8,7 +8,7 @@ import { isBinary } from './format/readable-runs.ts'
 import type { Source } from './format/source.ts'
 import { type LiteralFilter, mayMatch } from './custom/literal-filter.ts'
 import { correctTypos } from './decode/derive-typos.ts'
-import { everydaySense, mayMeanModel, type Surroundings } from './everyday-sense.ts'
+import { everydaySense, type Surroundings } from './everyday-sense.ts'
 import { isQuotedMention } from './is-quoted-mention.ts'
 import { isRuledOut } from './is-ruled-out.ts'
 import { withoutMentions } from './without-mentions.ts'
@@ -381,8 +381,10 @@ export const scanSource = (
   budget: SearchBudget,
 ): boolean => {
   const own: Finding[] = []
+  const { looks } = budget
   for (let hit_limit = HITS_FIRST; ; hit_limit *= HITS_MORE) {
     own.length = 0
+    budget.looks = looks
     const isRead = scanUntil(source, settings, own, budget, hit_limit)
     if (isRead || holdsOnlyWorst(own)) break
   }
@@ -493,14 +495,6 @@ const judged = (
   }
 }
 
-/** Whether a candidate that everyday wording matches too may be more than that; `judged` says whether it is. */
-const mayBeMeant = (source: Source, place: Place, candidate: Candidate): boolean => {
-  const { model_sign, start, end, via } = candidate
-  if (model_sign === null || via.length > 0) return true
-  if (ESCAPED.test(asWritten(source, start, end))) return true
-  return mayMeanModel(surroundings(source, place, candidate), model_sign)
-}
-
 /** Whether the learned model finds nothing in a text besides its mentions. All are known: one look at a text is enough. */
 const isRestClean = (
   rest: {
@@ -588,8 +582,6 @@ const nameFindings = (
   const seen = new Map<string, number>()
   // What a later hit of the same pattern may still exceed.
   const weaker = new Map<string, Finding>()
-  // Hits of each pattern in each place that were only everyday wording.
-  const everyday = new Map<string, number>()
   const mentions = new Map<number, Candidate[]>()
   const mention = (place: Place, candidate: Candidate): void => {
     const known = mentions.get(place.start)
@@ -607,13 +599,6 @@ const nameFindings = (
     }
     const key = `${found.name} ${found.expression ?? ''} ${place.start}`
     const count = (seen.get(key) ?? 0) + 1
-    if (found.model_sign !== null && count <= HITS_PER_PIECE) {
-      budget.look()
-      if (budget.isUndecided) return
-      // After a few that were everyday wording, only those that may be more are judged.
-      const isMany = (everyday.get(key) ?? 0) >= HITS_PER_PIECE
-      if (isMany && !mayBeMeant(source, place, found)) continue
-    }
     // A text that mentions an attack repeatedly may contain the attack after the mentions.
     if (count > HITS_PER_PIECE || (count < HITS_PER_PIECE && isMention(source, place, found))) {
       seen.set(key, count)
@@ -621,12 +606,11 @@ const nameFindings = (
       continue
     }
     let candidate = found
-    if (found.model_sign !== null) {
+    if (found.model_sign !== null && budget.look()) {
+      if (budget.isUndecided) return
       looks += 1
       const verdict = judged(source, place, found, looks <= SECOND_LOOKS ? budget : null)
       candidate = verdict.candidate
-      if (candidate.category === 'suspicious_wording')
-        everyday.set(key, (everyday.get(key) ?? 0) + 1)
       if (verdict.is_of_people) mention(place, found)
       if (!isChecked(settings, candidate.category) || settings.disabled.has(candidate.name))
         continue

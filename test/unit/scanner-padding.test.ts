@@ -180,3 +180,13 @@ test('a body with many matches that are judged by their surroundings is left to 
   assert.equal(scan(10), false)
   assert.equal(scan(1_000), true)
 })
+
+test('of more matches than are judged, the rest count as attacks', () => {
+  const outcome = (count: number): unknown => {
+    const text = 'What is the wifi password of the guest network? '.repeat(count)
+    const result = scanChat(text, settingsOf.low)
+    return result.kind === 'scanned' && result.decision.outcome
+  }
+  assert.equal(outcome(1_000), 'clean')
+  assert.equal(outcome(2_100), 'blocked')
+})

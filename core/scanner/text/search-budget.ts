@@ -3,8 +3,9 @@ const BASE_BYTES = 131_072
 /** Plus one byte per this many bytes read; ordinary texts use one per thirty. */
 const READ_BYTES_PER_SEARCHED = 8
 
-/** How many matches are judged by what stands around them on an event loop; a match takes up to 0.2 ms. */
+/** How many matches of a request are judged by what stands around them, on an event loop and in all. One takes up to 0.2 ms. */
 const LOOKS_ON_LOOP = 64
+const LOOKS = 2_048
 
 /**
  * How much of a request may be searched unsuccessfully with patterns that count the words between two words. Such searches are
@@ -14,7 +15,8 @@ const LOOKS_ON_LOOP = 64
 export class SearchBudget {
   #left: number
   #isUndecided = false
-  #looks = 0
+  /** Matches that were judged so far. A source that is scanned again begins with the number it began with before. */
+  looks = 0
   readonly #mayHandOver: boolean
 
   constructor(base_bytes = BASE_BYTES, mayHandOver = false) {
@@ -50,10 +52,11 @@ export class SearchBudget {
     if (this.#left <= 0 && this.#mayHandOver) this.#isUndecided = true
   }
 
-  /** To be called before the text around a match is judged. */
-  look(): void {
-    this.#looks += 1
-    if (this.#looks > LOOKS_ON_LOOP && this.#mayHandOver) this.#isUndecided = true
+  /** @returns whether the text around one more match is judged; further matches count as attacks */
+  look(): boolean {
+    this.looks += 1
+    if (this.looks > LOOKS_ON_LOOP && this.#mayHandOver) this.#isUndecided = true
+    return this.looks <= LOOKS
   }
 
   handOver(): void {
