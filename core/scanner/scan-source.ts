@@ -590,7 +590,7 @@ const nameFindings = (
   }
   const cleanRests = new Map<number, boolean>()
   const isListed = whitelisting(settings, source)
-  let looks = 0
+  const before_looks = budget.looks
   for (const { candidate: found, place } of inOrder(placed)) {
     const mentioned = mentions.get(place.start)
     if (found.category === 'learned' && mentioned !== undefined) {
@@ -608,8 +608,8 @@ const nameFindings = (
     let candidate = found
     if (found.model_sign !== null && budget.look()) {
       if (budget.isUndecided) return
-      looks += 1
-      const verdict = judged(source, place, found, looks <= SECOND_LOOKS ? budget : null)
+      const isEarly = budget.looks - before_looks <= SECOND_LOOKS
+      const verdict = judged(source, place, found, isEarly ? budget : null)
       candidate = verdict.candidate
       if (verdict.is_of_people) mention(place, found)
       if (!isChecked(settings, candidate.category) || settings.disabled.has(candidate.name))

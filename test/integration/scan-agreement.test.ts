@@ -4,7 +4,8 @@ import { after, test } from 'node:test'
 import { fromRoot } from '../../core/root.ts'
 import { call } from '../kit/call.ts'
 import { EVERYDAY_TEXTS } from '../kit/everyday-texts.ts'
-import { MINIMAL_PAIRS } from '../kit/minimal-pairs.ts'
+import { linesOf } from '../kit/lines-of.ts'
+import { minimalPairs } from '../kit/minimal-pairs.ts'
 import { sharedStack } from '../kit/shared-stack.ts'
 import { startUpstream } from '../kit/start-upstream.ts'
 
@@ -14,8 +15,6 @@ after(() => upstream.stop())
 
 const AT_ONCE = 8
 const EVERY = 20
-
-const linesOf = (block: string): string[] => block.split('\n').filter((line) => line !== '')
 
 interface Decision {
   readonly is_blocked: boolean
@@ -38,7 +37,7 @@ function decisionsOfScan(bodies: readonly string[], sensitivity: string): Decisi
 
 for (const sensitivity of ['low', 'medium', 'high'])
   test(`agw scan and the gateway decide alike at ${sensitivity}`, async (t) => {
-    const pairs = linesOf(MINIMAL_PAIRS).flatMap((line) => line.split(' | '))
+    const pairs = minimalPairs().flat()
     const everyday = Object.values(EVERYDAY_TEXTS).flatMap(linesOf)
     const texts = [...pairs, ...everyday.filter((_, i) => i % EVERY === 0)]
     const bodies = texts.map((content) =>

@@ -6,7 +6,8 @@ import type { Finding } from '../../core/scanner/finding.ts'
 import { BUILT_IN_PATTERNS } from '../../core/scanner/patterns/built-in.ts'
 import { scanRequest } from '../../core/scanner/scan-request.ts'
 import { EVERYDAY_TEXTS } from '../kit/everyday-texts.ts'
-import { MINIMAL_PAIRS } from '../kit/minimal-pairs.ts'
+import { linesOf } from '../kit/lines-of.ts'
+import { minimalPairs } from '../kit/minimal-pairs.ts'
 import { shareOf } from '../kit/repetitions.ts'
 import { scanChat } from '../kit/scan-chat.ts'
 
@@ -23,7 +24,6 @@ const isBlocked = (text: string, sensitivity: Sensitivity): boolean =>
 const FORM = 'application/x-www-form-urlencoded'
 const JSON_TYPE = 'application/json'
 const NOTHING = { content_encoding: null, path: '/', query: '', headers: [] }
-const linesOf = (block: string): string[] => block.split('\n').filter((line) => line !== '')
 
 for (const sensitivity of SENSITIVITIES) {
   test(`the known false alarms pass at ${sensitivity}`, () => {
@@ -51,10 +51,7 @@ test('no everyday text has a critical finding, so none can kill an agent', () =>
 })
 
 test('nine of ten attacks are distinguished from a harmless neighbour', () => {
-  const pairs = linesOf(MINIMAL_PAIRS).map((line) => {
-    const at = line.lastIndexOf(' | ')
-    return [line.slice(0, at), line.slice(at + 3)] as const
-  })
+  const pairs = minimalPairs()
   assert.ok(pairs.length >= 200)
   const confused = pairs.filter(
     ([attack, neighbour]) => !isBlocked(attack, 'medium') || isBlocked(neighbour, 'medium'),
@@ -104,7 +101,7 @@ const BLANKS = {
 
 for (const [turn, [name, blanks]] of Object.entries(BLANKS).entries()) {
   test(`what is found in a text is found in it with ${name} between its words`, () => {
-    const attacks = linesOf(MINIMAL_PAIRS).map((line) => line.slice(0, line.lastIndexOf(' | ')))
+    const attacks = minimalPairs().map(([attack]) => attack)
     const texts = shareOf([...BUILT_IN_PATTERNS.flatMap(({ hits }) => hits), ...attacks], turn)
     const categoriesIn = (text: string): readonly string[] =>
       scan(text, 'medium').findings.map(({ category }) => category)
@@ -278,7 +275,7 @@ test('what attackers are said to do, and what a model is trained not to do, pass
 })
 
 test('high refuses whatever medium refuses, and what the learned model only suspects', () => {
-  const attacks = linesOf(MINIMAL_PAIRS).map((line) => line.slice(0, line.lastIndexOf(' | ')))
+  const attacks = minimalPairs().map(([attack]) => attack)
   const refused = { medium: 0, high: 0 }
   for (const text of [...attacks, HIDDEN, ...SUSPECTED]) {
     const isAtMedium = isBlocked(text, 'medium')

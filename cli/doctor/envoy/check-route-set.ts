@@ -2,7 +2,14 @@ import { OTHER_ROUTE_POLICY } from '../../../core/other-route-details.ts'
 import { OWN_ROUTES } from '../../../envoy/only-own-routes.ts'
 import { type CheckResult, failed, warning } from '../check-result.ts'
 import { at, type Message, messages, textAt } from './message.ts'
-import { type Gateway, isOn, isVerdict, needsVerdict, VERDICT_HEADER } from './read-envoy-dump.ts'
+import {
+  type Gateway,
+  isOn,
+  isVerdict,
+  needsVerdict,
+  perRouteConfig,
+  VERDICT_HEADER,
+} from './read-envoy-dump.ts'
 import { type RoutePlace, renderedRoutes } from './rendered-routes.ts'
 
 /** An operator looks for the first of them; a virtual host may have thousands. */
@@ -131,12 +138,9 @@ function checkOwnRoutes(
 }
 
 function refusesAllowed(filter: Message, route: Message, host: Message): boolean {
-  const [config] = [route, host].flatMap(
-    (level) => at(level, 'typed_per_filter_config', OWN_ROUTES) ?? [],
-  )
+  const perRoute = perRouteConfig(filter, [route, host])
   const rules =
-    at(config, 'rbac', 'rules') ??
-    (config === undefined ? at(filter, 'typed_config', 'rules') : undefined)
+    perRoute === undefined ? at(filter, 'typed_config', 'rules') : at(perRoute, 'rbac', 'rules')
   return (
     textAt(rules, 'action') === 'DENY' && at(rules, 'policies', OTHER_ROUTE_POLICY) !== undefined
   )

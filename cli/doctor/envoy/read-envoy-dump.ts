@@ -135,14 +135,15 @@ function isTree(filter: Message, host: Message, routeConfig: unknown): boolean {
   )
 }
 
-/** Whether a filter acts on calls of a route: the innermost configuration that names it decides. */
-export function isOn(filter: Message, levels: readonly unknown[]): boolean {
-  for (const level of levels) {
-    const own = at(level, 'typed_per_filter_config', textAt(filter, 'name'))
-    if (own !== undefined) return at(own, 'disabled') !== true
-  }
-  return filter['disabled'] !== true
-}
+/** What the innermost level that names a filter says of it. */
+export const perRouteConfig = (filter: Message, levels: readonly unknown[]): unknown =>
+  levels
+    .map((level) => at(level, 'typed_per_filter_config', textAt(filter, 'name')))
+    .find((own) => own !== undefined)
+
+/** Whether a filter acts on calls of a route. */
+export const isOn = (filter: Message, levels: readonly unknown[]): boolean =>
+  at(perRouteConfig(filter, levels) ?? filter, 'disabled') !== true
 
 export const VERDICT_HEADER = 'x-agw-pass'
 
