@@ -196,6 +196,19 @@ const ROWS: readonly Row[] = [
     /in front of/,
   ],
   [
+    'the processor behind our filters that act on its decision',
+    (of) => {
+      const { http_filters } = of.manager
+      http_filters.splice(
+        -1,
+        0,
+        ...http_filters.splice(http_filters.indexOf(of.filter('ext_proc')), 1),
+      )
+    },
+    /ext_proc stands behind \S+set_filter_state, \S+dynamic_forward_proxy of the gateway/,
+    /in the order of agw envoy-config/,
+  ],
+  [
     'basic auth before ours',
     (of) =>
       of.manager.http_filters.unshift(
@@ -556,9 +569,21 @@ const OF_THEIRS: readonly OfTheirs[] = [
       const at = http_filters.findIndex(({ name }: Json) => name === 'agw.own_routes')
       http_filters.unshift(...http_filters.splice(at, 1))
     },
-    'warning',
-    /agw\.own_routes .* on routes of others/,
-    /Render the configuration again/,
+    'failed',
+    /agw\.ext_proc stands behind agw\.own_routes of the gateway/,
+    /in the order of agw envoy-config/,
+  ],
+  [
+    'the processor behind the filters that act on its decision',
+    'filter',
+    (_, config) => {
+      const { http_filters } = managerOf(config)
+      const at = http_filters.findIndex(({ name }: Json) => name === 'agw.ext_proc')
+      http_filters.splice(-1, 0, ...http_filters.splice(at, 1))
+    },
+    'failed',
+    /agw\.ext_proc stands behind agw\.own_routes, agw\.base_url, agw\.dynamic_forward_proxy of the gateway/,
+    /in the order of agw envoy-config/,
   ],
   [
     'that filter off on a route of ours',
@@ -763,7 +788,8 @@ test('so is the forward proxy that it renders, with hosts that are passed throug
     { ext_proc_addresses: ['unix:/nowhere/ext-proc.sock'] },
   )
   try {
-    const says = 'the configuration of agents, forward, forward_inside is complete'
+    const says =
+      'the configuration of agents, forward, forward_inside is complete; agw doctor without --envoy-admin tests calls'
     assert.deepEqual(await diagnose(whole), [{ check: 'envoy', state: 'ok', says }])
   } finally {
     await whole.stop()
@@ -803,7 +829,7 @@ for (const [name, adoption, change, state, says, advises] of OF_THEIRS)
     assert.equal(existsSync(file), state !== 'failed', 'edges attach credentials')
     assert.equal(
       all.some(
-        (one) => one.state === 'ok' && /^the configuration of .* is complete$/.test(one.says),
+        (one) => one.state === 'ok' && /^the configuration of .* is complete;/.test(one.says),
       ),
       state !== 'failed',
     )

@@ -28,7 +28,11 @@ export async function checkEnvoy(admin: string, known: KnownSettings): Promise<C
   const dump = await read(admin, '/config_dump')
   if (!dump.ok)
     return [
-      failed('envoy admin', `${admin} ${dump.problem}`, 'Check the address of --envoy-admin.'),
+      failed(
+        'envoy admin',
+        `${admin} ${dump.problem}`,
+        'Check that Envoy is running, and the address of --envoy-admin.',
+      ),
     ]
   const stats = await read(admin, '/stats?filter=update_rejected')
   let config: unknown
@@ -94,7 +98,13 @@ export function checkEnvoyConfig(
   const listeners = [...new Set(read.gateways.map(({ listener }) => listener))].join(', ')
   return found.some(({ state }) => state === 'failed')
     ? found
-    : [ok('envoy', `the configuration of ${listeners} is complete`), ...found]
+    : [
+        ok(
+          'envoy',
+          `the configuration of ${listeners} is complete; agw doctor without --envoy-admin tests calls`,
+        ),
+        ...found,
+      ]
 }
 
 type Read =

@@ -1,3 +1,4 @@
+import { OWN_ROUTES } from '../../../envoy/only-own-routes.ts'
 import { type CheckResult, failed, warning } from '../check-result.ts'
 import { at, type Message, messages, textAt, typeOf, within } from './message.ts'
 import { type Gateway, isOn } from './read-envoy-dump.ts'
@@ -39,6 +40,32 @@ const READ_AUTHORIZATION = new Set([
   'ApiKeyAuth',
 ])
 
+/** Filters of `agw envoy-config` that act on what the processor has decided. */
+const OURS_BEHIND = new Set([OWN_ROUTES, 'agw.base_url', 'agw.dynamic_forward_proxy'])
+/** Their names in a listener of our own. On a listener of somebody else, a filter of this name is theirs. */
+const FORWARD_PROXY = 'envoy.filters.http.dynamic_forward_proxy'
+
+/** Filters of the gateway in front of its processor, where they have nothing to act on yet. */
+function checkOwnOrder({ filters, index, listener }: Gateway): CheckResult[] {
+  const isOwnListener = textAt(filters[index], 'name') === 'envoy.filters.http.ext_proc'
+  const early = filters.slice(0, index).flatMap((filter) => {
+    const name = textAt(filter, 'name')
+    const isOurs =
+      OURS_BEHIND.has(name) ||
+      (isOwnListener &&
+        (name === FORWARD_PROXY || JSON.stringify(filter).includes('"agw.base_url"')))
+    return isOurs ? [name] : []
+  })
+  if (early.length === 0) return []
+  return [
+    failed(
+      `envoy ${listener}: filters`,
+      `${textAt(filters[index], 'name')} stands behind ${early.join(', ')} of the gateway, which then act before a call is decided`,
+      'Put the filters of the gateway directly before the router, in the order of agw envoy-config.',
+    ),
+  ]
+}
+
 /** The other filters of the connection manager. */
 export function checkFilterOrder(gateway: Gateway): CheckResult[] {
   const { filters, index, listener } = gateway
@@ -47,7 +74,7 @@ export function checkFilterOrder(gateway: Gateway): CheckResult[] {
     gateway.routes.length === 0
       ? filter['disabled'] !== true
       : gateway.routes.some(({ route, host }) => isOn(filter, [route, host]))
-  const found: CheckResult[] = []
+  const found = checkOwnOrder(gateway)
   for (const [i, filter] of filters.entries()) {
     if (i === index || !isOnHere(filter)) continue
     const name = textAt(filter, 'name')
@@ -72,7 +99,7 @@ export function checkFilterOrder(gateway: Gateway): CheckResult[] {
       found.push(
         warning(
           check,
-          `${name} also checks the calls of agents, whose Authorization is a key of the gateway`,
+          `${name} also checks the calls of agents, and refuses those without what it expects; their Authorization is a key of the gateway`,
           'Switch it off on the routes of the gateway.',
         ),
       )
