@@ -18,6 +18,9 @@ const RESET_DETAILS = ['connection_termination', 'protocol_error', 'remote_reset
 /** The processor sets it with its pass; it holds no character that JSON escapes. */
 const BASE_URL = '%FILTER_STATE(agw.base_url:PLAIN)%'
 
+const OTHER_FILTER =
+  'Another filter of Envoy refused the call. An operator must remove it from the listener of the gateway.'
+
 /**
  * Envoy's own answers as the error body of the gateway. The first mapper that matches decides; the very first leaves the
  * processor's refusals (their code details begin with `agw_`) as they are, since a format would overwrite them.
@@ -63,6 +66,12 @@ const mappings = (
   {
     reason: 'gateway_unavailable',
     when: detailsBeginWith(OTHER_ROUTE_DETAILS),
+  },
+  // Envoy itself refuses no allowed call with these: another filter stands behind the processor.
+  {
+    reason: 'gateway_unavailable',
+    when: "'x-agw-pass' in request.headers && response.code in [401, 403, 429]",
+    details: { cause: OTHER_FILTER },
   },
   // 501 is Envoy's answer to a Transfer-Encoding other than `chunked`.
   {
