@@ -140,7 +140,7 @@ async function checkRunning(settings: Settings, token: string | null): Promise<C
           warning(
             'gateway',
             `not running on this machine (${url})`,
-            'Run agw start, or use --url to check another deployment.',
+            'Run agw start or, with an Envoy of your own, agw admin. Use --url to check another deployment.',
           ),
         ]),
   ]

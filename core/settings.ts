@@ -76,6 +76,12 @@ export const SETTINGS = {
     '8080',
     'Port of the Envoy listener that agents call.',
   ),
+  proxyProbeUrl: optional(
+    'AGW_PROXY_PROBE_URL',
+    kinds.httpUrl,
+    'URL at which the admin service (/readyz) and agw doctor test whether calls of agents reach ext-proc, if agents call a listener of your own: http://HOST:PORT/https:/, where HOST is a name of the virtual host that contains the gateway.',
+    { shown_default: 'the listener of AGW_PROXY_HOST and AGW_PROXY_PORT' },
+  ),
   forwardPort: withDefault(
     'AGW_FORWARD_PORT',
     kinds.portOrOff,

@@ -4,22 +4,21 @@ import type { Settings } from '../../core/settings.ts'
 
 const PROBE_TIMEOUT_MS = 1500
 
+type Place = Pick<Settings, 'proxyHost' | 'proxyPort' | 'tlsCertFile' | 'proxyProbeUrl'>
+
 /**
- * Requests `/` from the proxy, which is not a target URL: only ext-proc answers it with this reason, so it
- * checks listener and processor at once. Null if both work, else the problem.
+ * Requests `/` from the proxy, or the path of AGW_PROXY_PROBE_URL, which is not a target URL: only ext-proc answers it with this
+ * reason, so it checks listener and processor at once. Null if both work, else the problem.
  */
-export function probeProxy(
-  settings: Pick<Settings, 'proxyHost' | 'proxyPort' | 'tlsCertFile'>,
-): Promise<string | null> {
-  const { proxyHost, proxyPort, tlsCertFile } = settings
-  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[proxyHost] ?? proxyHost
-  const options = { host, port: proxyPort, path: '/', agent: false, timeout: PROBE_TIMEOUT_MS }
+export function probeProxy(place: Place): Promise<string | null> {
+  const url = probeUrl(place)
+  const options = { agent: false, timeout: PROBE_TIMEOUT_MS }
   return new Promise((resolve) => {
     // The probe contains no secret, and the certificate has the proxy's public name, not the address used here.
     const request =
-      tlsCertFile === null
-        ? requestHttp(options)
-        : requestHttps({ ...options, rejectUnauthorized: false })
+      url.protocol === 'http:'
+        ? requestHttp(url, options)
+        : requestHttps(url, { ...options, rejectUnauthorized: false })
     request.once('response', (response) => {
       response.resume()
       const reason = response.headers['x-agw-reason']
@@ -33,4 +32,11 @@ export function probeProxy(
     request.once('error', (error) => resolve(`the proxy is unreachable: ${error.message}`))
     request.end()
   })
+}
+
+function probeUrl({ proxyHost, proxyPort, tlsCertFile, proxyProbeUrl }: Place): URL {
+  if (proxyProbeUrl !== null) return new URL(proxyProbeUrl)
+  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[proxyHost] ?? proxyHost
+  const scheme = tlsCertFile === null ? 'http' : 'https'
+  return new URL(`${scheme}://${host.includes(':') ? `[${host}]` : host}:${proxyPort}`)
 }

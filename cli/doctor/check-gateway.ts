@@ -93,7 +93,8 @@ const READY_ADVICE: Readonly<Record<string, string>> = {
   edges: 'Start an ext-proc process, or check in its log why it receives no beacon.',
   store: 'Restore a backup: docs/guides/backup.md.',
   encryption_key: 'See the log of the admin service.',
-  proxy: 'Check that Envoy is running and can connect to its ext-proc.',
+  proxy:
+    'Check that Envoy is running and can connect to its ext-proc. If agents call a listener of your own, set AGW_PROXY_PROBE_URL for the admin service.',
 }
 
 async function checkEdges(url: string, edges: readonly Edge[]): Promise<CheckResult[]> {

@@ -146,14 +146,15 @@ export function certificateResult(check: string, valid_to: string, now: Date): C
 
 /** A port is in use by this gateway when the gateway answers on it. */
 export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
-  const { proxyHost, proxyPort, apiHost, apiPort, forwardPort } = settings
+  const { proxyHost, proxyPort, proxyProbeUrl, apiHost, apiPort, forwardPort } = settings
   // An answer with a reason comes from this gateway, which runs and is not ready.
   const isProxy = async (): Promise<boolean> =>
     /^$|^the proxy responded with \d+ \w/.test((await probeProxy(settings)) ?? '')
   // Without a key it refuses what the other listener answers.
   const isForward = async (proxyPort: number): Promise<boolean> => {
     const tlsCertFile = settings.forwardTls ? settings.tlsCertFile : null
-    const says = (await probeProxy({ proxyHost, proxyPort, tlsCertFile })) ?? ''
+    const place = { proxyHost, proxyPort, tlsCertFile, proxyProbeUrl: null }
+    const says = (await probeProxy(place)) ?? ''
     return /^the proxy responded with \d+ \w/.test(says)
   }
   const isAdmin = async (): Promise<boolean> => {
@@ -161,7 +162,10 @@ export async function checkPorts(settings: Settings): Promise<CheckResult[]> {
     return (answer.body as { status?: unknown } | null)?.status === 'ok'
   }
   return [
-    await portFinding('proxy port', PROXY_SETTINGS, proxyHost, proxyPort, isProxy),
+    // With a URL to test, the listener is somebody else's.
+    ...(proxyProbeUrl === null
+      ? [await portFinding('proxy port', PROXY_SETTINGS, proxyHost, proxyPort, isProxy)]
+      : []),
     await portFinding('admin port', API_SETTINGS, apiHost, apiPort, isAdmin),
     ...(forwardPort === null
       ? []

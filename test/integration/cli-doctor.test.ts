@@ -94,6 +94,17 @@ test('on the machine of a gateway that runs, every point is looked at and none h
   assert.equal(of('webhooks').length, 1)
 })
 
+test('with the URL of a listener of somebody else, its port is not looked at', async () => {
+  const { code, of } = await doctor(
+    {},
+    { ...here, AGW_PROXY_PROBE_URL: `${stack.proxyUrl}/https:/` },
+  )
+  assert.equal(code, 0)
+  assert.deepEqual(of('proxy port'), [])
+  const wrong = await doctor({}, await aNewMachine({ AGW_PROXY_PROBE_URL: 'agents.example.com' }))
+  assert.match(wrong.of('settings')[0]?.says ?? '', /AGW_PROXY_PROBE_URL is not http/)
+})
+
 test('a deployment elsewhere is looked at by its URL, also through its proxy, and with any role', async () => {
   const { token } = await stack.operator.send('POST', '/admin/tokens', {
     email: 'viewer@example.com',

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { after, before, test } from 'node:test'
+import { probeProxy } from '../../admin/health/probe-proxy.ts'
 import { runDoctor } from '../../cli/doctor.ts'
 import { checkEnvoyConfig } from '../../cli/doctor/envoy/check-envoy.ts'
 import { type HttpAnswer, call, closeConnections } from '../kit/call.ts'
@@ -90,6 +91,12 @@ for (const adoption of ['listener', 'virtual-host', 'filter'] as const)
     assert.ok(!seen.includes(access.agent.api_key))
     assert.doesNotMatch(seen, /x-agw-|x-envoy-|x-request-id|x-forwarded/i)
     assert.ok(seen.includes(new URL(api.origin).host), 'the host is that of the API')
+
+    const proxyProbeUrl = `${started.gateway}/https:/`
+    const place = { proxyHost: '127.0.0.1', proxyPort: 1, tlsCertFile: null, proxyProbeUrl }
+    // The name of a virtual host would have to be resolved.
+    const probed = adoption === 'virtual-host' ? 'the proxy responded with 404' : null
+    assert.equal(await probeProxy(place), probed, 'AGW_PROXY_PROBE_URL')
 
     const dump = JSON.parse(await started.envoy.admin('/config_dump'))
     const failures = checkEnvoyConfig(dump, '', KNOWN).filter(({ state }) => state === 'failed')
@@ -263,6 +270,18 @@ function companyJwt(): Json {
   }
 }
 
+/** Refuses every call. */
+function companyRbac(): Json {
+  const company = { permissions: [{ any: true }], principals: [{ any: true }] }
+  return {
+    name: 'company.rbac',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC',
+      rules: { action: 'DENY', policies: { company } },
+    },
+  }
+}
+
 for (const adoption of ['virtual-host', 'filter'] as const)
   test(`mode ${adoption}: a refusal by a filter behind ours is that filter's, to the agent and in the log`, async () => {
     const started = await start(adoption, (config) => {
@@ -291,6 +310,29 @@ for (const adoption of ['virtual-host', 'filter'] as const)
     }
     await started.envoy.stop()
   })
+
+test('mode listener: a refusal by a filter that does not belong there is an error of the gateway', async () => {
+  const started = await start('listener', (config) => {
+    for (const { filter_chains } of config.static_resources.listeners) {
+      const filters: Json[] = filter_chains[0].filters[0].typed_config.http_filters
+      const ours = filters.findIndex(({ name }) => name === 'envoy.filters.http.ext_proc')
+      if (ours !== -1) filters.splice(ours + 1, 0, companyRbac())
+    }
+  })
+  const access = await fleet.operator.makeAccess(`${api.origin}/behind-listener`, { rules })
+  const before = api.seen.length
+  const answer = await ask(started, access, '/allowed/a')
+  assert.equal(answer.status, 503, answer.body.toString())
+  assert.equal(answer.header('x-agw-reason'), 'gateway_unavailable')
+  const { error, details } = JSON.parse(answer.body.toString())
+  assert.equal(error, 'gateway_unavailable')
+  assert.match(details.cause, /^Another filter of Envoy refused the call\./)
+  assert.deepEqual(api.seen.slice(before), [], 'nothing arrived')
+  const { data } = await entryOf(access)
+  assert.equal(data.upstream.outcome, 'not_sent')
+  assert.match(data.upstream.details, /^rbac_access_denied/)
+  await started.envoy.stop()
+})
 
 test('with the mapper that the doctor asks for, refusals keep their body among error pages of the company', async () => {
   const cel = {
