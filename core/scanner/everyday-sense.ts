@@ -156,6 +156,22 @@ const TOLD = folded(
   /\b(?:die|der|das|viele|manche|einige|de|het|veel) \p{L}+(?: \p{L}+)? (?:ignorieren|ignoriert|missachten|missachtet|vergessen|vergisst|negeren|negeert|vergeten) (?:alle[rns]?|die|jede|manche|samtliche|meine|unsere|seine|ihre|de|elke|onze)\b|\b(?:hat|haben|hatten?|wurden?|heeft|hebben)\b[^.!?]{0,40} (?:ignoriert|missachtet|vergessen|verworfen|genegeerd|vergeten)\b|भूल जात\S* ह|(?:이|가|들이) (?:모든|이전) [^.]{0,8}무시(?:해요|합니다|했)/u,
 )
 
+/** A model as the subject of what follows: with an article, or the call of its name would be one too. */
+const MODEL_BEFORE = folded(
+  /(?:\b(?:the|this|my|our|an?|le|la|l|une?|mon|ma|notre|votre|ce|cette|el|este|mi|nuestro|su|il|lo|questo|mio|nostro|o|meu|nosso|um|der|das|ein|mein|unser|de|het|mijn|onze|een)['’ ](?:ai |ia |ki )?(?:modell?o?|mod[eè]le|chat ?bot|bot|asistente|assistente?|assistant|llm)(?: \p{L}+){0,2}|\b(?:chat ?bot|model|m[oô] h[iì]nh) c[uủ]a \p{L}+(?: \p{L}+)?|(?:^|[，,、 ])模型|机器人|機器人|モデル[がは]|ボット[がは]|모델[이은]|챗봇[이은]|(?:моя|наша|эта|мой|наш|этот|мій|моя|ця|цей) (?:модель|чат-?бот|бот|нейросеть)|النموذج|मॉडल)[^.!?,，。]{0,8}$/u,
+)
+/** Of a fault, which is reported or asked about. */
+const OF_A_FAULT = folded(
+  /\b(?:why|bugs?|sometimes|often|pourquoi|parfois|souvent|por qu[eé]|a veces|a menudo|às vezes|perch[eé]|a volte|spesso|warum|wieso|manchmal|fehler|waarom|soms|vaak|dlaczego|czemu|czasem|neden|bazen|kenapa|mengapa|t[aạ]i sao|sao)\b|почему|иногда|ошибк|чому|іноді|помилк|لماذا|أحيانا|क्यों|कभी-कभी|为什么|為什麼|为何|请问|請問|缺陷|なぜ|どうして|不具合|왜|버그|가끔/u,
+)
+/** Instructions of a matter, where one noun says of which: "the shipping instructions". */
+const MATTER_COMPOUND = folded(
+  /(?:发货|出货|出貨|發貨|付款|支付|采购|採購|生产|生產|施工|作业|作業|配送|装运|仓储|运输|運輸|停车|操作|驾驶|用药|安装|维修|退货|退款|订单|訂單|包装|打印|值班|交接|会议)(?:指令|指示|说明|說明|规则|規則|要求|命令)|(?:出荷|発注|納品|作業|運転|配送|支払い?|生産|製造|梱包|業務|注文)の?(?:指示|命令|指図|手順)|(?:출고|배송|발주|작업|운전|생산|납품|결제|포장|근무|주문) ?(?:지시|지침|명령)/u,
+)
+/** "Output" as a part of a noun. */
+const OUTPUT_ENDS = folded(/(?:输出|輸出)$/u)
+const OUTPUT_NOUN = folded(/^(?:格式|语言|語言|长度|長度|结果|結果)/u)
+
 /** Folded like the text that patterns are matched on, but with its punctuation; a run of blanks or line breaks is one blank. */
 const plainText = (text: string): string => withSingleBlanks(foldBeyondAscii(text.toLowerCase()))
 
@@ -188,8 +204,11 @@ export const everydaySense = (
   modelSign: { test(text: string): boolean },
 ): Everyday => {
   const plain = plainText(before + match + after)
-  if (MODEL_SIGN.test(plain)) return 'no'
   const sentence = plainText(sentenceAround(before, match, after))
+  if (MODEL_BEFORE.test(plainText(before)) && OF_A_FAULT.test(sentence)) return 'of_people'
+  if (OUTPUT_ENDS.test(plainText(match)) && OUTPUT_NOUN.test(plainText(after))) return 'of_people'
+  if (MODEL_SIGN.test(plain)) return 'no'
+  if (MATTER_COMPOUND.test(sentence)) return 'of_people'
   if (TOLD.test(sentence) || hasMatter(plainText(match), plainText(after))) return 'of_people'
   if (REMINDER.test(sentence)) return 'unsigned'
   return modelSign.test(plain.replace(OF_A_PERSON, ' ')) ? 'no' : 'unsigned'

@@ -12,6 +12,8 @@ import { FRAMED_HARM_PATTERNS } from './framed-harm.ts'
 import { INDIRECT_PATTERNS } from './indirect.ts'
 import { JAILBREAK_PATTERNS } from './jailbreak.ts'
 import { KEPT_VALUE_PATTERNS, KEPT_VALUE_WORDS } from './kept-values.ts'
+import { INTENT_IN_LANGUAGE_PATTERNS, INTENT_IN_LANGUAGE_WORDS } from './intents-in-languages.ts'
+import { SYSTEM_IN_LANGUAGE_PATTERNS, SYSTEM_IN_LANGUAGE_WORDS } from './system-in-languages.ts'
 import { LANGUAGE_PATTERNS, LANGUAGE_WORDS } from './languages.ts'
 import { MORE_LANGUAGE_PATTERNS, MORE_LANGUAGE_WORDS } from './more-languages.ts'
 import { OVERRIDE_PATTERNS } from './override.ts'
@@ -44,6 +46,8 @@ export const BUILT_IN_PATTERNS: readonly Pattern[] = [
   ...ESCALATION_PATTERNS,
   ...APPEAL_PATTERNS,
   ...KEPT_VALUE_PATTERNS,
+  ...SYSTEM_IN_LANGUAGE_PATTERNS,
+  ...INTENT_IN_LANGUAGE_PATTERNS,
 ]
 
 export const ALL_WORDS = {
@@ -52,6 +56,8 @@ export const ALL_WORDS = {
   ...MORE_LANGUAGE_WORDS,
   ...APPEAL_WORDS,
   ...KEPT_VALUE_WORDS,
+  ...SYSTEM_IN_LANGUAGE_WORDS,
+  ...INTENT_IN_LANGUAGE_WORDS,
 }
 
 /** Words that reveal a letter-wise disguise: those of the main intents, at least four letters. */

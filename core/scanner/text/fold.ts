@@ -82,6 +82,8 @@ for (const [letters, dots] of BRAILLE_LETTERS)
 
 const expansions: string[] = []
 const expansionIndex = new Map<string, number>()
+/** Stretches an Arabic word. */
+const KASHIDA = 0x640
 const DROPPED = /^[\p{Mn}\p{Me}\p{Cf}\p{Default_Ignorable_Code_Point}]$/u
 const WORD = /^[\p{L}\p{N}\p{M}]$/u
 const IDEOGRAPH =
@@ -122,6 +124,7 @@ const foldedText = (codePoint: number): string => {
     if (codePoint >= base && codePoint < base + 26)
       return String.fromCharCode(codePoint - base + 97)
   }
+  if (codePoint === KASHIDA) return ''
   if (codePoint >= 0x2800 && codePoint <= 0x28ff) return BRAILLE.get(codePoint - 0x2800) ?? ''
   const direct = lookAlikes.get(codePoint)
   if (direct !== undefined) return direct
