@@ -19,7 +19,7 @@ const RESET_DETAILS = ['connection_termination', 'protocol_error', 'remote_reset
 const BASE_URL = '%FILTER_STATE(agw.base_url:PLAIN)%'
 
 const OTHER_FILTER =
-  'Another filter of Envoy refused the call. An operator must remove it from the listener of the gateway.'
+  'Another filter of Envoy refused the call, so another attempt does not help. An operator must remove it from the listener of the gateway.'
 
 /**
  * Envoy's own answers as the error body of the gateway. The first mapper that matches decides; the very first leaves the

@@ -94,7 +94,7 @@ const READY_ADVICE: Readonly<Record<string, string>> = {
   store: 'Restore a backup: docs/guides/backup.md.',
   encryption_key: 'See the log of the admin service.',
   proxy:
-    'Check that Envoy is running and can connect to its ext-proc. If agents call a listener of your own, set AGW_PROXY_PROBE_URL for the admin service.',
+    'Check that Envoy is running and can connect to its ext-proc. If agents call a listener of your own, set AGW_PROXY_PROBE_URL for the admin service, and switch off your filters on the routes of the gateway.',
 }
 
 async function checkEdges(url: string, edges: readonly Edge[]): Promise<CheckResult[]> {

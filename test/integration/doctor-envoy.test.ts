@@ -209,6 +209,21 @@ const ROWS: readonly Row[] = [
     /in the order of agw envoy-config/,
   ],
   [
+    'a filter that refuses calls behind ours',
+    (of) => of.behind(filter('rbac', 'RBAC', { rules: { action: 'DENY', policies: {} } })),
+    /company\.rbac stands behind .* may refuse allowed calls/,
+    /off on the routes/,
+  ],
+  [
+    'a filter that may refuse calls before ours',
+    (of) =>
+      of.manager.http_filters.unshift(
+        filter('lua', 'Lua', { default_source_code: { inline_string: 'function f() end' } }),
+      ),
+    /company\.lua also sees the calls of agents and may refuse/,
+    /unless it is meant for them/,
+  ],
+  [
     'basic auth before ours',
     (of) =>
       of.manager.http_filters.unshift(
@@ -789,7 +804,7 @@ test('so is the forward proxy that it renders, with hosts that are passed throug
   )
   try {
     const says =
-      'the configuration of agents, forward, forward_inside is complete; agw doctor without --envoy-admin tests calls'
+      'the configuration of agents, forward, forward_inside is complete; agw doctor without --envoy-admin checks that calls reach ext-proc'
     assert.deepEqual(await diagnose(whole), [{ check: 'envoy', state: 'ok', says }])
   } finally {
     await whole.stop()

@@ -326,7 +326,10 @@ test('mode listener: a refusal by a filter that does not belong there is an erro
   assert.equal(answer.header('x-agw-reason'), 'gateway_unavailable')
   const { error, details } = JSON.parse(answer.body.toString())
   assert.equal(error, 'gateway_unavailable')
-  assert.match(details.cause, /^Another filter of Envoy refused the call\./)
+  assert.match(
+    details.cause,
+    /^Another filter of Envoy refused the call, so another attempt does not help\./,
+  )
   assert.deepEqual(api.seen.slice(before), [], 'nothing arrived')
   const { data } = await entryOf(access)
   assert.equal(data.upstream.outcome, 'not_sent')

@@ -101,7 +101,7 @@ export function checkEnvoyConfig(
     : [
         ok(
           'envoy',
-          `the configuration of ${listeners} is complete; agw doctor without --envoy-admin tests calls`,
+          `the configuration of ${listeners} is complete; agw doctor without --envoy-admin checks that calls reach ext-proc`,
         ),
         ...found,
       ]

@@ -40,6 +40,18 @@ const READ_AUTHORIZATION = new Set([
   'ApiKeyAuth',
 ])
 
+/** Filters that may refuse a call, by a configuration that says when. */
+const MAY_REFUSE = new Set([
+  'RBAC',
+  'Lua',
+  'LuaPerRoute',
+  'ExternalProcessor',
+  'Wasm',
+  'LocalRateLimit',
+  'RateLimit',
+  'CsrfPolicy',
+])
+
 /** Filters of `agw envoy-config` that act on what the processor has decided. */
 const OURS_BEHIND = new Set([OWN_ROUTES, 'agw.base_url', 'agw.dynamic_forward_proxy'])
 /** Their names in a listener of our own. On a listener of somebody else, a filter of this name is theirs. */
@@ -87,6 +99,14 @@ export function checkFilterOrder(gateway: Gateway): CheckResult[] {
           'Move it in front of the filter of the gateway, or switch it off on the routes of the gateway.',
         ),
       )
+    else if (i > index && kind === 'RBAC' && name !== OWN_ROUTES)
+      found.push(
+        warning(
+          check,
+          `${name} stands behind the filter of the gateway and may refuse allowed calls`,
+          'Switch it off on the routes of the gateway.',
+        ),
+      )
     else if (i > index && !HARMLESS_BEHIND.has(kind))
       found.push(
         warning(
@@ -101,6 +121,14 @@ export function checkFilterOrder(gateway: Gateway): CheckResult[] {
           check,
           `${name} also checks the calls of agents, and refuses those without what it expects; their Authorization is a key of the gateway`,
           'Switch it off on the routes of the gateway.',
+        ),
+      )
+    else if (i < index && MAY_REFUSE.has(kind))
+      found.push(
+        warning(
+          check,
+          `${name} also sees the calls of agents and may refuse them`,
+          'Switch it off on the routes of the gateway, unless it is meant for them too.',
         ),
       )
   }
