@@ -1,6 +1,6 @@
 import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
-import { gate } from './gate.ts'
+import { bothWays, gate } from './gate.ts'
 import { UNLESS_OF_A_MATTER } from './model-signs.ts'
 
 const ADJECTIVES =
@@ -175,8 +175,7 @@ export const EXTRACTION_PATTERNS: readonly Pattern[] = [
       '\\b(?:my|the user|your) (?:message|input|first message|prompt)\\b.{0,60}\\bexact text\\b',
     ),
     gates: [
-      gate('prompt', 'verbatim', 16),
-      gate('verbatim', 'prompt', 16),
+      ...bothWays('prompt', 'verbatim', 16),
       gate('prompt', 'prompt', 12),
       gate('first_word', 'prompt', 8),
     ],

@@ -6,3 +6,9 @@ export const gate = (first: string, second: string, within: number): Gate => ({
   second,
   within,
 })
+
+/** The same in either order: two gates. */
+export const bothWays = (first: string, second: string, within: number): readonly Gate[] => [
+  gate(first, second, within),
+  gate(second, first, within),
+]

@@ -1,6 +1,6 @@
 import type { Pattern } from '../pattern.ts'
 import { anyOf } from './any-of.ts'
-import { gate } from './gate.ts'
+import { bothWays, gate } from './gate.ts'
 
 /**
  * The core intents in other languages. Verb and object may stand in either order, so each list is paired
@@ -91,8 +91,6 @@ const OWN_RULES: Readonly<Record<string, string>> = {
 
 const either = (a: string, b: string, gap: string): string =>
   `(?:{${a}}${gap}{${b}}|{${b}}${gap}{${a}})`
-
-const bothWays = (a: string, b: string, within: number) => [gate(a, b, within), gate(b, a, within)]
 
 /** Behind a noun: nothing that says of what it is, or that all of it is wanted. */
 const NOUN_ENDS =
@@ -348,11 +346,9 @@ export const LANGUAGE_PATTERNS: readonly Pattern[] = [
       '{ml_without}[^\\n.!?。]{0,16}?{ml_limits}[^\\n.!?。]{0,30}?{ml_answer}',
     ),
     gates: [
-      gate('ml_without', 'ml_limits', 6),
+      ...bothWays('ml_without', 'ml_limits', 6),
       gate('ml_no_more', 'ml_limits', 3),
-      gate('ml_limits', 'ml_without', 6),
-      gate('ml_unrestricted', 'ml_mode', 8),
-      gate('ml_mode', 'ml_unrestricted', 8),
+      ...bothWays('ml_unrestricted', 'ml_mode', 8),
     ],
     hits: [
       'Du bist jetzt in einem Modus ohne Einschränkungen.',
