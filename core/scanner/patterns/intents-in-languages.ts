@@ -102,6 +102,15 @@ const TO: Readonly<Partial<Record<Language, string>>> = {
   vi: '\\b(?:gui|cho|danh cho) ',
   id: '\\b(?:untuk|kepada|bagi) ',
 }
+/** A note that says for whom it is, also without a colon. */
+const NOTE_TO: Readonly<Partial<Record<Language, string>>> = {
+  de: '\\b(?:hinweis|nachricht|anweisung|notiz) (?:an|fur) (?:den |die |das |alle )?',
+  fr: '\\b(?:a l.?attention|note|message|consigne) (?:de|pour|a) (?:l.?|le |la )?',
+  es: '\\b(?:nota|mensaje|aviso|instruccion) para (?:el |la )?',
+  pt: '\\b(?:nota|mensagem|aviso|instrucao) para (?:o |a )?',
+  it: '\\b(?:nota|messaggio|avviso|istruzione) per (?:l.?|il |la )?',
+  nl: '\\b(?:bericht|opmerking|instructie|nota) (?:aan|voor) (?:de |het )?',
+}
 /** Away from what the user asked for. */
 const STOPS =
   '(?:\\b(?:ignoriere|beende|unterbrich|ignore[zr]?|interromp\\w*|arrete|descarte\\w*|ignora|detente|interrompi|negeer|stop|porzuc|zignoruj|przerwij|hentikan|abaikan|dung)\\b|прекрати|игнорируй|забудь|припини|відкин|ігноруй|توقف|تجاهل|忽略|停止|不要执行)'
@@ -164,12 +173,10 @@ export const INTENT_IN_LANGUAGE_PATTERNS: readonly Pattern[] = [
         ([language, to]) =>
           `${to} ?${AI[language as Language]}[^\\n:：]{0,80}[:：]${FAR}(?:${HIDES[language as Language]}|${STOPS}|${SENDS_AWAY})`,
       ),
-      `\\b(?:hinweis|nachricht|anweisung|notiz) (?:an|fur) (?:den |die |das |alle )?${AI.de}${FAR}(?:${HIDES.de}|${SENDS_AWAY})`,
-      `\\b(?:a l.?attention|note|message|consigne) (?:de|pour|a) (?:l.?|le |la )?${AI.fr}${FAR}(?:${HIDES.fr}|${SENDS_AWAY})`,
-      `\\b(?:nota|mensaje|aviso|instruccion) para (?:el |la )?${AI.es}${FAR}(?:${HIDES.es}|${SENDS_AWAY})`,
-      `\\b(?:nota|mensagem|aviso|instrucao) para (?:o |a )?${AI.pt}${FAR}(?:${HIDES.pt}|${SENDS_AWAY})`,
-      `\\b(?:nota|messaggio|avviso|istruzione) per (?:l.?|il |la )?${AI.it}${FAR}(?:${HIDES.it}|${SENDS_AWAY})`,
-      `\\b(?:bericht|opmerking|instructie|nota) (?:aan|voor) (?:de |het )?${AI.nl}${FAR}(?:${HIDES.nl}|${SENDS_AWAY})`,
+      ...Object.entries(NOTE_TO).map(
+        ([language, note]) =>
+          `${note}${AI[language as Language]}${FAR}(?:${HIDES[language as Language]}|${SENDS_AWAY})`,
+      ),
     ),
     gates: [{ word: 'in_ai' }],
     unless_system_role: true,
