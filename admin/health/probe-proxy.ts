@@ -1,6 +1,7 @@
 import { request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import type { Settings } from '../../core/settings.ts'
+import { urlOf } from '../../core/url-of.ts'
 
 const PROBE_TIMEOUT_MS = 1500
 
@@ -36,7 +37,5 @@ export function probeProxy(place: Place): Promise<string | null> {
 
 function probeUrl({ proxyHost, proxyPort, tlsCertFile, proxyProbeUrl }: Place): URL {
   if (proxyProbeUrl !== null) return new URL(proxyProbeUrl)
-  const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[proxyHost] ?? proxyHost
-  const scheme = tlsCertFile === null ? 'http' : 'https'
-  return new URL(`${scheme}://${host.includes(':') ? `[${host}]` : host}:${proxyPort}`)
+  return new URL(urlOf(tlsCertFile === null ? 'http' : 'https', proxyHost, proxyPort))
 }

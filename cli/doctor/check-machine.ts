@@ -5,6 +5,7 @@ import { probeProxy } from '../../admin/health/probe-proxy.ts'
 import { freeBytesOf } from '../../core/free-bytes-of.ts'
 import { fromRoot } from '../../core/root.ts'
 import { type Settings, SETTINGS } from '../../core/settings.ts'
+import { urlOf } from '../../core/url-of.ts'
 import { type FoundBinary, lookForEnvoy, lookForValkey } from '../binaries.ts'
 import { counted } from '../counted.ts'
 import type { ListenSettings } from '../../core/listen-failure.ts'
@@ -14,7 +15,6 @@ import {
   PROXY_SETTINGS,
   tryPort,
 } from '../launcher/choose-ports.ts'
-import { urlOf } from '../launcher/url-of.ts'
 import { ask } from './ask.ts'
 import { failed, type CheckResult, ok, warning } from './check-result.ts'
 
