@@ -14,43 +14,86 @@ const HARMLESS_BEHIND = new Set([
   'PluginConfig',
   'Stats',
 ])
-/** Filters that change headers, attach credentials or clear the route cache. */
-const HARMFUL_BEHIND = new Set([
-  'Lua',
-  'LuaPerRoute',
-  'ExtAuthz',
-  'JwtAuthentication',
-  'ExternalProcessor',
-  'HeaderMutation',
-  'Wasm',
-  'CredentialInjector',
-  'OAuth2',
-  'BasicAuth',
-  'Rewrite',
-  'GrpcJsonTranscoder',
-  'Transform',
-  'SetMetadata',
-])
-/** Filters that read the caller's `Authorization`, in which agents send the key of the gateway. */
-const READ_AUTHORIZATION = new Set([
-  'ExtAuthz',
-  'JwtAuthentication',
-  'OAuth2',
-  'BasicAuth',
-  'ApiKeyAuth',
-])
 
-/** Filters that may refuse a call, by a configuration that says when. */
-const MAY_REFUSE = new Set([
-  'RBAC',
-  'Lua',
-  'LuaPerRoute',
-  'ExternalProcessor',
-  'Wasm',
-  'LocalRateLimit',
-  'RateLimit',
-  'CsrfPolicy',
-])
+const oneOf = (...kinds: readonly string[]): ((kind: string) => boolean) => {
+  const set = new Set(kinds)
+  return (kind) => set.has(kind)
+}
+
+/** Other filters of the connection manager that are reported, each by the first row that applies to it. */
+const ORDER: readonly {
+  /** Where the filter stands, seen from that of the gateway. */
+  readonly stands: 'in front' | 'behind'
+  readonly concerns: (kind: string, name: string) => boolean
+  readonly report: typeof warning
+  /** Follows the name of the filter. */
+  readonly says: string
+  readonly advice: string
+}[] = [
+  {
+    stands: 'behind',
+    // These change headers, attach credentials or clear the route cache.
+    concerns: oneOf(
+      'Lua',
+      'LuaPerRoute',
+      'ExtAuthz',
+      'JwtAuthentication',
+      'ExternalProcessor',
+      'HeaderMutation',
+      'Wasm',
+      'CredentialInjector',
+      'OAuth2',
+      'BasicAuth',
+      'Rewrite',
+      'GrpcJsonTranscoder',
+      'Transform',
+      'SetMetadata',
+    ),
+    report: failed,
+    says: 'stands behind the filter of the gateway: it sees the credential, and if it clears the route cache every allowed call is refused',
+    advice:
+      'Move it in front of the filter of the gateway, or switch it off on the routes of the gateway.',
+  },
+  {
+    stands: 'behind',
+    concerns: (kind, name) => kind === 'RBAC' && name !== OWN_ROUTES,
+    report: warning,
+    says: 'stands behind the filter of the gateway and may refuse allowed calls',
+    advice: 'Switch it off on the routes of the gateway.',
+  },
+  {
+    stands: 'behind',
+    concerns: (kind) => !HARMLESS_BEHIND.has(kind),
+    report: warning,
+    says: 'stands behind the filter of the gateway and sees the credential',
+    advice: 'Move it in front of the filter of the gateway.',
+  },
+  {
+    stands: 'in front',
+    // These read the caller's `Authorization`, in which agents send the key of the gateway.
+    concerns: oneOf('ExtAuthz', 'JwtAuthentication', 'OAuth2', 'BasicAuth', 'ApiKeyAuth'),
+    report: warning,
+    says: 'also checks the calls of agents, and refuses those without what it expects; their Authorization is a key of the gateway',
+    advice: 'Switch it off on the routes of the gateway.',
+  },
+  {
+    stands: 'in front',
+    // These may refuse a call, by a configuration that says when.
+    concerns: oneOf(
+      'RBAC',
+      'Lua',
+      'LuaPerRoute',
+      'ExternalProcessor',
+      'Wasm',
+      'LocalRateLimit',
+      'RateLimit',
+      'CsrfPolicy',
+    ),
+    report: warning,
+    says: 'also sees the calls of agents and may refuse them',
+    advice: 'Switch it off on the routes of the gateway, unless it is meant for them too.',
+  },
+]
 
 /** Filters of `agw envoy-config` that act on what the processor has decided. */
 const OURS_BEHIND = new Set([OWN_ROUTES, 'agw.base_url', 'agw.dynamic_forward_proxy'])
@@ -91,46 +134,9 @@ export function checkFilterOrder(gateway: Gateway): CheckResult[] {
     if (i === index || !isOnHere(filter)) continue
     const name = textAt(filter, 'name')
     const kind = kindOf(filter)
-    if (i > index && HARMFUL_BEHIND.has(kind))
-      found.push(
-        failed(
-          check,
-          `${name} stands behind the filter of the gateway: it sees the credential, and if it clears the route cache every allowed call is refused`,
-          'Move it in front of the filter of the gateway, or switch it off on the routes of the gateway.',
-        ),
-      )
-    else if (i > index && kind === 'RBAC' && name !== OWN_ROUTES)
-      found.push(
-        warning(
-          check,
-          `${name} stands behind the filter of the gateway and may refuse allowed calls`,
-          'Switch it off on the routes of the gateway.',
-        ),
-      )
-    else if (i > index && !HARMLESS_BEHIND.has(kind))
-      found.push(
-        warning(
-          check,
-          `${name} stands behind the filter of the gateway and sees the credential`,
-          'Move it in front of the filter of the gateway.',
-        ),
-      )
-    else if (i < index && READ_AUTHORIZATION.has(kind))
-      found.push(
-        warning(
-          check,
-          `${name} also checks the calls of agents, and refuses those without what it expects; their Authorization is a key of the gateway`,
-          'Switch it off on the routes of the gateway.',
-        ),
-      )
-    else if (i < index && MAY_REFUSE.has(kind))
-      found.push(
-        warning(
-          check,
-          `${name} also sees the calls of agents and may refuse them`,
-          'Switch it off on the routes of the gateway, unless it is meant for them too.',
-        ),
-      )
+    const stands = i < index ? 'in front' : 'behind'
+    const row = ORDER.find((one) => one.stands === stands && one.concerns(kind, name))
+    if (row !== undefined) found.push(row.report(check, `${name} ${row.says}`, row.advice))
   }
   return found
 }
