@@ -1,5 +1,6 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { setTimeout as wait } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { dataDirAt } from '../cli/launcher/data-dir.ts'
 import { valkeySocket } from '../cli/launcher/valkey-config.ts'
@@ -12,7 +13,7 @@ import { until } from '../test/kit/until.ts'
 import { fillActivity } from './fill-activity.ts'
 import { agentTemplate, fillAgents } from './fill-agents.ts'
 import { measureCpu, medianOf } from './measure-cpu.ts'
-import { type Product, ROLES, type Row, startProduct } from './subjects.ts'
+import { cpuMicros, type Product, type Role, ROLES, type Row, startProduct } from './subjects.ts'
 
 /**
  *   npm run bench -- growth [--agents N] [--integrations N] [--scopes N] [--entries N] [--rounds N] [--calls N]
@@ -38,6 +39,12 @@ const INTEGRATIONS_OF_ORGANIZATION = 999
 const PATTERNS = Array.from({ length: 100 }, (_, i) => `project-${i}-[a-z]{4,8} is (secret|hidden)`)
 const PIPELINE = 500
 const INDEX_LIMIT_MS = 900_000
+/** Archive and analysis in admin take longer than the index. */
+const CATCH_UP_ROLES: readonly Role[] = ['admin', 'store']
+const CATCH_UP_LIMIT_MS = 600_000
+/** They have caught up once they use less than this share of a core in each of so many seconds, one after the other. */
+const IDLE_SHARE = 0.05
+const IDLE_SECONDS = 5
 
 const ROWS: readonly Row[] = [
   { name: 'GET, all on', body_bytes: 0, scans: true, limits: true },
@@ -48,7 +55,8 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`)
 const organizationAt = (i: number): string =>
   i % ORGANIZATIONS === 0 ? ORGANIZATION : `org_growth_${i % ORGANIZATIONS}`
 
-async function grow({ operator, folder }: Product): Promise<RedisClient> {
+async function grow(product: Product): Promise<RedisClient> {
+  const { operator, folder } = product
   const socket = valkeySocket(dataDirAt(folder))
   const redis = connectRedis(`unix://${socket}`, { name: 'bench', role: 'queue' })
   const access = await operator.makeAccess('http://127.0.0.1:9/template')
@@ -59,6 +67,7 @@ async function grow({ operator, folder }: Product): Promise<RedisClient> {
   await fillActivity(redis, Number(values.entries), 0)
   await until('the log is indexed', () => isIndexed(redis), INDEX_LIMIT_MS)
   await until('the append-only file is rewritten', () => isCalm(redis), INDEX_LIMIT_MS)
+  await until('admin and the store are idle', () => isIdle(product), CATCH_UP_LIMIT_MS)
   return redis
 }
 
@@ -116,6 +125,21 @@ async function isIndexed(redis: RedisClient): Promise<boolean> {
 async function isCalm(redis: RedisClient): Promise<boolean> {
   const info = await redis.info('persistence')
   return /aof_rewrite_in_progress:0/.test(info) && /aof_rewrite_scheduled:0/.test(info)
+}
+
+async function isIdle(product: Product): Promise<boolean> {
+  for (let second = 0; second < IDLE_SECONDS; second++) {
+    const pids = product.pids()
+    const began_ms = performance.now()
+    const before = cpuMicros(pids)
+    await wait(1000)
+    const after = cpuMicros(pids)
+    const most_us = IDLE_SHARE * 1000 * (performance.now() - began_ms)
+    const isBusy = (role: Role): boolean =>
+      (after.get(role) ?? 0) - (before.get(role) ?? 0) >= most_us
+    if (CATCH_UP_ROLES.some(isBusy)) return false
+  }
+  return true
 }
 
 async function benchGrowth(): Promise<void> {
